@@ -1,0 +1,62 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pardec {
+
+/// One thing asked about a text, and the answers that count as right.
+struct ExampleField {
+  std::string name;
+  std::string question;
+  std::vector<std::string> choices;
+  /// False where the annotators said nothing of this field. ExtractGPT's count skips such fields, the strict one
+  /// takes them as absent.
+  bool annotated = true;
+  /// Accepted answers in the file's order; empty: the right answer is that there is none.
+  std::vector<std::string> references;
+};
+
+/// One dataset item: the one shape that every dataset has (design, section 2).
+struct Example {
+  std::string id;        ///< unique in its dataset and split, e.g. "test-17"
+  std::string category;
+  std::string text;
+  std::vector<ExampleField> fields;
+  std::string cluster;   ///< examples with the same text share it: they are not independent
+};
+
+struct Dataset {
+  std::string name, split;
+  bool sample = false;                          ///< the project's own small sample, not the publisher's file
+  std::vector<std::filesystem::path> files;     ///< what was read, for the hash of the run
+  std::vector<Example> examples;                ///< in file order
+};
+
+/// One row of the registry.
+struct DatasetEntry {
+  std::string_view name;
+  std::vector<std::string_view> folders;        ///< names of its folder under --data-root, the first found is read
+  std::string_view prompt;                      ///< prompt file in datasets/prompts, without ".txt"
+  std::string_view unit;                        ///< what one example is called in tables, e.g. "products"
+  std::vector<std::string_view> metrics;        ///< its task metrics, the headline one first
+  Dataset (*load)(const std::filesystem::path& folder, std::string_view split);
+};
+
+const std::vector<DatasetEntry>& datasets();
+/// ConfigError with the near names where there is none of that name.
+const DatasetEntry& find_dataset(std::string_view name);
+
+/// Reads a dataset from `data_root`, or the project's sample of it where no data root is given. `samples` is the
+/// folder datasets/samples. ConfigError: folder or split missing (names what was looked for); DataError: a bad line.
+Dataset load_dataset(const DatasetEntry& entry, const std::optional<std::filesystem::path>& data_root,
+                     std::string_view split, const std::filesystem::path& samples);
+
+/// A seeded sample of `limit` examples after skipping `offset`, spread evenly over categories, in file order.
+/// limit 0: all. The same for equal arguments, whatever the decoder.
+std::vector<Example> select(const std::vector<Example>& examples, std::int64_t limit, std::int64_t offset, std::uint64_t seed);
+
+}  // namespace pardec

@@ -1,0 +1,1 @@
+#include "datasets/dataset.hpp"

@@ -1,0 +1,1 @@
+#include "metrics/attribute_f1.hpp"

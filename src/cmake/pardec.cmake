@@ -1,0 +1,76 @@
+# The few functions that every CMakeLists.txt here uses.
+include(GNUInstallDirs)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(PARDEC_CCACHE ccache)
+if(PARDEC_CCACHE)
+  # ccache reads a precompiled header's use only with these two set.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${PARDEC_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options(-fpch-preprocess)
+  endif()
+endif()
+
+add_library(pardec_warnings INTERFACE)
+add_library(pardec::warnings ALIAS pardec_warnings)
+target_compile_options(pardec_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow
+                       -Wno-missing-field-initializers -Wno-restrict $<$<BOOL:${PARDEC_WERROR}>:-Werror>)
+
+if(PARDEC_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# pardec_library(NAME SOURCES a.cpp ... USES pardec::other ... [TORCH])
+# TORCH: the sources include libtorch, and share the one precompiled header of it.
+function(pardec_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;USES")
+  add_library(pardec_${name} STATIC ${arg_SOURCES})
+  add_library(pardec::${name} ALIAS pardec_${name})
+  target_compile_features(pardec_${name} PUBLIC cxx_std_20)
+  target_include_directories(pardec_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(pardec_${name} PUBLIC ${arg_USES} PRIVATE pardec::warnings)
+  if(arg_TORCH)
+    pardec_use_torch(pardec_${name})
+  endif()
+endfunction()
+
+# pardec_test(NAME LABEL unit SOURCES a.cpp ... USES pardec::other ... [TORCH])
+# One Catch2 executable; CTest sees it as one test of that label.
+function(pardec_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "LABEL" "SOURCES;USES")
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_USES} pardec::catch_main pardec::warnings)
+  if(arg_TORCH)
+    pardec_use_torch(${name})
+  endif()
+  add_test(NAME ${name} COMMAND ${name} -w NoTests)
+  pardec_test_properties(${name} ${arg_LABEL})
+endfunction()
+
+# pardec_python_test(NAME LABEL conformance SCRIPT file.py [ARGS ...])
+# A test whose truth is a Python package; exit 77 or a line "[skipped] ..." means that something is missing.
+function(pardec_python_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;SCRIPT" "ARGS")
+  add_test(NAME ${name} COMMAND ${PARDEC_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
+  pardec_test_properties(${name} ${arg_LABEL})
+endfunction()
+
+# A skip is a failure where PARDEC_TEST_DATA is set, since then nothing should be missing.
+function(pardec_test_properties name label)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1500 ENVIRONMENT "PYTHONUNBUFFERED=1")
+  if(DEFINED ENV{PARDEC_TEST_DATA})
+    set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "\\[skipped\\]")
+  else()
+    set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "\\[skipped\\]" SKIP_RETURN_CODE 77)
+  endif()
+endfunction()

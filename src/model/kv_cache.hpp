@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "src/model/visibility.hpp"
+
+namespace pardec {
+
+class Model;
+
+/// Keys and values of one sequence, and the labels of its rows. Rows are named by arrival: the n-th row ever fed to
+/// the sequence is row n, for good. Rows that were dropped are invisible at once; their memory is reclaimed when they
+/// are the last ones, or when they outweigh the living. Moves, never copies silently; `fork` copies.
+class KvCache {
+ public:
+  explicit KvCache(const Model& model);
+  KvCache(KvCache&&) noexcept;
+  KvCache& operator=(KvCache&&) noexcept;
+  ~KvCache();
+
+  /// An independent copy with the same rows and names.
+  KvCache fork() const;
+
+  /// One slot of memory: which row it holds, and whether that row is alive.
+  struct Slot {
+    int row;
+    bool alive;
+    RowLabel label;
+  };
+  std::span<const Slot> slots() const;
+
+  /// Rows ever fed, and rows alive now.
+  int rows_fed() const;
+  int rows_alive() const;
+
+  /// REQUIRES (all three): the rows are alive; otherwise std::logic_error.
+  void drop(std::span<const int> rows);
+  /// Drops every row from `first` on that is not in `rows`. (A step ends with it: the accepted ones stay.)
+  void keep(int first, std::span<const int> rows);
+  /// Gives a row new order, segment and rank. Its position cannot change: it is part of the cached key.
+  void relabel(int row, const RowLabel& label);
+
+  /// Bytes of key and value memory held, spare capacity included.
+  std::int64_t bytes() const;
+
+  struct Storage;  // the tensors; defined and used in src/model alone
+  Storage& storage() { return *storage_; }
+
+ private:
+  explicit KvCache(std::unique_ptr<Storage> storage);
+  std::unique_ptr<Storage> storage_;
+};
+
+}  // namespace pardec

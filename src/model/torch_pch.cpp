@@ -1,0 +1,1 @@
+#include "src/model/torch.hpp"

@@ -1,0 +1,1 @@
+#include "src/support/error.hpp"

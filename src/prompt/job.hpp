@@ -1,0 +1,61 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/model/model.hpp"
+#include "src/support/json.hpp"
+
+namespace pardec {
+
+/// How an answer is asked for. A decoder states its form and nothing else about prompts.
+enum class Form {
+  json,   ///< one JSON object inside <result></result> for all fields of all contexts
+  value,  ///< one field, its value alone
+  free,   ///< an open answer
+};
+std::string_view name(Form form);
+
+/// One thing to be answered about a context: an attribute name, or a question with optional choices.
+struct Field {
+  std::string name;
+  std::string question;
+  std::vector<std::string> choices;
+};
+
+/// One text with what is asked about it.
+struct Context {
+  std::string id;
+  std::string category;
+  std::string text;
+  std::vector<Field> fields;
+};
+
+/// A worked example shown in the prompt.
+struct Shot {
+  std::string context, field, answer;
+};
+
+struct Limits {
+  int max_new_tokens = 512;  ///< of one answer stream
+  int per_field = 64;        ///< of one field's answer, where fields are answered one by one
+};
+
+/// What a decoder is given (design, section 2 and the contract of section 5).
+struct Job {
+  std::string id;
+  std::string instruction;
+  std::vector<Shot> shots;
+  std::vector<Context> contexts;
+  Limits limits;
+  Sampling sampling;
+  std::uint64_t seed = 1;
+};
+
+/// Reads a Job of the contract's form. `where` names it in errors. ConfigError: unknown keys, wrong types, no context.
+Job parse_job(const Json& json, const std::string& where);
+OrderedJson to_json(const Job& job);
+
+}  // namespace pardec

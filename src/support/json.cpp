@@ -1,0 +1,130 @@
+#include "src/support/json.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+template <typename J>
+J parse(std::string_view text, std::string_view file, long line) {
+  if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
+  try {
+    return J::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    const size_t at = std::min<size_t>(error.byte ? error.byte - 1 : 0, text.size());
+    const long lines = std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');
+    const size_t line_begin = at ? text.rfind('\n', at - 1) : std::string_view::npos;
+    const size_t column = line_begin == std::string_view::npos ? at + 1 : at - line_begin;
+    const bool ended = at >= text.size();
+    throw DataError(file, line > 0 ? line : lines + 1,
+                    str("is not valid JSON: ", ended ? "the text ends" : "unexpected character", " at column ", column,
+                        "; expected one complete JSON value"));
+  }
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, std::string_view file, long line) { return parse<Json>(text, file, line); }
+Json read_json(const std::filesystem::path& file) { return parse<Json>(read_file(file), file.string(), 0); }
+OrderedJson read_ordered_json(const std::filesystem::path& file) {
+  return parse<OrderedJson>(read_file(file), file.string(), 0);
+}
+
+std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump(const OrderedJson& value) { return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
+
+JsonReader::JsonReader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
+  if (!object_.is_object()) throw ConfigError(str(where_, ": is ", object_.type_name(), ", expected an object"));
+}
+
+std::string JsonReader::where(std::string_view key) const { return str(where_, ": '", key, "'"); }
+
+bool JsonReader::has(std::string_view key) const { return object_.contains(key) && !object_.at(std::string(key)).is_null(); }
+
+const Json& JsonReader::any(const std::string& key) {
+  static const Json kNull;
+  asked_.push_back(key);
+  const auto found = object_.find(key);
+  return found == object_.end() ? kNull : *found;
+}
+
+void JsonReader::wrong_type(const std::string& key, const Json& value, std::string_view expected) const {
+  std::string shown = dump(value);
+  if (shown.size() > 60) shown = shown.substr(0, 57) + "...";
+  throw ConfigError(str(where(key), " is ", repair_utf8(shown), ", expected ", expected));
+}
+
+template <typename T>
+T JsonReader::convert(const std::string& key, const Json& value) const {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (!value.is_boolean()) wrong_type(key, value, "true or false");
+    return value.get<bool>();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (!value.is_string()) wrong_type(key, value, "a string");
+    return value.get<std::string>();
+  } else if constexpr (std::is_same_v<T, double>) {
+    if (!value.is_number()) wrong_type(key, value, "a number");
+    return value.get<double>();
+  } else if constexpr (std::is_integral_v<T>) {
+    if (!value.is_number_integer()) wrong_type(key, value, "a whole number");
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
+      wrong_type(key, value, str("at most ", std::numeric_limits<T>::max()));
+    if (!value.is_number_unsigned() && value.get<std::int64_t>() < static_cast<std::int64_t>(std::numeric_limits<T>::min()))
+      wrong_type(key, value, str("at least ", std::numeric_limits<T>::min()));
+    return value.get<T>();
+  } else {
+    if (!value.is_array()) wrong_type(key, value, "an array");
+    T out;
+    for (const auto& item : value) out.push_back(convert<typename T::value_type>(key, item));
+    return out;
+  }
+}
+
+template <typename T>
+std::optional<T> JsonReader::maybe(const std::string& key) {
+  const Json& value = any(key);
+  if (value.is_null()) return std::nullopt;
+  return convert<T>(key, value);
+}
+
+template <typename T>
+T JsonReader::required(const std::string& key) {
+  auto value = maybe<T>(key);
+  if (!value) throw ConfigError(str(where(key), " is missing"));
+  return *value;
+}
+
+template <typename T>
+T JsonReader::optional(const std::string& key, T fallback) {
+  return maybe<T>(key).value_or(std::move(fallback));
+}
+
+void JsonReader::finish() const {
+  for (const auto& [key, value] : object_.items())
+    if (std::find(asked_.begin(), asked_.end(), key) == asked_.end())
+      throw ConfigError(str(where_, ": unknown key '", key, "'", known_names(key, asked_)));
+}
+
+#define PARDEC_JSON_TYPE(T)                                                  \
+  template T JsonReader::required<T>(const std::string&);                    \
+  template T JsonReader::optional<T>(const std::string&, T);                 \
+  template std::optional<T> JsonReader::maybe<T>(const std::string&);
+PARDEC_JSON_TYPE(bool)
+PARDEC_JSON_TYPE(int)
+PARDEC_JSON_TYPE(std::int64_t)
+PARDEC_JSON_TYPE(std::uint64_t)
+PARDEC_JSON_TYPE(double)
+PARDEC_JSON_TYPE(std::string)
+PARDEC_JSON_TYPE(std::vector<std::string>)
+PARDEC_JSON_TYPE(std::vector<int>)
+#undef PARDEC_JSON_TYPE
+
+}  // namespace pardec

@@ -1,0 +1,94 @@
+#include "src/support/progress.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "src/support/clock.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+ProgressStyle parse_progress_style(std::string_view name) {
+  if (name == "auto") return ProgressStyle::automatic;
+  if (name == "bar") return ProgressStyle::bar;
+  if (name == "plain") return ProgressStyle::plain;
+  if (name == "none") return ProgressStyle::none;
+  throw ConfigError(str("--progress is '", name, "', expected auto, bar, plain or none"));
+}
+
+bool may_colour(int fd) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return ::isatty(fd) && !(no_colour && *no_colour) && !(term && std::string_view(term) == "dumb");
+}
+
+namespace {
+
+std::string duration(std::int64_t seconds) {
+  char text[32];
+  if (seconds < 3600) std::snprintf(text, sizeof text, "%lld:%02lld", static_cast<long long>(seconds / 60), static_cast<long long>(seconds % 60));
+  else std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", static_cast<long long>(seconds / 3600),
+                     static_cast<long long>(seconds / 60 % 60), static_cast<long long>(seconds % 60));
+  return text;
+}
+
+int terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+constexpr std::int64_t kBarEvery = 100'000'000, kPlainEvery = 30'000'000'000;
+
+}  // namespace
+
+Progress::Progress(ProgressStyle style, std::string what, std::int64_t total)
+    : style_(style), what_(std::move(what)), total_(total), started_ns_(SteadyClock().now_ns()) {
+  if (style_ == ProgressStyle::automatic) {
+    const char* term = std::getenv("TERM");
+    style_ = ::isatty(STDERR_FILENO) && !(term && std::string_view(term) == "dumb") ? ProgressStyle::bar : ProgressStyle::plain;
+  }
+  drawn_ns_ = started_ns_;
+}
+
+Progress::~Progress() {
+  if (style_ != ProgressStyle::none) draw(true);
+}
+
+void Progress::update(std::int64_t done, const std::string& note) {
+  done_ = done;
+  note_ = note;
+  if (style_ == ProgressStyle::none) return;
+  const std::int64_t now = SteadyClock().now_ns();
+  if (now - drawn_ns_ < (style_ == ProgressStyle::bar ? kBarEvery : kPlainEvery)) return;
+  drawn_ns_ = now;
+  draw(false);
+}
+
+void Progress::draw(bool last) {
+  const double seconds = static_cast<double>(SteadyClock().now_ns() - started_ns_) * 1e-9;
+  std::string line = str(what_, " ", done_, "/", total_);
+  if (!note_.empty()) line += " · " + note_;
+  if (last) line += " · " + duration(static_cast<std::int64_t>(seconds)) + " in all";
+  else if (done_ > 0 && done_ < total_)
+    line += " · " + duration(static_cast<std::int64_t>(seconds / static_cast<double>(done_) * static_cast<double>(total_ - done_) + 0.5)) + " left";
+  if (style_ == ProgressStyle::plain) {
+    std::fprintf(stderr, "%s\n", line.c_str());
+    return;
+  }
+  const int width = std::clamp(terminal_columns() - static_cast<int>(line.size()) - 4, 0, 30);
+  std::string bar;
+  if (width >= 8) {
+    const int full = total_ > 0 ? static_cast<int>(width * done_ / total_) : width;
+    bar = "[" + std::string(static_cast<size_t>(full), '#') + std::string(static_cast<size_t>(width - full), '.') + "] ";
+  }
+  std::fprintf(stderr, "\r\033[K%s%s%s", bar.c_str(), line.c_str(), last ? "\n" : "");
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+}  // namespace pardec

@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pardec {
+
+enum class ProgressStyle { automatic, bar, plain, none };
+
+/// `auto|bar|plain|none`; anything else is a ConfigError.
+ProgressStyle parse_progress_style(std::string_view name);
+
+/// True when `fd` is a terminal that may be coloured: NO_COLOR unset or empty, TERM not "dumb".
+bool may_colour(int fd);
+
+/// How far long work is, on stderr: a bar that redraws itself on a terminal, else one line each 30 seconds.
+/// The destructor ends the line.
+class Progress {
+ public:
+  Progress(ProgressStyle style, std::string what, std::int64_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `note` follows the count, e.g. "2 failed · 812 tok/s".
+  void update(std::int64_t done, const std::string& note);
+
+ private:
+  void draw(bool last);
+
+  ProgressStyle style_;
+  std::string what_, note_;
+  std::int64_t total_, done_ = 0;
+  std::int64_t started_ns_, drawn_ns_ = 0;
+  bool drawn_ = false;
+};
+
+}  // namespace pardec

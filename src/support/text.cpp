@@ -1,0 +1,120 @@
+#include "src/support/text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace pardec {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> pieces;
+  for (size_t begin = 0;;) {
+    const size_t end = text.find(separator, begin);
+    pieces.emplace_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return pieces;
+    begin = end + 1;
+  }
+}
+
+std::string join(const std::vector<std::string>& pieces, std::string_view separator) {
+  std::string out;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (i) out += separator;
+    out += pieces[i];
+  }
+  return out;
+}
+
+namespace {
+constexpr std::string_view kWhite = " \t\r\n\f\v";
+}
+
+std::string_view rstrip(std::string_view text) {
+  const size_t end = text.find_last_not_of(kWhite);
+  return end == std::string_view::npos ? std::string_view{} : text.substr(0, end + 1);
+}
+
+std::string_view strip(std::string_view text) {
+  const size_t begin = text.find_first_not_of(kWhite);
+  return begin == std::string_view::npos ? std::string_view{} : rstrip(text.substr(begin));
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string repair_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    if (lead < 0x80) {
+      out += text[i++];
+      continue;
+    }
+    // Length, and the range that the second byte must lie in (Unicode 14, table 3-7).
+    int length = 0;
+    unsigned char low = 0x80, high = 0xBF;
+    if (lead >= 0xC2 && lead <= 0xDF) length = 2;
+    else if (lead >= 0xE0 && lead <= 0xEF) length = 3;
+    else if (lead >= 0xF0 && lead <= 0xF4) length = 4;
+    if (lead == 0xE0) low = 0xA0;
+    if (lead == 0xED) high = 0x9F;
+    if (lead == 0xF0) low = 0x90;
+    if (lead == 0xF4) high = 0x8F;
+    size_t end = i + 1;
+    for (int k = 1; k < length && end < text.size(); ++k, ++end) {
+      const auto byte = static_cast<unsigned char>(text[end]);
+      if (byte < low || byte > high) break;
+      low = 0x80;
+      high = 0xBF;
+    }
+    if (length && end == i + static_cast<size_t>(length)) out += text.substr(i, end - i);
+    else out += "\xEF\xBF\xBD";
+    i = end;
+  }
+  return out;
+}
+
+namespace {
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] != b[j])});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& candidates) {
+  std::vector<std::pair<size_t, std::string>> near;
+  for (const auto& candidate : candidates) {
+    const size_t distance = edit_distance(name, candidate);
+    if (distance <= 1 + std::min(name.size(), candidate.size()) / 3) near.emplace_back(distance, candidate);
+  }
+  std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> names;
+  for (const auto& [distance, candidate] : near)
+    if (names.size() < 3) names.push_back(candidate);
+  return names;
+}
+
+std::string known_names(std::string_view name, const std::vector<std::string>& candidates) {
+  const auto near = near_names(name, candidates);
+  if (near.empty()) return "; known: " + join(candidates, ", ");
+  std::string out = "; did you mean ";
+  for (size_t i = 0; i < near.size(); ++i) out += str(i ? " or " : "", "'", near[i], "'");
+  return out + "?";
+}
+
+}  // namespace pardec

@@ -1,0 +1,35 @@
+#pragma once
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pardec {
+
+/// Concatenates what it is given, as `operator<<` prints it.
+template <typename... Parts>
+std::string str(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
+/// Splits at every `separator`; an empty text gives one empty piece.
+std::vector<std::string> split(std::string_view text, char separator);
+std::string join(const std::vector<std::string>& pieces, std::string_view separator);
+
+/// Without ASCII white space at the end, or at both ends.
+std::string_view rstrip(std::string_view text);
+std::string_view strip(std::string_view text);
+std::string replace_all(std::string text, std::string_view from, std::string_view to);
+
+/// Bytes that are no UTF-8 become U+FFFD, one for each maximal invalid part (as Python's `errors="replace"`).
+std::string repair_utf8(std::string_view text);
+
+/// The candidates within a small edit distance of `name`, nearest first, at most three.
+std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& candidates);
+
+/// Text for an error about an unknown name: `; did you mean 'a' or 'b'?`, else `; known: a, b, c`.
+std::string known_names(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace pardec

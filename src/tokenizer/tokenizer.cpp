@@ -1,0 +1,1 @@
+#include "src/tokenizer/tokenizer.hpp"

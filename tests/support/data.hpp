@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <string>
+
+namespace pardec::test {
+
+/// The folder of real data ($PARDEC_TEST_DATA, else ../shared/data beside the project), or of one part of it.
+/// Where it is absent the test prints `[skipped] what is missing`, and should return.
+inline std::optional<std::filesystem::path> data(const std::string& part) {
+  const char* set = std::getenv("PARDEC_TEST_DATA");
+  const std::filesystem::path root = set ? std::filesystem::path(set) : std::filesystem::path(PARDEC_SOURCE_DIR) / "../shared/data";
+  if (std::filesystem::exists(root / part)) return root / part;
+  std::cout << "[skipped] " << (root / part).string() << " is missing\n";
+  return std::nullopt;
+}
+
+/// A new empty folder that goes away with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "pardec-test-XXXXXX").string();
+    if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp failed");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace pardec::test

@@ -1,0 +1,45 @@
+#include "src/support/text.hpp"
+
+#include "src/support/error.hpp"
+#include "src/support/json.hpp"
+#include "src/support/rng.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+
+TEST_CASE("invalid UTF-8 is repaired as Python's errors='replace' does") {
+  CHECK(repair_utf8("plain é ▁ 𝄞") == "plain é ▁ 𝄞");
+  CHECK(repair_utf8("a\xFF" "b") == "a\uFFFDb");
+  CHECK(repair_utf8("\xE2\x96") == "\uFFFD");                  // a cut sequence is one mark
+  CHECK(repair_utf8("\xE2\x96z") == "\uFFFDz");
+  CHECK(repair_utf8("\xED\xA0\x80") == "\uFFFD\uFFFD\uFFFD");  // a surrogate: every byte alone
+  CHECK(repair_utf8("\xC0\xAF") == "\uFFFD\uFFFD");            // overlong
+  CHECK(repair_utf8("\xF4\x90\x80\x80") == "\uFFFD\uFFFD\uFFFD\uFFFD");
+}
+
+TEST_CASE("an unknown name is answered with the near ones, else with all") {
+  CHECK(known_names("hdp", {"ar", "hpd", "ippd"}) == "; did you mean 'hpd'?");
+  CHECK(known_names("medusa", {"ar", "hpd"}) == "; known: ar, hpd");
+}
+
+TEST_CASE("a JSON reader refuses wrong types and unknown keys") {
+  const Json json = {{"limit", 3}, {"name", 7}, {"sed", 1}};
+  JsonReader read(json, "job.json");
+  CHECK(read.required<int>("limit") == 3);
+  CHECK_THROWS_WITH(read.required<std::string>("name"), "job.json: 'name' is 7, expected a string");
+  CHECK(read.optional<int>("seed", 5) == 5);
+  CHECK_THROWS_WITH(read.finish(), "job.json: unknown key 'sed'; did you mean 'seed'?");
+}
+
+TEST_CASE("a JSON syntax error says its line") {
+  CHECK_THROWS_WITH(parse_json("{\n\"a\": 1,\n \"b\": }", "x.json", 0), Catch::Contains("x.json:3: is not valid JSON"));
+  CHECK_THROWS_WITH(parse_json("{\"a\": ", "x.jsonl", 12), Catch::Contains("x.jsonl:12: is not valid JSON: the text ends"));
+}
+
+TEST_CASE("the generator is the published one") {
+  // xoshiro256** seeded by splitmix64(0): first outputs, from the reference C code.
+  Rng rng(0);
+  CHECK(rng.next() == 11091344671253066420u);
+  CHECK(rng.next() == 13793997310169335082u);
+  CHECK(derive_seed(1, "a") != derive_seed(1, "b"));
+}
