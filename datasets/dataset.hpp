@@ -13,8 +13,8 @@ struct ExampleField {
   std::string name;
   std::string question;
   std::vector<std::string> choices;
-  /// False where the annotators said nothing of this field. ExtractGPT's count skips such fields, the strict one
-  /// takes them as absent.
+  /// False where the annotators said nothing of this field. ExtractGPT's count skips such fields,
+  /// the strict one takes them as absent.
   bool annotated = true;
   /// Accepted answers in the file's order; empty: the right answer is that there is none.
   std::vector<std::string> references;
@@ -22,27 +22,28 @@ struct ExampleField {
 
 /// One dataset item: the one shape that every dataset has (design, section 2).
 struct Example {
-  std::string id;        ///< unique in its dataset and split, e.g. "test-17"
+  std::string id;  ///< unique in its dataset and split, e.g. "test-17"
   std::string category;
   std::string text;
   std::vector<ExampleField> fields;
-  std::string cluster;   ///< examples with the same text share it: they are not independent
+  std::string cluster;  ///< examples with the same text share it: they are not independent
 };
 
 struct Dataset {
   std::string name, split;
-  bool sample = false;                          ///< the project's own small sample, not the publisher's file
-  std::vector<std::filesystem::path> files;     ///< what was read, for the hash of the run
-  std::vector<Example> examples;                ///< in file order
+  bool sample = false;  ///< the project's own small sample, not the publisher's file
+  std::vector<std::filesystem::path> files;  ///< what was read, for the hash of the run
+  std::vector<Example> examples;             ///< in file order
 };
 
 /// One row of the registry.
 struct DatasetEntry {
   std::string_view name;
-  std::vector<std::string_view> folders;        ///< names of its folder under --data-root, the first found is read
-  std::string_view prompt;                      ///< prompt file in datasets/prompts, without ".txt"
-  std::string_view unit;                        ///< what one example is called in tables, e.g. "products"
-  std::vector<std::string_view> metrics;        ///< its task metrics, the headline one first
+  std::vector<std::string_view>
+      folders;              ///< names of its folder under --data-root, the first found is read
+  std::string_view prompt;  ///< prompt file in datasets/prompts, without ".txt"
+  std::string_view unit;    ///< what one example is called in tables, e.g. "products"
+  std::vector<std::string_view> metrics;  ///< its task metrics, the headline one first
   Dataset (*load)(const std::filesystem::path& folder, std::string_view split);
 };
 
@@ -50,13 +51,22 @@ const std::vector<DatasetEntry>& datasets();
 /// ConfigError with the near names where there is none of that name.
 const DatasetEntry& find_dataset(std::string_view name);
 
-/// Reads a dataset from `data_root`, or the project's sample of it where no data root is given. `samples` is the
-/// folder datasets/samples. ConfigError: folder or split missing (names what was looked for); DataError: a bad line.
-Dataset load_dataset(const DatasetEntry& entry, const std::optional<std::filesystem::path>& data_root,
-                     std::string_view split, const std::filesystem::path& samples);
+/// Reads a dataset from `data_root`, or the project's sample of it where no data root is given.
+/// `samples` is the folder datasets/samples. ConfigError: folder or split missing (names what was
+/// looked for); DataError: a bad line.
+Dataset load_dataset(const DatasetEntry& entry,
+                     const std::optional<std::filesystem::path>& data_root, std::string_view split,
+                     const std::filesystem::path& samples);
 
-/// A seeded sample of `limit` examples after skipping `offset`, spread evenly over categories, in file order.
-/// limit 0: all. The same for equal arguments, whatever the decoder.
-std::vector<Example> select(const std::vector<Example>& examples, std::int64_t limit, std::int64_t offset, std::uint64_t seed);
+/// A seeded sample spread evenly over categories, in file order; the same for equal arguments on
+/// every machine and for every decoder. The examples of each category are shuffled, and so are the
+/// categories, each with a seed of its own (derive_seed of `seed` and the category's name); then
+/// the order of taking is one of each category in turn, a category that has no more being left out.
+/// Of this order the first `offset` are skipped and the next `limit` kept. So a larger limit
+/// contains a smaller one, consecutive offsets are disjoint, and counts per category differ by at
+/// most one while none has run out. limit 0: all that the offset leaves; fewer come back where
+/// fewer are there. ConfigError: limit or offset negative.
+std::vector<Example> select(const std::vector<Example>& examples, std::int64_t limit,
+                            std::int64_t offset, std::uint64_t seed);
 
 }  // namespace pardec

@@ -1,1 +1,63 @@
+#include <algorithm>
+
+#include "decoders/ar.hpp"
+#include "decoders/decoder.hpp"
+#include "decoders/hpd.hpp"
 #include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+std::string_view name(Stop stop) {
+  switch (stop) {
+    case Stop::terminator: return "terminator";
+    case Stop::eos: return "eos";
+    case Stop::limit: return "limit";
+    case Stop::context: return "context";
+  }
+  return "";
+}
+
+const std::vector<DecoderEntry>& decoders() {
+  static const std::vector<DecoderEntry> kDecoders{
+      {"ar", "-", {"ask", "forced_keys", "stack"}, /*free_running=*/true, make_ar},
+      {"hpd", "Glavas et al., Hyper-Parallel Decoding", {"k_max", "stack", "isolated"}, /*free_running=*/false, make_hpd},
+  };
+  return kDecoders;
+}
+
+const DecoderEntry& find_decoder(std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto& entry : decoders()) {
+    if (entry.name == name) return entry;
+    known.emplace_back(entry.name);
+  }
+  throw ConfigError(str("unknown decoder '", name, "'", known_names(name, known)));
+}
+
+std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options) {
+  const DecoderEntry& entry = find_decoder(name);
+  const std::vector<std::string> known(entry.options.begin(), entry.options.end());
+  for (const auto& [key, value] : options.items())
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw ConfigError(str("decoder ", name, ": unknown option '", key, "'", known_names(key, known)));
+  return entry.make(options);
+}
+
+std::string bytes_of(const Tokens& tokens, const Tokenizer& tokenizer) {
+  std::string bytes;
+  for (const Token token : tokens) bytes += tokenizer.bytes(token);
+  return bytes;
+}
+
+Tokens ids_through_line_break(const std::string& text, int limit, const Tokenizer& tokenizer) {
+  Tokens ids;
+  for (const Token id : tokenizer.encode_piece(text, false)) {
+    if (static_cast<int>(ids.size()) >= limit) break;
+    ids.push_back(id);
+    if (tokenizer.bytes(id).find('\n') != std::string_view::npos) break;
+  }
+  return ids;
+}
+
+}  // namespace pardec

@@ -5,6 +5,10 @@
 
 namespace pardec {
 
+/// The statistics behind the tables (design, section 9). Pure functions; the same numbers on every
+/// machine, since resampling uses the project's own generator and starts anew from `seed` at each
+/// call. No blocks or clusters: NaN, for the estimate and both ends.
+
 struct Interval {
   double estimate, low, high;
 };
@@ -14,29 +18,40 @@ struct BlockPair {
   double baseline, method;
 };
 
-/// Ratio of totals, sum(baseline) / sum(method): how many times faster the method is; with a percentile
-/// interval of a paired bootstrap over blocks (design, section 9). One block: the interval is the estimate.
-Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence = 0.95, int resamples = 10000, std::uint64_t seed = 1);
+/// Ratio of totals, sum(baseline) / sum(method): how many times faster the method is; with a
+/// percentile interval of a paired bootstrap over blocks (design, section 9). One block: the
+/// interval is the estimate. The ends are the (1 - confidence) / 2 quantiles of the resampled
+/// ratios (Efron and Tibshirani 1993, chapter 13). REQUIRES: costs positive, 0 < confidence < 1,
+/// resamples > 0. Cost: resamples x blocks.
+Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence = 0.95,
+                         int resamples = 10000, std::uint64_t seed = 1);
 
-/// Geometric mean and median of the blocks' own ratios.
+/// Geometric mean and median of the blocks' own ratios baseline / method.
 double geometric_mean_ratio(std::span<const BlockPair> blocks);
 double median_ratio(std::span<const BlockPair> blocks);
 
-/// Difference of means method - baseline of a score, bootstrapped over clusters: cluster c holds `baseline[c]`, `method[c]`,
-/// each the (sum, count) of its samples.
+/// Sums of one score over the samples of a cluster, under each arm, and how many samples there are.
 struct ClusterScore {
   double baseline_sum, method_sum;
   double count;
 };
-Interval score_difference(std::span<const ClusterScore> clusters, double confidence = 0.95, int resamples = 10000, std::uint64_t seed = 1);
 
-/// Exact two-sided McNemar test: p-value from the two counts of discordant pairs.
+/// Difference of means method - baseline of a score over all samples, with a percentile interval of
+/// a bootstrap over clusters (samples that share a text are not independent, so whole clusters are
+/// drawn). REQUIRES: counts positive, 0 < confidence < 1, resamples > 0.
+Interval score_difference(std::span<const ClusterScore> clusters, double confidence = 0.95,
+                          int resamples = 10000, std::uint64_t seed = 1);
+
+/// Exact two-sided McNemar test: p-value from the two counts of discordant pairs, min(1, twice the
+/// binomial tail). No discordant pair: 1. Computed in log space: no overflow for any count.
+/// REQUIRES: counts not negative.
 double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_right);
 
-/// Holm's step-down adjustment: adjusted p-values in the given order.
+/// Holm's step-down adjustment (Holm 1979): adjusted p-values, at most 1, in the given order.
 std::vector<double> holm(std::span<const double> p_values);
 
-/// Quantile of raw samples by linear interpolation (numpy's default). REQUIRES: not empty, 0 <= q <= 1.
+/// Quantile of raw samples by linear interpolation (numpy's default). REQUIRES: not empty, 0 <= q
+/// <= 1.
 double quantile(std::vector<double> samples, double q);
 
 }  // namespace pardec

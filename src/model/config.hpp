@@ -10,6 +10,9 @@
 namespace pardec {
 
 enum class Family { llama, qwen3 };
+/// As config.json writes them: "llama", "LlamaForCausalLM".
+std::string model_type(Family family);
+std::string architecture(Family family);
 
 /// Shape and options of a network: a Hugging Face `config.json` of a supported family.
 struct ModelConfig {

@@ -9,6 +9,7 @@
 #include "src/model/config.hpp"
 #include "src/model/kv_cache.hpp"
 #include "src/model/visibility.hpp"
+#include "src/support/sampling.hpp"
 #include "src/support/types.hpp"
 
 namespace pardec {
@@ -17,15 +18,6 @@ enum class Dtype { fp32, bf16, fp64 };  // fp64: for tests against references
 /// `fp32|bf16|fp64`; anything else is a ConfigError.
 Dtype parse_dtype(std::string_view name);
 std::string_view name(Dtype dtype);
-
-/// How logits become a distribution: divided by temperature, cut to the top_k largest and to the smallest set whose
-/// probability reaches top_p, in this order (as Hugging Face's warpers). temperature 0 is greedy.
-struct Sampling {
-  double temperature = 0.0;
-  int top_k = 0;       ///< 0: no cut
-  double top_p = 1.0;  ///< 1: no cut
-  bool operator==(const Sampling&) const = default;
-};
 
 /// What is wanted of one fed row's logits. Top-2 comes always.
 struct OutputRequest {

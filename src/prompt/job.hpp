@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/model/model.hpp"
 #include "src/support/json.hpp"
+#include "src/support/sampling.hpp"
 
 namespace pardec {
 
@@ -57,5 +57,8 @@ struct Job {
 /// Reads a Job of the contract's form. `where` names it in errors. ConfigError: unknown keys, wrong types, no context.
 Job parse_job(const Json& json, const std::string& where);
 OrderedJson to_json(const Job& job);
+
+/// Throws a ConfigError that starts with `where` when a value makes no distribution.
+void check_sampling(const Sampling& sampling, const std::string& where);
 
 }  // namespace pardec

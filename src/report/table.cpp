@@ -1,1 +1,240 @@
+#include "src/report/table.hpp"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+
 #include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+namespace {
+
+const Cell& cell_at(const std::vector<Cell>& row, std::size_t column, const Cell& none) {
+  return column < row.size() ? row[column] : none;
+}
+
+/// One line, since a row is one.
+std::string one_line(std::string_view text) {
+  std::string out = repair_utf8(text);
+  out = replace_all(out, "\r\n", " ");
+  std::replace(out.begin(), out.end(), '\n', ' ');
+  std::replace(out.begin(), out.end(), '\r', ' ');
+  return out;
+}
+
+std::string pad(const std::string& text, int width, Align align) {
+  const std::string spaces(static_cast<std::size_t>(std::max(0, width - display_width(text))), ' ');
+  return align == Align::right ? spaces + text : text + spaces;
+}
+
+/// Keys of the columns in json and jsonl; one that is there already gets a number.
+std::vector<std::string> keys(const Table& table) {
+  std::vector<std::string> out;
+  for (const Column& column : table.columns) {
+    const std::string wanted = column.key.empty() ? column.header : column.key;
+    std::string key = wanted;
+    for (int n = 2; std::find(out.begin(), out.end(), key) != out.end(); ++n) key = str(wanted, "_", n);
+    out.push_back(key);
+  }
+  return out;
+}
+
+// Markdown --------------------------------------------------------------------
+
+std::string md_cell(const std::string& text) { return replace_all(one_line(text), "|", "\\|"); }
+
+std::string render_md(const Table& table) {
+  const Cell none("");
+  std::vector<std::vector<std::string>> lines(table.rows.size() + 1);
+  std::vector<int> widths;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    lines[0].push_back(md_cell(table.columns[c].header));
+    for (std::size_t r = 0; r < table.rows.size(); ++r) lines[r + 1].push_back(md_cell(cell_at(table.rows[r], c, none).text));
+    int width = 3;  // of the rule below the header
+    for (const auto& line : lines) width = std::max(width, display_width(line[c]));
+    widths.push_back(width);
+  }
+  std::string out;
+  if (!table.title.empty()) out += "### " + one_line(table.title) + "\n\n";
+  for (std::size_t l = 0; l < lines.size() && !table.columns.empty(); ++l) {
+    out += "|";
+    for (std::size_t c = 0; c < widths.size(); ++c) out += " " + pad(lines[l][c], widths[c], table.columns[c].align) + " |";
+    out += "\n";
+    if (l > 0) continue;
+    out += "|";
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      const std::string rule(static_cast<std::size_t>(widths[c]), '-');
+      out += table.columns[c].align == Align::right ? " " + rule + ":|" : " " + rule + " |";
+    }
+    out += "\n";
+  }
+  if (!table.notes.empty()) out += "\n";
+  for (const std::string& note : table.notes) out += "- " + one_line(note) + "\n";
+  return out;
+}
+
+// CSV -------------------------------------------------------------------------
+
+std::string csv_cell(const std::string& text) {
+  const std::string clean = repair_utf8(text);
+  if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;
+  return "\"" + replace_all(clean, "\"", "\"\"") + "\"";
+}
+
+std::string csv_value(const Cell& cell) {
+  if (!cell.value) return csv_cell(cell.text);
+  if (cell.value->is_null() || (cell.value->is_number_float() && !std::isfinite(cell.value->get<double>()))) return "";
+  return csv_cell(cell.value->is_string() ? cell.value->get<std::string>() : dump(*cell.value));
+}
+
+std::string render_csv(const Table& table) {
+  const Cell none("");
+  std::vector<std::string> line;
+  for (const Column& column : table.columns) line.push_back(csv_cell(column.header));
+  std::string out = join(line, ",") + "\n";
+  for (const auto& row : table.rows) {
+    line.clear();
+    for (std::size_t c = 0; c < table.columns.size(); ++c) line.push_back(csv_value(cell_at(row, c, none)));
+    // A line of one empty field would be an empty line, which readers skip.
+    out += (line.size() == 1 && line[0].empty() ? "\"\"" : join(line, ",")) + "\n";
+  }
+  return out;
+}
+
+// JSON ------------------------------------------------------------------------
+
+OrderedJson row_json(const std::vector<std::string>& names, const std::vector<Cell>& row) {
+  OrderedJson out = OrderedJson::object();
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (c >= row.size()) {
+      out[names[c]] = nullptr;
+    } else if (row[c].value) {
+      out[names[c]] = OrderedJson(*row[c].value);
+    } else {
+      out[names[c]] = row[c].text;
+    }
+  }
+  return out;
+}
+
+std::string render_jsonl(const Table& table) {
+  const std::vector<std::string> names = keys(table);
+  std::string out;
+  for (const auto& row : table.rows) out += dump(row_json(names, row)) + "\n";
+  return out;
+}
+
+std::string render_json(const Table& table) {
+  const std::vector<std::string> names = keys(table);
+  OrderedJson rows = OrderedJson::array();
+  for (const auto& row : table.rows) rows.push_back(row_json(names, row));
+  OrderedJson out;
+  out["title"] = table.title;
+  out["columns"] = names;
+  out["rows"] = std::move(rows);
+  out["notes"] = table.notes;
+  return dump(out) + "\n";
+}
+
+// LaTeX -----------------------------------------------------------------------
+
+std::string latex_text(std::string_view text) {
+  std::string out;
+  for (const char c : one_line(text)) {
+    switch (c) {
+      case '\\': out += "\\textbackslash{}"; break;
+      case '~': out += "\\textasciitilde{}"; break;
+      case '^': out += "\\textasciicircum{}"; break;
+      case '<': out += "\\textless{}"; break;
+      case '>': out += "\\textgreater{}"; break;
+      case '|': out += "\\textbar{}"; break;
+      case '{': case '}': case '$': case '&': case '#': case '_': case '%':
+        out += '\\';
+        out += c;
+        break;
+      default: out += c;
+    }
+  }
+  for (const auto& [symbol, command] : {std::pair{"±", "$\\pm$"}, {"×", "$\\times$"}, {"≤", "$\\le$"}, {"≥", "$\\ge$"},
+                                        {"−", "$-$"}, {"→", "$\\to$"}}) {
+    out = replace_all(out, symbol, command);
+  }
+  return out;
+}
+
+std::string render_latex(const Table& table) {
+  const Cell none("");
+  std::string out = "\\begin{table}\n\\centering\n";
+  if (!table.title.empty()) out += "\\caption{" + latex_text(table.title) + "}\n";
+  out += "\\begin{tabular}{";
+  for (const Column& column : table.columns) out += column.align == Align::right ? 'r' : 'l';
+  out += "}\n\\toprule\n";
+  std::vector<std::string> line;
+  for (const Column& column : table.columns) line.push_back(latex_text(column.header));
+  out += join(line, " & ") + " \\\\\n\\midrule\n";
+  for (const auto& row : table.rows) {
+    line.clear();
+    for (std::size_t c = 0; c < table.columns.size(); ++c) line.push_back(latex_text(cell_at(row, c, none).text));
+    // After \\ an opening bracket would be taken as its argument.
+    if (!line.empty() && line[0].starts_with('[')) line[0] = "{" + line[0] + "}";
+    out += join(line, " & ") + " \\\\\n";
+  }
+  out += "\\bottomrule\n\\end{tabular}\n";
+  for (const std::string& note : table.notes) out += "\\par\\footnotesize " + latex_text(note) + "\n";
+  return out + "\\end{table}\n";
+}
+
+}  // namespace
+
+Cell number_cell(double value, int decimals) {
+  if (!std::isfinite(value)) return Cell("n/a", Json());
+  const int size = std::snprintf(nullptr, 0, "%.*f", decimals, value);
+  std::string shown(static_cast<std::size_t>(size) + 1, '\0');
+  std::snprintf(shown.data(), shown.size(), "%.*f", decimals, value);
+  shown.pop_back();
+  return Cell(shown, Json(value));
+}
+
+Cell number_cell(std::int64_t value) { return Cell(std::to_string(value), Json(value)); }
+
+TableFormat parse_table_format(std::string_view name) {
+  if (name == "md") return TableFormat::md;
+  if (name == "csv") return TableFormat::csv;
+  if (name == "json") return TableFormat::json;
+  if (name == "jsonl") return TableFormat::jsonl;
+  if (name == "latex") return TableFormat::latex;
+  throw ConfigError(str("--format: there is no format '", name, "'",
+                        known_names(name, {"md", "csv", "json", "jsonl", "latex"})));
+}
+
+std::string render(const Table& table, TableFormat format) {
+  for ([[maybe_unused]] const auto& row : table.rows) assert(row.size() <= table.columns.size());
+  switch (format) {
+    case TableFormat::md: return render_md(table);
+    case TableFormat::csv: return render_csv(table);
+    case TableFormat::json: return render_json(table);
+    case TableFormat::jsonl: return render_jsonl(table);
+    case TableFormat::latex: return render_latex(table);
+  }
+  return "";
+}
+
+int display_width(std::string_view text) {
+  const std::string clean = repair_utf8(text);
+  int width = 0;
+  for (std::size_t at = 0; at < clean.size();) {
+    utf8proc_int32_t point = 0;
+    const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(clean.data()) + at,
+                                         static_cast<utf8proc_ssize_t>(clean.size() - at), &point);
+    if (length <= 0) break;
+    width += utf8proc_charwidth(point);
+    at += static_cast<std::size_t>(length);
+  }
+  return width;
+}
+
+}  // namespace pardec

@@ -1,1 +1,193 @@
+// Opens the file: what it is, who made it, which journal it can have, which version it is.
+#include "src/store/store.hpp"
+
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <random>
+#include <thread>
+
+#include "src/store/schema.hpp"
 #include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// WAL shares memory between processes through the file system, which network file systems do not give.
+bool on_network(const fs::path& folder) {
+  constexpr std::array<unsigned long, 13> kNetwork{
+      0x6969,      // NFS
+      0x517B,      // SMB
+      0xFE534D42,  // SMB 2
+      0xFF534D42,  // CIFS
+      0x0BD00BD0,  // Lustre
+      0x47504653,  // GPFS
+      0x00C36400,  // Ceph
+      0x19830326,  // BeeGFS
+      0x65735546,  // FUSE (sshfs and others; where it is local, only speed is lost)
+      0x01021997,  // 9p
+      0x5346414F,  // AFS
+      0x01161970,  // GFS2
+      0x7461636F,  // OCFS2
+  };
+  struct statfs info {};
+  if (statfs(folder.c_str(), &info) != 0) return false;
+  const unsigned long type = static_cast<unsigned long>(info.f_type) & 0xFFFFFFFFul;
+  for (const unsigned long known : kNetwork) {
+    if (type == known) return true;
+  }
+  return false;
+}
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+void check_writable_path(const fs::path& path, bool create_folders) {
+  const fs::path folder = folder_of(path);
+  std::error_code error;
+  if (create_folders) fs::create_directories(folder, error);
+  if (!fs::is_directory(folder, error)) {
+    throw StoreError(path.string(), str("the folder ", folder.string(), " does not exist; make it, or choose another --db"), 2);
+  }
+  if (fs::is_directory(path, error)) {
+    throw StoreError(path.string(), "is a folder, expected a file; choose another --db", 2);
+  }
+  if (access(folder.c_str(), W_OK) != 0) {  // the journal lies beside the file
+    throw StoreError(path.string(), str("the folder ", folder.string(), " may not be written; choose another --db"), 2);
+  }
+}
+
+std::string hexadecimal(int number) {
+  std::array<char, 16> out{};
+  std::snprintf(out.data(), out.size(), "0x%08x", static_cast<unsigned>(number));
+  return out.data();
+}
+
+/// Switching to WAL needs the file alone for a moment and does not wait by itself.
+void set_journal(Database& db, const std::string& mode) {
+  using namespace std::chrono_literals;
+  const auto current = [&] {
+    Statement pragma(db, "PRAGMA journal_mode");
+    return pragma.step() ? pragma.text(0) : std::string();
+  };
+  for (int attempt = 0; current() != mode; ++attempt) {
+    Statement pragma(db, "PRAGMA journal_mode = " + mode);
+    try {
+      pragma.step();
+      return;  // SQLite may keep another mode, which is as safe
+    } catch (const StoreError&) {
+      if ((sqlite3_errcode(db.handle()) & 0xff) != SQLITE_BUSY || attempt > 600) throw;
+      std::this_thread::sleep_for(50ms);
+    }
+  }
+}
+
+}  // namespace
+
+Store::Store(const fs::path& path, OpenOptions options) : path_(path) {
+  open(options);
+  if (options.read_only) return;
+  set_journal(db_, on_network(folder_of(path)) ? "delete" : "wal");
+  db_.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON");
+  migrate();
+}
+
+Store::~Store() {
+  if (!db_.handle()) return;
+  // Best effort: another process may read, or the disk be full; the log is then taken in by who opens next.
+  if (!sqlite3_db_readonly(db_.handle(), "main")) {
+    sqlite3_busy_timeout(db_.handle(), 1000);
+    sqlite3_exec(db_.handle(), "PRAGMA wal_checkpoint(TRUNCATE)", nullptr, nullptr, nullptr);
+  }
+}
+
+void Store::open(OpenOptions options) {
+  if (options.read_only) {
+    std::error_code error;
+    if (!fs::exists(path_, error)) {
+      throw StoreError(path_.string(), "there is no such file, expected a database; give its path by --db", 2);
+    }
+    if (fs::is_directory(path_, error)) {
+      throw StoreError(path_.string(), "is a folder, expected a file; give the path of a database by --db", 2);
+    }
+    db_.open(path_, SQLITE_OPEN_READONLY);
+    try {
+      db_.integer("SELECT count(*) FROM sqlite_schema");
+    } catch (const StoreError&) {
+      // A WAL database in a folder that may not be written has no place for its shared memory; nobody writes it either.
+      if ((sqlite3_errcode(db_.handle()) & 0xff) != SQLITE_CANTOPEN) throw;
+      db_.open(path_, SQLITE_OPEN_READONLY, /*immutable=*/true);
+    }
+  } else {
+    check_writable_path(path_, options.create_folders);
+    db_.open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (sqlite3_db_readonly(db_.handle(), "main") == 1) db_.fail(SQLITE_READONLY);
+  }
+
+  const int application = static_cast<int>(db_.integer("PRAGMA application_id"));
+  const int version = static_cast<int>(db_.integer("PRAGMA user_version"));
+  const bool empty = db_.integer("SELECT count(*) FROM sqlite_schema") == 0;
+  if (empty && options.read_only) {
+    throw StoreError(path_.string(), "is an empty database, expected one that holds runs; give its path by --db", 2);
+  }
+  if (application != kApplicationId && !(empty && application == 0)) {
+    throw StoreError(path_.string(),
+                     str("is an SQLite database of another application (application_id ", hexadecimal(application),
+                         "), expected ", hexadecimal(kApplicationId), "; choose another --db"), 2);
+  }
+  if (version > kSchemaVersion) {
+    throw StoreError(path_.string(),
+                     str("has schema version ", version, " of a newer pardec, expected at most ", kSchemaVersion,
+                         "; use that pardec, or choose another --db"), 2);
+  }
+}
+
+void Store::migrate() {
+  if (db_.integer("PRAGMA user_version") == kSchemaVersion) return;
+  Transaction transaction(db_);
+  // Another process may have been here while we waited. Steps from one version to the next go here, in order.
+  if (db_.integer("PRAGMA user_version") == 0) db_.execute(schema_sql());
+  transaction.commit();
+}
+
+std::string_view name(RunStatus status) {
+  switch (status) {
+    case RunStatus::running: return "running";
+    case RunStatus::done: return "done";
+    case RunStatus::failed: return "failed";
+  }
+  return "";
+}
+
+std::string make_uuid() {
+  std::random_device device;
+  std::array<unsigned, 4> word{};
+  for (unsigned& bits : word) bits = device();
+  word[1] = (word[1] & 0xffff0fffu) | 0x00004000u;  // version 4
+  word[2] = (word[2] & 0x3fffffffu) | 0x80000000u;  // variant 1
+  std::array<char, 40> out{};
+  std::snprintf(out.data(), out.size(), "%08x-%04x-%04x-%04x-%04x%08x", word[0], word[1] >> 16, word[1] & 0xffffu,
+                word[2] >> 16, word[2] & 0xffffu, word[3]);
+  return out.data();
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::array<char, 32> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  std::array<char, 40> out{};
+  std::snprintf(out.data(), out.size(), "%s.%03dZ", date.data(), static_cast<int>(ms));
+  return out.data();
+}
+
+}  // namespace pardec

@@ -1,1 +1,187 @@
 #include "src/tokenizer/tokenizer.hpp"
+
+#include <algorithm>
+
+#include "src/support/error.hpp"
+#include "src/support/json.hpp"
+#include "src/support/text.hpp"
+#include "src/tokenizer/added_tokens.hpp"
+#include "src/tokenizer/bpe.hpp"
+#include "src/tokenizer/decoder.hpp"
+#include "src/tokenizer/normalizer.hpp"
+#include "src/tokenizer/post_processor.hpp"
+#include "src/tokenizer/pre_tokenizer.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Which stretches of text get the dummy prefix: every one (a whole text, as PyPI `tokenizers`), the first one (a first
+/// piece), or none (a later piece).
+enum class Prefix { every, first, none };
+
+}  // namespace
+
+/// The parts of a tokenizer.json, in the order in which a text passes them.
+struct Tokenizer::State {
+  explicit State(const Json& json);
+
+  void encode(std::string_view text, Prefix prefix, Tokens& out) const;
+  void encode_stretch(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch, Tokens& out) const;
+  void encode_words(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch, Tokens& out) const;
+  Token size() const { return std::max(model.vocabulary().size(), added.size()); }
+  std::string_view token(Token id) const;
+  std::string_view decoded(Token id) const;
+  void index_bytes();
+
+  Bpe model;
+  std::unique_ptr<Normalizer> normalizer;      // may be null, as the next
+  std::unique_ptr<PreTokenizer> pre_tokenizer;
+  AddedTokens added;
+  PostProcessor post_processor;
+  std::unique_ptr<TokenDecoder> decoder;       // may be null: tokens are then joined by spaces
+  std::vector<std::string> bytes;              // by id
+};
+
+Tokenizer::State::State(const Json& json)
+    : model(json.value("model", Json()), "model"),
+      normalizer(read_normalizer(json.value("normalizer", Json()), "normalizer")),
+      pre_tokenizer(read_pre_tokenizer(json.value("pre_tokenizer", Json()), "pre_tokenizer")),
+      added(json.value("added_tokens", Json()), model.vocabulary(), normalizer.get(), "added_tokens"),
+      post_processor(read_post_processor(json.value("post_processor", Json()), "post_processor", size())),
+      decoder(read_decoder(json.value("decoder", Json()), "decoder")) {
+  index_bytes();
+}
+
+void Tokenizer::State::index_bytes() {
+  bytes.resize(static_cast<std::size_t>(size()));
+  for (Token id = 0; id < size(); ++id) {
+    if (added.is_special(id)) continue;
+    TokenDecoder::Piece piece{std::string(decoded(id))};
+    if (decoder) decoder->apply_inside(piece);
+    bytes[static_cast<std::size_t>(id)] = std::move(piece.bytes);
+  }
+}
+
+std::string_view Tokenizer::State::token(Token id) const {
+  const std::string* content = added.token(id);
+  return content ? std::string_view(*content) : model.vocabulary().token(id);
+}
+
+/// The token as the decoder gets it.
+std::string_view Tokenizer::State::decoded(Token id) const {
+  const std::string* text = added.decoded(id);
+  return text ? std::string_view(*text) : model.vocabulary().token(id);
+}
+
+void Tokenizer::State::encode(std::string_view text, Prefix prefix, Tokens& out) const {
+  Bpe::Scratch scratch;
+  for (const Section& section : added.split_original(text)) {
+    if (section.id) {
+      out.push_back(*section.id);
+      continue;
+    }
+    encode_stretch(text.substr(section.begin, section.end - section.begin), section.begin == 0,
+                   prefix != Prefix::none, scratch, out);
+    if (prefix == Prefix::first) prefix = Prefix::none;
+  }
+}
+
+/// What stands between two added tokens: normalises it and looks for those that are found in normalised text.
+void Tokenizer::State::encode_stretch(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch,
+                                      Tokens& out) const {
+  std::string normalized(text);
+  if (normalizer) normalized = normalizer->apply(std::move(normalized), prefix);
+  for (const Section& section : added.split_normalized(normalized)) {
+    if (section.id) {
+      out.push_back(*section.id);
+    } else {
+      const std::string_view part = std::string_view(normalized).substr(section.begin, section.end - section.begin);
+      encode_words(part, at_start && section.begin == 0, prefix, scratch, out);
+    }
+  }
+}
+
+void Tokenizer::State::encode_words(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch,
+                                    Tokens& out) const {
+  if (!pre_tokenizer) {
+    model.encode(text, scratch, out);
+    return;
+  }
+  std::vector<Word> words{{std::string(text), at_start}};
+  pre_tokenizer->apply(words, prefix);
+  for (const Word& word : words) model.encode(word.text, scratch, out);
+}
+
+Tokenizer::Tokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::~Tokenizer() = default;
+
+Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
+  const std::string file = tokenizer_json.string();
+  try {
+    const Json json = read_json(tokenizer_json);
+    JsonReader top(json, "the file");
+    for (const char* key : {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
+                            "post_processor", "decoder", "model"}) {
+      top.any(key);
+    }
+    top.finish();
+    return Tokenizer(std::make_unique<const State>(json));
+  } catch (const DataError& error) {
+    // "file:line: what", or "file: what"
+    std::string_view what = error.what();
+    const std::size_t colon = what.starts_with(file) ? what.find(": ", file.size()) : std::string_view::npos;
+    if (colon == std::string_view::npos) throw ModelError(file, what);
+    throw ModelError(what.substr(0, colon), what.substr(colon + 2));
+  } catch (const ConfigError& error) {
+    throw ModelError(file, error.what());
+  }
+}
+
+Tokens Tokenizer::encode(std::string_view text, bool add_special) const {
+  Tokens out;
+  if (add_special) out = state_->post_processor.leading;
+  state_->encode(repair_utf8(text), Prefix::every, out);
+  if (add_special) {
+    const Tokens& trailing = state_->post_processor.trailing;
+    out.insert(out.end(), trailing.begin(), trailing.end());
+  }
+  return out;
+}
+
+Tokens Tokenizer::encode_piece(std::string_view text, bool first) const {
+  Tokens out;
+  if (first) out = state_->post_processor.leading;
+  state_->encode(repair_utf8(text), first ? Prefix::first : Prefix::none, out);
+  return out;
+}
+
+std::string Tokenizer::decode(const Tokens& ids, bool skip_special) const {
+  std::vector<std::string> tokens;
+  tokens.reserve(ids.size());
+  for (const Token id : ids) {
+    const std::string_view token = state_->decoded(id);
+    if (token.empty() || (skip_special && state_->added.is_skipped(id))) continue;
+    tokens.emplace_back(token);
+  }
+  if (!state_->decoder) return join(tokens, " ");
+  state_->decoder->apply(tokens);
+  return join(tokens, "");
+}
+
+std::string_view Tokenizer::bytes(Token id) const {
+  return id >= 0 && id < vocab_size() ? std::string_view(state_->bytes[static_cast<std::size_t>(id)]) : "";
+}
+
+std::optional<Token> Tokenizer::id(std::string_view token) const {
+  const auto added = state_->added.id(token);
+  return added ? added : state_->model.vocabulary().id(token);
+}
+
+std::string_view Tokenizer::token(Token id) const { return state_->token(id); }
+bool Tokenizer::is_special(Token id) const { return state_->added.is_special(id); }
+int Tokenizer::vocab_size() const { return state_->size(); }
+
+}  // namespace pardec

@@ -1,0 +1,111 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/engine/engine.hpp"
+#include "src/engine/sampler.hpp"
+#include "src/prompt/job.hpp"
+#include "src/prompt/pieces.hpp"
+
+namespace pardec {
+
+/// Why a stream of choices ended.
+enum class Stop {
+  terminator,  ///< the decoder's own end was chosen: a line break (hpd), `</result>` (ar ask=together)
+  eos,         ///< the network's end of sequence was chosen
+  limit,       ///< max_new_tokens, per_field or K_max was reached
+  context,     ///< the network has no further position
+};
+std::string_view name(Stop stop);
+
+/// The answer to one field of one context.
+struct FieldResult {
+  std::optional<std::string> text;  ///< the value as read; empty: absent, or none could be read
+  Tokens tokens;                    ///< ids chosen for it, from behind its key up to its terminator
+  Tokens unforced;                  ///< under an oracle: what the network itself chose, one per token
+  std::vector<float> gaps;          ///< best logit minus second best, one per token
+  Stop stop = Stop::limit;
+};
+
+/// What a decoder gives back.
+struct Answers {
+  std::vector<std::vector<FieldResult>> fields;  ///< [context][field]
+  std::string text;                              ///< the whole answer as one text
+  Tokens tokens;                                 ///< its chosen ids, where it is one stream
+  std::vector<float> gaps;                       ///< of those
+  Stop stop = Stop::limit;                       ///< of those
+  std::vector<bool> parsed;                      ///< json form: per context, whether its object could be read
+  Counters counters;
+};
+
+/// Reference ids in the decoder's own answer form, terminators included (`--oracle references`): they are chosen
+/// whatever the network says, so that speed can be measured with an untrained network of the true shape.
+struct Oracle {
+  std::vector<Tokens> streams;  ///< one per stream, in the order of the decoder's fields; ar ask=together: one
+  /// ar ask=together: where each value's ids stand in the one stream, [begin, end), terminators apart.
+  std::vector<std::pair<int, int>> values;
+};
+
+/// A job with its ids, ready to decode.
+struct Request {
+  Job job;
+  Form form = Form::json;
+  Pieces pieces;
+  std::optional<Oracle> oracle;
+};
+
+/// What decoders run on. All outlive the tasks that use them.
+struct DecoderContext {
+  Engine& engine;
+  const Tokenizer* tokenizer;  ///< null: ids in, ids out
+  bool ignore_eos = false;
+
+  /// The network's ends of sequence; none under ignore_eos.
+  std::vector<Token> eos() const { return ignore_eos ? std::vector<Token>{} : engine.model().config().eos; }
+};
+
+/// A decoder is an algorithm over the engine: it sees ids, positions and logits, no cache, packing, timing or storage. It
+/// holds its options and nothing else.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  virtual std::string_view name() const = 0;
+  /// How it asks, for structured jobs (fields with values).
+  virtual Form form() const = 0;
+  /// How many contexts of one category it takes into one job.
+  virtual int stack() const { return 1; }
+  /// Its options with their values, as they go into the store and into answers.
+  virtual OrderedJson options() const = 0;
+  /// The references of a job in its own answer form; [context][field].
+  virtual Oracle reference_oracle(const Request& request, const std::vector<std::vector<std::optional<std::string>>>& references,
+                                  const DecoderContext& context) const = 0;
+  /// REQUIRES: both arguments outlive the task. Throws ModelError (context overflow) and ConfigError.
+  virtual Task<Answers> decode(const Request& request, const DecoderContext& context) const = 0;
+};
+
+/// One row of the registry.
+struct DecoderEntry {
+  std::string_view name;
+  std::string_view source;                     ///< paper
+  std::vector<std::string_view> options;       ///< names without the decoder's own, e.g. "k_max"
+  bool free_running;                           ///< takes any prompt, not only structured jobs
+  std::unique_ptr<Decoder> (*make)(const Json& options);
+};
+
+const std::vector<DecoderEntry>& decoders();
+/// ConfigError with the near names where there is none of that name.
+const DecoderEntry& find_decoder(std::string_view name);
+/// `options` is an object of option -> value. ConfigError: unknown decoder or option (names the near ones), bad value.
+std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options);
+
+/// The bytes of all tokens, joined.
+std::string bytes_of(const Tokens& tokens, const Tokenizer& tokenizer);
+
+/// Ids of `text` up to and with the first that holds a line break, `limit` at most: a value as its decoder would choose it.
+Tokens ids_through_line_break(const std::string& text, int limit, const Tokenizer& tokenizer);
+
+}  // namespace pardec

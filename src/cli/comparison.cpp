@@ -1,0 +1,261 @@
+#include "src/cli/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "datasets/dataset.hpp"
+#include "metrics/attribute_f1.hpp"
+#include "metrics/statistics.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Answers of one run by (sample, repeat), each with its place in its job.
+struct Answered {
+  StoredGeneration generation;
+  const JobRow* job;
+  size_t context;  ///< index of the example in the job
+};
+using AnsweredBySample = std::map<std::pair<std::string, int>, Answered>;
+
+struct RunAnswers {
+  std::vector<JobRow> jobs;
+  AnsweredBySample by_sample;
+};
+
+RunAnswers read_answers(Store& store, RowId run) {
+  RunAnswers answers;
+  answers.jobs = store.jobs(run);
+  std::map<std::pair<std::string, int>, const JobRow*> jobs;
+  for (const auto& job : answers.jobs) jobs[{job.key, job.repeat}] = &job;
+  for (auto& generation : store.generations(run)) {
+    const JobRow* job = jobs.at({generation.job, generation.repeat});
+    const auto keys = split(job->key, '+');
+    const auto place = static_cast<size_t>(std::find(keys.begin(), keys.end(), generation.row.sample) - keys.begin());
+    const std::pair key{generation.row.sample, generation.repeat};
+    answers.by_sample.emplace(key, Answered{std::move(generation), job, place});
+  }
+  return answers;
+}
+
+/// What a job holds for one field of one example, e.g. gaps; null where it holds nothing.
+Json at_field(const Json& nested, size_t context, size_t field) {
+  if (!nested.is_array() || context >= nested.size() || field >= nested[context].size()) return {};
+  return nested[context][field];
+}
+
+Identity compare_fields(const Answered& baseline, const Answered& method) {
+  Identity identity;
+  identity.identical = true;
+  std::int64_t before = 0;  // tokens of the fields that came first
+  const auto& ours = method.generation.row.fields;
+  const auto& theirs = baseline.generation.row.fields;
+  for (size_t f = 0; f < ours.size(); ++f) {
+    if (f >= theirs.size() || ours[f].text != theirs[f].text) {
+      identity.identical = false;
+      const Tokens other = f < theirs.size() ? theirs[f].tokens : Tokens{};
+      const auto mismatch = std::mismatch(ours[f].tokens.begin(), ours[f].tokens.end(), other.begin(), other.end());
+      const auto index = mismatch.first - ours[f].tokens.begin();
+      identity.first_difference = before + index;
+      const Json gaps = at_field(method.job->top2.is_object() ? method.job->top2.value("fields", Json()) : Json(), method.context, f);
+      if (gaps.is_array() && static_cast<size_t>(index) < gaps.size() && gaps[static_cast<size_t>(index)].is_number())
+        identity.gap = gaps[static_cast<size_t>(index)].get<double>();
+      return identity;
+    }
+    before += static_cast<std::int64_t>(ours[f].tokens.size());
+  }
+  // Open answers have no fields of their own text.
+  if (ours.empty()) identity.identical = method.generation.row.text == baseline.generation.row.text;
+  return identity;
+}
+
+/// Share of the network's own choices that agree, over choices made after the same forced ids of the same value.
+double unforced_agreement(const RunAnswers& baseline, const RunAnswers& method) {
+  std::int64_t compared = 0, same = 0;
+  for (const auto& [key, ours] : method.by_sample) {
+    const auto theirs = baseline.by_sample.find(key);
+    if (theirs == baseline.by_sample.end()) continue;
+    const auto& our_fields = ours.generation.row.fields;
+    const auto& their_fields = theirs->second.generation.row.fields;
+    for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {
+      const Json our_choices = at_field(ours.job->unforced, ours.context, f);
+      const Json their_choices = at_field(theirs->second.job->unforced, theirs->second.context, f);
+      if (!our_choices.is_array() || !their_choices.is_array()) continue;
+      for (size_t k = 0; k < std::min(our_choices.size(), their_choices.size()); ++k) {
+        ++compared;
+        same += our_choices[k] == their_choices[k];
+        if (our_fields[f].tokens[k] != their_fields[f].tokens[k]) break;  // from here on they follow different ids
+      }
+    }
+  }
+  return compared ? static_cast<double>(same) / static_cast<double>(compared) : std::numeric_limits<double>::quiet_NaN();
+}
+
+struct ValueF1 {
+  double micro = std::numeric_limits<double>::quiet_NaN(), macro = micro, strict = micro;
+};
+
+/// Value F1 over a whole run, from what each field was stored to count as.
+ValueF1 value_f1(const RunAnswers& answers) {
+  std::vector<AttributeOutcome> outcomes;
+  for (const auto& [key, answered] : answers.by_sample)
+    for (const auto& score : answered.generation.row.scores)
+      if (score.metric == "value_correct")
+        outcomes.push_back({answered.generation.category, score.field, score.details.at("annotated").get<bool>(), counts_of(score.details.at("counts_as").get<std::string>())});
+  if (outcomes.empty()) return {};
+  const AttributeScores annotated = extractgpt_f1(outcomes);
+  return {annotated.micro_f1, annotated.macro_f1, strict_f1(outcomes).micro_f1};
+}
+
+std::string percent(double share, int decimals = 1) {
+  if (!std::isfinite(share)) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f %%", decimals, 100 * share);
+  return text;
+}
+
+std::string fixed(double value, int decimals) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+std::vector<RunSummary> runs_of(Store& store, const std::string& invocation) {
+  RunFilter filter;
+  filter.invocation = invocation;
+  auto runs = store.summaries(filter);
+  if (runs.empty()) throw ConfigError(str(store.path().string(), ": has no invocation ", invocation));
+  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.run.id < b.run.id; });
+  return runs;
+}
+
+const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSummary& method, const std::string& baseline) {
+  const std::string label = baseline.empty() ? method.run.baseline.value_or("") : baseline;
+  for (const auto& run : runs)
+    if (run.run.label == label && run.run.dataset.name == method.run.dataset.name && run.run.dataset.split == method.run.dataset.split && run.run.id != method.run.id)
+      return &run;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string latest_invocation(Store& store) {
+  const auto runs = store.find_runs({});
+  if (runs.empty()) throw ConfigError(str(store.path().string(), ": holds no run yet; 'pardec run --db FILE' makes one"));
+  return runs.front().invocation;
+}
+
+void mark_identities(Store& store, const std::string& invocation) {
+  const auto runs = runs_of(store, invocation);
+  for (const auto& method : runs) {
+    const RunSummary* baseline = find_baseline(runs, method, "");
+    if (!baseline || method.run.oracle) continue;  // under an oracle the answers are given
+    const RunAnswers theirs = read_answers(store, baseline->run.id), ours = read_answers(store, method.run.id);
+    for (const auto& [key, answered] : ours.by_sample) {
+      const auto found = theirs.by_sample.find(key);
+      if (found == theirs.by_sample.end() || answered.generation.row.error || found->second.generation.row.error) continue;
+      store.mark_identity(answered.generation.row.id, compare_fields(found->second, answered));
+    }
+  }
+}
+
+Table compare_runs(Store& store, const std::string& invocation, const std::string& baseline_label, double confidence) {
+  const auto runs = runs_of(store, invocation);
+  if (!baseline_label.empty() && std::none_of(runs.begin(), runs.end(), [&](const auto& run) { return run.run.label == baseline_label; })) {
+    std::vector<std::string> labels;
+    for (const auto& run : runs) labels.push_back(run.run.label);
+    throw ConfigError(str("--baseline: no arm is labelled '", baseline_label, "'", known_names(baseline_label, labels)));
+  }
+  const RunRow& first = runs.front().run;
+  const bool oracle = first.oracle.has_value();
+  const std::string unit(find_dataset(first.dataset.name).unit);
+
+  Table table;
+  table.title = str(first.model.path.substr(first.model.path.find_last_of('/') + 1), ", ", first.dtype, ", ", first.device, ", ", first.threads, " threads",
+                    first.untrained ? ", untrained" : "", oracle ? ", oracle " + *first.oracle : "");
+  table.columns = {{"dataset"}, {"arm"}, {"in flight", Align::right, "in_flight"}, {"n", Align::right}, {"failed", Align::right}, {unit + "/s", Align::right, "examples_per_second"},
+                   {"speedup", Align::right}, {fixed(100 * confidence, 0) + " % interval", Align::left, "speedup_interval"}, {"blocks", Align::right},
+                   {"tokens/forward", Align::right, "tokens_per_forward"}, {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"},
+                   {"F1 micro", Align::right, "f1_micro"}, {"F1 macro", Align::right, "f1_macro"}, {"F1 strict", Align::right, "f1_strict"}};
+  bool samples = false;
+  for (const auto& run : runs) {
+    const RunRow& row = run.run;
+    samples = samples || row.dataset.sample;
+    const RunSummary* baseline = find_baseline(runs, run, baseline_label);
+    const double speed = run.measured_wall_ns > 0 ? static_cast<double>(run.measured_examples) / (static_cast<double>(run.measured_wall_ns) * 1e-9) : std::nan("");
+    const double per_forward = run.totals.forwards ? static_cast<double>(run.totals.chosen) / static_cast<double>(run.totals.forwards) : std::nan("");
+
+    Cell speedup("-"), interval("-"), blocks(number_cell(run.measured_blocks)), same("-");
+    if (baseline) {
+      std::vector<BlockPair> pairs;
+      for (const auto& pair : store.block_pairs(baseline->run.id, row.id)) pairs.push_back({static_cast<double>(pair.baseline_ns), static_cast<double>(pair.method_ns)});
+      if (!pairs.empty()) {
+        const Interval ratio = ratio_of_totals(pairs, confidence);
+        speedup = number_cell(ratio.estimate, 2);
+        interval = Cell(str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]", ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""), Json{ratio.low, ratio.high});
+        blocks = number_cell(static_cast<std::int64_t>(pairs.size()));
+      }
+      const double share = oracle ? unforced_agreement(read_answers(store, baseline->run.id), read_answers(store, row.id))
+                                  : run.compared ? static_cast<double>(run.identical) / static_cast<double>(run.compared) : std::nan("");
+      same = Cell(percent(share), std::isfinite(share) ? Json(share) : Json());
+    } else if (std::any_of(runs.begin(), runs.end(), [&](const auto& other) { return find_baseline(runs, other, baseline_label) == &run; })) {
+      speedup = Cell("1 (baseline)", Json(1.0));
+    }
+    const ValueF1 f1 = oracle ? ValueF1{} : value_f1(read_answers(store, row.id));
+    const auto score = [&](double value) { return std::isfinite(value) ? Cell(fixed(value, 3) + (row.untrained ? " (untrained)" : ""), Json(value)) : Cell("-", Json()); };
+    table.rows.push_back({row.dataset.name + (row.dataset.sample ? " (own sample)" : ""), row.label, number_cell(static_cast<std::int64_t>(row.batch_size)), number_cell(run.generations),
+                          number_cell(run.failed_generations), number_cell(speed, 2), speedup, interval, blocks, number_cell(per_forward, 2), same, score(f1.micro), score(f1.macro), score(f1.strict)});
+  }
+  table.notes.push_back(str("speedup: ratio of total seconds on the same blocks, arms alternating; ", fixed(100 * confidence, 0), " % paired bootstrap over blocks. n: answers; in flight: jobs."));
+  if (oracle) table.notes.push_back("oracle: the reference answers were forced, so speed is that of right answers and no score is given; same choices: share of the network's own choices that agree after equal ids.");
+  else table.notes.push_back("identical: answers equal to the baseline's in every field. F1 as ExtractGPT counts it; strict: unannotated fields count as absent.");
+  if (first.untrained) table.notes.push_back("untrained: the network's weights are random, its answers are noise.");
+  if (samples) table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
+  table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, invocation ", invocation.substr(0, 8), "."));
+  return table;
+}
+
+Table differences_table(Store& store, const std::string& invocation, int limit) {
+  const auto runs = runs_of(store, invocation);
+  Table table;
+  table.title = "Where answers depart from the baseline's";
+  table.columns = {{"dataset"}, {"arm"}, {"sample"}, {"field"}, {"baseline"}, {"answer"}, {"token", Align::right}, {"logit gap", Align::right, "logit_gap"}};
+  struct Row {
+    double gap;
+    std::vector<Cell> cells;
+  };
+  std::vector<Row> found;
+  for (const auto& method : runs) {
+    const RunSummary* baseline = find_baseline(runs, method, "");
+    if (!baseline || method.run.oracle) continue;
+    const RunAnswers theirs = read_answers(store, baseline->run.id), ours = read_answers(store, method.run.id);
+    for (const auto& [key, answered] : ours.by_sample) {
+      const auto other = theirs.by_sample.find(key);
+      if (other == theirs.by_sample.end() || answered.generation.row.error || other->second.generation.row.error) continue;
+      const Identity identity = compare_fields(other->second, answered);
+      if (identity.identical) continue;
+      std::string field, before, after;
+      const auto& fields = answered.generation.row.fields;
+      for (size_t f = 0; f < fields.size() && field.empty(); ++f) {
+        const auto& base = other->second.generation.row.fields;
+        if (f < base.size() && base[f].text == fields[f].text) continue;
+        field = fields[f].name;
+        before = f < base.size() ? base[f].text : "";
+        after = fields[f].text;
+      }
+      const double gap = identity.gap.value_or(std::numeric_limits<double>::infinity());
+      found.push_back({gap, {method.run.dataset.name, method.run.label, key.first, field, before, after, number_cell(identity.first_difference.value_or(-1)), number_cell(gap, 4)}});
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Row& a, const Row& b) { return a.gap < b.gap; });
+  for (size_t i = 0; i < found.size() && (limit <= 0 || static_cast<int>(i) < limit); ++i) table.rows.push_back(std::move(found[i].cells));
+  table.notes.push_back(str(found.size(), " answers differ; token: index of the first that differs among the answer's value tokens; logit gap: best minus second best there."));
+  return table;
+}
+
+}  // namespace pardec

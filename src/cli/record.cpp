@@ -1,0 +1,190 @@
+#include "src/cli/record.hpp"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#include "metrics/attribute_f1.hpp"
+#include "src/cli/version.hpp"
+#include "src/model/device.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+ModelRow model_row(Store& store, const std::filesystem::path& folder, const ModelConfig& config) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_regular_file() && (entry.path().extension() == ".json" || entry.path().extension() == ".safetensors")) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  ModelRow row;
+  row.path = std::filesystem::weakly_canonical(folder).string();
+  for (const auto& file : files)
+    row.stamp += str(file.filename().string(), ":", std::filesystem::file_size(file), ":", std::filesystem::last_write_time(file).time_since_epoch().count(), ";");
+  row.shape = {{"layers", config.layers}, {"hidden_size", config.hidden_size}, {"intermediate_size", config.intermediate_size},
+               {"heads", config.heads}, {"kv_heads", config.kv_heads}, {"head_dim", config.head_dim},
+               {"vocab_size", config.vocab_size}, {"max_position", config.max_position}, {"parameters", parameter_count(config)}};
+  if (const auto known = store.model_hash(row.path, row.stamp)) {
+    row.hash = *known;
+    return row;
+  }
+  std::string all;
+  for (const auto& file : files) all += str(file.filename().string(), " ", sha256_file(file), "\n");
+  row.hash = sha256(all);
+  return row;
+}
+
+DatasetRow dataset_row(const Dataset& dataset) {
+  std::string all;
+  for (const auto& file : dataset.files) all += str(file.filename().string(), " ", sha256_file(file), "\n");
+  return {dataset.name, dataset.split, sha256(all), dataset.sample};
+}
+
+std::vector<SampleRow> sample_rows(const std::vector<Example>& examples) {
+  std::vector<SampleRow> rows;
+  for (const auto& example : examples) rows.push_back({example.id, example.cluster, example.category});
+  return rows;
+}
+
+Json environment_json() {
+  const auto line_of = [](const std::string& file, const std::string& key) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+      if (key.empty()) return line;
+      if (line.rfind(key, 0) == 0 && line.find(':') != std::string::npos) return std::string(strip(line.substr(line.find(':') + 1)));
+    }
+    return std::string();
+  };
+  utsname system{};
+  ::uname(&system);
+  return {{"processor", line_of("/proc/cpuinfo", "model name")},
+          {"cores", std::thread::hardware_concurrency()},
+          {"memory", line_of("/proc/meminfo", "MemTotal")},
+          {"governor", line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "")},
+          {"mhz", line_of("/proc/cpuinfo", "cpu MHz")},
+          {"system", str(system.sysname, " ", system.release, " ", system.machine)},
+          {"libtorch", libtorch_version()},
+          {"compiler", version().compiler},
+          {"flags", version().flags}};
+}
+
+JobRow job_row(const std::string& key, const Answers& answers) {
+  JobRow job;
+  job.key = key;
+  job.text = answers.text;
+  job.tokens = answers.tokens;
+  job.stop = name(answers.stop);
+  const Counters& c = answers.counters;
+  job.counters.prompt_tokens = c.prompt;
+  job.counters.chosen = c.chosen;
+  job.counters.forced = c.forced;
+  job.counters.fed = c.fed;
+  job.counters.text_tokens = c.text;
+  job.counters.forwards = c.forwards;
+  job.counters.prefill_ns = c.prefill_ns;
+  job.counters.decode_ns = c.decode_ns;
+  job.counters.total_ns = c.total_ns;
+  job.counters.cached_peak = c.cached_peak;
+  job.counters.cached_sum = c.cached_sum;
+  job.counters.attended = c.attended;
+  job.counters.scratch = c.scratch;
+  job.counters.branches = static_cast<std::int64_t>(c.branch_lengths.size());
+  job.counters.branch_lengths = c.branch_lengths;
+  job.counters.parallel_ratio = c.parallel_ratio();
+  for (const auto& [tokens, count] : c.emitted) job.counters.emitted[tokens] = count;
+
+  // Both nested as the fields are: context, field, token.
+  Json unforced = Json::array(), gaps = Json::array();
+  bool any = false;
+  for (const auto& context : answers.fields) {
+    Json& u = unforced.emplace_back(Json::array());
+    Json& g = gaps.emplace_back(Json::array());
+    for (const auto& field : context) {
+      u.push_back(field.unforced);
+      g.push_back(field.gaps);
+      any = any || !field.unforced.empty();
+    }
+  }
+  if (any) job.unforced = std::move(unforced);
+  job.top2 = {{"fields", std::move(gaps)}, {"stream", answers.gaps}};
+  return job;
+}
+
+namespace {
+
+std::vector<AttributePrediction> predictions_of(const Example& example, const std::vector<FieldResult>& fields) {
+  std::vector<AttributePrediction> predictions;
+  for (size_t f = 0; f < fields.size(); ++f) {
+    const ExampleField& field = example.fields[f];
+    predictions.push_back({example.category, field.name, field.annotated, field.references, fields[f].text});
+  }
+  return predictions;
+}
+
+}  // namespace
+
+std::vector<ScoreRow> value_scores(const Example& example, const std::vector<FieldResult>& fields) {
+  std::vector<ScoreRow> rows;
+  const auto predictions = predictions_of(example, fields);
+  for (const auto& prediction : predictions) {
+    const AttributeCounts one = count(prediction);
+    ScoreRow row;
+    row.metric = "value_correct";
+    row.field = prediction.attribute;
+    row.value = one.nn || one.vc ? 1 : 0;
+    row.details = {{"counts_as", letters(one)}, {"annotated", prediction.annotated}};
+    rows.push_back(std::move(row));
+  }
+  const auto add = [&](const char* metric, const AttributeScores& scores) {
+    ScoreRow row;
+    row.metric = metric;
+    row.value = scores.micro_f1;
+    row.details = {{"nn", scores.micro.nn}, {"nv", scores.micro.nv}, {"vn", scores.micro.vn}, {"vc", scores.micro.vc}, {"vw", scores.micro.vw}};
+    rows.push_back(std::move(row));
+  };
+  add("extractgpt_f1", extractgpt_f1(predictions));
+  add("strict_f1", strict_f1(predictions));
+  return rows;
+}
+
+std::vector<GenerationRow> generation_rows(const std::vector<const Example*>& examples, const Answers& answers, bool scored) {
+  std::vector<GenerationRow> rows;
+  for (size_t c = 0; c < examples.size(); ++c) {
+    GenerationRow row;
+    row.sample = examples[c]->id;
+    row.stop = name(answers.stop);
+    OrderedJson values = OrderedJson::object();
+    for (size_t f = 0; f < answers.fields[c].size(); ++f) {
+      const FieldResult& field = answers.fields[c][f];
+      values[examples[c]->fields[f].name] = field.text ? OrderedJson(*field.text) : OrderedJson();
+      row.tokens.insert(row.tokens.end(), field.tokens.begin(), field.tokens.end());
+      row.fields.push_back({examples[c]->fields[f].name, field.text.value_or(""), field.tokens, std::string(name(field.stop))});
+    }
+    // A job of one example is its example's answer as it came; in a stack each has its own part.
+    row.text = examples.size() == 1 ? answers.text : dump(values);
+    if (examples.size() == 1 && !answers.tokens.empty()) row.tokens = answers.tokens;
+    if (scored) row.scores = value_scores(*examples[c], answers.fields[c]);
+    ScoreRow parsed;
+    parsed.metric = "parsed";
+    parsed.value = answers.parsed[c] ? 1 : 0;
+    if (scored) row.scores.push_back(std::move(parsed));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<GenerationRow> failed_rows(const std::vector<const Example*>& examples, const std::string& error) {
+  std::vector<GenerationRow> rows;
+  for (const Example* example : examples) {
+    GenerationRow row;
+    row.sample = example->id;
+    row.stop = "error";
+    row.error = error;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace pardec

@@ -1,0 +1,494 @@
+// `pardec run`: datasets x arms x one network -> store, and the table that compares them.
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "src/cli/command_line.hpp"
+#include "src/cli/comparison.hpp"
+#include "src/cli/plan.hpp"
+#include "src/cli/project_files.hpp"
+#include "src/cli/record.hpp"
+#include "src/cli/version.hpp"
+#include "src/cli/workload.hpp"
+#include "src/model/device.hpp"
+#include "src/support/error.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/progress.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+struct RunFlags {
+  ModelFlags model;
+  DecodeFlags decode;
+  std::vector<std::string> decoders, arms, sets, datasets;
+  std::string data_root, split = "test", order = "interleaved", baseline, db = "results/pardec.sqlite", shard, config, format = "md",
+              progress = "auto", oracle, trace;
+  std::int64_t limit = 0, offset = 0;
+  int batch_size = 8, warmup = 1, runs = 1, block = 0;
+  double fail_on_error = 0;
+  bool resume = false, retry_errors = false, dry_run = false;
+  bool db_is_default = true;
+  std::string name = "run";
+  std::vector<std::string> argv;
+};
+
+/// One dataset with what all arms do on it.
+struct Workload {
+  const DatasetEntry* entry;
+  Dataset dataset;
+  std::vector<Example> examples;  // selected
+  PromptFile prompt;
+  std::vector<BlockPlan> blocks;
+};
+
+struct Shard {
+  int index = 0, count = 1;
+};
+
+std::atomic<int> interrupts{0};
+
+extern "C" void on_interrupt(int signal) {
+  // The first lets jobs in flight end and be stored, the second stops at once: nothing stored is lost.
+  if (interrupts.fetch_add(1) > 0) std::_Exit(128 + signal);
+}
+
+struct Interrupted {};
+
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  if (text.empty()) return shard;
+  char end = 0;
+  if (std::sscanf(text.c_str(), "%d/%d%c", &shard.index, &shard.count, &end) != 2 || shard.count < 1 || shard.index < 0 || shard.index >= shard.count)
+    throw ConfigError(str("--shard is '", text, "', expected I/N with 0 <= I < N, e.g. 0/4"));
+  return shard;
+}
+
+/// Keys of an experiment file that are no flags of `run`.
+const std::vector<std::string> kExperimentKeys{"name", "decoders", "datasets", "model", "models", "grid", "judge", "published"};
+
+void read_experiment(CLI::App& app, RunFlags& flags) {
+  const Json json = read_json(flags.config);
+  apply_config(app, json, flags.config, kExperimentKeys);
+  for (const char* key : {"grid", "models", "judge", "published"})
+    if (json.contains(key)) throw ConfigError(str(flags.config, ": '", key, "' is for experiments that `run` cannot do; expected one model and a list of decoders"));
+  JsonReader read(json, flags.config);
+  flags.name = read.optional<std::string>("name", flags.name);
+  if (flags.model.model.empty()) flags.model.model = read.optional<std::string>("model", "");
+  if (flags.datasets.empty()) flags.datasets = read.optional<std::vector<std::string>>("datasets", {});
+  if (flags.decoders.empty() && flags.arms.empty() && json.contains("decoders")) flags.arms = arms_of_experiment(json["decoders"], flags.config);
+}
+
+void check(const RunFlags& flags) {
+  const auto at_least = [](std::string_view flag, auto value, auto least) {
+    if (value < least) throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
+  };
+  at_least("--batch-size", flags.batch_size, 1);
+  at_least("--limit", flags.limit, 0);
+  at_least("--offset", flags.offset, 0);
+  at_least("--warmup", flags.warmup, 0);
+  at_least("--runs", flags.runs, 1);
+  at_least("--block", flags.block, 0);
+  if (flags.order != "interleaved" && flags.order != "blocked") throw ConfigError(str("--order is '", flags.order, "', expected interleaved or blocked"));
+  if (flags.retry_errors && !flags.resume) throw ConfigError("--retry-errors goes with --resume: it repeats the failed jobs of the run that is resumed");
+  if (flags.datasets.empty()) throw ConfigError("no dataset was named; give --dataset oa-mine,ae-110k ('pardec list datasets')");
+  if (flags.oracle.rfind("accept:", 0) == 0) throw ConfigError("--oracle accept:A drives decoders that draft; none of the arms does");
+  if (flags.oracle.rfind("recorded:", 0) == 0) throw ConfigError("--oracle recorded:RUN drives decoders that choose control tokens; none of the arms does");
+  if (!flags.oracle.empty() && flags.oracle != "references") throw ConfigError(str("--oracle is '", flags.oracle, "', expected references"));
+}
+
+std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Arm>& arms, const std::vector<std::unique_ptr<Decoder>>& decoders) {
+  std::vector<int> stacks, batches;
+  for (size_t a = 0; a < arms.size(); ++a) {
+    stacks.push_back(decoders[a]->stack());
+    batches.push_back(arms[a].batch_size);
+  }
+  std::vector<Workload> workloads;
+  for (const auto& name : flags.datasets) {
+    const DatasetEntry& entry = find_dataset(name);
+    Workload work;
+    work.entry = &entry;
+    work.dataset = load_dataset(entry, flags.data_root.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.data_root), flags.split, project_file("datasets/samples"));
+    work.examples = select(work.dataset.examples, flags.limit, flags.offset, flags.decode.seed);
+    if (work.examples.empty()) throw ConfigError(str("dataset ", name, ": --offset ", flags.offset, " leaves none of its ", work.dataset.examples.size(), " examples"));
+    work.prompt = load_prompt(flags.decode.prompt_file.empty() ? std::string(entry.prompt) : flags.decode.prompt_file);
+    const int block = flags.block > 0 ? flags.block : default_block_examples(static_cast<int>(work.examples.size()), stacks, batches);
+    work.blocks = plan_blocks(work.examples, stacks, block);
+    workloads.push_back(std::move(work));
+  }
+  return workloads;
+}
+
+void print_plan(const RunFlags& flags, const std::vector<Arm>& arms, const std::vector<std::unique_ptr<Decoder>>& decoders, const std::vector<Workload>& workloads) {
+  Table table;
+  table.title = "Plan (nothing is run)";
+  table.columns = {{"dataset"}, {"split"}, {"examples", Align::right}, {"arm"}, {"decoder"}, {"options"}, {"in flight", Align::right}, {"jobs", Align::right}, {"blocks", Align::right}, {"compared with"}};
+  for (const auto& work : workloads)
+    for (size_t a = 0; a < arms.size(); ++a) {
+      std::int64_t jobs = 0;
+      for (const auto& block : work.blocks) jobs += static_cast<std::int64_t>(block.jobs[a].size());
+      const auto baseline = baseline_of(arms, a, flags.baseline);
+      table.rows.push_back({work.dataset.name + (work.dataset.sample ? " (own sample)" : ""), work.dataset.split, number_cell(static_cast<std::int64_t>(work.examples.size())),
+                            arms[a].label, arms[a].decoder, dump(decoders[a]->options()), number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
+                            number_cell(jobs * flags.runs), number_cell(static_cast<std::int64_t>(work.blocks.size())), baseline ? arms[*baseline].label : "-"});
+    }
+  table.notes.push_back(str("database: ", flags.db, "; model: ", flags.model.model.empty() ? "(none given)" : flags.model.model));
+  std::cout << render(table, parse_table_format(flags.format));
+}
+
+/// Everything that is open while an experiment runs.
+class Experiment {
+ public:
+  Experiment(const RunFlags& flags, const std::vector<Arm>& arms, const std::vector<std::unique_ptr<Decoder>>& decoders,
+             const std::vector<Workload>& workloads, Store& store, Checkpoint& checkpoint)
+      : flags_(flags), arms_(arms), decoders_(decoders), workloads_(workloads), shard_(parse_shard(flags.shard)), store_(store), checkpoint_(checkpoint),
+        engine_(checkpoint.model, clock_), context_{engine_, &*checkpoint.tokenizer, flags.decode.ignore_eos}, process_(make_uuid()), invocation_(make_uuid()) {}
+
+  void run();
+  const std::string& invocation() const { return invocation_; }
+  std::int64_t failed() const { return failed_; }
+  std::int64_t finished() const { return finished_; }
+
+ private:
+  RunRow run_row(const Workload& work, size_t arm);
+  void find_resumable(std::vector<std::vector<RunRow>>& rows);
+  void run_dataset(const Workload& work, const std::vector<RowId>& ids, const std::vector<std::vector<FinishedJob>>& finished, Progress& progress);
+  void run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run, int repeat, int position, const std::set<std::string>& finished, Progress& progress);
+  Request make_request(const Workload& work, size_t arm, const JobPlan& plan) const;
+  std::vector<const Example*> examples_of(const Workload& work, const JobPlan& plan) const;
+  void warm_up(const Workload& work, size_t arm);
+
+  const RunFlags& flags_;
+  const std::vector<Arm>& arms_;
+  const std::vector<std::unique_ptr<Decoder>>& decoders_;
+  const std::vector<Workload>& workloads_;
+  Shard shard_;
+  Store& store_;
+  Checkpoint& checkpoint_;
+  SteadyClock clock_;
+  Engine engine_;
+  DecoderContext context_;
+  std::unique_ptr<std::ofstream> trace_;
+  std::string process_, invocation_;
+  std::int64_t finished_ = 0, failed_ = 0, chosen_ = 0, busy_ns_ = 0;
+};
+
+RunRow Experiment::run_row(const Workload& work, size_t arm) {
+  RunRow row;
+  row.uuid = make_uuid();
+  row.invocation = invocation_;
+  row.label = arms_[arm].label;
+  row.decoder = arms_[arm].decoder;
+  row.options = Json::parse(dump(decoders_[arm]->options()));
+  row.form = name(decoders_[arm]->form());
+  if (const auto baseline = baseline_of(arms_, arm, flags_.baseline)) row.baseline = arms_[*baseline].label;
+  row.dataset = dataset_row(work.dataset);
+  row.model = model_row(store_, checkpoint_.folder, checkpoint_.model.config());
+  // What decides the answers and how they are measured; `differences` compares it key by key on resume.
+  row.config = {{"dataset", work.dataset.name}, {"split", work.dataset.split}, {"limit", flags_.limit}, {"offset", flags_.offset}, {"block", flags_.block},
+                {"temperature", flags_.decode.temperature}, {"top_k", flags_.decode.top_k}, {"top_p", flags_.decode.top_p},
+                {"max_new_tokens", flags_.decode.max_new_tokens}, {"per_field", flags_.decode.per_field}, {"ignore_eos", flags_.decode.ignore_eos},
+                {"chat_template", flags_.decode.chat_template}};
+  if (!flags_.oracle.empty()) row.oracle = flags_.oracle;
+  row.untrained = checkpoint_.untrained;
+  row.seed = flags_.decode.seed;
+  row.device = flags_.model.device;
+  row.dtype = flags_.model.dtype;
+  row.threads = threads();
+  row.batch_size = arms_[arm].batch_size;
+  row.repeats = flags_.runs;
+  row.order = flags_.order;
+  row.shard = flags_.shard;
+  row.commit = version().commit;
+  row.build_type = version().build_type;
+  row.prompt_hash = sha256(work.prompt.content);
+  row.argv = flags_.argv;
+  row.environment = environment_json();
+  row.experiment = ExperimentRow{flags_.name, Json{{"arms", flags_.arms}, {"decoders", flags_.decoders}, {"datasets", flags_.datasets}}};
+  return row;
+}
+
+/// --resume: the newest invocation of these arms goes on under its own ids, or is refused with what differs.
+void Experiment::find_resumable(std::vector<std::vector<RunRow>>& rows) {
+  std::string chosen;
+  for (auto& of_dataset : rows)
+    for (RunRow& now : of_dataset) {
+      RunFilter filter;
+      filter.label = now.label;
+      filter.dataset = now.dataset.name;
+      filter.split = now.dataset.split;
+      filter.invocation = chosen;
+      const auto found = store_.find_runs(filter);
+      if (found.empty()) {
+        if (chosen.empty())
+          throw ConfigError(str("--resume: ", flags_.db, " has no run of arm '", now.label, "' on ", now.dataset.name, " ", now.dataset.split, "; leave --resume out to begin one"));
+        continue;  // killed before this arm began
+      }
+      const RunRow& old = found.front();
+      if (const auto different = differences(old, now); !different.empty())
+        throw ConfigError(str("--resume: run ", old.uuid.substr(0, 8), " (", old.label, " on ", old.dataset.name, ") was made with other settings: ", join(different, "; "),
+                              ". Give the same ones, or leave --resume out to begin a new run"));
+      chosen = old.invocation;
+      now.uuid = old.uuid;
+    }
+  invocation_ = chosen;
+  for (auto& of_dataset : rows)
+    for (RunRow& now : of_dataset) now.invocation = chosen;
+}
+
+std::vector<const Example*> Experiment::examples_of(const Workload& work, const JobPlan& plan) const {
+  std::vector<const Example*> examples;
+  for (const int index : plan.examples) examples.push_back(&work.examples[static_cast<size_t>(index)]);
+  return examples;
+}
+
+Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan& plan) const {
+  const auto examples = examples_of(work, plan);
+  Request request;
+  request.form = decoders_[arm]->form();
+  request.job = make_job(plan.key, examples, work.prompt, flags_.decode);
+  request.job.seed = derive_seed(flags_.decode.seed, plan.key);
+  request.pieces = make_pieces(request.job, request.form, work.prompt, find_chat_template(flags_.decode.chat_template), *checkpoint_.tokenizer);
+  if (!flags_.oracle.empty()) request.oracle = decoders_[arm]->reference_oracle(request, references_of(examples), context_);
+  return request;
+}
+
+void Experiment::warm_up(const Workload& work, size_t arm) {
+  const auto& jobs = work.blocks.front().jobs[arm];
+  const int count = std::min(flags_.warmup, static_cast<int>(jobs.size()));
+  std::vector<Request> requests;
+  for (int i = 0; i < count; ++i) requests.push_back(make_request(work, arm, jobs[static_cast<size_t>(i)]));
+  const auto start = [&](int i) -> Task<void> { co_await decoders_[arm]->decode(requests[static_cast<size_t>(i)], context_); };
+  engine_.run(count, arms_[arm].batch_size, start, [](int, Task<void>&) {});
+}
+
+void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run, int repeat, int position,
+                           const std::set<std::string>& finished, Progress& progress) {
+  std::vector<const JobPlan*> open;
+  for (const auto& job : block.jobs[arm])
+    if (!finished.contains(job.key)) open.push_back(&job);
+  if (open.empty()) return;
+
+  BlockRow row;
+  row.run = run;
+  row.repeat = repeat;
+  row.position = position;
+  for (const int index : block.examples) row.samples.push_back(work.examples[static_cast<size_t>(index)].id);
+  for (const auto& a : arms_) row.arm_order.push_back(a.label);
+  const RowId block_id = store_.begin_block(row);
+
+  // Prompts are rendered and tokenized before the clock starts, for every arm.
+  std::vector<std::optional<Request>> requests(open.size());
+  std::vector<std::string> errors(open.size());
+  for (size_t i = 0; i < open.size(); ++i) {
+    try {
+      requests[i] = make_request(work, arm, *open[i]);
+    } catch (const Error& error) {
+      errors[i] = error.what();
+    }
+  }
+  std::vector<Answers> answers(open.size());
+  const auto start = [&](int i) -> Task<void> {
+    const auto index = static_cast<size_t>(i);
+    if (interrupts.load() > 0) throw Interrupted{};
+    if (!requests[index]) throw RunError(errors[index]);
+    answers[index] = co_await decoders_[arm]->decode(*requests[index], context_);
+  };
+  // Each job is stored when it is done, outside the measured time.
+  const auto done = [&](int i, Task<void>& task) {
+    const auto index = static_cast<size_t>(i);
+    const auto examples = examples_of(work, *open[index]);
+    JobRow job;
+    std::vector<GenerationRow> generations;
+    try {
+      task.result();
+      job = job_row(open[index]->key, answers[index]);
+      generations = generation_rows(examples, answers[index], flags_.oracle.empty());
+      chosen_ += job.counters.chosen;
+    } catch (const Interrupted&) {
+      return;
+    } catch (const Error& error) {
+      job.key = open[index]->key;
+      job.error = error.what();
+      generations = failed_rows(examples, *job.error);
+      failed_ += static_cast<std::int64_t>(examples.size());
+    }
+    job.run = run;
+    job.block = block_id;
+    job.repeat = repeat;
+    job.process = process_;
+    store_.commit_job(job, generations);
+    answers[index] = {};
+    finished_ += static_cast<std::int64_t>(examples.size());
+    progress.update(finished_, str(failed_ ? str(failed_, " failed · ") : "", arms_[arm].label));
+  };
+  const std::int64_t begin = clock_.now_ns();
+  const std::int64_t outside = engine_.run(static_cast<int>(open.size()), arms_[arm].batch_size, start, done);
+  const std::int64_t wall = clock_.now_ns() - begin - outside;
+  busy_ns_ += wall;
+  store_.finish_block(block_id, process_, wall);
+}
+
+void Experiment::run_dataset(const Workload& work, const std::vector<RowId>& ids, const std::vector<std::vector<FinishedJob>>& finished, Progress& progress) {
+  const auto done_before = [&](size_t arm, int repeat) {
+    std::set<std::string> keys;
+    for (const auto& job : finished[arm])
+      if (job.repeat == repeat && !(job.failed && flags_.retry_errors)) keys.insert(job.key);
+    return keys;
+  };
+  for (size_t arm = 0; arm < arms_.size(); ++arm) warm_up(work, arm);
+  for (int repeat = 0; repeat < flags_.runs; ++repeat) {
+    std::vector<std::set<std::string>> keys;
+    for (size_t arm = 0; arm < arms_.size(); ++arm) keys.push_back(done_before(arm, repeat));
+    const auto run_one = [&](size_t position, size_t arm) {
+      if (static_cast<int>(position) % shard_.count != shard_.index || interrupts.load() > 0) return;
+      run_block(work, work.blocks[position], arm, ids[arm], repeat, static_cast<int>(position), keys[arm], progress);
+    };
+    if (flags_.order == "blocked") {
+      for (size_t arm = 0; arm < arms_.size(); ++arm)
+        for (size_t position = 0; position < work.blocks.size(); ++position) run_one(position, arm);
+    } else {
+      // There and back again, so that a drift of the machine's speed meets all arms alike.
+      for (size_t position = 0; position < work.blocks.size(); ++position)
+        for (size_t i = 0; i < arms_.size(); ++i) run_one(position, position % 2 ? arms_.size() - 1 - i : i);
+    }
+  }
+}
+
+void Experiment::run() {
+  if (!flags_.trace.empty()) {
+    trace_ = std::make_unique<std::ofstream>(flags_.trace);
+    if (!*trace_) throw ConfigError(str("--trace: ", flags_.trace, " cannot be written"));
+    engine_.set_trace_sink([this](const Trace& trace) { *trace_ << dump(to_json(trace)) << "\n"; });
+  }
+  std::vector<std::vector<RunRow>> rows;
+  for (const auto& work : workloads_) {
+    auto& of_dataset = rows.emplace_back();
+    for (size_t arm = 0; arm < arms_.size(); ++arm) of_dataset.push_back(run_row(work, arm));
+  }
+  if (flags_.resume) find_resumable(rows);
+  std::int64_t total = 0;
+  for (const auto& work : workloads_)
+    for (size_t position = 0; position < work.blocks.size(); ++position)
+      if (static_cast<int>(position) % shard_.count == shard_.index)
+        total += static_cast<std::int64_t>(work.blocks[position].examples.size() * arms_.size()) * flags_.runs;
+
+  // Runs begin all at once, so that a killed invocation is resumed whole.
+  std::vector<std::vector<RowId>> ids;
+  for (size_t w = 0; w < workloads_.size(); ++w) {
+    auto& of_dataset = ids.emplace_back();
+    for (const RunRow& row : rows[w]) of_dataset.push_back(store_.begin_run(row));
+    store_.put_samples(store_.dataset_of(of_dataset.front()), sample_rows(workloads_[w].examples));
+  }
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  {
+    Progress progress(parse_progress_style(flags_.progress), "examples", total);
+    for (size_t w = 0; w < workloads_.size(); ++w) {
+      std::vector<std::vector<FinishedJob>> finished;
+      for (const RowId id : ids[w]) {
+        finished.push_back(store_.finished_jobs(id));
+        for (const auto& job : finished.back())
+          if (!(job.failed && flags_.retry_errors)) finished_ += static_cast<std::int64_t>(split(job.key, '+').size());
+      }
+      run_dataset(workloads_[w], ids[w], finished, progress);
+      progress.update(finished_, failed_ ? str(failed_, " failed") : "");
+    }
+  }
+  if (trace_ && !trace_->flush()) throw RunError(str("--trace: ", flags_.trace, " could not be written to its end"));
+  if (interrupts.load() > 0) return;
+  for (const auto& of_dataset : ids)
+    for (const RowId id : of_dataset) store_.finish_run(id, RunStatus::done);
+  mark_identities(store_, invocation_);
+}
+
+int run(CLI::App& app, RunFlags& flags) {
+  if (!flags.config.empty()) read_experiment(app, flags);
+  flags.db_is_default = app.get_option("--db")->count() == 0;
+  check(flags);
+  parse_shard(flags.shard);
+  parse_progress_style(flags.progress);
+  const TableFormat format = parse_table_format(flags.format);
+  flags.decode.sampling();
+  find_chat_template(flags.decode.chat_template);
+  const std::vector<Arm> arms = make_arms(flags.decoders, flags.arms, flags.sets, flags.batch_size);
+  for (size_t a = 0; a < arms.size(); ++a) baseline_of(arms, a, flags.baseline);
+  std::vector<std::unique_ptr<Decoder>> decoders;
+  for (const auto& arm : arms) decoders.push_back(make_decoder(arm.decoder, arm.options));
+  const std::vector<Workload> workloads = load_workloads(flags, arms, decoders);
+  if (flags.dry_run) {
+    print_plan(flags, arms, decoders, workloads);
+    return 0;
+  }
+
+  if (flags.resume && !std::filesystem::exists(flags.db)) throw ConfigError(str("--resume: ", flags.db, " does not exist; leave --resume out to begin a run"));
+  Store store(flags.db, {.create_folders = flags.db_is_default});
+  Checkpoint checkpoint = load_checkpoint(flags.model, true);
+  for (const auto& work : workloads)
+    if (work.dataset.sample) std::fprintf(stderr, "%s: no --data-root, so the project's own sample of %zu examples is used\n", work.dataset.name.c_str(), work.dataset.examples.size());
+  if (!checkpoint.note.empty()) std::fprintf(stderr, "model: %s\n", checkpoint.note.c_str());
+
+  Experiment experiment(flags, arms, decoders, workloads, store, checkpoint);
+  experiment.run();
+  if (interrupts.load() > 0) {
+    std::fprintf(stderr, "stopped; everything that was done is in %s, go on with the same command and --resume\n", flags.db.c_str());
+    return 130;
+  }
+  std::cout << render(compare_runs(store, experiment.invocation(), flags.baseline, 0.95), format);
+  std::fprintf(stderr, "database: %s\n", flags.db.c_str());
+  const double failed_share = experiment.finished() ? static_cast<double>(experiment.failed()) / static_cast<double>(experiment.finished()) : 0;
+  if (failed_share > flags.fail_on_error) {
+    std::fprintf(stderr, "pardec: %lld of %lld answers failed (select sample, error from generation_view where error is not null)\n",
+                 static_cast<long long>(experiment.failed()), static_cast<long long>(experiment.finished()));
+    return 3;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Verb run_verb() {
+  return {"run", "run datasets through decoders and compare them",
+          "pardec run --model DIR --decoder ar,hpd --dataset oa-mine,ae-110k --data-root data --db r.sqlite\n"
+          "  pardec run --model DIR --arm ar=ar,batch_size=16 --arm hpd8=hpd,k_max=8 --dataset oa-mine --limit 60\n"
+          "  pardec run -c experiments/quickstart.json --dry-run",
+          [](CLI::App& app) -> std::function<int()> {
+            auto flags = std::make_shared<RunFlags>();
+            app.add_option("--decoder", flags->decoders, "decoders, each an arm of that name, e.g. ar,hpd")->delimiter(',')->type_name("A,B");
+            app.add_option("--arm", flags->arms, "an arm of its own label and options; repeatable")->type_name("LABEL=NAME[,OPTION=VALUE...]");
+            app.add_option("--set", flags->sets, "an option for all arms of a decoder, e.g. hpd.k_max=30; repeatable")->type_name("KEY=VALUE");
+            app.add_option("--dataset", flags->datasets, "datasets ('pardec list datasets')")->delimiter(',')->type_name("A,B");
+            app.add_option("--data-root", flags->data_root, "folder with one folder a dataset; without it the project's samples are used")->type_name("DIR");
+            app.add_option("--split", flags->split, "train or test")->capture_default_str()->type_name("NAME");
+            app.add_option("--limit", flags->limit, "a seeded sample of N examples spread over categories; 0: all")->capture_default_str()->type_name("N");
+            app.add_option("--offset", flags->offset, "skip N of that sample's order")->capture_default_str()->type_name("N");
+            app.add_option("--batch-size", flags->batch_size, "jobs in flight (an arm's own: batch_size in --arm)")->capture_default_str()->type_name("N");
+            app.add_option("--block", flags->block, "examples that one arm does before the next one's turn; 0: by batch size")->capture_default_str()->type_name("N");
+            app.add_option("--warmup", flags->warmup, "unrecorded jobs an arm before the first")->capture_default_str()->type_name("N");
+            app.add_option("--runs", flags->runs, "repeats of everything")->capture_default_str()->type_name("N");
+            app.add_option("--order", flags->order, "interleaved (arms alternate block by block) or blocked")->capture_default_str()->type_name("ORDER");
+            app.add_option("--baseline", flags->baseline, "label of the arm that the others are compared with")->type_name("LABEL");
+            app.add_option("--oracle", flags->oracle, "references: force the reference answers, to measure speed with an untrained network")->type_name("KIND");
+            app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
+            app.add_flag("--resume", flags->resume, "go on where the newest run of these arms stopped");
+            app.add_flag("--retry-errors", flags->retry_errors, "with --resume: also repeat jobs that failed");
+            app.add_flag("--dry-run", flags->dry_run, "print what would be done");
+            app.add_option("--shard", flags->shard, "do every N-th block only, beginning with I")->type_name("I/N");
+            app.add_option("--fail-on-error", flags->fail_on_error, "exit code 3 when a larger share of answers failed")->capture_default_str()->type_name("X");
+            app.add_option("--trace", flags->trace, "write what every fed token saw and chose (slow)")->type_name("FILE");
+            app.add_option("--format", flags->format, "of the table: md, csv, json, jsonl, latex")->capture_default_str()->type_name("FORMAT");
+            app.add_option("--progress", flags->progress, "auto, bar, plain or none")->capture_default_str()->type_name("STYLE");
+            app.add_option("-c,--config", flags->config, "an experiment file (experiments/*.json)")->type_name("FILE");
+            flags->model.add_to(app);
+            flags->decode.add_to(app);
+            return [flags, &app] { return run(app, *flags); };
+          }};
+}
+
+}  // namespace pardec

@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+
+namespace pardec {
+
+/// What this program was built from.
+struct Version {
+  std::string version, commit, torch, torch_kind, build_type, compiler, flags;
+};
+const Version& version();
+
+}  // namespace pardec

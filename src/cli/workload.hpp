@@ -1,0 +1,72 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "decoders/decoder.hpp"
+#include "src/cli/arms.hpp"
+#include "src/prompt/prompt_file.hpp"
+#include "src/support/json.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace pardec {
+
+/// Which network, and how it computes: the flags that `run` and `generate` share.
+struct ModelFlags {
+  std::string model, dtype = "fp32", device = "cpu";
+  int threads = 0;
+  void add_to(CLI::App& app);
+};
+
+/// How answers are made: the flags that `run` and `generate` share.
+struct DecodeFlags {
+  double temperature = 0, top_p = 1;
+  int top_k = 0, max_new_tokens = 512, per_field = 64;
+  std::uint64_t seed = 1;
+  bool ignore_eos = false;
+  std::string chat_template = "plain", prompt_file;
+  void add_to(CLI::App& app);
+  Limits limits() const { return {max_new_tokens, per_field}; }
+  /// ConfigError for values that make no distribution.
+  Sampling sampling() const;
+};
+
+/// A checkpoint folder, loaded.
+struct Checkpoint {
+  std::filesystem::path folder;
+  std::string note;      ///< what a reader of the run should know, e.g. that weights are random; may be empty
+  bool untrained = false;
+  std::optional<Tokenizer> tokenizer;
+  Model model;
+};
+
+/// Loads the network, and its tokenizer.json unless told not to. ModelError.
+Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer);
+
+/// The tokenizer alone. ModelError when ids of it lie outside the network's vocabulary.
+Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config);
+
+/// A file beside the weights that `model synth` writes: these weights are random.
+inline constexpr const char* kSynthesisNote = "pardec_synthesis.json";
+
+/// A job over the examples of one stack.
+Job make_job(const std::string& id, const std::vector<const Example*>& examples, const PromptFile& prompt, const DecodeFlags& flags);
+
+/// A job whose one open prompt is `text`.
+Job open_job(const std::string& id, const std::string& text, const DecodeFlags& flags);
+
+/// The first accepted answer of each field of each example; empty: absent.
+std::vector<std::vector<std::optional<std::string>>> references_of(const std::vector<const Example*>& examples);
+
+/// Answers as the contract of `generate --format json` has them.
+OrderedJson answers_json(const Job& job, const Decoder& decoder, const Answers& answers);
+
+/// The task wording for open prompts: the prompt itself.
+PromptFile open_prompt();
+
+}  // namespace pardec

@@ -1,0 +1,298 @@
+#include "src/engine/engine.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+int Step::add(Token token, const RowLabel& label, Origin origin, int from_row) {
+  tokens.push_back(token);
+  labels.push_back(label);
+  origins.push_back(origin);
+  from.push_back(from_row);
+  return size() - 1;
+}
+
+void Step::want(int index, const Sampling& sampling) {
+  OutputRequest request;
+  request.index = index;
+  request.sampling = sampling;
+  outputs.push_back(std::move(request));
+}
+
+struct Sequence::State {
+  State(Engine& engine_, KvCache cache_) : engine(engine_), cache(std::move(cache_)) {}
+
+  Engine& engine;
+  KvCache cache;
+  Segments segments;
+  Counters counters;
+  std::optional<Trace> trace;
+  std::int64_t opened_ns = 0;
+  int emitted = 0;  // since the last forward pass
+  bool finished = false;
+
+  void close_forward();
+  void account(const Step& step, int first_row);
+};
+
+/// A step that a coroutine waits for.
+struct Engine::Waiting {
+  Engine& engine;
+  Sequence::State& sequence;
+  Step step;
+  StepResult result;
+  std::exception_ptr error;
+  std::coroutine_handle<> awaiting;
+  bool queued = false;
+};
+
+// --- Sequence ---
+
+Sequence::Sequence(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Sequence::Sequence(Sequence&&) noexcept = default;
+Sequence::~Sequence() {
+  if (state_ && !state_->finished) finish();
+}
+
+Sequence::ForwardAwaiter Sequence::forward(Step step) { return {*state_, std::move(step)}; }
+int Sequence::add_segment(const std::vector<int>& sees) { return state_->segments.add(sees); }
+void Sequence::relabel(int row, const RowLabel& label) { state_->cache.relabel(row, label); }
+Counters& Sequence::counters() { return state_->counters; }
+int Sequence::rows_fed() const { return state_->cache.rows_fed(); }
+
+void Sequence::drop(std::span<const int> rows) {
+  state_->cache.drop(rows);
+  state_->counters.scratch += static_cast<std::int64_t>(rows.size());
+  if (state_->trace)
+    for (const int row : rows) state_->trace->dropped_at[static_cast<size_t>(row)] = static_cast<int>(state_->counters.forwards) - 1;
+}
+
+void Sequence::keep(int first, std::span<const int> rows) {
+  std::vector<int> dropped;
+  for (const auto& slot : state_->cache.slots())
+    if (slot.alive && slot.row >= first && std::find(rows.begin(), rows.end(), slot.row) == rows.end()) dropped.push_back(slot.row);
+  drop(dropped);
+}
+
+Sequence Sequence::fork(const std::string& request) const {
+  auto copy = std::make_unique<State>(state_->engine, state_->cache.fork());
+  copy->segments = state_->segments;
+  copy->trace = state_->trace;
+  if (copy->trace) copy->trace->request = request;
+  copy->opened_ns = state_->engine.clock().now_ns();
+  return Sequence(std::move(copy));
+}
+
+void Sequence::emit(int row) {
+  ++state_->emitted;
+  if (state_->trace) state_->trace->emitted.push_back(row);
+}
+
+Counters Sequence::finish() {
+  State& state = *state_;
+  if (!state.finished) {
+    state.finished = true;
+    state.close_forward();
+    state.counters.total_ns = state.engine.clock().now_ns() - state.opened_ns;
+    state.counters.decode_ns = state.counters.total_ns - state.counters.prefill_ns;
+    if (state.trace && state.engine.sink_) state.engine.sink_(*state.trace);
+  }
+  return state.counters;
+}
+
+void Sequence::State::close_forward() {
+  if (counters.forwards > 0) ++counters.emitted[emitted];
+  emitted = 0;
+}
+
+/// Books the rows of one branch's step, which have just been fed.
+void Sequence::State::account(const Step& step, int first_row) {
+  counters.fed += step.size();
+  for (const Origin origin : step.origins) {
+    counters.prompt += origin == Origin::prompt;
+    counters.forced += origin == Origin::forced;
+  }
+  const int step_number = static_cast<int>(counters.forwards);
+  for (int i = 0; i < step.size(); ++i) {
+    const auto& label = step.labels[static_cast<size_t>(i)];
+    std::vector<int> seen;
+    for (const auto& slot : cache.slots()) {
+      if (!slot.alive || !visible(label, slot.label, segments)) continue;
+      ++counters.attended;
+      if (trace) seen.push_back(slot.row);
+    }
+    if (!trace) continue;
+    const int from = step.from[static_cast<size_t>(i)];
+    trace->tokens.push_back(step.tokens[static_cast<size_t>(i)]);
+    trace->position.push_back(label.position);
+    trace->step.push_back(step_number);
+    std::sort(seen.begin(), seen.end());
+    trace->visible.push_back(std::move(seen));
+    trace->predicts.emplace_back();
+    trace->from.push_back(from < 0 ? std::nullopt : std::optional<int>(from));
+    trace->banned.emplace_back();
+    trace->dropped_at.emplace_back();
+  }
+  if (trace)
+    for (const auto& output : step.outputs) trace->banned[static_cast<size_t>(first_row + output.index)] = output.banned;
+}
+
+// --- ForwardAwaiter ---
+
+Sequence::ForwardAwaiter::ForwardAwaiter(State& state, Step step)
+    : waiting_(new Engine::Waiting{state.engine, state, std::move(step), {}, nullptr, {}, false}) {}
+
+Sequence::ForwardAwaiter::~ForwardAwaiter() {
+  if (waiting_->queued)
+    std::replace(waiting_->engine.waiting_.begin(), waiting_->engine.waiting_.end(), waiting_.get(), static_cast<Engine::Waiting*>(nullptr));
+}
+
+void Sequence::ForwardAwaiter::await_suspend(std::coroutine_handle<> awaiting) {
+  waiting_->awaiting = awaiting;
+  waiting_->queued = true;
+  waiting_->engine.waiting_.push_back(waiting_.get());
+}
+
+StepResult Sequence::ForwardAwaiter::await_resume() {
+  if (waiting_->error) std::rethrow_exception(waiting_->error);
+  return std::move(waiting_->result);
+}
+
+// --- Engine ---
+
+Engine::Engine(Model& model, const Clock& clock) : model_(model), clock_(clock) {}
+Engine::~Engine() = default;
+
+void Engine::set_trace_sink(std::function<void(const Trace&)> sink) { sink_ = std::move(sink); }
+
+Sequence Engine::open(const std::string& request, const std::string& decoder) {
+  auto state = std::make_unique<Sequence::State>(*this, KvCache(model_));
+  if (sink_) {
+    state->trace.emplace();
+    state->trace->request = request;
+    state->trace->decoder = decoder;
+  }
+  state->opened_ns = clock_.now_ns();
+  return Sequence(std::move(state));
+}
+
+namespace {
+
+/// Says what is wrong with a step before anything of the forward pass is computed, so that one job fails alone.
+std::exception_ptr check(const Step& step, const ModelConfig& config) {
+  for (int i = 0; i < step.size(); ++i) {
+    const Token token = step.tokens[static_cast<size_t>(i)];
+    const int position = step.labels[static_cast<size_t>(i)].position;
+    if (token < 0 || token >= config.vocab_size)
+      return std::make_exception_ptr(ModelError("model", str("token id ", token, " was fed, the vocabulary ends at ", config.vocab_size - 1)));
+    if (position < 0 || position >= config.max_position)
+      return std::make_exception_ptr(ModelError(
+          "model", str("context overflow: position ", position, " was fed, max_position_embeddings is ", config.max_position,
+                       "; use a shorter prompt, a smaller stack or K_max")));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Engine::step() {
+  // Rows of one sequence enter together: group by sequence, both in order of arrival.
+  std::vector<Waiting*> arrived(waiting_.begin(), waiting_.end());
+  std::erase(arrived, nullptr);
+  struct Packed {
+    Sequence::State* sequence;
+    std::vector<Waiting*> branches;
+    std::vector<Token> tokens;
+    std::vector<RowLabel> labels;
+    std::vector<OutputRequest> outputs;
+  };
+  std::vector<Packed> packed;
+  for (Waiting* waiting : arrived) {
+    if ((waiting->error = check(waiting->step, model_.config()))) continue;
+    auto found = std::find_if(packed.begin(), packed.end(), [&](const Packed& p) { return p.sequence == &waiting->sequence; });
+    if (found == packed.end()) found = packed.insert(packed.end(), Packed{&waiting->sequence, {}, {}, {}, {}});
+    waiting->result.first_row = found->sequence->cache.rows_fed() + static_cast<int>(found->tokens.size());
+    for (auto output : waiting->step.outputs) {
+      output.index += static_cast<int>(found->tokens.size());
+      found->outputs.push_back(std::move(output));
+    }
+    found->branches.push_back(waiting);
+    found->tokens.insert(found->tokens.end(), waiting->step.tokens.begin(), waiting->step.tokens.end());
+    found->labels.insert(found->labels.end(), waiting->step.labels.begin(), waiting->step.labels.end());
+  }
+
+  if (!packed.empty()) {
+    std::vector<SequenceStep> steps;
+    for (auto& p : packed) {
+      p.sequence->close_forward();
+      steps.push_back({&p.sequence->cache, &p.sequence->segments, p.tokens, p.labels, p.outputs});
+    }
+    try {
+      auto logits = model_.forward(steps);
+      const std::int64_t now = clock_.now_ns();
+      for (size_t s = 0; s < packed.size(); ++s) {
+        Sequence::State& sequence = *packed[s].sequence;
+        size_t next = 0;
+        for (Waiting* branch : packed[s].branches) {
+          for (size_t i = 0; i < branch->step.outputs.size(); ++i) branch->result.outputs.push_back(std::move(logits[s][next++]));
+          sequence.account(branch->step, branch->result.first_row);
+          if (sequence.trace)
+            for (size_t i = 0; i < branch->step.outputs.size(); ++i)
+              sequence.trace->predicts[static_cast<size_t>(branch->result.first_row + branch->step.outputs[i].index)] = branch->result.outputs[i].best;
+        }
+        Counters& counters = sequence.counters;
+        if (counters.forwards++ == 0) counters.prefill_ns = now - sequence.opened_ns;
+        const std::int64_t alive = sequence.cache.rows_alive();
+        counters.cached_peak = std::max(counters.cached_peak, alive);
+        counters.cached_sum += alive;
+      }
+    } catch (...) {
+      for (auto& p : packed)
+        for (Waiting* branch : p.branches) branch->error = std::current_exception();
+    }
+  }
+
+  // A resumed branch may end others, which then withdraw: the list is read entry by entry, and new ones join behind.
+  for (size_t left = waiting_.size(); left > 0; --left) {
+    Waiting* waiting = waiting_.front();
+    waiting_.pop_front();
+    if (!waiting) continue;
+    waiting->queued = false;
+    waiting->awaiting.resume();
+  }
+}
+
+std::int64_t Engine::run(int count, int live, const std::function<Task<void>(int)>& start,
+                         const std::function<void(int, Task<void>&)>& done) {
+  std::int64_t outside_ns = 0;
+  std::list<std::pair<int, Task<void>>> tasks;
+  int next = 0;
+  while (next < count || !tasks.empty()) {
+    while (next < count && static_cast<int>(tasks.size()) < std::max(live, 1)) {
+      tasks.emplace_back(next, start(next));
+      ++next;
+      tasks.back().second.start();
+    }
+    for (auto task = tasks.begin(); task != tasks.end();) {
+      if (!task->second.done()) {
+        ++task;
+        continue;
+      }
+      const std::int64_t before = clock_.now_ns();
+      done(task->first, task->second);
+      outside_ns += clock_.now_ns() - before;
+      task = tasks.erase(task);
+    }
+    if (next < count && static_cast<int>(tasks.size()) < std::max(live, 1)) continue;
+    if (waiting_.empty() && !tasks.empty()) throw std::logic_error("Engine::run: a task waits for something that is no forward pass");
+    if (!tasks.empty()) step();
+  }
+  return outside_ns;
+}
+
+}  // namespace pardec

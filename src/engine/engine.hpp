@@ -1,0 +1,132 @@
+#pragma once
+#include <coroutine>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/engine/counters.hpp"
+#include "src/engine/task.hpp"
+#include "src/engine/trace.hpp"
+#include "src/model/model.hpp"
+#include "src/support/clock.hpp"
+
+namespace pardec {
+
+class Engine;
+
+/// Where a row's token comes from.
+enum class Origin {
+  prompt,  ///< the prompt
+  forced,  ///< fed without being chosen: skeleton, prefixes, masks
+  chosen,  ///< the choice of an earlier row
+};
+
+/// The tokens that one branch of a sequence feeds in one forward pass.
+struct Step {
+  std::vector<Token> tokens;
+  std::vector<RowLabel> labels;
+  std::vector<Origin> origins;
+  std::vector<int> from;               ///< row whose choice a token is, -1 for the others
+  std::vector<OutputRequest> outputs;
+
+  /// Returns the token's index in the step.
+  int add(Token token, const RowLabel& label, Origin origin, int from_row = -1);
+  /// Asks for the logits of the token at `index` in the step.
+  void want(int index, const Sampling& sampling = {});
+  int size() const { return static_cast<int>(tokens.size()); }
+};
+
+struct StepResult {
+  int first_row = 0;               ///< name of the step's first row; the others follow
+  std::vector<RowLogits> outputs;  ///< in the order they were asked for
+};
+
+/// The rows of one text in the cache. Branches of one sequence await their forwards separately; they
+/// enter a forward pass together. Dropping, keeping and relabelling take effect before the next one.
+class Sequence {
+ public:
+  Sequence(Sequence&&) noexcept;
+  ~Sequence();
+
+  class ForwardAwaiter;
+  /// co_await: the forward pass that feeds `step`. Throws ModelError for an id or position that the network lacks, before
+  /// anything of the step is fed.
+  ForwardAwaiter forward(Step step);
+
+  int add_segment(const std::vector<int>& sees);
+  void drop(std::span<const int> rows);
+  void keep(int first, std::span<const int> rows);
+  void relabel(int row, const RowLabel& label);
+  /// An independent sequence with the same rows; its counters start at zero.
+  Sequence fork(const std::string& request) const;
+
+  /// Notes that the choice of `row` is the answer's next token.
+  void emit(int row);
+  /// Counts the answer's streams and text; everything else is counted by the engine.
+  Counters& counters();
+  /// Stops the clock of this sequence and closes the books. Returns what it cost.
+  Counters finish();
+  int rows_fed() const;
+
+ private:
+  friend class Engine;
+  struct State;
+  explicit Sequence(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Packs what all live sequences wait for into one forward pass after the other. Single-threaded.
+class Engine {
+ public:
+  /// `model` and `clock` outlive the engine.
+  Engine(Model& model, const Clock& clock);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  Model& model() { return model_; }
+  const Clock& clock() const { return clock_; }
+
+  /// A new, empty sequence. `request` and `decoder` name it in traces.
+  Sequence open(const std::string& request, const std::string& decoder);
+
+  /// Finished traces go there, in the order in which sequences end. Empty: none are recorded.
+  void set_trace_sink(std::function<void(const Trace&)> sink);
+
+  /// Runs `count` tasks, at most `live` at a time, to their end. `start(i)` makes the i-th, `done(i, task)` gets it back ended
+  /// (task.result() rethrows its error); both are called in here, in order of i and in order of end. The time spent in
+  /// `done` is returned, so that a caller can leave it out of its measurement.
+  std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
+                   const std::function<void(int, Task<void>&)>& done);
+
+ private:
+  friend class Sequence;
+  struct Waiting;
+  void step();
+
+  Model& model_;
+  const Clock& clock_;
+  std::function<void(const Trace&)> sink_;
+  std::list<Waiting*> waiting_;  // in order of arrival
+};
+
+/// Awaits one forward pass. Lives in the frame of the coroutine that waits: destroying the frame withdraws the step.
+class Sequence::ForwardAwaiter {
+ public:
+  ForwardAwaiter(State& state, Step step);
+  ForwardAwaiter(const ForwardAwaiter&) = delete;
+  ForwardAwaiter& operator=(const ForwardAwaiter&) = delete;
+  ~ForwardAwaiter();
+  bool await_ready() const { return false; }
+  void await_suspend(std::coroutine_handle<> awaiting);
+  StepResult await_resume();
+
+ private:
+  std::unique_ptr<Engine::Waiting> waiting_;
+};
+
+}  // namespace pardec

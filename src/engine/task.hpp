@@ -1,0 +1,164 @@
+#pragma once
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace pardec {
+
+template <typename T>
+class Task;
+
+namespace detail {
+
+/// What all promises share: who goes on when the task ends, and the exception it ended with.
+struct PromiseBase {
+  std::coroutine_handle<> continuation = std::noop_coroutine();
+  std::exception_ptr error;
+
+  struct FinalAwaiter {
+    bool await_ready() noexcept { return false; }
+    template <typename Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> done) noexcept {
+      return done.promise().on_done();
+    }
+    void await_resume() noexcept {}
+  };
+
+  std::suspend_always initial_suspend() noexcept { return {}; }
+  FinalAwaiter final_suspend() noexcept { return {}; }
+  void unhandled_exception() noexcept { error = std::current_exception(); }
+
+  /// Set by `all`: called in place of the continuation, says who goes on.
+  std::coroutine_handle<> (*join)(void* group, std::exception_ptr error) = nullptr;
+  void* group = nullptr;
+  std::coroutine_handle<> on_done() noexcept { return join ? join(group, error) : continuation; }
+};
+
+template <typename T>
+struct Promise : PromiseBase {
+  std::optional<T> value;
+  Task<T> get_return_object();
+  void return_value(T result) { value.emplace(std::move(result)); }
+  T take() { return std::move(*value); }
+};
+
+template <>
+struct Promise<void> : PromiseBase {
+  Task<void> get_return_object();
+  void return_void() {}
+  void take() {}
+};
+
+}  // namespace detail
+
+/// A coroutine that starts when it is awaited (or, at the root, resumed) and gives back one T. It owns its frame:
+/// destroying a task destroys what it was waiting for, down to the pending forward pass. Parameters of a task
+/// must be values, or references that outlive it.
+template <typename T = void>
+class Task {
+ public:
+  using promise_type = detail::Promise<T>;
+  using Handle = std::coroutine_handle<promise_type>;
+
+  Task() = default;
+  explicit Task(Handle handle) : handle_(handle) {}
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Task& operator=(Task&& other) noexcept {
+    if (this != &other) {
+      destroy();
+      handle_ = std::exchange(other.handle_, {});
+    }
+    return *this;
+  }
+  ~Task() { destroy(); }
+
+  bool done() const { return !handle_ || handle_.done(); }
+  /// Root tasks only: runs until the task waits or ends.
+  void start() { handle_.resume(); }
+  /// REQUIRES: done(). Rethrows what the task ended with.
+  T result() {
+    if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
+    return handle_.promise().take();
+  }
+
+  bool await_ready() const { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) {
+    handle_.promise().continuation = awaiting;
+    return handle_;
+  }
+  T await_resume() { return result(); }
+
+  Handle handle() const { return handle_; }
+
+ private:
+  void destroy() {
+    if (handle_) handle_.destroy();
+  }
+  Handle handle_;
+};
+
+template <typename T>
+Task<T> detail::Promise<T>::get_return_object() {
+  return Task<T>(Task<T>::Handle::from_promise(*this));
+}
+inline Task<void> detail::Promise<void>::get_return_object() { return Task<void>(Task<void>::Handle::from_promise(*this)); }
+
+/// Awaits several tasks that run side by side, started in the given order; their steps share forward passes. The first
+/// exception ends the wait: the siblings are destroyed where they stand and it rises in the awaiting task.
+template <typename T>
+class All {
+ public:
+  explicit All(std::vector<Task<T>> tasks) : tasks_(std::move(tasks)) {}
+
+  bool await_ready() const { return tasks_.empty(); }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) {
+    awaiting_ = awaiting;
+    open_ = tasks_.size() + 1;  // one more for this loop, so that no task ends the wait before all have started
+    for (auto& task : tasks_) {
+      task.handle().promise().join = &All::join;
+      task.handle().promise().group = this;
+    }
+    for (auto& task : tasks_) {
+      task.handle().resume();
+      if (error_) return awaiting_;
+    }
+    starting_ = false;
+    return --open_ == 0 ? awaiting_ : std::noop_coroutine();
+  }
+  std::vector<T> await_resume() {
+    if (error_) {
+      tasks_.clear();  // cancels the siblings before the parent goes on
+      std::rethrow_exception(error_);
+    }
+    std::vector<T> results;
+    results.reserve(tasks_.size());
+    for (auto& task : tasks_) results.push_back(task.result());
+    return results;
+  }
+
+ private:
+  static std::coroutine_handle<> join(void* group, std::exception_ptr error) {
+    auto& self = *static_cast<All*>(group);
+    if (self.error_) return std::noop_coroutine();
+    if (error) {
+      self.error_ = error;
+      return self.starting_ ? std::noop_coroutine() : self.awaiting_;
+    }
+    return --self.open_ == 0 ? self.awaiting_ : std::noop_coroutine();
+  }
+
+  std::vector<Task<T>> tasks_;
+  std::coroutine_handle<> awaiting_;
+  std::size_t open_ = 0;
+  bool starting_ = true;
+  std::exception_ptr error_;
+};
+
+template <typename T>
+All<T> all(std::vector<Task<T>> tasks) {
+  return All<T>(std::move(tasks));
+}
+
+}  // namespace pardec

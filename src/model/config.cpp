@@ -1,0 +1,198 @@
+#include "src/model/config.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/model/json_file.hpp"
+#include "src/model/parameters.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+struct FamilyEntry {
+  Family family;
+  const char* model_type;
+  const char* architecture;
+  int default_head_dim;      // 0: hidden_size / heads
+  int default_max_position;  // as transformers' configuration classes have it
+};
+constexpr FamilyEntry kFamilies[] = {
+    {Family::llama, "llama", "LlamaForCausalLM", 0, 2048},
+    {Family::qwen3, "qwen3", "Qwen3ForCausalLM", 128, 32768},
+};
+const FamilyEntry& entry(Family family) { return kFamilies[static_cast<size_t>(family)]; }
+constexpr const char* kSupported =
+    "supported are llama (LlamaForCausalLM) and qwen3 (Qwen3ForCausalLM)";
+
+const FamilyEntry& find_family(JsonReader& read, const std::string& where) {
+  const std::string type = read.optional<std::string>("model_type", "");
+  const auto names = read.optional<std::vector<std::string>>("architectures", {});
+  if (type.empty() && names.empty())
+    throw ModelError(where, str("has neither 'model_type' nor 'architectures'; ", kSupported));
+  for (const FamilyEntry& entry : kFamilies) {
+    const bool type_fits = type.empty() || type == entry.model_type;
+    const bool name_fits = names.empty() || names == std::vector<std::string>{entry.architecture};
+    if (type_fits && name_fits) return entry;
+    if (type_fits && !type.empty())
+      throw ModelError(where, str("model_type '", type, "' with architectures [", join(names, ", "),
+                                  "] is not supported, expected ", entry.architecture));
+  }
+  throw ModelError(where, type.empty() ? str("architecture '", join(names, ", "), "' is not supported; ", kSupported)
+                                       : str("model_type '", type, "' is not supported; ", kSupported));
+}
+
+/// Default rotary embedding alone; its base stands at the top level, or in `rope_parameters` (transformers 5).
+double read_rope(JsonReader& read, const std::string& where) {
+  double theta = read.optional<double>("rope_theta", 10000.0);
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    const Json& value = read.any(key);
+    if (value.is_null()) continue;
+    JsonReader rope(value, str(where, ": '", key, "'"));
+    const auto type = rope.maybe<std::string>("rope_type");
+    const std::string kind = type ? *type : rope.optional<std::string>("type", "default");
+    if (kind != "default")
+      throw ModelError(where, str("'", key, "' has rope_type '", kind,
+                                  "', which is not supported; supported is 'default'"));
+    theta = rope.optional<double>("rope_theta", theta);
+    if (rope.optional<double>("partial_rotary_factor", 1.0) != 1.0)
+      throw ModelError(where, str("'", key, "' has a partial_rotary_factor other than 1, which is not supported"));
+  }
+  if (read.optional<double>("partial_rotary_factor", 1.0) != 1.0)
+    throw ModelError(where, "'partial_rotary_factor' other than 1 is not supported");
+  if (!(theta > 0) || !std::isfinite(theta))
+    throw ModelError(where, str("'rope_theta' is ", theta, ", expected a positive number"));
+  return theta;
+}
+
+void refuse_unsupported(JsonReader& read, const std::string& where) {
+  const std::string act = read.optional<std::string>("hidden_act", "silu");
+  if (act != "silu") throw ModelError(where, str("'hidden_act' is '", act, "'; supported is 'silu'"));
+  if (read.optional<bool>("use_sliding_window", false))
+    throw ModelError(where, "'use_sliding_window' is true: sliding-window attention is not supported");
+  if (!read.any("quantization_config").is_null())
+    throw ModelError(where, "has a 'quantization_config': quantised checkpoints are not supported; "
+                            "supported are bf16, fp16, fp32 and fp64 weights");
+  const Json& types = read.any("layer_types");
+  if (types.is_array())
+    for (const Json& type : types)
+      if (type != "full_attention")
+        throw ModelError(where, str("'layer_types' has ", dump(type), "; supported is \"full_attention\""));
+}
+
+/// One id, a list of ids, or null.
+std::vector<Token> token_ids(const Json& value, const char* key, const std::string& where, int vocab_size) {
+  if (value.is_null()) return {};
+  std::vector<Token> ids;
+  for (const Json& item : value.is_array() ? value : Json::array({value})) {
+    if (!item.is_number_integer())
+      throw ModelError(where, str("'", key, "' is ", dump(value), ", expected an id or a list of ids"));
+    const bool large = item.is_number_unsigned() && item.get<std::uint64_t>() >= static_cast<std::uint64_t>(vocab_size);
+    if (large || item.get<std::int64_t>() < 0 || item.get<std::int64_t>() >= vocab_size)
+      throw ModelError(where, str("'", key, "' has ", dump(item), ": ids beyond the model's vocabulary of ", vocab_size));
+    ids.push_back(item.get<Token>());
+  }
+  return ids;
+}
+
+void read_special_ids(const Json& json, const std::string& where, ModelConfig& config) {
+  const auto value = [&](const char* key) { return json.contains(key) ? json.at(key) : Json(); };
+  const auto bos = token_ids(value("bos_token_id"), "bos_token_id", where, config.vocab_size);
+  if (!bos.empty()) config.bos = bos.front();
+  const auto eos = token_ids(value("eos_token_id"), "eos_token_id", where, config.vocab_size);
+  if (!eos.empty()) config.eos = eos;
+}
+
+void check_sizes(const ModelConfig& config, const std::string& where) {
+  const std::pair<const char*, int> sizes[] = {
+      {"vocab_size", config.vocab_size},         {"hidden_size", config.hidden_size},
+      {"intermediate_size", config.intermediate_size}, {"num_hidden_layers", config.layers},
+      {"num_attention_heads", config.heads},     {"num_key_value_heads", config.kv_heads},
+      {"head_dim", config.head_dim},             {"max_position_embeddings", config.max_position}};
+  for (const auto& [key, size] : sizes)
+    if (size <= 0) throw ModelError(where, str("'", key, "' is ", size, ", expected a positive number"));
+  if (config.heads % config.kv_heads != 0)
+    throw ModelError(where, str("'num_attention_heads' is ", config.heads, ", expected a multiple of 'num_key_value_heads' (",
+                                config.kv_heads, ")"));
+  if (config.head_dim % 2 != 0)
+    throw ModelError(where, str("'head_dim' is ", config.head_dim, ", expected an even number"));
+  // Far beyond any network; so that no number of parameters overflows.
+  constexpr std::int64_t kLargest = 1 << 22, kMostLayers = 10000;
+  if (config.vocab_size > kLargest || config.hidden_size > kLargest || config.intermediate_size > kLargest ||
+      std::int64_t{config.heads} * config.head_dim > kLargest || config.layers > kMostLayers)
+    throw ModelError(where, str("has a size that no network has (sizes up to ", kLargest, ", layers up to ", kMostLayers,
+                                " are accepted)"));
+  if (!(config.rms_norm_eps >= 0) || !std::isfinite(config.rms_norm_eps))
+    throw ModelError(where, str("'rms_norm_eps' is ", config.rms_norm_eps, ", expected a small positive number"));
+}
+
+}  // namespace
+
+std::string model_type(Family family) { return entry(family).model_type; }
+std::string architecture(Family family) { return entry(family).architecture; }
+
+ModelConfig parse_model_config(const Json& json, const std::string& where) {
+  try {
+    JsonReader read(json, where);
+    const FamilyEntry& family = find_family(read, where);
+    refuse_unsupported(read, where);
+    ModelConfig config;
+    config.family = family.family;
+    config.vocab_size = read.required<int>("vocab_size");
+    config.hidden_size = read.required<int>("hidden_size");
+    config.intermediate_size = read.required<int>("intermediate_size");
+    config.layers = read.required<int>("num_hidden_layers");
+    config.heads = read.required<int>("num_attention_heads");
+    config.kv_heads = read.optional<int>("num_key_value_heads", config.heads);
+    const auto head_dim = read.maybe<int>("head_dim");
+    if (!head_dim && family.default_head_dim == 0 && config.heads > 0 && config.hidden_size % config.heads != 0)
+      throw ModelError(where, str("'hidden_size' is ", config.hidden_size, ", expected a multiple of 'num_attention_heads' (",
+                                  config.heads, "), or 'head_dim'"));
+    config.head_dim = head_dim ? *head_dim
+                      : family.default_head_dim > 0 ? family.default_head_dim
+                                                    : config.hidden_size / std::max(config.heads, 1);
+    config.max_position = read.optional<int>("max_position_embeddings", family.default_max_position);
+    config.rms_norm_eps = read.optional<double>("rms_norm_eps", 1e-6);
+    config.rope_theta = read_rope(read, where);
+    config.tied_head = read.optional<bool>("tie_word_embeddings", false);
+    config.qk_norm = config.family == Family::qwen3;
+    config.attention_bias = read.optional<bool>("attention_bias", false);
+    config.mlp_bias = config.family == Family::llama && read.optional<bool>("mlp_bias", false);
+    config.dtype = read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
+    check_sizes(config, where);
+    read_special_ids(json, where, config);
+    return config;
+  } catch (const ConfigError& error) {
+    throw as_model_error(error, where);
+  }
+}
+
+ModelConfig read_model_config(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored))
+    throw ModelError(folder.string(), std::filesystem::exists(folder, ignored)
+                                          ? "is not a folder, expected a Hugging Face checkpoint folder"
+                                          : "does not exist, expected a Hugging Face checkpoint folder");
+  const std::filesystem::path file = folder / "config.json";
+  if (!std::filesystem::exists(file, ignored))
+    throw ModelError(folder.string(), "has no config.json, expected a Hugging Face checkpoint folder");
+  ModelConfig config = parse_model_config(read_model_json(file), file.string());
+  const std::filesystem::path generation = folder / "generation_config.json";
+  if (std::filesystem::exists(generation, ignored)) {
+    const Json json = read_model_json(generation);
+    if (!json.is_object())
+      throw ModelError(generation.string(), str("is ", json.type_name(), ", expected an object"));
+    read_special_ids(json, generation.string(), config);
+  }
+  return config;
+}
+
+std::int64_t parameter_count(const ModelConfig& config) {
+  std::int64_t sum = 0;
+  for (const Parameter& parameter : parameters(config)) sum += parameter.elements();
+  return sum;
+}
+
+}  // namespace pardec

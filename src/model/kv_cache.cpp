@@ -1,0 +1,127 @@
+#include "src/model/kv_cache.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "src/model/transformer.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr std::int64_t kBlock = 64;         // slots; capacities are multiples of it
+constexpr int kDeadBeforeCompaction = 64;   // fewer are not worth the copy
+
+std::int64_t rounded_up(std::int64_t slots) { return (slots + kBlock - 1) / kBlock * kBlock; }
+
+}  // namespace
+
+KvCache::Storage::Storage(const Model::Network& network)
+    : kv_heads(network.config.kv_heads),
+      head_dim(network.config.head_dim),
+      tensor_options(at::TensorOptions().dtype(network.type).device(network.device)),
+      keys(static_cast<size_t>(network.config.layers)),
+      values(keys.size()) {
+  for (size_t layer = 0; layer < keys.size(); ++layer) {
+    keys[layer] = at::empty({kv_heads, 0, head_dim}, tensor_options);
+    values[layer] = at::empty({kv_heads, 0, head_dim}, tensor_options);
+  }
+}
+
+void KvCache::Storage::reserve(int more) {
+  const std::int64_t used = std::ssize(slots), needed = used + more;
+  if (needed <= capacity) return;
+  const std::int64_t grown = rounded_up(std::max(needed, capacity + capacity / 2));
+  for (auto* tensors : {&keys, &values})
+    for (at::Tensor& tensor : *tensors) {
+      at::Tensor larger = at::empty({kv_heads, grown, head_dim}, tensor_options);
+      larger.narrow(1, 0, used).copy_(tensor.narrow(1, 0, used));
+      tensor = std::move(larger);
+    }
+  capacity = grown;
+}
+
+void KvCache::Storage::append(std::span<const RowLabel> labels) {
+  for (const RowLabel& label : labels) slots.push_back({fed++, true, label});
+  alive += static_cast<int>(labels.size());
+}
+
+size_t KvCache::Storage::find_alive(int row) const {
+  const auto at = std::lower_bound(slots.begin(), slots.end(), row, [](const Slot& slot, int r) { return slot.row < r; });
+  if (at == slots.end() || at->row != row || !at->alive) throw std::logic_error(str("KvCache: row ", row, " is not alive"));
+  return static_cast<size_t>(at - slots.begin());
+}
+
+void KvCache::Storage::reclaim() {
+  while (!slots.empty() && !slots.back().alive) slots.pop_back();
+  const int dead = static_cast<int>(slots.size()) - alive;
+  if (dead <= kDeadBeforeCompaction || dead <= alive) return;
+  std::vector<std::int64_t> living;
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].alive) living.push_back(static_cast<std::int64_t>(i));
+  const at::Tensor index = at::tensor(living, at::kLong).to(tensor_options.device());
+  for (auto* tensors : {&keys, &values})
+    for (at::Tensor& tensor : *tensors) tensor.narrow(1, 0, alive).copy_(tensor.index_select(1, index));
+  std::erase_if(slots, [](const Slot& slot) { return !slot.alive; });
+}
+
+KvCache::KvCache(const Model& model) : storage_(std::make_unique<Storage>(model.network())) {}
+KvCache::KvCache(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+KvCache::KvCache(KvCache&&) noexcept = default;
+KvCache& KvCache::operator=(KvCache&&) noexcept = default;
+KvCache::~KvCache() = default;
+
+KvCache KvCache::fork() const {
+  auto copy = std::make_unique<Storage>(*storage_);  // the tensors are still shared here
+  const std::int64_t used = std::ssize(copy->slots);
+  copy->capacity = rounded_up(used + 1);
+  for (auto* tensors : {&copy->keys, &copy->values})
+    for (at::Tensor& tensor : *tensors) {
+      at::Tensor own = at::empty({copy->kv_heads, copy->capacity, copy->head_dim}, copy->tensor_options);
+      own.narrow(1, 0, used).copy_(tensor.narrow(1, 0, used));
+      tensor = std::move(own);
+    }
+  return KvCache(std::move(copy));
+}
+
+std::span<const KvCache::Slot> KvCache::slots() const { return storage_->slots; }
+int KvCache::rows_fed() const { return storage_->fed; }
+int KvCache::rows_alive() const { return storage_->alive; }
+
+void KvCache::drop(std::span<const int> rows) {
+  for (const int row : rows) {
+    storage_->slots[storage_->find_alive(row)].alive = false;
+    --storage_->alive;
+  }
+  storage_->reclaim();
+}
+
+void KvCache::keep(int first, std::span<const int> rows) {
+  std::vector<int> kept(rows.begin(), rows.end());
+  std::sort(kept.begin(), kept.end());
+  for (const int row : kept) storage_->find_alive(row);
+  for (Slot& slot : storage_->slots) {
+    if (slot.row < first || !slot.alive || std::binary_search(kept.begin(), kept.end(), slot.row)) continue;
+    slot.alive = false;
+    --storage_->alive;
+  }
+  storage_->reclaim();
+}
+
+void KvCache::relabel(int row, const RowLabel& label) {
+  RowLabel& old = storage_->slots[storage_->find_alive(row)].label;
+  if (label.position != old.position)
+    throw std::logic_error(str("KvCache::relabel: row ", row, " has position ", old.position, ", which cannot become ",
+                               label.position));
+  old = label;
+}
+
+std::int64_t KvCache::bytes() const {
+  std::int64_t sum = 0;
+  for (const auto* tensors : {&storage_->keys, &storage_->values})
+    for (const at::Tensor& tensor : *tensors) sum += static_cast<std::int64_t>(tensor.nbytes());
+  return sum;
+}
+
+}  // namespace pardec

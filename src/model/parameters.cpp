@@ -1,0 +1,49 @@
+#include "src/model/parameters.hpp"
+
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+std::int64_t Parameter::elements() const {
+  std::int64_t product = 1;
+  for (const std::int64_t size : shape) product *= size;
+  return product;
+}
+
+std::vector<Parameter> parameters(const ModelConfig& config) {
+  const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
+  const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
+  const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
+  std::vector<Parameter> all{{"model.embed_tokens.weight", {config.vocab_size, hidden}}};
+  for (int layer = 0; layer < config.layers; ++layer) {
+    const std::string prefix = str("model.layers.", layer, ".");
+    const auto linear = [&](const char* name, std::int64_t out, std::int64_t in, bool bias) {
+      all.push_back({prefix + name + ".weight", {out, in}});
+      if (bias) all.push_back({prefix + name + ".bias", {out}});
+    };
+    all.push_back({prefix + "input_layernorm.weight", {hidden}});
+    linear("self_attn.q_proj", queries, hidden, config.attention_bias);
+    linear("self_attn.k_proj", keys, hidden, config.attention_bias);
+    linear("self_attn.v_proj", keys, hidden, config.attention_bias);
+    linear("self_attn.o_proj", hidden, queries, config.attention_bias);
+    if (config.qk_norm) {
+      all.push_back({prefix + "self_attn.q_norm.weight", {config.head_dim}});
+      all.push_back({prefix + "self_attn.k_norm.weight", {config.head_dim}});
+    }
+    all.push_back({prefix + "post_attention_layernorm.weight", {hidden}});
+    linear("mlp.gate_proj", inner, hidden, config.mlp_bias);
+    linear("mlp.up_proj", inner, hidden, config.mlp_bias);
+    linear("mlp.down_proj", hidden, inner, config.mlp_bias);
+  }
+  all.push_back({"model.norm.weight", {hidden}});
+  if (!config.tied_head) all.push_back({"lm_head.weight", {config.vocab_size, hidden}});
+  return all;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::vector<std::string> sizes;
+  for (const std::int64_t size : shape) sizes.push_back(std::to_string(size));
+  return str("[", join(sizes, ", "), "]");
+}
+
+}  // namespace pardec

@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/model/config.hpp"
+
+namespace pardec {
+
+/// One weight tensor, by the name it has in a Hugging Face checkpoint.
+struct Parameter {
+  std::string name;
+  std::vector<std::int64_t> shape;  ///< matrices are [out, in], as torch's Linear stores them
+
+  std::int64_t elements() const;
+};
+
+/// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless it is tied.
+std::vector<Parameter> parameters(const ModelConfig& config);
+
+/// `[2, 3]`
+std::string shape_text(const std::vector<std::int64_t>& shape);
+
+}  // namespace pardec

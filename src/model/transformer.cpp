@@ -1,0 +1,307 @@
+#include "src/model/transformer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <stdexcept>
+
+#include <c10/core/GradMode.h>
+
+#include "src/model/mask.hpp"
+#include "src/model/parameters.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr std::int64_t kScratchBytes = std::int64_t{32} << 20;  // of scores, for one chunk of queries
+constexpr std::int64_t kMaskBytes = std::int64_t{32} << 20;     // of masks kept from layer to layer, for one sequence
+
+/// Norms and softmax are computed in float32, as transformers does; fp64 networks keep fp64 throughout.
+at::ScalarType wide(at::ScalarType type) { return type == at::kDouble ? at::kDouble : at::kFloat; }
+
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  const at::Tensor w = x.to(wide(x.scalar_type()));
+  return weight * (w * at::rsqrt(w.square().mean(-1, /*keepdim=*/true) + eps)).to(x.scalar_type());
+}
+
+// ---- rotary embedding ----
+
+/// Cosines and sines of the rows' positions, [n, 1, head_dim / 2]. The queries' carry the 1 / sqrt(head_dim) of
+/// attention, which so costs nothing.
+struct Rotation {
+  at::Tensor q_cos, q_sin, k_cos, k_sin;
+};
+
+Rotation rotation(const Model::Network& network, const at::Tensor& positions) {
+  const at::Tensor angles = positions.to(at::kFloat).unsqueeze(1) * network.inverse_frequencies;
+  const at::Tensor cos = at::cos(angles).unsqueeze(1), sin = at::sin(angles).unsqueeze(1);
+  const at::ScalarType accurate = wide(network.type);
+  const double scale = 1.0 / std::sqrt(static_cast<double>(network.config.head_dim));
+  const auto scaled = [&](const at::Tensor& t) { return (t.to(accurate) * scale).to(network.type); };
+  return {scaled(cos), scaled(sin), cos.to(network.type), sin.to(network.type)};
+}
+
+/// x: [n, heads, head_dim]; the pairs that turn together are half a head apart.
+at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
+  const std::int64_t half = x.size(-1) / 2;
+  const at::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
+  return at::cat({a * cos - b * sin, b * cos + a * sin}, -1);
+}
+
+// ---- attention ----
+
+/// The queries of one sequence's step in chunks, so that scores stay small, each with the keys that it can see.
+class AttentionPlan {
+ public:
+  AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels,
+                const Segments& segments)
+      : network_(network), rows_(slots, labels, segments) {
+    const std::int64_t count = std::ssize(labels);
+    const std::int64_t query_bytes = std::int64_t{3} * 4 * network.config.heads * rows_.keys();
+    const std::int64_t step = std::max<std::int64_t>(1, kScratchBytes / std::max<std::int64_t>(1, query_bytes));
+    std::int64_t mask_bytes = 0;
+    for (std::int64_t begin = 0; begin < count; begin += step) {
+      Chunk chunk{.begin = begin, .count = std::min(step, count - begin)};
+      at::Tensor mask = build(chunk);
+      mask_bytes += static_cast<std::int64_t>(mask.nbytes());
+      if (chunk.masked && mask_bytes <= kMaskBytes) chunk.mask = std::move(mask);
+      chunks_.push_back(std::move(chunk));
+    }
+  }
+
+  /// q [n, heads, head_dim], scaled; keys and values [kv_heads, >= all keys, head_dim] -> [n, heads * head_dim].
+  at::Tensor attend(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values) {
+    std::vector<at::Tensor> outputs;
+    for (Chunk& chunk : chunks_) outputs.push_back(attend(chunk, q, keys, values));
+    return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
+  }
+
+ private:
+  struct Chunk {
+    std::int64_t begin = 0, count = 0;
+    std::int64_t end = 0;  // keys from here on are hidden from all of them
+    bool masked = false;   // false: all of them see all keys before `end`
+    at::Tensor mask;       // [count, 1, end]; undefined where it is too large to keep
+  };
+
+  /// Evaluates the rule, fills in what the chunk needs to know, and returns its mask.
+  at::Tensor build(Chunk& chunk) {
+    const std::int64_t keys = rows_.keys();
+    at::Tensor mask = at::empty({chunk.count, keys}, at::kFloat);
+    float* out = mask.data_ptr<float>();
+    std::int64_t visible = 0;
+    chunk.end = 0;
+    for (std::int64_t i = 0; i < chunk.count; ++i) {
+      const auto [seen, end] = rows_.write(static_cast<int>(chunk.begin + i), out + i * keys);
+      visible += seen;
+      chunk.end = std::max<std::int64_t>(chunk.end, end);
+    }
+    chunk.masked = visible < chunk.count * chunk.end;
+    if (!chunk.masked) return mask.narrow(1, 0, 0);
+    return mask.narrow(1, 0, chunk.end).unsqueeze(1).to(at::TensorOptions().device(network_.device).dtype(network_.type));
+  }
+
+  at::Tensor attend(Chunk& chunk, const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values) {
+    const std::int64_t kv = network_.config.kv_heads, dim = network_.config.head_dim;
+    const std::int64_t group = network_.config.heads / kv, n = chunk.count;
+    // Queries that share a key head are rows of one product: keys are never repeated.
+    const at::Tensor grouped =
+        q.narrow(0, chunk.begin, n).reshape({n, kv, group, dim}).permute({1, 0, 2, 3}).reshape({kv, n * group, dim});
+    at::Tensor scores = at::bmm(grouped, keys.narrow(1, 0, chunk.end).transpose(1, 2));
+    if (chunk.masked) scores.view({kv, n, group, chunk.end}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
+    const at::Tensor weights = at::softmax(scores, -1, wide(network_.type)).to(network_.type);
+    const at::Tensor mixed = at::bmm(weights, values.narrow(1, 0, chunk.end));
+    return mixed.view({kv, n, group, dim}).permute({1, 0, 2, 3}).reshape({n, kv * group * dim});
+  }
+
+  const Model::Network& network_;
+  MaskRows rows_;
+  std::vector<Chunk> chunks_;
+};
+
+// ---- layers ----
+
+/// x [n, hidden] -> [n, hidden]. `attend(q, k, v)`, each [n, heads of it, head_dim] -> [n, heads * head_dim].
+template <typename Attend>
+at::Tensor apply(const Layer& layer, const ModelConfig& config, const at::Tensor& x, const Rotation& turn, Attend&& attend) {
+  const std::int64_t n = x.size(0), dim = config.head_dim;
+  const at::Tensor h = rms_norm(x, layer.input_norm, config.rms_norm_eps);
+  at::Tensor q = layer.q(h).view({n, config.heads, dim});
+  at::Tensor k = layer.k(h).view({n, config.kv_heads, dim});
+  const at::Tensor v = layer.v(h).view({n, config.kv_heads, dim});
+  if (config.qk_norm) {
+    q = rms_norm(q, layer.q_norm, config.rms_norm_eps);
+    k = rms_norm(k, layer.k_norm, config.rms_norm_eps);
+  }
+  const at::Tensor y = x + layer.o(attend(rotate(q, turn.q_cos, turn.q_sin), rotate(k, turn.k_cos, turn.k_sin), v));
+  const at::Tensor g = rms_norm(y, layer.post_norm, config.rms_norm_eps);
+  return y + layer.down(at::silu(layer.gate(g)) * layer.up(g));
+}
+
+at::Tensor output(const Model::Network& network, const at::Tensor& x) {
+  return network.head(rms_norm(x, network.final_norm, network.config.rms_norm_eps));
+}
+
+// ---- input ----
+
+void check_rows(const Model::Network& network, std::span<const Token> tokens, std::span<const RowLabel> labels,
+                const Segments& segments) {
+  if (tokens.size() != labels.size())
+    throw std::logic_error(str("a step has ", tokens.size(), " tokens and ", labels.size(), " labels"));
+  for (const Token token : tokens)
+    if (token < 0 || token >= network.config.vocab_size)
+      throw ModelError(network.path, str("token ", token, " is fed, but the vocabulary has ids 0 to ",
+                                         network.config.vocab_size - 1, " (does the tokenizer belong to this model?)"));
+  for (const RowLabel& label : labels) {
+    if (label.position < 0 || label.position >= network.config.max_position)
+      throw ModelError(network.path, str("position ", label.position, " is fed, but the model has positions 0 to ",
+                                         network.config.max_position - 1, " (max_position_embeddings)"));
+    if (label.segment < 0 || label.segment >= segments.count())
+      throw std::logic_error(str("a row is in segment ", label.segment, " of ", segments.count()));
+  }
+}
+
+void check_steps(const Model::Network& network, std::span<const SequenceStep> steps) {
+  std::set<const KvCache*> caches;
+  for (const SequenceStep& step : steps) {
+    if (!step.cache || !step.segments || !caches.insert(step.cache).second)
+      throw std::logic_error("a step needs segments, and a cache of its own");
+    check_rows(network, step.tokens, step.labels, *step.segments);
+    for (const OutputRequest& output : step.outputs)
+      if (output.index < 0 || output.index >= std::ssize(step.tokens))
+        throw std::logic_error(str("an output is wanted of token ", output.index, " of ", step.tokens.size()));
+  }
+}
+
+/// Token ids and positions of packed rows, on the device.
+struct Rows {
+  std::vector<std::int64_t> ids, positions;
+  void add(std::span<const Token> tokens, std::span<const RowLabel> labels) {
+    ids.insert(ids.end(), tokens.begin(), tokens.end());
+    for (const RowLabel& label : labels) positions.push_back(label.position);
+  }
+};
+at::Tensor on_device(const Model::Network& network, const std::vector<std::int64_t>& values) {
+  return at::tensor(values, at::kLong).to(network.device);
+}
+
+}  // namespace
+
+at::Tensor logits(const Model::Network& network, std::span<const Token> tokens, std::span<const RowLabel> labels,
+                  const Segments& segments) {
+  check_rows(network, tokens, labels, segments);
+  Rows rows;
+  rows.add(tokens, labels);
+  AttentionPlan plan(network, {}, labels, segments);
+  const Rotation turn = rotation(network, on_device(network, rows.positions));
+  at::Tensor x = at::embedding(network.embedding, on_device(network, rows.ids));
+  for (const Layer& layer : network.layers)
+    x = apply(layer, network.config, x, turn, [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+      return plan.attend(q, k.transpose(0, 1), v.transpose(0, 1));
+    });
+  return output(network, x);
+}
+
+at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps) {
+  check_steps(network, steps);
+  // No graph, and no dispatch through autograd. (Not inference mode: its tensors could never be trained.)
+  const c10::NoGradGuard no_grad;
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+
+  struct Part {
+    KvCache::Storage* cache;
+    std::int64_t begin, count;
+    AttentionPlan plan;
+  };
+  Rows rows;
+  std::vector<Part> parts;
+  std::vector<std::int64_t> wanted;  // rows with an output
+  for (const SequenceStep& step : steps) {
+    const std::int64_t begin = std::ssize(rows.ids);
+    for (const OutputRequest& output : step.outputs) wanted.push_back(begin + output.index);
+    if (step.tokens.empty()) continue;
+    KvCache::Storage& cache = step.cache->storage();
+    cache.reserve(static_cast<int>(step.tokens.size()));
+    rows.add(step.tokens, step.labels);
+    parts.push_back({&cache, begin, std::ssize(step.tokens), AttentionPlan(network, cache.slots, step.labels, *step.segments)});
+  }
+  const at::TensorOptions options = at::TensorOptions().dtype(network.type).device(network.device);
+  if (parts.empty()) return at::empty({0, network.config.vocab_size}, options);
+
+  const Rotation turn = rotation(network, on_device(network, rows.positions));
+  at::Tensor x = network.embedding.index_select(0, on_device(network, rows.ids));
+  for (size_t i = 0; i < network.layers.size(); ++i)
+    x = apply(network.layers[i], network.config, x, turn, [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+      std::vector<at::Tensor> outputs;
+      for (Part& part : parts) {
+        at::Tensor &keys = part.cache->keys[i], &values = part.cache->values[i];
+        const std::int64_t used = std::ssize(part.cache->slots);
+        keys.narrow(1, used, part.count).copy_(k.narrow(0, part.begin, part.count).transpose(0, 1));
+        values.narrow(1, used, part.count).copy_(v.narrow(0, part.begin, part.count).transpose(0, 1));
+        outputs.push_back(part.plan.attend(q.narrow(0, part.begin, part.count), keys, values));
+      }
+      return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
+    });
+  if (wanted.size() != rows.ids.size() || !std::is_sorted(wanted.begin(), wanted.end()))
+    x = x.index_select(0, on_device(network, wanted));
+  const at::Tensor result = wanted.empty() ? at::empty({0, network.config.vocab_size}, options) : output(network, x);
+
+  for (const SequenceStep& step : steps) step.cache->storage().append(step.labels);
+  return result;
+}
+
+std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep> steps) {
+  const c10::NoGradGuard no_grad;
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  const at::Tensor rows = forward_rows(*network_, steps);
+  std::vector<const OutputRequest*> requests;
+  for (const SequenceStep& step : steps)
+    for (const OutputRequest& output : step.outputs) requests.push_back(&output);
+  std::vector<RowLogits> reduced = reduce_logits(rows, requests);
+  if (requests.empty() && !network_->device.is_cpu())  // else the copy of the results has waited for the device
+    for (const SequenceStep& step : steps)
+      if (!step.tokens.empty()) step.cache->storage().keys.back().narrow(1, 0, 1).cpu();
+  std::vector<std::vector<RowLogits>> results;
+  auto next = reduced.begin();
+  for (const SequenceStep& step : steps) {
+    const auto end = next + std::ssize(step.outputs);
+    results.emplace_back(std::make_move_iterator(next), std::make_move_iterator(end));
+    next = end;
+  }
+  return results;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> Model::Network::named_parameters() const {
+  std::vector<std::pair<std::string, at::Tensor>> all{{"model.embed_tokens.weight", embedding}};
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Layer& layer = layers[i];
+    const std::string prefix = str("model.layers.", i, ".");
+    const auto add = [&](const char* name, const at::Tensor& tensor) {
+      if (tensor.defined()) all.emplace_back(prefix + name, tensor);
+    };
+    const auto add_linear = [&](const std::string& name, const Linear& linear) {
+      add((name + ".weight").c_str(), linear.weight);
+      add((name + ".bias").c_str(), linear.bias);
+    };
+    add("input_layernorm.weight", layer.input_norm);
+    add_linear("self_attn.q_proj", layer.q);
+    add_linear("self_attn.k_proj", layer.k);
+    add_linear("self_attn.v_proj", layer.v);
+    add_linear("self_attn.o_proj", layer.o);
+    add("self_attn.q_norm.weight", layer.q_norm);
+    add("self_attn.k_norm.weight", layer.k_norm);
+    add("post_attention_layernorm.weight", layer.post_norm);
+    add_linear("mlp.gate_proj", layer.gate);
+    add_linear("mlp.up_proj", layer.up);
+    add_linear("mlp.down_proj", layer.down);
+  }
+  all.emplace_back("model.norm.weight", final_norm);
+  if (!config.tied_head) all.emplace_back("lm_head.weight", head.weight);
+  return all;
+}
+
+}  // namespace pardec

@@ -1,0 +1,83 @@
+#pragma once
+// The tensors behind Model and KvCache, and the network as a function. The one header of the project with torch
+// types: what only decodes includes model.hpp instead.
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/model/torch.hpp"
+
+#include "src/model/config.hpp"
+#include "src/model/kv_cache.hpp"
+#include "src/model/model.hpp"
+
+namespace pardec {
+
+struct Linear {
+  at::Tensor weight;  ///< [out, in]
+  at::Tensor bias;    ///< [out], or undefined
+  at::Tensor operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
+};
+
+struct Layer {
+  at::Tensor input_norm;      ///< [hidden]
+  Linear q, k, v, o;          ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
+  at::Tensor q_norm, k_norm;  ///< [head_dim], or undefined
+  at::Tensor post_norm;       ///< [hidden]
+  Linear gate, up, down;
+};
+
+/// Weights, all of one dtype on one device, under the roles they have in the forward.
+struct Model::Network {
+  std::string path;  ///< for errors
+  ModelConfig config;
+  Model::Options options;
+  at::Device device{at::kCPU};
+  at::ScalarType type = at::kFloat;
+
+  at::Tensor embedding;  ///< [vocab, hidden]
+  std::vector<Layer> layers;
+  at::Tensor final_norm;           ///< [hidden]
+  Linear head;                     ///< [vocab, hidden]; the embedding itself when tied
+  at::Tensor inverse_frequencies;  ///< [head_dim / 2] float32, as transformers computes them
+
+  /// Each weight once, by its checkpoint name, in the order of `parameters(config)`: views of the tensors above.
+  std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
+};
+
+struct KvCache::Storage {
+  explicit Storage(const Model::Network& network);
+
+  /// Room for `more` rows behind the last slot, grown geometrically.
+  void reserve(int more);
+  /// The rows whose keys and values have been written behind the last slot now count.
+  void append(std::span<const RowLabel> labels);
+  /// The slot of an alive row; std::logic_error where it is not alive.
+  size_t find_alive(int row) const;
+  /// After slots died: gives back the last ones, and packs the living where the dead outweigh them.
+  void reclaim();
+
+  int kv_heads, head_dim;
+  at::TensorOptions tensor_options;
+  std::vector<at::Tensor> keys, values;  ///< a layer: [kv_heads, capacity, head_dim]
+  std::vector<Slot> slots;               ///< ascending rows
+  std::int64_t capacity = 0;
+  int fed = 0, alive = 0;
+};
+
+/// Logits of a whole sequence without a cache, [n, vocab] in the network's dtype; row i sees row j (of any order of
+/// arrival) iff `visible`. Gradients reach the weights that require them. Errors as Model::forward.
+at::Tensor logits(const Model::Network& network, std::span<const Token> tokens, std::span<const RowLabel> labels,
+                  const Segments& segments);
+
+/// One forward pass as Model::forward describes, without gradients: the logits of all rows with an output, [m, vocab]
+/// in the network's dtype, in the order of the steps and their outputs. The caches have the new rows afterwards.
+at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps);
+
+/// What is wanted of each row of `logits` [m, vocab], reduced on the device it is on, and copied to the host once.
+/// A row per request; what a row does not want is not computed for it.
+std::vector<RowLogits> reduce_logits(const at::Tensor& logits, std::span<const OutputRequest* const> requests);
+
+}  // namespace pardec

@@ -1,0 +1,43 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/prompt/prompt_file.hpp"
+#include "src/tokenizer/tokenizer.hpp"
+
+namespace pardec {
+
+/// A chat template with its two slots; what stands around them is the family's own markup.
+struct ChatTemplate {
+  std::string_view name;
+  std::string_view with_system;  ///< holds {system} and {user}
+  std::string_view user_only;    ///< holds {user}
+};
+
+/// `plain`, `chatml`, `llama-2`. ConfigError with the near names otherwise.
+const ChatTemplate& find_chat_template(std::string_view name);
+
+/// The ids of a job's prompt, cut at the slot borders and tokenized piece by piece. Decoders only
+/// concatenate pieces and never tokenize again, so all of them see the same ids.
+struct Pieces {
+  Tokens prefix;                              ///< chat start, system, instruction, shots
+  std::vector<Tokens> contexts;
+  std::vector<std::vector<Tokens>> fields;    ///< [context][field], value and free form: question, end of turn, assistant header
+  Tokens closing;                             ///< json form: end of turn, assistant header, `<result>`
+  std::vector<Tokens> segments;               ///< json form: the answer's skeleton, context-major, one before each value
+
+  /// prefix, all contexts, closing: what stands before a json answer.
+  Tokens whole_prompt() const;
+  /// prefix, one context, one of its fields: what stands before one value.
+  Tokens field_prompt(size_t context, size_t field) const;
+};
+
+/// ConfigError: json form over contexts whose fields differ, or a slot that is not known.
+Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat, const Tokenizer& tokenizer);
+
+/// The texts that `make_pieces` tokenizes, joined: what a reader sees of a job's prompt.
+std::string prompt_text(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat);
+
+}  // namespace pardec

@@ -1,0 +1,37 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/prompt/job.hpp"
+
+namespace pardec {
+
+/// The wording of a task, as a text file: reviewable, versioned, hashed into the run. Lines `[name]` open a section;
+/// lines before the first are comments. Slots stand in braces.
+///   [system]         optional
+///   [instruction]    {category} {fields} {context_count}
+///   [shot]           {context} {field} {answer}
+///   [context]        {n} (1-based) {text}
+///   [field]          {name} {question} {choices}
+///   [answer json], [answer value], [answer free]   how to answer, one per form
+struct PromptFile {
+  std::string name;
+  std::string content;  ///< the file as it is, for its hash
+  std::string system, instruction, shot, context, field;
+  std::map<Form, std::string> answer;
+};
+
+/// ConfigError with file and line: unknown section, section given twice, [context] missing.
+PromptFile parse_prompt_file(std::string content, const std::string& name);
+
+/// Replaces `{slot}` by its value, once, from left to right: braces in a value stay. ConfigError for a slot
+/// that is not among the given.
+std::string fill(std::string_view wording, const std::map<std::string, std::string>& slots, const std::string& where);
+
+/// The instruction for contexts that share category and fields.
+std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts);
+
+}  // namespace pardec

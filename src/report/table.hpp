@@ -1,0 +1,57 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/support/json.hpp"
+
+namespace pardec {
+
+enum class Align { left, right };
+
+struct Column {
+  std::string header;
+  Align align = Align::left;
+  std::string key = {};  ///< name in json and jsonl; empty: the header
+};
+
+/// What is shown, and optionally the value behind it: csv, json and jsonl write the value in full precision.
+struct Cell {
+  Cell(const char* shown) : text(shown) {}
+  Cell(std::string shown) : text(std::move(shown)) {}
+  Cell(std::string shown, Json raw) : text(std::move(shown)), value(std::move(raw)) {}
+
+  std::string text;
+  std::optional<Json> value;
+};
+
+/// A number shown with `decimals` digits after the point; "n/a" where it is not finite (null in json, empty in csv).
+Cell number_cell(double value, int decimals);
+Cell number_cell(std::int64_t value);
+
+/// A table as a value. A row may be shorter than the list of columns, not longer.
+struct Table {
+  std::string title;
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::string> notes;
+};
+
+enum class TableFormat { md, csv, json, jsonl, latex };
+
+/// `md|csv|json|jsonl|latex`; anything else is a ConfigError.
+TableFormat parse_table_format(std::string_view name);
+
+/// The table as text that ends with a line end (an empty table in jsonl is empty text).
+///   md     title, columns aligned by display width, notes: also what a terminal shows
+///   csv    RFC 4180 quoting, LF line ends; header and rows only
+///   json   {"title", "columns": [keys], "rows": [objects], "notes"}
+///   jsonl  one object a row
+///   latex  a booktabs table with caption and notes
+std::string render(const Table& table, TableFormat format);
+
+/// Columns that `text` takes on a terminal.
+int display_width(std::string_view text);
+
+}  // namespace pardec

@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include "src/store/store.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+namespace {
+
+/// Leaves of a JSON value by dotted name; an array is a leaf.
+void flatten(const Json& value, const std::string& prefix, std::map<std::string, std::string>& out) {
+  if (!value.is_object() || value.empty()) {
+    if (!prefix.empty()) out[prefix] = value.is_string() ? value.get<std::string>() : dump(value);
+    return;
+  }
+  for (const auto& [key, inner] : value.items()) flatten(inner, prefix.empty() ? key : prefix + "." + key, out);
+}
+
+/// All that must agree, by the name that a message gives it.
+std::map<std::string, std::string> identity(const RunRow& run) {
+  std::map<std::string, std::string> out;
+  flatten(run.config, "", out);
+  flatten(run.options, run.decoder, out);
+  const auto dataset = run.dataset.name + " " + run.dataset.split + (run.dataset.sample ? " (sample)" : "");
+  out["decoder"] = run.decoder;
+  out["form"] = run.form;
+  out["dataset"] = dataset;
+  out["dataset hash"] = run.dataset.sha256;
+  out["model hash"] = run.model.hash;
+  out["draft model hash"] = run.draft ? run.draft->hash : "none";
+  out["prompt hash"] = run.prompt_hash;
+  out["commit"] = run.commit;
+  out["build type"] = run.build_type;
+  out["oracle"] = run.oracle.value_or("none");
+  out["untrained"] = run.untrained ? "true" : "false";
+  out["seed"] = std::to_string(run.seed);
+  out["device"] = run.device;
+  out["dtype"] = run.dtype;
+  out["threads"] = std::to_string(run.threads);
+  out["batch_size"] = std::to_string(run.batch_size);
+  out["runs"] = std::to_string(run.repeats);
+  out["order"] = run.order;
+  out["shard"] = run.shard.empty() ? "none" : run.shard;
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const RunRow& old, const RunRow& now) {
+  const auto before = identity(old), after = identity(now);
+  std::vector<std::string> out;
+  for (const auto& [key, value] : before) {
+    const auto other = after.find(key);
+    if (other == after.end()) {
+      out.push_back(str(key, ": ", value, ", now unset"));
+    } else if (other->second != value) {
+      out.push_back(str(key, ": ", value, ", now ", other->second));
+    }
+  }
+  for (const auto& [key, value] : after) {
+    if (!before.contains(key)) out.push_back(str(key, ": unset, now ", value));
+  }
+  // The whole config may differ where no key does: by a hash made from more than the config.
+  if (out.empty() && !old.config_hash.empty() && !now.config_hash.empty() && old.config_hash != now.config_hash) {
+    out.push_back(str("config hash: ", old.config_hash, ", now ", now.config_hash));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace pardec

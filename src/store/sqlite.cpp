@@ -1,0 +1,129 @@
+#include "src/store/sqlite.hpp"
+
+#include <limits>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+namespace {
+
+constexpr int kBusyTimeoutMs = 30000;
+
+/// What to say about a result code, and whether the file itself is at fault (exit code 2).
+std::string explain(int code, const std::string& message) {
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return "the disk is full, the transaction was rolled back; free space and continue with --resume";
+    case SQLITE_IOERR:
+      return str("reading or writing failed (", message, "), the transaction was rolled back; check the disk");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return str("is locked by another process for more than ", kBusyTimeoutMs / 1000,
+                 " s; wait for it to end, or choose another --db");
+    case SQLITE_READONLY:
+      return "may not be written, expected a writable file in a writable folder; choose another --db";
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+      return "cannot be opened, expected a readable and writable file in a writable folder; choose another --db";
+    case SQLITE_NOTADB:
+      return "is not an SQLite database, expected one that pardec made; choose another --db";
+    case SQLITE_CORRUPT:
+      return str("is damaged (", message, "); restore it from a copy, or choose another --db");
+    default:
+      return message;
+  }
+}
+
+bool file_at_fault(int code) {
+  switch (code & 0xff) {
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_NOTADB:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The path as an SQLite URI: these characters would end or escape it.
+std::string uri(const std::filesystem::path& path) {
+  std::string out = path.string();
+  out = replace_all(out, "%", "%25");
+  out = replace_all(out, "?", "%3f");
+  out = replace_all(out, "#", "%23");
+  return "file:" + out + "?immutable=1";
+}
+
+}  // namespace
+
+void Database::open(const std::filesystem::path& path, int flags, bool immutable) {
+  close();
+  path_ = path;
+  const std::string name = immutable ? uri(path) : path.string();
+  const int code = sqlite3_open_v2(name.c_str(), &db_, flags | (immutable ? SQLITE_OPEN_URI : 0), nullptr);
+  if (code != SQLITE_OK) fail(code);
+  sqlite3_extended_result_codes(db_, 1);
+  sqlite3_busy_timeout(db_, kBusyTimeoutMs);
+}
+
+void Database::close() {
+  sqlite3_close_v2(db_);
+  db_ = nullptr;
+}
+
+void Database::execute(const std::string& sql) {
+  const int code = sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(code);
+}
+
+void Database::fail(int code) const {
+  const std::string message = db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(code);
+  throw StoreError(path_.string(), explain(code, message), file_at_fault(code) ? 2 : 1);
+}
+
+Statement::Statement(Database& db, std::string_view sql) : db_(db) {
+  check(sqlite3_prepare_v2(db.handle(), sql.data(), static_cast<int>(sql.size()), &statement_, nullptr));
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) db_.fail(code);
+  return false;
+}
+
+double Statement::real(int column) const {
+  return null(column) ? std::numeric_limits<double>::quiet_NaN() : sqlite3_column_double(statement_, column);
+}
+
+std::string Statement::text(int column) const {
+  const void* bytes = sqlite3_column_blob(statement_, column);
+  const int size = sqlite3_column_bytes(statement_, column);
+  return bytes ? std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size)) : std::string();
+}
+
+std::optional<std::string> Statement::maybe_text(int column) const {
+  return null(column) ? std::nullopt : std::optional(text(column));
+}
+
+std::optional<std::int64_t> Statement::maybe_integer(int column) const {
+  return null(column) ? std::nullopt : std::optional(integer(column));
+}
+
+std::optional<double> Statement::maybe_real(int column) const {
+  return null(column) ? std::nullopt : std::optional(real(column));
+}
+
+void Statement::bind_one(int index, std::string_view value) {
+  const std::string text = repair_utf8(value);
+  check(sqlite3_bind_text64(statement_, index, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+Transaction::~Transaction() {
+  // After some errors SQLite has rolled back by itself.
+  if (!sqlite3_get_autocommit(db_.handle())) sqlite3_exec(db_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+}  // namespace pardec

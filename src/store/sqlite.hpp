@@ -1,0 +1,124 @@
+#pragma once
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pardec {
+
+class Statement;
+
+/// One SQLite connection. Every failure is a StoreError that names the file.
+class Database {
+ public:
+  Database() = default;
+  ~Database() { close(); }
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  /// `flags` as sqlite3_open_v2 takes them; `immutable`: the file is read without any lock or log.
+  void open(const std::filesystem::path& path, int flags, bool immutable = false);
+  void close();
+
+  /// Runs one or several statements without parameters.
+  void execute(const std::string& sql);
+  /// Runs one statement with parameters to its end.
+  template <typename... Values>
+  void run(std::string_view sql, const Values&... values);
+  /// First column of the first row; 0 when there is no row.
+  template <typename... Values>
+  std::int64_t integer(std::string_view sql, const Values&... values);
+
+  /// Rows changed by the last INSERT, UPDATE or DELETE.
+  std::int64_t changes() const { return sqlite3_changes64(db_); }
+  sqlite3* handle() const { return db_; }
+  const std::filesystem::path& path() const { return path_; }
+  /// Throws the StoreError for an SQLite result code.
+  [[noreturn]] void fail(int code) const;
+
+ private:
+  std::filesystem::path path_;
+  sqlite3* db_ = nullptr;
+};
+
+/// A prepared statement. Parameters are bound in order, columns are read in order.
+class Statement {
+ public:
+  Statement(Database& db, std::string_view sql);
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  /// Starts over with these parameters.
+  template <typename... Values>
+  Statement& bind(const Values&... values) {
+    sqlite3_reset(statement_);
+    int index = 0;
+    (bind_one(++index, values), ...);
+    return *this;
+  }
+  /// True when there is a row to read.
+  bool step();
+
+  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
+  /// NaN for NULL.
+  double real(int column) const;
+  std::string text(int column) const;
+  bool null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+  std::optional<std::string> maybe_text(int column) const;
+  std::optional<std::int64_t> maybe_integer(int column) const;
+  std::optional<double> maybe_real(int column) const;
+
+ private:
+  void bind_one(int index, std::nullptr_t) { check(sqlite3_bind_null(statement_, index)); }
+  void bind_one(int index, bool value) { check(sqlite3_bind_int64(statement_, index, value)); }
+  void bind_one(int index, int value) { check(sqlite3_bind_int64(statement_, index, value)); }
+  void bind_one(int index, std::int64_t value) { check(sqlite3_bind_int64(statement_, index, value)); }
+  void bind_one(int index, double value) { check(sqlite3_bind_double(statement_, index, value)); }
+  void bind_one(int index, std::string_view value);
+  void bind_one(int index, const std::string& value) { bind_one(index, std::string_view(value)); }
+  void bind_one(int index, const char* value) { bind_one(index, std::string_view(value)); }
+  template <typename T>
+  void bind_one(int index, const std::optional<T>& value) {
+    value ? bind_one(index, *value) : bind_one(index, nullptr);
+  }
+  void check(int code) const {
+    if (code != SQLITE_OK) db_.fail(code);
+  }
+
+  Database& db_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+/// Writes happen inside one of these; it is rolled back unless it was committed.
+class Transaction {
+ public:
+  /// Takes the write lock at once, so that it never has to be upgraded.
+  explicit Transaction(Database& db) : db_(db) { db_.execute("BEGIN IMMEDIATE"); }
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit() { db_.execute("COMMIT"); }
+
+ private:
+  Database& db_;
+};
+
+template <typename... Values>
+void Database::run(std::string_view sql, const Values&... values) {
+  Statement statement(*this, sql);
+  statement.bind(values...);
+  while (statement.step()) {
+  }
+}
+
+template <typename... Values>
+std::int64_t Database::integer(std::string_view sql, const Values&... values) {
+  Statement statement(*this, sql);
+  return statement.bind(values...).step() ? statement.integer(0) : 0;
+}
+
+}  // namespace pardec

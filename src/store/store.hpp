@@ -1,0 +1,185 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/store/rows.hpp"
+#include "src/store/sqlite.hpp"
+
+/// The record of all runs: one SQLite file (results/schema.sql; design, section 7).
+/// Errors are StoreErrors: exit code 2 for a path that holds no database of ours or may not be written, 1 for what
+/// happens in mid-run (disk full, I/O, locked for 30 s); the transaction under way is then rolled back.
+namespace pardec {
+
+/// Schema version (`user_version`) that this program writes and reads.
+inline constexpr int kSchemaVersion = 1;
+/// `application_id` of our files: "PARD".
+inline constexpr int kApplicationId = 0x50415244;
+
+struct OpenOptions {
+  bool read_only = false;       ///< the file must exist and is left as it is
+  bool create_folders = false;  ///< make missing parent folders (for the default path)
+};
+
+/// What commit_job did.
+enum class Committed {
+  inserted,
+  replaced,  ///< a retry that has fewer errors took the place of the failed job
+  kept,      ///< the job was there; nothing changed but the number of attempts of a failed one
+};
+
+struct FinishedJob {
+  std::string key;
+  int repeat;
+  bool failed;  ///< the job or one of its generations has an error
+};
+
+/// Empty members match everything.
+struct RunFilter {
+  std::string label, dataset, split, invocation;
+  std::string uuid;  ///< or the first characters of it
+  std::optional<RunStatus> status;
+};
+
+/// A run with its totals (view run_summary). Sums are over jobs without error; `measured_*` over the jobs of blocks
+/// that one process measured whole and in which no job failed.
+struct RunSummary {
+  RunRow run;
+  std::int64_t jobs = 0, failed_jobs = 0;
+  std::int64_t generations = 0, failed_generations = 0;
+  std::int64_t compared = 0, identical = 0;  ///< generations compared with the baseline's
+  std::int64_t blocks = 0, measured_blocks = 0;
+  std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
+  std::int64_t measured_chosen = 0, measured_text_tokens = 0;
+  JobCounters totals;  ///< cached_peak is a maximum; branch_lengths and acceptance are empty
+};
+
+/// One block measured whole by both arms in one process.
+struct BlockPairRow {
+  std::string key, process;
+  int repeat;
+  std::int64_t examples;
+  std::int64_t baseline_ns, method_ns;
+};
+
+/// One metric of one example (or one field of it) by both arms. NaN where a value is not a number.
+struct ScorePair {
+  std::string sample, cluster, category, field;
+  int repeat;
+  double baseline, method;
+};
+
+/// The answers of two arms to one example; those with an error are left out.
+struct GenerationPair {
+  RowId baseline_id, method_id;
+  std::string sample;
+  int repeat;
+  std::string baseline_text, method_text;
+  Tokens baseline_tokens, method_tokens;
+};
+
+/// Mean of one metric over a run; `mean` is NaN without any value.
+struct ScoreMean {
+  std::string metric, version;
+  double mean;
+  std::int64_t count, not_a_number;
+};
+
+/// A generation as read back, with what its Job cost left out (see jobs()).
+struct StoredGeneration {
+  GenerationRow row;  ///< scores included
+  int repeat;
+  std::string job;    ///< key
+  std::string cluster, category;
+};
+
+/// One connection, used by one thread. Several processes may have one file open at once.
+class Store {
+ public:
+  explicit Store(const std::filesystem::path& path, OpenOptions options = {});
+  /// Closes; moves the write-ahead log into the file when no other process has it open.
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  /// For exports and ad-hoc queries.
+  Database& database() { return db_; }
+
+  // Things that runs refer to. Each is inserted once and found afterwards.
+  RowId put_experiment(const ExperimentRow& experiment);
+  RowId put_environment(const Json& environment);
+  RowId put_model(const ModelRow& model);
+  RowId put_dataset(const DatasetRow& dataset);
+  void put_samples(RowId dataset, std::span<const SampleRow> samples);
+  /// The hash stored for this path and stamp, if any.
+  std::optional<std::string> model_hash(const std::string& path, const std::string& stamp);
+
+  // Runs.
+  /// Inserts the run and what it refers to, in one transaction. A uuid that is there already is resumed: its
+  /// status becomes `running`.
+  RowId begin_run(const RunRow& run);
+  RowId dataset_of(RowId run);
+  /// Latest first.
+  std::vector<RunRow> find_runs(const RunFilter& filter);
+  /// Sorted by repeat and key.
+  std::vector<FinishedJob> finished_jobs(RowId run);
+  void finish_run(RowId run, RunStatus status);
+
+  // Blocks and jobs.
+  /// Finds or inserts the block of (run, repeat, position). StoreError when it is there with other examples.
+  RowId begin_block(const BlockRow& block);
+  /// Stores a job, its histogram, generations and scores in one transaction. See Committed. A job's error is copied to
+  /// those of its generations that have none. When a retry replaces a job, its block counts as not measured, and
+  /// what other arms' answers were found to be against it is forgotten.
+  Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
+  /// Stores the block's time when `process` ran every job of it, at the first attempt, and none failed; else the
+  /// block stays unmeasured and false comes back.
+  bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns);
+  void mark_identity(RowId generation, const Identity& identity);
+  /// Adds scores, or replaces those of equal (metric, field, version).
+  void put_scores(RowId generation, std::span<const ScoreRow> scores);
+
+  // Reading.
+  std::vector<RunSummary> summaries(const RunFilter& filter);
+  std::vector<JobRow> jobs(RowId run);
+  std::vector<StoredGeneration> generations(RowId run);
+  std::vector<ScoreMean> score_means(RowId run);
+  /// Paired by block key, repeat and process.
+  std::vector<BlockPairRow> block_pairs(RowId baseline, RowId method);
+  std::vector<ScorePair> score_pairs(RowId baseline, RowId method, const std::string& metric);
+  std::vector<GenerationPair> generation_pairs(RowId baseline, RowId method);
+
+  /// Copies all runs of another database into this one, in one transaction; rows that are here already stay as they
+  /// are, so merging twice changes nothing. A failed job here gives way to a good one there.
+  void merge(const std::filesystem::path& other);
+
+ private:
+  void open(OpenOptions options);
+  void migrate();
+  /// Removes a job with all that belongs to it, and what no longer holds without it.
+  void drop_job(RowId job);
+
+  std::filesystem::path path_;
+  Database db_;
+};
+
+/// What keeps `now` from continuing `old`: one line each, e.g. "hpd.k_max: 30, now 16". Compares decoder, options,
+/// config (key by key), hashes of model, draft and dataset, prompt hash, commit, build type, seed, device, dtype,
+/// threads, batch size, repeats, order, shard and oracle. Empty: it may be resumed.
+std::vector<std::string> differences(const RunRow& old, const RunRow& now);
+
+/// Equal for equal ordered lists of keys.
+std::string block_key(const std::vector<std::string>& samples);
+
+/// A random UUID (version 4).
+std::string make_uuid();
+/// Now, e.g. "2025-01-31T23:59:59.123Z".
+std::string utc_now();
+
+std::string_view name(RunStatus status);
+
+}  // namespace pardec

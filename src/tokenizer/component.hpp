@@ -1,0 +1,63 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/support/error.hpp"
+#include "src/support/json.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+// A tokenizer.json is a tree of components, `{"type": NAME, option: value, ...}`. Each kind (normalizer, pre-tokenizer,
+// decoder) has a table of names and readers; a new component is one class and one row. Readers throw ConfigError, which
+// Tokenizer::load turns into a ModelError with the file's name.
+
+template <typename Component>
+struct ComponentEntry {
+  const char* type;
+  /// Reads the options; `where` names the component in errors.
+  std::unique_ptr<Component> (*read)(JsonReader& options, const std::string& where);
+};
+
+/// Reads one component, null for a JSON null. `where` is its place, e.g. "decoder.decoders[1]".
+template <typename Component, typename Table>
+std::unique_ptr<Component> read_component(const Json& json, const std::string& where,
+                                          const Table& table) {
+  if (json.is_null()) return nullptr;
+  const auto type = JsonReader(json, where).required<std::string>("type");
+  std::vector<std::string> known;
+  for (const ComponentEntry<Component>& entry : table) {
+    if (type != entry.type) {
+      known.emplace_back(entry.type);
+      continue;
+    }
+    const std::string place = str(where, " '", type, "'");
+    JsonReader options(json, place);
+    options.any("type");
+    auto component = entry.read(options, place);
+    options.finish();
+    return component;
+  }
+  throw ConfigError(
+      str(where, " '", type, "' is not supported; supported: ", join(known, ", ")));
+}
+
+/// Reads the array `key` of a Sequence with `read(json, where)`.
+template <typename Component, typename Read>
+std::vector<std::unique_ptr<Component>> read_components(JsonReader& options, const char* key,
+                                                        const std::string& where, Read read) {
+  const Json& list = options.any(key);
+  if (!list.is_array()) throw ConfigError(str(where, ": '", key, "' is not an array"));
+  std::vector<std::unique_ptr<Component>> parts;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string place = str(where, ".", key, "[", i, "]");
+    auto part = read(list[i], place);
+    if (!part) throw ConfigError(str(place, " is null, expected a component"));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+}  // namespace pardec

@@ -1,0 +1,47 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "src/support/error.hpp"
+#include "src/support/json.hpp"
+#include "src/support/text.hpp"
+#include "src/tokenizer/utf8.hpp"
+
+namespace pardec {
+
+enum class PrependScheme { always, first, never };
+
+/// What the pre-tokenizer and the decoder 'Metaspace' share.
+struct MetaspaceOptions {
+  std::string replacement = "▁";
+  PrependScheme prepend = PrependScheme::always;
+  bool split = true;
+};
+
+/// Reads them; `add_prefix_space: false` is the old spelling of the scheme "never".
+inline MetaspaceOptions read_metaspace(JsonReader& options, const std::string& where) {
+  MetaspaceOptions out;
+  out.replacement = options.optional<std::string>("replacement", out.replacement);
+  if (out.replacement.empty() || utf8_bytes(out.replacement[0]) != out.replacement.size()) {
+    throw ConfigError(str(where, ": 'replacement' is '", out.replacement, "', expected one character"));
+  }
+  options.maybe<std::string>("str_rep");  // the old files' copy of `replacement`
+  out.split = options.optional("split", true);
+  const bool add_prefix_space = options.optional("add_prefix_space", true);
+  const auto scheme =
+      options.optional<std::string>("prepend_scheme", add_prefix_space ? "always" : "never");
+  if (scheme == "first") {
+    out.prepend = PrependScheme::first;
+  } else if (scheme == "never") {
+    out.prepend = PrependScheme::never;
+  } else if (scheme != "always") {
+    throw ConfigError(str(where, ": 'prepend_scheme' is '", scheme, "', expected always, first or never"));
+  }
+  if (!add_prefix_space && out.prepend != PrependScheme::never) {
+    throw ConfigError(str(where, ": 'add_prefix_space' is false but 'prepend_scheme' is '", scheme,
+                          "', expected 'never'"));
+  }
+  return out;
+}
+
+}  // namespace pardec

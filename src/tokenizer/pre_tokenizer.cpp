@@ -1,0 +1,223 @@
+#include "src/tokenizer/pre_tokenizer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "src/tokenizer/byte_level.hpp"
+#include "src/tokenizer/component.hpp"
+#include "src/tokenizer/metaspace.hpp"
+#include "src/tokenizer/pattern.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr const char* kGpt2 =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
+
+Behavior read_behavior(const std::string& name, const std::string& where) {
+  const std::vector<std::string> names{"Removed", "Isolated", "MergedWithPrevious",
+                                       "MergedWithNext", "Contiguous"};
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw ConfigError(str(where, ": 'behavior' is '", name, "'", known_names(name, names)));
+  }
+  return static_cast<Behavior>(found - names.begin());
+}
+
+/// Joins each match to the part before it, unless that is a match too.
+std::vector<Span> merge_with_previous(const std::vector<Span>& parts) {
+  std::vector<Span> out;
+  bool after_match = false;
+  for (const Span& part : parts) {
+    if (part.match && !after_match && !out.empty()) {
+      out.back().end = part.end;
+    } else {
+      out.push_back(part);
+    }
+    after_match = part.match;
+  }
+  return out;
+}
+
+std::vector<Span> merge_with_next(const std::vector<Span>& parts) {
+  std::vector<Span> out;
+  bool before_match = false;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if (part->match && !before_match && !out.empty()) {
+      out.back().begin = part->begin;
+    } else {
+      out.push_back(*part);
+    }
+    before_match = part->match;
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::vector<Span> merge_equal(const std::vector<Span>& parts) {
+  std::vector<Span> out;
+  for (const Span& part : parts) {
+    if (!out.empty() && out.back().match == part.match) {
+      out.back().end = part.end;
+    } else {
+      out.push_back(part);
+    }
+  }
+  return out;
+}
+
+std::vector<Span> arrange(std::vector<Span> parts, Behavior behavior) {
+  switch (behavior) {
+    case Behavior::removed: std::erase_if(parts, [](const Span& part) { return part.match; }); break;
+    case Behavior::isolated: break;
+    case Behavior::merged_with_previous: return merge_with_previous(parts);
+    case Behavior::merged_with_next: return merge_with_next(parts);
+    case Behavior::contiguous: return merge_equal(parts);
+  }
+  return parts;
+}
+
+void append_parts(const Word& word, const std::vector<Span>& parts, std::vector<Word>& out) {
+  for (const Span& part : parts) {
+    if (part.begin == part.end) continue;
+    out.push_back({word.text.substr(part.begin, part.end - part.begin),
+                   word.at_start && part.begin == 0});
+  }
+}
+
+class Split final : public PreTokenizer {
+ public:
+  Split(Pattern pattern, Behavior behavior, bool invert)
+      : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
+  void apply(std::vector<Word>& words, bool) const override {
+    std::vector<Word> out;
+    for (const Word& word : words) {
+      std::vector<Span> parts = pattern_.split(word.text);
+      if (invert_) {
+        for (Span& part : parts) part.match = !part.match;
+      }
+      append_parts(word, arrange(std::move(parts), behavior_), out);
+    }
+    words = std::move(out);
+  }
+
+ private:
+  Pattern pattern_;
+  Behavior behavior_;
+  bool invert_;
+};
+
+/// Writes each byte as a visible character, after GPT-2's cutting where `gpt2` is set.
+class ByteLevel final : public PreTokenizer {
+ public:
+  ByteLevel(bool add_prefix_space, std::optional<Pattern> gpt2)
+      : add_prefix_space_(add_prefix_space), gpt2_(std::move(gpt2)) {}
+  void apply(std::vector<Word>& words, bool prefix) const override {
+    if (add_prefix_space_ && prefix) {
+      for (Word& word : words) {
+        if (!word.text.starts_with(' ')) word.text.insert(0, " ");
+      }
+    }
+    if (gpt2_) {
+      std::vector<Word> out;
+      for (const Word& word : words) append_parts(word, gpt2_->split(word.text), out);
+      words = std::move(out);
+    }
+    for (Word& word : words) word.text = to_byte_level(word.text);
+  }
+
+ private:
+  bool add_prefix_space_;
+  std::optional<Pattern> gpt2_;
+};
+
+/// SentencePiece's spaces: " " becomes the replacement, which begins a word.
+class Metaspace final : public PreTokenizer {
+ public:
+  explicit Metaspace(MetaspaceOptions options) : options_(std::move(options)) {}
+  void apply(std::vector<Word>& words, bool prefix) const override {
+    std::vector<Word> out;
+    for (Word& word : words) {
+      word.text = replace_all(std::move(word.text), " ", options_.replacement);
+      if (prefix && wants_prefix(word)) word.text.insert(0, options_.replacement);
+      if (options_.split) {
+        cut(word, out);
+      } else {
+        out.push_back(std::move(word));
+      }
+    }
+    words = std::move(out);
+  }
+
+ private:
+  bool wants_prefix(const Word& word) const {
+    if (word.text.starts_with(options_.replacement)) return false;
+    return options_.prepend == PrependScheme::always ||
+           (options_.prepend == PrependScheme::first && word.at_start);
+  }
+  void cut(const Word& word, std::vector<Word>& out) const {
+    for (std::size_t begin = 0; begin < word.text.size();) {
+      const std::size_t end = std::min(word.text.find(options_.replacement, begin + 1), word.text.size());
+      out.push_back({word.text.substr(begin, end - begin), word.at_start && begin == 0});
+      begin = end;
+    }
+  }
+
+  MetaspaceOptions options_;
+};
+
+class Sequence final : public PreTokenizer {
+ public:
+  explicit Sequence(std::vector<std::unique_ptr<PreTokenizer>> parts) : parts_(std::move(parts)) {}
+  void apply(std::vector<Word>& words, bool prefix) const override {
+    for (const auto& part : parts_) part->apply(words, prefix);
+  }
+
+ private:
+  std::vector<std::unique_ptr<PreTokenizer>> parts_;
+};
+
+using Made = std::unique_ptr<PreTokenizer>;
+
+Made make_byte_level(JsonReader& options, const std::string& where) {
+  const bool add_prefix_space = options.optional("add_prefix_space", true);
+  options.optional("trim_offsets", true);  // about offsets, which nobody here asks for
+  std::optional<Pattern> gpt2;
+  if (options.optional("use_regex", true)) gpt2.emplace(Pattern::regex(kGpt2, where));
+  return std::make_unique<ByteLevel>(add_prefix_space, std::move(gpt2));
+}
+
+Made make_metaspace(JsonReader& options, const std::string& where) {
+  return std::make_unique<Metaspace>(read_metaspace(options, where));
+}
+
+Made make_split(JsonReader& options, const std::string& where) {
+  Pattern pattern = Pattern::read(options.any("pattern"), where);
+  const Behavior behavior = read_behavior(options.required<std::string>("behavior"), where);
+  return std::make_unique<Split>(std::move(pattern), behavior, options.optional("invert", false));
+}
+
+Made make_sequence(JsonReader& options, const std::string& where) {
+  return std::make_unique<Sequence>(
+      read_components<PreTokenizer>(options, "pretokenizers", where, read_pre_tokenizer));
+}
+
+constexpr std::array kPreTokenizers{
+    ComponentEntry<PreTokenizer>{"ByteLevel", make_byte_level},
+    ComponentEntry<PreTokenizer>{"Metaspace", make_metaspace},
+    ComponentEntry<PreTokenizer>{"Sequence", make_sequence},
+    ComponentEntry<PreTokenizer>{"Split", make_split},
+};
+
+}  // namespace
+
+std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json, const std::string& where) {
+  return read_component<PreTokenizer>(json, where, kPreTokenizers);
+}
+
+}  // namespace pardec

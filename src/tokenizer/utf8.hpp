@@ -1,0 +1,59 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace pardec {
+
+// Code points of text that is valid UTF-8; the tokenizer repairs its input once, at the door.
+
+/// Bytes of the code point that starts with `lead`.
+inline std::size_t utf8_bytes(char lead) {
+  const auto byte = static_cast<unsigned char>(lead);
+  return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+/// The code point at `at`, which moves behind it. REQUIRES: at < text.size(), at a border.
+inline char32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) {
+    return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
+  };
+  const std::size_t bytes = utf8_bytes(text[at]);
+  char32_t code = byte(0);
+  if (bytes == 2) code = (code & 0x1F) << 6 | (byte(1) & 0x3F);
+  if (bytes == 3) code = (code & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
+  if (bytes == 4) {
+    code = (code & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
+  }
+  at += bytes;
+  return code;
+}
+
+/// The code point that ends before `end`, which moves to its first byte. REQUIRES: end > 0.
+inline char32_t previous_code_point(std::string_view text, std::size_t& end) {
+  do --end;
+  while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
+  std::size_t at = end;
+  return next_code_point(text, at);
+}
+
+inline void append_utf8(std::string& text, char32_t code) {
+  const auto put = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0 | code >> 6);
+    put(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  } else {
+    put(0xF0 | code >> 18);
+    put(0x80 | (code >> 12 & 0x3F));
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  }
+}
+
+}  // namespace pardec

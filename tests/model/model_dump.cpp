@@ -1,0 +1,131 @@
+// Runs a network as a JSON request on stdin says, and writes its logits to stdout as raw float64, for the tests that
+// compare it with transformers.
+//   {"model", "dtype", "segments": [[seen segments] of segment 1, ...], "cases": [case ...]}
+//   case: {"whole": rows}                           all logits of one pass without a cache
+//         {"sequences": [[action ...] ...]}         through caches; the n-th steps of the sequences go in one forward,
+//                                                   all their rows' logits are written, sequence by sequence
+//         {"warp": {"rows": [[logit ...] ...], "sampling": [[temperature, top_k, top_p] ...], "banned": [[ids] ...]}}
+//                                                   a row: best, second, their logits, then the probabilities
+//   action: {"feed": rows} | {"keep": [first, [rows]]} | {"drop": [rows]} | {"relabel": [row, label]} | {"fork": true}
+//   rows: {"tokens": [...], "labels": [[position, order, segment, rank] ...]}
+// A fork goes on with the copy, after rows of garbage were fed to the original.
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <optional>
+
+#include "src/model/transformer.hpp"
+#include "src/support/json.hpp"
+
+namespace {
+
+using namespace pardec;
+
+RowLabel label_of(const Json& json) { return {json.at(0), json.at(1), json.at(2), json.at(3)}; }
+
+struct Fed {
+  std::vector<Token> tokens;
+  std::vector<RowLabel> labels;
+  std::vector<OutputRequest> outputs;
+  explicit Fed(const Json& json) : tokens(json.at("tokens").get<std::vector<Token>>()) {
+    for (const Json& label : json.at("labels")) labels.push_back(label_of(label));
+    for (int i = 0; i < std::ssize(tokens); ++i) outputs.push_back({.index = i});
+  }
+};
+
+void write(const at::Tensor& logits) {
+  const at::Tensor rows = logits.detach().to(at::kCPU, at::kDouble).contiguous();
+  std::fwrite(rows.data_ptr<double>(), sizeof(double), static_cast<size_t>(rows.numel()), stdout);
+}
+
+class Sequence {
+ public:
+  Sequence(Model& model, const Segments& segments, const Json& actions)
+      : model_(model), segments_(segments), actions_(actions), cache_(model) {}
+
+  /// Does what stands before the next feed; false at the end.
+  bool advance() {
+    for (; next_ < actions_.size() && !actions_[next_].contains("feed"); ++next_) act(actions_[next_]);
+    if (next_ == actions_.size()) return false;
+    fed_.emplace(actions_[next_++].at("feed"));
+    return true;
+  }
+  SequenceStep step() { return {&cache_, &segments_, fed_->tokens, fed_->labels, fed_->outputs}; }
+
+ private:
+  void act(const Json& action) {
+    if (action.contains("keep")) {
+      cache_.keep(action["keep"][0], action["keep"][1].get<std::vector<int>>());
+    } else if (action.contains("drop")) {
+      cache_.drop(action["drop"].get<std::vector<int>>());
+    } else if (action.contains("relabel")) {
+      cache_.relabel(action["relabel"][0], label_of(action["relabel"][1]));
+    } else {
+      KvCache copy = cache_.fork();
+      const std::vector<Token> tokens{1, 2, 3};
+      const std::vector<RowLabel> labels(3);
+      const SequenceStep garbage{&cache_, &segments_, tokens, labels, {}};
+      model_.forward({&garbage, 1});
+      cache_ = std::move(copy);
+    }
+  }
+
+  Model& model_;
+  const Segments& segments_;
+  const Json& actions_;
+  size_t next_ = 0;
+  KvCache cache_;
+  std::optional<Fed> fed_;
+};
+
+void warp(const Json& test) {
+  std::vector<at::Tensor> rows;
+  for (const Json& row : test.at("rows")) rows.push_back(at::tensor(row.get<std::vector<double>>(), at::kFloat));
+  std::vector<OutputRequest> requests;
+  for (const Json& s : test.at("sampling")) requests.push_back({.sampling = {s.at(0), s.at(1), s.at(2)}});
+  std::vector<const OutputRequest*> pointers;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].banned = test.at("banned").at(i).get<std::vector<Token>>();
+    pointers.push_back(&requests[i]);
+  }
+  for (const RowLogits& row : reduce_logits(at::stack(rows), pointers)) {
+    const double top[] = {double(row.best), double(row.second), row.best_logit, row.second_logit};
+    std::fwrite(top, sizeof(double), 4, stdout);
+    std::fwrite(row.probabilities.data(), sizeof(double), row.probabilities.size(), stdout);
+  }
+}
+
+void run(Model& model, const Segments& segments, const Json& test) {
+  if (test.contains("whole")) {
+    const Fed fed(test["whole"]);
+    return write(logits(model.network(), fed.tokens, fed.labels, segments));
+  }
+  if (test.contains("warp")) return warp(test["warp"]);
+  std::vector<Sequence> sequences;
+  sequences.reserve(test.at("sequences").size());
+  for (const Json& actions : test.at("sequences")) sequences.emplace_back(model, segments, actions);
+  for (;;) {
+    std::vector<SequenceStep> steps;
+    for (Sequence& sequence : sequences)
+      if (sequence.advance()) steps.push_back(sequence.step());
+    if (steps.empty()) return;
+    write(forward_rows(model.network(), steps));
+  }
+}
+
+}  // namespace
+
+int main() {
+  try {
+    const Json request = Json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+    Segments segments;
+    for (const Json& sees : request.at("segments")) segments.add(sees.get<std::vector<int>>());
+    Model model = Model::load(request.at("model").get<std::string>(),
+                              {.dtype = parse_dtype(request.at("dtype").get<std::string>())});
+    for (const Json& test : request.at("cases")) run(model, segments, test);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}

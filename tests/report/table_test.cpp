@@ -1,0 +1,111 @@
+#include "src/report/table.hpp"
+
+#include <cmath>
+
+#include "src/support/error.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+
+namespace {
+
+Table example() {
+  Table table;
+  table.title = "Speed on oa-mine";
+  table.columns = {{"arm"}, {"products/s", Align::right, "products_per_s"}, {"note"}};
+  table.rows = {{"ar", number_cell(1.23456, 2), "a|b"},
+                {"hpd k_max=30", number_cell(std::int64_t{12}), "said \"é\", 100%"},
+                {"日本", number_cell(std::nan(""), 2)}};
+  table.notes = {"oracle: references"};
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("md is aligned by what a terminal shows") {
+  CHECK(render(example(), TableFormat::md) ==
+        "### Speed on oa-mine\n"
+        "\n"
+        "| arm          | products/s | note           |\n"
+        "| ------------ | ----------:| -------------- |\n"
+        "| ar           |       1.23 | a\\|b           |\n"
+        "| hpd k_max=30 |         12 | said \"é\", 100% |\n"
+        "| 日本         |        n/a |                |\n"
+        "\n"
+        "- oracle: references\n");
+}
+
+TEST_CASE("csv is quoted where it must be, and numbers are whole") {
+  CHECK(render(example(), TableFormat::csv) ==
+        "arm,products/s,note\n"
+        "ar,1.23456,a|b\n"
+        "hpd k_max=30,12,\"said \"\"é\"\", 100%\"\n"
+        "日本,,\n");
+  Table lines;
+  lines.columns = {{"a,b"}};
+  lines.rows = {{"one\ntwo"}, {""}};
+  CHECK(render(lines, TableFormat::csv) == "\"a,b\"\n\"one\ntwo\"\n\"\"\n");
+}
+
+TEST_CASE("json and jsonl hold numbers as numbers, in the order of the columns") {
+  CHECK(render(example(), TableFormat::jsonl) ==
+        "{\"arm\":\"ar\",\"products_per_s\":1.23456,\"note\":\"a|b\"}\n"
+        "{\"arm\":\"hpd k_max=30\",\"products_per_s\":12,\"note\":\"said \\\"é\\\", 100%\"}\n"
+        "{\"arm\":\"日本\",\"products_per_s\":null,\"note\":null}\n");
+  const Json json = Json::parse(render(example(), TableFormat::json));
+  CHECK(json["title"] == "Speed on oa-mine");
+  CHECK(json["columns"] == Json{"arm", "products_per_s", "note"});
+  CHECK(json["rows"][0]["products_per_s"] == 1.23456);
+  CHECK(json["notes"] == Json::array({"oracle: references"}));
+  Table twice;
+  twice.columns = {{"x"}, {"x"}};
+  twice.rows = {{"1", "2"}};
+  CHECK(render(twice, TableFormat::jsonl) == "{\"x\":\"1\",\"x_2\":\"2\"}\n");
+  twice.rows.clear();
+  CHECK(render(twice, TableFormat::jsonl).empty());
+}
+
+TEST_CASE("latex is a booktabs table with its special characters escaped") {
+  CHECK(render(example(), TableFormat::latex) ==
+        "\\begin{table}\n"
+        "\\centering\n"
+        "\\caption{Speed on oa-mine}\n"
+        "\\begin{tabular}{lrl}\n"
+        "\\toprule\n"
+        "arm & products/s & note \\\\\n"
+        "\\midrule\n"
+        "ar & 1.23 & a\\textbar{}b \\\\\n"
+        "hpd k\\_max=30 & 12 & said \"é\", 100\\% \\\\\n"
+        "日本 & n/a &  \\\\\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n"
+        "\\par\\footnotesize oracle: references\n"
+        "\\end{table}\n");
+  Table special;
+  special.columns = {{"a^b~c\\d"}};
+  special.rows = {{"[1.0, 2.0] × {x} & #1 $ ± <y>"}};
+  const std::string out = render(special, TableFormat::latex);
+  CHECK_THAT(out, Catch::Contains("a\\textasciicircum{}b\\textasciitilde{}c\\textbackslash{}d"));
+  CHECK_THAT(out, Catch::Contains("{[1.0, 2.0] $\\times$ \\{x\\} \\& \\#1 \\$ $\\pm$ \\textless{}y\\textgreater{}}"));
+}
+
+TEST_CASE("a cell is one line, and text that is no UTF-8 is repaired in every format") {
+  Table table;
+  table.columns = {{"a"}};
+  table.rows = {{"x\ny\xFF"}};
+  CHECK(render(table, TableFormat::md) == "| a    |\n| ---- |\n| x y\uFFFD |\n");
+  CHECK(render(table, TableFormat::jsonl) == "{\"a\":\"x\\ny\uFFFD\"}\n");
+  CHECK(render(table, TableFormat::csv) == "a\n\"x\ny\uFFFD\"\n");
+}
+
+TEST_CASE("formats are known by name") {
+  CHECK(parse_table_format("latex") == TableFormat::latex);
+  CHECK_THROWS_WITH(parse_table_format("jsonn"), Catch::Contains("no format 'jsonn'; did you mean 'json'"));
+}
+
+TEST_CASE("display width counts columns, not bytes") {
+  CHECK(display_width("abc") == 3);
+  CHECK(display_width("é") == 1);
+  CHECK(display_width("e\u0301") == 1);
+  CHECK(display_width("日本") == 4);
+}

@@ -1,0 +1,61 @@
+#pragma once
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace pardec::test {
+
+/// Runs `work` in a child process; 0 where it returns, 1 where it throws. No Catch assertion in there.
+inline pid_t start(const std::function<void()>& work) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child != 0) return child;
+  try {
+    work();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "child: %s\n", error.what());
+    _exit(1);
+  }
+  _exit(0);
+}
+
+/// The exit status of the child, or minus the signal that ended it.
+inline int wait_for(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// A file system of its own kind at `folder`, seen by this process alone and gone with it. `made` is false where
+/// the machine does not allow that.
+class Mount {
+ public:
+  Mount(const std::filesystem::path& folder, const char* options) : folder_(folder) {
+    std::filesystem::create_directories(folder);
+    made = unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+           mount("tmpfs", folder.c_str(), "tmpfs", 0, options) == 0;
+    if (!made) std::puts("note: no mount allowed here, that half of the test did not run");
+  }
+  ~Mount() {
+    if (made) umount2(folder_.c_str(), MNT_DETACH);
+  }
+  Mount(const Mount&) = delete;
+  Mount& operator=(const Mount&) = delete;
+  bool make_read_only() { return mount(nullptr, folder_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0; }
+
+  bool made = false;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace pardec::test
