@@ -1,12 +1,13 @@
 -- pardec's database, schema version 1. SQLite 3.37 or newer (STRICT tables).
 -- Built into the binary; `sqlite3 new.sqlite < results/schema.sql` makes the same empty database.
 -- How to read it: results/README.md.
--- Times are nanoseconds (_ns) of a monotonic clock, dates UTC in ISO 8601, JSON is text, flags are 0 or 1.
+-- Times are nanoseconds (_ns) of a monotonic clock, dates UTC in ISO 8601, JSON is text, flags are
+-- 0 or 1.
 
 PRAGMA application_id = 1346458180;  -- "PARD"
 PRAGMA user_version = 1;
 
--- What runs refer to -------------------------------------------------------------------------------------------
+-- What runs refer to ------------------------------------------------------------------------------
 
 CREATE TABLE experiment (
   id    INTEGER PRIMARY KEY,
@@ -26,7 +27,7 @@ CREATE TABLE model (
   id     INTEGER PRIMARY KEY,
   path   TEXT NOT NULL,
   hash   TEXT NOT NULL,
-  stamp  TEXT NOT NULL,                            -- sizes and times of the files that `hash` was made from
+  stamp  TEXT NOT NULL,                            -- sizes and times of the hashed files
   shape  TEXT NOT NULL CHECK (json_valid(shape)),
   UNIQUE (path, hash)
 ) STRICT;
@@ -49,7 +50,7 @@ CREATE TABLE sample (
   UNIQUE (dataset_id, key)
 ) STRICT;
 
--- Runs ---------------------------------------------------------------------------------------------------------
+-- Runs --------------------------------------------------------------------------------------------
 
 -- One arm of one dataset of one invocation.
 CREATE TABLE run (
@@ -60,7 +61,7 @@ CREATE TABLE run (
   decoder         TEXT NOT NULL,
   options         TEXT NOT NULL CHECK (json_valid(options)),
   form            TEXT NOT NULL,
-  baseline        TEXT,                            -- label of the arm it is compared with; NULL: it is a baseline
+  baseline        TEXT,                            -- label of the arm it is compared with, if any
   experiment_id   INTEGER REFERENCES experiment (id),
   environment_id  INTEGER NOT NULL REFERENCES environment (id),
   dataset_id      INTEGER NOT NULL REFERENCES dataset (id),
@@ -68,7 +69,7 @@ CREATE TABLE run (
   draft_model_id  INTEGER REFERENCES model (id),
   config          TEXT NOT NULL CHECK (json_valid(config)),
   config_hash     TEXT NOT NULL,
-  oracle          TEXT,                            -- e.g. 'references': tokens were forced; NULL: the model chose
+  oracle          TEXT,                            -- e.g. 'references'; NULL: nothing was forced
   untrained       INTEGER NOT NULL CHECK (untrained IN (0, 1)),
   seed            INTEGER NOT NULL,                -- 64 bits, unsigned seen as signed
   device          TEXT NOT NULL,
@@ -82,7 +83,8 @@ CREATE TABLE run (
   build_type      TEXT NOT NULL,
   prompt_hash     TEXT NOT NULL,
   argv            TEXT NOT NULL CHECK (json_valid(argv)),
-  status          TEXT NOT NULL CHECK (status IN ('running', 'done', 'failed')),  -- a killed run stays 'running'
+  status          TEXT NOT NULL                    -- a killed run stays 'running'
+                  CHECK (status IN ('running', 'done', 'failed')),
   started_utc     TEXT NOT NULL,
   ended_utc       TEXT
 ) STRICT;
@@ -105,8 +107,8 @@ CREATE TABLE block (
   CHECK ((process IS NULL) = (wall_ns IS NULL))
 ) STRICT;
 
--- What a decoder was given at once (a prompt, a stack of products): the unit of commit, retry and shard, and
--- what tokens, forwards and latency belong to.
+-- What a decoder was given at once (a prompt, a stack of products): the unit of commit, retry and
+-- shard, and what tokens, forwards and latency belong to.
 CREATE TABLE job (
   id              INTEGER PRIMARY KEY,
   run_id          INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -120,7 +122,7 @@ CREATE TABLE job (
   tokens          TEXT NOT NULL,                   -- JSON: all chosen ids
   stop            TEXT NOT NULL,
   prompt_tokens   INTEGER NOT NULL,
-  chosen          INTEGER NOT NULL,                -- ids that the model chose, control tokens included
+  chosen          INTEGER NOT NULL,                -- by the model, control tokens included
   forced          INTEGER NOT NULL,                -- fed, not chosen
   fed             INTEGER NOT NULL,
   text_tokens     INTEGER NOT NULL,                -- chosen ids of the answer text alone
@@ -136,8 +138,8 @@ CREATE TABLE job (
   branch_lengths  TEXT NOT NULL,                   -- JSON
   parallel_ratio  REAL,
   acceptance      TEXT,                            -- JSON: drafts and acceptances by position
-  unforced        TEXT,                            -- JSON, under an oracle: ids that the network itself chose
-  top2            TEXT,                            -- JSON: gap of the two best logits of each greedy row
+  unforced        TEXT,                            -- JSON, under an oracle: the network's own ids
+  top2            TEXT,                            -- JSON: gap of the two best logits, by row
   UNIQUE (run_id, repeat, key)
 ) STRICT;
 CREATE INDEX job_block ON job (block_id);
@@ -163,7 +165,7 @@ CREATE TABLE generation (
   fields             TEXT NOT NULL,                -- JSON: [{"name", "text", "tokens", "stop"}]
   field_count        INTEGER NOT NULL,
   stop               TEXT NOT NULL,
-  identical          INTEGER CHECK (identical IN (0, 1)),  -- to the baseline's answer; NULL: not compared
+  identical          INTEGER CHECK (identical IN (0, 1)),  -- to the baseline's; NULL: not compared
   first_difference   INTEGER,                      -- index of the first token that differs
   gap_at_difference  REAL,                         -- between the two best logits there
   UNIQUE (run_id, sample_id, repeat)
@@ -192,11 +194,11 @@ BEGIN
   SELECT RAISE(ABORT, 'a run under an oracle carries no score');
 END;
 
--- Judges -------------------------------------------------------------------------------------------------------
+-- Judges ------------------------------------------------------------------------------------------
 
 -- Replies that were paid for; errors are not kept here.
 CREATE TABLE judge_cache (
-  key                TEXT PRIMARY KEY,             -- SHA-256 of provider, address, model, template, messages, parameters, vote
+  key                TEXT PRIMARY KEY,             -- SHA-256 of all that the reply depends on
   provider           TEXT NOT NULL,
   model              TEXT NOT NULL,                -- asked for
   served_model       TEXT NOT NULL,                -- that answered
@@ -233,7 +235,7 @@ CREATE TABLE artifact (
   UNIQUE (run_id, path)
 ) STRICT;
 
--- Views --------------------------------------------------------------------------------------------------------
+-- Views -------------------------------------------------------------------------------------------
 
 -- Blocks whose time counts: measured whole in one process, and no job of them failed.
 CREATE VIEW measured_block AS
@@ -243,24 +245,18 @@ WHERE wall_ns IS NOT NULL
 
 -- One row a run. Sums are over jobs without error; measured_* over the jobs of measured blocks.
 CREATE VIEW run_summary AS
-WITH jobs AS (
-  SELECT run_id, count(*) AS jobs, sum(error IS NOT NULL) AS failed_jobs,
-         sum(iif(error IS NULL, prompt_tokens, 0)) AS prompt_tokens,
-         sum(iif(error IS NULL, chosen, 0)) AS chosen, sum(iif(error IS NULL, forced, 0)) AS forced,
-         sum(iif(error IS NULL, fed, 0)) AS fed, sum(iif(error IS NULL, text_tokens, 0)) AS text_tokens,
-         sum(iif(error IS NULL, forwards, 0)) AS forwards,
-         sum(iif(error IS NULL, prefill_ns, 0)) AS prefill_ns,
-         sum(iif(error IS NULL, decode_ns, 0)) AS decode_ns,
-         sum(iif(error IS NULL, total_ns, 0)) AS total_ns,
-         max(iif(error IS NULL, cached_peak, 0)) AS cached_peak,
-         sum(iif(error IS NULL, cached_sum, 0)) AS cached_sum,
-         sum(iif(error IS NULL, attended, 0)) AS attended, sum(iif(error IS NULL, scratch, 0)) AS scratch,
-         sum(iif(error IS NULL, branches, 0)) AS branches,
-         avg(iif(error IS NULL, parallel_ratio, NULL)) AS parallel_ratio
-  FROM job GROUP BY run_id),
+WITH counted AS (
+  SELECT run_id, count(*) AS jobs, sum(error IS NOT NULL) AS failed_jobs FROM job GROUP BY run_id),
+totals AS (
+  SELECT run_id, sum(prompt_tokens) AS prompt_tokens, sum(chosen) AS chosen, sum(forced) AS forced,
+         sum(fed) AS fed, sum(text_tokens) AS text_tokens, sum(forwards) AS forwards,
+         sum(prefill_ns) AS prefill_ns, sum(decode_ns) AS decode_ns, sum(total_ns) AS total_ns,
+         max(cached_peak) AS cached_peak, sum(cached_sum) AS cached_sum, sum(attended) AS attended,
+         sum(scratch) AS scratch, sum(branches) AS branches, avg(parallel_ratio) AS parallel_ratio
+  FROM job WHERE error IS NULL GROUP BY run_id),
 generations AS (
   SELECT run_id, count(*) AS generations, sum(error IS NOT NULL) AS failed_generations,
-         count(identical) AS compared, coalesce(sum(identical), 0) AS identical
+         count(identical) AS compared, sum(identical) AS identical
   FROM generation GROUP BY run_id),
 blocks AS (SELECT run_id, count(*) AS blocks FROM block GROUP BY run_id),
 measured AS (
@@ -270,73 +266,99 @@ measured AS (
 measured_jobs AS (
   SELECT job.run_id, sum(chosen) AS measured_chosen, sum(text_tokens) AS measured_text_tokens
   FROM job JOIN measured_block ON measured_block.id = job.block_id GROUP BY job.run_id),
-measured_fields AS (
+measured_generations AS (
   SELECT generation.run_id, sum(field_count) AS measured_fields
-  FROM generation JOIN job ON job.id = generation.job_id JOIN measured_block ON measured_block.id = job.block_id
+  FROM generation
+  JOIN job ON job.id = generation.job_id
+  JOIN measured_block ON measured_block.id = job.block_id
   GROUP BY generation.run_id)
 SELECT run.id AS run_id, run.uuid, run.invocation, run.label, run.decoder, run.baseline,
-       dataset.name AS dataset, dataset.split, dataset.is_sample, model.path AS model, run.oracle, run.untrained,
-       run.device, run.dtype, run.batch_size, run.build_type, run.status, run.started_utc, run.ended_utc,
-       coalesce(jobs, 0) AS jobs, coalesce(failed_jobs, 0) AS failed_jobs,
-       coalesce(generations, 0) AS generations, coalesce(failed_generations, 0) AS failed_generations,
-       coalesce(compared, 0) AS compared, coalesce(identical, 0) AS identical,
-       coalesce(blocks, 0) AS blocks, coalesce(measured_blocks, 0) AS measured_blocks,
-       coalesce(measured_wall_ns, 0) AS measured_wall_ns, coalesce(measured_examples, 0) AS measured_examples,
-       coalesce(measured_fields, 0) AS measured_fields, coalesce(measured_chosen, 0) AS measured_chosen,
+       dataset.name AS dataset, dataset.split, dataset.is_sample, model.path AS model,
+       run.oracle, run.untrained, run.device, run.dtype, run.batch_size, run.build_type,
+       run.status, run.started_utc, run.ended_utc,
+       coalesce(jobs, 0) AS jobs,
+       coalesce(failed_jobs, 0) AS failed_jobs,
+       coalesce(generations, 0) AS generations,
+       coalesce(failed_generations, 0) AS failed_generations,
+       coalesce(compared, 0) AS compared,
+       coalesce(identical, 0) AS identical,
+       coalesce(blocks, 0) AS blocks,
+       coalesce(measured_blocks, 0) AS measured_blocks,
+       coalesce(measured_wall_ns, 0) AS measured_wall_ns,
+       coalesce(measured_examples, 0) AS measured_examples,
+       coalesce(measured_fields, 0) AS measured_fields,
+       coalesce(measured_chosen, 0) AS measured_chosen,
        coalesce(measured_text_tokens, 0) AS measured_text_tokens,
        1e9 * measured_examples / nullif(measured_wall_ns, 0) AS examples_per_s,
        1e9 * measured_fields / nullif(measured_wall_ns, 0) AS fields_per_s,
-       coalesce(prompt_tokens, 0) AS prompt_tokens, coalesce(chosen, 0) AS chosen, coalesce(forced, 0) AS forced,
-       coalesce(fed, 0) AS fed, coalesce(text_tokens, 0) AS text_tokens, coalesce(forwards, 0) AS forwards,
+       coalesce(prompt_tokens, 0) AS prompt_tokens,
+       coalesce(chosen, 0) AS chosen,
+       coalesce(forced, 0) AS forced,
+       coalesce(fed, 0) AS fed,
+       coalesce(text_tokens, 0) AS text_tokens,
+       coalesce(forwards, 0) AS forwards,
        1.0 * chosen / nullif(forwards, 0) AS chosen_per_forward,
-       coalesce(prefill_ns, 0) AS prefill_ns, coalesce(decode_ns, 0) AS decode_ns,
-       coalesce(total_ns, 0) AS total_ns, coalesce(cached_peak, 0) AS cached_peak,
-       coalesce(cached_sum, 0) AS cached_sum, coalesce(attended, 0) AS attended,
-       coalesce(scratch, 0) AS scratch, coalesce(branches, 0) AS branches, parallel_ratio
+       coalesce(prefill_ns, 0) AS prefill_ns,
+       coalesce(decode_ns, 0) AS decode_ns,
+       coalesce(total_ns, 0) AS total_ns,
+       coalesce(cached_peak, 0) AS cached_peak,
+       coalesce(cached_sum, 0) AS cached_sum,
+       coalesce(attended, 0) AS attended,
+       coalesce(scratch, 0) AS scratch,
+       coalesce(branches, 0) AS branches,
+       parallel_ratio
 FROM run
 JOIN dataset ON dataset.id = run.dataset_id
 JOIN model ON model.id = run.model_id
-LEFT JOIN jobs ON jobs.run_id = run.id
+LEFT JOIN counted ON counted.run_id = run.id
+LEFT JOIN totals ON totals.run_id = run.id
 LEFT JOIN generations ON generations.run_id = run.id
 LEFT JOIN blocks ON blocks.run_id = run.id
 LEFT JOIN measured ON measured.run_id = run.id
 LEFT JOIN measured_jobs ON measured_jobs.run_id = run.id
-LEFT JOIN measured_fields ON measured_fields.run_id = run.id;
+LEFT JOIN measured_generations ON measured_generations.run_id = run.id;
 
--- A run and the run that it is compared with: same invocation, dataset and shard.
+-- A run and the run that it is compared with: same invocation, dataset, model and shard.
 CREATE VIEW run_pair AS
 SELECT base.id AS baseline_run, run.id AS run_id, base.label AS baseline, run.label AS label,
        run.dataset_id, run.invocation
-FROM run JOIN run AS base
-  ON base.invocation = run.invocation AND base.dataset_id = run.dataset_id AND base.model_id = run.model_id
-     AND base.shard = run.shard AND base.label = run.baseline AND base.id <> run.id;
+FROM run
+JOIN run AS base ON base.invocation = run.invocation AND base.dataset_id = run.dataset_id
+                AND base.model_id = run.model_id AND base.shard = run.shard
+                AND base.label = run.baseline AND base.id <> run.id;
 
--- Blocks that one process measured whole for both. speedup > 1: the arm is faster than its baseline.
+-- Blocks that one process measured whole for both. speedup > 1: the arm is the faster one.
 CREATE VIEW speedup_pairs AS
-SELECT run_pair.baseline_run, run_pair.run_id, run_pair.baseline, run_pair.label, dataset.name AS dataset,
-       method.repeat, method.block_key, method.process, method.example_count,
-       base.wall_ns AS baseline_ns, method.wall_ns AS method_ns, 1.0 * base.wall_ns / method.wall_ns AS speedup
+SELECT run_pair.baseline_run, run_pair.run_id, run_pair.baseline, run_pair.label,
+       dataset.name AS dataset, method.repeat, method.block_key, method.process,
+       method.example_count, base.wall_ns AS baseline_ns, method.wall_ns AS method_ns,
+       1.0 * base.wall_ns / method.wall_ns AS speedup
 FROM run_pair
 JOIN dataset ON dataset.id = run_pair.dataset_id
 JOIN measured_block AS method ON method.run_id = run_pair.run_id
-JOIN measured_block AS base ON base.run_id = run_pair.baseline_run AND base.repeat = method.repeat
-     AND base.block_key = method.block_key AND base.process = method.process;
+JOIN measured_block AS base ON base.run_id = run_pair.baseline_run
+                           AND base.repeat = method.repeat
+                           AND base.block_key = method.block_key
+                           AND base.process = method.process;
 
 -- One metric of one example by both.
 CREATE VIEW quality_pairs AS
-SELECT run_pair.baseline_run, run_pair.run_id, run_pair.baseline, run_pair.label, dataset.name AS dataset,
-       sample.key AS sample, sample.cluster, sample.category, method.repeat, method_score.metric,
-       method_score.version, method_score.field, base_score.value AS baseline_value,
-       method_score.value AS method_value, method.identical
+SELECT run_pair.baseline_run, run_pair.run_id, run_pair.baseline, run_pair.label,
+       dataset.name AS dataset, sample.key AS sample, sample.cluster, sample.category,
+       method.repeat, method_score.metric, method_score.version, method_score.field,
+       base_score.value AS baseline_value, method_score.value AS method_value, method.identical
 FROM run_pair
 JOIN dataset ON dataset.id = run_pair.dataset_id
 JOIN generation AS method ON method.run_id = run_pair.run_id
-JOIN generation AS base ON base.run_id = run_pair.baseline_run AND base.sample_id = method.sample_id
-     AND base.repeat = method.repeat
+JOIN generation AS base ON base.run_id = run_pair.baseline_run
+                       AND base.sample_id = method.sample_id
+                       AND base.repeat = method.repeat
 JOIN sample ON sample.id = method.sample_id
 JOIN score AS method_score ON method_score.generation_id = method.id
-JOIN score AS base_score ON base_score.generation_id = base.id AND base_score.metric = method_score.metric
-     AND base_score.version = method_score.version AND base_score.field = method_score.field;
+JOIN score AS base_score ON base_score.generation_id = base.id
+                        AND base_score.metric = method_score.metric
+                        AND base_score.version = method_score.version
+                        AND base_score.field = method_score.field;
 
 -- One row a run and metric (NULL where a run has none): speed, identity and quality side by side.
 CREATE VIEW paper_table AS
@@ -344,14 +366,17 @@ WITH speed AS (
   SELECT run_id, count(*) AS block_pairs, 1.0 * sum(baseline_ns) / sum(method_ns) AS speedup
   FROM speedup_pairs GROUP BY run_id),
 quality AS (
-  SELECT generation.run_id, metric, version, avg(value) AS mean, count(value) AS scored, sum(is_nan) AS not_a_number
-  FROM score JOIN generation ON generation.id = score.generation_id GROUP BY generation.run_id, metric, version)
-SELECT summary.run_id, summary.model, summary.dataset, summary.split, summary.is_sample, summary.label,
-       summary.decoder, summary.oracle, summary.untrained, summary.build_type, summary.baseline,
-       summary.examples_per_s, summary.fields_per_s, summary.chosen_per_forward, speed.speedup,
-       speed.block_pairs, 1.0 * summary.identical / nullif(summary.compared, 0) AS identical_share,
-       summary.generations, summary.failed_generations, quality.metric, quality.version, quality.mean,
-       quality.scored, quality.not_a_number
+  SELECT generation.run_id, metric, version, avg(value) AS mean, count(value) AS scored,
+         sum(is_nan) AS not_a_number
+  FROM score JOIN generation ON generation.id = score.generation_id
+  GROUP BY generation.run_id, metric, version)
+SELECT summary.run_id, summary.model, summary.dataset, summary.split, summary.is_sample,
+       summary.label, summary.decoder, summary.oracle, summary.untrained, summary.build_type,
+       summary.baseline, summary.examples_per_s, summary.fields_per_s,
+       summary.chosen_per_forward, speed.speedup, speed.block_pairs,
+       1.0 * summary.identical / nullif(summary.compared, 0) AS identical_share,
+       summary.generations, summary.failed_generations, quality.metric, quality.version,
+       quality.mean, quality.scored, quality.not_a_number
 FROM run_summary AS summary
 LEFT JOIN speed ON speed.run_id = summary.run_id
 LEFT JOIN quality ON quality.run_id = summary.run_id;

@@ -1,10 +1,13 @@
 // `pardec run`: datasets x arms x one network -> store, and the table that compares them.
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <numeric>
 #include <set>
 
 #include "src/cli/command_line.hpp"
@@ -71,11 +74,11 @@ Shard parse_shard(const std::string& text) {
 }
 
 /// Keys of an experiment file that are no flags of `run`.
-const std::vector<std::string> kExperimentKeys{"name", "decoders", "datasets", "model", "models", "grid", "judge", "published"};
+constexpr std::array kExperimentKeys{"name", "decoders", "datasets", "model", "models", "grid", "judge", "published"};
 
 void read_experiment(CLI::App& app, RunFlags& flags) {
   const Json json = read_json(flags.config);
-  apply_config(app, json, flags.config, kExperimentKeys);
+  apply_config(app, json, flags.config, {kExperimentKeys.begin(), kExperimentKeys.end()});
   for (const char* key : {"grid", "models", "judge", "published"})
     if (json.contains(key)) throw ConfigError(str(flags.config, ": '", key, "' is for experiments that `run` cannot do; expected one model and a list of decoders"));
   JsonReader read(json, flags.config);
@@ -159,6 +162,8 @@ class Experiment {
   RunRow run_row(const Workload& work, size_t arm);
   void find_resumable(std::vector<std::vector<RunRow>>& rows);
   void run_dataset(const Workload& work, const std::vector<RowId>& ids, const std::vector<std::vector<FinishedJob>>& finished, Progress& progress);
+  /// The arms in the order in which they do the block at `position`.
+  std::vector<size_t> arm_order(size_t position) const;
   void run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run, int repeat, int position, const std::set<std::string>& finished, Progress& progress);
   Request make_request(const Workload& work, size_t arm, const JobPlan& plan) const;
   std::vector<const Example*> examples_of(const Workload& work, const JobPlan& plan) const;
@@ -280,7 +285,7 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
   row.repeat = repeat;
   row.position = position;
   for (const int index : block.examples) row.samples.push_back(work.examples[static_cast<size_t>(index)].id);
-  for (const auto& a : arms_) row.arm_order.push_back(a.label);
+  for (const size_t a : arm_order(static_cast<size_t>(position))) row.arm_order.push_back(arms_[a].label);
   const RowId block_id = store_.begin_block(row);
 
   // Prompts are rendered and tokenized before the clock starts, for every arm.
@@ -335,6 +340,14 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
   store_.finish_block(block_id, process_, wall);
 }
 
+std::vector<size_t> Experiment::arm_order(size_t position) const {
+  std::vector<size_t> order(arms_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  // There and back again, so that a drift of the machine's speed meets all arms alike.
+  if (flags_.order == "interleaved" && position % 2) std::reverse(order.begin(), order.end());
+  return order;
+}
+
 void Experiment::run_dataset(const Workload& work, const std::vector<RowId>& ids, const std::vector<std::vector<FinishedJob>>& finished, Progress& progress) {
   const auto done_before = [&](size_t arm, int repeat) {
     std::set<std::string> keys;
@@ -354,9 +367,8 @@ void Experiment::run_dataset(const Workload& work, const std::vector<RowId>& ids
       for (size_t arm = 0; arm < arms_.size(); ++arm)
         for (size_t position = 0; position < work.blocks.size(); ++position) run_one(position, arm);
     } else {
-      // There and back again, so that a drift of the machine's speed meets all arms alike.
       for (size_t position = 0; position < work.blocks.size(); ++position)
-        for (size_t i = 0; i < arms_.size(); ++i) run_one(position, position % 2 ? arms_.size() - 1 - i : i);
+        for (const size_t arm : arm_order(position)) run_one(position, arm);
     }
   }
 }
@@ -444,7 +456,7 @@ int run(CLI::App& app, RunFlags& flags) {
   std::fprintf(stderr, "database: %s\n", flags.db.c_str());
   const double failed_share = experiment.finished() ? static_cast<double>(experiment.failed()) / static_cast<double>(experiment.finished()) : 0;
   if (failed_share > flags.fail_on_error) {
-    std::fprintf(stderr, "pardec: %lld of %lld answers failed (select sample, error from generation_view where error is not null)\n",
+    std::fprintf(stderr, "pardec: %lld of %lld answers failed; their rows of table generation hold the reason in column error\n",
                  static_cast<long long>(experiment.failed()), static_cast<long long>(experiment.finished()));
     return 3;
   }

@@ -10,6 +10,7 @@
 
 #include "src/model/mask.hpp"
 #include "src/model/parameters.hpp"
+#include "src/model/skinny_attention.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::int64_t kScratchBytes = std::int64_t{32} << 20;  // of scores, for one chunk of queries
 constexpr std::int64_t kMaskBytes = std::int64_t{32} << 20;     // of masks kept from layer to layer, for one sequence
+constexpr std::int64_t kSkinnyRows = 16;    // query rows up to which our own product beats the library's
+constexpr std::int64_t kGrain = 1 << 16;    // multiplications that are worth a thread
 
 /// Norms and softmax are computed in float32, as transformers does; fp64 networks keep fp64 throughout.
 at::ScalarType wide(at::ScalarType type) { return type == at::kDouble ? at::kDouble : at::kFloat; }
@@ -111,11 +114,47 @@ class AttentionPlan {
     // Queries that share a key head are rows of one product: keys are never repeated.
     const at::Tensor grouped =
         q.narrow(0, chunk.begin, n).reshape({n, kv, group, dim}).permute({1, 0, 2, 3}).reshape({kv, n * group, dim});
+    if (skinny(n * group) && keys.stride(1) == dim && values.stride(1) == dim) {
+      const at::Tensor mixed = attend_skinny(chunk, grouped, keys, values);
+      return mixed.view({kv, n, group, dim}).permute({1, 0, 2, 3}).reshape({n, kv * group * dim}).to(network_.type);
+    }
     at::Tensor scores = at::bmm(grouped, keys.narrow(1, 0, chunk.end).transpose(1, 2));
     if (chunk.masked) scores.view({kv, n, group, chunk.end}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
     const at::Tensor weights = at::softmax(scores, -1, wide(network_.type)).to(network_.type);
     const at::Tensor mixed = at::bmm(weights, values.narrow(1, 0, chunk.end));
     return mixed.view({kv, n, group, dim}).permute({1, 0, 2, 3}).reshape({n, kv * group * dim});
+  }
+
+  bool skinny(std::int64_t rows) const {
+    return rows <= kSkinnyRows && network_.type == at::kBFloat16 && network_.device.is_cpu() && !c10::GradMode::is_enabled();
+  }
+
+  /// The same of few rows: queries [kv_heads, rows, head_dim] -> [kv_heads, rows, head_dim] float32.
+  at::Tensor attend_skinny(Chunk& chunk, const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values) {
+    const std::int64_t kv = queries.size(0), rows = queries.size(1), dim = queries.size(2), end = chunk.end;
+    const at::Tensor q = queries.to(at::kFloat);
+    at::Tensor scores = at::empty({kv, rows, end}, q.options());
+    at::Tensor mixed = at::empty({kv, rows, dim}, q.options());
+    const auto bits = [](const at::Tensor& t, std::int64_t head) {
+      return reinterpret_cast<const std::uint16_t*>(t.const_data_ptr<at::BFloat16>()) + head * t.stride(0);
+    };
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (rows * end * dim));
+    at::parallel_for(0, kv, grain, [&](std::int64_t begin, std::int64_t stop) {
+      for (std::int64_t head = begin; head < stop; ++head)
+        skinny_scores(q.const_data_ptr<float>() + head * rows * dim, bits(keys, head), rows, end, dim,
+                      scores.mutable_data_ptr<float>() + head * rows * end);
+    });
+    if (chunk.masked) {
+      const std::int64_t n = chunk.count;
+      scores.view({kv, n, rows / n, end}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
+    }
+    const at::Tensor weights = at::softmax(scores, -1);
+    at::parallel_for(0, kv, grain, [&](std::int64_t begin, std::int64_t stop) {
+      for (std::int64_t head = begin; head < stop; ++head)
+        skinny_mix(weights.const_data_ptr<float>() + head * rows * end, bits(values, head), rows, end, dim,
+                   mixed.mutable_data_ptr<float>() + head * rows * dim);
+    });
+    return mixed;
   }
 
   const Model::Network& network_;

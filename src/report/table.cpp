@@ -37,7 +37,8 @@ std::vector<std::string> keys(const Table& table) {
   for (const Column& column : table.columns) {
     const std::string wanted = column.key.empty() ? column.header : column.key;
     std::string key = wanted;
-    for (int n = 2; std::find(out.begin(), out.end(), key) != out.end(); ++n) key = str(wanted, "_", n);
+    for (int n = 2; std::find(out.begin(), out.end(), key) != out.end(); ++n)
+      key = str(wanted, "_", n);
     out.push_back(key);
   }
   return out;
@@ -53,7 +54,8 @@ std::string render_md(const Table& table) {
   std::vector<int> widths;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     lines[0].push_back(md_cell(table.columns[c].header));
-    for (std::size_t r = 0; r < table.rows.size(); ++r) lines[r + 1].push_back(md_cell(cell_at(table.rows[r], c, none).text));
+    for (std::size_t r = 0; r < table.rows.size(); ++r)
+      lines[r + 1].push_back(md_cell(cell_at(table.rows[r], c, none).text));
     int width = 3;  // of the rule below the header
     for (const auto& line : lines) width = std::max(width, display_width(line[c]));
     widths.push_back(width);
@@ -62,7 +64,8 @@ std::string render_md(const Table& table) {
   if (!table.title.empty()) out += "### " + one_line(table.title) + "\n\n";
   for (std::size_t l = 0; l < lines.size() && !table.columns.empty(); ++l) {
     out += "|";
-    for (std::size_t c = 0; c < widths.size(); ++c) out += " " + pad(lines[l][c], widths[c], table.columns[c].align) + " |";
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      out += " " + pad(lines[l][c], widths[c], table.columns[c].align) + " |";
     out += "\n";
     if (l > 0) continue;
     out += "|";
@@ -87,7 +90,9 @@ std::string csv_cell(const std::string& text) {
 
 std::string csv_value(const Cell& cell) {
   if (!cell.value) return csv_cell(cell.text);
-  if (cell.value->is_null() || (cell.value->is_number_float() && !std::isfinite(cell.value->get<double>()))) return "";
+  if (cell.value->is_null() ||
+      (cell.value->is_number_float() && !std::isfinite(cell.value->get<double>())))
+    return "";
   return csv_cell(cell.value->is_string() ? cell.value->get<std::string>() : dump(*cell.value));
 }
 
@@ -98,7 +103,8 @@ std::string render_csv(const Table& table) {
   std::string out = join(line, ",") + "\n";
   for (const auto& row : table.rows) {
     line.clear();
-    for (std::size_t c = 0; c < table.columns.size(); ++c) line.push_back(csv_value(cell_at(row, c, none)));
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      line.push_back(csv_value(cell_at(row, c, none)));
     // A line of one empty field would be an empty line, which readers skip.
     out += (line.size() == 1 && line[0].empty() ? "\"\"" : join(line, ",")) + "\n";
   }
@@ -146,21 +152,44 @@ std::string latex_text(std::string_view text) {
   std::string out;
   for (const char c : one_line(text)) {
     switch (c) {
-      case '\\': out += "\\textbackslash{}"; break;
-      case '~': out += "\\textasciitilde{}"; break;
-      case '^': out += "\\textasciicircum{}"; break;
-      case '<': out += "\\textless{}"; break;
-      case '>': out += "\\textgreater{}"; break;
-      case '|': out += "\\textbar{}"; break;
-      case '{': case '}': case '$': case '&': case '#': case '_': case '%':
+      case '\\':
+        out += "\\textbackslash{}";
+        break;
+      case '~':
+        out += "\\textasciitilde{}";
+        break;
+      case '^':
+        out += "\\textasciicircum{}";
+        break;
+      case '<':
+        out += "\\textless{}";
+        break;
+      case '>':
+        out += "\\textgreater{}";
+        break;
+      case '|':
+        out += "\\textbar{}";
+        break;
+      case '{':
+      case '}':
+      case '$':
+      case '&':
+      case '#':
+      case '_':
+      case '%':
         out += '\\';
         out += c;
         break;
-      default: out += c;
+      default:
+        out += c;
     }
   }
-  for (const auto& [symbol, command] : {std::pair{"±", "$\\pm$"}, {"×", "$\\times$"}, {"≤", "$\\le$"}, {"≥", "$\\ge$"},
-                                        {"−", "$-$"}, {"→", "$\\to$"}}) {
+  for (const auto& [symbol, command] : {std::pair{"±", "$\\pm$"},
+                                        {"×", "$\\times$"},
+                                        {"≤", "$\\le$"},
+                                        {"≥", "$\\ge$"},
+                                        {"−", "$-$"},
+                                        {"→", "$\\to$"}}) {
     out = replace_all(out, symbol, command);
   }
   return out;
@@ -178,13 +207,15 @@ std::string render_latex(const Table& table) {
   out += join(line, " & ") + " \\\\\n\\midrule\n";
   for (const auto& row : table.rows) {
     line.clear();
-    for (std::size_t c = 0; c < table.columns.size(); ++c) line.push_back(latex_text(cell_at(row, c, none).text));
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      line.push_back(latex_text(cell_at(row, c, none).text));
     // After \\ an opening bracket would be taken as its argument.
     if (!line.empty() && line[0].starts_with('[')) line[0] = "{" + line[0] + "}";
     out += join(line, " & ") + " \\\\\n";
   }
   out += "\\bottomrule\n\\end{tabular}\n";
-  for (const std::string& note : table.notes) out += "\\par\\footnotesize " + latex_text(note) + "\n";
+  for (const std::string& note : table.notes)
+    out += "\\par\\footnotesize " + latex_text(note) + "\n";
   return out + "\\end{table}\n";
 }
 
@@ -214,11 +245,16 @@ TableFormat parse_table_format(std::string_view name) {
 std::string render(const Table& table, TableFormat format) {
   for ([[maybe_unused]] const auto& row : table.rows) assert(row.size() <= table.columns.size());
   switch (format) {
-    case TableFormat::md: return render_md(table);
-    case TableFormat::csv: return render_csv(table);
-    case TableFormat::json: return render_json(table);
-    case TableFormat::jsonl: return render_jsonl(table);
-    case TableFormat::latex: return render_latex(table);
+    case TableFormat::md:
+      return render_md(table);
+    case TableFormat::csv:
+      return render_csv(table);
+    case TableFormat::json:
+      return render_json(table);
+    case TableFormat::jsonl:
+      return render_jsonl(table);
+    case TableFormat::latex:
+      return render_latex(table);
   }
   return "";
 }
@@ -228,8 +264,9 @@ int display_width(std::string_view text) {
   int width = 0;
   for (std::size_t at = 0; at < clean.size();) {
     utf8proc_int32_t point = 0;
-    const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(clean.data()) + at,
-                                         static_cast<utf8proc_ssize_t>(clean.size() - at), &point);
+    const auto length =
+        utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(clean.data()) + at,
+                         static_cast<utf8proc_ssize_t>(clean.size() - at), &point);
     if (length <= 0) break;
     width += utf8proc_charwidth(point);
     at += static_cast<std::size_t>(length);

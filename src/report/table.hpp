@@ -16,7 +16,8 @@ struct Column {
   std::string key = {};  ///< name in json and jsonl; empty: the header
 };
 
-/// What is shown, and optionally the value behind it: csv, json and jsonl write the value in full precision.
+/// What is shown, and optionally the value behind it: csv, json and jsonl write the value in full
+/// precision.
 struct Cell {
   Cell(const char* shown) : text(shown) {}
   Cell(std::string shown) : text(std::move(shown)) {}
@@ -26,7 +27,8 @@ struct Cell {
   std::optional<Json> value;
 };
 
-/// A number shown with `decimals` digits after the point; "n/a" where it is not finite (null in json, empty in csv).
+/// A number shown with `decimals` digits after the point; "n/a" where it is not finite (null in
+/// json, empty in csv).
 Cell number_cell(double value, int decimals);
 Cell number_cell(std::int64_t value);
 

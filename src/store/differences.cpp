@@ -7,12 +7,14 @@ namespace pardec {
 namespace {
 
 /// Leaves of a JSON value by dotted name; an array is a leaf.
-void flatten(const Json& value, const std::string& prefix, std::map<std::string, std::string>& out) {
+void flatten(const Json& value, const std::string& prefix,
+             std::map<std::string, std::string>& out) {
   if (!value.is_object() || value.empty()) {
     if (!prefix.empty()) out[prefix] = value.is_string() ? value.get<std::string>() : dump(value);
     return;
   }
-  for (const auto& [key, inner] : value.items()) flatten(inner, prefix.empty() ? key : prefix + "." + key, out);
+  for (const auto& [key, inner] : value.items())
+    flatten(inner, prefix.empty() ? key : prefix + "." + key, out);
 }
 
 /// All that must agree, by the name that a message gives it.
@@ -20,7 +22,8 @@ std::map<std::string, std::string> identity(const RunRow& run) {
   std::map<std::string, std::string> out;
   flatten(run.config, "", out);
   flatten(run.options, run.decoder, out);
-  const auto dataset = run.dataset.name + " " + run.dataset.split + (run.dataset.sample ? " (sample)" : "");
+  const auto dataset =
+      run.dataset.name + " " + run.dataset.split + (run.dataset.sample ? " (sample)" : "");
   out["decoder"] = run.decoder;
   out["form"] = run.form;
   out["dataset"] = dataset;
@@ -60,7 +63,8 @@ std::vector<std::string> differences(const RunRow& old, const RunRow& now) {
     if (!before.contains(key)) out.push_back(str(key, ": unset, now ", value));
   }
   // The whole config may differ where no key does: by a hash made from more than the config.
-  if (out.empty() && !old.config_hash.empty() && !now.config_hash.empty() && old.config_hash != now.config_hash) {
+  if (out.empty() && !old.config_hash.empty() && !now.config_hash.empty() &&
+      old.config_hash != now.config_hash) {
     out.push_back(str("config hash: ", old.config_hash, ", now ", now.config_hash));
   }
   std::sort(out.begin(), out.end());

@@ -36,17 +36,22 @@ std::int64_t count_errors(const JobRow& job, std::span<const GenerationRow> gene
 RowId insert_job(Database& db, const JobRow& job, std::int64_t attempts) {
   const JobCounters& c = job.counters;
   db.run(
-      "INSERT INTO job (run_id, block_id, repeat, key, process, attempts, error, text, tokens, stop, prompt_tokens, "
-      "chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, cached_peak, cached_sum, attended, "
-      "scratch, branches, branch_lengths, parallel_ratio, acceptance, unforced, top2) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      job.run, job.block ? std::optional(job.block) : std::nullopt, job.repeat, job.key, job.process, attempts, job.error,
-      job.text, dump(Json(job.tokens)), job.stop, c.prompt_tokens, c.chosen, c.forced, c.fed, c.text_tokens, c.forwards,
-      c.prefill_ns, c.decode_ns, c.total_ns, c.cached_peak, c.cached_sum, c.attended, c.scratch, c.branches,
-      dump(Json(c.branch_lengths)), c.parallel_ratio, json_or_null(c.acceptance), json_or_null(job.unforced),
+      R"(
+      INSERT INTO job (run_id, block_id, repeat, key, process, attempts, error, text, tokens, stop,
+                       prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns,
+                       decode_ns, total_ns, cached_peak, cached_sum, attended, scratch, branches,
+                       branch_lengths, parallel_ratio, acceptance, unforced, top2)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+              ?))",
+      job.run, job.block ? std::optional(job.block) : std::nullopt, job.repeat, job.key,
+      job.process, attempts, job.error, job.text, dump(Json(job.tokens)), job.stop, c.prompt_tokens,
+      c.chosen, c.forced, c.fed, c.text_tokens, c.forwards, c.prefill_ns, c.decode_ns, c.total_ns,
+      c.cached_peak, c.cached_sum, c.attended, c.scratch, c.branches, dump(Json(c.branch_lengths)),
+      c.parallel_ratio, json_or_null(c.acceptance), json_or_null(job.unforced),
       json_or_null(job.top2));
   const RowId id = sqlite3_last_insert_rowid(db.handle());
-  Statement histogram(db, "INSERT INTO step_histogram (job_id, emitted, forwards) VALUES (?, ?, ?)");
+  Statement histogram(db,
+                      "INSERT INTO step_histogram (job_id, emitted, forwards) VALUES (?, ?, ?)");
   for (const auto& [emitted, forwards] : c.emitted) histogram.bind(id, emitted, forwards).step();
   return id;
 }
@@ -54,57 +59,71 @@ RowId insert_job(Database& db, const JobRow& job, std::int64_t attempts) {
 void insert_scores(Database& db, RowId generation, std::span<const ScoreRow> scores) {
   if (scores.empty()) return;
   Statement insert(db, R"(
-    INSERT INTO score (generation_id, metric, version, field, value, is_nan, details) VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO score (generation_id, metric, version, field, value, is_nan, details)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (generation_id, metric, field, version)
     DO UPDATE SET value = excluded.value, is_nan = excluded.is_nan, details = excluded.details)");
   for (const ScoreRow& score : scores) {
     const bool nan = std::isnan(score.value);
-    insert.bind(generation, score.metric, score.version, score.field, nan ? std::nullopt : std::optional(score.value), nan,
-                json_or_null(score.details));
+    insert.bind(generation, score.metric, score.version, score.field,
+                nan ? std::nullopt : std::optional(score.value), nan, json_or_null(score.details));
     insert.step();
   }
 }
 
 RowId find_sample(Database& db, RowId run, const std::string& key) {
   const RowId id = db.integer(
-      "SELECT sample.id FROM sample JOIN run USING (dataset_id) WHERE run.id = ? AND sample.key = ?", run, key);
+      "SELECT sample.id FROM sample JOIN run USING (dataset_id) "
+      "WHERE run.id = ? AND sample.key = ?",
+      run, key);
   if (id == 0) {
-    throw StoreError(db.path().string(), str("the dataset of run ", run, " has no sample '", key, "'; put_samples comes first"), 1);
+    throw StoreError(
+        db.path().string(),
+        str("the dataset of run ", run, " has no sample '", key, "'; put_samples comes first"), 1);
   }
   return id;
 }
 
-void insert_generation(Database& db, const JobRow& job, RowId job_id, const GenerationRow& generation) {
+void insert_generation(Database& db, const JobRow& job, RowId job_id,
+                       const GenerationRow& generation) {
   const std::optional<Identity>& same = generation.identity;
   db.run(
-      "INSERT INTO generation (run_id, sample_id, repeat, job_id, text, error, tokens, fields, field_count, stop, "
-      "identical, first_difference, gap_at_difference) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      R"(
+      INSERT INTO generation (run_id, sample_id, repeat, job_id, text, error, tokens, fields,
+                              field_count, stop, identical, first_difference, gap_at_difference)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))",
       job.run, find_sample(db, job.run, generation.sample), job.repeat, job_id, generation.text,
-      generation.error ? generation.error : job.error, dump(Json(generation.tokens)), fields_json(generation.fields),
-      static_cast<std::int64_t>(generation.fields.size()), generation.stop,
-      same ? std::optional(same->identical) : std::nullopt, same ? same->first_difference : std::nullopt,
-      same ? same->gap : std::nullopt);
+      generation.error ? generation.error : job.error, dump(Json(generation.tokens)),
+      fields_json(generation.fields), static_cast<std::int64_t>(generation.fields.size()),
+      generation.stop, same ? std::optional(same->identical) : std::nullopt,
+      same ? same->first_difference : std::nullopt, same ? same->gap : std::nullopt);
   insert_scores(db, sqlite3_last_insert_rowid(db.handle()), generation.scores);
 }
 
 }  // namespace
 
-std::string block_key(const std::vector<std::string>& samples) { return sha256(dump(Json(samples))); }
+std::string block_key(const std::vector<std::string>& samples) {
+  return sha256(dump(Json(samples)));
+}
 
 RowId Store::begin_block(const BlockRow& block) {
   Transaction transaction(db_);
   const std::string key = block_key(block.samples);
-  Statement find(db_, "SELECT id, block_key FROM block WHERE run_id = ? AND repeat = ? AND position = ?");
+  Statement find(
+      db_, "SELECT id, block_key FROM block WHERE run_id = ? AND repeat = ? AND position = ?");
   if (find.bind(block.run, block.repeat, block.position).step()) {
     if (find.text(1) != key) {
       throw StoreError(path_.string(),
-                       str("block ", block.position, " of run ", block.run, " is there with other examples, expected [",
-                           join(block.samples, ", "), "]; start a new run"), 2);
+                       str("block ", block.position, " of run ", block.run,
+                           " is there with other examples, expected [", join(block.samples, ", "),
+                           "]; start a new run"),
+                       2);
     }
     return find.integer(0);
   }
   db_.run(
-      "INSERT INTO block (run_id, repeat, position, block_key, samples, example_count, arms) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO block (run_id, repeat, position, block_key, samples, example_count, arms) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?)",
       block.run, block.repeat, block.position, key, dump(Json(block.samples)),
       static_cast<std::int64_t>(block.samples.size()), dump(Json(block.arm_order)));
   const RowId id = sqlite3_last_insert_rowid(db_.handle());
@@ -116,7 +135,8 @@ Committed Store::commit_job(const JobRow& job, std::span<const GenerationRow> ge
   Transaction transaction(db_);
   Statement find(db_, R"(
     SELECT id, attempts, (error IS NOT NULL)
-           + (SELECT count(*) FROM generation WHERE job_id = job.id AND generation.error IS NOT NULL)
+           + (SELECT count(*) FROM generation
+              WHERE job_id = job.id AND generation.error IS NOT NULL)
     FROM job WHERE run_id = ? AND repeat = ? AND key = ?)");
   std::int64_t attempts = 1;
   const bool known = find.bind(job.run, job.repeat, job.key).step();
@@ -125,7 +145,8 @@ Committed Store::commit_job(const JobRow& job, std::span<const GenerationRow> ge
     const std::int64_t old_errors = find.integer(2);
     if (old_errors == 0) return Committed::kept;
     attempts = find.integer(1) + 1;
-    if (count_errors(job, generations) >= old_errors) {  // the old errors stay until a retry is better
+    // The old errors stay until a retry is better.
+    if (count_errors(job, generations) >= old_errors) {
       db_.run("UPDATE job SET attempts = ? WHERE id = ?", attempts, old);
       transaction.commit();
       return Committed::kept;
@@ -139,30 +160,42 @@ Committed Store::commit_job(const JobRow& job, std::span<const GenerationRow> ge
 }
 
 void Store::drop_job(RowId job) {
-  db_.run("UPDATE block SET process = NULL, wall_ns = NULL WHERE id = (SELECT block_id FROM job WHERE id = ?)", job);
-  db_.run(R"(
-    UPDATE generation SET identical = NULL, first_difference = NULL, gap_at_difference = NULL
-    FROM (SELECT run_pair.run_id, old.sample_id, old.repeat
-          FROM generation AS old JOIN run_pair ON run_pair.baseline_run = old.run_id WHERE old.job_id = ?) AS stale
-    WHERE generation.run_id = stale.run_id AND generation.sample_id = stale.sample_id
-      AND generation.repeat = stale.repeat)", job);
+  db_.run(
+      R"(
+      UPDATE block SET process = NULL, wall_ns = NULL
+      WHERE id = (SELECT block_id FROM job WHERE id = ?))",
+      job);
+  db_.run(
+      R"(
+      UPDATE generation SET identical = NULL, first_difference = NULL, gap_at_difference = NULL
+      FROM (SELECT run_pair.run_id, old.sample_id, old.repeat
+            FROM generation AS old JOIN run_pair ON run_pair.baseline_run = old.run_id
+            WHERE old.job_id = ?) AS stale
+      WHERE generation.run_id = stale.run_id AND generation.sample_id = stale.sample_id
+        AND generation.repeat = stale.repeat)",
+      job);
   db_.run("DELETE FROM job WHERE id = ?", job);
 }
 
 bool Store::finish_block(RowId block, const std::string& process, std::int64_t wall_ns) {
-  db_.run(R"(
-    UPDATE block SET process = ?2, wall_ns = ?3
-    WHERE id = ?1 AND wall_ns IS NULL
-      AND NOT EXISTS (SELECT 1 FROM job
-                      WHERE block_id = ?1 AND (job.process <> ?2 OR attempts <> 1 OR error IS NOT NULL))
-      AND example_count = (SELECT count(*) FROM generation JOIN job ON job.id = job_id WHERE block_id = ?1))",
-          block, process, wall_ns);
+  db_.run(
+      R"(
+      UPDATE block SET process = ?2, wall_ns = ?3
+      WHERE id = ?1 AND wall_ns IS NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM job WHERE block_id = ?1
+          AND (job.process <> ?2 OR attempts <> 1 OR error IS NOT NULL))
+        AND example_count = (
+          SELECT count(*) FROM generation JOIN job ON job.id = job_id WHERE block_id = ?1))",
+      block, process, wall_ns);
   return db_.integer("SELECT process = ? FROM block WHERE id = ?", process, block) == 1;
 }
 
 void Store::mark_identity(RowId generation, const Identity& identity) {
-  db_.run("UPDATE generation SET identical = ?, first_difference = ?, gap_at_difference = ? WHERE id = ?",
-          identity.identical, identity.first_difference, identity.gap, generation);
+  db_.run(
+      "UPDATE generation SET identical = ?, first_difference = ?, gap_at_difference = ? "
+      "WHERE id = ?",
+      identity.identical, identity.first_difference, identity.gap, generation);
 }
 
 void Store::put_scores(RowId generation, std::span<const ScoreRow> scores) {

@@ -6,113 +6,143 @@
 namespace pardec {
 namespace {
 
-constexpr const char* kReferred = R"(
-INSERT INTO main.experiment (name, hash, json) SELECT name, hash, json FROM other.experiment WHERE true
-  ON CONFLICT DO NOTHING;
-INSERT INTO main.environment (hash, json) SELECT hash, json FROM other.environment WHERE true ON CONFLICT DO NOTHING;
-INSERT INTO main.model (path, hash, stamp, shape) SELECT path, hash, stamp, shape FROM other.model WHERE true
-  ON CONFLICT DO NOTHING;
-INSERT INTO main.dataset (name, split, sha256, is_sample) SELECT name, split, sha256, is_sample FROM other.dataset
-  WHERE true ON CONFLICT DO NOTHING;
+constexpr char kReferred[] = R"(
+INSERT INTO main.experiment (name, hash, json)
+  SELECT name, hash, json FROM other.experiment WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO main.environment (hash, json)
+  SELECT hash, json FROM other.environment WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO main.model (path, hash, stamp, shape)
+  SELECT path, hash, stamp, shape FROM other.model WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO main.dataset (name, split, sha256, is_sample)
+  SELECT name, split, sha256, is_sample FROM other.dataset WHERE true ON CONFLICT DO NOTHING;
 INSERT INTO main.judge_cache SELECT * FROM other.judge_cache WHERE true ON CONFLICT DO NOTHING;
+
 CREATE TEMP TABLE map_model AS SELECT theirs.id AS old, ours.id AS new
   FROM other.model AS theirs JOIN main.model AS ours USING (path, hash);
 CREATE TEMP TABLE map_dataset AS SELECT theirs.id AS old, ours.id AS new
   FROM other.dataset AS theirs JOIN main.dataset AS ours USING (name, split, sha256, is_sample);
 INSERT INTO main.sample (dataset_id, key, cluster, category)
-  SELECT new, key, cluster, category FROM other.sample JOIN temp.map_dataset ON old = dataset_id WHERE true
-  ON CONFLICT DO NOTHING;
+  SELECT new, key, cluster, category FROM other.sample JOIN temp.map_dataset ON old = dataset_id
+  WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_sample (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_sample SELECT theirs.id, ours.id
   FROM other.sample AS theirs JOIN temp.map_dataset AS map ON map.old = theirs.dataset_id
   JOIN main.sample AS ours ON ours.dataset_id = map.new AND ours.key = theirs.key;
 )";
 
-constexpr const char* kRuns = R"(
-INSERT INTO main.run (uuid, invocation, label, decoder, options, form, baseline, experiment_id, environment_id,
-    dataset_id, model_id, draft_model_id, config, config_hash, oracle, untrained, seed, device, dtype, threads,
-    batch_size, repeats, arm_order, shard, commit_hash, build_type, prompt_hash, argv, status, started_utc, ended_utc)
-  SELECT uuid, invocation, label, decoder, options, form, baseline,
-    (SELECT ours.id FROM main.experiment AS ours JOIN other.experiment AS theirs USING (name, hash)
-     WHERE theirs.id = experiment_id),
-    (SELECT ours.id FROM main.environment AS ours JOIN other.environment AS theirs USING (hash)
-     WHERE theirs.id = environment_id),
-    (SELECT new FROM temp.map_dataset WHERE old = dataset_id), (SELECT new FROM temp.map_model WHERE old = model_id),
-    (SELECT new FROM temp.map_model WHERE old = draft_model_id), config, config_hash, oracle, untrained, seed, device,
-    dtype, threads, batch_size, repeats, arm_order, shard, commit_hash, build_type, prompt_hash, argv, status,
-    started_utc, ended_utc
+/// Columns that are copied as they are.
+constexpr char kRunColumns[] =
+    "uuid, invocation, label, decoder, options, form, baseline, config, config_hash, oracle, "
+    "untrained, seed, device, dtype, threads, batch_size, repeats, arm_order, shard, commit_hash, "
+    "build_type, prompt_hash, argv, status, started_utc, ended_utc";
+constexpr char kJobColumns[] =
+    "repeat, key, process, attempts, error, text, tokens, stop, prompt_tokens, chosen, forced, "
+    "fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, cached_peak, cached_sum, "
+    "attended, scratch, branches, branch_lengths, parallel_ratio, acceptance, unforced, top2";
+constexpr char kGenerationColumns[] =
+    "repeat, text, error, tokens, fields, field_count, stop, identical, first_difference, "
+    "gap_at_difference";
+
+std::string runs_sql() {
+  return str("INSERT INTO main.run (experiment_id, environment_id, dataset_id, model_id, ",
+             "draft_model_id, ", kRunColumns, ")", R"(
+  SELECT (SELECT ours.id FROM main.experiment AS ours
+          JOIN other.experiment AS theirs USING (name, hash) WHERE theirs.id = experiment_id),
+         (SELECT ours.id FROM main.environment AS ours
+          JOIN other.environment AS theirs USING (hash) WHERE theirs.id = environment_id),
+         (SELECT new FROM temp.map_dataset WHERE old = dataset_id),
+         (SELECT new FROM temp.map_model WHERE old = model_id),
+         (SELECT new FROM temp.map_model WHERE old = draft_model_id), )",
+             kRunColumns, R"(
   FROM other.run WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_run AS SELECT theirs.id AS old, ours.id AS new
   FROM other.run AS theirs JOIN main.run AS ours USING (uuid);
-INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process, wall_ns)
+
+INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process,
+                        wall_ns)
   SELECT new, repeat, position, block_key, samples, example_count, arms, process, wall_ns
   FROM other.block JOIN temp.map_run ON old = run_id WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_block (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_block SELECT theirs.id, ours.id
   FROM other.block AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id
-  JOIN main.block AS ours ON ours.run_id = map.new AND ours.repeat = theirs.repeat AND ours.block_key = theirs.block_key;
+  JOIN main.block AS ours ON ours.run_id = map.new AND ours.repeat = theirs.repeat
+                         AND ours.block_key = theirs.block_key;
+
 INSERT INTO main.artifact (run_id, kind, path, sha256)
-  SELECT new, kind, path, sha256 FROM other.artifact JOIN temp.map_run ON old = run_id WHERE true
-  ON CONFLICT DO NOTHING;
-)";
+  SELECT new, kind, path, sha256 FROM other.artifact JOIN temp.map_run ON old = run_id
+  WHERE true ON CONFLICT DO NOTHING;
+)");
+}
 
 /// Failed jobs here that went well there.
-constexpr const char* kWorse = R"(
-SELECT ours.id FROM main.job AS ours JOIN temp.map_run AS map ON map.new = ours.run_id
-JOIN other.job AS theirs ON theirs.run_id = map.old AND theirs.repeat = ours.repeat AND theirs.key = ours.key
-WHERE (ours.error IS NOT NULL
-       OR EXISTS (SELECT 1 FROM main.generation AS g WHERE g.job_id = ours.id AND g.error IS NOT NULL))
-  AND theirs.error IS NULL
-  AND NOT EXISTS (SELECT 1 FROM other.generation AS g WHERE g.job_id = theirs.id AND g.error IS NOT NULL))";
+constexpr char kWorse[] = R"(
+SELECT ours.id FROM main.job AS ours
+JOIN temp.map_run AS map ON map.new = ours.run_id
+JOIN other.job AS theirs ON theirs.run_id = map.old AND theirs.repeat = ours.repeat
+                        AND theirs.key = ours.key
+WHERE (ours.error IS NOT NULL OR EXISTS (
+         SELECT 1 FROM main.generation AS g WHERE g.job_id = ours.id AND g.error IS NOT NULL))
+  AND theirs.error IS NULL AND NOT EXISTS (
+         SELECT 1 FROM other.generation AS g WHERE g.job_id = theirs.id AND g.error IS NOT NULL))";
 
-constexpr const char* kJobs = R"(
+std::string jobs_sql() {
+  return str(R"(
 CREATE TEMP TABLE new_job AS SELECT theirs.id AS old, map.new AS run_id
   FROM other.job AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id
-  WHERE NOT EXISTS (SELECT 1 FROM main.job AS ours
-                    WHERE ours.run_id = map.new AND ours.repeat = theirs.repeat AND ours.key = theirs.key);
-INSERT INTO main.job (run_id, block_id, repeat, key, process, attempts, error, text, tokens, stop, prompt_tokens,
-    chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, cached_peak, cached_sum, attended,
-    scratch, branches, branch_lengths, parallel_ratio, acceptance, unforced, top2)
-  SELECT fresh.run_id, (SELECT new FROM temp.map_block AS map WHERE map.old = block_id), repeat, key, process, attempts,
-    error, text, tokens, stop, prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns,
-    total_ns, cached_peak, cached_sum, attended, scratch, branches, branch_lengths, parallel_ratio, acceptance,
-    unforced, top2
+  WHERE NOT EXISTS (SELECT 1 FROM main.job AS ours WHERE ours.run_id = map.new
+                    AND ours.repeat = theirs.repeat AND ours.key = theirs.key);
+INSERT INTO main.job (run_id, block_id, )",
+             kJobColumns, R"()
+  SELECT fresh.run_id, (SELECT new FROM temp.map_block AS map WHERE map.old = block_id), )",
+             kJobColumns, R"(
   FROM other.job AS theirs JOIN temp.new_job AS fresh ON fresh.old = theirs.id ORDER BY theirs.id;
 CREATE TEMP TABLE map_job (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_job SELECT theirs.id, ours.id
   FROM other.job AS theirs JOIN temp.new_job AS fresh ON fresh.old = theirs.id
-  JOIN main.job AS ours ON ours.run_id = fresh.run_id AND ours.repeat = theirs.repeat AND ours.key = theirs.key;
+  JOIN main.job AS ours ON ours.run_id = fresh.run_id AND ours.repeat = theirs.repeat
+                       AND ours.key = theirs.key;
 INSERT INTO main.step_histogram (job_id, emitted, forwards)
   SELECT new, emitted, forwards FROM other.step_histogram JOIN temp.map_job ON old = job_id;
-INSERT INTO main.generation (run_id, sample_id, repeat, job_id, text, error, tokens, fields, field_count, stop,
-    identical, first_difference, gap_at_difference)
-  SELECT run.new, sample.new, repeat, job.new, text, error, tokens, fields, field_count, stop, identical,
-    first_difference, gap_at_difference
+
+INSERT INTO main.generation (run_id, sample_id, job_id, )",
+             kGenerationColumns, R"()
+  SELECT run.new, sample.new, job.new, )",
+             kGenerationColumns, R"(
   FROM other.generation AS theirs JOIN temp.map_job AS job ON job.old = job_id
-  JOIN temp.map_run AS run ON run.old = run_id JOIN temp.map_sample AS sample ON sample.old = sample_id
+  JOIN temp.map_run AS run ON run.old = run_id
+  JOIN temp.map_sample AS sample ON sample.old = sample_id
   ORDER BY theirs.id;
 CREATE TEMP TABLE map_generation (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_generation SELECT theirs.id, ours.id
   FROM other.generation AS theirs JOIN temp.map_run AS run ON run.old = theirs.run_id
   JOIN temp.map_sample AS sample ON sample.old = theirs.sample_id
-  JOIN main.generation AS ours ON ours.run_id = run.new AND ours.sample_id = sample.new AND ours.repeat = theirs.repeat
+  JOIN main.generation AS ours ON ours.run_id = run.new AND ours.sample_id = sample.new
+                              AND ours.repeat = theirs.repeat
   WHERE ours.text = theirs.text AND ours.tokens = theirs.tokens;
+
 INSERT INTO main.score (generation_id, metric, version, field, value, is_nan, details)
   SELECT new, metric, version, field, value, is_nan, details
-  FROM other.score JOIN temp.map_generation ON old = generation_id WHERE true ON CONFLICT DO NOTHING;
-INSERT INTO main.judgment (generation_id, judge, template_hash, field, vote, state, class, value, reason, cache_key)
+  FROM other.score JOIN temp.map_generation ON old = generation_id
+  WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO main.judgment (generation_id, judge, template_hash, field, vote, state, class, value,
+                           reason, cache_key)
   SELECT new, judge, template_hash, field, vote, state, class, value, reason, cache_key
-  FROM other.judgment JOIN temp.map_generation ON old = generation_id WHERE true ON CONFLICT DO NOTHING;
-)";
+  FROM other.judgment JOIN temp.map_generation ON old = generation_id
+  WHERE true ON CONFLICT DO NOTHING;
+)");
+}
 
-constexpr const char* kDropMaps = R"(
-DROP TABLE temp.map_model; DROP TABLE temp.map_dataset; DROP TABLE temp.map_sample; DROP TABLE temp.map_run;
-DROP TABLE temp.map_block; DROP TABLE temp.new_job; DROP TABLE temp.map_job; DROP TABLE temp.map_generation;
+constexpr char kDropMaps[] = R"(
+DROP TABLE temp.map_model; DROP TABLE temp.map_dataset; DROP TABLE temp.map_sample;
+DROP TABLE temp.map_run; DROP TABLE temp.map_block; DROP TABLE temp.new_job;
+DROP TABLE temp.map_job; DROP TABLE temp.map_generation;
 )";
 
 /// Lets go of the other file, whatever happened.
 struct Attached {
-  Attached(Database& database, const std::string& path) : db(database) { db.run("ATTACH ? AS other", path); }
+  Attached(Database& database, const std::string& path) : db(database) {
+    db.run("ATTACH ? AS other", path);
+  }
   ~Attached() { sqlite3_exec(db.handle(), "DETACH other", nullptr, nullptr, nullptr); }
   Attached(const Attached&) = delete;
   Attached& operator=(const Attached&) = delete;
@@ -126,18 +156,20 @@ void Store::merge(const std::filesystem::path& other) {
   if (std::filesystem::equivalent(other, path_, error)) {
     throw StoreError(other.string(), "is the database that is merged into; give another file", 2);
   }
-  { Store check(other, {.read_only = true}); }  // says in its own words what is wrong with that file
+  {
+    Store check(other, {.read_only = true});
+  }  // says in its own words what is wrong with that file
   Attached attached(db_, other.string());
   Transaction transaction(db_);
   db_.execute(kReferred);
-  db_.execute(kRuns);
+  db_.execute(runs_sql());
   std::vector<RowId> worse;
   {
     Statement find(db_, kWorse);
     while (find.step()) worse.push_back(find.integer(0));
   }
   for (const RowId job : worse) drop_job(job);
-  db_.execute(kJobs);
+  db_.execute(jobs_sql());
   db_.execute(kDropMaps);
   transaction.commit();
 }

@@ -25,10 +25,11 @@ std::vector<FieldAnswer> fields(const Statement& row, int column, const std::str
 
 std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
   Statement find(db_, R"(
-    SELECT jobs, failed_jobs, generations, failed_generations, compared, identical, blocks, measured_blocks,
-           measured_wall_ns, measured_examples, measured_fields, measured_chosen, measured_text_tokens,
-           prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns,
-           cached_peak, cached_sum, attended, scratch, branches, parallel_ratio
+    SELECT jobs, failed_jobs, generations, failed_generations, compared, identical, blocks,
+           measured_blocks, measured_wall_ns, measured_examples, measured_fields, measured_chosen,
+           measured_text_tokens, prompt_tokens, chosen, forced, fed, text_tokens, forwards,
+           prefill_ns, decode_ns, total_ns, cached_peak, cached_sum, attended, scratch, branches,
+           parallel_ratio
     FROM run_summary WHERE run_id = ?)");
   Statement histogram(db_, R"(
     SELECT emitted, sum(step_histogram.forwards) FROM step_histogram JOIN job ON job.id = job_id
@@ -39,13 +40,33 @@ std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
     JobCounters& totals = summary.totals;
     find.bind(run.id).step();
     int column = 0;
-    for (std::int64_t* value :
-         {&summary.jobs, &summary.failed_jobs, &summary.generations, &summary.failed_generations, &summary.compared,
-          &summary.identical, &summary.blocks, &summary.measured_blocks, &summary.measured_wall_ns,
-          &summary.measured_examples, &summary.measured_fields, &summary.measured_chosen,
-          &summary.measured_text_tokens, &totals.prompt_tokens, &totals.chosen, &totals.forced, &totals.fed,
-          &totals.text_tokens, &totals.forwards, &totals.prefill_ns, &totals.decode_ns, &totals.total_ns,
-          &totals.cached_peak, &totals.cached_sum, &totals.attended, &totals.scratch, &totals.branches}) {
+    for (std::int64_t* value : {&summary.jobs,
+                                &summary.failed_jobs,
+                                &summary.generations,
+                                &summary.failed_generations,
+                                &summary.compared,
+                                &summary.identical,
+                                &summary.blocks,
+                                &summary.measured_blocks,
+                                &summary.measured_wall_ns,
+                                &summary.measured_examples,
+                                &summary.measured_fields,
+                                &summary.measured_chosen,
+                                &summary.measured_text_tokens,
+                                &totals.prompt_tokens,
+                                &totals.chosen,
+                                &totals.forced,
+                                &totals.fed,
+                                &totals.text_tokens,
+                                &totals.forwards,
+                                &totals.prefill_ns,
+                                &totals.decode_ns,
+                                &totals.total_ns,
+                                &totals.cached_peak,
+                                &totals.cached_sum,
+                                &totals.attended,
+                                &totals.scratch,
+                                &totals.branches}) {
       *value = find.integer(column++);
     }
     totals.parallel_ratio = find.maybe_real(column);
@@ -60,9 +81,10 @@ std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
 std::vector<JobRow> Store::jobs(RowId run) {
   const std::string file = path_.string();
   Statement find(db_, R"(
-    SELECT id, coalesce(block_id, 0), repeat, key, process, attempts, error, text, tokens, stop, prompt_tokens, chosen,
-           forced, fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, cached_peak, cached_sum, attended,
-           scratch, branches, branch_lengths, parallel_ratio, acceptance, unforced, top2
+    SELECT id, coalesce(block_id, 0), repeat, key, process, attempts, error, text, tokens, stop,
+           prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns,
+           total_ns, cached_peak, cached_sum, attended, scratch, branches, branch_lengths,
+           parallel_ratio, acceptance, unforced, top2
     FROM job WHERE run_id = ? ORDER BY repeat, id)");
   Statement histogram(db_, "SELECT emitted, forwards FROM step_histogram WHERE job_id = ?");
   find.bind(run);
@@ -83,8 +105,9 @@ std::vector<JobRow> Store::jobs(RowId run) {
     job.stop = find.text(9);
     int column = 10;
     for (std::int64_t* value :
-         {&c.prompt_tokens, &c.chosen, &c.forced, &c.fed, &c.text_tokens, &c.forwards, &c.prefill_ns, &c.decode_ns,
-          &c.total_ns, &c.cached_peak, &c.cached_sum, &c.attended, &c.scratch, &c.branches}) {
+         {&c.prompt_tokens, &c.chosen, &c.forced, &c.fed, &c.text_tokens, &c.forwards,
+          &c.prefill_ns, &c.decode_ns, &c.total_ns, &c.cached_peak, &c.cached_sum, &c.attended,
+          &c.scratch, &c.branches}) {
       *value = find.integer(column++);
     }
     c.branch_lengths = parse_json(find.text(24), file, 0).get<std::vector<std::int64_t>>();
@@ -102,11 +125,14 @@ std::vector<JobRow> Store::jobs(RowId run) {
 std::vector<StoredGeneration> Store::generations(RowId run) {
   const std::string file = path_.string();
   Statement find(db_, R"(
-    SELECT generation.id, sample.key, generation.text, generation.tokens, fields, generation.stop, generation.error,
-           identical, first_difference, gap_at_difference, generation.repeat, job.key, cluster, category
+    SELECT generation.id, sample.key, generation.text, generation.tokens, fields, generation.stop,
+           generation.error, identical, first_difference, gap_at_difference, generation.repeat,
+           job.key, cluster, category
     FROM generation JOIN sample ON sample.id = sample_id JOIN job ON job.id = job_id
     WHERE generation.run_id = ? ORDER BY generation.repeat, generation.id)");
-  Statement scores(db_, "SELECT metric, value, field, version, details FROM score WHERE generation_id = ? ORDER BY id");
+  Statement scores(db_,
+                   "SELECT metric, value, field, version, details FROM score "
+                   "WHERE generation_id = ? ORDER BY id");
   find.bind(run);
   std::vector<StoredGeneration> out;
   while (find.step()) {
@@ -119,14 +145,16 @@ std::vector<StoredGeneration> Store::generations(RowId run) {
     row.fields = fields(find, 4, file);
     row.stop = find.text(5);
     row.error = find.maybe_text(6);
-    if (!find.null(7)) row.identity = Identity{find.integer(7) != 0, find.maybe_integer(8), find.maybe_real(9)};
+    if (!find.null(7))
+      row.identity = Identity{find.integer(7) != 0, find.maybe_integer(8), find.maybe_real(9)};
     stored.repeat = static_cast<int>(find.integer(10));
     stored.job = find.text(11);
     stored.cluster = find.text(12);
     stored.category = find.text(13);
     scores.bind(row.id);
     while (scores.step()) {
-      row.scores.push_back({scores.text(0), scores.real(1), scores.text(2), scores.text(3), json_or_null(scores, 4, file)});
+      row.scores.push_back({scores.text(0), scores.real(1), scores.text(2), scores.text(3),
+                            json_or_null(scores, 4, file)});
     }
     out.push_back(std::move(stored));
   }
@@ -140,41 +168,46 @@ std::vector<ScoreMean> Store::score_means(RowId run) {
     WHERE run_id = ? GROUP BY metric, version ORDER BY metric, version)");
   find.bind(run);
   std::vector<ScoreMean> out;
-  while (find.step()) out.push_back({find.text(0), find.text(1), find.real(2), find.integer(3), find.integer(4)});
+  while (find.step())
+    out.push_back({find.text(0), find.text(1), find.real(2), find.integer(3), find.integer(4)});
   return out;
 }
 
 std::vector<BlockPairRow> Store::block_pairs(RowId baseline, RowId method) {
   Statement find(db_, R"(
-    SELECT method.block_key, method.process, method.repeat, method.example_count, base.wall_ns, method.wall_ns
+    SELECT method.block_key, method.process, method.repeat, method.example_count, base.wall_ns,
+           method.wall_ns
     FROM measured_block AS method JOIN measured_block AS base
-      ON base.block_key = method.block_key AND base.repeat = method.repeat AND base.process = method.process
+      ON base.block_key = method.block_key AND base.repeat = method.repeat
+         AND base.process = method.process
     WHERE base.run_id = ? AND method.run_id = ? ORDER BY method.repeat, method.position)");
   find.bind(baseline, method);
   std::vector<BlockPairRow> out;
   while (find.step()) {
-    out.push_back({find.text(0), find.text(1), static_cast<int>(find.integer(2)), find.integer(3), find.integer(4),
-                   find.integer(5)});
+    out.push_back({find.text(0), find.text(1), static_cast<int>(find.integer(2)), find.integer(3),
+                   find.integer(4), find.integer(5)});
   }
   return out;
 }
 
 std::vector<ScorePair> Store::score_pairs(RowId baseline, RowId method, const std::string& metric) {
   Statement find(db_, R"(
-    SELECT sample.key, cluster, category, method_score.field, method.repeat, base_score.value, method_score.value
+    SELECT sample.key, cluster, category, method_score.field, method.repeat, base_score.value,
+           method_score.value
     FROM generation AS method
     JOIN generation AS base ON base.sample_id = method.sample_id AND base.repeat = method.repeat
     JOIN sample ON sample.id = method.sample_id
     JOIN score AS method_score ON method_score.generation_id = method.id
-    JOIN score AS base_score ON base_score.generation_id = base.id AND base_score.metric = method_score.metric
+    JOIN score AS base_score ON base_score.generation_id = base.id
+         AND base_score.metric = method_score.metric
          AND base_score.version = method_score.version AND base_score.field = method_score.field
     WHERE base.run_id = ? AND method.run_id = ? AND method_score.metric = ?
     ORDER BY method.repeat, sample.id, method_score.field, method_score.version)");
   find.bind(baseline, method, metric);
   std::vector<ScorePair> out;
   while (find.step()) {
-    out.push_back({find.text(0), find.text(1), find.text(2), find.text(3), static_cast<int>(find.integer(4)),
-                   find.real(5), find.real(6)});
+    out.push_back({find.text(0), find.text(1), find.text(2), find.text(3),
+                   static_cast<int>(find.integer(4)), find.real(5), find.real(6)});
   }
   return out;
 }
@@ -182,7 +215,8 @@ std::vector<ScorePair> Store::score_pairs(RowId baseline, RowId method, const st
 std::vector<GenerationPair> Store::generation_pairs(RowId baseline, RowId method) {
   const std::string file = path_.string();
   Statement find(db_, R"(
-    SELECT base.id, method.id, sample.key, method.repeat, base.text, method.text, base.tokens, method.tokens
+    SELECT base.id, method.id, sample.key, method.repeat, base.text, method.text, base.tokens,
+           method.tokens
     FROM generation AS method
     JOIN generation AS base ON base.sample_id = method.sample_id AND base.repeat = method.repeat
     JOIN sample ON sample.id = method.sample_id
@@ -191,8 +225,9 @@ std::vector<GenerationPair> Store::generation_pairs(RowId baseline, RowId method
   find.bind(baseline, method);
   std::vector<GenerationPair> out;
   while (find.step()) {
-    out.push_back({find.integer(0), find.integer(1), find.text(2), static_cast<int>(find.integer(3)), find.text(4),
-                   find.text(5), tokens(find, 6, file), tokens(find, 7, file)});
+    out.push_back({find.integer(0), find.integer(1), find.text(2),
+                   static_cast<int>(find.integer(3)), find.text(4), find.text(5),
+                   tokens(find, 6, file), tokens(find, 7, file)});
   }
   return out;
 }

@@ -9,8 +9,9 @@
 #include "src/support/types.hpp"
 
 /// What goes into the store and comes out of it: plain values, no decoder, dataset or model types.
-/// results/schema.sql says the same in SQL, results/README.md how to read it. Times are nanoseconds of a monotonic
-/// clock, dates UTC in ISO 8601. Text that is no UTF-8 is repaired on the way in; token ids are the record.
+/// results/schema.sql says the same in SQL, results/README.md how to read it. Times are nanoseconds
+/// of a monotonic clock, dates UTC in ISO 8601. Text that is no UTF-8 is repaired on the way in;
+/// token ids are the record.
 namespace pardec {
 
 /// A row's id in its database; 0 where there is none yet.
@@ -24,7 +25,7 @@ struct ExperimentRow {
 struct ModelRow {
   std::string path;
   std::string hash;   ///< of its files; what makes two models the same
-  std::string stamp;  ///< sizes and times of its files: while it is unchanged, `hash` needs no second reading
+  std::string stamp;  ///< sizes and times of its files: unchanged, so is `hash`
   Json shape;         ///< layers, width, heads, vocabulary, parameters
 };
 
@@ -54,13 +55,13 @@ struct RunRow {
   std::string decoder;
   Json options = Json::object();        ///< of the decoder, defaults included
   std::string form;                     ///< json, value or free
-  std::optional<std::string> baseline;  ///< label of the arm that this one is compared with; none: it is one
+  std::optional<std::string> baseline;  ///< label of the arm compared with; none: it is one
   std::optional<ExperimentRow> experiment;
   DatasetRow dataset;
   ModelRow model;
   std::optional<ModelRow> draft;
-  Json config = Json::object();  ///< all settings of the run by name
-  std::string config_hash;       ///< empty: SHA-256 of `config`
+  Json config = Json::object();       ///< all settings of the run by name
+  std::string config_hash;            ///< empty: SHA-256 of `config`
   std::optional<std::string> oracle;  ///< e.g. "references"; such a run never carries a score
   bool untrained = false;             ///< the network's weights are random
   std::uint64_t seed = 1;
@@ -86,14 +87,16 @@ struct BlockRow {
   std::vector<std::string> arm_order;  ///< labels in the order in which this block was measured
   std::string key;                     ///< set by the store: block_key(samples)
   std::optional<std::string> process;  ///< who measured it whole; none: nobody
-  std::optional<std::int64_t> wall_ns; ///< from its first job's start to its last job's end; none: not measured whole
+  std::optional<std::int64_t>
+      wall_ns;  ///< from its first job's start to its last job's end; none: not measured whole
 };
 
 /// Counters of one Job, as src/engine defines them (design, section 6).
 struct JobCounters {
   std::int64_t prompt_tokens = 0;
-  std::int64_t chosen = 0;       ///< ids that the model chose: EOS, terminators and control tokens included
-  std::int64_t forced = 0;       ///< fed, not chosen: skeleton, prefixes, masks
+  std::int64_t chosen =
+      0;  ///< ids that the model chose: EOS, terminators and control tokens included
+  std::int64_t forced = 0;  ///< fed, not chosen: skeleton, prefixes, masks
   std::int64_t fed = 0;
   std::int64_t text_tokens = 0;  ///< chosen ids of the answer text alone
   std::int64_t forwards = 0;
@@ -102,12 +105,14 @@ struct JobCounters {
   std::int64_t branches = 0;
   std::vector<std::int64_t> branch_lengths;
   std::optional<double> parallel_ratio;
-  std::map<std::int64_t, std::int64_t> emitted;  ///< tokens emitted by a forward -> number of forwards
+  std::map<std::int64_t, std::int64_t>
+      emitted;      ///< tokens emitted by a forward -> number of forwards
   Json acceptance;  ///< drafts and acceptances by position; null where nothing is drafted
 };
 
-/// What a decoder was given at once (e.g. a stack of 6 products), and the unit of commit. Counters and latency
-/// belong to it, never to the examples in it, so a sum over jobs counts each token once.
+/// What a decoder was given at once (e.g. a stack of 6 products), and the unit of commit. Counters
+/// and latency belong to it, never to the examples in it, so a sum over jobs counts each token
+/// once.
 struct JobRow {
   RowId id = 0, run = 0, block = 0;  ///< block 0: in none
   int repeat = 0;
@@ -118,8 +123,8 @@ struct JobRow {
   std::string stop;
   std::optional<std::string> error;  ///< the job as a whole failed; all its generations carry it
   JobCounters counters;
-  Json unforced;  ///< under an oracle: the ids that the network itself chose; else null
-  Json top2;      ///< gaps of the two best logits, one a greedy row; null where not kept
+  Json unforced;     ///< under an oracle: the ids that the network itself chose; else null
+  Json top2;         ///< gaps of the two best logits, one a greedy row; null where not kept
   int attempts = 1;  ///< set by the store
 };
 
@@ -150,7 +155,7 @@ struct GenerationRow {
   RowId id = 0;
   std::string sample;  ///< key
   std::string text;
-  Tokens tokens;       ///< ids of this example's answer
+  Tokens tokens;  ///< ids of this example's answer
   std::vector<FieldAnswer> fields;
   std::string stop;
   std::optional<std::string> error;

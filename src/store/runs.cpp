@@ -7,18 +7,25 @@
 namespace pardec {
 namespace {
 
-constexpr std::string_view kSelectRun = R"(
-  SELECT run.id, uuid, invocation, label, decoder, options, form, baseline, experiment.name, experiment.json,
-         environment.json, dataset.name, dataset.split, dataset.sha256, dataset.is_sample,
-         model.path, model.hash, model.stamp, model.shape, draft.path, draft.hash, draft.stamp, draft.shape,
-         config, config_hash, oracle, untrained, seed, device, dtype, threads, batch_size, repeats, arm_order,
-         shard, commit_hash, build_type, prompt_hash, argv, status, started_utc, ended_utc
-  FROM run JOIN dataset ON dataset.id = dataset_id JOIN environment ON environment.id = environment_id
-  JOIN model ON model.id = model_id LEFT JOIN model AS draft ON draft.id = draft_model_id
+constexpr char kSelectRun[] = R"(
+  SELECT run.id, uuid, invocation, label, decoder, options, form, baseline,
+         experiment.name, experiment.json, environment.json,
+         dataset.name, dataset.split, dataset.sha256, dataset.is_sample,
+         model.path, model.hash, model.stamp, model.shape,
+         draft.path, draft.hash, draft.stamp, draft.shape,
+         config, config_hash, oracle, untrained, seed, device, dtype, threads, batch_size, repeats,
+         arm_order, shard, commit_hash, build_type, prompt_hash, argv, status, started_utc,
+         ended_utc
+  FROM run
+  JOIN dataset ON dataset.id = dataset_id
+  JOIN environment ON environment.id = environment_id
+  JOIN model ON model.id = model_id
+  LEFT JOIN model AS draft ON draft.id = draft_model_id
   LEFT JOIN experiment ON experiment.id = experiment_id)";
 
 RunStatus parse_status(const std::string& text) {
-  return text == "done" ? RunStatus::done : text == "failed" ? RunStatus::failed : RunStatus::running;
+  if (text == "done") return RunStatus::done;
+  return text == "failed" ? RunStatus::failed : RunStatus::running;
 }
 
 /// Reads the columns of kSelectRun.
@@ -88,8 +95,10 @@ RunRow read_run(const Statement& row, const std::string& file) {
 
 RowId Store::put_experiment(const ExperimentRow& experiment) {
   const std::string json = dump(experiment.json), hash = sha256(json);
-  db_.run("INSERT INTO experiment (name, hash, json) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", experiment.name, hash, json);
-  return db_.integer("SELECT id FROM experiment WHERE name = ? AND hash = ?", experiment.name, hash);
+  db_.run("INSERT INTO experiment (name, hash, json) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+          experiment.name, hash, json);
+  return db_.integer("SELECT id FROM experiment WHERE name = ? AND hash = ?", experiment.name,
+                     hash);
 }
 
 RowId Store::put_environment(const Json& environment) {
@@ -107,21 +116,28 @@ RowId Store::put_model(const ModelRow& model) {
 }
 
 RowId Store::put_dataset(const DatasetRow& dataset) {
-  db_.run("INSERT INTO dataset (name, split, sha256, is_sample) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-          dataset.name, dataset.split, dataset.sha256, dataset.sample);
-  return db_.integer("SELECT id FROM dataset WHERE name = ? AND split = ? AND sha256 = ? AND is_sample = ?",
-                     dataset.name, dataset.split, dataset.sha256, dataset.sample);
+  db_.run(
+      "INSERT INTO dataset (name, split, sha256, is_sample) VALUES (?, ?, ?, ?) ON CONFLICT DO "
+      "NOTHING",
+      dataset.name, dataset.split, dataset.sha256, dataset.sample);
+  return db_.integer(
+      "SELECT id FROM dataset WHERE name = ? AND split = ? AND sha256 = ? AND is_sample = ?",
+      dataset.name, dataset.split, dataset.sha256, dataset.sample);
 }
 
 void Store::put_samples(RowId dataset, std::span<const SampleRow> samples) {
   Transaction transaction(db_);
-  Statement insert(db_, "INSERT INTO sample (dataset_id, key, cluster, category) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING");
-  for (const SampleRow& sample : samples) insert.bind(dataset, sample.key, sample.cluster, sample.category).step();
+  Statement insert(db_,
+                   "INSERT INTO sample (dataset_id, key, cluster, category) VALUES (?, ?, ?, ?) ON "
+                   "CONFLICT DO NOTHING");
+  for (const SampleRow& sample : samples)
+    insert.bind(dataset, sample.key, sample.cluster, sample.category).step();
   transaction.commit();
 }
 
 std::optional<std::string> Store::model_hash(const std::string& path, const std::string& stamp) {
-  Statement find(db_, "SELECT hash FROM model WHERE path = ? AND stamp = ? ORDER BY id DESC LIMIT 1");
+  Statement find(db_,
+                 "SELECT hash FROM model WHERE path = ? AND stamp = ? ORDER BY id DESC LIMIT 1");
   return find.bind(path, stamp).step() ? std::optional(find.text(0)) : std::nullopt;
 }
 
@@ -133,30 +149,40 @@ RowId Store::begin_run(const RunRow& run) {
     return known;
   }
   const std::string config = dump(run.config);
-  const auto experiment = run.experiment ? std::optional(put_experiment(*run.experiment)) : std::nullopt;
+  const auto experiment =
+      run.experiment ? std::optional(put_experiment(*run.experiment)) : std::nullopt;
   const auto draft = run.draft ? std::optional(put_model(*run.draft)) : std::nullopt;
   db_.run(
-      "INSERT INTO run (uuid, invocation, label, decoder, options, form, baseline, experiment_id, environment_id, "
-      "dataset_id, model_id, draft_model_id, config, config_hash, oracle, untrained, seed, device, dtype, threads, "
-      "batch_size, repeats, arm_order, shard, commit_hash, build_type, prompt_hash, argv, status, started_utc, ended_utc) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      run.uuid.empty() ? make_uuid() : run.uuid, run.invocation, run.label, run.decoder, dump(run.options), run.form,
-      run.baseline, experiment, put_environment(run.environment), put_dataset(run.dataset), put_model(run.model), draft,
-      config, run.config_hash.empty() ? sha256(config) : run.config_hash, run.oracle, run.untrained,
-      static_cast<std::int64_t>(run.seed), run.device, run.dtype, run.threads, run.batch_size, run.repeats, run.order,
-      run.shard, run.commit, run.build_type, run.prompt_hash, dump(Json(run.argv)), name(run.status),
-      run.started_utc.empty() ? utc_now() : run.started_utc, run.ended_utc);
+      R"(
+      INSERT INTO run (uuid, invocation, label, decoder, options, form, baseline, experiment_id,
+                       environment_id, dataset_id, model_id, draft_model_id, config, config_hash,
+                       oracle, untrained, seed, device, dtype, threads, batch_size, repeats,
+                       arm_order, shard, commit_hash, build_type, prompt_hash, argv, status,
+                       started_utc, ended_utc)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+              ?, ?, ?))",
+      run.uuid.empty() ? make_uuid() : run.uuid, run.invocation, run.label, run.decoder,
+      dump(run.options), run.form, run.baseline, experiment, put_environment(run.environment),
+      put_dataset(run.dataset), put_model(run.model), draft, config,
+      run.config_hash.empty() ? sha256(config) : run.config_hash, run.oracle, run.untrained,
+      static_cast<std::int64_t>(run.seed), run.device, run.dtype, run.threads, run.batch_size,
+      run.repeats, run.order, run.shard, run.commit, run.build_type, run.prompt_hash,
+      dump(Json(run.argv)), name(run.status), run.started_utc.empty() ? utc_now() : run.started_utc,
+      run.ended_utc);
   const RowId id = sqlite3_last_insert_rowid(db_.handle());
   transaction.commit();
   return id;
 }
 
-RowId Store::dataset_of(RowId run) { return db_.integer("SELECT dataset_id FROM run WHERE id = ?", run); }
+RowId Store::dataset_of(RowId run) {
+  return db_.integer("SELECT dataset_id FROM run WHERE id = ?", run);
+}
 
 std::vector<RunRow> Store::find_runs(const RunFilter& filter) {
   Statement find(db_, str(kSelectRun, R"(
-    WHERE (?1 = '' OR label = ?1) AND (?2 = '' OR dataset.name = ?2) AND (?3 = '' OR dataset.split = ?3)
-      AND (?4 = '' OR invocation = ?4) AND substr(uuid, 1, length(?5)) = ?5 AND (?6 = '' OR status = ?6)
+    WHERE (?1 = '' OR label = ?1) AND (?2 = '' OR dataset.name = ?2)
+      AND (?3 = '' OR dataset.split = ?3) AND (?4 = '' OR invocation = ?4)
+      AND substr(uuid, 1, length(?5)) = ?5 AND (?6 = '' OR status = ?6)
     ORDER BY run.id DESC)"));
   find.bind(filter.label, filter.dataset, filter.split, filter.invocation, filter.uuid,
             filter.status ? name(*filter.status) : std::string_view());
@@ -168,11 +194,13 @@ std::vector<RunRow> Store::find_runs(const RunFilter& filter) {
 std::vector<FinishedJob> Store::finished_jobs(RowId run) {
   Statement find(db_, R"(
     SELECT key, repeat, error IS NOT NULL
-           OR EXISTS (SELECT 1 FROM generation WHERE job_id = job.id AND generation.error IS NOT NULL)
+           OR EXISTS (SELECT 1 FROM generation
+                      WHERE job_id = job.id AND generation.error IS NOT NULL)
     FROM job WHERE run_id = ? ORDER BY repeat, key)");
   find.bind(run);
   std::vector<FinishedJob> out;
-  while (find.step()) out.push_back({find.text(0), static_cast<int>(find.integer(1)), find.integer(2) != 0});
+  while (find.step())
+    out.push_back({find.text(0), static_cast<int>(find.integer(1)), find.integer(2) != 0});
   return out;
 }
 

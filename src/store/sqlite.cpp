@@ -14,18 +14,22 @@ constexpr int kBusyTimeoutMs = 30000;
 std::string explain(int code, const std::string& message) {
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return "the disk is full, the transaction was rolled back; free space and continue with --resume";
+      return "the disk is full, the transaction was rolled back; free space and continue with "
+             "--resume";
     case SQLITE_IOERR:
-      return str("reading or writing failed (", message, "), the transaction was rolled back; check the disk");
+      return str("reading or writing failed (", message,
+                 "), the transaction was rolled back; check the disk");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return str("is locked by another process for more than ", kBusyTimeoutMs / 1000,
                  " s; wait for it to end, or choose another --db");
     case SQLITE_READONLY:
-      return "may not be written, expected a writable file in a writable folder; choose another --db";
+      return "may not be written, expected a writable file in a writable folder; choose another "
+             "--db";
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
-      return "cannot be opened, expected a readable and writable file in a writable folder; choose another --db";
+      return "cannot be opened, expected a readable and writable file in a writable folder; choose "
+             "another --db";
     case SQLITE_NOTADB:
       return "is not an SQLite database, expected one that pardec made; choose another --db";
     case SQLITE_CORRUPT:
@@ -62,7 +66,8 @@ void Database::open(const std::filesystem::path& path, int flags, bool immutable
   close();
   path_ = path;
   const std::string name = immutable ? uri(path) : path.string();
-  const int code = sqlite3_open_v2(name.c_str(), &db_, flags | (immutable ? SQLITE_OPEN_URI : 0), nullptr);
+  const int code =
+      sqlite3_open_v2(name.c_str(), &db_, flags | (immutable ? SQLITE_OPEN_URI : 0), nullptr);
   if (code != SQLITE_OK) fail(code);
   sqlite3_extended_result_codes(db_, 1);
   sqlite3_busy_timeout(db_, kBusyTimeoutMs);
@@ -84,7 +89,8 @@ void Database::fail(int code) const {
 }
 
 Statement::Statement(Database& db, std::string_view sql) : db_(db) {
-  check(sqlite3_prepare_v2(db.handle(), sql.data(), static_cast<int>(sql.size()), &statement_, nullptr));
+  check(sqlite3_prepare_v2(db.handle(), sql.data(), static_cast<int>(sql.size()), &statement_,
+                           nullptr));
 }
 
 bool Statement::step() {
@@ -95,13 +101,15 @@ bool Statement::step() {
 }
 
 double Statement::real(int column) const {
-  return null(column) ? std::numeric_limits<double>::quiet_NaN() : sqlite3_column_double(statement_, column);
+  return null(column) ? std::numeric_limits<double>::quiet_NaN()
+                      : sqlite3_column_double(statement_, column);
 }
 
 std::string Statement::text(int column) const {
   const void* bytes = sqlite3_column_blob(statement_, column);
   const int size = sqlite3_column_bytes(statement_, column);
-  return bytes ? std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size)) : std::string();
+  return bytes ? std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size))
+               : std::string();
 }
 
 std::optional<std::string> Statement::maybe_text(int column) const {
@@ -118,12 +126,14 @@ std::optional<double> Statement::maybe_real(int column) const {
 
 void Statement::bind_one(int index, std::string_view value) {
   const std::string text = repair_utf8(value);
-  check(sqlite3_bind_text64(statement_, index, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  check(sqlite3_bind_text64(statement_, index, text.data(), text.size(), SQLITE_TRANSIENT,
+                            SQLITE_UTF8));
 }
 
 Transaction::~Transaction() {
   // After some errors SQLite has rolled back by itself.
-  if (!sqlite3_get_autocommit(db_.handle())) sqlite3_exec(db_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+  if (!sqlite3_get_autocommit(db_.handle()))
+    sqlite3_exec(db_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 }  // namespace pardec

@@ -76,7 +76,9 @@ class Statement {
   void bind_one(int index, std::nullptr_t) { check(sqlite3_bind_null(statement_, index)); }
   void bind_one(int index, bool value) { check(sqlite3_bind_int64(statement_, index, value)); }
   void bind_one(int index, int value) { check(sqlite3_bind_int64(statement_, index, value)); }
-  void bind_one(int index, std::int64_t value) { check(sqlite3_bind_int64(statement_, index, value)); }
+  void bind_one(int index, std::int64_t value) {
+    check(sqlite3_bind_int64(statement_, index, value));
+  }
   void bind_one(int index, double value) { check(sqlite3_bind_double(statement_, index, value)); }
   void bind_one(int index, std::string_view value);
   void bind_one(int index, const std::string& value) { bind_one(index, std::string_view(value)); }

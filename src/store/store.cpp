@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// WAL shares memory between processes through the file system, which network file systems do not give.
+/// WAL shares memory between processes through the file system, which network file systems do not
+/// give.
 bool on_network(const fs::path& folder) {
   constexpr std::array<unsigned long, 13> kNetwork{
       0x6969,      // NFS
@@ -46,20 +47,26 @@ bool on_network(const fs::path& folder) {
   return false;
 }
 
-fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 
 void check_writable_path(const fs::path& path, bool create_folders) {
   const fs::path folder = folder_of(path);
   std::error_code error;
   if (create_folders) fs::create_directories(folder, error);
   if (!fs::is_directory(folder, error)) {
-    throw StoreError(path.string(), str("the folder ", folder.string(), " does not exist; make it, or choose another --db"), 2);
+    throw StoreError(
+        path.string(),
+        str("the folder ", folder.string(), " does not exist; make it, or choose another --db"), 2);
   }
   if (fs::is_directory(path, error)) {
     throw StoreError(path.string(), "is a folder, expected a file; choose another --db", 2);
   }
   if (access(folder.c_str(), W_OK) != 0) {  // the journal lies beside the file
-    throw StoreError(path.string(), str("the folder ", folder.string(), " may not be written; choose another --db"), 2);
+    throw StoreError(
+        path.string(),
+        str("the folder ", folder.string(), " may not be written; choose another --db"), 2);
   }
 }
 
@@ -100,7 +107,8 @@ Store::Store(const fs::path& path, OpenOptions options) : path_(path) {
 
 Store::~Store() {
   if (!db_.handle()) return;
-  // Best effort: another process may read, or the disk be full; the log is then taken in by who opens next.
+  // Best effort: another process may read, or the disk be full; the log is then taken in by who
+  // opens next.
   if (!sqlite3_db_readonly(db_.handle(), "main")) {
     sqlite3_busy_timeout(db_.handle(), 1000);
     sqlite3_exec(db_.handle(), "PRAGMA wal_checkpoint(TRUNCATE)", nullptr, nullptr, nullptr);
@@ -111,16 +119,19 @@ void Store::open(OpenOptions options) {
   if (options.read_only) {
     std::error_code error;
     if (!fs::exists(path_, error)) {
-      throw StoreError(path_.string(), "there is no such file, expected a database; give its path by --db", 2);
+      throw StoreError(path_.string(),
+                       "there is no such file, expected a database; give its path by --db", 2);
     }
     if (fs::is_directory(path_, error)) {
-      throw StoreError(path_.string(), "is a folder, expected a file; give the path of a database by --db", 2);
+      throw StoreError(path_.string(),
+                       "is a folder, expected a file; give the path of a database by --db", 2);
     }
     db_.open(path_, SQLITE_OPEN_READONLY);
     try {
       db_.integer("SELECT count(*) FROM sqlite_schema");
     } catch (const StoreError&) {
-      // A WAL database in a folder that may not be written has no place for its shared memory; nobody writes it either.
+      // A WAL database in a folder that may not be written has no place for its shared memory;
+      // nobody writes it either.
       if ((sqlite3_errcode(db_.handle()) & 0xff) != SQLITE_CANTOPEN) throw;
       db_.open(path_, SQLITE_OPEN_READONLY, /*immutable=*/true);
     }
@@ -130,37 +141,48 @@ void Store::open(OpenOptions options) {
     if (sqlite3_db_readonly(db_.handle(), "main") == 1) db_.fail(SQLITE_READONLY);
   }
 
+  db_.execute("BEGIN");  // one look: another process may be making this database right now
   const int application = static_cast<int>(db_.integer("PRAGMA application_id"));
   const int version = static_cast<int>(db_.integer("PRAGMA user_version"));
   const bool empty = db_.integer("SELECT count(*) FROM sqlite_schema") == 0;
+  db_.execute("COMMIT");
   if (empty && options.read_only) {
-    throw StoreError(path_.string(), "is an empty database, expected one that holds runs; give its path by --db", 2);
+    throw StoreError(path_.string(),
+                     "is an empty database, expected one that holds runs; give its path by --db",
+                     2);
   }
   if (application != kApplicationId && !(empty && application == 0)) {
     throw StoreError(path_.string(),
-                     str("is an SQLite database of another application (application_id ", hexadecimal(application),
-                         "), expected ", hexadecimal(kApplicationId), "; choose another --db"), 2);
+                     str("is an SQLite database of another application (application_id ",
+                         hexadecimal(application), "), expected ", hexadecimal(kApplicationId),
+                         "; choose another --db"),
+                     2);
   }
   if (version > kSchemaVersion) {
     throw StoreError(path_.string(),
-                     str("has schema version ", version, " of a newer pardec, expected at most ", kSchemaVersion,
-                         "; use that pardec, or choose another --db"), 2);
+                     str("has schema version ", version, " of a newer pardec, expected at most ",
+                         kSchemaVersion, "; use that pardec, or choose another --db"),
+                     2);
   }
 }
 
 void Store::migrate() {
   if (db_.integer("PRAGMA user_version") == kSchemaVersion) return;
   Transaction transaction(db_);
-  // Another process may have been here while we waited. Steps from one version to the next go here, in order.
+  // Another process may have been here while we waited. Steps from one version to the next go here,
+  // in order.
   if (db_.integer("PRAGMA user_version") == 0) db_.execute(schema_sql());
   transaction.commit();
 }
 
 std::string_view name(RunStatus status) {
   switch (status) {
-    case RunStatus::running: return "running";
-    case RunStatus::done: return "done";
-    case RunStatus::failed: return "failed";
+    case RunStatus::running:
+      return "running";
+    case RunStatus::done:
+      return "done";
+    case RunStatus::failed:
+      return "failed";
   }
   return "";
 }
@@ -172,15 +194,16 @@ std::string make_uuid() {
   word[1] = (word[1] & 0xffff0fffu) | 0x00004000u;  // version 4
   word[2] = (word[2] & 0x3fffffffu) | 0x80000000u;  // variant 1
   std::array<char, 40> out{};
-  std::snprintf(out.data(), out.size(), "%08x-%04x-%04x-%04x-%04x%08x", word[0], word[1] >> 16, word[1] & 0xffffu,
-                word[2] >> 16, word[2] & 0xffffu, word[3]);
+  std::snprintf(out.data(), out.size(), "%08x-%04x-%04x-%04x-%04x%08x", word[0], word[1] >> 16,
+                word[1] & 0xffffu, word[2] >> 16, word[2] & 0xffffu, word[3]);
   return out.data();
 }
 
 std::string utc_now() {
   const auto now = std::chrono::system_clock::now();
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
   std::tm utc{};
   gmtime_r(&seconds, &utc);
   std::array<char, 32> date{};

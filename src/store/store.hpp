@@ -10,8 +10,9 @@
 #include "src/store/sqlite.hpp"
 
 /// The record of all runs: one SQLite file (results/schema.sql; design, section 7).
-/// Errors are StoreErrors: exit code 2 for a path that holds no database of ours or may not be written, 1 for what
-/// happens in mid-run (disk full, I/O, locked for 30 s); the transaction under way is then rolled back.
+/// Errors are StoreErrors: exit code 2 for a path that holds no database of ours or may not be
+/// written, 1 for what happens in mid-run (disk full, I/O, locked for 30 s); the transaction under
+/// way is then rolled back.
 namespace pardec {
 
 /// Schema version (`user_version`) that this program writes and reads.
@@ -44,8 +45,8 @@ struct RunFilter {
   std::optional<RunStatus> status;
 };
 
-/// A run with its totals (view run_summary). Sums are over jobs without error; `measured_*` over the jobs of blocks
-/// that one process measured whole and in which no job failed.
+/// A run with its totals (view run_summary). Sums are over jobs without error; `measured_*` over
+/// the jobs of blocks that one process measured whole and in which no job failed.
 struct RunSummary {
   RunRow run;
   std::int64_t jobs = 0, failed_jobs = 0;
@@ -92,7 +93,7 @@ struct ScoreMean {
 struct StoredGeneration {
   GenerationRow row;  ///< scores included
   int repeat;
-  std::string job;    ///< key
+  std::string job;  ///< key
   std::string cluster, category;
 };
 
@@ -119,8 +120,8 @@ class Store {
   std::optional<std::string> model_hash(const std::string& path, const std::string& stamp);
 
   // Runs.
-  /// Inserts the run and what it refers to, in one transaction. A uuid that is there already is resumed: its
-  /// status becomes `running`.
+  /// Inserts the run and what it refers to, in one transaction. A uuid that is there already is
+  /// resumed: its status becomes `running`.
   RowId begin_run(const RunRow& run);
   RowId dataset_of(RowId run);
   /// Latest first.
@@ -130,14 +131,16 @@ class Store {
   void finish_run(RowId run, RunStatus status);
 
   // Blocks and jobs.
-  /// Finds or inserts the block of (run, repeat, position). StoreError when it is there with other examples.
+  /// Finds or inserts the block of (run, repeat, position). StoreError when it is there with other
+  /// examples.
   RowId begin_block(const BlockRow& block);
-  /// Stores a job, its histogram, generations and scores in one transaction. See Committed. A job's error is copied to
-  /// those of its generations that have none. When a retry replaces a job, its block counts as not measured, and
-  /// what other arms' answers were found to be against it is forgotten.
+  /// Stores a job, its histogram, generations and scores in one transaction. See Committed. A job's
+  /// error is copied to those of its generations that have none. When a retry replaces a job, its
+  /// block counts as not measured, and what other arms' answers were found to be against it is
+  /// forgotten.
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
-  /// Stores the block's time when `process` ran every job of it, at the first attempt, and none failed; else the
-  /// block stays unmeasured and false comes back.
+  /// Stores the block's time when `process` ran every job of it, at the first attempt, and none
+  /// failed; else the block stays unmeasured and false comes back.
   bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns);
   void mark_identity(RowId generation, const Identity& identity);
   /// Adds scores, or replaces those of equal (metric, field, version).
@@ -153,8 +156,9 @@ class Store {
   std::vector<ScorePair> score_pairs(RowId baseline, RowId method, const std::string& metric);
   std::vector<GenerationPair> generation_pairs(RowId baseline, RowId method);
 
-  /// Copies all runs of another database into this one, in one transaction; rows that are here already stay as they
-  /// are, so merging twice changes nothing. A failed job here gives way to a good one there.
+  /// Copies all runs of another database into this one, in one transaction; rows that are here
+  /// already stay as they are, so merging twice changes nothing. A failed job here gives way to a
+  /// good one there.
   void merge(const std::filesystem::path& other);
 
  private:
@@ -167,9 +171,10 @@ class Store {
   Database db_;
 };
 
-/// What keeps `now` from continuing `old`: one line each, e.g. "hpd.k_max: 30, now 16". Compares decoder, options,
-/// config (key by key), hashes of model, draft and dataset, prompt hash, commit, build type, seed, device, dtype,
-/// threads, batch size, repeats, order, shard and oracle. Empty: it may be resumed.
+/// What keeps `now` from continuing `old`: one line each, e.g. "hpd.k_max: 30, now 16". Compares
+/// decoder, options, config (key by key), hashes of model, draft and dataset, prompt hash, commit,
+/// build type, seed, device, dtype, threads, batch size, repeats, order, shard and oracle. Empty:
+/// it may be resumed.
 std::vector<std::string> differences(const RunRow& old, const RunRow& now);
 
 /// Equal for equal ordered lists of keys.

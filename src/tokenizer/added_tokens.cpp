@@ -14,18 +14,26 @@ namespace {
 
 /// Unicode's White_Space.
 bool is_space(char32_t code) {
-  return (code >= 0x9 && code <= 0xD) || code == 0x20 || code == 0x85 || code == 0xA0 || code == 0x1680 ||
-         (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 || code == 0x202F ||
-         code == 0x205F || code == 0x3000;
+  return (code >= 0x9 && code <= 0xD) || code == 0x20 || code == 0x85 || code == 0xA0 ||
+         code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
+         code == 0x202F || code == 0x205F || code == 0x3000;
 }
 
-/// \w of Unicode's UTS #18: letters, letter numbers, marks, decimal digits, connectors, joiners, circled letters.
+/// \w of Unicode's UTS #18, as new as the installed utf8proc (2.8: Unicode 14): letters, letter
+/// numbers, marks, decimal digits, connectors, joiners, circled letters.
 bool is_word(char32_t code) {
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
-    case UTF8PROC_CATEGORY_LU: case UTF8PROC_CATEGORY_LL: case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM: case UTF8PROC_CATEGORY_LO: case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_MN: case UTF8PROC_CATEGORY_MC: case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND: case UTF8PROC_CATEGORY_PC:
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_PC:
       return true;
     default:
       return code == 0x200C || code == 0x200D || (code >= 0x24B6 && code <= 0x24E9) ||
@@ -72,7 +80,8 @@ bool AddedTokens::Trie::insert(std::string_view text, Token id) {
   return true;
 }
 
-std::optional<AddedTokens::Match> AddedTokens::Trie::longest(std::string_view text, std::size_t begin) const {
+std::optional<AddedTokens::Match> AddedTokens::Trie::longest(std::string_view text,
+                                                             std::size_t begin) const {
   std::optional<Match> best;
   std::size_t node = 0;
   for (std::size_t at = begin; at < text.size(); ++at) {
@@ -84,8 +93,8 @@ std::optional<AddedTokens::Match> AddedTokens::Trie::longest(std::string_view te
   return best;
 }
 
-AddedTokens::AddedTokens(const Json& json, const Vocabulary& vocabulary, const Normalizer* normalizer,
-                         const std::string& where) {
+AddedTokens::AddedTokens(const Json& json, const Vocabulary& vocabulary,
+                         const Normalizer* normalizer, const std::string& where) {
   if (json.is_null()) return;
   if (!json.is_array()) throw ConfigError(str(where, " is no array, expected added tokens"));
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -99,15 +108,18 @@ AddedTokens::AddedTokens(const Json& json, const Vocabulary& vocabulary, const N
                      .special = read.optional("special", false)};
     const bool normalized = read.optional("normalized", !token.special);
     read.finish();
-    if (token.content.empty()) throw ConfigError(str(place, ": 'content' is empty, expected the token's text"));
+    if (token.content.empty())
+      throw ConfigError(str(place, ": 'content' is empty, expected the token's text"));
     const Token expected = expected_id(token.content, vocabulary);
     if (id != expected || tokens_.contains(id)) {
       throw ConfigError(str(place, ": '", token.content, "' has id ", id, ", expected ",
                             tokens_.contains(id) ? "each token once" : str(expected)));
     }
-    token.decoded = normalized && normalizer ? normalizer->apply(token.content, true) : token.content;
+    token.decoded =
+        normalized && normalizer ? normalizer->apply(token.content, true) : token.content;
     if (token.decoded.empty()) {
-      throw ConfigError(str(place, ": the normalizer makes '", token.content, "' empty; expected 'normalized': false"));
+      throw ConfigError(str(place, ": the normalizer makes '", token.content,
+                            "' empty; expected 'normalized': false"));
     }
     if (!(normalized ? normalized_ : original_).insert(token.decoded, id)) {
       throw ConfigError(str(place, ": '", token.content, "' is found as '", token.decoded,

@@ -13,32 +13,39 @@
 
 namespace pardec {
 
-/// A part of a text: an added token (`id` set), or what stands between two. Offsets are bytes; those of a token that
-/// strips white space include it.
+/// A part of a text: an added token (`id` set), or what stands between two. Offsets are bytes;
+/// those of a token that strips white space include it.
 struct Section {
   std::size_t begin, end;
   std::optional<Token> id;
 };
 
-/// Tokens that are found in the text before anything else: the longest of the leftmost wins. Immutable.
+/// Tokens that are found in the text before anything else: the longest of the leftmost wins.
+/// Immutable.
 class AddedTokens {
  public:
-  /// Reads the `added_tokens` array. `normalizer` may be null; it rewrites tokens that are `normalized`. The ids are those
-  /// of the model's vocabulary, for new tokens the next free ones; other ids in the file are a ConfigError.
+  /// Reads the `added_tokens` array. `normalizer` may be null; it rewrites tokens that are
+  /// `normalized`. The ids are those of the model's vocabulary, for new tokens the next free ones;
+  /// other ids in the file are a ConfigError.
   AddedTokens(const Json& json, const Vocabulary& vocabulary, const Normalizer* normalizer,
               const std::string& where);
 
-  /// Sections that cover `text`, by the tokens that are looked for in the original text, or in the normalised one.
-  std::vector<Section> split_original(std::string_view text) const { return split(original_, text); }
-  std::vector<Section> split_normalized(std::string_view text) const { return split(normalized_, text); }
+  /// Sections that cover `text`, by the tokens that are looked for in the original text, or in the
+  /// normalised one.
+  std::vector<Section> split_original(std::string_view text) const {
+    return split(original_, text);
+  }
+  std::vector<Section> split_normalized(std::string_view text) const {
+    return split(normalized_, text);
+  }
 
   std::optional<Token> id(std::string_view token) const;
   /// The token's text, null where the id is none of them.
   const std::string* token(Token id) const;
   /// What decoders are given for it: a normalised token's normalised text.
   const std::string* decoded(Token id) const;
-  /// Whether decoding without special tokens leaves it out. As in PyPI `tokenizers`, a special token whose decoded text is
-  /// not its own text stays.
+  /// Whether decoding without special tokens leaves it out. As in PyPI `tokenizers`, a special
+  /// token whose decoded text is not its own text stays.
   bool is_skipped(Token id) const;
   bool is_special(Token id) const;
   /// Highest id + 1.

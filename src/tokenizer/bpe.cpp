@@ -19,7 +19,8 @@ std::uint64_t pair_key(Token left, Token right) {
 }
 
 /// The two tokens of `"a b"` or `["a", "b"]`.
-std::pair<std::string_view, std::string_view> read_pair(const Json& json, const std::string& where) {
+std::pair<std::string_view, std::string_view> read_pair(const Json& json,
+                                                        const std::string& where) {
   if (json.is_string()) {
     const std::string_view text = json.get_ref<const std::string&>();
     const std::size_t space = text.find(' ');
@@ -29,7 +30,8 @@ std::pair<std::string_view, std::string_view> read_pair(const Json& json, const 
   } else if (json.is_array() && json.size() == 2 && json[0].is_string() && json[1].is_string()) {
     return {json[0].get_ref<const std::string&>(), json[1].get_ref<const std::string&>()};
   }
-  throw ConfigError(str(where, " is ", dump(json), R"(, expected "left right" or ["left", "right"])"));
+  throw ConfigError(
+      str(where, " is ", dump(json), R"(, expected "left right" or ["left", "right"])"));
 }
 
 std::string byte_token(int byte) {
@@ -49,7 +51,8 @@ void Bpe::MergeTable::reserve(std::size_t merges) {
 std::size_t Bpe::MergeTable::slot(std::uint64_t key) const {
   constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15u;
   std::size_t at = (key ^ key >> 32) * kGolden >> shift_;
-  while (entries_[at].key != key && entries_[at].key != kEmpty) at = (at + 1) & (entries_.size() - 1);
+  while (entries_[at].key != key && entries_[at].key != kEmpty)
+    at = (at + 1) & (entries_.size() - 1);
   return at;
 }
 
@@ -68,23 +71,27 @@ Bpe::Bpe(const Json& json, const std::string& where)
         if (!json.is_object()) throw ConfigError(str(where, " is missing, expected a BPE model"));
         JsonReader type(json, where);
         const auto name = type.optional<std::string>("type", "BPE");
-        if (name != "BPE") throw ConfigError(str(where, " '", name, "' is not supported; supported: BPE"));
+        if (name != "BPE")
+          throw ConfigError(str(where, " '", name, "' is not supported; supported: BPE"));
         return Vocabulary(type.any("vocab"), where + ".vocab");
       }()) {
   JsonReader options(json, where);
   options.any("type");
   options.any("vocab");
   if (options.optional("dropout", 0.0) != 0.0) {
-    throw ConfigError(str(options.where("dropout"), " is not 0, expected no dropout when generating"));
+    throw ConfigError(
+        str(options.where("dropout"), " is not 0, expected no dropout when generating"));
   }
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     const auto affix = options.optional<std::string>(key, "");
-    if (!affix.empty()) throw ConfigError(str(options.where(key), " is '", affix, "', which is not supported"));
+    if (!affix.empty())
+      throw ConfigError(str(options.where(key), " is '", affix, "', which is not supported"));
   }
   if (const auto unknown = options.maybe<std::string>("unk_token")) {
     unknown_ = vocabulary_.id(*unknown);
     if (!unknown_) {
-      throw ConfigError(str(options.where("unk_token"), " is '", *unknown, "', which the vocabulary lacks"));
+      throw ConfigError(
+          str(options.where("unk_token"), " is '", *unknown, "', which the vocabulary lacks"));
     }
   }
   fuse_unknown_ = options.optional("fuse_unk", false);
@@ -100,14 +107,16 @@ void Bpe::read_merges(const Json& json, const std::string& where) {
   merges_.reserve(json.size());
   const auto known = [&](std::string_view token, const std::string& place) {
     const auto id = vocabulary_.id(token);
-    if (!id) throw ConfigError(str(place, " needs token '", token, "', which the vocabulary lacks"));
+    if (!id)
+      throw ConfigError(str(place, " needs token '", token, "', which the vocabulary lacks"));
     return *id;
   };
   for (std::size_t rank = 0; rank < json.size(); ++rank) {
     const std::string place = str(where, "[", rank, "]");
     const auto [left, right] = read_pair(json[rank], place);
     const Token joined = known(str(left, right), place);
-    merges_.insert(known(left, place), known(right, place), {static_cast<std::uint32_t>(rank), joined});
+    merges_.insert(known(left, place), known(right, place),
+                   {static_cast<std::uint32_t>(rank), joined});
   }
 }
 
@@ -138,7 +147,8 @@ void Bpe::encode(std::string_view word, Scratch& scratch, Tokens& out) const {
   }
 }
 
-/// One symbol for each character; one that the vocabulary lacks becomes its bytes, else the unknown token, else nothing.
+/// One symbol for each character; one that the vocabulary lacks becomes its bytes, else the unknown
+/// token, else nothing.
 void Bpe::start(std::string_view word, Scratch& scratch) const {
   auto& symbols = scratch.symbols;
   symbols.clear();
@@ -151,8 +161,8 @@ void Bpe::start(std::string_view word, Scratch& scratch) const {
     const std::size_t begin = at;
     const char32_t code = next_code_point(word, at);
     const std::string_view character = word.substr(begin, at - begin);
-    const Token id = code < kIndexedCharacters ? character_ids_[code]
-                                               : vocabulary_.id(character).value_or(-1);
+    const Token id =
+        code < kIndexedCharacters ? character_ids_[code] : vocabulary_.id(character).value_or(-1);
     if (id >= 0) {
       write_unknown();
       symbols.push_back({id, 0, 0});
@@ -177,7 +187,8 @@ void Bpe::merge(Scratch& scratch) const {
   auto& symbols = scratch.symbols;
   auto& heap = scratch.heap;
   heap.clear();
-  const auto candidate = [&](std::int32_t left, std::int32_t right) -> std::optional<Scratch::Candidate> {
+  const auto candidate = [&](std::int32_t left,
+                             std::int32_t right) -> std::optional<Scratch::Candidate> {
     const Merge* merge = merges_.find(symbols[static_cast<std::size_t>(left)].id,
                                       symbols[static_cast<std::size_t>(right)].id);
     if (!merge) return std::nullopt;

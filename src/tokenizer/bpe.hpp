@@ -12,8 +12,8 @@
 
 namespace pardec {
 
-/// Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909): starts from characters and joins the neighbours whose
-/// merge has the lowest rank, leftmost first, until none is left. Immutable.
+/// Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909): starts from characters and joins
+/// the neighbours whose merge has the lowest rank, leftmost first, until none is left. Immutable.
 class Bpe {
  public:
   /// Reads the `model` object. ConfigErrors start with `where`.
@@ -22,7 +22,8 @@ class Bpe {
   /// Buffers that one caller uses again and again.
   struct Scratch;
 
-  /// Appends the ids of one word. O(n log n) in its characters. REQUIRES: valid UTF-8, less than 2 GiB.
+  /// Appends the ids of one word. O(n log n) in its characters. REQUIRES: valid UTF-8, less than 2
+  /// GiB.
   void encode(std::string_view word, Scratch& scratch, Tokens& out) const;
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
@@ -60,18 +61,20 @@ class Bpe {
   MergeTable merges_;
   std::optional<Token> unknown_;
   bool fuse_unknown_ = false, byte_fallback_ = false, ignore_merges_ = false;
-  std::array<Token, 256> bytes_{};      // "<0x00>" .. "<0xFF>", -1 where the vocabulary has none
-  std::vector<Token> character_ids_;    // by code point, the common ones; -1 where the vocabulary has none
+  std::array<Token, 256> bytes_{};  // "<0x00>" .. "<0xFF>", -1 where the vocabulary has none
+  std::vector<Token>
+      character_ids_;  // by code point, the common ones; -1 where the vocabulary has none
 };
 
 struct Bpe::Scratch {
-  /// A node of the word's linked list; `next` and `previous` are indices, -1 at the ends. A removed one has id -1.
+  /// A node of the word's linked list; `next` and `previous` are indices, -1 at the ends. A removed
+  /// one has id -1.
   struct Symbol {
     Token id;
     std::int32_t previous, next;
   };
-  /// A merge that was possible when it was pushed: rank in the high half, the left symbol's index in the low one, so that
-  /// the least value is the lowest rank and of those the leftmost.
+  /// A merge that was possible when it was pushed: rank in the high half, the left symbol's index
+  /// in the low one, so that the least value is the lowest rank and of those the leftmost.
   using Candidate = std::uint64_t;
 
   std::vector<Symbol> symbols;

@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-// GPT-2's alphabet of 256 visible characters, one for each byte: printable Latin-1 stands for itself, the 68 other
-// bytes for U+0100 and up, in their order.
+// GPT-2's alphabet of 256 visible characters, one for each byte: printable Latin-1 stands for
+// itself, the 68 other bytes for U+0100 and up, in their order.
 
 /// Every byte as its character, in UTF-8.
 std::string to_byte_level(std::string_view text);

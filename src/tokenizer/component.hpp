@@ -10,9 +10,10 @@
 
 namespace pardec {
 
-// A tokenizer.json is a tree of components, `{"type": NAME, option: value, ...}`. Each kind (normalizer, pre-tokenizer,
-// decoder) has a table of names and readers; a new component is one class and one row. Readers throw ConfigError, which
-// Tokenizer::load turns into a ModelError with the file's name.
+// A tokenizer.json is a tree of components, `{"type": NAME, option: value, ...}`. Each kind
+// (normalizer, pre-tokenizer, decoder) has a table of names and readers; a new component is one
+// class and one row. Readers throw ConfigError, which Tokenizer::load turns into a ModelError with
+// the file's name.
 
 template <typename Component>
 struct ComponentEntry {
@@ -40,8 +41,7 @@ std::unique_ptr<Component> read_component(const Json& json, const std::string& w
     options.finish();
     return component;
   }
-  throw ConfigError(
-      str(where, " '", type, "' is not supported; supported: ", join(known, ", ")));
+  throw ConfigError(str(where, " '", type, "' is not supported; supported: ", join(known, ", ")));
 }
 
 /// Reads the array `key` of a Sequence with `read(json, where)`.

@@ -21,7 +21,9 @@ class Replace final : public TokenDecoder {
   void apply(std::vector<std::string>& tokens) const override {
     for (std::string& token : tokens) token = pattern_.replace(token, content_);
   }
-  void apply_inside(Piece& piece) const override { piece.bytes = pattern_.replace(piece.bytes, content_); }
+  void apply_inside(Piece& piece) const override {
+    piece.bytes = pattern_.replace(piece.bytes, content_);
+  }
 
  private:
   Pattern pattern_;
@@ -89,14 +91,16 @@ class Strip final : public TokenDecoder {
  private:
   void strip(std::string& token) const {
     for (int i = 0; i < start_ && token.starts_with(content_); ++i) token.erase(0, content_.size());
-    for (int i = 0; i < stop_ && token.ends_with(content_); ++i) token.resize(token.size() - content_.size());
+    for (int i = 0; i < stop_ && token.ends_with(content_); ++i)
+      token.resize(token.size() - content_.size());
   }
 
   std::string content_;
   int start_, stop_;
 };
 
-/// Visible characters back to bytes; a token with a character outside GPT-2's alphabet stands for itself.
+/// Visible characters back to bytes; a token with a character outside GPT-2's alphabet stands for
+/// itself.
 class ByteLevel final : public TokenDecoder {
  public:
   void apply(std::vector<std::string>& tokens) const override {
@@ -109,7 +113,8 @@ class ByteLevel final : public TokenDecoder {
   }
 };
 
-/// The replacement becomes a space, or nothing in the first token where the pre-tokenizer put one there.
+/// The replacement becomes a space, or nothing in the first token where the pre-tokenizer put one
+/// there.
 class Metaspace final : public TokenDecoder {
  public:
   explicit Metaspace(MetaspaceOptions options) : options_(std::move(options)) {}
@@ -144,11 +149,14 @@ class Sequence final : public TokenDecoder {
 
 using Made = std::unique_ptr<TokenDecoder>;
 
-Made make_byte_fallback(JsonReader&, const std::string&) { return std::make_unique<ByteFallback>(); }
+Made make_byte_fallback(JsonReader&, const std::string&) {
+  return std::make_unique<ByteFallback>();
+}
 Made make_fuse(JsonReader&, const std::string&) { return std::make_unique<Fuse>(); }
 
 Made make_byte_level(JsonReader& options, const std::string&) {
-  for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) options.any(key);  // for encoding
+  for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"})
+    options.any(key);  // for encoding
   return std::make_unique<ByteLevel>();
 }
 
@@ -163,7 +171,8 @@ Made make_replace(JsonReader& options, const std::string& where) {
 
 Made make_strip(JsonReader& options, const std::string& where) {
   auto content = options.required<std::string>("content");
-  if (content.empty()) throw ConfigError(str(where, ": 'content' is empty, expected one character"));
+  if (content.empty())
+    throw ConfigError(str(where, ": 'content' is empty, expected one character"));
   const int start = options.required<int>("start");
   return std::make_unique<Strip>(std::move(content), start, options.required<int>("stop"));
 }

@@ -14,7 +14,8 @@ class TokenDecoder {
   /// Rewrites the tokens of one answer; what is left is joined.
   virtual void apply(std::vector<std::string>& tokens) const = 0;
 
-  /// One token in the middle of an answer, where what a component does at an answer's beginning or end does not apply.
+  /// One token in the middle of an answer, where what a component does at an answer's beginning or
+  /// end does not apply.
   struct Piece {
     std::string bytes;
     bool fused = false;  ///< behind Fuse there is only the whole answer
@@ -22,8 +23,8 @@ class TokenDecoder {
   virtual void apply_inside(Piece& piece) const = 0;
 };
 
-/// ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip; null where the file has none. Errors are
-/// ConfigErrors that start with `where`.
+/// ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip; null where the file has
+/// none. Errors are ConfigErrors that start with `where`.
 std::unique_ptr<TokenDecoder> read_decoder(const Json& json, const std::string& where);
 
 }  // namespace pardec

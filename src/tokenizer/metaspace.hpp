@@ -23,7 +23,8 @@ inline MetaspaceOptions read_metaspace(JsonReader& options, const std::string& w
   MetaspaceOptions out;
   out.replacement = options.optional<std::string>("replacement", out.replacement);
   if (out.replacement.empty() || utf8_bytes(out.replacement[0]) != out.replacement.size()) {
-    throw ConfigError(str(where, ": 'replacement' is '", out.replacement, "', expected one character"));
+    throw ConfigError(
+        str(where, ": 'replacement' is '", out.replacement, "', expected one character"));
   }
   options.maybe<std::string>("str_rep");  // the old files' copy of `replacement`
   out.split = options.optional("split", true);
@@ -35,7 +36,8 @@ inline MetaspaceOptions read_metaspace(JsonReader& options, const std::string& w
   } else if (scheme == "never") {
     out.prepend = PrependScheme::never;
   } else if (scheme != "always") {
-    throw ConfigError(str(where, ": 'prepend_scheme' is '", scheme, "', expected always, first or never"));
+    throw ConfigError(
+        str(where, ": 'prepend_scheme' is '", scheme, "', expected always, first or never"));
   }
   if (!add_prefix_space && out.prepend != PrependScheme::never) {
     throw ConfigError(str(where, ": 'add_prefix_space' is false but 'prepend_scheme' is '", scheme,

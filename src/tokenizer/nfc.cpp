@@ -17,8 +17,9 @@ struct Range {
   char32_t first, last;
 };
 
-// Code points to which Unicode 10 or later gave a combining class, a decomposition or a part in a composition: the
-// oracle leaves them alone, so they are borders here. The test compares all code points with the oracle.
+// Code points to which Unicode 10 or later gave a combining class, a decomposition or a part in a
+// composition: the oracle leaves them alone, so they are borders here. The test compares all code
+// points with the oracle.
 constexpr std::array kNewer = {
     Range{0x5C8, 0x5C9},     Range{0x7FD, 0x7FD},     Range{0x897, 0x89F},
     Range{0x8CA, 0x8D3},     Range{0x9FE, 0x9FE},     Range{0xC3C, 0xC3C},

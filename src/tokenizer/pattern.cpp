@@ -16,8 +16,8 @@ const UChar* bytes(std::string_view text) { return reinterpret_cast<const UChar*
 
 std::string message(int code, OnigErrorInfo* info) {
   UChar text[ONIG_MAX_ERROR_MESSAGE_LEN];
-  const int size = info ? onig_error_code_to_str(text, code, info)
-                        : onig_error_code_to_str(text, code);
+  const int size =
+      info ? onig_error_code_to_str(text, code, info) : onig_error_code_to_str(text, code);
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(size)};
 }
 
@@ -104,7 +104,8 @@ std::vector<Span> Pattern::split_regex(std::string_view text) const {
   const std::unique_ptr<OnigMatchParam, FreeParam> param(onig_new_match_param());
   onig_initialize_match_param(param.get());
   // The default stops at 10 million steps back, which a few megabytes of spaces take.
-  onig_set_retry_limit_in_match_of_match_param(param.get(), std::numeric_limits<unsigned long>::max());
+  onig_set_retry_limit_in_match_of_match_param(param.get(),
+                                               std::numeric_limits<unsigned long>::max());
   const UChar* begin = bytes(text);
   const UChar* end = begin + text.size();
   std::size_t at = 0;
@@ -114,7 +115,8 @@ std::vector<Span> Pattern::split_regex(std::string_view text) const {
     const int found = onig_search_with_param(regex_.get(), begin, end, begin + at, end,
                                              region.get(), ONIG_OPTION_NONE, param.get());
     if (found == ONIG_MISMATCH) break;
-    if (found < 0) throw RunError(str("a tokenizer's regular expression failed: ", message(found, nullptr)));
+    if (found < 0)
+      throw RunError(str("a tokenizer's regular expression failed: ", message(found, nullptr)));
     const auto match_begin = static_cast<std::size_t>(region->beg[0]);
     const auto match_end = static_cast<std::size_t>(region->end[0]);
     if (match_begin == match_end && matched && done == match_end) {

@@ -18,12 +18,13 @@ struct Span {
 };
 
 /// What Split and Replace look for: a text, or a regular expression in Oniguruma's Ruby syntax.
-/// \p{...}, \w and \s follow the Unicode version of the installed Oniguruma (6.9.8: Unicode 14). PyPI `tokenizers`
-/// 0.23.3 carries Unicode 16, so code points assigned in Unicode 15 and 16 are letters or digits there and
-/// not here; older ones agree everywhere.
+/// \p{...}, \w and \s follow the Unicode version of the installed Oniguruma (6.9.8: Unicode 14).
+/// PyPI `tokenizers` 0.23.3 carries Unicode 16, so code points assigned in Unicode 15 and 16 are
+/// letters or digits there and not here; older ones agree everywhere.
 class Pattern {
  public:
-  /// `{"String": text}` or `{"Regex": expression}`; anything else is a ConfigError that starts with `where`.
+  /// `{"String": text}` or `{"Regex": expression}`; anything else is a ConfigError that starts with
+  /// `where`.
   static Pattern read(const Json& json, const std::string& where);
   static Pattern regex(const std::string& expression, const std::string& where);
 

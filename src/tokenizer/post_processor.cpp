@@ -41,13 +41,15 @@ PostProcessor read_template(JsonReader& options, const std::string& where, Token
     JsonReader item(single[i], place);
     if (item.has("SpecialToken")) {
       JsonReader special(item.any("SpecialToken"), place);
-      const Tokens ids = special_ids(special_tokens, special.required<std::string>("id"), vocabulary_size, where);
+      const Tokens ids =
+          special_ids(special_tokens, special.required<std::string>("id"), vocabulary_size, where);
       Tokens& side = behind_text ? out.trailing : out.leading;
       side.insert(side.end(), ids.begin(), ids.end());
     } else {
       JsonReader sequence(item.any("Sequence"), place);
       const auto id = sequence.required<std::string>("id");
-      if (id != "A" || behind_text) throw ConfigError(str(place, " is sequence '", id, "', expected 'A' once"));
+      if (id != "A" || behind_text)
+        throw ConfigError(str(place, " is sequence '", id, "', expected 'A' once"));
       behind_text = true;
     }
     item.finish();
@@ -56,7 +58,8 @@ PostProcessor read_template(JsonReader& options, const std::string& where, Token
   return out;
 }
 
-std::optional<PostProcessor> read(const Json& json, const std::string& where, Token vocabulary_size);
+std::optional<PostProcessor> read(const Json& json, const std::string& where,
+                                  Token vocabulary_size);
 
 std::optional<PostProcessor> read_sequence(JsonReader& options, const std::string& where,
                                            Token vocabulary_size) {
@@ -71,7 +74,8 @@ std::optional<PostProcessor> read_sequence(JsonReader& options, const std::strin
   return out;
 }
 
-std::optional<PostProcessor> read(const Json& json, const std::string& where, Token vocabulary_size) {
+std::optional<PostProcessor> read(const Json& json, const std::string& where,
+                                  Token vocabulary_size) {
   const auto type = JsonReader(json, where).required<std::string>("type");
   const std::string place = str(where, " '", type, "'");
   JsonReader options(json, place);
@@ -84,7 +88,8 @@ std::optional<PostProcessor> read(const Json& json, const std::string& where, To
   } else if (type == "ByteLevel") {
     for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) options.any(key);
   } else {
-    throw ConfigError(str(place, " is not supported; supported: ByteLevel, Sequence, TemplateProcessing"));
+    throw ConfigError(
+        str(place, " is not supported; supported: ByteLevel, Sequence, TemplateProcessing"));
   }
   options.finish();
   return out;
@@ -92,7 +97,8 @@ std::optional<PostProcessor> read(const Json& json, const std::string& where, To
 
 }  // namespace
 
-PostProcessor read_post_processor(const Json& json, const std::string& where, Token vocabulary_size) {
+PostProcessor read_post_processor(const Json& json, const std::string& where,
+                                  Token vocabulary_size) {
   if (json.is_null()) return {};
   return read(json, where, vocabulary_size).value_or(PostProcessor{});
 }

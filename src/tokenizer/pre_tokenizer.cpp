@@ -73,11 +73,17 @@ std::vector<Span> merge_equal(const std::vector<Span>& parts) {
 
 std::vector<Span> arrange(std::vector<Span> parts, Behavior behavior) {
   switch (behavior) {
-    case Behavior::removed: std::erase_if(parts, [](const Span& part) { return part.match; }); break;
-    case Behavior::isolated: break;
-    case Behavior::merged_with_previous: return merge_with_previous(parts);
-    case Behavior::merged_with_next: return merge_with_next(parts);
-    case Behavior::contiguous: return merge_equal(parts);
+    case Behavior::removed:
+      std::erase_if(parts, [](const Span& part) { return part.match; });
+      break;
+    case Behavior::isolated:
+      break;
+    case Behavior::merged_with_previous:
+      return merge_with_previous(parts);
+    case Behavior::merged_with_next:
+      return merge_with_next(parts);
+    case Behavior::contiguous:
+      return merge_equal(parts);
   }
   return parts;
 }
@@ -85,8 +91,8 @@ std::vector<Span> arrange(std::vector<Span> parts, Behavior behavior) {
 void append_parts(const Word& word, const std::vector<Span>& parts, std::vector<Word>& out) {
   for (const Span& part : parts) {
     if (part.begin == part.end) continue;
-    out.push_back({word.text.substr(part.begin, part.end - part.begin),
-                   word.at_start && part.begin == 0});
+    out.push_back(
+        {word.text.substr(part.begin, part.end - part.begin), word.at_start && part.begin == 0});
   }
 }
 
@@ -162,7 +168,8 @@ class Metaspace final : public PreTokenizer {
   }
   void cut(const Word& word, std::vector<Word>& out) const {
     for (std::size_t begin = 0; begin < word.text.size();) {
-      const std::size_t end = std::min(word.text.find(options_.replacement, begin + 1), word.text.size());
+      const std::size_t end =
+          std::min(word.text.find(options_.replacement, begin + 1), word.text.size());
       out.push_back({word.text.substr(begin, end - begin), word.at_start && begin == 0});
       begin = end;
     }

@@ -17,11 +17,13 @@ struct Word {
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
-  /// `prefix` is false where the words go on from an earlier piece: nothing is put in front of them then.
+  /// `prefix` is false where the words go on from an earlier piece: nothing is put in front of them
+  /// then.
   virtual void apply(std::vector<Word>& words, bool prefix) const = 0;
 };
 
-/// ByteLevel, Metaspace, Sequence, Split; null where the file has none. Errors are ConfigErrors that start with `where`.
+/// ByteLevel, Metaspace, Sequence, Split; null where the file has none. Errors are ConfigErrors
+/// that start with `where`.
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

@@ -16,8 +16,8 @@ namespace pardec {
 
 namespace {
 
-/// Which stretches of text get the dummy prefix: every one (a whole text, as PyPI `tokenizers`), the first one (a first
-/// piece), or none (a later piece).
+/// Which stretches of text get the dummy prefix: every one (a whole text, as PyPI `tokenizers`),
+/// the first one (a first piece), or none (a later piece).
 enum class Prefix { every, first, none };
 
 }  // namespace
@@ -27,28 +27,32 @@ struct Tokenizer::State {
   explicit State(const Json& json);
 
   void encode(std::string_view text, Prefix prefix, Tokens& out) const;
-  void encode_stretch(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch, Tokens& out) const;
-  void encode_words(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch, Tokens& out) const;
+  void encode_stretch(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch,
+                      Tokens& out) const;
+  void encode_words(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch,
+                    Tokens& out) const;
   Token size() const { return std::max(model.vocabulary().size(), added.size()); }
   std::string_view token(Token id) const;
   std::string_view decoded(Token id) const;
   void index_bytes();
 
   Bpe model;
-  std::unique_ptr<Normalizer> normalizer;      // may be null, as the next
+  std::unique_ptr<Normalizer> normalizer;  // may be null, as the next
   std::unique_ptr<PreTokenizer> pre_tokenizer;
   AddedTokens added;
   PostProcessor post_processor;
-  std::unique_ptr<TokenDecoder> decoder;       // may be null: tokens are then joined by spaces
-  std::vector<std::string> bytes;              // by id
+  std::unique_ptr<TokenDecoder> decoder;  // may be null: tokens are then joined by spaces
+  std::vector<std::string> bytes;         // by id
 };
 
 Tokenizer::State::State(const Json& json)
     : model(json.value("model", Json()), "model"),
       normalizer(read_normalizer(json.value("normalizer", Json()), "normalizer")),
       pre_tokenizer(read_pre_tokenizer(json.value("pre_tokenizer", Json()), "pre_tokenizer")),
-      added(json.value("added_tokens", Json()), model.vocabulary(), normalizer.get(), "added_tokens"),
-      post_processor(read_post_processor(json.value("post_processor", Json()), "post_processor", size())),
+      added(json.value("added_tokens", Json()), model.vocabulary(), normalizer.get(),
+            "added_tokens"),
+      post_processor(
+          read_post_processor(json.value("post_processor", Json()), "post_processor", size())),
       decoder(read_decoder(json.value("decoder", Json()), "decoder")) {
   index_bytes();
 }
@@ -87,23 +91,25 @@ void Tokenizer::State::encode(std::string_view text, Prefix prefix, Tokens& out)
   }
 }
 
-/// What stands between two added tokens: normalises it and looks for those that are found in normalised text.
-void Tokenizer::State::encode_stretch(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch,
-                                      Tokens& out) const {
+/// What stands between two added tokens: normalises it and looks for those that are found in
+/// normalised text.
+void Tokenizer::State::encode_stretch(std::string_view text, bool at_start, bool prefix,
+                                      Bpe::Scratch& scratch, Tokens& out) const {
   std::string normalized(text);
   if (normalizer) normalized = normalizer->apply(std::move(normalized), prefix);
   for (const Section& section : added.split_normalized(normalized)) {
     if (section.id) {
       out.push_back(*section.id);
     } else {
-      const std::string_view part = std::string_view(normalized).substr(section.begin, section.end - section.begin);
+      const std::string_view part =
+          std::string_view(normalized).substr(section.begin, section.end - section.begin);
       encode_words(part, at_start && section.begin == 0, prefix, scratch, out);
     }
   }
 }
 
-void Tokenizer::State::encode_words(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch,
-                                    Tokens& out) const {
+void Tokenizer::State::encode_words(std::string_view text, bool at_start, bool prefix,
+                                    Bpe::Scratch& scratch, Tokens& out) const {
   if (!pre_tokenizer) {
     model.encode(text, scratch, out);
     return;
@@ -123,8 +129,8 @@ Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
   try {
     const Json json = read_json(tokenizer_json);
     JsonReader top(json, "the file");
-    for (const char* key : {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
-                            "post_processor", "decoder", "model"}) {
+    for (const char* key : {"version", "truncation", "padding", "added_tokens", "normalizer",
+                            "pre_tokenizer", "post_processor", "decoder", "model"}) {
       top.any(key);
     }
     top.finish();
@@ -132,7 +138,8 @@ Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
   } catch (const DataError& error) {
     // "file:line: what", or "file: what"
     std::string_view what = error.what();
-    const std::size_t colon = what.starts_with(file) ? what.find(": ", file.size()) : std::string_view::npos;
+    const std::size_t colon =
+        what.starts_with(file) ? what.find(": ", file.size()) : std::string_view::npos;
     if (colon == std::string_view::npos) throw ModelError(file, what);
     throw ModelError(what.substr(0, colon), what.substr(colon + 2));
   } catch (const ConfigError& error) {
@@ -172,7 +179,9 @@ std::string Tokenizer::decode(const Tokens& ids, bool skip_special) const {
 }
 
 std::string_view Tokenizer::bytes(Token id) const {
-  return id >= 0 && id < vocab_size() ? std::string_view(state_->bytes[static_cast<std::size_t>(id)]) : "";
+  return id >= 0 && id < vocab_size()
+             ? std::string_view(state_->bytes[static_cast<std::size_t>(id)])
+             : "";
 }
 
 std::optional<Token> Tokenizer::id(std::string_view token) const {

@@ -10,34 +10,39 @@
 
 namespace pardec {
 
-/// A Hugging Face `tokenizer.json`: ids equal PyPI `tokenizers` on every text. Thread-safe once loaded.
+/// A Hugging Face `tokenizer.json`: ids equal PyPI `tokenizers` on every text, but for letters and
+/// digits newer than the installed Oniguruma's Unicode (pattern.hpp). Its `truncation` and
+/// `padding` are left aside: a prompt is never cut unseen. Thread-safe once loaded.
 class Tokenizer {
  public:
-  /// A file that is missing, malformed or uses a component that is not known here is a ModelError that names it.
+  /// A file that is missing, malformed or uses a component that is not known here is a ModelError
+  /// that names it.
   static Tokenizer load(const std::filesystem::path& tokenizer_json);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  /// Ids of a whole text, as `encode(text, add_special_tokens)` of PyPI `tokenizers`: normalised, cut at added
-  /// tokens, pre-tokenized, merged; `add_special` runs the post-processor (beginning-of-sequence token).
+  /// Ids of a whole text, as `encode(text, add_special_tokens)` of PyPI `tokenizers`: normalised,
+  /// cut at added tokens, pre-tokenized, merged; `add_special` runs the post-processor
+  /// (beginning-of-sequence token).
   Tokens encode(std::string_view text, bool add_special) const;
 
-  /// Ids of one piece of a text that is cut at known borders and tokenized piece by piece. Only the first piece (the
-  /// first that is not empty) gets what belongs to a text's beginning: the dummy prefix (Prepend, Metaspace) before its
-  /// first stretch of plain text and the post-processor's leading tokens. decode(pieces joined, skip_special) is the
-  /// normalised text without its special tokens; with Metaspace, which puts no prefix before a space, a space at the
-  /// text's very beginning is lost, as with PyPI `tokenizers`.
+  /// Ids of one piece of a text that is cut at known borders and tokenized piece by piece. Only the
+  /// first piece (the first that is not empty) gets what belongs to a text's beginning: the dummy
+  /// prefix (Prepend, Metaspace) before its first stretch of plain text and the post-processor's
+  /// leading tokens. decode(pieces joined, skip_special) is the normalised text without its special
+  /// tokens; with Metaspace, which puts no prefix before a space, a space at the text's very
+  /// beginning is lost, as with PyPI `tokenizers`.
   Tokens encode_piece(std::string_view text, bool first) const;
 
   /// As `decode(ids, skip_special_tokens)`; bytes that are no UTF-8 come out as U+FFFD, as there.
   /// Ids that the vocabulary lacks are left out.
   std::string decode(const Tokens& ids, bool skip_special) const;
 
-  /// The bytes that one token stands for when it is not at a text's beginning ("▁" is a space, "<0x0A>" a line
-  /// break); special tokens and unknown ids have none. Concatenated over an answer they are its text before U+FFFD
-  /// repair, so stop texts can be looked for token by token.
+  /// The bytes that one token stands for when it is not at a text's beginning ("▁" is a space,
+  /// "<0x0A>" a line break); special tokens and unknown ids have none. Concatenated over an answer
+  /// they are its text before U+FFFD repair, so stop texts can be looked for token by token.
   std::string_view bytes(Token id) const;
 
   std::optional<Token> id(std::string_view token) const;

@@ -10,7 +10,8 @@ namespace pardec {
 Token read_token_id(const Json& json, const std::string& where) {
   const bool in_range = json.is_number_integer() && json >= 0 && json <= Vocabulary::kMaxId;
   if (!in_range) {
-    throw ConfigError(str(where, " has id ", dump(json), ", expected a whole number from 0 to ", Vocabulary::kMaxId));
+    throw ConfigError(str(where, " has id ", dump(json), ", expected a whole number from 0 to ",
+                          Vocabulary::kMaxId));
   }
   return json.get<Token>();
 }

@@ -16,8 +16,8 @@ class Vocabulary {
   /// The highest id that a file may hold: 2^24 - 1, so that a wrong one costs no gigabytes.
   static constexpr Token kMaxId = (1 << 24) - 1;
 
-  /// Reads `{token: id, ...}`. ConfigError, which starts with `where`, on ids that are no whole numbers, out of range
-  /// or given twice.
+  /// Reads `{token: id, ...}`. ConfigError, which starts with `where`, on ids that are no whole
+  /// numbers, out of range or given twice.
   Vocabulary(const Json& json, const std::string& where);
   Vocabulary(Vocabulary&&) = default;
 
@@ -30,7 +30,7 @@ class Vocabulary {
   Token size() const { return static_cast<Token>(tokens_.size()); }
 
  private:
-  std::vector<std::string> tokens_;  // by id
+  std::vector<std::string> tokens_;                  // by id
   std::unordered_map<std::string_view, Token> ids_;  // keys point into tokens_
 };
 

@@ -86,7 +86,9 @@ TEST_CASE("latex is a booktabs table with its special characters escaped") {
   special.rows = {{"[1.0, 2.0] × {x} & #1 $ ± <y>"}};
   const std::string out = render(special, TableFormat::latex);
   CHECK_THAT(out, Catch::Contains("a\\textasciicircum{}b\\textasciitilde{}c\\textbackslash{}d"));
-  CHECK_THAT(out, Catch::Contains("{[1.0, 2.0] $\\times$ \\{x\\} \\& \\#1 \\$ $\\pm$ \\textless{}y\\textgreater{}}"));
+  CHECK_THAT(
+      out, Catch::Contains(
+               "{[1.0, 2.0] $\\times$ \\{x\\} \\& \\#1 \\$ $\\pm$ \\textless{}y\\textgreater{}}"));
 }
 
 TEST_CASE("a cell is one line, and text that is no UTF-8 is repaired in every format") {
@@ -100,7 +102,8 @@ TEST_CASE("a cell is one line, and text that is no UTF-8 is repaired in every fo
 
 TEST_CASE("formats are known by name") {
   CHECK(parse_table_format("latex") == TableFormat::latex);
-  CHECK_THROWS_WITH(parse_table_format("jsonn"), Catch::Contains("no format 'jsonn'; did you mean 'json'"));
+  CHECK_THROWS_WITH(parse_table_format("jsonn"),
+                    Catch::Contains("no format 'jsonn'; did you mean 'json'"));
 }
 
 TEST_CASE("display width counts columns, not bytes") {

@@ -27,10 +27,15 @@ void check_whole_jobs(Store& store) {
   REQUIRE(sound.step());
   CHECK(sound.text(0) == "ok");
   CHECK(db.integer("SELECT count(*) FROM pragma_foreign_key_check") == 0);
-  CHECK(db.integer("SELECT count(*) FROM job WHERE (SELECT count(*) FROM generation WHERE job_id = job.id) <> ?", kStack) == 0);
-  CHECK(db.integer("SELECT count(*) FROM job WHERE (SELECT count(*) FROM step_histogram WHERE job_id = job.id) <> 2") == 0);
-  CHECK(db.integer("SELECT count(*) FROM generation WHERE (SELECT count(*) FROM score WHERE generation_id = generation.id) <> 1") == 0);
-  CHECK(db.integer("SELECT count(*) = (SELECT count(*) * ? FROM job) FROM generation", kStack) == 1);
+  CHECK(db.integer("SELECT count(*) FROM job WHERE (SELECT count(*) FROM generation WHERE job_id = "
+                   "job.id) <> ?",
+                   kStack) == 0);
+  CHECK(db.integer("SELECT count(*) FROM job WHERE (SELECT count(*) FROM step_histogram WHERE "
+                   "job_id = job.id) <> 2") == 0);
+  CHECK(db.integer("SELECT count(*) FROM generation WHERE (SELECT count(*) FROM score WHERE "
+                   "generation_id = generation.id) <> 1") == 0);
+  CHECK(db.integer("SELECT count(*) = (SELECT count(*) * ? FROM job) FROM generation", kStack) ==
+        1);
 }
 
 /// Two ends of a pipe; the reader waits for the writer.
@@ -50,7 +55,8 @@ struct Pipe {
   int ends[2];
 };
 
-/// Fills the store until it throws; the number of jobs that were committed, and the error's exit code.
+/// Fills the store until it throws; the number of jobs that were committed, and the error's exit
+/// code.
 std::pair<int, int> fill(Store& store, RowId run) {
   for (int job = 0; job < kJobs; ++job) {
     Stack big = numbered(run, job);
@@ -67,7 +73,8 @@ std::pair<int, int> fill(Store& store, RowId run) {
 
 }  // namespace
 
-TEST_CASE("kill -9 between jobs loses none that was committed, and the run goes on where it stopped") {
+TEST_CASE(
+    "kill -9 between jobs loses none that was committed, and the run goes on where it stopped") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   RunRow run = example_run();
@@ -93,7 +100,8 @@ TEST_CASE("kill -9 between jobs loses none that was committed, and the run goes 
   CHECK(finished.size() >= 40);
   CHECK(begin(store, run, kJobs * kStack) == found.id);
   std::size_t kept = 0;
-  for (int job = 0; job < kJobs; ++job) kept += commit(store, numbered(found.id, job)) == Committed::kept;
+  for (int job = 0; job < kJobs; ++job)
+    kept += commit(store, numbered(found.id, job)) == Committed::kept;
   CHECK(kept == finished.size());
   check_whole_jobs(store);
   CHECK(store.finished_jobs(found.id).size() == kJobs);
@@ -108,10 +116,12 @@ TEST_CASE("kill -9 inside a transaction leaves nothing of that job") {
     const RowId id = begin(store, run, kJobs * kStack);
     commit(store, numbered(id, 0));
     const auto die = [](sqlite3_context*, int, sqlite3_value**) { raise(SIGKILL); };
-    sqlite3_create_function(store.database().handle(), "die", 0, SQLITE_UTF8, nullptr, die, nullptr, nullptr);
+    sqlite3_create_function(store.database().handle(), "die", 0, SQLITE_UTF8, nullptr, die, nullptr,
+                            nullptr);
     store.database().execute(
         "CREATE TEMP TRIGGER dies AFTER INSERT ON main.generation "
-        "WHEN (SELECT count(*) FROM main.generation WHERE job_id = NEW.job_id) = 4 BEGIN SELECT die(); END");
+        "WHEN (SELECT count(*) FROM main.generation WHERE job_id = NEW.job_id) = 4 BEGIN SELECT "
+        "die(); END");
     commit(store, numbered(id, 1));
   });
   REQUIRE(wait_for(child) == -SIGKILL);
@@ -126,7 +136,8 @@ TEST_CASE("a full database stops the run with whole jobs only") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = begin(store, example_run(), kJobs * kStack);
-  store.database().execute(str("PRAGMA max_page_count = ", store.database().integer("PRAGMA page_count") + 60));
+  store.database().execute(
+      str("PRAGMA max_page_count = ", store.database().integer("PRAGMA page_count") + 60));
   const auto [jobs, code] = fill(store, run);
   CHECK(code == 1);
   CHECK(jobs > 0);
@@ -195,11 +206,11 @@ TEST_CASE("two processes that make and fill one database at once double and lose
 }
 
 TEST_CASE("many processes may open a new database at the same moment") {
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 30; ++round) {
     TemporaryFolder folder;
     Pipe gun;
     std::vector<pid_t> children;
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 8; ++i) {
       children.push_back(start([&] {
         gun.hear();
         Store store(folder.path() / "x.sqlite");
@@ -208,7 +219,9 @@ TEST_CASE("many processes may open a new database at the same moment") {
     }
     for (std::size_t i = 0; i < children.size(); ++i) gun.say();
     for (const pid_t child : children) CHECK(wait_for(child) == 0);
-    CHECK(Store(folder.path() / "x.sqlite").database().integer("SELECT count(*) FROM environment") == 1);
+    CHECK(
+        Store(folder.path() / "x.sqlite").database().integer("SELECT count(*) FROM environment") ==
+        1);
   }
 }
 

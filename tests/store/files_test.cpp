@@ -71,7 +71,8 @@ TEST_CASE("a file that is no database is refused and left as it is") {
     write_file(file, text);
     for (const bool read_only : {false, true}) {
       CHECK(refusal(file, {.read_only = read_only}) ==
-            str("2 ", file.string(), ": is not an SQLite database, expected one that pardec made; choose another --db"));
+            str("2 ", file.string(),
+                ": is not an SQLite database, expected one that pardec made; choose another --db"));
     }
     CHECK(read_file(file) == text);
   }
@@ -82,7 +83,8 @@ TEST_CASE("another application's database is refused and left as it is") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   make_database(file, "CREATE TABLE theirs (a)");
-  CHECK_THAT(refusal(file), Catch::StartsWith("2 ") && Catch::Contains("another application (application_id 0x00000000)"));
+  CHECK_THAT(refusal(file), Catch::StartsWith("2 ") &&
+                                Catch::Contains("another application (application_id 0x00000000)"));
   make_database(file, "PRAGMA application_id = 99");
   const std::string before = read_file(file);
   CHECK_THAT(refusal(file), Catch::Contains("application_id 0x00000063), expected 0x50415244"));
@@ -94,7 +96,8 @@ TEST_CASE("a newer schema is refused") {
   const fs::path file = folder.path() / "x.sqlite";
   CHECK(refusal(file) == "opened");
   make_database(file, "PRAGMA user_version = 7");
-  CHECK(refusal(file) == str("2 ", file.string(), ": has schema version 7 of a newer pardec, expected at most 1; "
+  CHECK(refusal(file) == str("2 ", file.string(),
+                             ": has schema version 7 of a newer pardec, expected at most 1; "
                              "use that pardec, or choose another --db"));
 }
 
@@ -109,16 +112,20 @@ TEST_CASE("what may not be written is refused, but can be read") {
       commit(store, stack(begin(store, example_run()), keys(0, 2)));
     }
     REQUIRE(mount.make_read_only());
-    CHECK_THAT(refusal(inside / "x.sqlite"), Catch::StartsWith("2 ") && Catch::Contains("may not be written"));
-    CHECK_THAT(refusal(inside / "new.sqlite"), Catch::StartsWith("2 ") && Catch::Contains("may not be written"));
+    CHECK_THAT(refusal(inside / "x.sqlite"),
+               Catch::StartsWith("2 ") && Catch::Contains("may not be written"));
+    CHECK_THAT(refusal(inside / "new.sqlite"),
+               Catch::StartsWith("2 ") && Catch::Contains("may not be written"));
     Store reader(inside / "x.sqlite", {.read_only = true});
     CHECK(reader.generations(1).size() == 2);
     CHECK_THROWS_AS(reader.finish_run(1, RunStatus::done), StoreError);
 
-    const fs::path file = folder.path() / "bound.sqlite";  // a read-only file in a folder that may be written
+    const fs::path file =
+        folder.path() / "bound.sqlite";  // a read-only file in a folder that may be written
     CHECK(refusal(file) == "opened");
     REQUIRE(::mount(file.c_str(), file.c_str(), nullptr, MS_BIND, nullptr) == 0);
-    REQUIRE(::mount(nullptr, file.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) == 0);
+    REQUIRE(::mount(nullptr, file.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) ==
+            0);
     const std::string said = refusal(file);
     umount2(file.c_str(), MNT_DETACH);
     CHECK_THAT(said, Catch::StartsWith("2 ") && Catch::Contains("may not be written"));
@@ -138,9 +145,11 @@ TEST_CASE("what may not be written is refused, but can be read") {
 TEST_CASE("reading makes no file and changes none") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
-  CHECK_THAT(refusal(file, {.read_only = true}), Catch::StartsWith("2 ") && Catch::Contains("no such file"));
+  CHECK_THAT(refusal(file, {.read_only = true}),
+             Catch::StartsWith("2 ") && Catch::Contains("no such file"));
   CHECK(!fs::exists(file));
   write_file(file, "");
-  CHECK_THAT(refusal(file, {.read_only = true}), Catch::StartsWith("2 ") && Catch::Contains("empty database"));
+  CHECK_THAT(refusal(file, {.read_only = true}),
+             Catch::StartsWith("2 ") && Catch::Contains("empty database"));
   CHECK(fs::file_size(file) == 0);
 }

@@ -40,7 +40,8 @@ TEST_CASE("a block's time is stored only when one process ran all of it") {
   commit(store, stack(run, keys(4, 2), resumed, "killed"));
   commit(store, stack(run, keys(6, 2), resumed, "p-2"));
   CHECK(!store.finish_block(resumed, "p-2", 100));
-  CHECK(store.database().integer("SELECT wall_ns IS NULL AND process IS NULL FROM block WHERE id = ?", resumed) == 1);
+  CHECK(store.database().integer(
+            "SELECT wall_ns IS NULL AND process IS NULL FROM block WHERE id = ?", resumed) == 1);
 
   const RowId broken = block_of(store, run, 2, keys(8, 2));
   commit(store, failed(stack(run, keys(8, 2), broken), "boom"));
@@ -85,8 +86,8 @@ TEST_CASE("block pairs are whole, of one process, and of the same examples") {
   measure(store, ar, 2, keys(8, 4), 9000, "p-1");
   measure(store, hpd, 2, keys(8, 4), 1000, "p-2");  // another process
   measure(store, ar, 3, keys(12, 4), 9000);
-  measure(store, hpd, 3, keys(12, 3), 1000);        // other examples
-  measure(store, ar, 4, keys(16, 4), 9000);         // no partner
+  measure(store, hpd, 3, keys(12, 3), 1000);  // other examples
+  measure(store, ar, 4, keys(16, 4), 9000);   // no partner
   const auto pairs = store.block_pairs(ar, hpd);
   REQUIRE(pairs.size() == 2);
   CHECK(pairs[0].key == block_key(keys(0, 4)));
@@ -96,9 +97,12 @@ TEST_CASE("block pairs are whole, of one process, and of the same examples") {
   CHECK(pairs[0].method_ns == 1000);
   CHECK(pairs[1].baseline_ns == 6000);
   Database& db = store.database();
-  CHECK(db.integer("SELECT count(*) FROM speedup_pairs WHERE label = 'hpd' AND baseline = 'ar'") == 2);
-  CHECK(db.integer("SELECT speedup = 4.0 FROM speedup_pairs ORDER BY block_key = ? DESC", block_key(keys(0, 4))) == 1);
-  CHECK(db.integer("SELECT speedup = 2.0 AND block_pairs = 2 FROM paper_table WHERE label = 'hpd'") == 1);
+  CHECK(db.integer("SELECT count(*) FROM speedup_pairs WHERE label = 'hpd' AND baseline = 'ar'") ==
+        2);
+  CHECK(db.integer("SELECT speedup = 4.0 FROM speedup_pairs ORDER BY block_key = ? DESC",
+                   block_key(keys(0, 4))) == 1);
+  CHECK(db.integer(
+            "SELECT speedup = 2.0 AND block_pairs = 2 FROM paper_table WHERE label = 'hpd'") == 1);
 }
 
 TEST_CASE("scores and answers are paired by sample and repeat") {
@@ -122,15 +126,19 @@ TEST_CASE("scores and answers are paired by sample and repeat") {
   CHECK(scores[0].method == 0.0);
   CHECK(std::isnan(scores[1].method));
   CHECK(store.score_pairs(ar, hpd, "rouge").empty());
-  CHECK(store.database().integer("SELECT count(*) FROM quality_pairs WHERE sample = 'test-1' AND method_value = 0") == 1);
+  CHECK(store.database().integer(
+            "SELECT count(*) FROM quality_pairs WHERE sample = 'test-1' AND method_value = 0") ==
+        1);
   const auto answers = store.generation_pairs(ar, hpd);
   REQUIRE(answers.size() == 2);
   CHECK(answers[0].sample == "test-1");
   CHECK(answers[0].method_text == "text of test-1");
   CHECK(answers[1].baseline_tokens == Tokens{4, 5});
   CHECK(answers[1].method_tokens == Tokens{4, 6});
-  CHECK(store.database().integer("SELECT scored = 3 AND not_a_number = 2 FROM paper_table WHERE label = 'hpd'") == 0);
-  CHECK(store.database().integer("SELECT scored = 6 AND not_a_number = 2 FROM paper_table WHERE label = 'hpd'") == 1);
+  CHECK(store.database().integer(
+            "SELECT scored = 3 AND not_a_number = 2 FROM paper_table WHERE label = 'hpd'") == 0);
+  CHECK(store.database().integer(
+            "SELECT scored = 6 AND not_a_number = 2 FROM paper_table WHERE label = 'hpd'") == 1);
 }
 
 TEST_CASE("merging brings the shards together, and twice is once") {
@@ -151,12 +159,18 @@ TEST_CASE("merging brings the shards together, and twice is once") {
     Stack good = stack(run, keys(8, 2));
     good.generations[0].scores.push_back({"rouge", 0.25});
     commit(second, good);
-    second.database().run("INSERT INTO judge_cache VALUES ('k', 'openai', 'm', 'm-1', 'r', '{}', 1, 2, ?)", utc_now());
-    second.database().run("INSERT INTO judgment (generation_id, judge, template_hash, field, vote, state, cache_key) "
-                          "VALUES (?, 'openai/m', 't', '', 0, 'unscored', 'k')", second.generations(run).at(0).row.id);
+    second.database().run(
+        "INSERT INTO judge_cache VALUES ('k', 'openai', 'm', 'm-1', 'r', '{}', 1, 2, ?)",
+        utc_now());
+    second.database().run(
+        "INSERT INTO judgment (generation_id, judge, template_hash, field, vote, state, cache_key) "
+        "VALUES (?, 'openai/m', 't', '', 0, 'unscored', 'k')",
+        second.generations(run).at(0).row.id);
   }
   Store store(folder.path() / "all.sqlite");
-  const auto count = [&](const char* table) { return store.database().integer(str("SELECT count(*) FROM ", table)); };
+  const auto count = [&](const char* table) {
+    return store.database().integer(str("SELECT count(*) FROM ", table));
+  };
   for (int round = 0; round < 2; ++round) {
     store.merge(folder.path() / "0.sqlite");
     store.merge(folder.path() / "1.sqlite");

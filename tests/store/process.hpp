@@ -14,7 +14,8 @@
 
 namespace pardec::test {
 
-/// Runs `work` in a child process; 0 where it returns, 1 where it throws. No Catch assertion in there.
+/// Runs `work` in a child process; 0 where it returns, 1 where it throws. No Catch assertion in
+/// there.
 inline pid_t start(const std::function<void()>& work) {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -35,13 +36,14 @@ inline int wait_for(pid_t child) {
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// A file system of its own kind at `folder`, seen by this process alone and gone with it. `made` is false where
-/// the machine does not allow that.
+/// A file system of its own kind at `folder`, seen by this process alone and gone with it. `made`
+/// is false where the machine does not allow that.
 class Mount {
  public:
   Mount(const std::filesystem::path& folder, const char* options) : folder_(folder) {
     std::filesystem::create_directories(folder);
-    made = unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+    made = unshare(CLONE_NEWNS) == 0 &&
+           mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
            mount("tmpfs", folder.c_str(), "tmpfs", 0, options) == 0;
     if (!made) std::puts("note: no mount allowed here, that half of the test did not run");
   }
@@ -50,7 +52,9 @@ class Mount {
   }
   Mount(const Mount&) = delete;
   Mount& operator=(const Mount&) = delete;
-  bool make_read_only() { return mount(nullptr, folder_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0; }
+  bool make_read_only() {
+    return mount(nullptr, folder_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0;
+  }
 
   bool made = false;
 

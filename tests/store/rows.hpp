@@ -51,13 +51,15 @@ inline RowId begin(Store& store, const RunRow& run, int samples = 24) {
   return id;
 }
 
-/// A job over a stack of samples: one generation with one field and one score each, 10 chosen tokens in 4 forwards.
+/// A job over a stack of samples: one generation with one field and one score each, 10 chosen
+/// tokens in 4 forwards.
 struct Stack {
   JobRow job;
   std::vector<GenerationRow> generations;
 };
 
-inline Stack stack(RowId run, const std::vector<std::string>& samples, RowId block = 0, std::string process = "p-1") {
+inline Stack stack(RowId run, const std::vector<std::string>& samples, RowId block = 0,
+                   std::string process = "p-1") {
   Stack out;
   out.job.run = run;
   out.job.block = block;
@@ -96,7 +98,9 @@ inline Stack stack(RowId run, const std::vector<std::string>& samples, RowId blo
   return out;
 }
 
-inline Committed commit(Store& store, const Stack& stack) { return store.commit_job(stack.job, stack.generations); }
+inline Committed commit(Store& store, const Stack& stack) {
+  return store.commit_job(stack.job, stack.generations);
+}
 
 inline Stack failed(Stack stack, const std::string& error) {
   stack.job.error = error;
@@ -105,8 +109,8 @@ inline Stack failed(Stack stack, const std::string& error) {
 }
 
 /// Runs all jobs of one block of a run, and finishes the block.
-inline bool measure(Store& store, RowId run, int position, const std::vector<std::string>& samples, std::int64_t wall_ns,
-                    const std::string& process = "p-1") {
+inline bool measure(Store& store, RowId run, int position, const std::vector<std::string>& samples,
+                    std::int64_t wall_ns, const std::string& process = "p-1") {
   BlockRow block;
   block.run = run;
   block.position = position;

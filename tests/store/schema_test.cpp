@@ -32,15 +32,22 @@ TEST_CASE("the schema has the tables, views and columns that readers rely on") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   Database& db = store.database();
-  CHECK(names(db, "table") == std::set<std::string>{"experiment", "environment", "model", "dataset", "sample", "run", "block",
-                                                    "job", "generation", "step_histogram", "score", "judgment",
+  CHECK(names(db, "table") == std::set<std::string>{"experiment", "environment", "model", "dataset",
+                                                    "sample", "run", "block", "job", "generation",
+                                                    "step_histogram", "score", "judgment",
                                                     "judge_cache", "artifact"});
-  CHECK(names(db, "view") ==
-        std::set<std::string>{"measured_block", "run_summary", "run_pair", "speedup_pairs", "quality_pairs", "paper_table"});
-  CHECK(db.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND NOT strict "
+  CHECK(names(db, "view") == std::set<std::string>{"measured_block", "run_summary", "run_pair",
+                                                   "speedup_pairs", "quality_pairs",
+                                                   "paper_table"});
+  CHECK(db.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = "
+                   "'table' AND NOT strict "
                    "AND name NOT LIKE 'sqlite_%'") == 0);
-  CHECK(db.integer("SELECT count(*) FROM pragma_table_info('generation') WHERE name IN ('text', 'error')") == 2);
-  CHECK(db.integer("SELECT count(*) FROM pragma_table_info('score') WHERE name IN ('metric', 'value', 'is_nan')") == 3);
+  CHECK(
+      db.integer(
+          "SELECT count(*) FROM pragma_table_info('generation') WHERE name IN ('text', 'error')") ==
+      2);
+  CHECK(db.integer("SELECT count(*) FROM pragma_table_info('score') WHERE name IN ('metric', "
+                   "'value', 'is_nan')") == 3);
   for (const char* view : {"run_summary", "speedup_pairs", "quality_pairs", "paper_table"}) {
     CHECK(db.integer(str("SELECT count(*) FROM ", view)) == 0);
   }
@@ -59,12 +66,16 @@ TEST_CASE("the sqlite3 command line makes a database that we open") {
   }
   TemporaryFolder folder;
   const auto file = folder.path() / "x.sqlite";
-  REQUIRE(std::system(str("sqlite3 -bail ", file.string(), " < ", PARDEC_SOURCE_DIR, "/results/schema.sql").c_str()) == 0);
+  REQUIRE(std::system(
+              str("sqlite3 -bail ", file.string(), " < ", PARDEC_SOURCE_DIR, "/results/schema.sql")
+                  .c_str()) == 0);
   {
     Store store(file);
     begin(store, example_run());
   }
-  CHECK(std::system(str("sqlite3 -bail ", file.string(), " 'SELECT * FROM run_summary' | grep -q oa-mine").c_str()) == 0);
+  CHECK(std::system(
+            str("sqlite3 -bail ", file.string(), " 'SELECT * FROM run_summary' | grep -q oa-mine")
+                .c_str()) == 0);
 }
 
 TEST_CASE("types, references and states are enforced") {
@@ -73,8 +84,10 @@ TEST_CASE("types, references and states are enforced") {
   Database& db = store.database();
   const RowId run = begin(store, example_run());
   commit(store, stack(run, keys(0, 2)));
-  CHECK_THROWS_WITH(db.run("UPDATE job SET chosen = 'many'"), Catch::Contains("cannot store TEXT value in INTEGER"));
-  CHECK_THROWS_WITH(db.run("INSERT INTO step_histogram VALUES (999, 1, 1)"), Catch::Contains("FOREIGN KEY"));
+  CHECK_THROWS_WITH(db.run("UPDATE job SET chosen = 'many'"),
+                    Catch::Contains("cannot store TEXT value in INTEGER"));
+  CHECK_THROWS_WITH(db.run("INSERT INTO step_histogram VALUES (999, 1, 1)"),
+                    Catch::Contains("FOREIGN KEY"));
   CHECK_THROWS_WITH(db.run("UPDATE run SET status = 'paused'"), Catch::Contains("CHECK"));
   CHECK_THROWS_WITH(db.run("UPDATE run SET config = '{'"), Catch::Contains("CHECK"));
   CHECK_THROWS_WITH(db.run("UPDATE score SET value = NULL"), Catch::Contains("CHECK"));

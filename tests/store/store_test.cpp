@@ -69,7 +69,8 @@ TEST_CASE("runs are found by what is asked, the latest first") {
   CHECK(ids({}) == std::vector{again, hpd, ar});
   CHECK(ids({.label = "hpd"}) == std::vector{again, hpd});
   CHECK(ids({.label = "hpd", .status = RunStatus::running}) == std::vector{again});
-  CHECK(ids({.dataset = "oa-mine", .split = "test", .status = RunStatus::done}) == std::vector{hpd});
+  CHECK(ids({.dataset = "oa-mine", .split = "test", .status = RunStatus::done}) ==
+        std::vector{hpd});
   CHECK(ids({.invocation = "other"}).empty());
   CHECK(store.find_runs({.status = RunStatus::done}).at(0).ended_utc.has_value());
 }
@@ -130,8 +131,16 @@ TEST_CASE("everything that is put twice is there once") {
   CHECK(store.generations(run).at(0).row.text == "text of test-0");
   CHECK(store.jobs(run).at(0).attempts == 1);
   Database& db = store.database();
-  for (const auto& [table, count] : {std::pair{"run", 1}, {"experiment", 1}, {"environment", 1}, {"model", 2}, {"dataset", 1},
-                                     {"sample", 24}, {"job", 1}, {"generation", 6}, {"score", 6}, {"step_histogram", 2}}) {
+  for (const auto& [table, count] : {std::pair{"run", 1},
+                                     {"experiment", 1},
+                                     {"environment", 1},
+                                     {"model", 2},
+                                     {"dataset", 1},
+                                     {"sample", 24},
+                                     {"job", 1},
+                                     {"generation", 6},
+                                     {"score", 6},
+                                     {"step_histogram", 2}}) {
     CAPTURE(table);
     CHECK(db.integer(str("SELECT count(*) FROM ", table)) == count);
   }
@@ -151,7 +160,8 @@ TEST_CASE("counters belong to the job: a stack of six counts once") {
   partial.run = run;
   partial.position = 2;
   partial.samples = keys(12, 6);
-  commit(store, stack(run, keys(12, 3), store.begin_block(partial)));  // counts, but was not measured
+  commit(store,
+         stack(run, keys(12, 3), store.begin_block(partial)));  // counts, but was not measured
   const RunSummary summary = store.summaries({}).at(0);
   CHECK(summary.jobs == 3);
   CHECK(summary.generations == 15);
@@ -178,7 +188,8 @@ TEST_CASE("old errors stay until a retry is better") {
   const RowId run = begin(store, example_run());
   const Stack good = stack(run, keys(0, 6));
   CHECK(commit(store, failed(good, "out of memory")) == Committed::inserted);
-  for (const StoredGeneration& generation : store.generations(run)) CHECK(generation.row.error == "out of memory");
+  for (const StoredGeneration& generation : store.generations(run))
+    CHECK(generation.row.error == "out of memory");
   REQUIRE(store.finished_jobs(run).size() == 1);
   CHECK(store.finished_jobs(run)[0].failed);
   CHECK(store.summaries({}).at(0).failed_jobs == 1);
@@ -217,7 +228,8 @@ TEST_CASE("a commit that cannot be finished leaves nothing") {
     CHECK(store.database().integer(str("SELECT count(*) FROM ", table)) == 0);
   }
   commit(store, stack(run, keys(0, 6)));
-  CHECK_THROWS_WITH(commit(store, stack(run, keys(5, 2))), Catch::Contains("UNIQUE"));  // test-5 in two stacks
+  CHECK_THROWS_WITH(commit(store, stack(run, keys(5, 2))),
+                    Catch::Contains("UNIQUE"));  // test-5 in two stacks
   CHECK(store.jobs(run).size() == 1);
 }
 
@@ -248,7 +260,8 @@ TEST_CASE("scores are put again, not twice") {
   const RowId run = begin(store, example_run());
   commit(store, stack(run, keys(0, 1)));
   const RowId generation = store.generations(run).at(0).row.id;
-  store.put_scores(generation, std::vector<ScoreRow>{{"exact_match", 0.0}, {"exact_match", 1.0, "Brand"}});
+  store.put_scores(generation,
+                   std::vector<ScoreRow>{{"exact_match", 0.0}, {"exact_match", 1.0, "Brand"}});
   const auto scores = store.generations(run).at(0).row.scores;
   REQUIRE(scores.size() == 2);
   CHECK(scores[0].value == 0.0);
@@ -290,10 +303,11 @@ TEST_CASE("a refused resume can say what differs") {
   now.dataset.sha256 = "d9";
   now.prompt_hash = "p9";
   now.commit = "def";
-  CHECK(differences(old, now) == std::vector<std::string>{
-                                     "commit: abc, now def", "dataset hash: d1, now d9", "hpd.k_max: 30, now unset",
-                                     "hpd.stack: 6, now 3", "limit: 12, now null", "model hash: m1, now m9",
-                                     "new: unset, now x", "prompt hash: p1, now p9"});
+  CHECK(differences(old, now) ==
+        std::vector<std::string>{"commit: abc, now def", "dataset hash: d1, now d9",
+                                 "hpd.k_max: 30, now unset", "hpd.stack: 6, now 3",
+                                 "limit: 12, now null", "model hash: m1, now m9",
+                                 "new: unset, now x", "prompt hash: p1, now p9"});
   RunRow hashed = old, again = old;
   hashed.config_hash = "1";
   again.config_hash = "2";

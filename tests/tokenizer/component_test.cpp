@@ -12,7 +12,8 @@ using test::spell;
 namespace {
 
 /// The words that a pre-tokenizer makes of a text, joined by "|".
-std::string words(const char* json, const std::string& text, bool at_start = true, bool prefix = true) {
+std::string words(const char* json, const std::string& text, bool at_start = true,
+                  bool prefix = true) {
   std::vector<Word> parts{{text, at_start}};
   read_pre_tokenizer(Json::parse(json), "pre_tokenizer")->apply(parts, prefix);
   std::string out;
@@ -21,7 +22,12 @@ std::string words(const char* json, const std::string& text, bool at_start = tru
 }
 
 std::string split(const char* behavior, bool invert = false) {
-  return words(Json{{"type", "Split"}, {"pattern", {{"String", "-"}}}, {"behavior", behavior}, {"invert", invert}}.dump().c_str(),
+  return words(Json{{"type", "Split"},
+                    {"pattern", {{"String", "-"}}},
+                    {"behavior", behavior},
+                    {"invert", invert}}
+                   .dump()
+                   .c_str(),
                "-a--b-");
 }
 
@@ -44,8 +50,10 @@ TEST_CASE("Split treats what it finds in five ways") {
 }
 
 TEST_CASE("Metaspace writes spaces as a mark and may put one in front") {
-  const char* always = R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true})";
-  const char* first = R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": false})";
+  const char* always =
+      R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true})";
+  const char* first =
+      R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": false})";
   const char* old = R"({"type": "Metaspace", "replacement": "▁", "add_prefix_space": false})";
   CHECK(words(always, "a  b") == "▁a|▁|▁b");
   CHECK(words(always, " a") == "▁a");
@@ -56,8 +64,10 @@ TEST_CASE("Metaspace writes spaces as a mark and may put one in front") {
 }
 
 TEST_CASE("ByteLevel cuts as GPT-2 and writes visible characters") {
-  const char* gpt2 = R"({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true})";
-  const char* plain = R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})";
+  const char* gpt2 =
+      R"({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true})";
+  const char* plain =
+      R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})";
   CHECK(words(gpt2, "it's 12  é\n") == "Ġit|'s|Ġ12|Ġ|ĠÃ©|Ċ");
   CHECK(words(gpt2, "a", true, false) == "a");
   CHECK(words(plain, "a b") == "aĠb");
@@ -78,13 +88,18 @@ TEST_CASE("NFC is that of Unicode 9") {
 }
 
 TEST_CASE("decoders") {
-  CHECK(decoded(R"({"type": "ByteFallback"})", {"a", "<0xC3>", "<0xA9>", "b", "<0xC3>", "<0xC3>"}) ==
-        "a|é|b|\uFFFD|\uFFFD");
-  CHECK(decoded(R"({"type": "Strip", "content": " ", "start": 1, "stop": 2})", {"  a ", "b   "}) == " a|b ");
-  CHECK(decoded(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"})", {"▁a▁b", "▁c"}) == "ab| c");
+  CHECK(decoded(R"({"type": "ByteFallback"})",
+                {"a", "<0xC3>", "<0xA9>", "b", "<0xC3>", "<0xC3>"}) == "a|é|b|\uFFFD|\uFFFD");
+  CHECK(decoded(R"({"type": "Strip", "content": " ", "start": 1, "stop": 2})", {"  a ", "b   "}) ==
+        " a|b ");
+  CHECK(decoded(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"})",
+                {"▁a▁b", "▁c"}) == "ab| c");
   CHECK(decoded(R"({"type": "ByteLevel"})", {"Ġa", "Ã", "©", "Ã", "日"}) == " aé\uFFFD日");
-  CHECK(decoded(R"({"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"Regex": "a+"}, "content": "x"},
-                   {"type": "Fuse"}]})", {"aab", "a"}) == "xbx");
+  CHECK(
+      decoded(
+          R"({"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"Regex": "a+"}, "content": "x"},
+                   {"type": "Fuse"}]})",
+          {"aab", "a"}) == "xbx");
 }
 
 TEST_CASE("added tokens: single words, white space around, normalised text") {
@@ -131,7 +146,8 @@ TEST_CASE("a template may end a text, inside a Sequence too") {
   Json json = test::tiny();
   Json& single = json["post_processor"]["single"];
   single.push_back({{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}});
-  json["post_processor"] = {{"type", "Sequence"}, {"processors", {{{"type", "ByteLevel"}}, json["post_processor"]}}};
+  json["post_processor"] = {{"type", "Sequence"},
+                            {"processors", {{{"type", "ByteLevel"}}, json["post_processor"]}}};
   const Tokenizer tokenizer = test::load(json);
   CHECK(spell(tokenizer, tokenizer.encode("a", true)) == "<s>|▁a|<s>");
   CHECK(spell(tokenizer, tokenizer.encode_piece("a", true)) == "<s>|▁a");

@@ -30,26 +30,35 @@ std::string error_with(const char* pointer, Json value) {
 }  // namespace
 
 TEST_CASE("a file that is missing or no JSON is named, with the line") {
-  CHECK_THROWS_WITH(Tokenizer::load("/nowhere/tokenizer.json"), Catch::Contains("/nowhere/tokenizer.json"));
+  CHECK_THROWS_WITH(Tokenizer::load("/nowhere/tokenizer.json"),
+                    Catch::Contains("/nowhere/tokenizer.json"));
   CHECK_THROWS_AS(Tokenizer::load("/nowhere/tokenizer.json"), ModelError);
-  CHECK_THAT(error_of(std::string("{\n\"model\": }")), Catch::StartsWith("tokenizer.json:2: is not valid JSON"));
+  CHECK_THAT(error_of(std::string("{\n\"model\": }")),
+             Catch::StartsWith("tokenizer.json:2: is not valid JSON"));
   CHECK_THAT(error_of(std::string("[]")), Catch::StartsWith("tokenizer.json: "));
   CHECK_THAT(error_of(std::string("{}")), Catch::Contains("model is missing"));
 }
 
 TEST_CASE("an unknown component or option is named with its place") {
   CHECK(error_with("/pre_tokenizer", {{"type", "BertPreTokenizer"}}) ==
-        "tokenizer.json: pre_tokenizer 'BertPreTokenizer' is not supported; supported: ByteLevel, Metaspace, Sequence, Split");
+        "tokenizer.json: pre_tokenizer 'BertPreTokenizer' is not supported; supported: ByteLevel, "
+        "Metaspace, Sequence, Split");
   CHECK_THAT(error_with("/normalizer/normalizers/1", {{"type", "Lowercase"}}),
              Catch::Contains("normalizer 'Sequence'.normalizers[1] 'Lowercase' is not supported"));
-  CHECK_THAT(error_with("/decoder/decoders/0", {{"type", "CTC"}}), Catch::Contains("decoders[0] 'CTC' is not supported"));
-  CHECK_THAT(error_with("/post_processor", {{"type", "BertProcessing"}}), Catch::Contains("post_processor 'BertProcessing'"));
-  CHECK_THAT(error_with("/model/type", "Unigram"), Catch::Contains("model 'Unigram' is not supported; supported: BPE"));
-  CHECK_THAT(error_with("/decoder/decoders/1/speed", 3), Catch::Contains("decoders[1] 'ByteFallback': unknown key 'speed'"));
+  CHECK_THAT(error_with("/decoder/decoders/0", {{"type", "CTC"}}),
+             Catch::Contains("decoders[0] 'CTC' is not supported"));
+  CHECK_THAT(error_with("/post_processor", {{"type", "BertProcessing"}}),
+             Catch::Contains("post_processor 'BertProcessing'"));
+  CHECK_THAT(error_with("/model/type", "Unigram"),
+             Catch::Contains("model 'Unigram' is not supported; supported: BPE"));
+  CHECK_THAT(error_with("/decoder/decoders/1/speed", 3),
+             Catch::Contains("decoders[1] 'ByteFallback': unknown key 'speed'"));
   CHECK_THAT(error_with("/model/dropout", 0.1), Catch::Contains("'dropout'"));
-  CHECK_THAT(error_with("/model/end_of_word_suffix", "</w>"), Catch::Contains("'end_of_word_suffix' is '</w>'"));
+  CHECK_THAT(error_with("/model/end_of_word_suffix", "</w>"),
+             Catch::Contains("'end_of_word_suffix' is '</w>'"));
   CHECK_THAT(error_with("/extra", 1), Catch::Contains("unknown key 'extra'"));
-  CHECK_THAT(error_with("/pre_tokenizer", 7), Catch::Contains("pre_tokenizer: is number, expected an object"));
+  CHECK_THAT(error_with("/pre_tokenizer", 7),
+             Catch::Contains("pre_tokenizer: is number, expected an object"));
 }
 
 TEST_CASE("wrong options are refused") {
@@ -59,37 +68,55 @@ TEST_CASE("wrong options are refused") {
   behavior["pattern"] = {{"String", "a"}};
   behavior["behavior"] = "Isolate";
   CHECK_THAT(error_with("/pre_tokenizer", behavior), Catch::Contains("did you mean 'Isolated'?"));
-  CHECK_THAT(error_with("/decoder/decoders/0/pattern", {{"String", ""}}), Catch::Contains("'pattern' is"));
-  CHECK_THAT(error_with("/pre_tokenizer", {{"type", "Metaspace"}, {"prepend_scheme", "last"}}), Catch::Contains("always, first or never"));
-  CHECK_THAT(error_with("/pre_tokenizer", {{"type", "Metaspace"}, {"replacement", "ab"}}), Catch::Contains("one character"));
-  CHECK_THAT(error_with("/post_processor/single/0/SpecialToken/id", "<x>"), Catch::Contains("'special_tokens' lacks '<x>'"));
-  CHECK_THAT(error_with("/post_processor/special_tokens/<s>/ids", {9999}), Catch::Contains("has id 9999, expected below"));
-  CHECK_THAT(error_with("/post_processor/single", Json::array()), Catch::Contains("lacks sequence 'A'"));
+  CHECK_THAT(error_with("/decoder/decoders/0/pattern", {{"String", ""}}),
+             Catch::Contains("'pattern' is"));
+  CHECK_THAT(error_with("/pre_tokenizer", {{"type", "Metaspace"}, {"prepend_scheme", "last"}}),
+             Catch::Contains("always, first or never"));
+  CHECK_THAT(error_with("/pre_tokenizer", {{"type", "Metaspace"}, {"replacement", "ab"}}),
+             Catch::Contains("one character"));
+  CHECK_THAT(error_with("/post_processor/single/0/SpecialToken/id", "<x>"),
+             Catch::Contains("'special_tokens' lacks '<x>'"));
+  CHECK_THAT(error_with("/post_processor/special_tokens/<s>/ids", {9999}),
+             Catch::Contains("has id 9999, expected below"));
+  CHECK_THAT(error_with("/post_processor/single", Json::array()),
+             Catch::Contains("lacks sequence 'A'"));
 }
 
 TEST_CASE("a vocabulary is one to one and its ids are in range") {
   CHECK_THAT(error_with("/model/vocab/new", 1), Catch::Contains("'<s>' and 'new' both have id 1"));
-  CHECK_THAT(error_with("/model/vocab/new", -1), Catch::Contains("token 'new' has id -1, expected a whole number from 0"));
+  CHECK_THAT(error_with("/model/vocab/new", -1),
+             Catch::Contains("token 'new' has id -1, expected a whole number from 0"));
   CHECK_THAT(error_with("/model/vocab/new", 4294967296), Catch::Contains("has id 4294967296"));
   CHECK_THAT(error_with("/model/vocab/new", "7"), Catch::Contains("has id \"7\""));
-  CHECK_THAT(error_with("/model/vocab", Json::array()), Catch::Contains("model.vocab is no object"));
-  CHECK_THAT(error_with("/model/unk_token", "<none>"), Catch::Contains("'unk_token' is '<none>', which the vocabulary lacks"));
+  CHECK_THAT(error_with("/model/vocab", Json::array()),
+             Catch::Contains("model.vocab is no object"));
+  CHECK_THAT(error_with("/model/unk_token", "<none>"),
+             Catch::Contains("'unk_token' is '<none>', which the vocabulary lacks"));
 }
 
 TEST_CASE("merges name known tokens") {
-  CHECK_THAT(error_with("/model/merges/1", "x b"), Catch::Contains("model.merges[1] needs token 'xb', which the vocabulary lacks"));
-  CHECK_THAT(error_with("/model/merges/0", "b b"), Catch::Contains("model.merges[0] needs token 'bb'"));
-  CHECK_THAT(error_with("/model/merges/0", "b c a"), Catch::Contains("model.merges[0] is \"b c a\", expected"));
+  CHECK_THAT(error_with("/model/merges/1", "x b"),
+             Catch::Contains("model.merges[1] needs token 'xb', which the vocabulary lacks"));
+  CHECK_THAT(error_with("/model/merges/0", "b b"),
+             Catch::Contains("model.merges[0] needs token 'bb'"));
+  CHECK_THAT(error_with("/model/merges/0", "b c a"),
+             Catch::Contains("model.merges[0] is \"b c a\", expected"));
   CHECK_THAT(error_with("/model/merges/0", {"b"}), Catch::Contains("model.merges[0] is [\"b\"]"));
   CHECK_THAT(error_with("/model/merges", nullptr), Catch::Contains("model.merges is no array"));
 }
 
 TEST_CASE("added tokens agree with the vocabulary") {
-  const auto added = [](int id, const char* content) { return Json{{"id", id}, {"content", content}}; };
-  CHECK_THAT(error_with("/added_tokens/2", added(5, "</s>")), Catch::Contains("added_tokens[2]: '</s>' has id 5, expected 2"));
-  CHECK_THAT(error_with("/added_tokens/3", added(1, "<s>")), Catch::Contains("'<s>' has id 1, expected each token once"));
-  CHECK_THAT(error_with("/added_tokens/3", added(300, "<new>")), Catch::Contains("'<new>' has id 300, expected 269"));
-  CHECK_THAT(error_with("/added_tokens/3", added(-1, "<new>")), Catch::Contains("added_tokens[3] has id -1"));
+  const auto added = [](int id, const char* content) {
+    return Json{{"id", id}, {"content", content}};
+  };
+  CHECK_THAT(error_with("/added_tokens/2", added(5, "</s>")),
+             Catch::Contains("added_tokens[2]: '</s>' has id 5, expected 2"));
+  CHECK_THAT(error_with("/added_tokens/3", added(1, "<s>")),
+             Catch::Contains("'<s>' has id 1, expected each token once"));
+  CHECK_THAT(error_with("/added_tokens/3", added(300, "<new>")),
+             Catch::Contains("'<new>' has id 300, expected 269"));
+  CHECK_THAT(error_with("/added_tokens/3", added(-1, "<new>")),
+             Catch::Contains("added_tokens[3] has id -1"));
   CHECK_THAT(error_with("/added_tokens/3", added(269, "")), Catch::Contains("'content' is empty"));
   CHECK(error_with("/added_tokens/3", added(269, "<new>")) == "no error");
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Compares the tokenizer with PyPI `tokenizers`: oracle_test.py TOKENIZER_DUMP
 
-Ids, texts and pieces of all data, of generated strings and of many small tokenizers with random options. The data is
-$PARDEC_TEST_DATA, else ../shared/data beside the repository.
+Ids, texts and pieces of all data, of generated strings and of many small tokenizers with random options. The
+data is $PARDEC_TEST_DATA, else ../shared/data beside the repository.
 """
+
 import contextlib
 import copy
 import glob
@@ -23,10 +24,10 @@ GENERATED = 20000
 SHOWN = 5
 
 # Letters and digits of Unicode 15 and 16, which the oracle's Oniguruma knows and 6.9.8 (Unicode 14) does not.
-NEWER_LETTERS = """1c89-1c8a a7cb-a7cd a7da-a7dc 105c0-105f3 10d4a-10d65 10d6f-10d85 10ec2-10ec4 1123f-11240 11380-11389
-1138b 1138e 11390-113b5 113b7 113d1 113d3 11bc0-11be0 11f02 11f04-11f10 11f12-11f33 1342f 13441-13446 13460-143fa
-16100-1611d 16d40-16d6c 18cff 1b132 1b155 1df25-1df2a 1e030-1e06d 1e4d0-1e4eb 1e5d0-1e5ed 1e5f0 2b739 2ebf0-2ee5d
-31350-323af"""
+NEWER_LETTERS = """1c89-1c8a a7cb-a7cd a7da-a7dc 105c0-105f3 10d4a-10d65 10d6f-10d85 10ec2-10ec4 1123f-11240
+11380-11389 1138b 1138e 11390-113b5 113b7 113d1 113d3 11bc0-11be0 11f02 11f04-11f10 11f12-11f33
+1342f 13441-13446 13460-143fa 16100-1611d 16d40-16d6c 18cff 1b132 1b155 1df25-1df2a 1e030-1e06d
+1e4d0-1e4eb 1e5d0-1e5ed 1e5f0 2b739 2ebf0-2ee5d 31350-323af"""
 NEWER_DIGITS = """10d40-10d49 116d0-116e3 11bf0-11bf9 11f50-11f59 16130-16139 16d70-16d79 1ccf0-1ccf9 1d2c0-1d2d3
 1e4f0-1e4f9 1e5f1-1e5fa"""
 
@@ -84,7 +85,7 @@ class Subject:
 
 
 def answers_of(batch, single, items):
-    """batch(items), or one by one with None where the oracle gives up on an item (its panics are no Exception)."""
+    """batch(items), or one by one with None where the oracle gives up (its panics are no Exception)."""
     try:
         return batch(items)
     except BaseException as error:  # pylint: disable=broad-except
@@ -96,31 +97,44 @@ def answers_of(batch, single, items):
             return single(item)
         except BaseException:  # pylint: disable=broad-except
             return None
+
     return [one(item) for item in items]
 
 
 def compare(report, name, path, texts, id_lists=()):
-    """Ids of `texts` with special tokens, of every fourth also without; the texts of these ids and of `id_lists`, special
-    tokens skipped, of every fourth also kept."""
+    """Ids of `texts` with special tokens, of every fourth also without; the texts of these ids and of `id_lists`,
+    special tokens skipped, of every fourth also kept."""
     oracle, subject = Tokenizer.from_file(path), Subject(path)
     asked, want = [], []
     for special, some in ((True, texts), (False, texts[::4])):
         asked += [{"encode": text, "special": special} for text in some]
-        want += answers_of(lambda items: oracle.encode_batch(items, add_special_tokens=special),
-                           lambda item: oracle.encode(item, add_special_tokens=special), some)
+        want += answers_of(
+            lambda items: oracle.encode_batch(items, add_special_tokens=special),
+            lambda item: oracle.encode(item, add_special_tokens=special),
+            some,
+        )
     for request, ids, wanted in zip(asked, subject.ask(asked), want):
-        report.check(f"{name}: encode, special={request['special']}", ids, wanted.ids if wanted else None, request["encode"])
-    lists = list(id_lists) + [wanted.ids for wanted in want[:len(texts)] if wanted]
+        report.check(
+            f"{name}: encode, special={request['special']}",
+            ids,
+            wanted.ids if wanted else None,
+            request["encode"],
+        )
+    lists = list(id_lists) + [wanted.ids for wanted in want[: len(texts)] if wanted]
     asked, want = [], []
     for skip, some in ((True, lists), (False, lists[::4])):
         asked += [{"decode": ids, "skip": skip} for ids in some]
-        want += answers_of(lambda items: oracle.decode_batch(items, skip_special_tokens=skip),
-                           lambda item: oracle.decode(item, skip_special_tokens=skip), some)
+        want += answers_of(
+            lambda items: oracle.decode_batch(items, skip_special_tokens=skip),
+            lambda item: oracle.decode(item, skip_special_tokens=skip),
+            some,
+        )
     for request, text, wanted in zip(asked, subject.ask(asked), want):
         report.check(f"{name}: decode, skip={request['skip']}", text, wanted, request["decode"])
 
 
 # Texts
+
 
 def missing(part):
     if os.path.exists(os.path.join(DATA, part)):
@@ -159,22 +173,44 @@ def data_texts():
     return list(texts)
 
 
-SPACES = [" ", "  ", "\t", "\n", "\r\n", "\n\n", "\u00a0", "\u1680", "\u2003", "\u2028", "\u202f", "\u3000", "\u0085",
-          "\u200b", "\u180e", "\x0b", "\x1c", "\ufeff"]
-CLUSTERS = ["e\u0301", "a\u0323\u0302", "q\u0307\u0323", "\u1100\u1161\u11a8", "\uac00\u11a8", "\u0915\u094d\u0937",
-            "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f1e9\U0001f1ea", "\U0001f44d\U0001f3fd", "\u0958",
-            "\u0344", "\u212b", "\u2126", "\ufb1d", "\U0001d15e", "\u09c7\u09be", "\u0f71\u0f72\u0f74", "\u0f73",
-            "\u3099\u304b\u3099", "\U00011935\U00011930", "\u0dd9\u0dcf\u0dca", "ſ", "\u0130", "ß"]
-WORDS = ["the", "The", "Men's", "it'll", "'S", "'ſ", "O'RE", "naïve", "Straße", "日本語", "한국어", "Привет", "مرحبا", "שלום",
-         "ไทย", "हिन्दी", "x2", "3.14", "$5", "—", "…", "e-mail", "foo_bar", "C++", "<br>", "</s", "<s", "|>", "<|", "<0x41>",
-         "<0xE2>", "<0x0A>", "▁", "▁▁the", "Ġ", "Ġthe", "Ċ", "\ufffd", "\x00", "\x7f", "\u00ad", "\u0149"]
-SPECIALS = ["<s>", "</s>", "<unk>", "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<x>", " <x> ", "<x>y", "<X>"]
+SPACES = [
+    " ", "  ", "\t", "\n", "\r\n", "\n\n", "\u00a0", "\u1680", "\u2003", "\u2028", "\u202f", "\u3000",
+    "\u0085", "\u200b", "\u180e", "\x0b", "\x1c", "\ufeff",
+]
+CLUSTERS = [
+    "e\u0301", "a\u0323\u0302", "q\u0307\u0323", "\u1100\u1161\u11a8", "\uac00\u11a8", "\u0915\u094d\u0937",
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f1e9\U0001f1ea", "\U0001f44d\U0001f3fd", "\u0958",
+    "\u0344", "\u212b", "\u2126", "\ufb1d", "\U0001d15e", "\u09c7\u09be", "\u0f71\u0f72\u0f74", "\u0f73",
+    "\u3099\u304b\u3099", "\U00011935\U00011930", "\u0dd9\u0dcf\u0dca", "ſ", "\u0130", "ß",
+]
+WORDS = [
+    "the", "The", "Men's", "it'll", "'S", "'ſ", "O'RE", "naïve", "Straße", "日本語", "한국어", "Привет", "مرحبا",
+    "שלום", "ไทย", "हिन्दी", "x2", "3.14", "$5", "—", "…", "e-mail", "foo_bar", "C++", "<br>", "</s", "<s",
+    "|>", "<|", "<0x41>", "<0xE2>", "<0x0A>", "▁", "▁▁the", "Ġ", "Ġthe", "Ċ", "\ufffd", "\x00", "\x7f",
+    "\u00ad", "\u0149",
+]
+SPECIALS = [
+    "<s>", "</s>", "<unk>", "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<x>", " <x> ", "<x>y", "<X>",
+]
 
 
 def any_code_point(rng):
-    low, high = rng.choice([(0x20, 0x7F), (0x80, 0x250), (0x300, 0x370), (0x370, 0x1000), (0x900, 0x1200), (0x1000, 0x3000),
-                            (0x3000, 0xD800), (0xE000, 0x10000), (0x10000, 0x12000), (0x12000, 0x1F000),
-                            (0x1F000, 0x20000), (0x20000, 0x110000)])
+    low, high = rng.choice(
+        [
+            (0x20, 0x7F),
+            (0x80, 0x250),
+            (0x300, 0x370),
+            (0x370, 0x1000),
+            (0x900, 0x1200),
+            (0x1000, 0x3000),
+            (0x3000, 0xD800),
+            (0xE000, 0x10000),
+            (0x10000, 0x12000),
+            (0x12000, 0x1F000),
+            (0x1F000, 0x20000),
+            (0x20000, 0x110000),
+        ]
+    )
     while True:
         code = rng.randrange(low, high)
         if code not in NEWER:
@@ -182,8 +218,22 @@ def any_code_point(rng):
 
 
 def marks(rng):
-    return "".join(chr(rng.choice([rng.randrange(0x300, 0x370), rng.randrange(0x591, 0x5c0), rng.randrange(0x1ab0, 0x1ace),
-                                   rng.randrange(0x1dc0, 0x1e00), 0x3099, 0x93c, 0x94d])) for _ in range(rng.randrange(1, 8)))
+    return "".join(
+        chr(
+            rng.choice(
+                [
+                    rng.randrange(0x300, 0x370),
+                    rng.randrange(0x591, 0x5C0),
+                    rng.randrange(0x1AB0, 0x1ACE),
+                    rng.randrange(0x1DC0, 0x1E00),
+                    0x3099,
+                    0x93C,
+                    0x94D,
+                ]
+            )
+        )
+        for _ in range(rng.randrange(1, 8))
+    )
 
 
 def generated_part(rng):
@@ -213,38 +263,74 @@ def generated_texts(rng, count, parts=10):
 
 def random_ids(rng, size, count):
     """Mostly known ids; some low (bytes, special tokens), some beyond the vocabulary."""
+
     def one():
-        return rng.choice([rng.randrange(size), rng.randrange(min(size, 300)), rng.randrange(size), max(0, size - 1 - rng.randrange(5)),
-                           size + rng.randrange(1000) if rng.random() < 0.05 else rng.randrange(size)])
+        return rng.choice(
+            [
+                rng.randrange(size),
+                rng.randrange(min(size, 300)),
+                rng.randrange(size),
+                max(0, size - 1 - rng.randrange(5)),
+                size + rng.randrange(1000) if rng.random() < 0.05 else rng.randrange(size),
+            ]
+        )
+
     return [[one() for _ in range(rng.randrange(20))] for _ in range(count)]
 
 
 # Tokenizers
 
+
 def small_tokenizer(path):
     """A byte-level BPE of 4,096 tokens, trained on product titles."""
     tokenizer = Tokenizer(models.BPE())
     expression = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Split(Regex(expression), "isolated"),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(expression), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
     tokenizer.decoder = decoders.ByteLevel()
-    titles = [json.loads(line)["input"] for part in ("oa-mine", "ae-110k")
-              for line in open(os.path.join(DATA, part, "train.jsonl"), encoding="utf-8")]
-    tokenizer.train_from_iterator(titles, trainers.BpeTrainer(
-        vocab_size=4096, special_tokens=["<unk>", "<s>", "</s>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False))
+    titles = [
+        json.loads(line)["input"]
+        for part in ("oa-mine", "ae-110k")
+        for line in open(os.path.join(DATA, part, "train.jsonl"), encoding="utf-8")
+    ]
+    tokenizer.train_from_iterator(
+        titles,
+        trainers.BpeTrainer(
+            vocab_size=4096,
+            special_tokens=["<unk>", "<s>", "</s>"],
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        ),
+    )
     tokenizer.save(path)
 
 
-METASPACE_DECODER = {"type": "Sequence", "decoders": [
-    {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
-    {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}
+METASPACE_DECODER = {
+    "type": "Sequence",
+    "decoders": [
+        {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+        {"type": "ByteFallback"},
+        {"type": "Fuse"},
+        {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+    ],
+}
 
 
 def added_token(token_id, content, **flags):
-    return {"id": token_id, "content": content, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
-            "special": False, **flags}
+    return {
+        "id": token_id,
+        "content": content,
+        "single_word": False,
+        "lstrip": False,
+        "rstrip": False,
+        "normalized": False,
+        "special": False,
+        **flags,
+    }
 
 
 def variants():
@@ -254,25 +340,52 @@ def variants():
         for split in (True, False):
             one = copy.copy(llama)
             one["normalizer"] = None
-            one["pre_tokenizer"] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": split}
-            one["added_tokens"] = llama["added_tokens"] + [added_token(32000, "<x>", lstrip=split, rstrip=not split)]
+            one["pre_tokenizer"] = {
+                "type": "Metaspace",
+                "replacement": "▁",
+                "prepend_scheme": scheme,
+                "split": split,
+            }
+            one["added_tokens"] = llama["added_tokens"] + [
+                added_token(32000, "<x>", lstrip=split, rstrip=not split)
+            ]
             if split:
                 one["decoder"] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme}
             yield f"llama-2 Metaspace {scheme} {split}", one
     qwen = json.load(open(os.path.join(DATA, "tokenizers", "qwen", "tokenizer.json"), encoding="utf-8"))
     for prefix in (True, False):
         one = copy.copy(qwen)
-        one["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True, "use_regex": True}
+        one["pre_tokenizer"] = {
+            "type": "ByteLevel",
+            "add_prefix_space": prefix,
+            "trim_offsets": True,
+            "use_regex": True,
+        }
         one["added_tokens"] = qwen["added_tokens"] + [
-            added_token(151646, "<x>", normalized=prefix, single_word=not prefix, lstrip=True)]
-        one["post_processor"] = {"type": "Sequence", "processors": [
-            {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True},
-            {"type": "TemplateProcessing",
-             "single": [{"SpecialToken": {"id": "B", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
-                        {"SpecialToken": {"id": "E", "type_id": 0}}],
-             "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
-             "special_tokens": {"B": {"id": "B", "ids": [151644, 1], "tokens": ["<|im_start|>", '"']},
-                                "E": {"id": "E", "ids": [151643], "tokens": ["<|endoftext|>"]}}}]}
+            added_token(151646, "<x>", normalized=prefix, single_word=not prefix, lstrip=True)
+        ]
+        one["post_processor"] = {
+            "type": "Sequence",
+            "processors": [
+                {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True},
+                {
+                    "type": "TemplateProcessing",
+                    "single": [
+                        {"SpecialToken": {"id": "B", "type_id": 0}},
+                        {"Sequence": {"id": "A", "type_id": 0}},
+                        {"SpecialToken": {"id": "E", "type_id": 0}},
+                    ],
+                    "pair": [
+                        {"Sequence": {"id": "A", "type_id": 0}},
+                        {"Sequence": {"id": "B", "type_id": 1}},
+                    ],
+                    "special_tokens": {
+                        "B": {"id": "B", "ids": [151644, 1], "tokens": ["<|im_start|>", '"']},
+                        "E": {"id": "E", "ids": [151643], "tokens": ["<|endoftext|>"]},
+                    },
+                },
+            ],
+        }
         one["model"] = dict(qwen["model"], ignore_merges=prefix)
         yield f"qwen ByteLevel {prefix}", one
 
@@ -302,15 +415,31 @@ def random_model(rng):
     rng.shuffle(merges)
     if rng.random() < 0.5 and not any(" " in t for pair in merges for t in pair):
         merges = [" ".join(pair) for pair in merges]
-    return {"type": "BPE", "dropout": None, "unk_token": "<unk>" if "<unk>" in vocab else None,
-            "continuing_subword_prefix": None, "end_of_word_suffix": None, "fuse_unk": rng.random() < 0.5,
-            "byte_fallback": byte_fallback, "ignore_merges": rng.random() < 0.5,
-            "vocab": {t: i for i, t in enumerate(vocab)}, "merges": merges}
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": "<unk>" if "<unk>" in vocab else None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": rng.random() < 0.5,
+        "byte_fallback": byte_fallback,
+        "ignore_merges": rng.random() < 0.5,
+        "vocab": {t: i for i, t in enumerate(vocab)},
+        "merges": merges,
+    }
 
 
 def random_pattern(rng):
-    return rng.choice([{"String": rng.choice([" ", "a", "ab", "▁", "é"])},
-                       {"Regex": rng.choice([r"\s", r"\s+", r"a|b", r"\w+", r"a*", r"(?<=a)b", r"\p{L}+|\s", r"(?i:A)", r"$"])}])
+    return rng.choice(
+        [
+            {"String": rng.choice([" ", "a", "ab", "▁", "é"])},
+            {
+                "Regex": rng.choice(
+                    [r"\s", r"\s+", r"a|b", r"\w+", r"a*", r"(?<=a)b", r"\p{L}+|\s", r"(?i:A)", r"$"]
+                )
+            },
+        ]
+    )
 
 
 def random_normalizer(rng):
@@ -323,27 +452,52 @@ def random_normalizer(rng):
         return {"type": "Replace", "pattern": random_pattern(rng), "content": rng.choice(["▁", "x", "aé"])}
     if kind == 3:
         return {"type": "Sequence", "normalizers": [random_normalizer(rng) for _ in range(rng.randrange(3))]}
-    return {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"},
-                                               {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]}
+    return {
+        "type": "Sequence",
+        "normalizers": [
+            {"type": "Prepend", "prepend": "▁"},
+            {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+        ],
+    }
 
 
 def random_pre_tokenizer(rng):
     kind = rng.randrange(4)
     if kind == 0:
-        return {"type": "Metaspace", "replacement": rng.choice(["▁", "▁", "a"]),
-                "prepend_scheme": rng.choice(["first", "always", "never"]), "split": rng.random() < 0.6}
+        return {
+            "type": "Metaspace",
+            "replacement": rng.choice(["▁", "▁", "a"]),
+            "prepend_scheme": rng.choice(["first", "always", "never"]),
+            "split": rng.random() < 0.6,
+        }
     if kind == 1:
-        return {"type": "Split", "pattern": random_pattern(rng), "invert": rng.random() < 0.3,
-                "behavior": rng.choice(["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"])}
+        return {
+            "type": "Split",
+            "pattern": random_pattern(rng),
+            "invert": rng.random() < 0.3,
+            "behavior": rng.choice(
+                ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
+            ),
+        }
     if kind == 2:
-        return {"type": "ByteLevel", "add_prefix_space": rng.random() < 0.5, "trim_offsets": True, "use_regex": rng.random() < 0.5}
+        return {
+            "type": "ByteLevel",
+            "add_prefix_space": rng.random() < 0.5,
+            "trim_offsets": True,
+            "use_regex": rng.random() < 0.5,
+        }
     return {"type": "Sequence", "pretokenizers": [random_pre_tokenizer(rng) for _ in range(rng.randrange(3))]}
 
 
 def random_decoder(rng):
     kind = rng.randrange(7)
     if kind == 0:
-        return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": rng.choice(["first", "always", "never"]), "split": True}
+        return {
+            "type": "Metaspace",
+            "replacement": "▁",
+            "prepend_scheme": rng.choice(["first", "always", "never"]),
+            "split": True,
+        }
     if kind == 1:
         return {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
     if kind == 2:
@@ -358,23 +512,40 @@ def random_decoder(rng):
 def random_tokenizer(rng):
     model = random_model(rng)
     added = []
-    for content in rng.sample(["<unk>", "<x>", "<x>>", "ab", "é", "a\u0323", " a", "<", "日"], rng.randrange(5)):
-        flags = {flag: rng.random() < 0.4 for flag in ("single_word", "lstrip", "rstrip", "normalized", "special")}
+    for content in rng.sample(
+        ["<unk>", "<x>", "<x>>", "ab", "é", "a\u0323", " a", "<", "日"], rng.randrange(5)
+    ):
+        flags = {
+            flag: rng.random() < 0.4 for flag in ("single_word", "lstrip", "rstrip", "normalized", "special")
+        }
         added.append(added_token(model["vocab"].get(content, -1), content, **flags))
     added.sort(key=lambda token: token["id"] < 0)
     free = len(model["vocab"])
     for token in added:
         if token["id"] < 0:
             token["id"], free = free, free + 1
-    return {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added,
-            "normalizer": rng.choice([None, random_normalizer(rng)]),
-            "pre_tokenizer": rng.choice([None, random_pre_tokenizer(rng)]), "post_processor": None,
-            "decoder": rng.choice([None, random_decoder(rng), random_decoder(rng)]), "model": model}
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added,
+        "normalizer": rng.choice([None, random_normalizer(rng)]),
+        "pre_tokenizer": rng.choice([None, random_pre_tokenizer(rng)]),
+        "post_processor": None,
+        "decoder": rng.choice([None, random_decoder(rng), random_decoder(rng)]),
+        "model": model,
+    }
 
 
 def random_text(rng):
-    return "".join(rng.choice(LETTERS + LETTERS + ["<x>", "<unk>", "<", ">", " ", "\n", "\u3000", "e", "A", "\u0323", "x", "0", "𝄞"])
-                   for _ in range(rng.randrange(24)))
+    return "".join(
+        rng.choice(
+            LETTERS
+            + LETTERS
+            + ["<x>", "<unk>", "<", ">", " ", "\n", "\u3000", "e", "A", "\u0323", "x", "0", "𝄞"]
+        )
+        for _ in range(rng.randrange(24))
+    )
 
 
 def save(folder, name, value):
@@ -385,6 +556,7 @@ def save(folder, name, value):
 
 
 # Tests
+
 
 def test_random_tokenizers(report, folder, rng):
     for i in range(250):
@@ -398,22 +570,35 @@ def test_random_tokenizers(report, folder, rng):
 
 def bytes_only(pre_tokenizer=None, normalizer=None):
     """A tokenizer whose decode(encode(text)) shows what normalizer and pre-tokenizer leave of a text."""
-    return {"version": "1.0", "added_tokens": [], "normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "post_processor": None,
-            "decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]},
-            "model": {"type": "BPE", "byte_fallback": True, "vocab": {f"<0x{b:02X}>": b for b in range(256)}, "merges": []}}
+    return {
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": normalizer,
+        "pre_tokenizer": pre_tokenizer,
+        "post_processor": None,
+        "decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]},
+        "model": {
+            "type": "BPE",
+            "byte_fallback": True,
+            "vocab": {f"<0x{b:02X}>": b for b in range(256)},
+            "merges": [],
+        },
+    }
 
 
 ALL_CODES = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 
 
 def in_blocks(codes, text_of, size=256):
-    return ["".join(map(text_of, codes[begin:begin + size])) for begin in range(0, len(codes), size)]
+    return ["".join(map(text_of, codes[begin : begin + size])) for begin in range(0, len(codes), size)]
 
 
 def compare_ids(report, what, folder, value, texts):
     path = save(folder, "one.json", value)
     want = Tokenizer.from_file(path).encode_batch(texts)
-    for text, got, wanted in zip(texts, Subject(path).ask([{"encode": text, "special": True} for text in texts]), want):
+    for text, got, wanted in zip(
+        texts, Subject(path).ask([{"encode": text, "special": True} for text in texts]), want
+    ):
         report.check(what, got, wanted.ids, text)
 
 
@@ -421,7 +606,9 @@ def test_character_classes(report, folder):
     """\\p{L}, \\p{N} and \\s of all code points but NEWER."""
     texts = in_blocks([c for c in ALL_CODES if c not in NEWER], chr)
     for expression in (r"\p{L}", r"\p{N}", r"\s"):
-        value = bytes_only({"type": "Split", "pattern": {"Regex": expression}, "behavior": "Removed", "invert": False})
+        value = bytes_only(
+            {"type": "Split", "pattern": {"Regex": expression}, "behavior": "Removed", "invert": False}
+        )
         compare_ids(report, f"class {expression}", folder, value, texts)
 
 
@@ -429,9 +616,23 @@ def test_nfc(report, folder, rng):
     """Every code point alone and beside marks that it may compose or change places with; runs of marks."""
     nfc = normalizers.NFC()
     texts = in_blocks(ALL_CODES, lambda c: f"{chr(c)}|\u0345{chr(c)}\u0334|a{chr(c)}\u0323\u0302|")
-    pairs = [(0x105D2, 0x307), (0x105DA, 0x307), (0x11382, 0x113C9), (0x11384, 0x113BB), (0x1138B, 0x113C2), (0x11390, 0x113C9),
-             (0x113C2, 0x113B8), (0x113C2, 0x113C2), (0x113C2, 0x113C9), (0x11935, 0x11930), (0x1611E, 0x1611E), (0x1611E, 0x16129),
-             (0x16121, 0x1611F), (0x16D63, 0x16D67), (0x16D67, 0x16D67)]
+    pairs = [
+        (0x105D2, 0x307),
+        (0x105DA, 0x307),
+        (0x11382, 0x113C9),
+        (0x11384, 0x113BB),
+        (0x1138B, 0x113C2),
+        (0x11390, 0x113C9),
+        (0x113C2, 0x113B8),
+        (0x113C2, 0x113C2),
+        (0x113C2, 0x113C9),
+        (0x11935, 0x11930),
+        (0x1611E, 0x1611E),
+        (0x1611E, 0x16129),
+        (0x16121, 0x1611F),
+        (0x16D63, 0x16D67),
+        (0x16D67, 0x16D67),
+    ]
     texts += [chr(a) + chr(b) for a, b in pairs]
     texts += [f"e{marks(rng)}{marks(rng)}{rng.choice(CLUSTERS)}{marks(rng)}" for _ in range(3000)]
     subject = Subject(save(folder, "nfc.json", bytes_only(normalizer={"type": "NFC"})))
@@ -441,8 +642,11 @@ def test_nfc(report, folder, rng):
 
 
 # Marks of Unicode 15 and 16, which only the oracle's \w knows.
-NEWER_MARKS = code_points("""897 cf3 ece 10d69-10d6d 10efc-10eff 11241 113b8-113c0 113c2 113c5 113c7-113ca 113cc-113d0 113d2
-113e1-113e2 11f00-11f01 11f03 11f34-11f3a 11f3e-11f42 11f5a 13440 13447-13455 1611e-1612f 1e08f 1e4ec-1e4ef 1e5ee-1e5ef""")
+NEWER_MARKS = code_points(
+    """897 cf3 ece 10d69-10d6d 10efc-10eff 11241 113b8-113c0 113c2 113c5 113c7-113ca 113cc-113d0 113d2
+113e1-113e2 11f00-11f01 11f03 11f34-11f3a 11f3e-11f42 11f5a 13440 13447-13455 1611e-1612f 1e08f
+1e4ec-1e4ef 1e5ee-1e5ef"""
+)
 
 
 def test_words(report, folder):
@@ -450,7 +654,13 @@ def test_words(report, folder):
     value = bytes_only()
     value["added_tokens"] = [added_token(256, "<x>", single_word=True, lstrip=True, rstrip=True)]
     codes = [c for c in ALL_CODES if c not in NEWER and c not in NEWER_MARKS]
-    compare_ids(report, "word and space classes", folder, value, in_blocks(codes, lambda c: f"{chr(c)}<x>|<x>{chr(c)}|"))
+    compare_ids(
+        report,
+        "word and space classes",
+        folder,
+        value,
+        in_blocks(codes, lambda c: f"{chr(c)}<x>|<x>{chr(c)}|"),
+    )
 
 
 def test_pieces(report, name, path, texts, rng, normalize, prefix):
@@ -504,6 +714,7 @@ def quiet():
 def main():
     report, rng = Report(), random.Random(20240601)
     with tempfile.TemporaryDirectory() as folder:
+
         def done(what):
             print(f"{what}: {report.passed} passed, {report.failed} failed so far")
 
@@ -528,7 +739,9 @@ def main():
             compare(report, name, path, texts + made, random_ids(rng, size, 5000))
             test_vocabulary(report, name, path)
             done(f"{name}, {len(texts)} texts of the data and {len(made)} made ones")
-        plain = [text for text in rng.sample(made, 5000) if not any(s.strip() in text for s in SPECIALS + ["▁"])]
+        plain = [
+            text for text in rng.sample(made, 5000) if not any(s.strip() in text for s in SPECIALS + ["▁"])
+        ]
         plain += rng.sample(texts, min(2000, len(texts)))
         if "llama-2" in paths:
             test_pieces(report, "llama-2", paths["llama-2"], plain, rng, str, " ")
@@ -538,8 +751,13 @@ def main():
         if "llama-2" in paths and "qwen" in paths:
             for name, value in variants():
                 path = save(folder, "variant.json", value)
-                compare(report, name, path, rng.sample(made, 1500) + rng.sample(texts, min(500, len(texts))),
-                        random_ids(rng, 32000, 500))
+                compare(
+                    report,
+                    name,
+                    path,
+                    rng.sample(made, 1500) + rng.sample(texts, min(500, len(texts))),
+                    random_ids(rng, 32000, 500),
+                )
             done("variants")
     print(f"{report.passed} passed, {report.failed} failed")
     return 1 if report.failed else 0

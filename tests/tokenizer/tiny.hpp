@@ -16,9 +16,10 @@ inline Json tiny() {
     const char* digits = "0123456789ABCDEF";
     vocab[std::string("<0x") + digits[byte / 16] + digits[byte % 16] + ">"] = next++;
   }
-  for (const char* token : {"▁", "a", "b", "c", "ab", "bc", "abc", "aa", "▁a", "▁ab"}) vocab[token] = next++;
+  for (const char* token : {"▁", "a", "b", "c", "ab", "bc", "abc", "aa", "▁a", "▁ab"})
+    vocab[token] = next++;
   const auto special = [](int id, const char* content) {
-    return Json{{"id", id}, {"content", content}, {"single_word", false}, {"lstrip", false},
+    return Json{{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
                 {"rstrip", false}, {"normalized", false}, {"special", true}};
   };
   Json json = Json::parse(R"({

@@ -27,7 +27,8 @@ Json answer(const pardec::Tokenizer& tokenizer, const Json& request) {
     return tokenizer.encode_piece(text("piece"), request.at("first").get<bool>());
   }
   if (request.contains("decode")) {
-    return tokenizer.decode(request.at("decode").get<pardec::Tokens>(), request.at("skip").get<bool>());
+    return tokenizer.decode(request.at("decode").get<pardec::Tokens>(),
+                            request.at("skip").get<bool>());
   }
   if (request.contains("bytes")) {
     Json out = Json::array();

@@ -119,7 +119,8 @@ TEST_CASE("a megabyte without a border takes less than a second") {
     const auto file = test::data(std::string("tokenizers/") + name + "/tokenizer.json");
     if (!file) return;
     const Tokenizer tokenizer = Tokenizer::load(*file);
-    for (const char* part : {"a", " ", "1", "-", "é", "日", "e\u0301", "\u0323\u0301", "\n", "<", "ab", "theme"}) {
+    for (const char* part :
+         {"a", " ", "1", "-", "é", "日", "e\u0301", "\u0323\u0301", "\n", "<", "ab", "theme"}) {
       const double seconds = seconds_to_encode(tokenizer, repeat(part, 1 << 20));
       UNSCOPED_INFO(name << ", " << part << ": " << seconds << " s");
       CHECK(seconds < 1.0);

@@ -1,0 +1,25 @@
+#include "decoders/decoder.hpp"
+#include "src/support/error.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+
+TEST_CASE("decoders say their options, and refuse what makes no sense") {
+  CHECK(make_decoder("hpd", Json::object())->options().dump() == R"({"k_max":30,"stack":6,"isolated":"none"})");
+  CHECK(make_decoder("hpd", {{"k_max", 4}, {"stack", 2}, {"isolated", "values"}})->options().dump() == R"({"k_max":4,"stack":2,"isolated":"values"})");
+  CHECK(make_decoder("ar", Json::object())->options().dump() == R"({"ask":"together","forced_keys":false,"stack":1})");
+  CHECK(make_decoder("ar", {{"ask", "separately"}})->form() == Form::value);
+  CHECK(make_decoder("ar", Json::object())->form() == Form::json);
+  CHECK(make_decoder("hpd", Json::object())->form() == Form::json);
+  CHECK(make_decoder("hpd", {{"stack", 3}})->stack() == 3);
+
+  CHECK_THROWS_AS(make_decoder("hdp", Json::object()), ConfigError);
+  CHECK_THROWS_WITH(make_decoder("hpd", {{"kmax", 4}}), Catch::Contains("did you mean 'k_max'"));
+  CHECK_THROWS_AS(make_decoder("hpd", {{"k_max", 0}}), ConfigError);
+  CHECK_THROWS_AS(make_decoder("hpd", {{"stack", 0}}), ConfigError);
+  CHECK_THROWS_AS(make_decoder("hpd", {{"isolated", "yes"}}), ConfigError);
+  CHECK_THROWS_AS(make_decoder("hpd", {{"k_max", "many"}}), ConfigError);
+  CHECK_THROWS_AS(make_decoder("ar", {{"ask", "nicely"}}), ConfigError);
+  CHECK_THROWS_AS(make_decoder("ar", {{"ask", "separately"}, {"forced_keys", true}}), ConfigError);
+  CHECK_THROWS_AS(make_decoder("ar", {{"stack", 0}}), ConfigError);
+}

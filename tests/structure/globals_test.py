@@ -1,0 +1,35 @@
+"""No global state: the program has no writable data of namespace pardec, a few known constants and flags aside.
+
+Usage: globals_test.py PROGRAM
+"""
+import re
+import subprocess
+import sys
+
+# Function-local constants that are built at first use, and the one flag that a signal handler must reach.
+KNOWN = [
+    r"::k[A-Z]\w*$",  # constants by name: g++ leaves some constexpr arrays of pointers in .data
+    r"^guard variable for pardec::", r"^pardec::\(anonymous namespace\)::interrupts$",
+]
+SECTIONS = (".data", ".bss", ".tdata", ".tbss")  # .data.rel.ro is constant once the loader is done
+
+
+def main():
+    table = subprocess.run(["objdump", "-tC", sys.argv[1]], capture_output=True, text=True, check=True).stdout
+    seen, found = 0, []
+    for line in table.splitlines():
+        match = re.match(r"^[0-9a-f]+ .{7} (\S+)\s+[0-9a-f]+\s+(?:\.hidden )?(.*)$", line)
+        if not match or "pardec::" not in match[2]:
+            continue
+        seen += 1
+        section, name = match[1], match[2]
+        if section in SECTIONS and not any(re.search(known, name) for known in KNOWN):
+            found.append(f"{section} {name}")
+    for line in found:
+        print("writable data:", line)
+    print(f"{seen - len(found)} passed, {len(found)} failed")
+    return 1 if found or not seen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""Folders are layers: checks every #include of the project against the one direction that dependencies may point."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# What a folder may include besides itself. `src/cli` joins everything; tests see everything.
+ALLOWED = {
+    "src/support": set(),
+    "src/tokenizer": {"src/support"},
+    "src/kernels": {"src/support"},
+    "src/model": {"src/support", "src/kernels"},
+    "src/engine": {"src/support", "src/model"},
+    "src/prompt": {"src/support", "src/tokenizer"},
+    "src/store": {"src/support"},
+    "src/report": {"src/support"},
+    "decoders": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt"},
+    "datasets": {"src/support"},
+    "metrics": {"src/support"},
+    "src/cli": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/store", "src/report",
+                "decoders", "datasets", "metrics"},
+}
+INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
+# Headers that anybody includes stay free of libtorch, so that few sources pay for it.
+TORCH_ALLOWED = {"src/model/torch.hpp", "src/model/transformer.hpp"}
+
+
+def layer_of(path):
+    return max((layer for layer in ALLOWED if path.startswith(layer + "/")), key=len, default=None)
+
+
+def main():
+    passed, failed = 0, []
+    for layer in ALLOWED:
+        for file in sorted((ROOT / layer).rglob("*.[ch]pp")):
+            name = file.relative_to(ROOT).as_posix()
+            if layer_of(name) != layer:
+                continue
+            text = file.read_text(encoding="utf-8")
+            for included in INCLUDE.findall(text):
+                target = layer_of(included)
+                if target == layer or target in ALLOWED[layer]:
+                    passed += 1
+                elif target is None:
+                    failed.append(f"{name} includes {included}, which is in no known layer")
+                else:
+                    failed.append(f"{name} includes {included}: {layer} may not see {target}")
+            if file.suffix == ".hpp" and name not in TORCH_ALLOWED and re.search(r"#include\s+[<\"](ATen|torch|c10)/", text):
+                failed.append(f"{name} includes libtorch; only {', '.join(sorted(TORCH_ALLOWED))} may")
+    for line in failed:
+        print(line)
+    print(f"{passed} passed, {len(failed)} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

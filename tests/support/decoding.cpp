@@ -1,0 +1,217 @@
+#include "tests/support/decoding.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "src/model/device.hpp"
+#include "src/support/clock.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec::test {
+
+namespace {
+
+std::string utf8(int code) {  // two bytes are enough for the byte alphabet
+  if (code < 0x80) return std::string(1, static_cast<char>(code));
+  return {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
+}
+
+/// GPT-2's alphabet: printable bytes stand for themselves, the others for U+0100 and on, in order.
+std::vector<std::string> byte_alphabet() {
+  std::vector<std::string> letters;
+  int next = 0x100;
+  for (int byte = 0; byte < 256; ++byte) {
+    const bool printable = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE);
+    letters.push_back(utf8(printable ? byte : next++));
+  }
+  return letters;
+}
+
+constexpr const char* kPrompt = R"([instruction]
+{category}: {fields}
+
+[context]
+{n}) {text}
+
+[field]
+{name}?
+
+[answer json]
+JSON.
+
+[answer value]
+Value.
+)";
+
+Task<void> decode_into(const Decoder& decoder, const Request& request, const DecoderContext& context, std::optional<Answers>& answers) {
+  answers = co_await decoder.decode(request, context);
+}
+
+}  // namespace
+
+Json line_break_tokenizer() {
+  const std::vector<std::string> bytes = byte_alphabet();
+  const std::string line = bytes['\n'], space = bytes[' '];
+  Json vocab = {{"</s>", 0}, {"<s>", 1}, {"<unk>", 2}, {"<pad>", 3}};
+  int next = 4;
+  for (const auto& letter : bytes) vocab[letter] = next++;
+  Json merges = Json::array();
+  const auto merge = [&](const std::string& a, const std::string& b) {
+    if (vocab.contains(a + b)) return;
+    merges.push_back(Json::array({a, b}));
+    vocab[a + b] = next++;
+  };
+  merge("\"", ",");
+  merge("\",", line);
+  merge("\"", line);
+  merge(space, space);
+  merge(space + space, space + space);
+  merge(space, "\"");
+  merge("\"", ":");
+  merge("n", "/");
+  merge("n/", "a");
+  for (const char c : std::string("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")) {
+    merge(std::string(1, c), line);
+    merge(line, std::string(1, c));
+  }
+  Json json = {{"version", "1.0"},
+               {"truncation", nullptr},
+               {"padding", nullptr},
+               {"normalizer", nullptr},
+               {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}}},
+               {"post_processor", nullptr},
+               {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}}},
+               {"model", {{"type", "BPE"}, {"dropout", nullptr}, {"unk_token", nullptr}, {"continuing_subword_prefix", nullptr},
+                          {"end_of_word_suffix", nullptr}, {"fuse_unk", false}, {"byte_fallback", false}, {"ignore_merges", false}}}};
+  json["model"]["vocab"] = vocab;
+  json["model"]["merges"] = merges;
+  json["added_tokens"] = Json::array();
+  for (const char* token : {"</s>", "<s>", "<unk>", "<pad>"})
+    json["added_tokens"].push_back({{"id", vocab[token]}, {"content", token}, {"single_word", false}, {"lstrip", false},
+                                    {"rstrip", false}, {"normalized", false}, {"special", true}});
+  return json;
+}
+
+TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Json& changes) {
+  set_threads(1);  // so small a network gains nothing from more, and loses much on a busy machine
+  write_file(folder_.path() / "tokenizer.json", line_break_tokenizer().dump());
+  tokenizer_.emplace(Tokenizer::load(folder_.path() / "tokenizer.json"));
+  Json config = {{"model_type", family}, {"vocab_size", tokenizer_->vocab_size() + 3}, {"hidden_size", 64},
+                 {"intermediate_size", 96}, {"num_hidden_layers", family == "llama" ? 3 : 2}, {"num_attention_heads", 4},
+                 {"num_key_value_heads", 2}, {"head_dim", 16}, {"max_position_embeddings", 2048}, {"eos_token_id", 0},
+                 {"tie_word_embeddings", family != "llama"}};
+  config.update(changes);
+  synthesise_checkpoint(config, seed, folder_.path());
+  slow_.emplace(folder_.path());
+}
+
+Model TinyNetwork::load(Dtype dtype) const { return Model::load(folder_.path(), {.dtype = dtype}); }
+
+Job random_job(const std::string& id, int products, int fields, std::uint64_t seed) {
+  Rng rng(derive_seed(seed, id));
+  Job job;
+  job.id = id;
+  job.seed = seed;
+  for (int j = 0; j < products; ++j) {
+    Context context;
+    context.id = str(id, "-", j + 1);
+    context.category = "hat";
+    const int words = 1 + static_cast<int>(rng.below(4));
+    for (int word = 0; word < words; ++word) {
+      if (word) context.text += ' ';
+      const int letters = 1 + static_cast<int>(rng.below(6));
+      for (int i = 0; i < letters; ++i) context.text += static_cast<char>('a' + rng.below(26));
+    }
+    for (int n = 0; n < fields; ++n) context.fields.push_back({str("A", n + 1), "", {}});
+    job.contexts.push_back(std::move(context));
+  }
+  return job;
+}
+
+Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer) {
+  const PromptFile prompt = parse_prompt_file(kPrompt, "test");
+  job.instruction = instruction_for(prompt, job.contexts);
+  Request request;
+  request.form = decoder.form();
+  request.pieces = make_pieces(job, request.form, prompt, find_chat_template("plain"), tokenizer);
+  request.job = std::move(job);
+  return request;
+}
+
+const Answers& Ran::of(size_t i) const {
+  if (!answers.at(i)) throw std::runtime_error(str("request ", i, " failed: ", errors[i]));
+  return *answers[i];
+}
+
+Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder, const std::vector<Request>& requests, int live, bool traced) {
+  const SteadyClock clock;
+  Engine engine(model, clock);
+  Ran ran;
+  ran.answers.resize(requests.size());
+  ran.errors.resize(requests.size());
+  if (traced) engine.set_trace_sink([&](const Trace& trace) { ran.traces[trace.request] = trace; });
+  const DecoderContext context{engine, &tokenizer, false};
+  engine.run(
+      static_cast<int>(requests.size()), live,
+      [&](int i) { return decode_into(decoder, requests[static_cast<size_t>(i)], context, ran.answers[static_cast<size_t>(i)]); },
+      [&](int i, Task<void>& task) {
+        try {
+          task.result();
+        } catch (const Error& error) {
+          ran.errors[static_cast<size_t>(i)] = error.what();
+        }
+      });
+  return ran;
+}
+
+std::vector<FieldResult> flat(const Answers& answers) {
+  std::vector<FieldResult> values;
+  for (const auto& fields : answers.fields) values.insert(values.end(), fields.begin(), fields.end());
+  return values;
+}
+
+std::vector<Tokens> chosen_ids(const Answers& answers) {
+  std::vector<Tokens> ids{answers.tokens};
+  for (const auto& value : flat(answers)) ids.push_back(value.tokens);
+  return ids;
+}
+
+float smallest_gap(const Answers& answers) {
+  float smallest = std::numeric_limits<float>::infinity();
+  for (const float gap : answers.gaps) smallest = std::min(smallest, gap);
+  for (const auto& value : flat(answers))
+    for (const float gap : value.gaps) smallest = std::min(smallest, gap);
+  return smallest;
+}
+
+Replay replay(const SlowTransformer& slow, const Trace& trace, double tolerance) {
+  Replay out;
+  const auto wrong = [&](size_t row, const auto&... what) { out.wrong.push_back(str(trace.request, " row ", row, ": ", what...)); };
+  for (size_t i = 0; i < trace.tokens.size(); ++i) {
+    const auto& seen = trace.visible[i];
+    if (std::find(seen.begin(), seen.end(), static_cast<int>(i)) == seen.end()) wrong(i, "does not see itself");
+    for (const int key : seen) {
+      const auto k = static_cast<size_t>(key);
+      if (trace.step[k] > trace.step[i]) wrong(i, "sees row ", key, " of a later step");
+      if (trace.dropped_at[k] && trace.step[i] > *trace.dropped_at[k]) wrong(i, "sees row ", key, ", which was dropped");
+    }
+    if (!trace.from[i]) continue;
+    const auto from = static_cast<size_t>(*trace.from[i]);
+    if (trace.step[from] >= trace.step[i] || trace.predicts[from] != trace.tokens[i]) wrong(i, "is not what row ", from, " chose before");
+  }
+  const auto logits = slow.logits(trace.tokens, trace.position, trace.visible);
+  for (size_t i = 0; i < trace.tokens.size(); ++i) {
+    if (!trace.predicts[i]) continue;
+    ++out.choices;
+    const TopTwo top = top_two(logits[i]);
+    const double short_of = top.best_logit - logits[i][static_cast<size_t>(*trace.predicts[i])];
+    if (short_of > tolerance) wrong(i, "chose ", *trace.predicts[i], ", but ", top.best, " is better by ", short_of);
+  }
+  for (const int row : trace.emitted) out.top.push_back(top_two(logits[static_cast<size_t>(row)]));
+  return out;
+}
+
+}  // namespace pardec::test

@@ -1,0 +1,70 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "decoders/decoder.hpp"
+#include "src/support/rng.hpp"
+#include "tests/support/data.hpp"
+#include "tests/support/slow_transformer.hpp"
+
+namespace pardec::test {
+
+/// A byte-level tokenizer.json: `</s>` is 0, `<s>` 1, byte b is b + 4, then merges. About one token in three holds a line
+/// break, most of them with a letter before or after it, so that a random network ends values early, some at once.
+Json line_break_tokenizer();
+inline constexpr Token kLineBreak = 4 + '\n';
+
+/// A random network of a few thousand weights with that tokenizer, as a checkpoint of its own.
+class TinyNetwork {
+ public:
+  /// `changes` are merged over the config of the family ("llama" or "qwen3").
+  explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1, const Json& changes = Json::object());
+
+  Model load(Dtype dtype) const;
+  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  const SlowTransformer& slow() const { return *slow_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::optional<Tokenizer> tokenizer_;
+  std::optional<SlowTransformer> slow_;
+};
+
+/// A job over `products` made-up texts with fields A1 .. An; equal arguments, equal job.
+Job random_job(const std::string& id, int products, int fields, std::uint64_t seed);
+Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer);
+
+/// What came of a list of requests.
+struct Ran {
+  std::vector<std::optional<Answers>> answers;  ///< in order of the requests; empty where one failed
+  std::vector<std::string> errors;              ///< empty where one did not
+  std::map<std::string, Trace> traces;          ///< by name of the sequence
+
+  /// Answers of request i, which must not have failed.
+  const Answers& of(size_t i = 0) const;
+};
+
+/// Decodes with at most `live` requests at a time; traces are recorded where `traced`.
+Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder, const std::vector<Request>& requests, int live = 1,
+        bool traced = false);
+
+/// All values of all contexts in one list, product-major.
+std::vector<FieldResult> flat(const Answers& answers);
+/// All ids that were chosen, in a list per stream.
+std::vector<Tokens> chosen_ids(const Answers& answers);
+/// The smallest distance between best and second best logit of any choice: how far an answer is from another one.
+float smallest_gap(const Answers& answers);
+
+/// One full forward over all rows ever fed, each seeing what was recorded, must make the recorded choices. Also checks
+/// the structure: a row sees itself and nothing of a later step or dropped, and feeds what its `from` row chose.
+struct Replay {
+  int choices = 0;
+  std::vector<std::string> wrong;  ///< empty: all is well
+  std::vector<TopTwo> top;         ///< per emitted row, in order
+};
+Replay replay(const SlowTransformer& slow, const Trace& trace, double tolerance);
+
+}  // namespace pardec::test

@@ -1,0 +1,166 @@
+#include "tests/support/slow_transformer.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "src/model/safetensors.hpp"
+#include "src/support/json.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec::test {
+
+namespace {
+
+double widen_bf16(const std::byte* at) {
+  std::uint16_t half = 0;
+  std::memcpy(&half, at, 2);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+}
+
+double silu(double x) { return x / (1 + std::exp(-x)); }
+
+}  // namespace
+
+SlowTransformer::SlowTransformer(const std::filesystem::path& checkpoint) {
+  const Json config = read_json(checkpoint / "config.json");
+  layers_ = config.at("num_hidden_layers").get<size_t>();
+  heads_ = config.at("num_attention_heads").get<size_t>();
+  kv_heads_ = config.at("num_key_value_heads").get<size_t>();
+  head_dim_ = config.at("head_dim").get<size_t>();
+  eps_ = config.value("rms_norm_eps", 1e-6);
+  theta_ = config.value("rope_theta", 10000.0);
+  tied_ = config.value("tie_word_embeddings", false);
+  const Checkpoint files(checkpoint);
+  for (const auto& [name, entry] : files.tensors()) {
+    if (entry.tensor.type != StoredType::bf16) throw std::logic_error("SlowTransformer reads bf16 alone");
+    Matrix& matrix = weights_[name];
+    matrix.columns = static_cast<size_t>(entry.tensor.shape.back());
+    for (size_t at = 0; at < entry.tensor.data.size(); at += 2) matrix.values.push_back(widen_bf16(entry.tensor.data.data() + at));
+  }
+}
+
+std::vector<double> SlowTransformer::norm(const std::vector<double>& x, const std::string& name) const {
+  double squares = 0;
+  for (const double value : x) squares += value * value;
+  const double scale = 1 / std::sqrt(squares / static_cast<double>(x.size()) + eps_);
+  const Matrix& w = weight(name);
+  std::vector<double> out(x.size());
+  for (size_t i = 0; i < x.size(); ++i) out[i] = w.values[i] * x[i] * scale;
+  return out;
+}
+
+std::vector<double> SlowTransformer::times(const std::string& name, const std::vector<double>& x) const {
+  const Matrix& w = weight(name);
+  std::vector<double> out(w.values.size() / w.columns);
+  for (size_t row = 0; row < out.size(); ++row)
+    for (size_t column = 0; column < w.columns; ++column) out[row] += w.values[row * w.columns + column] * x[column];
+  return out;
+}
+
+void SlowTransformer::rotate(std::vector<double>& x, int position) const {
+  const size_t half = head_dim_ / 2;
+  for (size_t i = 0; i < half; ++i) {
+    const float exponent = static_cast<float>(2 * i) / static_cast<float>(head_dim_);
+    const float frequency = 1.0f / static_cast<float>(std::pow(theta_, static_cast<double>(exponent)));
+    const float angle = static_cast<float>(position) * frequency;
+    const double cos = std::cos(angle), sin = std::sin(angle);  // float32
+    const double a = x[i], b = x[i + half];
+    x[i] = a * cos - b * sin;
+    x[i + half] = b * cos + a * sin;
+  }
+}
+
+std::vector<std::vector<double>> SlowTransformer::logits(const Tokens& tokens, const std::vector<int>& positions,
+                                                         const std::vector<std::vector<int>>& visible) const {
+  const size_t n = tokens.size();
+  std::vector<std::vector<double>> x(n);
+  const Matrix& embedding = weight("model.embed_tokens.weight");
+  for (size_t row = 0; row < n; ++row) {
+    const auto first = embedding.values.begin() + static_cast<std::ptrdiff_t>(tokens[row]) * static_cast<std::ptrdiff_t>(embedding.columns);
+    x[row].assign(first, first + static_cast<std::ptrdiff_t>(embedding.columns));
+  }
+  for (size_t layer = 0; layer < layers_; ++layer) {
+    const std::string prefix = str("model.layers.", layer, ".");
+    // [row][head][head_dim]
+    std::vector<std::vector<std::vector<double>>> q(n), k(n), v(n);
+    for (size_t row = 0; row < n; ++row) {
+      const std::vector<double> h = norm(x[row], prefix + "input_layernorm.weight");
+      const auto project = [&](const char* name, size_t heads, const std::string& head_norm, bool turn) {
+        const std::vector<double> flat = times(prefix + "self_attn." + name + ".weight", h);
+        std::vector<std::vector<double>> split;
+        for (size_t head = 0; head < heads; ++head) {
+          std::vector<double> part(flat.begin() + static_cast<std::ptrdiff_t>(head * head_dim_), flat.begin() + static_cast<std::ptrdiff_t>((head + 1) * head_dim_));
+          if (weights_.contains(prefix + head_norm)) part = norm(part, prefix + head_norm);
+          if (turn) rotate(part, positions[row]);
+          split.push_back(std::move(part));
+        }
+        return split;
+      };
+      q[row] = project("q_proj", heads_, "self_attn.q_norm.weight", true);
+      k[row] = project("k_proj", kv_heads_, "self_attn.k_norm.weight", true);
+      v[row] = project("v_proj", kv_heads_, "none", false);
+    }
+    for (size_t row = 0; row < n; ++row) {
+      std::vector<double> mixed;
+      for (size_t head = 0; head < heads_; ++head) {
+        const size_t shared = head / (heads_ / kv_heads_);
+        std::vector<double> scores;
+        double largest = -INFINITY, sum = 0;
+        for (const int key : visible[row]) {
+          double score = 0;
+          for (size_t i = 0; i < head_dim_; ++i) score += q[row][head][i] * k[static_cast<size_t>(key)][shared][i];
+          scores.push_back(score / std::sqrt(static_cast<double>(head_dim_)));
+          largest = std::max(largest, scores.back());
+        }
+        for (double& score : scores) sum += score = std::exp(score - largest);
+        std::vector<double> out(head_dim_);
+        for (size_t s = 0; s < scores.size(); ++s)
+          for (size_t i = 0; i < head_dim_; ++i) out[i] += scores[s] / sum * v[static_cast<size_t>(visible[row][s])][shared][i];
+        mixed.insert(mixed.end(), out.begin(), out.end());
+      }
+      const std::vector<double> attended = times(prefix + "self_attn.o_proj.weight", mixed);
+      for (size_t i = 0; i < attended.size(); ++i) x[row][i] += attended[i];
+      const std::vector<double> g = norm(x[row], prefix + "post_attention_layernorm.weight");
+      std::vector<double> gate = times(prefix + "mlp.gate_proj.weight", g);
+      const std::vector<double> up = times(prefix + "mlp.up_proj.weight", g);
+      for (size_t i = 0; i < gate.size(); ++i) gate[i] = silu(gate[i]) * up[i];
+      const std::vector<double> down = times(prefix + "mlp.down_proj.weight", gate);
+      for (size_t i = 0; i < down.size(); ++i) x[row][i] += down[i];
+    }
+  }
+  std::vector<std::vector<double>> out;
+  for (size_t row = 0; row < n; ++row)
+    out.push_back(times(tied_ ? "model.embed_tokens.weight" : "lm_head.weight", norm(x[row], "model.norm.weight")));
+  return out;
+}
+
+std::vector<std::vector<double>> SlowTransformer::logits(const Tokens& tokens) const {
+  std::vector<int> positions;
+  std::vector<std::vector<int>> visible;
+  for (int row = 0; row < static_cast<int>(tokens.size()); ++row) {
+    positions.push_back(row);
+    auto& seen = visible.emplace_back();
+    for (int key = 0; key <= row; ++key) seen.push_back(key);
+  }
+  return logits(tokens, positions, visible);
+}
+
+Token SlowTransformer::next(const Tokens& text) const { return top_two(logits(text).back()).best; }
+
+TopTwo top_two(const std::vector<double>& logits) {
+  TopTwo top;
+  top.best_logit = top.second_logit = -INFINITY;
+  for (size_t id = 0; id < logits.size(); ++id) {
+    if (logits[id] > top.best_logit) {
+      top.second = top.best, top.second_logit = top.best_logit;
+      top.best = static_cast<Token>(id), top.best_logit = logits[id];
+    } else if (logits[id] > top.second_logit) {
+      top.second = static_cast<Token>(id), top.second_logit = logits[id];
+    }
+  }
+  return top;
+}
+
+}  // namespace pardec::test

@@ -1,0 +1,50 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/support/types.hpp"
+
+namespace pardec::test {
+
+/// A Llama or Qwen3 network as naive loops over doubles, without cache, batch, packing or a mask rule: each row is told
+/// which rows it sees. Its own reading of config.json; weights as stored. Written from Hugging Face's definition:
+/// RMS norm, rotary embedding over half heads (angles in float32, as there), grouped-query attention, SwiGLU.
+class SlowTransformer {
+ public:
+  explicit SlowTransformer(const std::filesystem::path& checkpoint);
+
+  /// [rows][vocab]; row i sees exactly the rows of `visible[i]`.
+  std::vector<std::vector<double>> logits(const Tokens& tokens, const std::vector<int>& positions,
+                                          const std::vector<std::vector<int>>& visible) const;
+  /// The causal case: row i at position i sees rows 0 to i.
+  std::vector<std::vector<double>> logits(const Tokens& tokens) const;
+  /// The next token by the whole text computed anew.
+  Token next(const Tokens& text) const;
+
+ private:
+  struct Matrix {
+    std::vector<double> values;  // row-major, [out, in]
+    size_t columns = 0;
+  };
+  const Matrix& weight(const std::string& name) const { return weights_.at(name); }
+  std::vector<double> norm(const std::vector<double>& x, const std::string& name) const;
+  std::vector<double> times(const std::string& name, const std::vector<double>& x) const;
+  void rotate(std::vector<double>& x, int position) const;
+
+  std::map<std::string, Matrix> weights_;
+  size_t layers_, heads_, kv_heads_, head_dim_;
+  double eps_, theta_;
+  bool tied_;
+};
+
+/// Best and second best of one row.
+struct TopTwo {
+  Token best = 0, second = 0;
+  double best_logit = 0, second_logit = 0;
+  double gap() const { return best_logit - second_logit; }
+};
+TopTwo top_two(const std::vector<double>& logits);
+
+}  // namespace pardec::test
