@@ -14,8 +14,10 @@ Verb compare_verb() {
     std::string db = "results/pardec.sqlite", run, baseline, format = "md";
     double confidence = 0.95;
     int differences = 0;
+    bool accounting = false;
+    double usd_per_hour = 0;
   };
-  return {"compare", "speed and answers of one run's arms side by side", "pardec compare --db r.sqlite --format json\n  pardec compare --db r.sqlite --differences 20",
+  return {"compare", "speed and answers of one run's arms side by side", "pardec compare --db r.sqlite --format json\n  pardec compare --db r.sqlite --differences 20\n  pardec compare --db r.sqlite --accounting --usd-per-hour 3.77",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<Flags>();
             app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
@@ -23,6 +25,8 @@ Verb compare_verb() {
             app.add_option("--baseline", flags->baseline, "label of the arm that the others are compared with")->type_name("LABEL");
             app.add_option("--confidence-level", flags->confidence, "of the intervals")->capture_default_str()->type_name("X");
             app.add_option("--differences", flags->differences, "list N answers that depart from the baseline's, closest choices first; 0: the comparison")->capture_default_str()->type_name("N");
+            app.add_flag("--accounting", flags->accounting, "list what each arm fed, chose and cached");
+            app.add_option("--usd-per-hour", flags->usd_per_hour, "with --accounting: price of the device, for the price of 1,000 examples")->type_name("X");
             app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")->capture_default_str()->type_name("FORMAT");
             return [flags] {
               const TableFormat format = parse_table_format(flags->format);
@@ -32,8 +36,10 @@ Verb compare_verb() {
               for (const auto& run : store.find_runs({}))
                 if (invocation.empty() && (run.invocation.rfind(flags->run, 0) == 0 || run.uuid.rfind(flags->run, 0) == 0)) invocation = run.invocation;
               if (invocation.empty()) throw ConfigError(str(flags->db, ": has no run whose id begins with '", flags->run, "'"));
-              std::cout << render(flags->differences > 0 ? differences_table(store, invocation, flags->differences)
-                                                         : compare_runs(store, invocation, flags->baseline, flags->confidence), format);
+              const Table table = flags->accounting ? accounting_table(store, invocation, flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt)
+                                  : flags->differences > 0 ? differences_table(store, invocation, flags->differences)
+                                                           : compare_runs(store, invocation, flags->baseline, flags->confidence);
+              std::cout << render(table, format);
               return 0;
             };
           }};

@@ -7,6 +7,7 @@
 
 #include "datasets/dataset.hpp"
 #include "metrics/attribute_f1.hpp"
+#include "metrics/decoding_metrics.hpp"
 #include "metrics/statistics.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -125,6 +126,15 @@ std::string fixed(double value, int decimals) {
   return text;
 }
 
+/// A long text by its beginning; the whole stands behind it in json and csv.
+Cell shortened(const std::string& text) {
+  constexpr size_t kShown = 40;
+  if (text.size() <= kShown) return text;
+  size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
+  return {text.substr(0, end) + "...", Json(text)};
+}
+
 std::vector<RunSummary> runs_of(Store& store, const std::string& invocation) {
   RunFilter filter;
   filter.invocation = invocation;
@@ -140,6 +150,23 @@ const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSu
     if (run.run.label == label && run.run.dataset.name == method.run.dataset.name && run.run.dataset.split == method.run.dataset.split && run.run.id != method.run.id)
       return &run;
   return nullptr;
+}
+
+/// How close the choices were at which an arm's answers first depart from the baseline's.
+std::string departure_note(Store& store, const RunSummary& run) {
+  std::vector<double> gaps;
+  std::int64_t without = 0;
+  for (const auto& generation : store.generations(run.run.id)) {
+    const auto& identity = generation.row.identity;
+    if (!identity || identity->identical) continue;
+    if (identity->gap) gaps.push_back(*identity->gap);
+    else ++without;
+  }
+  std::string note = str(run.run.dataset.name, " ", run.run.label, ": ", run.compared - run.identical, " of ", run.compared, " answers depart from the baseline's");
+  if (!gaps.empty())
+    note += str("; logit gap at the first differing token: median ", fixed(quantile(gaps, 0.5), 3), ", least ", fixed(*std::min_element(gaps.begin(), gaps.end()), 4));
+  if (without) note += str("; ", without, " have no such token");
+  return note + ".";
 }
 
 }  // namespace
@@ -183,6 +210,7 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
                    {"tokens/forward", Align::right, "tokens_per_forward"}, {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"},
                    {"F1 micro", Align::right, "f1_micro"}, {"F1 macro", Align::right, "f1_macro"}, {"F1 strict", Align::right, "f1_strict"}};
   bool samples = false;
+  std::vector<std::string> departures;
   for (const auto& run : runs) {
     const RunRow& row = run.run;
     samples = samples || row.dataset.sample;
@@ -207,6 +235,7 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
       speedup = Cell("1 (baseline)", Json(1.0));
     }
     const ValueF1 f1 = oracle ? ValueF1{} : value_f1(read_answers(store, row.id));
+    if (baseline && !oracle && run.identical < run.compared) departures.push_back(departure_note(store, run));
     const auto score = [&](double value) { return std::isfinite(value) ? Cell(fixed(value, 3) + (row.untrained ? " (untrained)" : ""), Json(value)) : Cell("-", Json()); };
     table.rows.push_back({row.dataset.name + (row.dataset.sample ? " (own sample)" : ""), row.label, number_cell(static_cast<std::int64_t>(row.batch_size)), number_cell(run.generations),
                           number_cell(run.failed_generations), number_cell(speed, 2), speedup, interval, blocks, number_cell(per_forward, 2), same, score(f1.micro), score(f1.macro), score(f1.strict)});
@@ -214,9 +243,43 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
   table.notes.push_back(str("speedup: ratio of total seconds on the same blocks, arms alternating; ", fixed(100 * confidence, 0), " % paired bootstrap over blocks. n: answers; in flight: jobs."));
   if (oracle) table.notes.push_back("oracle: the reference answers were forced, so speed is that of right answers and no score is given; same choices: share of the network's own choices that agree after equal ids.");
   else table.notes.push_back("identical: answers equal to the baseline's in every field. F1 as ExtractGPT counts it; strict: unannotated fields count as absent.");
+  table.notes.insert(table.notes.end(), departures.begin(), departures.end());
   if (first.untrained) table.notes.push_back("untrained: the network's weights are random, its answers are noise.");
   if (samples) table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
   table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, invocation ", invocation.substr(0, 8), "."));
+  return table;
+}
+
+Table accounting_table(Store& store, const std::string& invocation, std::optional<double> usd_per_hour) {
+  Table table;
+  table.title = "What each arm fed, chose and cached";
+  table.columns = {{"dataset"}, {"arm"}, {"jobs", Align::right}, {"prompt", Align::right}, {"forced", Align::right}, {"chosen", Align::right}, {"fed", Align::right},
+                   {"text", Align::right}, {"forwards", Align::right}, {"parallelism", Align::right}, {"attended", Align::right}, {"cached, peak", Align::right, "cached_peak"},
+                   {"pads", Align::right}, {"prefill s", Align::right, "prefill_seconds"}, {"decode s", Align::right, "decode_seconds"}};
+  if (usd_per_hour) table.columns.push_back({"USD/1k", Align::right, "usd_per_thousand"});
+  for (const auto& run : runs_of(store, invocation)) {
+    std::int64_t pads = 0;
+    std::vector<BranchLengths> batch;
+    const auto close_batch = [&] {
+      pads += pad_columns(batch);
+      batch.clear();
+    };
+    for (const auto& job : store.jobs(run.run.id)) {
+      batch.push_back(job.counters.branch_lengths);
+      if (static_cast<int>(batch.size()) == run.run.batch_size) close_batch();
+    }
+    close_batch();
+    const JobCounters& c = run.totals;
+    table.rows.push_back({run.run.dataset.name, run.run.label, number_cell(run.jobs), number_cell(c.prompt_tokens), number_cell(c.forced), number_cell(c.chosen),
+                          number_cell(c.fed), number_cell(c.text_tokens), number_cell(c.forwards),
+                          number_cell(c.forwards ? static_cast<double>(c.chosen) / static_cast<double>(c.forwards) : std::nan(""), 2), number_cell(c.attended),
+                          number_cell(c.cached_peak), number_cell(pads), number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2), number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)});
+    if (usd_per_hour)
+      table.rows.back().push_back(number_cell(usd_per_thousand(static_cast<double>(run.measured_examples) / (static_cast<double>(run.measured_wall_ns) * 1e-9), *usd_per_hour), 4));
+  }
+  table.notes.push_back("prompt, forced (skeleton), chosen, fed, text: tokens summed over jobs; forwards: passes a job took part in; parallelism: chosen / forwards.");
+  table.notes.push_back("pads: dummy tokens that an implementation with padded batches would have fed in batches of this size; here batches are packed and none are.");
+  table.notes.push_back("prefill and decode: latencies summed over jobs; where several are in flight they overlap.");
   return table;
 }
 
@@ -249,7 +312,7 @@ Table differences_table(Store& store, const std::string& invocation, int limit) 
         after = fields[f].text;
       }
       const double gap = identity.gap.value_or(std::numeric_limits<double>::infinity());
-      found.push_back({gap, {method.run.dataset.name, method.run.label, key.first, field, before, after, number_cell(identity.first_difference.value_or(-1)), number_cell(gap, 4)}});
+      found.push_back({gap, {method.run.dataset.name, method.run.label, key.first, field, shortened(before), shortened(after), number_cell(identity.first_difference.value_or(-1)), number_cell(gap, 4)}});
     }
   }
   std::stable_sort(found.begin(), found.end(), [](const Row& a, const Row& b) { return a.gap < b.gap; });

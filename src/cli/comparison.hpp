@@ -21,6 +21,10 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
 /// The invocation with the newest run, of a dataset if one is named. ConfigError when the store is empty.
 std::string latest_invocation(Store& store);
 
+/// What each arm of an invocation fed, chose and cached, with the papers' own counts: parallelism (chosen ids per forward pass),
+/// the dummy tokens that a padded batch would have fed, and, where an hourly price is given, the price of 1,000 examples.
+Table accounting_table(Store& store, const std::string& invocation, std::optional<double> usd_per_hour);
+
 /// Where answers of a method depart from its baseline's: one row a generation, those with the smallest logit gap first.
 Table differences_table(Store& store, const std::string& invocation, int limit);
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "datasets/dataset.hpp"
@@ -17,8 +18,6 @@
 #include "src/support/error.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/text.hpp"
-
-#include <unistd.h>
 
 namespace pardec {
 
@@ -64,9 +63,9 @@ int doctor(const DoctorFlags& flags) {
   checks.row("libtorch", "good", str(libtorch_version(), " ", v.torch_kind, cuda_available() ? ", a GPU can be used" : ", no GPU here"));
   checks.row("processor", "good", str(std::thread::hardware_concurrency(), " cores, ", threads(), " threads used, ", available_memory()));
   checks.add("prompts", [] {
-    std::vector<std::string> names;
-    for (const auto& entry : datasets()) names.push_back(load_prompt(std::string(entry.prompt)).name);
-    return join(names, ", ");
+    std::set<std::string> names;
+    for (const auto& entry : datasets()) names.insert(load_prompt(std::string(entry.prompt)).name);
+    return join({names.begin(), names.end()}, ", ");
   });
   for (const auto& entry : datasets())
     checks.add("dataset " + std::string(entry.name), [&] {

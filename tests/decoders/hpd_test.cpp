@@ -78,7 +78,7 @@ void check_against_algorithm_1(const Trace& trace, const Request& request, const
 
 void check_counters(const Request& request, const Answers& answers, const Trace& trace, int k_max) {
   const Counters& c = answers.counters;
-  std::int64_t longest = 0, chosen = 0, text = 0, s = static_cast<std::int64_t>(request.pieces.whole_prompt().size());
+  std::int64_t longest = 0, chosen = 0, s = static_cast<std::int64_t>(request.pieces.whole_prompt().size());
   CHECK(c.prompt == s);
   for (const auto& segment : request.pieces.segments) s += static_cast<std::int64_t>(segment.size());
   CHECK(c.forced == s - c.prompt);
@@ -109,7 +109,7 @@ void check_counters(const Request& request, const Answers& answers, const Trace&
   CHECK(histogram_tokens == c.chosen);
   CHECK(histogram_forwards == c.forwards);
   CHECK((c.text <= c.chosen && c.text >= c.chosen - std::ssize(lengths)));
-  CHECK((text == 0 && c.prefill_ns + c.decode_ns == c.total_ns));
+  CHECK(c.prefill_ns + c.decode_ns == c.total_ns);
 }
 
 }  // namespace
@@ -179,8 +179,9 @@ TEST_CASE("a batch of unequal rows is packed without dummies") {
 
 TEST_CASE("random networks: all rows ever fed are Algorithm 1's, and counted right") {
   int empty = 0, early = 0, cut = 0;
-  for (const char* family : {"llama", "qwen3"}) {
-    TinyNetwork network(family, 11);
+  for (const std::uint64_t seed : {11, 12, 13, 14}) {
+    const char* family = seed % 2 ? "llama" : "qwen3";
+    TinyNetwork network(family, seed);
     Model model = network.load(Dtype::fp32);
     for (const char* isolated : {"none", "values", "products"})
       for (const int k_max : {1, 4, 9}) {
@@ -190,7 +191,7 @@ TEST_CASE("random networks: all rows ever fed are Algorithm 1's, and counted rig
           requests.push_back(make_request(random_job(str("job", i), 1 + i % 3, 1 + 3 * i, static_cast<std::uint64_t>(k_max)), *decoder, network.tokenizer()));
         const Ran ran = run(model, network.tokenizer(), *decoder, requests, 3, true);
         for (size_t i = 0; i < requests.size(); ++i) {
-          INFO(family << " isolated=" << isolated << " K_max=" << k_max << " request " << i);
+          INFO(family << " seed " << seed << " isolated=" << isolated << " K_max=" << k_max << " request " << i);
           const Answers& answers = ran.of(i);
           const Trace& trace = ran.traces.at(requests[i].job.id);
           check_against_algorithm_1(trace, requests[i], answers, *decoder);
@@ -314,7 +315,9 @@ TEST_CASE("which choices another value can move: later values from its index on 
     const std::vector<FieldResult> before = flat(run(model, network.tokenizer(), *decoder, {request}).of());
     request.oracle->streams[kChanged][kIndex - 1] = 200;
     const std::vector<FieldResult> after = flat(run(model, network.tokenizer(), *decoder, {request}).of());
-    for (int r = 0; r < kValues; ++r)
+    for (int r = 0; r < kValues; ++r) {
+      float largest = 0;
+      bool may_any = false;
       for (int k = 1; k <= 6; ++k) {
         // Choice k of value r is made from the row of v_{r,k-1}, which sees other values' tokens up to k - 1.
         const bool sees_it = r == kChanged || (isolated == std::string("none") && r > kChanged) ||
@@ -323,9 +326,14 @@ TEST_CASE("which choices another value can move: later values from its index on 
         const float difference = std::abs(before[static_cast<size_t>(r)].gaps[static_cast<size_t>(k - 1)] - after[static_cast<size_t>(r)].gaps[static_cast<size_t>(k - 1)]);
         INFO("isolated=" << isolated << " value " << r + 1 << " choice " << k << ": gap moved by " << difference);
         // fp64, told as float32 difference of two logits below 8: two roundings each.
-        if (may_move) CHECK(difference > 1e-4f);
-        else CHECK(difference <= 4 * 8 * 0x1p-24f);
-        if (!may_move) CHECK(before[static_cast<size_t>(r)].unforced[static_cast<size_t>(k - 1)] == after[static_cast<size_t>(r)].unforced[static_cast<size_t>(k - 1)]);
+        may_any |= may_move;
+        largest = std::max(largest, difference);
+        if (may_move) continue;
+        CHECK(difference <= 4 * 8 * 0x1p-24f);
+        CHECK(before[static_cast<size_t>(r)].unforced[static_cast<size_t>(k - 1)] == after[static_cast<size_t>(r)].unforced[static_cast<size_t>(k - 1)]);
       }
+      INFO("isolated=" << isolated << " value " << r + 1 << ": gaps moved by up to " << largest);
+      CHECK((largest > 1e-3f) == may_any);
+    }
   }
 }

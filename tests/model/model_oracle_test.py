@@ -204,7 +204,7 @@ def compare_model(label, folder, vocab, also_bf16):
                 cache[id(s)] = reference(model, s.rows, s.visible)
         out = [(name, reference(model, *source)) for (name, _), source in zip(whole, sources)]
         for name, sequences in together.items():
-            # The n-th steps of the sequences, one after another: as the helper writes them.
+            # The n-th steps of the sequences, one after another: as model_dump writes them.
             parts = [cache[id(s)][slice(*s.steps[i])] for i in range(max(len(s.steps) for s in sequences))
                      for s in sequences if i < len(s.steps)]
             out.append((name, np.concatenate(parts)))
