@@ -15,7 +15,8 @@ namespace pardec {
 
 /// Why a stream of choices ended.
 enum class Stop {
-  terminator,  ///< the decoder's own end was chosen: a line break (hpd), `</result>` (ar ask=together)
+  terminator,  ///< the decoder's own end was chosen: a line break (hpd), `</result>` (ar
+               ///< ask=together)
   eos,         ///< the network's end of sequence was chosen
   limit,       ///< max_new_tokens, per_field or K_max was reached
   context,     ///< the network has no further position
@@ -26,8 +27,8 @@ std::string_view name(Stop stop);
 struct FieldResult {
   std::optional<std::string> text;  ///< the value as read; empty: absent, or none could be read
   Tokens tokens;                    ///< ids chosen for it, from behind its key up to its terminator
-  Tokens unforced;                  ///< under an oracle: what the network itself chose, one per token
-  std::vector<float> gaps;          ///< best logit minus second best, one per token
+  Tokens unforced;          ///< under an oracle: what the network itself chose, one per token
+  std::vector<float> gaps;  ///< best logit minus second best, one per token
   Stop stop = Stop::limit;
 };
 
@@ -38,15 +39,18 @@ struct Answers {
   Tokens tokens;                                 ///< its chosen ids, where it is one stream
   std::vector<float> gaps;                       ///< of those
   Stop stop = Stop::limit;                       ///< of those
-  std::vector<bool> parsed;                      ///< json form: per context, whether its object could be read
+  std::vector<bool> parsed;  ///< json form: per context, whether its object could be read
   Counters counters;
 };
 
-/// Reference ids in the decoder's own answer form, terminators included (`--oracle references`): they are chosen
-/// whatever the network says, so that speed can be measured with an untrained network of the true shape.
+/// Reference ids in the decoder's own answer form, terminators included (`--oracle references`):
+/// they are chosen whatever the network says, so that speed can be measured with an untrained
+/// network of the true shape.
 struct Oracle {
-  std::vector<Tokens> streams;  ///< one per stream, in the order of the decoder's fields; ar ask=together: one
-  /// ar ask=together: where each value's ids stand in the one stream, [begin, end), terminators apart.
+  std::vector<Tokens>
+      streams;  ///< one per stream, in the order of the decoder's fields; ar ask=together: one
+  /// ar ask=together: where each value's ids stand in the one stream, [begin, end), terminators
+  /// apart.
   std::vector<std::pair<int, int>> values;
 };
 
@@ -65,11 +69,13 @@ struct DecoderContext {
   bool ignore_eos = false;
 
   /// The network's ends of sequence; none under ignore_eos.
-  std::vector<Token> eos() const { return ignore_eos ? std::vector<Token>{} : engine.model().config().eos; }
+  std::vector<Token> eos() const {
+    return ignore_eos ? std::vector<Token>{} : engine.model().config().eos;
+  }
 };
 
-/// A decoder is an algorithm over the engine: it sees ids, positions and logits, no cache, packing, timing or storage. It
-/// holds its options and nothing else.
+/// A decoder is an algorithm over the engine: it sees ids, positions and logits, no cache, packing,
+/// timing or storage. It holds its options and nothing else.
 class Decoder {
  public:
   virtual ~Decoder() = default;
@@ -81,31 +87,36 @@ class Decoder {
   /// Its options with their values, as they go into the store and into answers.
   virtual OrderedJson options() const = 0;
   /// The references of a job in its own answer form; [context][field].
-  virtual Oracle reference_oracle(const Request& request, const std::vector<std::vector<std::optional<std::string>>>& references,
-                                  const DecoderContext& context) const = 0;
-  /// REQUIRES: both arguments outlive the task. Throws ModelError (context overflow) and ConfigError.
+  virtual Oracle reference_oracle(
+      const Request& request,
+      const std::vector<std::vector<std::optional<std::string>>>& references,
+      const DecoderContext& context) const = 0;
+  /// REQUIRES: both arguments outlive the task. Throws ModelError (context overflow) and
+  /// ConfigError.
   virtual Task<Answers> decode(const Request& request, const DecoderContext& context) const = 0;
 };
 
 /// One row of the registry.
 struct DecoderEntry {
   std::string_view name;
-  std::string_view source;                     ///< paper
-  std::vector<std::string_view> options;       ///< names without the decoder's own, e.g. "k_max"
-  bool free_running;                           ///< takes any prompt, not only structured jobs
+  std::string_view source;                ///< paper
+  std::vector<std::string_view> options;  ///< names without the decoder's own, e.g. "k_max"
+  bool free_running;                      ///< takes any prompt, not only structured jobs
   std::unique_ptr<Decoder> (*make)(const Json& options);
 };
 
 const std::vector<DecoderEntry>& decoders();
 /// ConfigError with the near names where there is none of that name.
 const DecoderEntry& find_decoder(std::string_view name);
-/// `options` is an object of option -> value. ConfigError: unknown decoder or option (names the near ones), bad value.
+/// `options` is an object of option -> value. ConfigError: unknown decoder or option (names the
+/// near ones), bad value.
 std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options);
 
 /// The bytes of all tokens, joined.
 std::string bytes_of(const Tokens& tokens, const Tokenizer& tokenizer);
 
-/// Ids of `text` up to and with the first that holds a line break, `limit` at most: a value as its decoder would choose it.
+/// Ids of `text` up to and with the first that holds a line break, `limit` at most: a value as its
+/// decoder would choose it.
 Tokens ids_through_line_break(const std::string& text, int limit, const Tokenizer& tokenizer);
 
 }  // namespace pardec

@@ -1,19 +1,23 @@
 // Hyper-Parallel Decoding (HPD).
 //
-// Idea: in attribute extraction the keys of the answer are known and the values hardly depend on one another. So the prompt is
-// followed by the answer's whole skeleton, with a gap of K_max position ids where each value belongs. One forward pass
-// gives the first token of every value; each later one feeds the newest token of every value that is still open, at the
-// positions of its gap, wherever it lies in memory. J products of one category share a prompt, and give J * N values at once.
+// Idea: in attribute extraction the keys of the answer are known and the values hardly depend on
+// one another. So the prompt is followed by the answer's whole skeleton, with a gap of K_max
+// position ids where each value belongs. One forward pass gives the first token of every value;
+// each later one feeds the newest token of every value that is still open, at the positions of its
+// gap, wherever it lies in memory. J products of one category share a prompt, and give J * N values
+// at once.
 //
 //   "Brand":  . . . .  "Color":  . . . .        step 1 (prefill)  ->  v_11 v_21
 //   10    11  12 ..    15    16  17 ..          step 2 feeds v_11 at 12, v_21 at 17  ->  v_12 v_22
 //
-// Source: Glavas et al., "Breaking the Autoregressive Chain: Hyper-Parallel Decoding for Efficient LLM-Based Attribute
-// Value Extraction", sections 4.3.1 to 4.3.5, Algorithms 1 and 2. Letters are the paper's.
+// Source: Glavas et al., "Breaking the Autoregressive Chain: Hyper-Parallel Decoding for Efficient
+// LLM-Based Attribute Value Extraction", sections 4.3.1 to 4.3.5, Algorithms 1 and 2. Letters are
+// the paper's.
 //
-// Differs from the paper: Algorithm 2 ignores structure tokens, here every one belongs to the segment that ends at the next
-// value; the token that closes a value is not fed; sampling is possible; `isolated` values or products are an addition.
-// Batches are packed, so the dummy tokens of section 4.3.6 do not exist.
+// Differs from the paper: Algorithm 2 ignores structure tokens, here every one belongs to the
+// segment that ends at the next value; the token that closes a value is not fed; sampling is
+// possible; `isolated` values or products are an addition. Batches are packed, so the dummy tokens
+// of section 4.3.6 do not exist.
 #include "decoders/hpd.hpp"
 
 #include <algorithm>
@@ -24,7 +28,8 @@
 
 namespace pardec {
 
-HpdLayout lay_out(const Tokens& prompt, const std::vector<Tokens>& segments, int products, const HpdOptions& options) {
+HpdLayout lay_out(const Tokens& prompt, const std::vector<Tokens>& segments, int products,
+                  const HpdOptions& options) {
   HpdLayout layout;
   layout.k_max = options.k_max;
   layout.prompt_length = static_cast<int>(prompt.size());
@@ -37,13 +42,21 @@ HpdLayout lay_out(const Tokens& prompt, const std::vector<Tokens>& segments, int
   const int per_product = static_cast<int>(segments.size()) / std::max(products, 1);
   for (int r = 0; r < static_cast<int>(segments.size()); ++r) {
     const Tokens& segment = segments[static_cast<size_t>(r)];
-    if (segment.empty()) throw ConfigError(str("hpd: segment ", r + 1, " of the skeleton has no token, expected at least one"));
+    if (segment.empty())
+      throw ConfigError(
+          str("hpd: segment ", r + 1, " of the skeleton has no token, expected at least one"));
     for (const Token token : segment) add(token, r);
     layout.end.push_back(static_cast<int>(layout.tokens.size()) - 1);
     switch (options.isolated) {
-      case HpdIsolation::none: layout.segment.push_back(0); break;
-      case HpdIsolation::values: layout.segment.push_back(r + 1); break;
-      case HpdIsolation::products: layout.segment.push_back(r / per_product + 1); break;
+      case HpdIsolation::none:
+        layout.segment.push_back(0);
+        break;
+      case HpdIsolation::values:
+        layout.segment.push_back(r + 1);
+        break;
+      case HpdIsolation::products:
+        layout.segment.push_back(r / per_product + 1);
+        break;
     }
   }
   return layout;
@@ -67,7 +80,8 @@ class Hpd final : public Decoder {
   Form form() const override { return Form::json; }
   int stack() const override { return options_.stack; }
   OrderedJson options() const override;
-  Oracle reference_oracle(const Request& request, const std::vector<std::vector<std::optional<std::string>>>& references,
+  Oracle reference_oracle(const Request& request,
+                          const std::vector<std::vector<std::optional<std::string>>>& references,
                           const DecoderContext& context) const override;
   Task<Answers> decode(const Request& request, const DecoderContext& context) const override;
 
@@ -76,29 +90,38 @@ class Hpd final : public Decoder {
 };
 
 /// A value ends with the token whose text holds a line break (section 4.3.4).
-bool closes(Token token, const Tokenizer& tokenizer) { return tokenizer.bytes(token).find('\n') != std::string_view::npos; }
+bool closes(Token token, const Tokenizer& tokenizer) {
+  return tokenizer.bytes(token).find('\n') != std::string_view::npos;
+}
 
-Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits, Chooser chooser, Sampling sampling,
-                               const Tokenizer& tokenizer);
-Answers assemble(const Request& request, std::vector<FieldResult> values, const Tokenizer& tokenizer);
+Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits,
+                               Chooser chooser, Sampling sampling, const Tokenizer& tokenizer);
+Answers assemble(const Request& request, std::vector<FieldResult> values,
+                 const Tokenizer& tokenizer);
 
 Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context) const {
-  if (!context.tokenizer) throw ConfigError("hpd needs a tokenizer: a value ends at a line break; expected a Job, not token ids");
+  if (!context.tokenizer)
+    throw ConfigError(
+        "hpd needs a tokenizer: a value ends at a line break; expected a Job, not token ids");
   const Tokenizer& tokenizer = *context.tokenizer;
   // Input and position ids (section 4.3.1).
-  const HpdLayout layout = lay_out(request.pieces.whole_prompt(), request.pieces.segments, static_cast<int>(request.job.contexts.size()), options_);
+  const HpdLayout layout = lay_out(request.pieces.whole_prompt(), request.pieces.segments,
+                                   static_cast<int>(request.job.contexts.size()), options_);
   const int context_length = context.engine.model().config().max_position;
   if (layout.last_position() >= context_length)
-    throw ModelError(request.job.id, str("context overflow: ", layout.tokens.size(), " tokens and ", layout.values(), " values of K_max ", layout.k_max,
-                                         " need ", layout.last_position() + 1, " positions, max_position_embeddings is ", context_length,
-                                         "; use a smaller stack or K_max"));
+    throw ModelError(request.job.id,
+                     str("context overflow: ", layout.tokens.size(), " tokens and ",
+                         layout.values(), " values of K_max ", layout.k_max, " need ",
+                         layout.last_position() + 1, " positions, max_position_embeddings is ",
+                         context_length, "; use a smaller stack or K_max"));
 
   // First inference step (4.3.2): all of s, one choice after each segment.
   Sequence sequence = context.engine.open(request.job.id, "hpd");
   for (int extra = 0; extra < layout.extra_segments(); ++extra) sequence.add_segment({0});
   Step prefill;
   for (int i = 0; i < static_cast<int>(layout.tokens.size()); ++i)
-    prefill.add(layout.tokens[static_cast<size_t>(i)], layout.labels[static_cast<size_t>(i)], i < layout.prompt_length ? Origin::prompt : Origin::forced);
+    prefill.add(layout.tokens[static_cast<size_t>(i)], layout.labels[static_cast<size_t>(i)],
+                i < layout.prompt_length ? Origin::prompt : Origin::forced);
   for (const int end : layout.end) prefill.want(end, request.job.sampling);
   StepResult first = co_await sequence.forward(std::move(prefill));
 
@@ -106,15 +129,21 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
   Rng rng(request.job.seed);
   std::vector<Task<FieldResult>> values;
   for (int r = 0; r < layout.values(); ++r) {
-    Chooser chooser(rng, request.oracle ? std::optional(request.oracle->streams[static_cast<size_t>(r)]) : std::nullopt);
-    values.push_back(decode_value(sequence, layout, r, std::move(first.outputs[static_cast<size_t>(r)]), std::move(chooser), request.job.sampling, tokenizer));
+    Chooser chooser(rng, request.oracle
+                             ? std::optional(request.oracle->streams[static_cast<size_t>(r)])
+                             : std::nullopt);
+    values.push_back(decode_value(sequence, layout, r,
+                                  std::move(first.outputs[static_cast<size_t>(r)]),
+                                  std::move(chooser), request.job.sampling, tokenizer));
   }
   Answers answers = assemble(request, co_await all(std::move(values)), tokenizer);
   for (const auto& fields : answers.fields)
     for (const auto& value : fields) {
       Counters& counters = sequence.counters();
       counters.chosen += static_cast<std::int64_t>(value.tokens.size());
-      counters.text += static_cast<std::int64_t>(value.tokens.size()) - (value.stop == Stop::terminator && rstrip(tokenizer.bytes(value.tokens.back())).empty());
+      counters.text +=
+          static_cast<std::int64_t>(value.tokens.size()) -
+          (value.stop == Stop::terminator && rstrip(tokenizer.bytes(value.tokens.back())).empty());
       counters.branch_lengths.push_back(static_cast<std::int64_t>(value.tokens.size()));
     }
   answers.counters = sequence.finish();
@@ -122,8 +151,8 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
 }
 
 /// v_{r,1}, v_{r,2}, ... until a token closes the value (4.3.4) or K_max were chosen.
-Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits, Chooser chooser, Sampling sampling,
-                               const Tokenizer& tokenizer) {
+Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits,
+                               Chooser chooser, Sampling sampling, const Tokenizer& tokenizer) {
   FieldResult v;
   int row = layout.end[static_cast<size_t>(r)];
   for (int k = 1;; ++k) {
@@ -144,8 +173,10 @@ Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int 
   co_return v;
 }
 
-/// Puts the values into the skeleton, and reads them (specs of HPD, A2 Assembly). The result is valid JSON by construction.
-Answers assemble(const Request& request, std::vector<FieldResult> values, const Tokenizer& tokenizer) {
+/// Puts the values into the skeleton, and reads them (specs of HPD, A2 Assembly). The result is
+/// valid JSON by construction.
+Answers assemble(const Request& request, std::vector<FieldResult> values,
+                 const Tokenizer& tokenizer) {
   Answers answers;
   const JsonSkeleton skeleton = json_skeleton(request.job.contexts);
   answers.text = kAnswerOpening;
@@ -154,7 +185,8 @@ Answers assemble(const Request& request, std::vector<FieldResult> values, const 
     auto& fields = answers.fields.emplace_back();
     for (size_t n = 0; n < context.fields.size(); ++n, ++r) {
       values[r].text = parse_json_value(repair_utf8(bytes_of(values[r].tokens, tokenizer)));
-      answers.text += skeleton.segments[r] + json_value(values[r].text, n + 1 == context.fields.size());
+      answers.text +=
+          skeleton.segments[r] + json_value(values[r].text, n + 1 == context.fields.size());
       fields.push_back(std::move(values[r]));
     }
     answers.parsed.push_back(true);
@@ -164,19 +196,24 @@ Answers assemble(const Request& request, std::vector<FieldResult> values, const 
   return answers;
 }
 
-Oracle Hpd::reference_oracle(const Request&, const std::vector<std::vector<std::optional<std::string>>>& references,
+Oracle Hpd::reference_oracle(const Request&,
+                             const std::vector<std::vector<std::optional<std::string>>>& references,
                              const DecoderContext& context) const {
   Oracle oracle;
   for (const auto& values : references)
     for (size_t n = 0; n < values.size(); ++n)
-      oracle.streams.push_back(ids_through_line_break(json_value(values[n], n + 1 == values.size()) + "\n", options_.k_max, *context.tokenizer));
+      oracle.streams.push_back(
+          ids_through_line_break(json_value(values[n], n + 1 == values.size()) + "\n",
+                                 options_.k_max, *context.tokenizer));
   return oracle;
 }
 
 constexpr std::string_view kIsolationNames[] = {"none", "values", "products"};
 
 OrderedJson Hpd::options() const {
-  return {{"k_max", options_.k_max}, {"stack", options_.stack}, {"isolated", kIsolationNames[static_cast<int>(options_.isolated)]}};
+  return {{"k_max", options_.k_max},
+          {"stack", options_.stack},
+          {"isolated", kIsolationNames[static_cast<int>(options_.isolated)]}};
 }
 
 }  // namespace
@@ -188,10 +225,13 @@ std::unique_ptr<Decoder> make_hpd(const Json& options) {
   chosen.stack = read.optional<int>("stack", chosen.stack);
   const std::string isolated = read.optional<std::string>("isolated", "none");
   read.finish();
-  if (chosen.k_max < 1) throw ConfigError(str("hpd.k_max is ", chosen.k_max, ", expected at least 1"));
-  if (chosen.stack < 1) throw ConfigError(str("hpd.stack is ", chosen.stack, ", expected at least 1"));
+  if (chosen.k_max < 1)
+    throw ConfigError(str("hpd.k_max is ", chosen.k_max, ", expected at least 1"));
+  if (chosen.stack < 1)
+    throw ConfigError(str("hpd.stack is ", chosen.stack, ", expected at least 1"));
   const auto found = std::find(std::begin(kIsolationNames), std::end(kIsolationNames), isolated);
-  if (found == std::end(kIsolationNames)) throw ConfigError(str("hpd.isolated is '", isolated, "', expected none, values or products"));
+  if (found == std::end(kIsolationNames))
+    throw ConfigError(str("hpd.isolated is '", isolated, "', expected none, values or products"));
   chosen.isolated = static_cast<HpdIsolation>(found - std::begin(kIsolationNames));
   return std::make_unique<Hpd>(chosen);
 }

@@ -16,13 +16,15 @@ struct HpdOptions {
   HpdIsolation isolated = HpdIsolation::none;
 };
 
-/// s = prompt + skeleton with its labels, and where values go (specs of HPD, A2; paper, Algorithm 2). Segments count from 0.
+/// s = prompt + skeleton with its labels, and where values go (specs of HPD, A2; paper, Algorithm
+/// 2). Segments count from 0.
 struct HpdLayout {
   Tokens tokens;                 ///< s
   std::vector<RowLabel> labels;  ///< of s
   int prompt_length = 0;
-  std::vector<int> end;          ///< index in s of end(seg_r): its row predicts the first token of value r
-  std::vector<int> segment;      ///< visibility segment of value r's tokens: 0, or one per value or product
+  std::vector<int> end;  ///< index in s of end(seg_r): its row predicts the first token of value r
+  std::vector<int>
+      segment;  ///< visibility segment of value r's tokens: 0, or one per value or product
   int k_max = 0;
 
   /// R = J * N.
@@ -31,12 +33,14 @@ struct HpdLayout {
   int extra_segments() const;
   /// Label of v_{r,k}, k = 1..K_max: pos(end(seg_r)) + k, rank k.
   RowLabel value(int r, int k) const;
-  /// The last position that a value could take: |s| - 1 + R * K_max. It must fit the network's context.
+  /// The last position that a value could take: |s| - 1 + R * K_max. It must fit the network's
+  /// context.
   int last_position() const { return static_cast<int>(tokens.size()) - 1 + values() * k_max; }
 };
 
 /// `segments` holds J * N of them, product-major; each is at least one token, else ConfigError.
-HpdLayout lay_out(const Tokens& prompt, const std::vector<Tokens>& segments, int products, const HpdOptions& options);
+HpdLayout lay_out(const Tokens& prompt, const std::vector<Tokens>& segments, int products,
+                  const HpdOptions& options);
 
 std::unique_ptr<Decoder> make_hpd(const Json& options);
 

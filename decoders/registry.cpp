@@ -10,10 +10,14 @@ namespace pardec {
 
 std::string_view name(Stop stop) {
   switch (stop) {
-    case Stop::terminator: return "terminator";
-    case Stop::eos: return "eos";
-    case Stop::limit: return "limit";
-    case Stop::context: return "context";
+    case Stop::terminator:
+      return "terminator";
+    case Stop::eos:
+      return "eos";
+    case Stop::limit:
+      return "limit";
+    case Stop::context:
+      return "context";
   }
   return "";
 }
@@ -21,7 +25,11 @@ std::string_view name(Stop stop) {
 const std::vector<DecoderEntry>& decoders() {
   static const std::vector<DecoderEntry> kDecoders{
       {"ar", "-", {"ask", "forced_keys", "stack"}, /*free_running=*/true, make_ar},
-      {"hpd", "Glavas et al., Hyper-Parallel Decoding", {"k_max", "stack", "isolated"}, /*free_running=*/false, make_hpd},
+      {"hpd",
+       "Glavas et al., Hyper-Parallel Decoding",
+       {"k_max", "stack", "isolated"},
+       /*free_running=*/false,
+       make_hpd},
   };
   return kDecoders;
 }
@@ -40,7 +48,8 @@ std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options
   const std::vector<std::string> known(entry.options.begin(), entry.options.end());
   for (const auto& [key, value] : options.items())
     if (std::find(known.begin(), known.end(), key) == known.end())
-      throw ConfigError(str("decoder ", name, ": unknown option '", key, "'", known_names(key, known)));
+      throw ConfigError(
+          str("decoder ", name, ": unknown option '", key, "'", known_names(key, known)));
   return entry.make(options);
 }
 

@@ -11,7 +11,8 @@ std::int64_t pad_columns(std::span<const BranchLengths> batch) {
   for (std::int64_t t = 2; t <= longest; ++t) {
     std::int64_t widest = 0, open_in_all = 0;
     for (const auto& lengths : batch) {
-      const auto open = std::count_if(lengths.begin(), lengths.end(), [&](std::int64_t length) { return t <= length; });
+      const auto open = std::count_if(lengths.begin(), lengths.end(),
+                                      [&](std::int64_t length) { return t <= length; });
       widest = std::max<std::int64_t>(widest, open);
       open_in_all += open;
     }
@@ -20,6 +21,8 @@ std::int64_t pad_columns(std::span<const BranchLengths> batch) {
   return pads;
 }
 
-double usd_per_thousand(double examples_per_second, double usd_per_hour) { return 1000 * usd_per_hour / (3600 * examples_per_second); }
+double usd_per_thousand(double examples_per_second, double usd_per_hour) {
+  return 1000 * usd_per_hour / (3600 * examples_per_second);
+}
 
 }  // namespace pardec

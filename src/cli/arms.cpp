@@ -17,23 +17,31 @@ namespace {
 
 std::pair<std::string, std::string> key_value(const std::string& text, const std::string& flag) {
   const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) throw ConfigError(str(flag, " is '", text, "', expected option=value"));
+  if (equals == std::string::npos || equals == 0)
+    throw ConfigError(str(flag, " is '", text, "', expected option=value"));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 bool has_option(const DecoderEntry& entry, const std::string& option) {
-  return option == "batch_size" || std::find(entry.options.begin(), entry.options.end(), option) != entry.options.end();
+  return option == "batch_size" ||
+         std::find(entry.options.begin(), entry.options.end(), option) != entry.options.end();
 }
 
 void put(Arm& arm, const std::string& option, const Json& value) {
-  if (option != "batch_size") arm.options[option] = value;
-  else if (!value.is_number_integer() || value.get<int>() < 1) throw ConfigError(str("arm ", arm.label, ": batch_size is ", dump(value), ", expected at least 1"));
-  else arm.batch_size = value.get<int>();
+  if (option != "batch_size")
+    arm.options[option] = value;
+  else if (!value.is_number_integer() || value.get<int>() < 1)
+    throw ConfigError(
+        str("arm ", arm.label, ": batch_size is ", dump(value), ", expected at least 1"));
+  else
+    arm.batch_size = value.get<int>();
 }
 
 }  // namespace
 
-std::vector<Arm> make_arms(const std::vector<std::string>& names, const std::vector<std::string>& specs, const std::vector<std::string>& sets, int batch_size) {
+std::vector<Arm> make_arms(const std::vector<std::string>& names,
+                           const std::vector<std::string>& specs,
+                           const std::vector<std::string>& sets, int batch_size) {
   std::vector<Arm> arms;
   std::vector<std::vector<std::pair<std::string, std::string>>> own;
   for (const auto& name : names) {
@@ -49,17 +57,22 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names, const std::vec
       auto [option, value] = key_value(parts[i], "--arm " + label);
       if (option.rfind(decoder + ".", 0) == 0) option.erase(0, decoder.size() + 1);
       if (!has_option(find_decoder(decoder), option)) {
-        std::vector<std::string> known(find_decoder(decoder).options.begin(), find_decoder(decoder).options.end());
+        std::vector<std::string> known(find_decoder(decoder).options.begin(),
+                                       find_decoder(decoder).options.end());
         known.push_back("batch_size");
-        throw ConfigError(str("--arm ", label, ": decoder ", decoder, " has no option '", option, "'", known_names(option, known)));
+        throw ConfigError(str("--arm ", label, ": decoder ", decoder, " has no option '", option,
+                              "'", known_names(option, known)));
       }
       options.emplace_back(option, value);
     }
   }
-  if (arms.empty()) throw ConfigError("no decoder was named; give --decoder ar,hpd or --arm LABEL=NAME");
+  if (arms.empty())
+    throw ConfigError("no decoder was named; give --decoder ar,hpd or --arm LABEL=NAME");
   for (size_t i = 0; i < arms.size(); ++i)
     for (size_t j = 0; j < i; ++j)
-      if (arms[i].label == arms[j].label) throw ConfigError(str("two arms are labelled '", arms[i].label, "'; give each its own with --arm LABEL=NAME"));
+      if (arms[i].label == arms[j].label)
+        throw ConfigError(str("two arms are labelled '", arms[i].label,
+                              "'; give each its own with --arm LABEL=NAME"));
 
   for (const auto& set : sets) {
     const auto [key, value] = key_value(set, "--set");
@@ -69,14 +82,17 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names, const std::vec
     if (!decoder.empty()) find_decoder(decoder);
     bool used = false;
     for (auto& arm : arms) {
-      if ((!decoder.empty() && arm.decoder != decoder) || !has_option(find_decoder(arm.decoder), option)) continue;
+      if ((!decoder.empty() && arm.decoder != decoder) ||
+          !has_option(find_decoder(arm.decoder), option))
+        continue;
       put(arm, option, option_value(value));
       used = true;
     }
     if (used) continue;
     std::vector<std::string> known;
     for (const auto& arm : arms)
-      for (const auto& name : find_decoder(arm.decoder).options) known.push_back(str(arm.decoder, ".", name));
+      for (const auto& name : find_decoder(arm.decoder).options)
+        known.push_back(str(arm.decoder, ".", name));
     throw ConfigError(str("--set ", key, ": no arm has this option", known_names(key, known)));
   }
   for (size_t i = 0; i < arms.size(); ++i)
@@ -86,20 +102,24 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names, const std::vec
 
 std::vector<std::string> arms_of_experiment(const Json& decoders, const std::string& where) {
   std::vector<std::string> specs;
-  if (!decoders.is_array() || decoders.empty()) throw ConfigError(str(where, ": 'decoders' is ", decoders.type_name(), ", expected a list of {label, name, set}"));
+  if (!decoders.is_array() || decoders.empty())
+    throw ConfigError(str(where, ": 'decoders' is ", decoders.type_name(),
+                          ", expected a list of {label, name, set}"));
   for (size_t i = 0; i < decoders.size(); ++i) {
     JsonReader read(decoders[i], str(where, ": 'decoders'[", i, "]"));
     const auto name = read.required<std::string>("name");
     std::string spec = read.optional<std::string>("label", name) + "=" + name;
     const Json& set = read.any("set");
     read.finish();
-    for (const auto& [option, value] : set.items()) spec += str(",", option, "=", value.is_string() ? value.get<std::string>() : dump(value));
+    for (const auto& [option, value] : set.items())
+      spec += str(",", option, "=", value.is_string() ? value.get<std::string>() : dump(value));
     specs.push_back(std::move(spec));
   }
   return specs;
 }
 
-std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm, const std::string& baseline) {
+std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
+                                  const std::string& baseline) {
   const auto find = [&](auto&& good) -> std::optional<size_t> {
     for (size_t i = 0; i < arms.size(); ++i)
       if (good(arms[i])) return i == arm ? std::nullopt : std::optional(i);
@@ -109,13 +129,16 @@ std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm, cons
     std::vector<std::string> labels;
     for (const auto& a : arms) labels.push_back(a.label);
     if (std::find(labels.begin(), labels.end(), baseline) == labels.end())
-      throw ConfigError(str("--baseline: no arm is labelled '", baseline, "'", known_names(baseline, labels)));
+      throw ConfigError(
+          str("--baseline: no arm is labelled '", baseline, "'", known_names(baseline, labels)));
     return find([&](const Arm& a) { return a.label == baseline; });
   }
   const auto plain_ar = [](const Arm& a, const std::string& ask) {
-    return a.decoder == "ar" && !a.options.value("forced_keys", false) && a.options.value("ask", "together") == ask && a.options.value("stack", 1) == 1;
+    return a.decoder == "ar" && !a.options.value("forced_keys", false) &&
+           a.options.value("ask", "together") == ask && a.options.value("stack", 1) == 1;
   };
-  if (arms[arm].decoder == "ippd") return find([&](const Arm& a) { return plain_ar(a, "separately"); });
+  if (arms[arm].decoder == "ippd")
+    return find([&](const Arm& a) { return plain_ar(a, "separately"); });
   return find([&](const Arm& a) { return plain_ar(a, "together"); });
 }
 

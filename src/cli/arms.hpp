@@ -17,17 +17,21 @@ struct Arm {
 /// The value of an option as it was written: true, false, a number, else text.
 Json option_value(const std::string& text);
 
-/// Arms from `--decoder a,b`, `--arm LABEL=NAME[,option=value...]` and `--set [decoder.]option=value`, in this order.
-/// An arm's own option beats --set. `batch_size` is an option of every arm. ConfigError: no arm, two of one label, unknown
-/// decoder or option, a --set that no arm has.
-std::vector<Arm> make_arms(const std::vector<std::string>& decoders, const std::vector<std::string>& arms,
+/// Arms from `--decoder a,b`, `--arm LABEL=NAME[,option=value...]` and `--set
+/// [decoder.]option=value`, in this order. An arm's own option beats --set. `batch_size` is an
+/// option of every arm. ConfigError: no arm, two of one label, unknown decoder or option, a --set
+/// that no arm has.
+std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
+                           const std::vector<std::string>& arms,
                            const std::vector<std::string>& sets, int batch_size);
 
 /// Adds the decoders of an experiment file: [{"label","name","set":{...}}].
 std::vector<std::string> arms_of_experiment(const Json& decoders, const std::string& where);
 
-/// Index of the arm that `arms[arm]` is compared with: the one labelled `baseline` if that is not empty, else
-/// `ar ask=together` for hpd, `ar ask=separately` for ippd, any ar for the others. None: there is no such arm, or it is this one.
-std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm, const std::string& baseline);
+/// Index of the arm that `arms[arm]` is compared with: the one labelled `baseline` if that is not
+/// empty, else `ar ask=together` for hpd, `ar ask=separately` for ippd, any ar for the others.
+/// None: there is no such arm, or it is this one.
+std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
+                                  const std::string& baseline);
 
 }  // namespace pardec

@@ -15,7 +15,8 @@ namespace {
 /// --batch-size -> PARDEC_BATCH_SIZE
 std::string environment_name(const std::string& flag) {
   std::string name = "PARDEC_";
-  for (const char c : flag) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const char c : flag)
+    name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
 }
 
@@ -31,12 +32,17 @@ std::vector<std::string> long_flags(const CLI::App& app) {
 }
 
 void print_help(const std::vector<Verb>& verbs) {
-  std::cout << "pardec: runs parallel decoders of large language models side by side\n\nUsage: pardec VERB [flags]\n\nVerbs:\n";
+  std::cout << "pardec: runs parallel decoders of large language models side by side\n\nUsage: "
+               "pardec VERB [flags]\n\nVerbs:\n";
   size_t width = 0;
   for (const auto& verb : verbs) width = std::max(width, verb.name.size());
-  for (const auto& verb : verbs) std::cout << "  " << verb.name << std::string(width + 2 - verb.name.size(), ' ') << verb.summary << "\n";
-  std::cout << "\nFlags:\n  -h, --help     this text; 'pardec VERB --help' explains a verb\n  --version      version, commit, libtorch, flags\n\n"
-               "Exit codes: 0 good, 1 the run failed, 2 usage or input, 3 finished with failed samples, 4 a tolerance was missed.\n";
+  for (const auto& verb : verbs)
+    std::cout << "  " << verb.name << std::string(width + 2 - verb.name.size(), ' ') << verb.summary
+              << "\n";
+  std::cout << "\nFlags:\n  -h, --help     this text; 'pardec VERB --help' explains a verb\n  "
+               "--version      version, commit, libtorch, flags\n\n"
+               "Exit codes: 0 good, 1 the run failed, 2 usage or input, 3 finished with failed "
+               "samples, 4 a tolerance was missed.\n";
 }
 
 }  // namespace
@@ -49,21 +55,26 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
   }
   if (first == "--version") {
     const Version& v = version();
-    std::cout << "pardec " << v.version << " (commit " << v.commit << ", libtorch " << v.torch << " " << v.torch_kind << ", " << v.build_type << ", "
-              << v.compiler << ", flags " << (v.flags.empty() ? "none" : v.flags) << ")\n";
+    std::cout << "pardec " << v.version << " (commit " << v.commit << ", libtorch " << v.torch
+              << " " << v.torch_kind << ", " << v.build_type << ", " << v.compiler << ", flags "
+              << (v.flags.empty() ? "none" : v.flags) << ")\n";
     return 0;
   }
   std::vector<std::string> names;
   for (const auto& verb : verbs) names.push_back(verb.name);
-  const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == first; });
-  if (verb == verbs.end()) throw ConfigError(str(first.front() == '-' ? "unknown flag '" : "unknown verb '", first, "'", known_names(first, names)));
+  const auto verb =
+      std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == first; });
+  if (verb == verbs.end())
+    throw ConfigError(str(first.front() == '-' ? "unknown flag '" : "unknown verb '", first, "'",
+                          known_names(first, names)));
 
   CLI::App app(verb->summary, verb->name);
   app.footer("Example:\n  " + verb->example);
   app.allow_extras();
   const std::function<int()> execute = verb->add(app);
   for (CLI::Option* option : app.get_options())
-    if (!option->get_lnames().empty() && option->get_lnames().front() != "help") option->envname(environment_name(option->get_lnames().front()));
+    if (!option->get_lnames().empty() && option->get_lnames().front() != "help")
+      option->envname(environment_name(option->get_lnames().front()));
 
   std::vector<std::string> arguments(argv + 2, argv + argc);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
@@ -78,14 +89,18 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
     usage_error(app, replace_all(error.what(), "\n", " "));
   }
   for (const auto& extra : app.remaining()) {
-    if (extra.rfind("-", 0) == 0) usage_error(app, str("unknown flag '", extra, "'", known_names(split(extra, '=').front(), long_flags(app))));
+    if (extra.rfind("-", 0) == 0)
+      usage_error(app, str("unknown flag '", extra, "'",
+                           known_names(split(extra, '=').front(), long_flags(app))));
     usage_error(app, str("unexpected argument '", extra, "'"));
   }
   return execute();
 }
 
-void apply_config(CLI::App& app, const Json& config, const std::string& where, const std::vector<std::string>& ignored) {
-  if (!config.is_object()) throw ConfigError(str(where, ": is ", config.type_name(), ", expected an object"));
+void apply_config(CLI::App& app, const Json& config, const std::string& where,
+                  const std::vector<std::string>& ignored) {
+  if (!config.is_object())
+    throw ConfigError(str(where, ": is ", config.type_name(), ", expected an object"));
   for (const auto& [key, value] : config.items()) {
     if (std::find(ignored.begin(), ignored.end(), key) != ignored.end()) continue;
     std::string flag = key;
@@ -93,14 +108,19 @@ void apply_config(CLI::App& app, const Json& config, const std::string& where, c
     CLI::Option* option = app.get_option_no_throw("--" + flag);
     if (!option) {
       auto known = ignored;
-      for (const auto& name : long_flags(app)) known.push_back(replace_all(name.substr(2), "-", "_"));
+      for (const auto& name : long_flags(app))
+        known.push_back(replace_all(name.substr(2), "-", "_"));
       throw ConfigError(str(where, ": unknown key '", key, "'", known_names(key, known)));
     }
     if (option->count() > 0) continue;  // the command line or the environment has spoken
     try {
-      const auto add = [&](const Json& item) { option->add_result(item.is_string() ? item.get<std::string>() : dump(item)); };
-      if (value.is_array()) std::for_each(value.begin(), value.end(), add);
-      else add(value);
+      const auto add = [&](const Json& item) {
+        option->add_result(item.is_string() ? item.get<std::string>() : dump(item));
+      };
+      if (value.is_array())
+        std::for_each(value.begin(), value.end(), add);
+      else
+        add(value);
       option->run_callback();
     } catch (const CLI::ParseError& error) {
       throw ConfigError(str(where, ": '", key, "': ", error.what()));

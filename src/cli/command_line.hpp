@@ -8,7 +8,8 @@
 
 namespace pardec {
 
-/// One verb of `pardec`: `add` declares its flags on an app of its own and returns what runs it (an exit code).
+/// One verb of `pardec`: `add` declares its flags on an app of its own and returns what runs it (an
+/// exit code).
 struct Verb {
   std::string name, summary, example;
   std::function<std::function<int()>(CLI::App&)> add;
@@ -21,13 +22,16 @@ Verb model_verb();
 Verb doctor_verb();
 Verb list_verb();
 
-/// Parses and runs one command line. A flag beats its environment variable (PARDEC_ and its name in capitals), that
-/// beats the `-c` file, that beats the default. Throws Error; the caller turns it into an exit code.
+/// Parses and runs one command line. A flag beats its environment variable (PARDEC_ and its name in
+/// capitals), that beats the `-c` file, that beats the default. Throws Error; the caller turns it
+/// into an exit code.
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
-/// Gives the flags of `app` that neither the command line nor the environment set the values of a JSON object: key
-/// "batch_size" (or "batch-size") is flag --batch-size. `ignored` keys belong to somebody else. ConfigError for unknown keys.
-void apply_config(CLI::App& app, const Json& config, const std::string& where, const std::vector<std::string>& ignored);
+/// Gives the flags of `app` that neither the command line nor the environment set the values of a
+/// JSON object: key "batch_size" (or "batch-size") is flag --batch-size. `ignored` keys belong to
+/// somebody else. ConfigError for unknown keys.
+void apply_config(CLI::App& app, const Json& config, const std::string& where,
+                  const std::vector<std::string>& ignored);
 
 /// The arguments as they were given, for the run's record.
 const std::vector<std::string>& command_arguments(const CLI::App& app);

@@ -17,32 +17,60 @@ Verb compare_verb() {
     bool accounting = false;
     double usd_per_hour = 0;
   };
-  return {"compare", "speed and answers of one run's arms side by side", "pardec compare --db r.sqlite --format json\n  pardec compare --db r.sqlite --differences 20\n  pardec compare --db r.sqlite --accounting --usd-per-hour 3.77",
-          [](CLI::App& app) -> std::function<int()> {
-            auto flags = std::make_shared<Flags>();
-            app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
-            app.add_option("--run", flags->run, "first characters of an invocation's or run's id; without it the newest")->type_name("ID");
-            app.add_option("--baseline", flags->baseline, "label of the arm that the others are compared with")->type_name("LABEL");
-            app.add_option("--confidence-level", flags->confidence, "of the intervals")->capture_default_str()->type_name("X");
-            app.add_option("--differences", flags->differences, "list N answers that depart from the baseline's, closest choices first; 0: the comparison")->capture_default_str()->type_name("N");
-            app.add_flag("--accounting", flags->accounting, "list what each arm fed, chose and cached");
-            app.add_option("--usd-per-hour", flags->usd_per_hour, "with --accounting: price of the device, for the price of 1,000 examples")->type_name("X");
-            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")->capture_default_str()->type_name("FORMAT");
-            return [flags] {
-              const TableFormat format = parse_table_format(flags->format);
-              if (!(flags->confidence > 0 && flags->confidence < 1)) throw ConfigError(str("--confidence-level is ", flags->confidence, ", expected between 0 and 1"));
-              Store store(flags->db, {.read_only = true});
-              std::string invocation = flags->run.empty() ? latest_invocation(store) : "";
-              for (const auto& run : store.find_runs({}))
-                if (invocation.empty() && (run.invocation.rfind(flags->run, 0) == 0 || run.uuid.rfind(flags->run, 0) == 0)) invocation = run.invocation;
-              if (invocation.empty()) throw ConfigError(str(flags->db, ": has no run whose id begins with '", flags->run, "'"));
-              const Table table = flags->accounting ? accounting_table(store, invocation, flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt)
-                                  : flags->differences > 0 ? differences_table(store, invocation, flags->differences)
-                                                           : compare_runs(store, invocation, flags->baseline, flags->confidence);
-              std::cout << render(table, format);
-              return 0;
-            };
-          }};
+  return {
+      "compare", "speed and answers of one run's arms side by side",
+      "pardec compare --db r.sqlite --format json\n  pardec compare --db r.sqlite --differences "
+      "20\n  pardec compare --db r.sqlite --accounting --usd-per-hour 3.77",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<Flags>();
+        app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
+        app.add_option("--run", flags->run,
+                       "first characters of an invocation's or run's id; without it the newest")
+            ->type_name("ID");
+        app.add_option("--baseline", flags->baseline,
+                       "label of the arm that the others are compared with")
+            ->type_name("LABEL");
+        app.add_option("--confidence-level", flags->confidence, "of the intervals")
+            ->capture_default_str()
+            ->type_name("X");
+        app.add_option("--differences", flags->differences,
+                       "list N answers that depart from the baseline's, closest choices first; 0: "
+                       "the comparison")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_flag("--accounting", flags->accounting, "list what each arm fed, chose and cached");
+        app.add_option("--usd-per-hour", flags->usd_per_hour,
+                       "with --accounting: price of the device, for the price of 1,000 examples")
+            ->type_name("X");
+        app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+            ->capture_default_str()
+            ->type_name("FORMAT");
+        return [flags] {
+          const TableFormat format = parse_table_format(flags->format);
+          if (!(flags->confidence > 0 && flags->confidence < 1))
+            throw ConfigError(
+                str("--confidence-level is ", flags->confidence, ", expected between 0 and 1"));
+          Store store(flags->db, {.read_only = true});
+          std::string invocation = flags->run.empty() ? latest_invocation(store) : "";
+          for (const auto& run : store.find_runs({}))
+            if (invocation.empty() &&
+                (run.invocation.rfind(flags->run, 0) == 0 || run.uuid.rfind(flags->run, 0) == 0))
+              invocation = run.invocation;
+          if (invocation.empty())
+            throw ConfigError(
+                str(flags->db, ": has no run whose id begins with '", flags->run, "'"));
+          const Table table =
+              flags->accounting
+                  ? accounting_table(
+                        store, invocation,
+                        flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt)
+              : flags->differences > 0
+                  ? differences_table(store, invocation, flags->differences)
+                  : compare_runs(store, invocation, flags->baseline, flags->confidence);
+          std::cout << render(table, format);
+          return 0;
+        };
+      }};
 }
 
 }  // namespace pardec

@@ -37,7 +37,8 @@ RunAnswers read_answers(Store& store, RowId run) {
   for (auto& generation : store.generations(run)) {
     const JobRow* job = jobs.at({generation.job, generation.repeat});
     const auto keys = split(job->key, '+');
-    const auto place = static_cast<size_t>(std::find(keys.begin(), keys.end(), generation.row.sample) - keys.begin());
+    const auto place = static_cast<size_t>(
+        std::find(keys.begin(), keys.end(), generation.row.sample) - keys.begin());
     const std::pair key{generation.row.sample, generation.repeat};
     answers.by_sample.emplace(key, Answered{std::move(generation), job, place});
   }
@@ -60,11 +61,15 @@ Identity compare_fields(const Answered& baseline, const Answered& method) {
     if (f >= theirs.size() || ours[f].text != theirs[f].text) {
       identity.identical = false;
       const Tokens other = f < theirs.size() ? theirs[f].tokens : Tokens{};
-      const auto mismatch = std::mismatch(ours[f].tokens.begin(), ours[f].tokens.end(), other.begin(), other.end());
+      const auto mismatch =
+          std::mismatch(ours[f].tokens.begin(), ours[f].tokens.end(), other.begin(), other.end());
       const auto index = mismatch.first - ours[f].tokens.begin();
       identity.first_difference = before + index;
-      const Json gaps = at_field(method.job->top2.is_object() ? method.job->top2.value("fields", Json()) : Json(), method.context, f);
-      if (gaps.is_array() && static_cast<size_t>(index) < gaps.size() && gaps[static_cast<size_t>(index)].is_number())
+      const Json gaps =
+          at_field(method.job->top2.is_object() ? method.job->top2.value("fields", Json()) : Json(),
+                   method.context, f);
+      if (gaps.is_array() && static_cast<size_t>(index) < gaps.size() &&
+          gaps[static_cast<size_t>(index)].is_number())
         identity.gap = gaps[static_cast<size_t>(index)].get<double>();
       return identity;
     }
@@ -75,7 +80,8 @@ Identity compare_fields(const Answered& baseline, const Answered& method) {
   return identity;
 }
 
-/// Share of the network's own choices that agree, over choices made after the same forced ids of the same value.
+/// Share of the network's own choices that agree, over choices made after the same forced ids of
+/// the same value.
 double unforced_agreement(const RunAnswers& baseline, const RunAnswers& method) {
   std::int64_t compared = 0, same = 0;
   for (const auto& [key, ours] : method.by_sample) {
@@ -90,11 +96,13 @@ double unforced_agreement(const RunAnswers& baseline, const RunAnswers& method) 
       for (size_t k = 0; k < std::min(our_choices.size(), their_choices.size()); ++k) {
         ++compared;
         same += our_choices[k] == their_choices[k];
-        if (our_fields[f].tokens[k] != their_fields[f].tokens[k]) break;  // from here on they follow different ids
+        if (our_fields[f].tokens[k] != their_fields[f].tokens[k])
+          break;  // from here on they follow different ids
       }
     }
   }
-  return compared ? static_cast<double>(same) / static_cast<double>(compared) : std::numeric_limits<double>::quiet_NaN();
+  return compared ? static_cast<double>(same) / static_cast<double>(compared)
+                  : std::numeric_limits<double>::quiet_NaN();
 }
 
 struct ValueF1 {
@@ -107,7 +115,9 @@ ValueF1 value_f1(const RunAnswers& answers) {
   for (const auto& [key, answered] : answers.by_sample)
     for (const auto& score : answered.generation.row.scores)
       if (score.metric == "value_correct")
-        outcomes.push_back({answered.generation.category, score.field, score.details.at("annotated").get<bool>(), counts_of(score.details.at("counts_as").get<std::string>())});
+        outcomes.push_back({answered.generation.category, score.field,
+                            score.details.at("annotated").get<bool>(),
+                            counts_of(score.details.at("counts_as").get<std::string>())});
   if (outcomes.empty()) return {};
   const AttributeScores annotated = extractgpt_f1(outcomes);
   return {annotated.micro_f1, annotated.macro_f1, strict_f1(outcomes).micro_f1};
@@ -131,7 +141,8 @@ Cell shortened(const std::string& text) {
   constexpr size_t kShown = 40;
   if (text.size() <= kShown) return text;
   size_t end = kShown;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;  // not inside a character
   return {text.substr(0, end) + "...", Json(text)};
 }
 
@@ -139,15 +150,19 @@ std::vector<RunSummary> runs_of(Store& store, const std::string& invocation) {
   RunFilter filter;
   filter.invocation = invocation;
   auto runs = store.summaries(filter);
-  if (runs.empty()) throw ConfigError(str(store.path().string(), ": has no invocation ", invocation));
-  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.run.id < b.run.id; });
+  if (runs.empty())
+    throw ConfigError(str(store.path().string(), ": has no invocation ", invocation));
+  std::sort(runs.begin(), runs.end(),
+            [](const auto& a, const auto& b) { return a.run.id < b.run.id; });
   return runs;
 }
 
-const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSummary& method, const std::string& baseline) {
+const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSummary& method,
+                                const std::string& baseline) {
   const std::string label = baseline.empty() ? method.run.baseline.value_or("") : baseline;
   for (const auto& run : runs)
-    if (run.run.label == label && run.run.dataset.name == method.run.dataset.name && run.run.dataset.split == method.run.dataset.split && run.run.id != method.run.id)
+    if (run.run.label == label && run.run.dataset.name == method.run.dataset.name &&
+        run.run.dataset.split == method.run.dataset.split && run.run.id != method.run.id)
       return &run;
   return nullptr;
 }
@@ -159,12 +174,17 @@ std::string departure_note(Store& store, const RunSummary& run) {
   for (const auto& generation : store.generations(run.run.id)) {
     const auto& identity = generation.row.identity;
     if (!identity || identity->identical) continue;
-    if (identity->gap) gaps.push_back(*identity->gap);
-    else ++without;
+    if (identity->gap)
+      gaps.push_back(*identity->gap);
+    else
+      ++without;
   }
-  std::string note = str(run.run.dataset.name, " ", run.run.label, ": ", run.compared - run.identical, " of ", run.compared, " answers depart from the baseline's");
+  std::string note =
+      str(run.run.dataset.name, " ", run.run.label, ": ", run.compared - run.identical, " of ",
+          run.compared, " answers depart from the baseline's");
   if (!gaps.empty())
-    note += str("; logit gap at the first differing token: median ", fixed(quantile(gaps, 0.5), 3), ", least ", fixed(*std::min_element(gaps.begin(), gaps.end()), 4));
+    note += str("; logit gap at the first differing token: median ", fixed(quantile(gaps, 0.5), 3),
+                ", least ", fixed(*std::min_element(gaps.begin(), gaps.end()), 4));
   if (without) note += str("; ", without, " have no such token");
   return note + ".";
 }
@@ -173,7 +193,9 @@ std::string departure_note(Store& store, const RunSummary& run) {
 
 std::string latest_invocation(Store& store) {
   const auto runs = store.find_runs({});
-  if (runs.empty()) throw ConfigError(str(store.path().string(), ": holds no run yet; 'pardec run --db FILE' makes one"));
+  if (runs.empty())
+    throw ConfigError(
+        str(store.path().string(), ": holds no run yet; 'pardec run --db FILE' makes one"));
   return runs.front().invocation;
 }
 
@@ -182,80 +204,146 @@ void mark_identities(Store& store, const std::string& invocation) {
   for (const auto& method : runs) {
     const RunSummary* baseline = find_baseline(runs, method, "");
     if (!baseline || method.run.oracle) continue;  // under an oracle the answers are given
-    const RunAnswers theirs = read_answers(store, baseline->run.id), ours = read_answers(store, method.run.id);
+    const RunAnswers theirs = read_answers(store, baseline->run.id),
+                     ours = read_answers(store, method.run.id);
     for (const auto& [key, answered] : ours.by_sample) {
       const auto found = theirs.by_sample.find(key);
-      if (found == theirs.by_sample.end() || answered.generation.row.error || found->second.generation.row.error) continue;
+      if (found == theirs.by_sample.end() || answered.generation.row.error ||
+          found->second.generation.row.error)
+        continue;
       store.mark_identity(answered.generation.row.id, compare_fields(found->second, answered));
     }
   }
 }
 
-Table compare_runs(Store& store, const std::string& invocation, const std::string& baseline_label, double confidence) {
+Table compare_runs(Store& store, const std::string& invocation, const std::string& baseline_label,
+                   double confidence) {
   const auto runs = runs_of(store, invocation);
-  if (!baseline_label.empty() && std::none_of(runs.begin(), runs.end(), [&](const auto& run) { return run.run.label == baseline_label; })) {
+  if (!baseline_label.empty() && std::none_of(runs.begin(), runs.end(), [&](const auto& run) {
+        return run.run.label == baseline_label;
+      })) {
     std::vector<std::string> labels;
     for (const auto& run : runs) labels.push_back(run.run.label);
-    throw ConfigError(str("--baseline: no arm is labelled '", baseline_label, "'", known_names(baseline_label, labels)));
+    throw ConfigError(str("--baseline: no arm is labelled '", baseline_label, "'",
+                          known_names(baseline_label, labels)));
   }
   const RunRow& first = runs.front().run;
   const bool oracle = first.oracle.has_value();
   const std::string unit(find_dataset(first.dataset.name).unit);
 
   Table table;
-  table.title = str(first.model.path.substr(first.model.path.find_last_of('/') + 1), ", ", first.dtype, ", ", first.device, ", ", first.threads, " threads",
-                    first.untrained ? ", untrained" : "", oracle ? ", oracle " + *first.oracle : "");
-  table.columns = {{"dataset"}, {"arm"}, {"in flight", Align::right, "in_flight"}, {"n", Align::right}, {"failed", Align::right}, {unit + "/s", Align::right, "examples_per_second"},
-                   {"speedup", Align::right}, {fixed(100 * confidence, 0) + " % interval", Align::left, "speedup_interval"}, {"blocks", Align::right},
-                   {"tokens/forward", Align::right, "tokens_per_forward"}, {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"},
-                   {"F1 micro", Align::right, "f1_micro"}, {"F1 macro", Align::right, "f1_macro"}, {"F1 strict", Align::right, "f1_strict"}};
+  table.title =
+      str(first.model.path.substr(first.model.path.find_last_of('/') + 1), ", ", first.dtype, ", ",
+          first.device, ", ", first.threads, " threads", first.untrained ? ", untrained" : "",
+          oracle ? ", oracle " + *first.oracle : "");
+  table.columns = {
+      {"dataset"},
+      {"arm"},
+      {"in flight", Align::right, "in_flight"},
+      {"n", Align::right},
+      {"failed", Align::right},
+      {unit + "/s", Align::right, "examples_per_second"},
+      {"speedup", Align::right},
+      {fixed(100 * confidence, 0) + " % interval", Align::left, "speedup_interval"},
+      {"blocks", Align::right},
+      {"tokens/forward", Align::right, "tokens_per_forward"},
+      {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"},
+      {"F1 micro", Align::right, "f1_micro"},
+      {"F1 macro", Align::right, "f1_macro"},
+      {"F1 strict", Align::right, "f1_strict"}};
   bool samples = false;
   std::vector<std::string> departures;
   for (const auto& run : runs) {
     const RunRow& row = run.run;
     samples = samples || row.dataset.sample;
     const RunSummary* baseline = find_baseline(runs, run, baseline_label);
-    const double speed = run.measured_wall_ns > 0 ? static_cast<double>(run.measured_examples) / (static_cast<double>(run.measured_wall_ns) * 1e-9) : std::nan("");
-    const double per_forward = run.totals.forwards ? static_cast<double>(run.totals.chosen) / static_cast<double>(run.totals.forwards) : std::nan("");
+    const double speed = run.measured_wall_ns > 0
+                             ? static_cast<double>(run.measured_examples) /
+                                   (static_cast<double>(run.measured_wall_ns) * 1e-9)
+                             : std::nan("");
+    const double per_forward = run.totals.forwards ? static_cast<double>(run.totals.chosen) /
+                                                         static_cast<double>(run.totals.forwards)
+                                                   : std::nan("");
 
     Cell speedup("-"), interval("-"), blocks(number_cell(run.measured_blocks)), same("-");
     if (baseline) {
       std::vector<BlockPair> pairs;
-      for (const auto& pair : store.block_pairs(baseline->run.id, row.id)) pairs.push_back({static_cast<double>(pair.baseline_ns), static_cast<double>(pair.method_ns)});
+      for (const auto& pair : store.block_pairs(baseline->run.id, row.id))
+        pairs.push_back(
+            {static_cast<double>(pair.baseline_ns), static_cast<double>(pair.method_ns)});
       if (!pairs.empty()) {
         const Interval ratio = ratio_of_totals(pairs, confidence);
         speedup = number_cell(ratio.estimate, 2);
-        interval = Cell(str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]", ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""), Json{ratio.low, ratio.high});
+        interval = Cell(str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
+                            ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""),
+                        Json{ratio.low, ratio.high});
         blocks = number_cell(static_cast<std::int64_t>(pairs.size()));
       }
-      const double share = oracle ? unforced_agreement(read_answers(store, baseline->run.id), read_answers(store, row.id))
-                                  : run.compared ? static_cast<double>(run.identical) / static_cast<double>(run.compared) : std::nan("");
+      const double share =
+          oracle         ? unforced_agreement(read_answers(store, baseline->run.id),
+                                              read_answers(store, row.id))
+          : run.compared ? static_cast<double>(run.identical) / static_cast<double>(run.compared)
+                         : std::nan("");
       same = Cell(percent(share), std::isfinite(share) ? Json(share) : Json());
-    } else if (std::any_of(runs.begin(), runs.end(), [&](const auto& other) { return find_baseline(runs, other, baseline_label) == &run; })) {
+    } else if (std::any_of(runs.begin(), runs.end(), [&](const auto& other) {
+                 return find_baseline(runs, other, baseline_label) == &run;
+               })) {
       speedup = Cell("1 (baseline)", Json(1.0));
     }
     const ValueF1 f1 = oracle ? ValueF1{} : value_f1(read_answers(store, row.id));
-    if (baseline && !oracle && run.identical < run.compared) departures.push_back(departure_note(store, run));
-    const auto score = [&](double value) { return std::isfinite(value) ? Cell(fixed(value, 3) + (row.untrained ? " (untrained)" : ""), Json(value)) : Cell("-", Json()); };
-    table.rows.push_back({row.dataset.name + (row.dataset.sample ? " (own sample)" : ""), row.label, number_cell(static_cast<std::int64_t>(row.batch_size)), number_cell(run.generations),
-                          number_cell(run.failed_generations), number_cell(speed, 2), speedup, interval, blocks, number_cell(per_forward, 2), same, score(f1.micro), score(f1.macro), score(f1.strict)});
+    if (baseline && !oracle && run.identical < run.compared)
+      departures.push_back(departure_note(store, run));
+    const auto score = [&](double value) {
+      return std::isfinite(value)
+                 ? Cell(fixed(value, 3) + (row.untrained ? " (untrained)" : ""), Json(value))
+                 : Cell("-", Json());
+    };
+    table.rows.push_back(
+        {row.dataset.name + (row.dataset.sample ? " (own sample)" : ""), row.label,
+         number_cell(static_cast<std::int64_t>(row.batch_size)), number_cell(run.generations),
+         number_cell(run.failed_generations), number_cell(speed, 2), speedup, interval, blocks,
+         number_cell(per_forward, 2), same, score(f1.micro), score(f1.macro), score(f1.strict)});
   }
-  table.notes.push_back(str("speedup: ratio of total seconds on the same blocks, arms alternating; ", fixed(100 * confidence, 0), " % paired bootstrap over blocks. n: answers; in flight: jobs."));
-  if (oracle) table.notes.push_back("oracle: the reference answers were forced, so speed is that of right answers and no score is given; same choices: share of the network's own choices that agree after equal ids.");
-  else table.notes.push_back("identical: answers equal to the baseline's in every field. F1 as ExtractGPT counts it; strict: unannotated fields count as absent.");
+  table.notes.push_back(str(
+      "speedup: ratio of total seconds on the same blocks, arms alternating; ",
+      fixed(100 * confidence, 0), " % paired bootstrap over blocks. n: answers; in flight: jobs."));
+  if (oracle)
+    table.notes.push_back(
+        "oracle: the reference answers were forced, so speed is that of right answers and no score "
+        "is given; same choices: share of the network's own choices that agree after equal ids.");
+  else
+    table.notes.push_back(
+        "identical: answers equal to the baseline's in every field. F1 as ExtractGPT counts it; "
+        "strict: unannotated fields count as absent.");
   table.notes.insert(table.notes.end(), departures.begin(), departures.end());
-  if (first.untrained) table.notes.push_back("untrained: the network's weights are random, its answers are noise.");
-  if (samples) table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
-  table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, invocation ", invocation.substr(0, 8), "."));
+  if (first.untrained)
+    table.notes.push_back("untrained: the network's weights are random, its answers are noise.");
+  if (samples)
+    table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
+  table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, invocation ",
+                            invocation.substr(0, 8), "."));
   return table;
 }
 
-Table accounting_table(Store& store, const std::string& invocation, std::optional<double> usd_per_hour) {
+Table accounting_table(Store& store, const std::string& invocation,
+                       std::optional<double> usd_per_hour) {
   Table table;
   table.title = "What each arm fed, chose and cached";
-  table.columns = {{"dataset"}, {"arm"}, {"jobs", Align::right}, {"prompt", Align::right}, {"forced", Align::right}, {"chosen", Align::right}, {"fed", Align::right},
-                   {"text", Align::right}, {"forwards", Align::right}, {"parallelism", Align::right}, {"attended", Align::right}, {"cached, peak", Align::right, "cached_peak"},
-                   {"pads", Align::right}, {"prefill s", Align::right, "prefill_seconds"}, {"decode s", Align::right, "decode_seconds"}};
+  table.columns = {{"dataset"},
+                   {"arm"},
+                   {"jobs", Align::right},
+                   {"prompt", Align::right},
+                   {"forced", Align::right},
+                   {"chosen", Align::right},
+                   {"fed", Align::right},
+                   {"text", Align::right},
+                   {"forwards", Align::right},
+                   {"parallelism", Align::right},
+                   {"attended", Align::right},
+                   {"cached, peak", Align::right, "cached_peak"},
+                   {"pads", Align::right},
+                   {"prefill s", Align::right, "prefill_seconds"},
+                   {"decode s", Align::right, "decode_seconds"}};
   if (usd_per_hour) table.columns.push_back({"USD/1k", Align::right, "usd_per_thousand"});
   for (const auto& run : runs_of(store, invocation)) {
     std::int64_t pads = 0;
@@ -270,16 +358,31 @@ Table accounting_table(Store& store, const std::string& invocation, std::optiona
     }
     close_batch();
     const JobCounters& c = run.totals;
-    table.rows.push_back({run.run.dataset.name, run.run.label, number_cell(run.jobs), number_cell(c.prompt_tokens), number_cell(c.forced), number_cell(c.chosen),
-                          number_cell(c.fed), number_cell(c.text_tokens), number_cell(c.forwards),
-                          number_cell(c.forwards ? static_cast<double>(c.chosen) / static_cast<double>(c.forwards) : std::nan(""), 2), number_cell(c.attended),
-                          number_cell(c.cached_peak), number_cell(pads), number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2), number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)});
+    table.rows.push_back(
+        {run.run.dataset.name, run.run.label, number_cell(run.jobs), number_cell(c.prompt_tokens),
+         number_cell(c.forced), number_cell(c.chosen), number_cell(c.fed),
+         number_cell(c.text_tokens), number_cell(c.forwards),
+         number_cell(c.forwards ? static_cast<double>(c.chosen) / static_cast<double>(c.forwards)
+                                : std::nan(""),
+                     2),
+         number_cell(c.attended), number_cell(c.cached_peak), number_cell(pads),
+         number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2),
+         number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)});
     if (usd_per_hour)
-      table.rows.back().push_back(number_cell(usd_per_thousand(static_cast<double>(run.measured_examples) / (static_cast<double>(run.measured_wall_ns) * 1e-9), *usd_per_hour), 4));
+      table.rows.back().push_back(
+          number_cell(usd_per_thousand(static_cast<double>(run.measured_examples) /
+                                           (static_cast<double>(run.measured_wall_ns) * 1e-9),
+                                       *usd_per_hour),
+                      4));
   }
-  table.notes.push_back("prompt, forced (skeleton), chosen, fed, text: tokens summed over jobs; forwards: passes a job took part in; parallelism: chosen / forwards.");
-  table.notes.push_back("pads: dummy tokens that an implementation with padded batches would have fed in batches of this size; here batches are packed and none are.");
-  table.notes.push_back("prefill and decode: latencies summed over jobs; where several are in flight they overlap.");
+  table.notes.push_back(
+      "prompt, forced (skeleton), chosen, fed, text: tokens summed over jobs; forwards: passes a "
+      "job took part in; parallelism: chosen / forwards.");
+  table.notes.push_back(
+      "pads: dummy tokens that an implementation with padded batches would have fed in batches of "
+      "this size; here batches are packed and none are.");
+  table.notes.push_back(
+      "prefill and decode: latencies summed over jobs; where several are in flight they overlap.");
   return table;
 }
 
@@ -287,7 +390,14 @@ Table differences_table(Store& store, const std::string& invocation, int limit) 
   const auto runs = runs_of(store, invocation);
   Table table;
   table.title = "Where answers depart from the baseline's";
-  table.columns = {{"dataset"}, {"arm"}, {"sample"}, {"field"}, {"baseline"}, {"answer"}, {"token", Align::right}, {"logit gap", Align::right, "logit_gap"}};
+  table.columns = {{"dataset"},
+                   {"arm"},
+                   {"sample"},
+                   {"field"},
+                   {"baseline"},
+                   {"answer"},
+                   {"token", Align::right},
+                   {"logit gap", Align::right, "logit_gap"}};
   struct Row {
     double gap;
     std::vector<Cell> cells;
@@ -296,10 +406,13 @@ Table differences_table(Store& store, const std::string& invocation, int limit) 
   for (const auto& method : runs) {
     const RunSummary* baseline = find_baseline(runs, method, "");
     if (!baseline || method.run.oracle) continue;
-    const RunAnswers theirs = read_answers(store, baseline->run.id), ours = read_answers(store, method.run.id);
+    const RunAnswers theirs = read_answers(store, baseline->run.id),
+                     ours = read_answers(store, method.run.id);
     for (const auto& [key, answered] : ours.by_sample) {
       const auto other = theirs.by_sample.find(key);
-      if (other == theirs.by_sample.end() || answered.generation.row.error || other->second.generation.row.error) continue;
+      if (other == theirs.by_sample.end() || answered.generation.row.error ||
+          other->second.generation.row.error)
+        continue;
       const Identity identity = compare_fields(other->second, answered);
       if (identity.identical) continue;
       std::string field, before, after;
@@ -312,12 +425,19 @@ Table differences_table(Store& store, const std::string& invocation, int limit) 
         after = fields[f].text;
       }
       const double gap = identity.gap.value_or(std::numeric_limits<double>::infinity());
-      found.push_back({gap, {method.run.dataset.name, method.run.label, key.first, field, shortened(before), shortened(after), number_cell(identity.first_difference.value_or(-1)), number_cell(gap, 4)}});
+      found.push_back({gap,
+                       {method.run.dataset.name, method.run.label, key.first, field,
+                        shortened(before), shortened(after),
+                        number_cell(identity.first_difference.value_or(-1)), number_cell(gap, 4)}});
     }
   }
-  std::stable_sort(found.begin(), found.end(), [](const Row& a, const Row& b) { return a.gap < b.gap; });
-  for (size_t i = 0; i < found.size() && (limit <= 0 || static_cast<int>(i) < limit); ++i) table.rows.push_back(std::move(found[i].cells));
-  table.notes.push_back(str(found.size(), " answers differ; token: index of the first that differs among the answer's value tokens; logit gap: best minus second best there."));
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Row& a, const Row& b) { return a.gap < b.gap; });
+  for (size_t i = 0; i < found.size() && (limit <= 0 || static_cast<int>(i) < limit); ++i)
+    table.rows.push_back(std::move(found[i].cells));
+  table.notes.push_back(str(found.size(),
+                            " answers differ; token: index of the first that differs among the "
+                            "answer's value tokens; logit gap: best minus second best there."));
   return table;
 }
 

@@ -8,24 +8,30 @@
 
 namespace pardec {
 
-/// Notes for every method of an invocation how its answers compare with its baseline's: identical field by field?, else
-/// the first token at which a value departs from the baseline's, and how close the two best logits were there.
+/// Notes for every method of an invocation how its answers compare with its baseline's: identical
+/// field by field?, else the first token at which a value departs from the baseline's, and how
+/// close the two best logits were there.
 void mark_identities(Store& store, const std::string& invocation);
 
-/// The arms of one invocation side by side, one row an arm of a dataset: speed over the blocks that were measured whole,
-/// ratio of totals to the baseline with its paired bootstrap interval, tokens per forward, share of identical answers (under
-/// an oracle: of the network's own choices), value F1. `baseline` empty: each run's own.
-/// ConfigError when there is no such invocation or arm.
-Table compare_runs(Store& store, const std::string& invocation, const std::string& baseline, double confidence);
+/// The arms of one invocation side by side, one row an arm of a dataset: speed over the blocks that
+/// were measured whole, ratio of totals to the baseline with its paired bootstrap interval, tokens
+/// per forward, share of identical answers (under an oracle: of the network's own choices), value
+/// F1. `baseline` empty: each run's own. ConfigError when there is no such invocation or arm.
+Table compare_runs(Store& store, const std::string& invocation, const std::string& baseline,
+                   double confidence);
 
-/// The invocation with the newest run, of a dataset if one is named. ConfigError when the store is empty.
+/// The invocation with the newest run, of a dataset if one is named. ConfigError when the store is
+/// empty.
 std::string latest_invocation(Store& store);
 
-/// What each arm of an invocation fed, chose and cached, with the papers' own counts: parallelism (chosen ids per forward pass),
-/// the dummy tokens that a padded batch would have fed, and, where an hourly price is given, the price of 1,000 examples.
-Table accounting_table(Store& store, const std::string& invocation, std::optional<double> usd_per_hour);
+/// What each arm of an invocation fed, chose and cached, with the papers' own counts: parallelism
+/// (chosen ids per forward pass), the dummy tokens that a padded batch would have fed, and, where
+/// an hourly price is given, the price of 1,000 examples.
+Table accounting_table(Store& store, const std::string& invocation,
+                       std::optional<double> usd_per_hour);
 
-/// Where answers of a method depart from its baseline's: one row a generation, those with the smallest logit gap first.
+/// Where answers of a method depart from its baseline's: one row a generation, those with the
+/// smallest logit gap first.
 Table differences_table(Store& store, const std::string& invocation, int limit);
 
 }  // namespace pardec

@@ -40,7 +40,9 @@ class Checks {
       row(name, "BAD", error.what());
     }
   }
-  void row(const std::string& name, const std::string& state, const std::string& detail) { table_.rows.push_back({name, state, detail}); }
+  void row(const std::string& name, const std::string& state, const std::string& detail) {
+    table_.rows.push_back({name, state, detail});
+  }
   int failed() const { return failed_; }
   const Table& table() const { return table_; }
 
@@ -52,16 +54,22 @@ class Checks {
 std::string available_memory() {
   std::ifstream in("/proc/meminfo");
   for (std::string line; std::getline(in, line);)
-    if (line.rfind("MemAvailable:", 0) == 0) return str(std::stol(line.substr(13)) / 1024, " MB free");
+    if (line.rfind("MemAvailable:", 0) == 0)
+      return str(std::stol(line.substr(13)) / 1024, " MB free");
   return "unknown";
 }
 
 int doctor(const DoctorFlags& flags) {
   Checks checks;
   const Version& v = version();
-  checks.row("build", v.build_type == "Release" ? "good" : "slow", str("pardec ", v.version, " ", v.commit, ", ", v.build_type, ", ", v.compiler));
-  checks.row("libtorch", "good", str(libtorch_version(), " ", v.torch_kind, cuda_available() ? ", a GPU can be used" : ", no GPU here"));
-  checks.row("processor", "good", str(std::thread::hardware_concurrency(), " cores, ", threads(), " threads used, ", available_memory()));
+  checks.row("build", v.build_type == "Release" ? "good" : "slow",
+             str("pardec ", v.version, " ", v.commit, ", ", v.build_type, ", ", v.compiler));
+  checks.row("libtorch", "good",
+             str(libtorch_version(), " ", v.torch_kind,
+                 cuda_available() ? ", a GPU can be used" : ", no GPU here"));
+  checks.row("processor", "good",
+             str(std::thread::hardware_concurrency(), " cores, ", threads(), " threads used, ",
+                 available_memory()));
   checks.add("prompts", [] {
     std::set<std::string> names;
     for (const auto& entry : datasets()) names.insert(load_prompt(std::string(entry.prompt)).name);
@@ -69,9 +77,12 @@ int doctor(const DoctorFlags& flags) {
   });
   for (const auto& entry : datasets())
     checks.add("dataset " + std::string(entry.name), [&] {
-      const auto root = flags.data_root.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.data_root);
+      const auto root = flags.data_root.empty()
+                            ? std::nullopt
+                            : std::optional<std::filesystem::path>(flags.data_root);
       const Dataset dataset = load_dataset(entry, root, "test", project_file("datasets/samples"));
-      return str(dataset.examples.size(), " ", entry.unit, dataset.sample ? " (own sample; --data-root names the real ones)" : "");
+      return str(dataset.examples.size(), " ", entry.unit,
+                 dataset.sample ? " (own sample; --data-root names the real ones)" : "");
     });
   if (!flags.model.empty())
     checks.add("model", [&] {
@@ -85,7 +96,9 @@ int doctor(const DoctorFlags& flags) {
       const SequenceStep step{&cache, &segments, token, label, output};
       const std::int64_t begin = clock.now_ns();
       checkpoint.model.forward({&step, 1});
-      return str(parameter_count(checkpoint.model.config()), " parameters, one token in ", (clock.now_ns() - begin) / 1000, " us", checkpoint.note.empty() ? "" : "; " + checkpoint.note);
+      return str(parameter_count(checkpoint.model.config()), " parameters, one token in ",
+                 (clock.now_ns() - begin) / 1000, " us",
+                 checkpoint.note.empty() ? "" : "; " + checkpoint.note);
     });
   if (!flags.db.empty())
     checks.add("database", [&] {
@@ -99,12 +112,18 @@ int doctor(const DoctorFlags& flags) {
 }  // namespace
 
 Verb doctor_verb() {
-  return {"doctor", "check that what a run needs is here", "pardec doctor --model DIR --data-root data --db r.sqlite", [](CLI::App& app) -> std::function<int()> {
+  return {"doctor", "check that what a run needs is here",
+          "pardec doctor --model DIR --data-root data --db r.sqlite",
+          [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<DoctorFlags>();
-            app.add_option("--model", flags->model, "also load this checkpoint and run one token")->type_name("DIR");
-            app.add_option("--data-root", flags->data_root, "also read the datasets there")->type_name("DIR");
+            app.add_option("--model", flags->model, "also load this checkpoint and run one token")
+                ->type_name("DIR");
+            app.add_option("--data-root", flags->data_root, "also read the datasets there")
+                ->type_name("DIR");
             app.add_option("--db", flags->db, "also open this database")->type_name("FILE");
-            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")->capture_default_str()->type_name("FORMAT");
+            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+                ->capture_default_str()
+                ->type_name("FORMAT");
             return [flags] { return doctor(*flags); };
           }};
 }

@@ -42,7 +42,8 @@ std::vector<Tokens> parse_token_lists(const std::string& text) {
         used = 0;
       }
       if (used == 0 || used != number.size() || id < 0 || id > 0x7FFFFFFF)
-        throw ConfigError(str("--prompt-tokens", lines.size() > 1 ? str(" line ", i + 1) : "", ": '", number, "' is no token id, expected ids such as 1,2,3"));
+        throw ConfigError(str("--prompt-tokens", lines.size() > 1 ? str(" line ", i + 1) : "",
+                              ": '", number, "' is no token id, expected ids such as 1,2,3"));
       ids.push_back(static_cast<Token>(id));
     }
     lists.push_back(std::move(ids));
@@ -57,20 +58,27 @@ std::vector<Job> read_jobs(const std::string& file) {
   long line = 0;
   for (const auto& text : split(read_file(file), '\n')) {
     ++line;
-    if (!strip(text).empty()) jobs.push_back(parse_job(parse_json(text, file, line), str(file, ":", line)));
+    if (!strip(text).empty())
+      jobs.push_back(parse_job(parse_json(text, file, line), str(file, ":", line)));
   }
   return jobs;
 }
 
 int generate(const GenerateFlags& flags) {
   const int given = !flags.job.empty() + !flags.prompt.empty() + !flags.prompt_tokens.empty();
-  if (given != 1) throw ConfigError(str(given ? "more than one" : "none", " of --job, --prompt and --prompt-tokens was given, expected one"));
-  if (flags.format != "json" && flags.format != "text") throw ConfigError(str("--format is '", flags.format, "', expected text or json"));
-  if (flags.batch_size < 1) throw ConfigError(str("--batch-size is ", flags.batch_size, ", expected at least 1"));
+  if (given != 1)
+    throw ConfigError(str(given ? "more than one" : "none",
+                          " of --job, --prompt and --prompt-tokens was given, expected one"));
+  if (flags.format != "json" && flags.format != "text")
+    throw ConfigError(str("--format is '", flags.format, "', expected text or json"));
+  if (flags.batch_size < 1)
+    throw ConfigError(str("--batch-size is ", flags.batch_size, ", expected at least 1"));
   const DecoderEntry& entry = find_decoder(flags.decoder);
   const bool open = flags.job.empty();
   if (open && !entry.free_running)
-    throw ConfigError(str("decoder ", entry.name, " fills the fields of a Job and takes no open prompt; give --job FILE.json"));
+    throw ConfigError(
+        str("decoder ", entry.name,
+            " fills the fields of a Job and takes no open prompt; give --job FILE.json"));
   const Arm arm = make_arms({flags.decoder}, {}, flags.set, 1).front();
   const auto decoder = make_decoder(arm.decoder, arm.options);
   flags.decode.sampling();
@@ -85,7 +93,8 @@ int generate(const GenerateFlags& flags) {
   Checkpoint checkpoint = load_checkpoint(flags.model, token_lists.empty());
   const SteadyClock clock;
   Engine engine(checkpoint.model, clock);
-  const DecoderContext context{engine, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr, flags.decode.ignore_eos};
+  const DecoderContext context{engine, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr,
+                               flags.decode.ignore_eos};
 
   std::unique_ptr<std::ofstream> trace;
   if (!flags.trace.empty()) {
@@ -99,13 +108,18 @@ int generate(const GenerateFlags& flags) {
     pieces.prefix = token_lists[i];
     pieces.contexts.emplace_back();
     pieces.fields.push_back({Tokens{}});
-    requests.push_back({open_job(str("prompt-", i + 1), "", flags.decode), Form::free, std::move(pieces), std::nullopt});
+    requests.push_back({open_job(str("prompt-", i + 1), "", flags.decode), Form::free,
+                        std::move(pieces), std::nullopt});
   }
   if (!flags.prompt.empty()) jobs.push_back(open_job("prompt-1", flags.prompt, flags.decode));
-  const PromptFile prompt = open && flags.decode.prompt_file.empty() ? open_prompt() : load_prompt(flags.decode.prompt_file.empty() ? "attributes" : flags.decode.prompt_file);
+  const PromptFile prompt =
+      open && flags.decode.prompt_file.empty()
+          ? open_prompt()
+          : load_prompt(flags.decode.prompt_file.empty() ? "attributes" : flags.decode.prompt_file);
   for (const Job& job : jobs) {
     const Form form = open ? Form::free : decoder->form();
-    requests.push_back({job, form, make_pieces(job, form, prompt, chat, *checkpoint.tokenizer), std::nullopt});
+    requests.push_back(
+        {job, form, make_pieces(job, form, prompt, chat, *checkpoint.tokenizer), std::nullopt});
   }
 
   // Answers come out in the order of the prompts, whenever they end.
@@ -119,11 +133,13 @@ int generate(const GenerateFlags& flags) {
         continue;
       }
       const Answers& a = *answers[printed];
-      if (flags.format == "json") std::cout << dump(answers_json(requests[printed].job, *decoder, a)) << "\n";
+      if (flags.format == "json")
+        std::cout << dump(answers_json(requests[printed].job, *decoder, a)) << "\n";
       else if (!checkpoint.tokenizer) {
         for (size_t t = 0; t < a.tokens.size(); ++t) std::cout << (t ? "," : "") << a.tokens[t];
         std::cout << "\n";
-      } else std::cout << a.text << "\n";
+      } else
+        std::cout << a.text << "\n";
       std::cout.flush();
     }
   };
@@ -131,15 +147,17 @@ int generate(const GenerateFlags& flags) {
     const auto index = static_cast<size_t>(i);
     answers[index] = co_await decoder->decode(requests[index], context);
   };
-  engine.run(static_cast<int>(requests.size()), flags.batch_size, run_one, [&](int i, Task<void>& task) {
-    try {
-      task.result();
-    } catch (const Error& error) {
-      errors[static_cast<size_t>(i)] = error.what();
-    }
-    print_ready();
-  });
-  if (trace && !trace->flush()) throw RunError(str("--trace: ", flags.trace, " could not be written to its end"));
+  engine.run(static_cast<int>(requests.size()), flags.batch_size, run_one,
+             [&](int i, Task<void>& task) {
+               try {
+                 task.result();
+               } catch (const Error& error) {
+                 errors[static_cast<size_t>(i)] = error.what();
+               }
+               print_ready();
+             });
+  if (trace && !trace->flush())
+    throw RunError(str("--trace: ", flags.trace, " could not be written to its end"));
   for (const auto& error : errors)
     if (!error.empty()) return requests.size() == 1 ? 2 : 3;
   return 0;
@@ -149,17 +167,31 @@ int generate(const GenerateFlags& flags) {
 
 Verb generate_verb() {
   return {"generate", "decode one prompt, or a Job, or a file of either",
-          "pardec generate --model experiments/quickstart/model --decoder hpd --job job.json --format json",
+          "pardec generate --model experiments/quickstart/model --decoder hpd --job job.json "
+          "--format json",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<GenerateFlags>();
-            app.add_option("--decoder", flags->decoder, "decoder ('pardec list decoders')")->capture_default_str()->type_name("NAME");
-            app.add_option("--job", flags->job, "a Job as JSON, or one a line in a .jsonl file")->type_name("FILE");
+            app.add_option("--decoder", flags->decoder, "decoder ('pardec list decoders')")
+                ->capture_default_str()
+                ->type_name("NAME");
+            app.add_option("--job", flags->job, "a Job as JSON, or one a line in a .jsonl file")
+                ->type_name("FILE");
             app.add_option("--prompt", flags->prompt, "an open prompt as text")->type_name("TEXT");
-            app.add_option("--prompt-tokens", flags->prompt_tokens, "token ids, e.g. 1,2,3, or @FILE with one list a line; no tokenizer is read")->type_name("IDS");
-            app.add_option("--set", flags->set, "an option of the decoder, e.g. hpd.k_max=16; repeatable")->type_name("KEY=VALUE");
-            app.add_option("--format", flags->format, "text or json (one object a line)")->capture_default_str()->type_name("FORMAT");
-            app.add_option("--trace", flags->trace, "write what every fed token saw and chose")->type_name("FILE");
-            app.add_option("--batch-size", flags->batch_size, "prompts in flight")->capture_default_str()->type_name("N");
+            app.add_option(
+                   "--prompt-tokens", flags->prompt_tokens,
+                   "token ids, e.g. 1,2,3, or @FILE with one list a line; no tokenizer is read")
+                ->type_name("IDS");
+            app.add_option("--set", flags->set,
+                           "an option of the decoder, e.g. hpd.k_max=16; repeatable")
+                ->type_name("KEY=VALUE");
+            app.add_option("--format", flags->format, "text or json (one object a line)")
+                ->capture_default_str()
+                ->type_name("FORMAT");
+            app.add_option("--trace", flags->trace, "write what every fed token saw and chose")
+                ->type_name("FILE");
+            app.add_option("--batch-size", flags->batch_size, "prompts in flight")
+                ->capture_default_str()
+                ->type_name("N");
             flags->model.add_to(app);
             flags->decode.add_to(app);
             return [flags] { return generate(*flags); };

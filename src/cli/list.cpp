@@ -22,7 +22,9 @@ Table decoder_table() {
   Table table;
   table.title = "Decoders";
   table.columns = {{"name"}, {"options"}, {"open prompts"}, {"source"}};
-  for (const auto& entry : decoders()) table.rows.push_back({std::string(entry.name), joined(entry.options), entry.free_running ? "yes" : "no", std::string(entry.source)});
+  for (const auto& entry : decoders())
+    table.rows.push_back({std::string(entry.name), joined(entry.options),
+                          entry.free_running ? "yes" : "no", std::string(entry.source)});
   return table;
 }
 
@@ -30,7 +32,9 @@ Table dataset_table() {
   Table table;
   table.title = "Datasets";
   table.columns = {{"name"}, {"folder under --data-root"}, {"unit"}, {"metrics"}};
-  for (const auto& entry : datasets()) table.rows.push_back({std::string(entry.name), joined(entry.folders), std::string(entry.unit), joined(entry.metrics)});
+  for (const auto& entry : datasets())
+    table.rows.push_back({std::string(entry.name), joined(entry.folders), std::string(entry.unit),
+                          joined(entry.metrics)});
   return table;
 }
 
@@ -40,14 +44,18 @@ Verb list_verb() {
   struct Flags {
     std::string what, format = "md";
   };
-  return {"list", "decoders and datasets that can be named", "pardec list decoders", [](CLI::App& app) -> std::function<int()> {
+  return {"list", "decoders and datasets that can be named", "pardec list decoders",
+          [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<Flags>();
             app.add_option("what", flags->what, "decoders or datasets; both without it");
-            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")->capture_default_str()->type_name("FORMAT");
+            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+                ->capture_default_str()
+                ->type_name("FORMAT");
             return [flags] {
               const TableFormat format = parse_table_format(flags->format);
               if (!flags->what.empty() && flags->what != "decoders" && flags->what != "datasets")
-                throw ConfigError(str("list: '", flags->what, "'", known_names(flags->what, {"decoders", "datasets"})));
+                throw ConfigError(str("list: '", flags->what, "'",
+                                      known_names(flags->what, {"decoders", "datasets"})));
               if (flags->what != "datasets") std::cout << render(decoder_table(), format);
               if (flags->what.empty()) std::cout << "\n";
               if (flags->what != "decoders") std::cout << render(dataset_table(), format);

@@ -22,7 +22,8 @@ struct ModelVerbFlags {
 
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::int64_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<size_t>(at), ",");
+  for (auto at = static_cast<std::int64_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<size_t>(at), ",");
   return digits;
 }
 
@@ -31,7 +32,9 @@ int inspect(const ModelVerbFlags& flags) {
   Table table;
   table.title = flags.folder;
   table.columns = {{"what"}, {"value"}};
-  const auto add = [&](const char* what, const auto& value) { table.rows.push_back({what, str(value)}); };
+  const auto add = [&](const char* what, const auto& value) {
+    table.rows.push_back({what, str(value)});
+  };
   add("family", config.family == Family::llama ? "llama" : "qwen3");
   add("parameters", grouped(parameter_count(config)));
   add("layers", config.layers);
@@ -46,9 +49,12 @@ int inspect(const ModelVerbFlags& flags) {
   for (const Token id : config.eos) eos.push_back(std::to_string(id));
   add("end of sequence", eos.empty() ? "none" : join(eos, ", "));
   // Keys and values of one token, all layers, in the two types that are computed with.
-  const std::int64_t per_token = std::int64_t{2} * config.layers * config.kv_heads * config.head_dim;
-  add("cache per token", str(grouped(per_token * 4), " bytes in fp32, ", grouped(per_token * 2), " in bf16"));
-  if (std::filesystem::exists(std::filesystem::path(flags.folder) / kSynthesisNote)) add("note", "untrained: random weights (model synth)");
+  const std::int64_t per_token =
+      std::int64_t{2} * config.layers * config.kv_heads * config.head_dim;
+  add("cache per token",
+      str(grouped(per_token * 4), " bytes in fp32, ", grouped(per_token * 2), " in bf16"));
+  if (std::filesystem::exists(std::filesystem::path(flags.folder) / kSynthesisNote))
+    add("note", "untrained: random weights (model synth)");
   if (std::filesystem::exists(std::filesystem::path(flags.folder) / "tokenizer.json")) {
     const Tokenizer tokenizer = load_tokenizer(flags.folder, config);
     add("tokenizer", str(grouped(tokenizer.vocab_size()), " ids"));
@@ -61,31 +67,53 @@ int inspect(const ModelVerbFlags& flags) {
 
 /// A small Llama: what `model synth` makes where no config is given.
 Json small_config() {
-  return {{"architectures", {"LlamaForCausalLM"}}, {"model_type", "llama"}, {"hidden_act", "silu"}, {"hidden_size", 256}, {"intermediate_size", 704},
-          {"num_hidden_layers", 4}, {"num_attention_heads", 4}, {"num_key_value_heads", 2}, {"head_dim", 64}, {"max_position_embeddings", 8192},
-          {"rms_norm_eps", 1e-6}, {"rope_theta", 10000.0}, {"tie_word_embeddings", false}};
+  return {{"architectures", {"LlamaForCausalLM"}},
+          {"model_type", "llama"},
+          {"hidden_act", "silu"},
+          {"hidden_size", 256},
+          {"intermediate_size", 704},
+          {"num_hidden_layers", 4},
+          {"num_attention_heads", 4},
+          {"num_key_value_heads", 2},
+          {"head_dim", 64},
+          {"max_position_embeddings", 8192},
+          {"rms_norm_eps", 1e-6},
+          {"rope_theta", 10000.0},
+          {"tie_word_embeddings", false}};
 }
 
 int synthesise(const ModelVerbFlags& flags) {
   const std::filesystem::path tokenizer_file =
       flags.tokenizer.empty() ? project_file("experiments/quickstart/tokenizer.json")
-                              : std::filesystem::is_directory(flags.tokenizer) ? std::filesystem::path(flags.tokenizer) / "tokenizer.json" : std::filesystem::path(flags.tokenizer);
+      : std::filesystem::is_directory(flags.tokenizer)
+          ? std::filesystem::path(flags.tokenizer) / "tokenizer.json"
+          : std::filesystem::path(flags.tokenizer);
   const Tokenizer tokenizer = Tokenizer::load(tokenizer_file);
   Json config = flags.config.empty() ? small_config() : read_json(flags.config);
-  if (!config.contains("vocab_size")) config["vocab_size"] = (tokenizer.vocab_size() + 63) / 64 * 64;
+  if (!config.contains("vocab_size"))
+    config["vocab_size"] = (tokenizer.vocab_size() + 63) / 64 * 64;
   for (const char* end : {"<|im_end|>", "</s>", "<|endoftext|>", "<|end_of_text|>"})
-    if (const auto id = tokenizer.id(end); id && !config.contains("eos_token_id")) config["eos_token_id"] = *id;
-  const ModelConfig parsed = parse_model_config(config, flags.config.empty() ? "the built-in shape" : flags.config);
+    if (const auto id = tokenizer.id(end); id && !config.contains("eos_token_id"))
+      config["eos_token_id"] = *id;
+  const ModelConfig parsed =
+      parse_model_config(config, flags.config.empty() ? "the built-in shape" : flags.config);
   if (tokenizer.vocab_size() > parsed.vocab_size)
-    throw ModelError(tokenizer_file.string(), str("has ids up to ", tokenizer.vocab_size() - 1, ", vocab_size of the config is ", parsed.vocab_size, "; expected at least ", tokenizer.vocab_size()));
+    throw ModelError(
+        tokenizer_file.string(),
+        str("has ids up to ", tokenizer.vocab_size() - 1, ", vocab_size of the config is ",
+            parsed.vocab_size, "; expected at least ", tokenizer.vocab_size()));
   std::error_code error;
   std::filesystem::create_directories(flags.folder, error);
   if (error) throw ConfigError(str(flags.folder, ": cannot be made: ", error.message()));
   synthesise_checkpoint(config, flags.seed, flags.folder);
   const std::filesystem::path folder = flags.folder;
   write_file(folder / "tokenizer.json", read_file(tokenizer_file));
-  write_file(folder / kSynthesisNote, Json{{"made_by", "pardec model synth"}, {"seed", flags.seed}, {"untrained", true}}.dump(2) + "\n");
-  std::cerr << flags.folder << ": " << grouped(parameter_count(parsed)) << " random parameters, vocabulary " << grouped(parsed.vocab_size) << "\n";
+  write_file(
+      folder / kSynthesisNote,
+      Json{{"made_by", "pardec model synth"}, {"seed", flags.seed}, {"untrained", true}}.dump(2) +
+          "\n");
+  std::cerr << flags.folder << ": " << grouped(parameter_count(parsed))
+            << " random parameters, vocabulary " << grouped(parsed.vocab_size) << "\n";
   return 0;
 }
 
@@ -93,19 +121,30 @@ int synthesise(const ModelVerbFlags& flags) {
 
 Verb model_verb() {
   return {"model", "inspect a checkpoint, or synthesise one with random weights",
-          "pardec model inspect DIR\n  pardec model synth DIR\n  pardec model synth DIR --config config.json --tokenizer tokenizer.json --seed 3",
+          "pardec model inspect DIR\n  pardec model synth DIR\n  pardec model synth DIR --config "
+          "config.json --tokenizer tokenizer.json --seed 3",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<ModelVerbFlags>();
             app.add_option("action", flags->action, "inspect or synth")->required();
             app.add_option("folder", flags->folder, "checkpoint folder")->required();
-            app.add_option("--config", flags->config, "synth: a Hugging Face config.json; without it a Llama of 5 M parameters")->type_name("FILE");
-            app.add_option("--tokenizer", flags->tokenizer, "synth: a tokenizer.json or its folder; without it the quickstart's")->type_name("FILE");
-            app.add_option("--seed", flags->seed, "synth: seed of the weights")->capture_default_str()->type_name("N");
-            app.add_option("--format", flags->format, "inspect: md, csv, json, jsonl or latex")->capture_default_str()->type_name("FORMAT");
+            app.add_option(
+                   "--config", flags->config,
+                   "synth: a Hugging Face config.json; without it a Llama of 5 M parameters")
+                ->type_name("FILE");
+            app.add_option("--tokenizer", flags->tokenizer,
+                           "synth: a tokenizer.json or its folder; without it the quickstart's")
+                ->type_name("FILE");
+            app.add_option("--seed", flags->seed, "synth: seed of the weights")
+                ->capture_default_str()
+                ->type_name("N");
+            app.add_option("--format", flags->format, "inspect: md, csv, json, jsonl or latex")
+                ->capture_default_str()
+                ->type_name("FORMAT");
             return [flags] {
               if (flags->action == "inspect") return inspect(*flags);
               if (flags->action == "synth") return synthesise(*flags);
-              throw ConfigError(str("model: '", flags->action, "'", known_names(flags->action, {"inspect", "synth"})));
+              throw ConfigError(str("model: '", flags->action, "'",
+                                    known_names(flags->action, {"inspect", "synth"})));
             };
           }};
 }

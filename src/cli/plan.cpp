@@ -6,7 +6,8 @@
 
 namespace pardec {
 
-std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples, const std::vector<int>& stacks, int block_examples) {
+std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
+                                   const std::vector<int>& stacks, int block_examples) {
   std::vector<std::string> categories;  // in order of first appearance
   std::map<std::string, std::vector<int>> of_category;
   for (size_t i = 0; i < examples.size(); ++i) {
@@ -18,14 +19,17 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples, const s
   for (const int stack : stacks) common = std::lcm(common, static_cast<size_t>(stack));
 
   std::vector<BlockPlan> blocks;
-  const auto full = [&] { return blocks.empty() || static_cast<int>(blocks.back().examples.size()) >= block_examples; };
+  const auto full = [&] {
+    return blocks.empty() || static_cast<int>(blocks.back().examples.size()) >= block_examples;
+  };
   for (const auto& category : categories) {
     const auto& members = of_category[category];
     for (size_t begin = 0; begin < members.size(); begin += common) {
       const size_t end = std::min(begin + common, members.size());
       if (full()) blocks.push_back({{}, std::vector<std::vector<JobPlan>>(stacks.size())});
       BlockPlan& block = blocks.back();
-      block.examples.insert(block.examples.end(), members.begin() + static_cast<long>(begin), members.begin() + static_cast<long>(end));
+      block.examples.insert(block.examples.end(), members.begin() + static_cast<long>(begin),
+                            members.begin() + static_cast<long>(end));
       for (size_t arm = 0; arm < stacks.size(); ++arm) {
         const auto stack = static_cast<size_t>(stacks[arm]);
         for (size_t first = begin; first < end; first += stack) {
@@ -42,9 +46,11 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples, const s
   return blocks;
 }
 
-int default_block_examples(int examples, const std::vector<int>& stacks, const std::vector<int>& batch_sizes) {
+int default_block_examples(int examples, const std::vector<int>& stacks,
+                           const std::vector<int>& batch_sizes) {
   int in_flight = 1;
-  for (size_t i = 0; i < stacks.size(); ++i) in_flight = std::max(in_flight, stacks[i] * batch_sizes[i]);
+  for (size_t i = 0; i < stacks.size(); ++i)
+    in_flight = std::max(in_flight, stacks[i] * batch_sizes[i]);
   return std::max(1, std::min(2 * in_flight, examples / 8));
 }
 

@@ -10,18 +10,25 @@ namespace pardec {
 
 std::filesystem::path project_file(const std::filesystem::path& relative) {
   std::vector<std::filesystem::path> roots;
-  if (const char* set = std::getenv("PARDEC_SHARE"); set && *set) roots.emplace_back(set);
-  else roots = {PARDEC_SOURCE_SHARE, PARDEC_INSTALL_SHARE};
+  if (const char* set = std::getenv("PARDEC_SHARE"); set && *set)
+    roots.emplace_back(set);
+  else
+    roots = {PARDEC_SOURCE_SHARE, PARDEC_INSTALL_SHARE};
   for (const auto& root : roots)
-    if (std::error_code ignored; std::filesystem::exists(root / relative, ignored)) return root / relative;
+    if (std::error_code ignored; std::filesystem::exists(root / relative, ignored))
+      return root / relative;
   std::vector<std::string> looked;
   for (const auto& root : roots) looked.push_back((root / relative).string());
-  throw ConfigError(str(relative.string(), " of the project is missing; looked at ", join(looked, ", "), "; set PARDEC_SHARE to the folder that holds it"));
+  throw ConfigError(str(relative.string(), " of the project is missing; looked at ",
+                        join(looked, ", "), "; set PARDEC_SHARE to the folder that holds it"));
 }
 
 PromptFile load_prompt(const std::string& name_or_path) {
-  const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.find('.') != std::string::npos;
-  const std::filesystem::path file = is_path ? std::filesystem::path(name_or_path) : project_file("datasets/prompts/" + name_or_path + ".txt");
+  const bool is_path =
+      name_or_path.find('/') != std::string::npos || name_or_path.find('.') != std::string::npos;
+  const std::filesystem::path file =
+      is_path ? std::filesystem::path(name_or_path)
+              : project_file("datasets/prompts/" + name_or_path + ".txt");
   return parse_prompt_file(read_file(file), file.filename().string());
 }
 

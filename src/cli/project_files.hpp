@@ -6,8 +6,8 @@
 
 namespace pardec {
 
-/// A file or folder that the project ships (prompts, samples, experiments): under $PARDEC_SHARE, else where it was
-/// installed, else in the source tree. ConfigError when it is in none.
+/// A file or folder that the project ships (prompts, samples, experiments): under $PARDEC_SHARE,
+/// else where it was installed, else in the source tree. ConfigError when it is in none.
 std::filesystem::path project_file(const std::filesystem::path& relative);
 
 /// The prompt file of that name (datasets/prompts/NAME.txt), or the file at that path.

@@ -17,15 +17,24 @@ namespace pardec {
 ModelRow model_row(Store& store, const std::filesystem::path& folder, const ModelConfig& config) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.is_regular_file() && (entry.path().extension() == ".json" || entry.path().extension() == ".safetensors")) files.push_back(entry.path());
+    if (entry.is_regular_file() &&
+        (entry.path().extension() == ".json" || entry.path().extension() == ".safetensors"))
+      files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   ModelRow row;
   row.path = std::filesystem::weakly_canonical(folder).string();
   for (const auto& file : files)
-    row.stamp += str(file.filename().string(), ":", std::filesystem::file_size(file), ":", std::filesystem::last_write_time(file).time_since_epoch().count(), ";");
-  row.shape = {{"layers", config.layers}, {"hidden_size", config.hidden_size}, {"intermediate_size", config.intermediate_size},
-               {"heads", config.heads}, {"kv_heads", config.kv_heads}, {"head_dim", config.head_dim},
-               {"vocab_size", config.vocab_size}, {"max_position", config.max_position}, {"parameters", parameter_count(config)}};
+    row.stamp += str(file.filename().string(), ":", std::filesystem::file_size(file), ":",
+                     std::filesystem::last_write_time(file).time_since_epoch().count(), ";");
+  row.shape = {{"layers", config.layers},
+               {"hidden_size", config.hidden_size},
+               {"intermediate_size", config.intermediate_size},
+               {"heads", config.heads},
+               {"kv_heads", config.kv_heads},
+               {"head_dim", config.head_dim},
+               {"vocab_size", config.vocab_size},
+               {"max_position", config.max_position},
+               {"parameters", parameter_count(config)}};
   if (const auto known = store.model_hash(row.path, row.stamp)) {
     row.hash = *known;
     return row;
@@ -38,13 +47,15 @@ ModelRow model_row(Store& store, const std::filesystem::path& folder, const Mode
 
 DatasetRow dataset_row(const Dataset& dataset) {
   std::string all;
-  for (const auto& file : dataset.files) all += str(file.filename().string(), " ", sha256_file(file), "\n");
+  for (const auto& file : dataset.files)
+    all += str(file.filename().string(), " ", sha256_file(file), "\n");
   return {dataset.name, dataset.split, sha256(all), dataset.sample};
 }
 
 std::vector<SampleRow> sample_rows(const std::vector<Example>& examples) {
   std::vector<SampleRow> rows;
-  for (const auto& example : examples) rows.push_back({example.id, example.cluster, example.category});
+  for (const auto& example : examples)
+    rows.push_back({example.id, example.cluster, example.category});
   return rows;
 }
 
@@ -53,7 +64,8 @@ Json environment_json() {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
       if (key.empty()) return line;
-      if (line.rfind(key, 0) == 0 && line.find(':') != std::string::npos) return std::string(strip(line.substr(line.find(':') + 1)));
+      if (line.rfind(key, 0) == 0 && line.find(':') != std::string::npos)
+        return std::string(strip(line.substr(line.find(':') + 1)));
     }
     return std::string();
   };
@@ -114,11 +126,13 @@ JobRow job_row(const std::string& key, const Answers& answers) {
 
 namespace {
 
-std::vector<AttributePrediction> predictions_of(const Example& example, const std::vector<FieldResult>& fields) {
+std::vector<AttributePrediction> predictions_of(const Example& example,
+                                                const std::vector<FieldResult>& fields) {
   std::vector<AttributePrediction> predictions;
   for (size_t f = 0; f < fields.size(); ++f) {
     const ExampleField& field = example.fields[f];
-    predictions.push_back({example.category, field.name, field.annotated, field.references, fields[f].text});
+    predictions.push_back(
+        {example.category, field.name, field.annotated, field.references, fields[f].text});
   }
   return predictions;
 }
@@ -141,7 +155,11 @@ std::vector<ScoreRow> value_scores(const Example& example, const std::vector<Fie
     ScoreRow row;
     row.metric = metric;
     row.value = scores.micro_f1;
-    row.details = {{"nn", scores.micro.nn}, {"nv", scores.micro.nv}, {"vn", scores.micro.vn}, {"vc", scores.micro.vc}, {"vw", scores.micro.vw}};
+    row.details = {{"nn", scores.micro.nn},
+                   {"nv", scores.micro.nv},
+                   {"vn", scores.micro.vn},
+                   {"vc", scores.micro.vc},
+                   {"vw", scores.micro.vw}};
     rows.push_back(std::move(row));
   };
   add("extractgpt_f1", extractgpt_f1(predictions));
@@ -149,7 +167,8 @@ std::vector<ScoreRow> value_scores(const Example& example, const std::vector<Fie
   return rows;
 }
 
-std::vector<GenerationRow> generation_rows(const std::vector<const Example*>& examples, const Answers& answers, bool scored) {
+std::vector<GenerationRow> generation_rows(const std::vector<const Example*>& examples,
+                                           const Answers& answers, bool scored) {
   std::vector<GenerationRow> rows;
   for (size_t c = 0; c < examples.size(); ++c) {
     GenerationRow row;
@@ -160,7 +179,8 @@ std::vector<GenerationRow> generation_rows(const std::vector<const Example*>& ex
       const FieldResult& field = answers.fields[c][f];
       values[examples[c]->fields[f].name] = field.text ? OrderedJson(*field.text) : OrderedJson();
       row.tokens.insert(row.tokens.end(), field.tokens.begin(), field.tokens.end());
-      row.fields.push_back({examples[c]->fields[f].name, field.text.value_or(""), field.tokens, std::string(name(field.stop))});
+      row.fields.push_back({examples[c]->fields[f].name, field.text.value_or(""), field.tokens,
+                            std::string(name(field.stop))});
     }
     // A job of one example is its example's answer as it came; in a stack each has its own part.
     row.text = examples.size() == 1 ? answers.text : dump(values);
@@ -175,7 +195,8 @@ std::vector<GenerationRow> generation_rows(const std::vector<const Example*>& ex
   return rows;
 }
 
-std::vector<GenerationRow> failed_rows(const std::vector<const Example*>& examples, const std::string& error) {
+std::vector<GenerationRow> failed_rows(const std::vector<const Example*>& examples,
+                                       const std::string& error) {
   std::vector<GenerationRow> rows;
   for (const Example* example : examples) {
     GenerationRow row;

@@ -31,8 +31,9 @@ struct RunFlags {
   ModelFlags model;
   DecodeFlags decode;
   std::vector<std::string> decoders, arms, sets, datasets;
-  std::string data_root, split = "test", order = "interleaved", baseline, db = "results/pardec.sqlite", shard, config, format = "md",
-              progress = "auto", oracle, trace;
+  std::string data_root, split = "test", order = "interleaved", baseline,
+                         db = "results/pardec.sqlite", shard, config, format = "md",
+                         progress = "auto", oracle, trace;
   std::int64_t limit = 0, offset = 0;
   int batch_size = 8, warmup = 1, runs = 1, block = 0;
   double fail_on_error = 0;
@@ -58,7 +59,8 @@ struct Shard {
 std::atomic<int> interrupts{0};
 
 extern "C" void on_interrupt(int signal) {
-  // The first lets jobs in flight end and be stored, the second stops at once: nothing stored is lost.
+  // The first lets jobs in flight end and be stored, the second stops at once: nothing stored is
+  // lost.
   if (interrupts.fetch_add(1) > 0) std::_Exit(128 + signal);
 }
 
@@ -68,24 +70,31 @@ Shard parse_shard(const std::string& text) {
   Shard shard;
   if (text.empty()) return shard;
   char end = 0;
-  if (std::sscanf(text.c_str(), "%d/%d%c", &shard.index, &shard.count, &end) != 2 || shard.count < 1 || shard.index < 0 || shard.index >= shard.count)
+  if (std::sscanf(text.c_str(), "%d/%d%c", &shard.index, &shard.count, &end) != 2 ||
+      shard.count < 1 || shard.index < 0 || shard.index >= shard.count)
     throw ConfigError(str("--shard is '", text, "', expected I/N with 0 <= I < N, e.g. 0/4"));
   return shard;
 }
 
 /// Keys of an experiment file that are no flags of `run`.
-constexpr std::array kExperimentKeys{"name", "decoders", "datasets", "model", "models", "grid", "judge", "published"};
+constexpr std::array kExperimentKeys{"name",   "decoders", "datasets", "model",
+                                     "models", "grid",     "judge",    "published"};
 
 void read_experiment(CLI::App& app, RunFlags& flags) {
   const Json json = read_json(flags.config);
   apply_config(app, json, flags.config, {kExperimentKeys.begin(), kExperimentKeys.end()});
   for (const char* key : {"grid", "models", "judge", "published"})
-    if (json.contains(key)) throw ConfigError(str(flags.config, ": '", key, "' is for experiments that `run` cannot do; expected one model and a list of decoders"));
+    if (json.contains(key))
+      throw ConfigError(str(
+          flags.config, ": '", key,
+          "' is for experiments that `run` cannot do; expected one model and a list of decoders"));
   JsonReader read(json, flags.config);
   flags.name = read.optional<std::string>("name", flags.name);
   if (flags.model.model.empty()) flags.model.model = read.optional<std::string>("model", "");
-  if (flags.datasets.empty()) flags.datasets = read.optional<std::vector<std::string>>("datasets", {});
-  if (flags.decoders.empty() && flags.arms.empty() && json.contains("decoders")) flags.arms = arms_of_experiment(json["decoders"], flags.config);
+  if (flags.datasets.empty())
+    flags.datasets = read.optional<std::vector<std::string>>("datasets", {});
+  if (flags.decoders.empty() && flags.arms.empty() && json.contains("decoders"))
+    flags.arms = arms_of_experiment(json["decoders"], flags.config);
 }
 
 void check(const RunFlags& flags) {
@@ -98,15 +107,25 @@ void check(const RunFlags& flags) {
   at_least("--warmup", flags.warmup, 0);
   at_least("--runs", flags.runs, 1);
   at_least("--block", flags.block, 0);
-  if (flags.order != "interleaved" && flags.order != "blocked") throw ConfigError(str("--order is '", flags.order, "', expected interleaved or blocked"));
-  if (flags.retry_errors && !flags.resume) throw ConfigError("--retry-errors goes with --resume: it repeats the failed jobs of the run that is resumed");
-  if (flags.datasets.empty()) throw ConfigError("no dataset was named; give --dataset oa-mine,ae-110k ('pardec list datasets')");
-  if (flags.oracle.rfind("accept:", 0) == 0) throw ConfigError("--oracle accept:A drives decoders that draft; none of the arms does");
-  if (flags.oracle.rfind("recorded:", 0) == 0) throw ConfigError("--oracle recorded:RUN drives decoders that choose control tokens; none of the arms does");
-  if (!flags.oracle.empty() && flags.oracle != "references") throw ConfigError(str("--oracle is '", flags.oracle, "', expected references"));
+  if (flags.order != "interleaved" && flags.order != "blocked")
+    throw ConfigError(str("--order is '", flags.order, "', expected interleaved or blocked"));
+  if (flags.retry_errors && !flags.resume)
+    throw ConfigError(
+        "--retry-errors goes with --resume: it repeats the failed jobs of the run that is resumed");
+  if (flags.datasets.empty())
+    throw ConfigError(
+        "no dataset was named; give --dataset oa-mine,ae-110k ('pardec list datasets')");
+  if (flags.oracle.rfind("accept:", 0) == 0)
+    throw ConfigError("--oracle accept:A drives decoders that draft; none of the arms does");
+  if (flags.oracle.rfind("recorded:", 0) == 0)
+    throw ConfigError(
+        "--oracle recorded:RUN drives decoders that choose control tokens; none of the arms does");
+  if (!flags.oracle.empty() && flags.oracle != "references")
+    throw ConfigError(str("--oracle is '", flags.oracle, "', expected references"));
 }
 
-std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Arm>& arms, const std::vector<std::unique_ptr<Decoder>>& decoders) {
+std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Arm>& arms,
+                                     const std::vector<std::unique_ptr<Decoder>>& decoders) {
   std::vector<int> stacks, batches;
   for (size_t a = 0; a < arms.size(); ++a) {
     stacks.push_back(decoders[a]->stack());
@@ -117,41 +136,78 @@ std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Ar
     const DatasetEntry& entry = find_dataset(name);
     Workload work;
     work.entry = &entry;
-    work.dataset = load_dataset(entry, flags.data_root.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.data_root), flags.split, project_file("datasets/samples"));
+    work.dataset = load_dataset(entry,
+                                flags.data_root.empty()
+                                    ? std::nullopt
+                                    : std::optional<std::filesystem::path>(flags.data_root),
+                                flags.split, project_file("datasets/samples"));
     work.examples = select(work.dataset.examples, flags.limit, flags.offset, flags.decode.seed);
-    if (work.examples.empty()) throw ConfigError(str("dataset ", name, ": --offset ", flags.offset, " leaves none of its ", work.dataset.examples.size(), " examples"));
-    work.prompt = load_prompt(flags.decode.prompt_file.empty() ? std::string(entry.prompt) : flags.decode.prompt_file);
-    const int block = flags.block > 0 ? flags.block : default_block_examples(static_cast<int>(work.examples.size()), stacks, batches);
+    if (work.examples.empty())
+      throw ConfigError(str("dataset ", name, ": --offset ", flags.offset, " leaves none of its ",
+                            work.dataset.examples.size(), " examples"));
+    work.prompt = load_prompt(flags.decode.prompt_file.empty() ? std::string(entry.prompt)
+                                                               : flags.decode.prompt_file);
+    const int block =
+        flags.block > 0
+            ? flags.block
+            : default_block_examples(static_cast<int>(work.examples.size()), stacks, batches);
     work.blocks = plan_blocks(work.examples, stacks, block);
     workloads.push_back(std::move(work));
   }
   return workloads;
 }
 
-void print_plan(const RunFlags& flags, const std::vector<Arm>& arms, const std::vector<std::unique_ptr<Decoder>>& decoders, const std::vector<Workload>& workloads) {
+void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
+                const std::vector<std::unique_ptr<Decoder>>& decoders,
+                const std::vector<Workload>& workloads) {
   Table table;
   table.title = "Plan (nothing is run)";
-  table.columns = {{"dataset"}, {"split"}, {"examples", Align::right}, {"arm"}, {"decoder"}, {"options"}, {"in flight", Align::right}, {"jobs", Align::right}, {"blocks", Align::right}, {"compared with"}};
+  table.columns = {{"dataset"},
+                   {"split"},
+                   {"examples", Align::right},
+                   {"arm"},
+                   {"decoder"},
+                   {"options"},
+                   {"in flight", Align::right},
+                   {"jobs", Align::right},
+                   {"blocks", Align::right},
+                   {"compared with"}};
   for (const auto& work : workloads)
     for (size_t a = 0; a < arms.size(); ++a) {
       std::int64_t jobs = 0;
       for (const auto& block : work.blocks) jobs += static_cast<std::int64_t>(block.jobs[a].size());
       const auto baseline = baseline_of(arms, a, flags.baseline);
-      table.rows.push_back({work.dataset.name + (work.dataset.sample ? " (own sample)" : ""), work.dataset.split, number_cell(static_cast<std::int64_t>(work.examples.size())),
-                            arms[a].label, arms[a].decoder, dump(decoders[a]->options()), number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
-                            number_cell(jobs * flags.runs), number_cell(static_cast<std::int64_t>(work.blocks.size())), baseline ? arms[*baseline].label : "-"});
+      table.rows.push_back({work.dataset.name + (work.dataset.sample ? " (own sample)" : ""),
+                            work.dataset.split,
+                            number_cell(static_cast<std::int64_t>(work.examples.size())),
+                            arms[a].label, arms[a].decoder, dump(decoders[a]->options()),
+                            number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
+                            number_cell(jobs * flags.runs),
+                            number_cell(static_cast<std::int64_t>(work.blocks.size())),
+                            baseline ? arms[*baseline].label : "-"});
     }
-  table.notes.push_back(str("database: ", flags.db, "; model: ", flags.model.model.empty() ? "(none given)" : flags.model.model));
+  table.notes.push_back(str("database: ", flags.db, "; model: ",
+                            flags.model.model.empty() ? "(none given)" : flags.model.model));
   std::cout << render(table, parse_table_format(flags.format));
 }
 
 /// Everything that is open while an experiment runs.
 class Experiment {
  public:
-  Experiment(const RunFlags& flags, const std::vector<Arm>& arms, const std::vector<std::unique_ptr<Decoder>>& decoders,
+  Experiment(const RunFlags& flags, const std::vector<Arm>& arms,
+             const std::vector<std::unique_ptr<Decoder>>& decoders,
              const std::vector<Workload>& workloads, Store& store, Checkpoint& checkpoint)
-      : flags_(flags), arms_(arms), decoders_(decoders), workloads_(workloads), shard_(parse_shard(flags.shard)), store_(store), checkpoint_(checkpoint),
-        engine_(checkpoint.model, clock_), context_{engine_, &*checkpoint.tokenizer, flags.decode.ignore_eos}, process_(make_uuid()), invocation_(make_uuid()) {}
+      : flags_(flags),
+        arms_(arms),
+        decoders_(decoders),
+        workloads_(workloads),
+        shard_(parse_shard(flags.shard)),
+        store_(store),
+        checkpoint_(checkpoint),
+        engine_(checkpoint.model, clock_),
+        context_{engine_, &*checkpoint.tokenizer, flags.decode.ignore_eos},
+        process_(make_uuid()),
+        invocation_(make_uuid()) {}
 
   void run();
   const std::string& invocation() const { return invocation_; }
@@ -161,10 +217,12 @@ class Experiment {
  private:
   RunRow run_row(const Workload& work, size_t arm);
   void find_resumable(std::vector<std::vector<RunRow>>& rows);
-  void run_dataset(const Workload& work, const std::vector<RowId>& ids, const std::vector<std::vector<FinishedJob>>& finished, Progress& progress);
+  void run_dataset(const Workload& work, const std::vector<RowId>& ids,
+                   const std::vector<std::vector<FinishedJob>>& finished, Progress& progress);
   /// The arms in the order in which they do the block at `position`.
   std::vector<size_t> arm_order(size_t position) const;
-  void run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run, int repeat, int position, const std::set<std::string>& finished, Progress& progress);
+  void run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run, int repeat,
+                 int position, const std::set<std::string>& finished, Progress& progress);
   Request make_request(const Workload& work, size_t arm, const JobPlan& plan) const;
   std::vector<const Example*> examples_of(const Workload& work, const JobPlan& plan) const;
   void warm_up(const Workload& work, size_t arm);
@@ -192,13 +250,23 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
   row.decoder = arms_[arm].decoder;
   row.options = Json::parse(dump(decoders_[arm]->options()));
   row.form = name(decoders_[arm]->form());
-  if (const auto baseline = baseline_of(arms_, arm, flags_.baseline)) row.baseline = arms_[*baseline].label;
+  if (const auto baseline = baseline_of(arms_, arm, flags_.baseline))
+    row.baseline = arms_[*baseline].label;
   row.dataset = dataset_row(work.dataset);
   row.model = model_row(store_, checkpoint_.folder, checkpoint_.model.config());
-  // What decides the answers and how they are measured; `differences` compares it key by key on resume.
-  row.config = {{"dataset", work.dataset.name}, {"split", work.dataset.split}, {"limit", flags_.limit}, {"offset", flags_.offset}, {"block", flags_.block},
-                {"temperature", flags_.decode.temperature}, {"top_k", flags_.decode.top_k}, {"top_p", flags_.decode.top_p},
-                {"max_new_tokens", flags_.decode.max_new_tokens}, {"per_field", flags_.decode.per_field}, {"ignore_eos", flags_.decode.ignore_eos},
+  // What decides the answers and how they are measured; `differences` compares it key by key on
+  // resume.
+  row.config = {{"dataset", work.dataset.name},
+                {"split", work.dataset.split},
+                {"limit", flags_.limit},
+                {"offset", flags_.offset},
+                {"block", flags_.block},
+                {"temperature", flags_.decode.temperature},
+                {"top_k", flags_.decode.top_k},
+                {"top_p", flags_.decode.top_p},
+                {"max_new_tokens", flags_.decode.max_new_tokens},
+                {"per_field", flags_.decode.per_field},
+                {"ignore_eos", flags_.decode.ignore_eos},
                 {"chat_template", flags_.decode.chat_template}};
   if (!flags_.oracle.empty()) row.oracle = flags_.oracle;
   row.untrained = checkpoint_.untrained;
@@ -215,11 +283,14 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
   row.prompt_hash = sha256(work.prompt.content);
   row.argv = flags_.argv;
   row.environment = environment_json();
-  row.experiment = ExperimentRow{flags_.name, Json{{"arms", flags_.arms}, {"decoders", flags_.decoders}, {"datasets", flags_.datasets}}};
+  row.experiment = ExperimentRow{
+      flags_.name,
+      Json{{"arms", flags_.arms}, {"decoders", flags_.decoders}, {"datasets", flags_.datasets}}};
   return row;
 }
 
-/// --resume: the newest invocation of these arms goes on under its own ids, or is refused with what differs.
+/// --resume: the newest invocation of these arms goes on under its own ids, or is refused with what
+/// differs.
 void Experiment::find_resumable(std::vector<std::vector<RunRow>>& rows) {
   std::string chosen;
   for (auto& of_dataset : rows)
@@ -232,12 +303,16 @@ void Experiment::find_resumable(std::vector<std::vector<RunRow>>& rows) {
       const auto found = store_.find_runs(filter);
       if (found.empty()) {
         if (chosen.empty())
-          throw ConfigError(str("--resume: ", flags_.db, " has no run of arm '", now.label, "' on ", now.dataset.name, " ", now.dataset.split, "; leave --resume out to begin one"));
+          throw ConfigError(str("--resume: ", flags_.db, " has no run of arm '", now.label, "' on ",
+                                now.dataset.name, " ", now.dataset.split,
+                                "; leave --resume out to begin one"));
         continue;  // killed before this arm began
       }
       const RunRow& old = found.front();
       if (const auto different = differences(old, now); !different.empty())
-        throw ConfigError(str("--resume: run ", old.uuid.substr(0, 8), " (", old.label, " on ", old.dataset.name, ") was made with other settings: ", join(different, "; "),
+        throw ConfigError(str("--resume: run ", old.uuid.substr(0, 8), " (", old.label, " on ",
+                              old.dataset.name,
+                              ") was made with other settings: ", join(different, "; "),
                               ". Give the same ones, or leave --resume out to begin a new run"));
       chosen = old.invocation;
       now.uuid = old.uuid;
@@ -247,9 +322,11 @@ void Experiment::find_resumable(std::vector<std::vector<RunRow>>& rows) {
     for (RunRow& now : of_dataset) now.invocation = chosen;
 }
 
-std::vector<const Example*> Experiment::examples_of(const Workload& work, const JobPlan& plan) const {
+std::vector<const Example*> Experiment::examples_of(const Workload& work,
+                                                    const JobPlan& plan) const {
   std::vector<const Example*> examples;
-  for (const int index : plan.examples) examples.push_back(&work.examples[static_cast<size_t>(index)]);
+  for (const int index : plan.examples)
+    examples.push_back(&work.examples[static_cast<size_t>(index)]);
   return examples;
 }
 
@@ -259,8 +336,11 @@ Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan
   request.form = decoders_[arm]->form();
   request.job = make_job(plan.key, examples, work.prompt, flags_.decode);
   request.job.seed = derive_seed(flags_.decode.seed, plan.key);
-  request.pieces = make_pieces(request.job, request.form, work.prompt, find_chat_template(flags_.decode.chat_template), *checkpoint_.tokenizer);
-  if (!flags_.oracle.empty()) request.oracle = decoders_[arm]->reference_oracle(request, references_of(examples), context_);
+  request.pieces =
+      make_pieces(request.job, request.form, work.prompt,
+                  find_chat_template(flags_.decode.chat_template), *checkpoint_.tokenizer);
+  if (!flags_.oracle.empty())
+    request.oracle = decoders_[arm]->reference_oracle(request, references_of(examples), context_);
   return request;
 }
 
@@ -268,13 +348,17 @@ void Experiment::warm_up(const Workload& work, size_t arm) {
   const auto& jobs = work.blocks.front().jobs[arm];
   const int count = std::min(flags_.warmup, static_cast<int>(jobs.size()));
   std::vector<Request> requests;
-  for (int i = 0; i < count; ++i) requests.push_back(make_request(work, arm, jobs[static_cast<size_t>(i)]));
-  const auto start = [&](int i) -> Task<void> { co_await decoders_[arm]->decode(requests[static_cast<size_t>(i)], context_); };
+  for (int i = 0; i < count; ++i)
+    requests.push_back(make_request(work, arm, jobs[static_cast<size_t>(i)]));
+  const auto start = [&](int i) -> Task<void> {
+    co_await decoders_[arm]->decode(requests[static_cast<size_t>(i)], context_);
+  };
   engine_.run(count, arms_[arm].batch_size, start, [](int, Task<void>&) {});
 }
 
-void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run, int repeat, int position,
-                           const std::set<std::string>& finished, Progress& progress) {
+void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run,
+                           int repeat, int position, const std::set<std::string>& finished,
+                           Progress& progress) {
   std::vector<const JobPlan*> open;
   for (const auto& job : block.jobs[arm])
     if (!finished.contains(job.key)) open.push_back(&job);
@@ -284,8 +368,10 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
   row.run = run;
   row.repeat = repeat;
   row.position = position;
-  for (const int index : block.examples) row.samples.push_back(work.examples[static_cast<size_t>(index)].id);
-  for (const size_t a : arm_order(static_cast<size_t>(position))) row.arm_order.push_back(arms_[a].label);
+  for (const int index : block.examples)
+    row.samples.push_back(work.examples[static_cast<size_t>(index)].id);
+  for (const size_t a : arm_order(static_cast<size_t>(position)))
+    row.arm_order.push_back(arms_[a].label);
   const RowId block_id = store_.begin_block(row);
 
   // Prompts are rendered and tokenized before the clock starts, for every arm.
@@ -334,7 +420,8 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
     progress.update(finished_, str(failed_ ? str(failed_, " failed · ") : "", arms_[arm].label));
   };
   const std::int64_t begin = clock_.now_ns();
-  const std::int64_t outside = engine_.run(static_cast<int>(open.size()), arms_[arm].batch_size, start, done);
+  const std::int64_t outside =
+      engine_.run(static_cast<int>(open.size()), arms_[arm].batch_size, start, done);
   const std::int64_t wall = clock_.now_ns() - begin - outside;
   busy_ns_ += wall;
   store_.finish_block(block_id, process_, wall);
@@ -348,7 +435,9 @@ std::vector<size_t> Experiment::arm_order(size_t position) const {
   return order;
 }
 
-void Experiment::run_dataset(const Workload& work, const std::vector<RowId>& ids, const std::vector<std::vector<FinishedJob>>& finished, Progress& progress) {
+void Experiment::run_dataset(const Workload& work, const std::vector<RowId>& ids,
+                             const std::vector<std::vector<FinishedJob>>& finished,
+                             Progress& progress) {
   const auto done_before = [&](size_t arm, int repeat) {
     std::set<std::string> keys;
     for (const auto& job : finished[arm])
@@ -360,8 +449,10 @@ void Experiment::run_dataset(const Workload& work, const std::vector<RowId>& ids
     std::vector<std::set<std::string>> keys;
     for (size_t arm = 0; arm < arms_.size(); ++arm) keys.push_back(done_before(arm, repeat));
     const auto run_one = [&](size_t position, size_t arm) {
-      if (static_cast<int>(position) % shard_.count != shard_.index || interrupts.load() > 0) return;
-      run_block(work, work.blocks[position], arm, ids[arm], repeat, static_cast<int>(position), keys[arm], progress);
+      if (static_cast<int>(position) % shard_.count != shard_.index || interrupts.load() > 0)
+        return;
+      run_block(work, work.blocks[position], arm, ids[arm], repeat, static_cast<int>(position),
+                keys[arm], progress);
     };
     if (flags_.order == "blocked") {
       for (size_t arm = 0; arm < arms_.size(); ++arm)
@@ -389,7 +480,8 @@ void Experiment::run() {
   for (const auto& work : workloads_)
     for (size_t position = 0; position < work.blocks.size(); ++position)
       if (static_cast<int>(position) % shard_.count == shard_.index)
-        total += static_cast<std::int64_t>(work.blocks[position].examples.size() * arms_.size()) * flags_.runs;
+        total += static_cast<std::int64_t>(work.blocks[position].examples.size() * arms_.size()) *
+                 flags_.runs;
 
   // Runs begin all at once, so that a killed invocation is resumed whole.
   std::vector<std::vector<RowId>> ids;
@@ -407,13 +499,15 @@ void Experiment::run() {
       for (const RowId id : ids[w]) {
         finished.push_back(store_.finished_jobs(id));
         for (const auto& job : finished.back())
-          if (!(job.failed && flags_.retry_errors)) finished_ += static_cast<std::int64_t>(split(job.key, '+').size());
+          if (!(job.failed && flags_.retry_errors))
+            finished_ += static_cast<std::int64_t>(split(job.key, '+').size());
       }
       run_dataset(workloads_[w], ids[w], finished, progress);
       progress.update(finished_, failed_ ? str(failed_, " failed") : "");
     }
   }
-  if (trace_ && !trace_->flush()) throw RunError(str("--trace: ", flags_.trace, " could not be written to its end"));
+  if (trace_ && !trace_->flush())
+    throw RunError(str("--trace: ", flags_.trace, " could not be written to its end"));
   if (interrupts.load() > 0) return;
   for (const auto& of_dataset : ids)
     for (const RowId id : of_dataset) store_.finish_run(id, RunStatus::done);
@@ -439,25 +533,38 @@ int run(CLI::App& app, RunFlags& flags) {
     return 0;
   }
 
-  if (flags.resume && !std::filesystem::exists(flags.db)) throw ConfigError(str("--resume: ", flags.db, " does not exist; leave --resume out to begin a run"));
+  if (flags.resume && !std::filesystem::exists(flags.db))
+    throw ConfigError(
+        str("--resume: ", flags.db, " does not exist; leave --resume out to begin a run"));
   Store store(flags.db, {.create_folders = flags.db_is_default});
   Checkpoint checkpoint = load_checkpoint(flags.model, true);
   for (const auto& work : workloads)
-    if (work.dataset.sample) std::fprintf(stderr, "%s: no --data-root, so the project's own sample of %zu examples is used\n", work.dataset.name.c_str(), work.dataset.examples.size());
+    if (work.dataset.sample)
+      std::fprintf(stderr,
+                   "%s: no --data-root, so the project's own sample of %zu examples is used\n",
+                   work.dataset.name.c_str(), work.dataset.examples.size());
   if (!checkpoint.note.empty()) std::fprintf(stderr, "model: %s\n", checkpoint.note.c_str());
 
   Experiment experiment(flags, arms, decoders, workloads, store, checkpoint);
   experiment.run();
   if (interrupts.load() > 0) {
-    std::fprintf(stderr, "stopped; everything that was done is in %s, go on with the same command and --resume\n", flags.db.c_str());
+    std::fprintf(
+        stderr,
+        "stopped; everything that was done is in %s, go on with the same command and --resume\n",
+        flags.db.c_str());
     return 130;
   }
   std::cout << render(compare_runs(store, experiment.invocation(), flags.baseline, 0.95), format);
   std::fprintf(stderr, "database: %s\n", flags.db.c_str());
-  const double failed_share = experiment.finished() ? static_cast<double>(experiment.failed()) / static_cast<double>(experiment.finished()) : 0;
+  const double failed_share = experiment.finished() ? static_cast<double>(experiment.failed()) /
+                                                          static_cast<double>(experiment.finished())
+                                                    : 0;
   if (failed_share > flags.fail_on_error) {
-    std::fprintf(stderr, "pardec: %lld of %lld answers failed; their rows of table generation hold the reason in column error\n",
-                 static_cast<long long>(experiment.failed()), static_cast<long long>(experiment.finished()));
+    std::fprintf(stderr,
+                 "pardec: %lld of %lld answers failed; their rows of table generation hold the "
+                 "reason in column error\n",
+                 static_cast<long long>(experiment.failed()),
+                 static_cast<long long>(experiment.finished()));
     return 3;
   }
   return 0;
@@ -466,41 +573,91 @@ int run(CLI::App& app, RunFlags& flags) {
 }  // namespace
 
 Verb run_verb() {
-  return {"run", "run datasets through decoders and compare them",
-          "pardec run --model DIR --decoder ar,hpd --dataset oa-mine,ae-110k --data-root data --db r.sqlite\n"
-          "  pardec run --model DIR --arm ar=ar,batch_size=16 --arm hpd8=hpd,k_max=8 --dataset oa-mine --limit 60\n"
-          "  pardec run -c experiments/quickstart.json --dry-run",
-          [](CLI::App& app) -> std::function<int()> {
-            auto flags = std::make_shared<RunFlags>();
-            app.add_option("--decoder", flags->decoders, "decoders, each an arm of that name, e.g. ar,hpd")->delimiter(',')->type_name("A,B");
-            app.add_option("--arm", flags->arms, "an arm of its own label and options; repeatable")->type_name("LABEL=NAME[,OPTION=VALUE...]");
-            app.add_option("--set", flags->sets, "an option for all arms of a decoder, e.g. hpd.k_max=30; repeatable")->type_name("KEY=VALUE");
-            app.add_option("--dataset", flags->datasets, "datasets ('pardec list datasets')")->delimiter(',')->type_name("A,B");
-            app.add_option("--data-root", flags->data_root, "folder with one folder a dataset; without it the project's samples are used")->type_name("DIR");
-            app.add_option("--split", flags->split, "train or test")->capture_default_str()->type_name("NAME");
-            app.add_option("--limit", flags->limit, "a seeded sample of N examples spread over categories; 0: all")->capture_default_str()->type_name("N");
-            app.add_option("--offset", flags->offset, "skip N of that sample's order")->capture_default_str()->type_name("N");
-            app.add_option("--batch-size", flags->batch_size, "jobs in flight (an arm's own: batch_size in --arm)")->capture_default_str()->type_name("N");
-            app.add_option("--block", flags->block, "examples that one arm does before the next one's turn; 0: by batch size")->capture_default_str()->type_name("N");
-            app.add_option("--warmup", flags->warmup, "unrecorded jobs an arm before the first")->capture_default_str()->type_name("N");
-            app.add_option("--runs", flags->runs, "repeats of everything")->capture_default_str()->type_name("N");
-            app.add_option("--order", flags->order, "interleaved (arms alternate block by block) or blocked")->capture_default_str()->type_name("ORDER");
-            app.add_option("--baseline", flags->baseline, "label of the arm that the others are compared with")->type_name("LABEL");
-            app.add_option("--oracle", flags->oracle, "references: force the reference answers, to measure speed with an untrained network")->type_name("KIND");
-            app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
-            app.add_flag("--resume", flags->resume, "go on where the newest run of these arms stopped");
-            app.add_flag("--retry-errors", flags->retry_errors, "with --resume: also repeat jobs that failed");
-            app.add_flag("--dry-run", flags->dry_run, "print what would be done");
-            app.add_option("--shard", flags->shard, "do every N-th block only, beginning with I")->type_name("I/N");
-            app.add_option("--fail-on-error", flags->fail_on_error, "exit code 3 when a larger share of answers failed")->capture_default_str()->type_name("X");
-            app.add_option("--trace", flags->trace, "write what every fed token saw and chose (slow)")->type_name("FILE");
-            app.add_option("--format", flags->format, "of the table: md, csv, json, jsonl, latex")->capture_default_str()->type_name("FORMAT");
-            app.add_option("--progress", flags->progress, "auto, bar, plain or none")->capture_default_str()->type_name("STYLE");
-            app.add_option("-c,--config", flags->config, "an experiment file (experiments/*.json)")->type_name("FILE");
-            flags->model.add_to(app);
-            flags->decode.add_to(app);
-            return [flags, &app] { return run(app, *flags); };
-          }};
+  return {
+      "run", "run datasets through decoders and compare them",
+      "pardec run --model DIR --decoder ar,hpd --dataset oa-mine,ae-110k --data-root data --db "
+      "r.sqlite\n"
+      "  pardec run --model DIR --arm ar=ar,batch_size=16 --arm hpd8=hpd,k_max=8 --dataset oa-mine "
+      "--limit 60\n"
+      "  pardec run -c experiments/quickstart.json --dry-run",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<RunFlags>();
+        app.add_option("--decoder", flags->decoders,
+                       "decoders, each an arm of that name, e.g. ar,hpd")
+            ->delimiter(',')
+            ->type_name("A,B");
+        app.add_option("--arm", flags->arms, "an arm of its own label and options; repeatable")
+            ->type_name("LABEL=NAME[,OPTION=VALUE...]");
+        app.add_option("--set", flags->sets,
+                       "an option for all arms of a decoder, e.g. hpd.k_max=30; repeatable")
+            ->type_name("KEY=VALUE");
+        app.add_option("--dataset", flags->datasets, "datasets ('pardec list datasets')")
+            ->delimiter(',')
+            ->type_name("A,B");
+        app.add_option(
+               "--data-root", flags->data_root,
+               "folder with one folder a dataset; without it the project's samples are used")
+            ->type_name("DIR");
+        app.add_option("--split", flags->split, "train or test")
+            ->capture_default_str()
+            ->type_name("NAME");
+        app.add_option("--limit", flags->limit,
+                       "a seeded sample of N examples spread over categories; 0: all")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--offset", flags->offset, "skip N of that sample's order")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--batch-size", flags->batch_size,
+                       "jobs in flight (an arm's own: batch_size in --arm)")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--block", flags->block,
+                       "examples that one arm does before the next one's turn; 0: by batch size")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--warmup", flags->warmup, "unrecorded jobs an arm before the first")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--runs", flags->runs, "repeats of everything")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--order", flags->order,
+                       "interleaved (arms alternate block by block) or blocked")
+            ->capture_default_str()
+            ->type_name("ORDER");
+        app.add_option("--baseline", flags->baseline,
+                       "label of the arm that the others are compared with")
+            ->type_name("LABEL");
+        app.add_option("--oracle", flags->oracle,
+                       "references: force the reference answers, to measure speed with an "
+                       "untrained network")
+            ->type_name("KIND");
+        app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
+        app.add_flag("--resume", flags->resume, "go on where the newest run of these arms stopped");
+        app.add_flag("--retry-errors", flags->retry_errors,
+                     "with --resume: also repeat jobs that failed");
+        app.add_flag("--dry-run", flags->dry_run, "print what would be done");
+        app.add_option("--shard", flags->shard, "do every N-th block only, beginning with I")
+            ->type_name("I/N");
+        app.add_option("--fail-on-error", flags->fail_on_error,
+                       "exit code 3 when a larger share of answers failed")
+            ->capture_default_str()
+            ->type_name("X");
+        app.add_option("--trace", flags->trace, "write what every fed token saw and chose (slow)")
+            ->type_name("FILE");
+        app.add_option("--format", flags->format, "of the table: md, csv, json, jsonl, latex")
+            ->capture_default_str()
+            ->type_name("FORMAT");
+        app.add_option("--progress", flags->progress, "auto, bar, plain or none")
+            ->capture_default_str()
+            ->type_name("STYLE");
+        app.add_option("-c,--config", flags->config, "an experiment file (experiments/*.json)")
+            ->type_name("FILE");
+        flags->model.add_to(app);
+        flags->decode.add_to(app);
+        return [flags, &app] { return run(app, *flags); };
+      }};
 }
 
 }  // namespace pardec

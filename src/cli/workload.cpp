@@ -10,27 +10,50 @@ namespace pardec {
 
 void ModelFlags::add_to(CLI::App& app) {
   app.add_option("--model", model, "checkpoint folder (Hugging Face layout)")->type_name("DIR");
-  app.add_option("--dtype", dtype, "compute in fp32 or bf16")->capture_default_str()->type_name("TYPE");
-  app.add_option("--device", device, "cpu, cuda or cuda:I")->capture_default_str()->type_name("DEVICE");
-  app.add_option("--threads", threads, "CPU threads; 0: all cores")->capture_default_str()->type_name("N");
+  app.add_option("--dtype", dtype, "compute in fp32 or bf16")
+      ->capture_default_str()
+      ->type_name("TYPE");
+  app.add_option("--device", device, "cpu, cuda or cuda:I")
+      ->capture_default_str()
+      ->type_name("DEVICE");
+  app.add_option("--threads", threads, "CPU threads; 0: all cores")
+      ->capture_default_str()
+      ->type_name("N");
 }
 
 void DecodeFlags::add_to(CLI::App& app) {
-  app.add_option("--seed", seed, "seed of sampling and of --limit")->capture_default_str()->type_name("N");
+  app.add_option("--seed", seed, "seed of sampling and of --limit")
+      ->capture_default_str()
+      ->type_name("N");
   app.add_option("--temperature", temperature, "0: greedy")->capture_default_str()->type_name("X");
-  app.add_option("--top-k", top_k, "sample among the k likeliest; 0: all")->capture_default_str()->type_name("N");
-  app.add_option("--top-p", top_p, "sample among the likeliest that make up p")->capture_default_str()->type_name("X");
-  app.add_option("--max-new-tokens", max_new_tokens, "ids chosen for one answer at most")->capture_default_str()->type_name("N");
-  app.add_option("--per-field", per_field, "ids chosen for one field at most, where fields are answered one by one")->capture_default_str()->type_name("N");
+  app.add_option("--top-k", top_k, "sample among the k likeliest; 0: all")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--top-p", top_p, "sample among the likeliest that make up p")
+      ->capture_default_str()
+      ->type_name("X");
+  app.add_option("--max-new-tokens", max_new_tokens, "ids chosen for one answer at most")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--per-field", per_field,
+                 "ids chosen for one field at most, where fields are answered one by one")
+      ->capture_default_str()
+      ->type_name("N");
   app.add_flag("--ignore-eos", ignore_eos, "go on after the end of sequence, up to the limit");
-  app.add_option("--chat-template", chat_template, "markup around the prompt: plain, chatml, llama-2")->capture_default_str()->type_name("NAME");
-  app.add_option("--prompt-file", prompt_file, "wording of the task: a name in datasets/prompts or a file")->type_name("FILE");
+  app.add_option("--chat-template", chat_template,
+                 "markup around the prompt: plain, chatml, llama-2")
+      ->capture_default_str()
+      ->type_name("NAME");
+  app.add_option("--prompt-file", prompt_file,
+                 "wording of the task: a name in datasets/prompts or a file")
+      ->type_name("FILE");
 }
 
 Sampling DecodeFlags::sampling() const {
   const Sampling sampling{temperature, top_k, top_p};
   check_sampling(sampling, "flags");
-  if (max_new_tokens < 1) throw ConfigError(str("--max-new-tokens is ", max_new_tokens, ", expected at least 1"));
+  if (max_new_tokens < 1)
+    throw ConfigError(str("--max-new-tokens is ", max_new_tokens, ", expected at least 1"));
   if (per_field < 1) throw ConfigError(str("--per-field is ", per_field, ", expected at least 1"));
   return sampling;
 }
@@ -38,33 +61,43 @@ Sampling DecodeFlags::sampling() const {
 Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config) {
   Tokenizer tokenizer = Tokenizer::load(folder / "tokenizer.json");
   if (tokenizer.vocab_size() > config.vocab_size)
-    throw ModelError((folder / "tokenizer.json").string(), str("has ids up to ", tokenizer.vocab_size() - 1, ", the network's vocabulary ends at ", config.vocab_size - 1,
-                                                               "; expected a tokenizer that belongs to this network"));
+    throw ModelError(
+        (folder / "tokenizer.json").string(),
+        str("has ids up to ", tokenizer.vocab_size() - 1, ", the network's vocabulary ends at ",
+            config.vocab_size - 1, "; expected a tokenizer that belongs to this network"));
   return tokenizer;
 }
 
 Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer) {
-  if (flags.model.empty()) throw ConfigError("no model was named; give --model DIR ('pardec model synth' makes one)");
+  if (flags.model.empty())
+    throw ConfigError("no model was named; give --model DIR ('pardec model synth' makes one)");
   const std::filesystem::path folder = flags.model;
   const Dtype dtype = parse_dtype(flags.dtype);
-  if (flags.threads < 0) throw ConfigError(str("--threads is ", flags.threads, ", expected 0 (all cores) or more"));
+  if (flags.threads < 0)
+    throw ConfigError(str("--threads is ", flags.threads, ", expected 0 (all cores) or more"));
   set_threads(flags.threads);
   std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) throw ModelError(flags.model, "is no folder, expected a checkpoint (config.json, model.safetensors, tokenizer.json)");
+  if (!std::filesystem::is_directory(folder, ignored))
+    throw ModelError(
+        flags.model,
+        "is no folder, expected a checkpoint (config.json, model.safetensors, tokenizer.json)");
   const ModelConfig config = read_model_config(folder);
   // What is small is read first, so that a mistake shows before the weights are loaded.
   std::optional<Tokenizer> tokenizer;
   if (with_tokenizer) tokenizer = load_tokenizer(folder, config);
   const bool untrained = std::filesystem::exists(folder / kSynthesisNote, ignored);
-  return {folder, untrained ? "untrained: random weights, its values are noise" : "", untrained, std::move(tokenizer), Model::load(folder, {dtype, flags.device})};
+  return {folder, untrained ? "untrained: random weights, its values are noise" : "", untrained,
+          std::move(tokenizer), Model::load(folder, {dtype, flags.device})};
 }
 
-Job make_job(const std::string& id, const std::vector<const Example*>& examples, const PromptFile& prompt, const DecodeFlags& flags) {
+Job make_job(const std::string& id, const std::vector<const Example*>& examples,
+             const PromptFile& prompt, const DecodeFlags& flags) {
   Job job;
   job.id = id;
   for (const Example* example : examples) {
     Context context{example->id, example->category, example->text, {}};
-    for (const auto& field : example->fields) context.fields.push_back({field.name, field.question, field.choices});
+    for (const auto& field : example->fields)
+      context.fields.push_back({field.name, field.question, field.choices});
     job.contexts.push_back(std::move(context));
   }
   job.instruction = instruction_for(prompt, job.contexts);
@@ -91,12 +124,14 @@ PromptFile open_prompt() {
   return prompt;
 }
 
-std::vector<std::vector<std::optional<std::string>>> references_of(const std::vector<const Example*>& examples) {
+std::vector<std::vector<std::optional<std::string>>> references_of(
+    const std::vector<const Example*>& examples) {
   std::vector<std::vector<std::optional<std::string>>> references;
   for (const Example* example : examples) {
     auto& fields = references.emplace_back();
     for (const auto& field : example->fields)
-      fields.push_back(field.references.empty() ? std::nullopt : std::optional(field.references.front()));
+      fields.push_back(field.references.empty() ? std::nullopt
+                                                : std::optional(field.references.front()));
   }
   return references;
 }
@@ -106,11 +141,19 @@ OrderedJson answers_json(const Job& job, const Decoder& decoder, const Answers& 
   for (size_t c = 0; c < answers.fields.size(); ++c)
     for (size_t f = 0; f < answers.fields[c].size(); ++f) {
       const FieldResult& field = answers.fields[c][f];
-      fields.push_back({{"context", job.contexts[c].id}, {"field", job.contexts[c].fields[f].name},
-                        {"text", field.text ? OrderedJson(*field.text) : OrderedJson()}, {"tokens", field.tokens}, {"stop", name(field.stop)}});
+      fields.push_back({{"context", job.contexts[c].id},
+                        {"field", job.contexts[c].fields[f].name},
+                        {"text", field.text ? OrderedJson(*field.text) : OrderedJson()},
+                        {"tokens", field.tokens},
+                        {"stop", name(field.stop)}});
     }
-  return {{"id", job.id}, {"decoder", decoder.name()}, {"options", decoder.options()}, {"answers", fields},
-          {"text", answers.text}, {"tokens", answers.tokens}, {"counters", to_json(answers.counters)}};
+  return {{"id", job.id},
+          {"decoder", decoder.name()},
+          {"options", decoder.options()},
+          {"answers", fields},
+          {"text", answers.text},
+          {"tokens", answers.tokens},
+          {"counters", to_json(answers.counters)}};
 }
 
 }  // namespace pardec

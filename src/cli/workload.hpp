@@ -39,7 +39,8 @@ struct DecodeFlags {
 /// A checkpoint folder, loaded.
 struct Checkpoint {
   std::filesystem::path folder;
-  std::string note;      ///< what a reader of the run should know, e.g. that weights are random; may be empty
+  std::string
+      note;  ///< what a reader of the run should know, e.g. that weights are random; may be empty
   bool untrained = false;
   std::optional<Tokenizer> tokenizer;
   Model model;
@@ -55,13 +56,15 @@ Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig&
 inline constexpr const char* kSynthesisNote = "pardec_synthesis.json";
 
 /// A job over the examples of one stack.
-Job make_job(const std::string& id, const std::vector<const Example*>& examples, const PromptFile& prompt, const DecodeFlags& flags);
+Job make_job(const std::string& id, const std::vector<const Example*>& examples,
+             const PromptFile& prompt, const DecodeFlags& flags);
 
 /// A job whose one open prompt is `text`.
 Job open_job(const std::string& id, const std::string& text, const DecodeFlags& flags);
 
 /// The first accepted answer of each field of each example; empty: absent.
-std::vector<std::vector<std::optional<std::string>>> references_of(const std::vector<const Example*>& examples);
+std::vector<std::vector<std::optional<std::string>>> references_of(
+    const std::vector<const Example*>& examples);
 
 /// Answers as the contract of `generate --format json` has them.
 OrderedJson answers_json(const Job& job, const Decoder& decoder, const Answers& answers);

@@ -7,25 +7,30 @@
 
 namespace pardec {
 
-/// What a generation costs, counted in one place for all decoders (design, section 6). Sums of several sequences add up.
+/// What a generation costs, counted in one place for all decoders (design, section 6). Sums of
+/// several sequences add up.
 struct Counters {
-  std::int64_t prompt = 0;       ///< tokens of the prompt that were fed
-  std::int64_t chosen = 0;       ///< ids the model chose: end of sequence, terminators and control tokens included
-  std::int64_t forced = 0;       ///< fed after the prompt without being chosen: skeleton, prefixes, masks
-  std::int64_t fed = 0;          ///< all rows fed, prompt included
-  std::int64_t text = 0;         ///< chosen ids that carry answer text
-  std::int64_t forwards = 0;     ///< forward passes that held a row of this generation
-  std::int64_t prefill_ns = 0;   ///< from the start to the end of the first forward pass
-  std::int64_t decode_ns = 0;    ///< from there to the end
+  std::int64_t prompt = 0;  ///< tokens of the prompt that were fed
+  std::int64_t chosen =
+      0;  ///< ids the model chose: end of sequence, terminators and control tokens included
+  std::int64_t forced =
+      0;                  ///< fed after the prompt without being chosen: skeleton, prefixes, masks
+  std::int64_t fed = 0;   ///< all rows fed, prompt included
+  std::int64_t text = 0;  ///< chosen ids that carry answer text
+  std::int64_t forwards = 0;    ///< forward passes that held a row of this generation
+  std::int64_t prefill_ns = 0;  ///< from the start to the end of the first forward pass
+  std::int64_t decode_ns = 0;   ///< from there to the end
   std::int64_t total_ns = 0;
   std::int64_t cached_peak = 0;  ///< rows alive after a step, at most
   std::int64_t cached_sum = 0;   ///< rows alive after a step, summed over steps
   std::int64_t attended = 0;     ///< keys seen, summed over all rows fed
   std::int64_t scratch = 0;      ///< rows fed and dropped again
-  std::vector<std::int64_t> branch_lengths;  ///< chosen ids of each stream decoded in parallel (HPD: K_r)
-  std::map<int, std::int64_t> emitted;       ///< how many forwards gave how many answer tokens
+  std::vector<std::int64_t>
+      branch_lengths;  ///< chosen ids of each stream decoded in parallel (HPD: K_r)
+  std::map<int, std::int64_t> emitted;  ///< how many forwards gave how many answer tokens
 
-  /// Adds another sequence of the same generation: counts add up, of times and peaks that ran side by side the longer holds.
+  /// Adds another sequence of the same generation: counts add up, of times and peaks that ran side
+  /// by side the longer holds.
   Counters& operator+=(const Counters& other);
 
   /// Chosen ids per forward pass (HPD: sum K_r / F). 0 without forwards.

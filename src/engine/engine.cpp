@@ -34,8 +34,12 @@ struct Sequence::State {
   std::optional<Trace> trace;
   std::int64_t opened_ns = 0;
   int emitted = 0;  // since the last forward pass
+  /// Number of its first forward pass in the trace: a fork's go on from the original's.
+  int first_step = 0;
   bool finished = false;
 
+  /// Number of the next forward pass in the trace.
+  int next_step() const { return first_step + static_cast<int>(counters.forwards); }
   void close_forward();
   void account(const Step& step, int first_row);
 };
@@ -55,9 +59,7 @@ struct Engine::Waiting {
 
 Sequence::Sequence(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Sequence::Sequence(Sequence&&) noexcept = default;
-Sequence::~Sequence() {
-  if (state_ && !state_->finished) finish();
-}
+Sequence::~Sequence() = default;  // one that was not finished, as its job failed, leaves no trace
 
 Sequence::ForwardAwaiter Sequence::forward(Step step) { return {*state_, std::move(step)}; }
 int Sequence::add_segment(const std::vector<int>& sees) { return state_->segments.add(sees); }
@@ -69,13 +71,16 @@ void Sequence::drop(std::span<const int> rows) {
   state_->cache.drop(rows);
   state_->counters.scratch += static_cast<std::int64_t>(rows.size());
   if (state_->trace)
-    for (const int row : rows) state_->trace->dropped_at[static_cast<size_t>(row)] = static_cast<int>(state_->counters.forwards) - 1;
+    for (const int row : rows)
+      state_->trace->dropped_at[static_cast<size_t>(row)] = state_->next_step() - 1;
 }
 
 void Sequence::keep(int first, std::span<const int> rows) {
   std::vector<int> dropped;
   for (const auto& slot : state_->cache.slots())
-    if (slot.alive && slot.row >= first && std::find(rows.begin(), rows.end(), slot.row) == rows.end()) dropped.push_back(slot.row);
+    if (slot.alive && slot.row >= first &&
+        std::find(rows.begin(), rows.end(), slot.row) == rows.end())
+      dropped.push_back(slot.row);
   drop(dropped);
 }
 
@@ -84,6 +89,7 @@ Sequence Sequence::fork(const std::string& request) const {
   copy->segments = state_->segments;
   copy->trace = state_->trace;
   if (copy->trace) copy->trace->request = request;
+  copy->first_step = state_->next_step();
   copy->opened_ns = state_->engine.clock().now_ns();
   return Sequence(std::move(copy));
 }
@@ -117,7 +123,7 @@ void Sequence::State::account(const Step& step, int first_row) {
     counters.prompt += origin == Origin::prompt;
     counters.forced += origin == Origin::forced;
   }
-  const int step_number = static_cast<int>(counters.forwards);
+  const int step_number = next_step();
   for (int i = 0; i < step.size(); ++i) {
     const auto& label = step.labels[static_cast<size_t>(i)];
     std::vector<int> seen;
@@ -139,7 +145,8 @@ void Sequence::State::account(const Step& step, int first_row) {
     trace->dropped_at.emplace_back();
   }
   if (trace)
-    for (const auto& output : step.outputs) trace->banned[static_cast<size_t>(first_row + output.index)] = output.banned;
+    for (const auto& output : step.outputs)
+      trace->banned[static_cast<size_t>(first_row + output.index)] = output.banned;
 }
 
 // --- ForwardAwaiter ---
@@ -149,7 +156,8 @@ Sequence::ForwardAwaiter::ForwardAwaiter(State& state, Step step)
 
 Sequence::ForwardAwaiter::~ForwardAwaiter() {
   if (waiting_->queued)
-    std::replace(waiting_->engine.waiting_.begin(), waiting_->engine.waiting_.end(), waiting_.get(), static_cast<Engine::Waiting*>(nullptr));
+    std::replace(waiting_->engine.waiting_.begin(), waiting_->engine.waiting_.end(), waiting_.get(),
+                 static_cast<Engine::Waiting*>(nullptr));
 }
 
 void Sequence::ForwardAwaiter::await_suspend(std::coroutine_handle<> awaiting) {
@@ -183,17 +191,21 @@ Sequence Engine::open(const std::string& request, const std::string& decoder) {
 
 namespace {
 
-/// Says what is wrong with a step before anything of the forward pass is computed, so that one job fails alone.
+/// Says what is wrong with a step before anything of the forward pass is computed, so that one job
+/// fails alone.
 std::exception_ptr check(const Step& step, const ModelConfig& config) {
   for (int i = 0; i < step.size(); ++i) {
     const Token token = step.tokens[static_cast<size_t>(i)];
     const int position = step.labels[static_cast<size_t>(i)].position;
     if (token < 0 || token >= config.vocab_size)
-      return std::make_exception_ptr(ModelError("model", str("token id ", token, " was fed, the vocabulary ends at ", config.vocab_size - 1)));
+      return std::make_exception_ptr(ModelError(
+          "model",
+          str("token id ", token, " was fed, the vocabulary ends at ", config.vocab_size - 1)));
     if (position < 0 || position >= config.max_position)
       return std::make_exception_ptr(ModelError(
-          "model", str("context overflow: position ", position, " was fed, max_position_embeddings is ", config.max_position,
-                       "; use a shorter prompt, a smaller stack or K_max")));
+          "model",
+          str("context overflow: position ", position, " was fed, max_position_embeddings is ",
+              config.max_position, "; use a shorter prompt, a smaller stack or K_max")));
   }
   return nullptr;
 }
@@ -214,16 +226,21 @@ void Engine::step() {
   std::vector<Packed> packed;
   for (Waiting* waiting : arrived) {
     if ((waiting->error = check(waiting->step, model_.config()))) continue;
-    auto found = std::find_if(packed.begin(), packed.end(), [&](const Packed& p) { return p.sequence == &waiting->sequence; });
-    if (found == packed.end()) found = packed.insert(packed.end(), Packed{&waiting->sequence, {}, {}, {}, {}});
-    waiting->result.first_row = found->sequence->cache.rows_fed() + static_cast<int>(found->tokens.size());
+    auto found = std::find_if(packed.begin(), packed.end(),
+                              [&](const Packed& p) { return p.sequence == &waiting->sequence; });
+    if (found == packed.end())
+      found = packed.insert(packed.end(), Packed{&waiting->sequence, {}, {}, {}, {}});
+    waiting->result.first_row =
+        found->sequence->cache.rows_fed() + static_cast<int>(found->tokens.size());
     for (auto output : waiting->step.outputs) {
       output.index += static_cast<int>(found->tokens.size());
       found->outputs.push_back(std::move(output));
     }
     found->branches.push_back(waiting);
-    found->tokens.insert(found->tokens.end(), waiting->step.tokens.begin(), waiting->step.tokens.end());
-    found->labels.insert(found->labels.end(), waiting->step.labels.begin(), waiting->step.labels.end());
+    found->tokens.insert(found->tokens.end(), waiting->step.tokens.begin(),
+                         waiting->step.tokens.end());
+    found->labels.insert(found->labels.end(), waiting->step.labels.begin(),
+                         waiting->step.labels.end());
   }
 
   if (!packed.empty()) {
@@ -239,11 +256,14 @@ void Engine::step() {
         Sequence::State& sequence = *packed[s].sequence;
         size_t next = 0;
         for (Waiting* branch : packed[s].branches) {
-          for (size_t i = 0; i < branch->step.outputs.size(); ++i) branch->result.outputs.push_back(std::move(logits[s][next++]));
+          for (size_t i = 0; i < branch->step.outputs.size(); ++i)
+            branch->result.outputs.push_back(std::move(logits[s][next++]));
           sequence.account(branch->step, branch->result.first_row);
           if (sequence.trace)
             for (size_t i = 0; i < branch->step.outputs.size(); ++i)
-              sequence.trace->predicts[static_cast<size_t>(branch->result.first_row + branch->step.outputs[i].index)] = branch->result.outputs[i].best;
+              sequence.trace->predicts[static_cast<size_t>(branch->result.first_row +
+                                                           branch->step.outputs[i].index)] =
+                  branch->result.outputs[i].best;
         }
         Counters& counters = sequence.counters;
         if (counters.forwards++ == 0) counters.prefill_ns = now - sequence.opened_ns;
@@ -257,7 +277,8 @@ void Engine::step() {
     }
   }
 
-  // A resumed branch may end others, which then withdraw: the list is read entry by entry, and new ones join behind.
+  // A resumed branch may end others, which then withdraw: the list is read entry by entry, and new
+  // ones join behind.
   for (size_t left = waiting_.size(); left > 0; --left) {
     Waiting* waiting = waiting_.front();
     waiting_.pop_front();
@@ -289,7 +310,8 @@ std::int64_t Engine::run(int count, int live, const std::function<Task<void>(int
       task = tasks.erase(task);
     }
     if (next < count && static_cast<int>(tasks.size()) < std::max(live, 1)) continue;
-    if (waiting_.empty() && !tasks.empty()) throw std::logic_error("Engine::run: a task waits for something that is no forward pass");
+    if (waiting_.empty() && !tasks.empty())
+      throw std::logic_error("Engine::run: a task waits for something that is no forward pass");
     if (!tasks.empty()) step();
   }
   return outside_ns;

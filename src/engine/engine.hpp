@@ -30,7 +30,7 @@ struct Step {
   std::vector<Token> tokens;
   std::vector<RowLabel> labels;
   std::vector<Origin> origins;
-  std::vector<int> from;               ///< row whose choice a token is, -1 for the others
+  std::vector<int> from;  ///< row whose choice a token is, -1 for the others
   std::vector<OutputRequest> outputs;
 
   /// Returns the token's index in the step.
@@ -45,16 +45,17 @@ struct StepResult {
   std::vector<RowLogits> outputs;  ///< in the order they were asked for
 };
 
-/// The rows of one text in the cache. Branches of one sequence await their forwards separately; they
-/// enter a forward pass together. Dropping, keeping and relabelling take effect before the next one.
+/// The rows of one text in the cache. Branches of one sequence await their forwards separately;
+/// they enter a forward pass together. Dropping, keeping and relabelling take effect before the
+/// next one.
 class Sequence {
  public:
   Sequence(Sequence&&) noexcept;
   ~Sequence();
 
   class ForwardAwaiter;
-  /// co_await: the forward pass that feeds `step`. Throws ModelError for an id or position that the network lacks, before
-  /// anything of the step is fed.
+  /// co_await: the forward pass that feeds `step`. Throws ModelError for an id or position that the
+  /// network lacks, before anything of the step is fed.
   ForwardAwaiter forward(Step step);
 
   int add_segment(const std::vector<int>& sees);
@@ -97,9 +98,10 @@ class Engine {
   /// Finished traces go there, in the order in which sequences end. Empty: none are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
-  /// Runs `count` tasks, at most `live` at a time, to their end. `start(i)` makes the i-th, `done(i, task)` gets it back ended
-  /// (task.result() rethrows its error); both are called in here, in order of i and in order of end. The time spent in
-  /// `done` is returned, so that a caller can leave it out of its measurement.
+  /// Runs `count` tasks, at most `live` at a time, to their end. `start(i)` makes the i-th,
+  /// `done(i, task)` gets it back ended (task.result() rethrows its error); both are called in
+  /// here, in order of i and in order of end. The time spent in `done` is returned, so that a
+  /// caller can leave it out of its measurement.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(int, Task<void>&)>& done);
 
@@ -114,7 +116,8 @@ class Engine {
   std::list<Waiting*> waiting_;  // in order of arrival
 };
 
-/// Awaits one forward pass. Lives in the frame of the coroutine that waits: destroying the frame withdraws the step.
+/// Awaits one forward pass. Lives in the frame of the coroutine that waits: destroying the frame
+/// withdraws the step.
 class Sequence::ForwardAwaiter {
  public:
   ForwardAwaiter(State& state, Step step);

@@ -14,12 +14,14 @@ struct Choice {
   float gap;       ///< best logit minus second best
 };
 
-/// One stream of choices: greedy at temperature 0, else drawn from the warped distribution. Under an oracle the
-/// given ids are chosen in turn, whatever the network says; its own choices are kept beside them.
+/// One stream of choices: greedy at temperature 0, else drawn from the warped distribution. Under
+/// an oracle the given ids are chosen in turn, whatever the network says; its own choices are kept
+/// beside them.
 class Chooser {
  public:
   /// `rng` belongs to the request and outlives this.
-  explicit Chooser(Rng& rng, std::optional<Tokens> oracle = std::nullopt) : rng_(&rng), oracle_(std::move(oracle)) {}
+  explicit Chooser(Rng& rng, std::optional<Tokens> oracle = std::nullopt)
+      : rng_(&rng), oracle_(std::move(oracle)) {}
 
   /// REQUIRES: an oracle is not used up (std::logic_error).
   Choice choose(const RowLogits& logits);
@@ -35,8 +37,8 @@ class Chooser {
   std::vector<Choice> made_;
 };
 
-/// Draws an index with the given probabilities: the first whose cumulative sum exceeds a uniform number.
-/// REQUIRES: not empty, sums to 1 up to rounding.
+/// Draws an index with the given probabilities: the first whose cumulative sum exceeds a uniform
+/// number. REQUIRES: not empty, sums to 1 up to rounding.
 Token draw(const std::vector<double>& probabilities, Rng& rng);
 
 }  // namespace pardec

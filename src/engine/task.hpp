@@ -53,9 +53,9 @@ struct Promise<void> : PromiseBase {
 
 }  // namespace detail
 
-/// A coroutine that starts when it is awaited (or, at the root, resumed) and gives back one T. It owns its frame:
-/// destroying a task destroys what it was waiting for, down to the pending forward pass. Parameters of a task
-/// must be values, or references that outlive it.
+/// A coroutine that starts when it is awaited (or, at the root, resumed) and gives back one T. It
+/// owns its frame: destroying a task destroys what it was waiting for, down to the pending forward
+/// pass. Parameters of a task must be values, or references that outlive it.
 template <typename T = void>
 class Task {
  public:
@@ -103,10 +103,13 @@ template <typename T>
 Task<T> detail::Promise<T>::get_return_object() {
   return Task<T>(Task<T>::Handle::from_promise(*this));
 }
-inline Task<void> detail::Promise<void>::get_return_object() { return Task<void>(Task<void>::Handle::from_promise(*this)); }
+inline Task<void> detail::Promise<void>::get_return_object() {
+  return Task<void>(Task<void>::Handle::from_promise(*this));
+}
 
-/// Awaits several tasks that run side by side, started in the given order; their steps share forward passes. The first
-/// exception ends the wait: the siblings are destroyed where they stand and it rises in the awaiting task.
+/// Awaits several tasks that run side by side, started in the given order; their steps share
+/// forward passes. The first exception ends the wait: the siblings are destroyed where they stand
+/// and it rises in the awaiting task.
 template <typename T>
 class All {
  public:
@@ -115,7 +118,8 @@ class All {
   bool await_ready() const { return tasks_.empty(); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) {
     awaiting_ = awaiting;
-    open_ = tasks_.size() + 1;  // one more for this loop, so that no task ends the wait before all have started
+    open_ = tasks_.size() +
+            1;  // one more for this loop, so that no task ends the wait before all have started
     for (auto& task : tasks_) {
       task.handle().promise().join = &All::join;
       task.handle().promise().group = this;

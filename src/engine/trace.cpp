@@ -9,8 +9,10 @@ OrderedJson fold(const std::vector<int>& rows) {
   for (size_t i = 0; i < rows.size();) {
     size_t end = i + 1;
     while (end < rows.size() && rows[end] == rows[end - 1] + 1) ++end;
-    if (end - i == 1) items.push_back(rows[i]);
-    else items.push_back({rows[i], rows[end - 1] + 1});
+    if (end - i == 1)
+      items.push_back(rows[i]);
+    else
+      items.push_back({rows[i], rows[end - 1] + 1});
     i = end;
   }
   return items;
@@ -28,10 +30,19 @@ OrderedJson nullable(const std::vector<std::optional<T>>& values) {
 OrderedJson to_json(const Trace& trace) {
   OrderedJson visible = OrderedJson::array(), banned = OrderedJson::array();
   for (const auto& rows : trace.visible) visible.push_back(fold(rows));
-  for (const auto& ids : trace.banned) banned.push_back(ids.empty() ? OrderedJson() : OrderedJson(ids));
-  return {{"request", trace.request}, {"decoder", trace.decoder}, {"tokens", trace.tokens}, {"position", trace.position},
-          {"step", trace.step}, {"visible", visible}, {"predicts", nullable(trace.predicts)}, {"from", nullable(trace.from)},
-          {"banned", banned}, {"dropped_at", nullable(trace.dropped_at)}, {"emitted", trace.emitted}};
+  for (const auto& ids : trace.banned)
+    banned.push_back(ids.empty() ? OrderedJson() : OrderedJson(ids));
+  return {{"request", trace.request},
+          {"decoder", trace.decoder},
+          {"tokens", trace.tokens},
+          {"position", trace.position},
+          {"step", trace.step},
+          {"visible", visible},
+          {"predicts", nullable(trace.predicts)},
+          {"from", nullable(trace.from)},
+          {"banned", banned},
+          {"dropped_at", nullable(trace.dropped_at)},
+          {"emitted", trace.emitted}};
 }
 
 }  // namespace pardec

@@ -8,19 +8,19 @@
 
 namespace pardec {
 
-/// What happened to one sequence, row by row in arrival order, so that any other framework can replay it (design,
-/// section 5: the contract of `--trace`).
+/// What happened to one sequence, row by row in arrival order, so that any other framework can
+/// replay it (design, section 5: the contract of `--trace`).
 struct Trace {
   std::string request, decoder;
   std::vector<Token> tokens;
   std::vector<int> position;
-  std::vector<int> step;                              ///< 0 is the prefill
-  std::vector<std::vector<int>> visible;              ///< rows a row saw, itself included, ascending
-  std::vector<std::optional<Token>> predicts;         ///< greedy choice of rows whose logits were read
-  std::vector<std::optional<int>> from;               ///< row whose choice this token is
+  std::vector<int> step;                       ///< 0 is the prefill
+  std::vector<std::vector<int>> visible;       ///< rows a row saw, itself included, ascending
+  std::vector<std::optional<Token>> predicts;  ///< greedy choice of rows whose logits were read
+  std::vector<std::optional<int>> from;        ///< row whose choice this token is
   std::vector<std::vector<Token>> banned;
   std::vector<std::optional<int>> dropped_at;
-  std::vector<int> emitted;                           ///< rows whose choices are the answer, in order of choice
+  std::vector<int> emitted;  ///< rows whose choices are the answer, in order of choice
 };
 
 /// One object, runs of visible rows folded into [first, end).

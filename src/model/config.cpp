@@ -40,11 +40,14 @@ const FamilyEntry& find_family(JsonReader& read, const std::string& where) {
       throw ModelError(where, str("model_type '", type, "' with architectures [", join(names, ", "),
                                   "] is not supported, expected ", entry.architecture));
   }
-  throw ModelError(where, type.empty() ? str("architecture '", join(names, ", "), "' is not supported; ", kSupported)
-                                       : str("model_type '", type, "' is not supported; ", kSupported));
+  throw ModelError(
+      where, type.empty()
+                 ? str("architecture '", join(names, ", "), "' is not supported; ", kSupported)
+                 : str("model_type '", type, "' is not supported; ", kSupported));
 }
 
-/// Default rotary embedding alone; its base stands at the top level, or in `rope_parameters` (transformers 5).
+/// Default rotary embedding alone; its base stands at the top level, or in `rope_parameters`
+/// (transformers 5).
 double read_rope(JsonReader& read, const std::string& where) {
   double theta = read.optional<double>("rope_theta", 10000.0);
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
@@ -58,7 +61,9 @@ double read_rope(JsonReader& read, const std::string& where) {
                                   "', which is not supported; supported is 'default'"));
     theta = rope.optional<double>("rope_theta", theta);
     if (rope.optional<double>("partial_rotary_factor", 1.0) != 1.0)
-      throw ModelError(where, str("'", key, "' has a partial_rotary_factor other than 1, which is not supported"));
+      throw ModelError(
+          where,
+          str("'", key, "' has a partial_rotary_factor other than 1, which is not supported"));
   }
   if (read.optional<double>("partial_rotary_factor", 1.0) != 1.0)
     throw ModelError(where, "'partial_rotary_factor' other than 1 is not supported");
@@ -69,29 +74,37 @@ double read_rope(JsonReader& read, const std::string& where) {
 
 void refuse_unsupported(JsonReader& read, const std::string& where) {
   const std::string act = read.optional<std::string>("hidden_act", "silu");
-  if (act != "silu") throw ModelError(where, str("'hidden_act' is '", act, "'; supported is 'silu'"));
+  if (act != "silu")
+    throw ModelError(where, str("'hidden_act' is '", act, "'; supported is 'silu'"));
   if (read.optional<bool>("use_sliding_window", false))
-    throw ModelError(where, "'use_sliding_window' is true: sliding-window attention is not supported");
+    throw ModelError(where,
+                     "'use_sliding_window' is true: sliding-window attention is not supported");
   if (!read.any("quantization_config").is_null())
-    throw ModelError(where, "has a 'quantization_config': quantised checkpoints are not supported; "
-                            "supported are bf16, fp16, fp32 and fp64 weights");
+    throw ModelError(where,
+                     "has a 'quantization_config': quantised checkpoints are not supported; "
+                     "supported are bf16, fp16, fp32 and fp64 weights");
   const Json& types = read.any("layer_types");
   if (types.is_array())
     for (const Json& type : types)
       if (type != "full_attention")
-        throw ModelError(where, str("'layer_types' has ", dump(type), "; supported is \"full_attention\""));
+        throw ModelError(
+            where, str("'layer_types' has ", dump(type), "; supported is \"full_attention\""));
 }
 
 /// One id, a list of ids, or null.
-std::vector<Token> token_ids(const Json& value, const char* key, const std::string& where, int vocab_size) {
+std::vector<Token> token_ids(const Json& value, const char* key, const std::string& where,
+                             int vocab_size) {
   if (value.is_null()) return {};
   std::vector<Token> ids;
   for (const Json& item : value.is_array() ? value : Json::array({value})) {
     if (!item.is_number_integer())
-      throw ModelError(where, str("'", key, "' is ", dump(value), ", expected an id or a list of ids"));
-    const bool large = item.is_number_unsigned() && item.get<std::uint64_t>() >= static_cast<std::uint64_t>(vocab_size);
+      throw ModelError(where,
+                       str("'", key, "' is ", dump(value), ", expected an id or a list of ids"));
+    const bool large = item.is_number_unsigned() &&
+                       item.get<std::uint64_t>() >= static_cast<std::uint64_t>(vocab_size);
     if (large || item.get<std::int64_t>() < 0 || item.get<std::int64_t>() >= vocab_size)
-      throw ModelError(where, str("'", key, "' has ", dump(item), ": ids beyond the model's vocabulary of ", vocab_size));
+      throw ModelError(where, str("'", key, "' has ", dump(item),
+                                  ": ids beyond the model's vocabulary of ", vocab_size));
     ids.push_back(item.get<Token>());
   }
   return ids;
@@ -106,26 +119,33 @@ void read_special_ids(const Json& json, const std::string& where, ModelConfig& c
 }
 
 void check_sizes(const ModelConfig& config, const std::string& where) {
-  const std::pair<const char*, int> sizes[] = {
-      {"vocab_size", config.vocab_size},         {"hidden_size", config.hidden_size},
-      {"intermediate_size", config.intermediate_size}, {"num_hidden_layers", config.layers},
-      {"num_attention_heads", config.heads},     {"num_key_value_heads", config.kv_heads},
-      {"head_dim", config.head_dim},             {"max_position_embeddings", config.max_position}};
+  const std::pair<const char*, int> sizes[] = {{"vocab_size", config.vocab_size},
+                                               {"hidden_size", config.hidden_size},
+                                               {"intermediate_size", config.intermediate_size},
+                                               {"num_hidden_layers", config.layers},
+                                               {"num_attention_heads", config.heads},
+                                               {"num_key_value_heads", config.kv_heads},
+                                               {"head_dim", config.head_dim},
+                                               {"max_position_embeddings", config.max_position}};
   for (const auto& [key, size] : sizes)
-    if (size <= 0) throw ModelError(where, str("'", key, "' is ", size, ", expected a positive number"));
+    if (size <= 0)
+      throw ModelError(where, str("'", key, "' is ", size, ", expected a positive number"));
   if (config.heads % config.kv_heads != 0)
-    throw ModelError(where, str("'num_attention_heads' is ", config.heads, ", expected a multiple of 'num_key_value_heads' (",
-                                config.kv_heads, ")"));
+    throw ModelError(where,
+                     str("'num_attention_heads' is ", config.heads,
+                         ", expected a multiple of 'num_key_value_heads' (", config.kv_heads, ")"));
   if (config.head_dim % 2 != 0)
     throw ModelError(where, str("'head_dim' is ", config.head_dim, ", expected an even number"));
   // Far beyond any network; so that no number of parameters overflows.
   constexpr std::int64_t kLargest = 1 << 22, kMostLayers = 10000;
-  if (config.vocab_size > kLargest || config.hidden_size > kLargest || config.intermediate_size > kLargest ||
+  if (config.vocab_size > kLargest || config.hidden_size > kLargest ||
+      config.intermediate_size > kLargest ||
       std::int64_t{config.heads} * config.head_dim > kLargest || config.layers > kMostLayers)
-    throw ModelError(where, str("has a size that no network has (sizes up to ", kLargest, ", layers up to ", kMostLayers,
-                                " are accepted)"));
+    throw ModelError(where, str("has a size that no network has (sizes up to ", kLargest,
+                                ", layers up to ", kMostLayers, " are accepted)"));
   if (!(config.rms_norm_eps >= 0) || !std::isfinite(config.rms_norm_eps))
-    throw ModelError(where, str("'rms_norm_eps' is ", config.rms_norm_eps, ", expected a small positive number"));
+    throw ModelError(where, str("'rms_norm_eps' is ", config.rms_norm_eps,
+                                ", expected a small positive number"));
 }
 
 }  // namespace
@@ -147,20 +167,25 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
     config.heads = read.required<int>("num_attention_heads");
     config.kv_heads = read.optional<int>("num_key_value_heads", config.heads);
     const auto head_dim = read.maybe<int>("head_dim");
-    if (!head_dim && family.default_head_dim == 0 && config.heads > 0 && config.hidden_size % config.heads != 0)
-      throw ModelError(where, str("'hidden_size' is ", config.hidden_size, ", expected a multiple of 'num_attention_heads' (",
-                                  config.heads, "), or 'head_dim'"));
+    if (!head_dim && family.default_head_dim == 0 && config.heads > 0 &&
+        config.hidden_size % config.heads != 0)
+      throw ModelError(where, str("'hidden_size' is ", config.hidden_size,
+                                  ", expected a multiple of 'num_attention_heads' (", config.heads,
+                                  "), or 'head_dim'"));
     config.head_dim = head_dim ? *head_dim
-                      : family.default_head_dim > 0 ? family.default_head_dim
-                                                    : config.hidden_size / std::max(config.heads, 1);
-    config.max_position = read.optional<int>("max_position_embeddings", family.default_max_position);
+                      : family.default_head_dim > 0
+                          ? family.default_head_dim
+                          : config.hidden_size / std::max(config.heads, 1);
+    config.max_position =
+        read.optional<int>("max_position_embeddings", family.default_max_position);
     config.rms_norm_eps = read.optional<double>("rms_norm_eps", 1e-6);
     config.rope_theta = read_rope(read, where);
     config.tied_head = read.optional<bool>("tie_word_embeddings", false);
     config.qk_norm = config.family == Family::qwen3;
     config.attention_bias = read.optional<bool>("attention_bias", false);
     config.mlp_bias = config.family == Family::llama && read.optional<bool>("mlp_bias", false);
-    config.dtype = read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
+    config.dtype =
+        read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
     check_sizes(config, where);
     read_special_ids(json, where, config);
     return config;
@@ -172,12 +197,14 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
 ModelConfig read_model_config(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
-    throw ModelError(folder.string(), std::filesystem::exists(folder, ignored)
-                                          ? "is not a folder, expected a Hugging Face checkpoint folder"
-                                          : "does not exist, expected a Hugging Face checkpoint folder");
+    throw ModelError(folder.string(),
+                     std::filesystem::exists(folder, ignored)
+                         ? "is not a folder, expected a Hugging Face checkpoint folder"
+                         : "does not exist, expected a Hugging Face checkpoint folder");
   const std::filesystem::path file = folder / "config.json";
   if (!std::filesystem::exists(file, ignored))
-    throw ModelError(folder.string(), "has no config.json, expected a Hugging Face checkpoint folder");
+    throw ModelError(folder.string(),
+                     "has no config.json, expected a Hugging Face checkpoint folder");
   ModelConfig config = parse_model_config(read_model_json(file), file.string());
   const std::filesystem::path generation = folder / "generation_config.json";
   if (std::filesystem::exists(generation, ignored)) {

@@ -24,20 +24,21 @@ struct ModelConfig {
   int heads = 0;
   int kv_heads = 0;
   int head_dim = 0;
-  int max_position = 0;           ///< max_position_embeddings: positions go from 0 to this, exclusive
+  int max_position = 0;  ///< max_position_embeddings: positions go from 0 to this, exclusive
   double rms_norm_eps = 1e-6;
-  double rope_theta = 10000.0;    ///< from rope_theta, or rope_parameters.rope_theta
-  bool tied_head = false;         ///< tie_word_embeddings: the head is the embedding matrix
-  bool qk_norm = false;           ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
-  bool attention_bias = false;    ///< bias on q, k, v, o (Llama option; Qwen3 has the option too)
-  bool mlp_bias = false;          ///< bias on gate, up, down (Llama option)
-  std::string dtype;              ///< torch_dtype or dtype as written, e.g. "bfloat16"
+  double rope_theta = 10000.0;  ///< from rope_theta, or rope_parameters.rope_theta
+  bool tied_head = false;       ///< tie_word_embeddings: the head is the embedding matrix
+  bool qk_norm = false;  ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
+  bool attention_bias = false;  ///< bias on q, k, v, o (Llama option; Qwen3 has the option too)
+  bool mlp_bias = false;        ///< bias on gate, up, down (Llama option)
+  std::string dtype;            ///< torch_dtype or dtype as written, e.g. "bfloat16"
   std::optional<Token> bos;
-  std::vector<Token> eos;         ///< eos_token_id of generation_config.json where it is, else of config.json
+  std::vector<Token>
+      eos;  ///< eos_token_id of generation_config.json where it is, else of config.json
 };
 
-/// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder. An architecture or option
-/// that is not supported is a ModelError that says which, and what is.
+/// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder. An
+/// architecture or option that is not supported is a ModelError that says which, and what is.
 ModelConfig read_model_config(const std::filesystem::path& folder);
 /// The same from parsed JSON; `where` names it in errors.
 ModelConfig parse_model_config(const Json& json, const std::string& where);

@@ -15,6 +15,8 @@ int threads() { return at::get_num_threads(); }
 
 std::string libtorch_version() { return TORCH_VERSION; }
 
-bool cuda_available() { return at::globalContext().hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0; }
+bool cuda_available() {
+  return at::globalContext().hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
+}
 
 }  // namespace pardec

@@ -3,7 +3,8 @@
 
 namespace pardec {
 
-/// Threads of the one pool that all kernels share. 0 keeps libtorch's choice. Call once, before the first forward.
+/// Threads of the one pool that all kernels share. 0 keeps libtorch's choice. Call once, before the
+/// first forward.
 void set_threads(int threads);
 int threads();
 

@@ -10,8 +10,8 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kBlock = 64;         // slots; capacities are multiples of it
-constexpr int kDeadBeforeCompaction = 64;   // fewer are not worth the copy
+constexpr std::int64_t kBlock = 64;        // slots; capacities are multiples of it
+constexpr int kDeadBeforeCompaction = 64;  // fewer are not worth the copy
 
 std::int64_t rounded_up(std::int64_t slots) { return (slots + kBlock - 1) / kBlock * kBlock; }
 
@@ -48,8 +48,10 @@ void KvCache::Storage::append(std::span<const RowLabel> labels) {
 }
 
 size_t KvCache::Storage::find_alive(int row) const {
-  const auto at = std::lower_bound(slots.begin(), slots.end(), row, [](const Slot& slot, int r) { return slot.row < r; });
-  if (at == slots.end() || at->row != row || !at->alive) throw std::logic_error(str("KvCache: row ", row, " is not alive"));
+  const auto at = std::lower_bound(slots.begin(), slots.end(), row,
+                                   [](const Slot& slot, int r) { return slot.row < r; });
+  if (at == slots.end() || at->row != row || !at->alive)
+    throw std::logic_error(str("KvCache: row ", row, " is not alive"));
   return static_cast<size_t>(at - slots.begin());
 }
 
@@ -62,7 +64,8 @@ void KvCache::Storage::reclaim() {
     if (slots[i].alive) living.push_back(static_cast<std::int64_t>(i));
   const at::Tensor index = at::tensor(living, at::kLong).to(tensor_options.device());
   for (auto* tensors : {&keys, &values})
-    for (at::Tensor& tensor : *tensors) tensor.narrow(1, 0, alive).copy_(tensor.index_select(1, index));
+    for (at::Tensor& tensor : *tensors)
+      tensor.narrow(1, 0, alive).copy_(tensor.index_select(1, index));
   std::erase_if(slots, [](const Slot& slot) { return !slot.alive; });
 }
 
@@ -78,7 +81,8 @@ KvCache KvCache::fork() const {
   copy->capacity = rounded_up(used + 1);
   for (auto* tensors : {&copy->keys, &copy->values})
     for (at::Tensor& tensor : *tensors) {
-      at::Tensor own = at::empty({copy->kv_heads, copy->capacity, copy->head_dim}, copy->tensor_options);
+      at::Tensor own =
+          at::empty({copy->kv_heads, copy->capacity, copy->head_dim}, copy->tensor_options);
       own.narrow(1, 0, used).copy_(tensor.narrow(1, 0, used));
       tensor = std::move(own);
     }
@@ -102,7 +106,8 @@ void KvCache::keep(int first, std::span<const int> rows) {
   std::sort(kept.begin(), kept.end());
   for (const int row : kept) storage_->find_alive(row);
   for (Slot& slot : storage_->slots) {
-    if (slot.row < first || !slot.alive || std::binary_search(kept.begin(), kept.end(), slot.row)) continue;
+    if (slot.row < first || !slot.alive || std::binary_search(kept.begin(), kept.end(), slot.row))
+      continue;
     slot.alive = false;
     --storage_->alive;
   }
@@ -112,8 +117,8 @@ void KvCache::keep(int first, std::span<const int> rows) {
 void KvCache::relabel(int row, const RowLabel& label) {
   RowLabel& old = storage_->slots[storage_->find_alive(row)].label;
   if (label.position != old.position)
-    throw std::logic_error(str("KvCache::relabel: row ", row, " has position ", old.position, ", which cannot become ",
-                               label.position));
+    throw std::logic_error(str("KvCache::relabel: row ", row, " has position ", old.position,
+                               ", which cannot become ", label.position));
   old = label;
 }
 

@@ -10,9 +10,10 @@ namespace pardec {
 
 class Model;
 
-/// Keys and values of one sequence, and the labels of its rows. Rows are named by arrival: the n-th row ever fed to
-/// the sequence is row n, for good. Rows that were dropped are invisible at once; their memory is reclaimed when they
-/// are the last ones, or when they outweigh the living. Moves, never copies silently; `fork` copies.
+/// Keys and values of one sequence, and the labels of its rows. Rows are named by arrival: the n-th
+/// row ever fed to the sequence is row n, for good. Rows that were dropped are invisible at once;
+/// their memory is reclaimed when they are the last ones, or when they outweigh the living. Moves,
+/// never copies silently; `fork` copies.
 class KvCache {
  public:
   explicit KvCache(const Model& model);
@@ -37,9 +38,11 @@ class KvCache {
 
   /// REQUIRES (all three): the rows are alive; otherwise std::logic_error.
   void drop(std::span<const int> rows);
-  /// Drops every row from `first` on that is not in `rows`. (A step ends with it: the accepted ones stay.)
+  /// Drops every row from `first` on that is not in `rows`. (A step ends with it: the accepted ones
+  /// stay.)
   void keep(int first, std::span<const int> rows);
-  /// Gives a row new order, segment and rank. Its position cannot change: it is part of the cached key.
+  /// Gives a row new order, segment and rank. Its position cannot change: it is part of the cached
+  /// key.
   void relabel(int row, const RowLabel& label);
 
   /// Bytes of key and value memory held, spare capacity included.

@@ -25,30 +25,37 @@ at::Tensor strike_banned(const at::Tensor& logits, std::span<const OutputRequest
     }
   if (rows.empty()) return logits;
   at::Tensor struck = logits.clone();
-  struck.index_put_({index_tensor(rows, logits), index_tensor(ids, logits)}, at::scalar_tensor(kStruck, logits.options()));
+  struck.index_put_({index_tensor(rows, logits), index_tensor(ids, logits)},
+                    at::scalar_tensor(kStruck, logits.options()));
   return struck;
 }
 
-/// [m, 4] float64: best id, second id, best logit, second logit. `max` gives the first of equal values on every
-/// device, which `topk` does not promise.
+/// [m, 4] float64: best id, second id, best logit, second logit. `max` gives the first of equal
+/// values on every device, which `topk` does not promise.
 at::Tensor top_two(const at::Tensor& logits) {
   const auto [best_logit, best] = at::max(logits, 1, /*keepdim=*/true);
-  const auto [second_logit, second] = at::max(logits.scatter(1, best, kStruck), 1, /*keepdim=*/true);
-  return at::cat({best.to(at::kDouble), second.to(at::kDouble), best_logit.to(at::kDouble), second_logit.to(at::kDouble)}, 1);
+  const auto [second_logit, second] =
+      at::max(logits.scatter(1, best, kStruck), 1, /*keepdim=*/true);
+  return at::cat({best.to(at::kDouble), second.to(at::kDouble), best_logit.to(at::kDouble),
+                  second_logit.to(at::kDouble)},
+                 1);
 }
 
-/// [m, vocab] float64 probabilities, as transformers' warpers make them: temperature, then top-k (equal values at the
-/// border stay), then top-p (what is needed to reach it stays, at least one; theirs leaves open which of equal values goes).
+/// [m, vocab] float64 probabilities, as transformers' warpers make them: temperature, then top-k
+/// (equal values at the border stay), then top-p (what is needed to reach it stays, at least one;
+/// theirs leaves open which of equal values goes).
 at::Tensor warp(const at::Tensor& logits, const Sampling& sampling) {
   const std::int64_t vocab = logits.size(1);
   at::Tensor scores = logits.to(at::kDouble) / sampling.temperature;
   if (sampling.top_k > 0 && sampling.top_k < vocab) {
-    const at::Tensor border = std::get<0>(at::topk(scores, sampling.top_k, 1)).narrow(1, sampling.top_k - 1, 1);
+    const at::Tensor border =
+        std::get<0>(at::topk(scores, sampling.top_k, 1)).narrow(1, sampling.top_k - 1, 1);
     scores = scores.masked_fill(scores < border, kStruck);
   }
   if (sampling.top_p < 1.0) {
     // Ascending, and the lower id last among equals: it is the one that stays, as in the top-2.
-    const auto [sorted, order] = at::sort(scores.flip(1), /*stable=*/true, /*dim=*/1, /*descending=*/false);
+    const auto [sorted, order] =
+        at::sort(scores.flip(1), /*stable=*/true, /*dim=*/1, /*descending=*/false);
     at::Tensor removed = at::softmax(sorted, 1).cumsum(1) <= 1.0 - sampling.top_p;
     removed.narrow(1, vocab - 1, 1).fill_(false);
     scores = scores.masked_fill(removed.scatter(1, order, removed).flip(1), kStruck);
@@ -63,7 +70,8 @@ at::Tensor rows_on_host(const at::Tensor& values, at::ScalarType type) {
 
 }  // namespace
 
-std::vector<RowLogits> reduce_logits(const at::Tensor& logits, std::span<const OutputRequest* const> requests) {
+std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
+                                     std::span<const OutputRequest* const> requests) {
   std::vector<RowLogits> results(requests.size());
   if (requests.empty()) return results;
   const at::Tensor struck = strike_banned(logits, requests);
@@ -83,18 +91,22 @@ std::vector<RowLogits> reduce_logits(const at::Tensor& logits, std::span<const O
     if (requests[i]->logits) whole.push_back(static_cast<std::int64_t>(i));
     const Sampling& sampling = requests[i]->sampling;
     if (sampling.temperature <= 0) continue;
-    auto group = std::find_if(warped.begin(), warped.end(), [&](const auto& g) { return g.first == sampling; });
+    auto group = std::find_if(warped.begin(), warped.end(),
+                              [&](const auto& g) { return g.first == sampling; });
     if (group == warped.end()) group = warped.insert(warped.end(), {sampling, {}});
     group->second.push_back(static_cast<std::int64_t>(i));
   }
   const auto vocab = static_cast<size_t>(logits.size(1));
   if (!whole.empty()) {
-    const at::Tensor rows = rows_on_host(struck.index_select(0, index_tensor(whole, logits)), at::kFloat);
+    const at::Tensor rows =
+        rows_on_host(struck.index_select(0, index_tensor(whole, logits)), at::kFloat);
     const float* from = rows.data_ptr<float>();
-    for (const std::int64_t row : whole) results[static_cast<size_t>(row)].logits.assign(from, from + vocab), from += vocab;
+    for (const std::int64_t row : whole)
+      results[static_cast<size_t>(row)].logits.assign(from, from + vocab), from += vocab;
   }
   for (const auto& [sampling, members] : warped) {
-    const at::Tensor rows = rows_on_host(warp(struck.index_select(0, index_tensor(members, logits)), sampling), at::kDouble);
+    const at::Tensor rows = rows_on_host(
+        warp(struck.index_select(0, index_tensor(members, logits)), sampling), at::kDouble);
     const double* from = rows.data_ptr<double>();
     for (const std::int64_t row : members)
       results[static_cast<size_t>(row)].probabilities.assign(from, from + vocab), from += vocab;

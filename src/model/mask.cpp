@@ -5,7 +5,8 @@
 
 namespace pardec {
 
-MaskRows::MaskRows(std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels, const Segments& segments)
+MaskRows::MaskRows(std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels,
+                   const Segments& segments)
     : labels_(labels), segments_(segments) {
   const size_t keys = slots.size() + labels.size();
   order_.reserve(keys);

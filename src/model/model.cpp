@@ -16,19 +16,26 @@ namespace {
 
 at::ScalarType scalar_type(Dtype dtype) {
   switch (dtype) {
-    case Dtype::fp32: return at::kFloat;
-    case Dtype::bf16: return at::kBFloat16;
-    case Dtype::fp64: return at::kDouble;
+    case Dtype::fp32:
+      return at::kFloat;
+    case Dtype::bf16:
+      return at::kBFloat16;
+    case Dtype::fp64:
+      return at::kDouble;
   }
   throw std::logic_error("unknown Dtype");
 }
 
 at::ScalarType scalar_type(StoredType type) {
   switch (type) {
-    case StoredType::bf16: return at::kBFloat16;
-    case StoredType::f16: return at::kHalf;
-    case StoredType::f32: return at::kFloat;
-    case StoredType::f64: return at::kDouble;
+    case StoredType::bf16:
+      return at::kBFloat16;
+    case StoredType::f16:
+      return at::kHalf;
+    case StoredType::f32:
+      return at::kFloat;
+    case StoredType::f64:
+      return at::kDouble;
   }
   throw std::logic_error("unknown StoredType");
 }
@@ -36,15 +43,18 @@ at::ScalarType scalar_type(StoredType type) {
 at::Device parse_device(const std::string& name) {
   const bool cuda = name == "cuda" || name.starts_with("cuda:");
   const std::string index = name.size() > 5 ? name.substr(5) : "0";
-  const bool number = !index.empty() && index.size() <= 3 && index.find_first_not_of("0123456789") == std::string::npos;
+  const bool number = !index.empty() && index.size() <= 3 &&
+                      index.find_first_not_of("0123456789") == std::string::npos;
   if (name != "cpu" && !(cuda && number && name != "cuda:"))
     throw ModelError(str("device '", name, "'"), "is unknown; expected cpu, cuda or cuda:i");
   if (!cuda) return at::Device(at::kCPU);
   if (!at::hasCUDA())
-    throw ModelError(str("device '", name, "'"), "this libtorch is CPU-only, or sees no GPU; use cpu, or a CUDA libtorch");
+    throw ModelError(str("device '", name, "'"),
+                     "this libtorch is CPU-only, or sees no GPU; use cpu, or a CUDA libtorch");
   const int number_of_gpu = std::stoi(index);
   if (static_cast<size_t>(number_of_gpu) >= at::getNumGPUs())
-    throw ModelError(str("device '", name, "'"), str("is not there: GPUs found: ", at::getNumGPUs()));
+    throw ModelError(str("device '", name, "'"),
+                     str("is not there: GPUs found: ", at::getNumGPUs()));
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(number_of_gpu));
 }
 
@@ -54,8 +64,11 @@ at::Tensor to_tensor(const Checkpoint::Entry& entry, at::ScalarType type, at::De
   const auto options = at::TensorOptions().dtype(stored);
   const std::span<std::byte> bytes = entry.tensor.data;
   at::Tensor tensor;
-  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % static_cast<std::uintptr_t>(size_of(entry.tensor.type)) == 0) {
-    tensor = at::from_blob(bytes.data(), entry.tensor.shape, [mapping = entry.mapping](void*) {}, options);
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) %
+          static_cast<std::uintptr_t>(size_of(entry.tensor.type)) ==
+      0) {
+    tensor = at::from_blob(
+        bytes.data(), entry.tensor.shape, [mapping = entry.mapping](void*) {}, options);
   } else {
     tensor = at::empty(entry.tensor.shape, options);
     std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
@@ -68,24 +81,29 @@ bool may_be_ignored(const std::string& name, const ModelConfig& config) {
   return name.ends_with(".rotary_emb.inv_freq") || (config.tied_head && name == "lm_head.weight");
 }
 
-std::map<std::string, at::Tensor> load_tensors(const Model::Network& network, const Checkpoint& checkpoint) {
+std::map<std::string, at::Tensor> load_tensors(const Model::Network& network,
+                                               const Checkpoint& checkpoint) {
   std::map<std::string, at::Tensor> loaded;
   for (const Parameter& parameter : parameters(network.config)) {
     const auto found = checkpoint.tensors().find(parameter.name);
     if (found == checkpoint.tensors().end())
-      throw ModelError(checkpoint.where(),
-                       str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.shape),
-                           parameter.name == "lm_head.weight" ? ", which a config without tie_word_embeddings needs"
-                                                              : ", which the config asks for"));
+      throw ModelError(
+          checkpoint.where(),
+          str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.shape),
+              parameter.name == "lm_head.weight"
+                  ? ", which a config without tie_word_embeddings needs"
+                  : ", which the config asks for"));
     const Checkpoint::Entry& entry = found->second;
     if (entry.tensor.shape != parameter.shape)
-      throw ModelError(entry.file, str("tensor '", parameter.name, "' has shape ", shape_text(entry.tensor.shape),
-                                       ", expected ", shape_text(parameter.shape), " from the config"));
+      throw ModelError(entry.file, str("tensor '", parameter.name, "' has shape ",
+                                       shape_text(entry.tensor.shape), ", expected ",
+                                       shape_text(parameter.shape), " from the config"));
     loaded.emplace(parameter.name, to_tensor(entry, network.type, network.device));
   }
   for (const auto& [name, entry] : checkpoint.tensors())
     if (!loaded.contains(name) && !may_be_ignored(name, network.config))
-      throw ModelError(entry.file, str("has tensor '", repair_utf8(name), "', which a network of this config has not"));
+      throw ModelError(entry.file, str("has tensor '", repair_utf8(name),
+                                       "', which a network of this config has not"));
   return loaded;
 }
 
@@ -121,14 +139,18 @@ void assign_weights(Model::Network& network, const std::map<std::string, at::Ten
 Dtype parse_dtype(std::string_view text) {
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp64})
     if (text == name(dtype)) return dtype;
-  throw ConfigError(str("dtype '", text, "' is unknown", known_names(text, {"fp32", "bf16", "fp64"})));
+  throw ConfigError(
+      str("dtype '", text, "' is unknown", known_names(text, {"fp32", "bf16", "fp64"})));
 }
 
 std::string_view name(Dtype dtype) {
   switch (dtype) {
-    case Dtype::fp32: return "fp32";
-    case Dtype::bf16: return "bf16";
-    case Dtype::fp64: return "fp64";
+    case Dtype::fp32:
+      return "fp32";
+    case Dtype::bf16:
+      return "bf16";
+    case Dtype::fp64:
+      return "fp64";
   }
   throw std::logic_error("unknown Dtype");
 }
@@ -146,7 +168,8 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
     // As transformers: in float32 throughout.
     const double dim = network->config.head_dim;
     const at::Tensor exponents = at::arange(0, dim, 2, at::TensorOptions().dtype(at::kFloat)) / dim;
-    network->inverse_frequencies = at::pow(network->config.rope_theta, exponents).reciprocal().to(network->device);
+    network->inverse_frequencies =
+        at::pow(network->config.rope_theta, exponents).reciprocal().to(network->device);
   }
   return Model(std::move(network));
 }
@@ -161,7 +184,8 @@ const Model::Options& Model::options() const { return network_->options; }
 
 std::int64_t Model::weight_bytes() const {
   std::int64_t sum = 0;
-  for (const auto& [name, tensor] : network_->named_parameters()) sum += static_cast<std::int64_t>(tensor.nbytes());
+  for (const auto& [name, tensor] : network_->named_parameters())
+    sum += static_cast<std::int64_t>(tensor.nbytes());
   return sum;
 }
 

@@ -21,31 +21,31 @@ std::string_view name(Dtype dtype);
 
 /// What is wanted of one fed row's logits. Top-2 comes always.
 struct OutputRequest {
-  int index = 0;               ///< which of the step's tokens
-  Sampling sampling;           ///< temperature > 0: `probabilities` is filled
-  bool logits = false;         ///< the whole row is wanted
-  std::vector<Token> banned;   ///< ids struck out before anything else
+  int index = 0;              ///< which of the step's tokens
+  Sampling sampling;          ///< temperature > 0: `probabilities` is filled
+  bool logits = false;        ///< the whole row is wanted
+  std::vector<Token> banned;  ///< ids struck out before anything else
 };
 
 /// Reduced on the device; only this comes to the host.
 struct RowLogits {
-  Token best = 0, second = 0;            ///< largest and second largest logit; the lower id wins a tie
+  Token best = 0, second = 0;  ///< largest and second largest logit; the lower id wins a tie
   float best_logit = 0, second_logit = 0;
-  std::vector<float> logits;             ///< [vocab], only on request
-  std::vector<double> probabilities;     ///< [vocab], only when sampling; sums to 1
+  std::vector<float> logits;          ///< [vocab], only on request
+  std::vector<double> probabilities;  ///< [vocab], only when sampling; sums to 1
 };
 
 /// The tokens that one sequence feeds in one forward pass.
 struct SequenceStep {
-  KvCache* cache = nullptr;              ///< gets the new rows appended, alive
+  KvCache* cache = nullptr;  ///< gets the new rows appended, alive
   const Segments* segments = nullptr;
   std::span<const Token> tokens;
-  std::span<const RowLabel> labels;      ///< one per token
+  std::span<const RowLabel> labels;  ///< one per token
   std::span<const OutputRequest> outputs;
 };
 
-/// A decoder-only transformer with its weights. Which row sees which is decided by `visible` alone; nothing
-/// in here knows of decoders. Not copyable; one forward at a time.
+/// A decoder-only transformer with its weights. Which row sees which is decided by `visible` alone;
+/// nothing in here knows of decoders. Not copyable; one forward at a time.
 class Model {
  public:
   struct Options {
@@ -53,9 +53,10 @@ class Model {
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
   };
 
-  /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or model.safetensors.index.json and
-  /// its shards. ModelError: missing folder or file, truncated or lying safetensors, a tensor that is missing or has
-  /// another shape than the config says, unsupported options.
+  /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or
+  /// model.safetensors.index.json and its shards. ModelError: missing folder or file, truncated or
+  /// lying safetensors, a tensor that is missing or has another shape than the config says,
+  /// unsupported options.
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;
@@ -66,10 +67,11 @@ class Model {
   const Options& options() const;
   std::int64_t weight_bytes() const;
 
-  /// One forward pass over the steps of several sequences, packed: no padding is computed. A new row sees, of its
-  /// own sequence, the rows that are alive in the cache and the rows of the same step, as `visible` says.
-  /// Returns one vector per step, one RowLogits per output. The device is synchronised when it returns.
-  /// An id outside the vocabulary or a position outside [0, max_position) is a ModelError, before anything is computed.
+  /// One forward pass over the steps of several sequences, packed: no padding is computed. A new
+  /// row sees, of its own sequence, the rows that are alive in the cache and the rows of the same
+  /// step, as `visible` says. Returns one vector per step, one RowLogits per output. The device is
+  /// synchronised when it returns. An id outside the vocabulary or a position outside [0,
+  /// max_position) is a ModelError, before anything is computed.
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps);
 
   struct Network;  // the tensors and the differentiable forward; src/model/transformer.hpp
@@ -81,9 +83,11 @@ class Model {
   std::unique_ptr<Network> network_;
 };
 
-/// Writes a random checkpoint of a shape (config.json, model.safetensors, generation_config.json), bf16, the query
-/// and key projections sharpened so that a wrong mask or position shows (as random initial weights attend almost evenly).
-/// `config` is a Hugging Face config.json of a supported family. Same seed, same bytes, on every machine.
-void synthesise_checkpoint(const Json& config, std::uint64_t seed, const std::filesystem::path& folder);
+/// Writes a random checkpoint of a shape (config.json, model.safetensors, generation_config.json),
+/// bf16, the query and key projections sharpened so that a wrong mask or position shows (as random
+/// initial weights attend almost evenly). `config` is a Hugging Face config.json of a supported
+/// family. Same seed, same bytes, on every machine.
+void synthesise_checkpoint(const Json& config, std::uint64_t seed,
+                           const std::filesystem::path& folder);
 
 }  // namespace pardec

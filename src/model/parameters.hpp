@@ -15,7 +15,8 @@ struct Parameter {
   std::int64_t elements() const;
 };
 
-/// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless it is tied.
+/// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless
+/// it is tied.
 std::vector<Parameter> parameters(const ModelConfig& config);
 
 /// `[2, 3]`

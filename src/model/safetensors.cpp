@@ -28,8 +28,9 @@ struct TypeEntry {
   const char* code;
   std::int64_t size;
 };
-constexpr std::array kTypes{TypeEntry{StoredType::bf16, "BF16", 2}, TypeEntry{StoredType::f16, "F16", 2},
-                            TypeEntry{StoredType::f32, "F32", 4}, TypeEntry{StoredType::f64, "F64", 8}};
+constexpr std::array kTypes{
+    TypeEntry{StoredType::bf16, "BF16", 2}, TypeEntry{StoredType::f16, "F16", 2},
+    TypeEntry{StoredType::f32, "F32", 4}, TypeEntry{StoredType::f64, "F64", 8}};
 const TypeEntry& entry(StoredType type) { return kTypes[static_cast<size_t>(type)]; }
 
 constexpr std::uint64_t kLengthBytes = 8;
@@ -48,35 +49,45 @@ std::optional<std::uint64_t> whole_number(const Json& value) {
   return value.get<std::uint64_t>();
 }
 
-Json parse_header(std::span<const std::byte> file, const std::string& where, std::uint64_t& data_begin) {
+Json parse_header(std::span<const std::byte> file, const std::string& where,
+                  std::uint64_t& data_begin) {
   if (file.size() < kLengthBytes)
-    throw ModelError(where, str("has ", file.size(), " bytes, expected a safetensors file (at least 8 bytes)"));
+    throw ModelError(
+        where, str("has ", file.size(), " bytes, expected a safetensors file (at least 8 bytes)"));
   std::uint64_t length = 0;
-  for (size_t i = 0; i < kLengthBytes; ++i) length |= std::to_integer<std::uint64_t>(file[i]) << (8 * i);
+  for (size_t i = 0; i < kLengthBytes; ++i)
+    length |= std::to_integer<std::uint64_t>(file[i]) << (8 * i);
   if (length > kLargestHeader)
-    throw ModelError(where, str("says that its header has ", length, " bytes, expected at most ", kLargestHeader,
-                                " (is it a safetensors file?)"));
+    throw ModelError(where, str("says that its header has ", length, " bytes, expected at most ",
+                                kLargestHeader, " (is it a safetensors file?)"));
   if (length > file.size() - kLengthBytes)
     throw ModelError(where, str("is truncated: its header has ", length, " bytes, but only ",
                                 file.size() - kLengthBytes, " follow"));
   data_begin = kLengthBytes + length;
   const std::string_view text(reinterpret_cast<const char*>(file.data()) + kLengthBytes, length);
   Json header = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (header.is_discarded()) throw ModelError(where, str("has a header of ", length, " bytes that is not valid JSON"));
+  if (header.is_discarded())
+    throw ModelError(where, str("has a header of ", length, " bytes that is not valid JSON"));
   if (!header.is_object())
-    throw ModelError(where, str("has a header that is JSON ", header.type_name(), ", expected an object"));
+    throw ModelError(where,
+                     str("has a header that is JSON ", header.type_name(), ", expected an object"));
   return header;
 }
 
 /// One entry of the header, its offsets not yet compared with the others'.
-StoredTensor parse_entry(const Json& json, std::span<std::byte> data, const std::string& at, const std::string& where) {
-  const auto fail = [&](const std::string& what) { return ModelError(where, str("tensor ", at, " ", what)); };
+StoredTensor parse_entry(const Json& json, std::span<std::byte> data, const std::string& at,
+                         const std::string& where) {
+  const auto fail = [&](const std::string& what) {
+    return ModelError(where, str("tensor ", at, " ", what));
+  };
   for (const char* key : {"dtype", "shape", "data_offsets"})
     if (!json.is_object() || !json.contains(key)) throw fail(str("has no '", key, "'"));
   StoredTensor tensor;
   const Json& dtype = json.at("dtype");
-  const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeEntry& e) { return dtype == e.code; });
-  if (type == kTypes.end()) throw fail(str("has dtype ", shown(dtype), ", expected BF16, F16, F32 or F64"));
+  const auto type = std::find_if(kTypes.begin(), kTypes.end(),
+                                 [&](const TypeEntry& e) { return dtype == e.code; });
+  if (type == kTypes.end())
+    throw fail(str("has dtype ", shown(dtype), ", expected BF16, F16, F32 or F64"));
   tensor.type = type->type;
 
   const Json& shape = json.at("shape");
@@ -92,47 +103,58 @@ StoredTensor parse_entry(const Json& json, std::span<std::byte> data, const std:
   }
 
   const Json& offsets = json.at("data_offsets");
-  const auto begin = offsets.is_array() && offsets.size() == 2 ? whole_number(offsets[0]) : std::nullopt;
+  const auto begin =
+      offsets.is_array() && offsets.size() == 2 ? whole_number(offsets[0]) : std::nullopt;
   const auto end = begin ? whole_number(offsets[1]) : std::nullopt;
-  if (!end || *begin > *end) throw fail(str("has data_offsets ", shown(offsets), ", expected [begin, end]"));
+  if (!end || *begin > *end)
+    throw fail(str("has data_offsets ", shown(offsets), ", expected [begin, end]"));
   if (*end > data.size())
     throw fail(str("ends at byte ", *end, " of the data, but the file has only ", data.size(),
                    " (truncated, or a lying header)"));
   const std::uint64_t expected = elements * static_cast<std::uint64_t>(type->size);
   if (*end - *begin != expected)
-    throw fail(str("has ", *end - *begin, " bytes, expected ", expected, " for ", type->code, " of shape ",
-                   shape_text(tensor.shape)));
+    throw fail(str("has ", *end - *begin, " bytes, expected ", expected, " for ", type->code,
+                   " of shape ", shape_text(tensor.shape)));
   tensor.data = data.subspan(*begin, *end - *begin);
   return tensor;
 }
 
 /// Offsets must cover the data without hole or overlap.
-void check_cover(const std::map<std::string, StoredTensor>& tensors, std::span<std::byte> data, const std::string& where) {
+void check_cover(const std::map<std::string, StoredTensor>& tensors, std::span<std::byte> data,
+                 const std::string& where) {
   std::vector<std::pair<const std::string*, std::span<std::byte>>> pieces;
   for (const auto& [tensor_name, tensor] : tensors)
     if (!tensor.data.empty()) pieces.emplace_back(&tensor_name, tensor.data);
-  std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.second.data() < b.second.data(); });
+  std::sort(pieces.begin(), pieces.end(),
+            [](const auto& a, const auto& b) { return a.second.data() < b.second.data(); });
   const std::byte* reached = data.data();
   for (const auto& [tensor_name, bytes] : pieces) {
     if (bytes.data() != reached)
-      throw ModelError(where, str("tensor ", quoted(*tensor_name), " starts at byte ", bytes.data() - data.data(),
-                                  " of the data, expected ", reached - data.data(), ": tensors ",
-                                  bytes.data() < reached ? "overlap" : "leave a hole"));
+      throw ModelError(
+          where, str("tensor ", quoted(*tensor_name), " starts at byte ",
+                     bytes.data() - data.data(), " of the data, expected ", reached - data.data(),
+                     ": tensors ", bytes.data() < reached ? "overlap" : "leave a hole"));
     reached += bytes.size();
   }
   if (reached != data.data() + data.size())
-    throw ModelError(where, str("has ", data.size(), " bytes of data, but its tensors cover only ", reached - data.data()));
+    throw ModelError(where, str("has ", data.size(), " bytes of data, but its tensors cover only ",
+                                reached - data.data()));
 }
 
-std::filesystem::path single_file(const std::filesystem::path& folder) { return folder / "model.safetensors"; }
-std::filesystem::path index_file(const std::filesystem::path& folder) { return folder / "model.safetensors.index.json"; }
+std::filesystem::path single_file(const std::filesystem::path& folder) {
+  return folder / "model.safetensors";
+}
+std::filesystem::path index_file(const std::filesystem::path& folder) {
+  return folder / "model.safetensors.index.json";
+}
 
 }  // namespace
 
 std::string_view name(StoredType type) { return entry(type).code; }
 std::int64_t size_of(StoredType type) { return entry(type).size; }
 
-std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file, const std::string& where) {
+std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
+                                                      const std::string& where) {
   std::uint64_t data_begin = 0;
   const Json header = parse_header(file, where, data_begin);
   const std::span<std::byte> data = file.subspan(data_begin);
@@ -156,10 +178,12 @@ MappedFile::MappedFile(const std::filesystem::path& file) {
   const size_t size = static_cast<size_t>(info.st_size);
   void* address = nullptr;
   // Writable so that weights in it can be trained; private, so that the file stays as it is.
-  if (size > 0) address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+  if (size > 0)
+    address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
   const int error = errno;
   ::close(fd);
-  if (address == MAP_FAILED) throw ModelError(file.string(), str("cannot be mapped: ", std::strerror(error)));
+  if (address == MAP_FAILED)
+    throw ModelError(file.string(), str("cannot be mapped: ", std::strerror(error)));
   bytes_ = {static_cast<std::byte*>(address), size};
 }
 
@@ -170,9 +194,11 @@ MappedFile::~MappedFile() {
 void Checkpoint::add_file(const std::filesystem::path& file) {
   const auto mapping = std::make_shared<const MappedFile>(file);
   for (auto& [tensor_name, tensor] : parse_safetensors(mapping->bytes(), file.string())) {
-    const auto [at, fresh] = tensors_.emplace(tensor_name, Entry{std::move(tensor), mapping, file.string()});
+    const auto [at, fresh] =
+        tensors_.emplace(tensor_name, Entry{std::move(tensor), mapping, file.string()});
     if (!fresh)
-      throw ModelError(file.string(), str("has tensor ", quoted(tensor_name), ", which ", at->second.file, " has too"));
+      throw ModelError(file.string(), str("has tensor ", quoted(tensor_name), ", which ",
+                                          at->second.file, " has too"));
   }
 }
 
@@ -186,16 +212,19 @@ Checkpoint::Checkpoint(const std::filesystem::path& folder) {
   const std::filesystem::path index = index_file(folder);
   where_ = index.string();
   if (!std::filesystem::exists(index, ignored))
-    throw ModelError(folder.string(), "has no weights, expected model.safetensors or model.safetensors.index.json");
+    throw ModelError(folder.string(),
+                     "has no weights, expected model.safetensors or model.safetensors.index.json");
   const Json json = read_model_json(index);
   const Json weight_map = json.is_object() ? json.value("weight_map", Json()) : Json();
   if (!weight_map.is_object() || weight_map.empty())
-    throw ModelError(where_, "has no 'weight_map', expected an object of tensor names and shard files");
+    throw ModelError(where_,
+                     "has no 'weight_map', expected an object of tensor names and shard files");
   std::set<std::string> shards;
   for (const auto& [tensor_name, shard] : weight_map.items()) {
     // A shard lies beside its index; a path would reach out of the folder.
     if (!shard.is_string() || shard.get<std::string>().find('/') != std::string::npos)
-      throw ModelError(where_, str("names shard ", shown(shard), " for tensor ", quoted(tensor_name), ", expected a file name"));
+      throw ModelError(where_, str("names shard ", shown(shard), " for tensor ",
+                                   quoted(tensor_name), ", expected a file name"));
     shards.insert(shard.get<std::string>());
   }
   for (const std::string& shard : shards) {
@@ -207,11 +236,13 @@ Checkpoint::Checkpoint(const std::filesystem::path& folder) {
     const auto found = tensors_.find(tensor_name);
     const std::string file = (folder / shard.get<std::string>()).string();
     if (found == tensors_.end() || found->second.file != file)
-      throw ModelError(file, str("has no tensor ", quoted(tensor_name), ", which ", where_, " says it has"));
+      throw ModelError(
+          file, str("has no tensor ", quoted(tensor_name), ", which ", where_, " says it has"));
   }
 }
 
-void write_safetensors(const std::filesystem::path& file, const std::vector<TensorToWrite>& tensors) {
+void write_safetensors(const std::filesystem::path& file,
+                       const std::vector<TensorToWrite>& tensors) {
   OrderedJson header = OrderedJson::object();
   header["__metadata__"] = {{"format", "pt"}};
   std::vector<std::uint64_t> sizes;
@@ -219,14 +250,17 @@ void write_safetensors(const std::filesystem::path& file, const std::vector<Tens
   for (const TensorToWrite& tensor : tensors) {
     std::uint64_t size = static_cast<std::uint64_t>(size_of(tensor.type));
     for (const std::int64_t extent : tensor.shape) size *= static_cast<std::uint64_t>(extent);
-    header[tensor.name] = {{"dtype", name(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + size}}};
+    header[tensor.name] = {{"dtype", name(tensor.type)},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {offset, offset + size}}};
     sizes.push_back(size);
     offset += size;
   }
   std::string text = dump(header);
   while ((kLengthBytes + text.size()) % 64 != 0) text += ' ';  // data on a cache line
   std::string length(kLengthBytes, '\0');
-  for (size_t i = 0; i < kLengthBytes; ++i) length[i] = static_cast<char>(text.size() >> (8 * i) & 0xFF);
+  for (size_t i = 0; i < kLengthBytes; ++i)
+    length[i] = static_cast<char>(text.size() >> (8 * i) & 0xFF);
 
   const std::string temporary = file.string() + ".tmp";
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

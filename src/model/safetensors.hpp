@@ -14,8 +14,9 @@ namespace pardec {
 
 // The file format (safetensors, Hugging Face):
 //   8 bytes   n, little-endian: length of the header
-//   n bytes   JSON object: tensor name -> {"dtype", "shape", "data_offsets": [begin, end)}, and "__metadata__"
-//   rest      data, row-major, little-endian; offsets count from here; tensors cover it without hole or overlap
+//   n bytes   JSON object: tensor name -> {"dtype", "shape", "data_offsets": [begin, end)}, and
+//   "__metadata__" rest      data, row-major, little-endian; offsets count from here; tensors cover
+//   it without hole or overlap
 
 enum class StoredType { bf16, f16, f32, f64 };
 std::string_view name(StoredType type);
@@ -29,9 +30,11 @@ struct StoredTensor {
   std::span<std::byte> data;  ///< shape's product times size_of(type) bytes, any alignment
 };
 
-/// Reads the header that `file` starts with, and checks everything that it says against the file's length. A file that
-/// is truncated or lies is a ModelError of one line: `where`, what was found, what was expected.
-std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file, const std::string& where);
+/// Reads the header that `file` starts with, and checks everything that it says against the file's
+/// length. A file that is truncated or lies is a ModelError of one line: `where`, what was found,
+/// what was expected.
+std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
+                                                      const std::string& where);
 
 /// A whole file in memory, mapped on demand; private: what is written to it never reaches the file.
 class MappedFile {
@@ -46,10 +49,12 @@ class MappedFile {
   std::span<std::byte> bytes_;
 };
 
-/// The tensors of a checkpoint folder: model.safetensors, or the shards that model.safetensors.index.json names.
+/// The tensors of a checkpoint folder: model.safetensors, or the shards that
+/// model.safetensors.index.json names.
 class Checkpoint {
  public:
-  /// ModelError: no weights there, a shard is missing, a tensor is not in the shard that the index names.
+  /// ModelError: no weights there, a shard is missing, a tensor is not in the shard that the index
+  /// names.
   explicit Checkpoint(const std::filesystem::path& folder);
 
   struct Entry {
@@ -76,8 +81,9 @@ struct TensorToWrite {
   std::function<void(std::span<std::byte>)> fill;
 };
 
-/// Writes the tensors in the given order, one in memory at a time, to `file.tmp`; then syncs and renames. RunError
-/// when that fails.
-void write_safetensors(const std::filesystem::path& file, const std::vector<TensorToWrite>& tensors);
+/// Writes the tensors in the given order, one in memory at a time, to `file.tmp`; then syncs and
+/// renames. RunError when that fails.
+void write_safetensors(const std::filesystem::path& file,
+                       const std::vector<TensorToWrite>& tensors);
 
 }  // namespace pardec

@@ -20,18 +20,20 @@ std::uint16_t to_bf16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-/// Close to a standard normal, from the sum of twelve uniforms of 16 bits (three draws): whole numbers alone, so that
-/// no machine's mathematical library can change a bit.
+/// Close to a standard normal, from the sum of twelve uniforms of 16 bits (three draws): whole
+/// numbers alone, so that no machine's mathematical library can change a bit.
 double almost_normal(Rng& rng) {
   std::uint32_t sum = 0;
   for (int draw = 0; draw < 3; ++draw) {
     const std::uint64_t bits = rng.next();
-    sum += static_cast<std::uint32_t>((bits & 0xFFFF) + (bits >> 16 & 0xFFFF) + (bits >> 32 & 0xFFFF) + (bits >> 48));
+    sum += static_cast<std::uint32_t>((bits & 0xFFFF) + (bits >> 16 & 0xFFFF) +
+                                      (bits >> 32 & 0xFFFF) + (bits >> 48));
   }
   return (static_cast<double>(sum) - 6.0 * 65535) / 65536;
 }
 
-/// Standard deviation of a matrix: sharpened queries and keys, unit embeddings, else what keeps the variance.
+/// Standard deviation of a matrix: sharpened queries and keys, unit embeddings, else what keeps the
+/// variance.
 double deviation(const Parameter& parameter) {
   const auto is = [&](const char* part) { return parameter.name.find(part) != std::string::npos; };
   if (is("embed_tokens")) return 1.0;
@@ -45,14 +47,16 @@ void fill(const Parameter& parameter, std::uint64_t seed, std::span<std::byte> b
   const std::uint16_t constant = to_bf16(parameter.name.ends_with(".bias") ? 0.0f : 1.0f);
   Rng rng(derive_seed(seed, parameter.name));
   for (size_t at = 0; at < bytes.size(); at += 2) {
-    const std::uint16_t value = matrix ? to_bf16(static_cast<float>(almost_normal(rng) * scale)) : constant;
+    const std::uint16_t value =
+        matrix ? to_bf16(static_cast<float>(almost_normal(rng) * scale)) : constant;
     std::memcpy(bytes.data() + at, &value, 2);
   }
 }
 
 }  // namespace
 
-void synthesise_checkpoint(const Json& config_json, std::uint64_t seed, const std::filesystem::path& folder) {
+void synthesise_checkpoint(const Json& config_json, std::uint64_t seed,
+                           const std::filesystem::path& folder) {
   const ModelConfig config = parse_model_config(config_json, "config");
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -61,8 +65,9 @@ void synthesise_checkpoint(const Json& config_json, std::uint64_t seed, const st
   const std::vector<Parameter> all = parameters(config);
   std::vector<TensorToWrite> tensors;
   for (const Parameter& parameter : all)
-    tensors.push_back({parameter.name, StoredType::bf16, parameter.shape,
-                       [&parameter, seed](std::span<std::byte> bytes) { fill(parameter, seed, bytes); }});
+    tensors.push_back(
+        {parameter.name, StoredType::bf16, parameter.shape,
+         [&parameter, seed](std::span<std::byte> bytes) { fill(parameter, seed, bytes); }});
   write_safetensors(folder / "model.safetensors", tensors);
 
   Json written = config_json;

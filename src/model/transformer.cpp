@@ -18,12 +18,16 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kScratchBytes = std::int64_t{32} << 20;  // of scores, for one chunk of queries
-constexpr std::int64_t kMaskBytes = std::int64_t{32} << 20;     // of masks kept from layer to layer, for one sequence
-constexpr std::int64_t kSkinnyRows = 16;    // query rows up to which our own product beats the library's
-constexpr std::int64_t kGrain = 1 << 16;    // multiplications that are worth a thread
+constexpr std::int64_t kScratchBytes = std::int64_t{32}
+                                       << 20;  // of scores, for one chunk of queries
+constexpr std::int64_t kMaskBytes = std::int64_t{32}
+                                    << 20;  // of masks kept from layer to layer, for one sequence
+constexpr std::int64_t kSkinnyRows =
+    16;  // query rows up to which our own product beats the library's
+constexpr std::int64_t kGrain = 1 << 16;  // multiplications that are worth a thread
 
-/// Norms and softmax are computed in float32, as transformers does; fp64 networks keep fp64 throughout.
+/// Norms and softmax are computed in float32, as transformers does; fp64 networks keep fp64
+/// throughout.
 at::ScalarType wide(at::ScalarType type) { return type == at::kDouble ? at::kDouble : at::kFloat; }
 
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
@@ -33,8 +37,8 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
 
 // ---- rotary embedding ----
 
-/// Cosines and sines of the rows' positions, [n, 1, head_dim / 2]. The queries' carry the 1 / sqrt(head_dim) of
-/// attention, which so costs nothing.
+/// Cosines and sines of the rows' positions, [n, 1, head_dim / 2]. The queries' carry the 1 /
+/// sqrt(head_dim) of attention, which so costs nothing.
 struct Rotation {
   at::Tensor q_cos, q_sin, k_cos, k_sin;
 };
@@ -44,7 +48,9 @@ Rotation rotation(const Model::Network& network, const at::Tensor& positions) {
   const at::Tensor cos = at::cos(angles).unsqueeze(1), sin = at::sin(angles).unsqueeze(1);
   const at::ScalarType accurate = wide(network.type);
   const double scale = 1.0 / std::sqrt(static_cast<double>(network.config.head_dim));
-  const auto scaled = [&](const at::Tensor& t) { return (t.to(accurate) * scale).to(network.type); };
+  const auto scaled = [&](const at::Tensor& t) {
+    return (t.to(accurate) * scale).to(network.type);
+  };
   return {scaled(cos), scaled(sin), cos.to(network.type), sin.to(network.type)};
 }
 
@@ -57,15 +63,17 @@ at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
 
 // ---- attention ----
 
-/// The queries of one sequence's step in chunks, so that scores stay small, each with the keys that it can see.
+/// The queries of one sequence's step in chunks, so that scores stay small, each with the keys that
+/// it can see.
 class AttentionPlan {
  public:
-  AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels,
-                const Segments& segments)
+  AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots,
+                std::span<const RowLabel> labels, const Segments& segments)
       : network_(network), rows_(slots, labels, segments) {
     const std::int64_t count = std::ssize(labels);
     const std::int64_t query_bytes = std::int64_t{3} * 4 * network.config.heads * rows_.keys();
-    const std::int64_t step = std::max<std::int64_t>(1, kScratchBytes / std::max<std::int64_t>(1, query_bytes));
+    const std::int64_t step =
+        std::max<std::int64_t>(1, kScratchBytes / std::max<std::int64_t>(1, query_bytes));
     std::int64_t mask_bytes = 0;
     for (std::int64_t begin = 0; begin < count; begin += step) {
       Chunk chunk{.begin = begin, .count = std::min(step, count - begin)};
@@ -76,7 +84,8 @@ class AttentionPlan {
     }
   }
 
-  /// q [n, heads, head_dim], scaled; keys and values [kv_heads, >= all keys, head_dim] -> [n, heads * head_dim].
+  /// q [n, heads, head_dim], scaled; keys and values [kv_heads, >= all keys, head_dim] -> [n, heads
+  /// * head_dim].
   at::Tensor attend(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values) {
     std::vector<at::Tensor> outputs;
     for (Chunk& chunk : chunks_) outputs.push_back(attend(chunk, q, keys, values));
@@ -105,44 +114,58 @@ class AttentionPlan {
     }
     chunk.masked = visible < chunk.count * chunk.end;
     if (!chunk.masked) return mask.narrow(1, 0, 0);
-    return mask.narrow(1, 0, chunk.end).unsqueeze(1).to(at::TensorOptions().device(network_.device).dtype(network_.type));
+    return mask.narrow(1, 0, chunk.end)
+        .unsqueeze(1)
+        .to(at::TensorOptions().device(network_.device).dtype(network_.type));
   }
 
-  at::Tensor attend(Chunk& chunk, const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values) {
+  at::Tensor attend(Chunk& chunk, const at::Tensor& q, const at::Tensor& keys,
+                    const at::Tensor& values) {
     const std::int64_t kv = network_.config.kv_heads, dim = network_.config.head_dim;
     const std::int64_t group = network_.config.heads / kv, n = chunk.count;
     // Queries that share a key head are rows of one product: keys are never repeated.
-    const at::Tensor grouped =
-        q.narrow(0, chunk.begin, n).reshape({n, kv, group, dim}).permute({1, 0, 2, 3}).reshape({kv, n * group, dim});
+    const at::Tensor grouped = q.narrow(0, chunk.begin, n)
+                                   .reshape({n, kv, group, dim})
+                                   .permute({1, 0, 2, 3})
+                                   .reshape({kv, n * group, dim});
     if (skinny(n * group) && keys.stride(1) == dim && values.stride(1) == dim) {
       const at::Tensor mixed = attend_skinny(chunk, grouped, keys, values);
-      return mixed.view({kv, n, group, dim}).permute({1, 0, 2, 3}).reshape({n, kv * group * dim}).to(network_.type);
+      return mixed.view({kv, n, group, dim})
+          .permute({1, 0, 2, 3})
+          .reshape({n, kv * group * dim})
+          .to(network_.type);
     }
     at::Tensor scores = at::bmm(grouped, keys.narrow(1, 0, chunk.end).transpose(1, 2));
-    if (chunk.masked) scores.view({kv, n, group, chunk.end}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
+    if (chunk.masked)
+      scores.view({kv, n, group, chunk.end}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
     const at::Tensor weights = at::softmax(scores, -1, wide(network_.type)).to(network_.type);
     const at::Tensor mixed = at::bmm(weights, values.narrow(1, 0, chunk.end));
     return mixed.view({kv, n, group, dim}).permute({1, 0, 2, 3}).reshape({n, kv * group * dim});
   }
 
   bool skinny(std::int64_t rows) const {
-    return rows <= kSkinnyRows && network_.type == at::kBFloat16 && network_.device.is_cpu() && !c10::GradMode::is_enabled();
+    return rows <= kSkinnyRows && network_.type == at::kBFloat16 && network_.device.is_cpu() &&
+           !c10::GradMode::is_enabled();
   }
 
-  /// The same of few rows: queries [kv_heads, rows, head_dim] -> [kv_heads, rows, head_dim] float32.
-  at::Tensor attend_skinny(Chunk& chunk, const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values) {
-    const std::int64_t kv = queries.size(0), rows = queries.size(1), dim = queries.size(2), end = chunk.end;
+  /// The same of few rows: queries [kv_heads, rows, head_dim] -> [kv_heads, rows, head_dim]
+  /// float32.
+  at::Tensor attend_skinny(Chunk& chunk, const at::Tensor& queries, const at::Tensor& keys,
+                           const at::Tensor& values) {
+    const std::int64_t kv = queries.size(0), rows = queries.size(1), dim = queries.size(2),
+                       end = chunk.end;
     const at::Tensor q = queries.to(at::kFloat);
     at::Tensor scores = at::empty({kv, rows, end}, q.options());
     at::Tensor mixed = at::empty({kv, rows, dim}, q.options());
     const auto bits = [](const at::Tensor& t, std::int64_t head) {
-      return reinterpret_cast<const std::uint16_t*>(t.const_data_ptr<at::BFloat16>()) + head * t.stride(0);
+      return reinterpret_cast<const std::uint16_t*>(t.const_data_ptr<at::BFloat16>()) +
+             head * t.stride(0);
     };
     const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (rows * end * dim));
     at::parallel_for(0, kv, grain, [&](std::int64_t begin, std::int64_t stop) {
       for (std::int64_t head = begin; head < stop; ++head)
-        skinny_scores(q.const_data_ptr<float>() + head * rows * dim, bits(keys, head), rows, end, dim,
-                      scores.mutable_data_ptr<float>() + head * rows * end);
+        skinny_scores(q.const_data_ptr<float>() + head * rows * dim, bits(keys, head), rows, end,
+                      dim, scores.mutable_data_ptr<float>() + head * rows * end);
     });
     if (chunk.masked) {
       const std::int64_t n = chunk.count;
@@ -151,8 +174,8 @@ class AttentionPlan {
     const at::Tensor weights = at::softmax(scores, -1);
     at::parallel_for(0, kv, grain, [&](std::int64_t begin, std::int64_t stop) {
       for (std::int64_t head = begin; head < stop; ++head)
-        skinny_mix(weights.const_data_ptr<float>() + head * rows * end, bits(values, head), rows, end, dim,
-                   mixed.mutable_data_ptr<float>() + head * rows * dim);
+        skinny_mix(weights.const_data_ptr<float>() + head * rows * end, bits(values, head), rows,
+                   end, dim, mixed.mutable_data_ptr<float>() + head * rows * dim);
     });
     return mixed;
   }
@@ -164,9 +187,11 @@ class AttentionPlan {
 
 // ---- layers ----
 
-/// x [n, hidden] -> [n, hidden]. `attend(q, k, v)`, each [n, heads of it, head_dim] -> [n, heads * head_dim].
+/// x [n, hidden] -> [n, hidden]. `attend(q, k, v)`, each [n, heads of it, head_dim] -> [n, heads *
+/// head_dim].
 template <typename Attend>
-at::Tensor apply(const Layer& layer, const ModelConfig& config, const at::Tensor& x, const Rotation& turn, Attend&& attend) {
+at::Tensor apply(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
+                 const Rotation& turn, Attend&& attend) {
   const std::int64_t n = x.size(0), dim = config.head_dim;
   const at::Tensor h = rms_norm(x, layer.input_norm, config.rms_norm_eps);
   at::Tensor q = layer.q(h).view({n, config.heads, dim});
@@ -176,7 +201,8 @@ at::Tensor apply(const Layer& layer, const ModelConfig& config, const at::Tensor
     q = rms_norm(q, layer.q_norm, config.rms_norm_eps);
     k = rms_norm(k, layer.k_norm, config.rms_norm_eps);
   }
-  const at::Tensor y = x + layer.o(attend(rotate(q, turn.q_cos, turn.q_sin), rotate(k, turn.k_cos, turn.k_sin), v));
+  const at::Tensor y =
+      x + layer.o(attend(rotate(q, turn.q_cos, turn.q_sin), rotate(k, turn.k_cos, turn.k_sin), v));
   const at::Tensor g = rms_norm(y, layer.post_norm, config.rms_norm_eps);
   return y + layer.down(at::silu(layer.gate(g)) * layer.up(g));
 }
@@ -187,18 +213,23 @@ at::Tensor output(const Model::Network& network, const at::Tensor& x) {
 
 // ---- input ----
 
-void check_rows(const Model::Network& network, std::span<const Token> tokens, std::span<const RowLabel> labels,
-                const Segments& segments) {
+void check_rows(const Model::Network& network, std::span<const Token> tokens,
+                std::span<const RowLabel> labels, const Segments& segments) {
   if (tokens.size() != labels.size())
-    throw std::logic_error(str("a step has ", tokens.size(), " tokens and ", labels.size(), " labels"));
+    throw std::logic_error(
+        str("a step has ", tokens.size(), " tokens and ", labels.size(), " labels"));
   for (const Token token : tokens)
     if (token < 0 || token >= network.config.vocab_size)
-      throw ModelError(network.path, str("token ", token, " is fed, but the vocabulary has ids 0 to ",
-                                         network.config.vocab_size - 1, " (does the tokenizer belong to this model?)"));
+      throw ModelError(
+          network.path,
+          str("token ", token, " is fed, but the vocabulary has ids 0 to ",
+              network.config.vocab_size - 1, " (does the tokenizer belong to this model?)"));
   for (const RowLabel& label : labels) {
     if (label.position < 0 || label.position >= network.config.max_position)
-      throw ModelError(network.path, str("position ", label.position, " is fed, but the model has positions 0 to ",
-                                         network.config.max_position - 1, " (max_position_embeddings)"));
+      throw ModelError(
+          network.path,
+          str("position ", label.position, " is fed, but the model has positions 0 to ",
+              network.config.max_position - 1, " (max_position_embeddings)"));
     if (label.segment < 0 || label.segment >= segments.count())
       throw std::logic_error(str("a row is in segment ", label.segment, " of ", segments.count()));
   }
@@ -212,7 +243,8 @@ void check_steps(const Model::Network& network, std::span<const SequenceStep> st
     check_rows(network, step.tokens, step.labels, *step.segments);
     for (const OutputRequest& output : step.outputs)
       if (output.index < 0 || output.index >= std::ssize(step.tokens))
-        throw std::logic_error(str("an output is wanted of token ", output.index, " of ", step.tokens.size()));
+        throw std::logic_error(
+            str("an output is wanted of token ", output.index, " of ", step.tokens.size()));
   }
 }
 
@@ -230,8 +262,8 @@ at::Tensor on_device(const Model::Network& network, const std::vector<std::int64
 
 }  // namespace
 
-at::Tensor logits(const Model::Network& network, std::span<const Token> tokens, std::span<const RowLabel> labels,
-                  const Segments& segments) {
+at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
+                  std::span<const RowLabel> labels, const Segments& segments) {
   check_rows(network, tokens, labels, segments);
   Rows rows;
   rows.add(tokens, labels);
@@ -239,15 +271,17 @@ at::Tensor logits(const Model::Network& network, std::span<const Token> tokens, 
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = at::embedding(network.embedding, on_device(network, rows.ids));
   for (const Layer& layer : network.layers)
-    x = apply(layer, network.config, x, turn, [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-      return plan.attend(q, k.transpose(0, 1), v.transpose(0, 1));
-    });
+    x = apply(layer, network.config, x, turn,
+              [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+                return plan.attend(q, k.transpose(0, 1), v.transpose(0, 1));
+              });
   return output(network, x);
 }
 
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps) {
   check_steps(network, steps);
-  // No graph, and no dispatch through autograd. (Not inference mode: its tensors could never be trained.)
+  // No graph, and no dispatch through autograd. (Not inference mode: its tensors could never be
+  // trained.)
   const c10::NoGradGuard no_grad;
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
 
@@ -266,7 +300,8 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
     KvCache::Storage& cache = step.cache->storage();
     cache.reserve(static_cast<int>(step.tokens.size()));
     rows.add(step.tokens, step.labels);
-    parts.push_back({&cache, begin, std::ssize(step.tokens), AttentionPlan(network, cache.slots, step.labels, *step.segments)});
+    parts.push_back({&cache, begin, std::ssize(step.tokens),
+                     AttentionPlan(network, cache.slots, step.labels, *step.segments)});
   }
   const at::TensorOptions options = at::TensorOptions().dtype(network.type).device(network.device);
   if (parts.empty()) return at::empty({0, network.config.vocab_size}, options);
@@ -274,20 +309,25 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = network.embedding.index_select(0, on_device(network, rows.ids));
   for (size_t i = 0; i < network.layers.size(); ++i)
-    x = apply(network.layers[i], network.config, x, turn, [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-      std::vector<at::Tensor> outputs;
-      for (Part& part : parts) {
-        at::Tensor &keys = part.cache->keys[i], &values = part.cache->values[i];
-        const std::int64_t used = std::ssize(part.cache->slots);
-        keys.narrow(1, used, part.count).copy_(k.narrow(0, part.begin, part.count).transpose(0, 1));
-        values.narrow(1, used, part.count).copy_(v.narrow(0, part.begin, part.count).transpose(0, 1));
-        outputs.push_back(part.plan.attend(q.narrow(0, part.begin, part.count), keys, values));
-      }
-      return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
-    });
+    x = apply(
+        network.layers[i], network.config, x, turn,
+        [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+          std::vector<at::Tensor> outputs;
+          for (Part& part : parts) {
+            at::Tensor &keys = part.cache->keys[i], &values = part.cache->values[i];
+            const std::int64_t used = std::ssize(part.cache->slots);
+            keys.narrow(1, used, part.count)
+                .copy_(k.narrow(0, part.begin, part.count).transpose(0, 1));
+            values.narrow(1, used, part.count)
+                .copy_(v.narrow(0, part.begin, part.count).transpose(0, 1));
+            outputs.push_back(part.plan.attend(q.narrow(0, part.begin, part.count), keys, values));
+          }
+          return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
+        });
   if (wanted.size() != rows.ids.size() || !std::is_sorted(wanted.begin(), wanted.end()))
     x = x.index_select(0, on_device(network, wanted));
-  const at::Tensor result = wanted.empty() ? at::empty({0, network.config.vocab_size}, options) : output(network, x);
+  const at::Tensor result =
+      wanted.empty() ? at::empty({0, network.config.vocab_size}, options) : output(network, x);
 
   for (const SequenceStep& step : steps) step.cache->storage().append(step.labels);
   return result;
@@ -301,7 +341,8 @@ std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep>
   for (const SequenceStep& step : steps)
     for (const OutputRequest& output : step.outputs) requests.push_back(&output);
   std::vector<RowLogits> reduced = reduce_logits(rows, requests);
-  if (requests.empty() && !network_->device.is_cpu())  // else the copy of the results has waited for the device
+  if (requests.empty() &&
+      !network_->device.is_cpu())  // else the copy of the results has waited for the device
     for (const SequenceStep& step : steps)
       if (!step.tokens.empty()) step.cache->storage().keys.back().narrow(1, 0, 1).cpu();
   std::vector<std::vector<RowLogits>> results;

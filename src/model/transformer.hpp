@@ -1,6 +1,6 @@
 #pragma once
-// The tensors behind Model and KvCache, and the network as a function. The one header of the project with torch
-// types: what only decodes includes model.hpp instead.
+// The tensors behind Model and KvCache, and the network as a function. The one header of the
+// project with torch types: what only decodes includes model.hpp instead.
 #include <memory>
 #include <span>
 #include <string>
@@ -22,8 +22,8 @@ struct Linear {
 };
 
 struct Layer {
-  at::Tensor input_norm;      ///< [hidden]
-  Linear q, k, v, o;          ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
+  at::Tensor input_norm;  ///< [hidden]
+  Linear q, k, v, o;      ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
   at::Tensor q_norm, k_norm;  ///< [head_dim], or undefined
   at::Tensor post_norm;       ///< [hidden]
   Linear gate, up, down;
@@ -43,7 +43,8 @@ struct Model::Network {
   Linear head;                     ///< [vocab, hidden]; the embedding itself when tied
   at::Tensor inverse_frequencies;  ///< [head_dim / 2] float32, as transformers computes them
 
-  /// Each weight once, by its checkpoint name, in the order of `parameters(config)`: views of the tensors above.
+  /// Each weight once, by its checkpoint name, in the order of `parameters(config)`: views of the
+  /// tensors above.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
 
@@ -67,17 +68,20 @@ struct KvCache::Storage {
   int fed = 0, alive = 0;
 };
 
-/// Logits of a whole sequence without a cache, [n, vocab] in the network's dtype; row i sees row j (of any order of
-/// arrival) iff `visible`. Gradients reach the weights that require them. Errors as Model::forward.
-at::Tensor logits(const Model::Network& network, std::span<const Token> tokens, std::span<const RowLabel> labels,
-                  const Segments& segments);
+/// Logits of a whole sequence without a cache, [n, vocab] in the network's dtype; row i sees row j
+/// (of any order of arrival) iff `visible`. Gradients reach the weights that require them. Errors
+/// as Model::forward.
+at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
+                  std::span<const RowLabel> labels, const Segments& segments);
 
-/// One forward pass as Model::forward describes, without gradients: the logits of all rows with an output, [m, vocab]
-/// in the network's dtype, in the order of the steps and their outputs. The caches have the new rows afterwards.
+/// One forward pass as Model::forward describes, without gradients: the logits of all rows with an
+/// output, [m, vocab] in the network's dtype, in the order of the steps and their outputs. The
+/// caches have the new rows afterwards.
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps);
 
-/// What is wanted of each row of `logits` [m, vocab], reduced on the device it is on, and copied to the host once.
-/// A row per request; what a row does not want is not computed for it.
-std::vector<RowLogits> reduce_logits(const at::Tensor& logits, std::span<const OutputRequest* const> requests);
+/// What is wanted of each row of `logits` [m, vocab], reduced on the device it is on, and copied to
+/// the host once. A row per request; what a row does not want is not computed for it.
+std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
+                                     std::span<const OutputRequest* const> requests);
 
 }  // namespace pardec

@@ -5,8 +5,9 @@
 
 namespace pardec {
 
-/// What attention needs to know of one fed token besides its id (design, section 3). `position` goes into the rotary
-/// embedding; the other three decide who sees whom, and depend on the token, not on when it is fed.
+/// What attention needs to know of one fed token besides its id (design, section 3). `position`
+/// goes into the rotary embedding; the other three decide who sees whom, and depend on the token,
+/// not on when it is fed.
 struct RowLabel {
   std::int32_t position = 0;
   std::int32_t order = 0;
@@ -15,12 +16,14 @@ struct RowLabel {
   bool operator==(const RowLabel&) const = default;
 };
 
-/// `sees[segment] -> set of segments` of one sequence. Segment 0 is there from the start and sees itself.
+/// `sees[segment] -> set of segments` of one sequence. Segment 0 is there from the start and sees
+/// itself.
 class Segments {
  public:
   Segments() { add({}); }
 
-  /// A new segment that sees itself and `sees`. Returns its number. What it sees is fixed from then on.
+  /// A new segment that sees itself and `sees`. Returns its number. What it sees is fixed from then
+  /// on.
   int add(const std::vector<int>& sees);
   int count() const { return static_cast<int>(bits_.size()); }
   bool sees(int query, int key) const {
@@ -30,11 +33,13 @@ class Segments {
   }
 
  private:
-  std::vector<std::vector<std::uint64_t>> bits_;  // one row a segment, as long as its highest bit needs
+  std::vector<std::vector<std::uint64_t>>
+      bits_;  // one row a segment, as long as its highest bit needs
 };
 
-/// The visibility rule: query q sees key k iff segment(k) in sees[segment(q)], order(k) <= order(q) and
-/// rank(k) <= rank(q). It says nothing of rows that are rejected or replaced: those are not asked about.
+/// The visibility rule: query q sees key k iff segment(k) in sees[segment(q)], order(k) <= order(q)
+/// and rank(k) <= rank(q). It says nothing of rows that are rejected or replaced: those are not
+/// asked about.
 inline bool visible(const RowLabel& q, const RowLabel& k, const Segments& segments) {
   return k.order <= q.order && k.rank <= q.rank && segments.sees(q.segment, k.segment);
 }

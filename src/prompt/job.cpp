@@ -7,9 +7,12 @@ namespace pardec {
 
 std::string_view name(Form form) {
   switch (form) {
-    case Form::json: return "json";
-    case Form::value: return "value";
-    case Form::free: return "free";
+    case Form::json:
+      return "json";
+    case Form::value:
+      return "value";
+    case Form::free:
+      return "free";
   }
   return "";
 }
@@ -21,7 +24,8 @@ template <typename Read>
 void each(JsonReader& reader, const std::string& key, Read read) {
   const Json& array = reader.any(key);
   if (array.is_null()) return;
-  if (!array.is_array()) throw ConfigError(str(reader.where(key), " is ", array.type_name(), ", expected an array"));
+  if (!array.is_array())
+    throw ConfigError(str(reader.where(key), " is ", array.type_name(), ", expected an array"));
   for (size_t i = 0; i < array.size(); ++i) {
     JsonReader item(array[i], str(reader.where(key), "[", i, "]"));
     read(item);
@@ -37,7 +41,9 @@ Job parse_job(const Json& json, const std::string& where) {
   job.id = read.optional<std::string>("id", "job");
   job.instruction = read.optional<std::string>("instruction", "");
   each(read, "shots", [&](JsonReader& shot) {
-    job.shots.push_back({shot.required<std::string>("context"), shot.optional<std::string>("field", ""), shot.required<std::string>("answer")});
+    job.shots.push_back({shot.required<std::string>("context"),
+                         shot.optional<std::string>("field", ""),
+                         shot.required<std::string>("answer")});
   });
   each(read, "contexts", [&](JsonReader& item) {
     Context context;
@@ -45,14 +51,19 @@ Job parse_job(const Json& json, const std::string& where) {
     context.category = item.optional<std::string>("category", "");
     context.text = item.required<std::string>("text");
     each(item, "fields", [&](JsonReader& field) {
-      Field f{field.optional<std::string>("name", ""), field.optional<std::string>("question", ""), field.optional<std::vector<std::string>>("choices", {})};
-      if (f.name.empty() && f.question.empty()) throw ConfigError(str(field.where("name"), " and 'question' are both empty, expected one of them"));
+      Field f{field.optional<std::string>("name", ""), field.optional<std::string>("question", ""),
+              field.optional<std::vector<std::string>>("choices", {})};
+      if (f.name.empty() && f.question.empty())
+        throw ConfigError(
+            str(field.where("name"), " and 'question' are both empty, expected one of them"));
       context.fields.push_back(std::move(f));
     });
-    if (context.fields.empty()) throw ConfigError(str(item.where("fields"), " is empty, expected at least one field"));
+    if (context.fields.empty())
+      throw ConfigError(str(item.where("fields"), " is empty, expected at least one field"));
     job.contexts.push_back(std::move(context));
   });
-  if (job.contexts.empty()) throw ConfigError(str(read.where("contexts"), " is empty, expected at least one context"));
+  if (job.contexts.empty())
+    throw ConfigError(str(read.where("contexts"), " is empty, expected at least one context"));
   if (read.has("limits")) {
     JsonReader limits(read.any("limits"), read.where("limits"));
     job.limits.max_new_tokens = limits.optional<int>("max_new_tokens", job.limits.max_new_tokens);
@@ -77,26 +88,40 @@ Job parse_job(const Json& json, const std::string& where) {
 }
 
 void check_sampling(const Sampling& sampling, const std::string& where) {
-  if (!(sampling.temperature >= 0)) throw ConfigError(str(where, ": temperature is ", sampling.temperature, ", expected 0 (greedy) or more"));
-  if (sampling.top_k < 0) throw ConfigError(str(where, ": top_k is ", sampling.top_k, ", expected 0 (off) or more"));
-  if (!(sampling.top_p > 0 && sampling.top_p <= 1)) throw ConfigError(str(where, ": top_p is ", sampling.top_p, ", expected above 0 and at most 1"));
+  if (!(sampling.temperature >= 0))
+    throw ConfigError(
+        str(where, ": temperature is ", sampling.temperature, ", expected 0 (greedy) or more"));
+  if (sampling.top_k < 0)
+    throw ConfigError(str(where, ": top_k is ", sampling.top_k, ", expected 0 (off) or more"));
+  if (!(sampling.top_p > 0 && sampling.top_p <= 1))
+    throw ConfigError(
+        str(where, ": top_p is ", sampling.top_p, ", expected above 0 and at most 1"));
 }
 
 OrderedJson to_json(const Job& job) {
   OrderedJson shots = OrderedJson::array(), contexts = OrderedJson::array();
-  for (const auto& shot : job.shots) shots.push_back({{"context", shot.context}, {"field", shot.field}, {"answer", shot.answer}});
+  for (const auto& shot : job.shots)
+    shots.push_back({{"context", shot.context}, {"field", shot.field}, {"answer", shot.answer}});
   for (const auto& context : job.contexts) {
     OrderedJson fields = OrderedJson::array();
     for (const auto& field : context.fields)
-      fields.push_back({{"name", field.name}, {"question", field.question}, {"choices", field.choices}});
-    contexts.push_back({{"id", context.id}, {"category", context.category}, {"text", context.text}, {"fields", fields}});
+      fields.push_back(
+          {{"name", field.name}, {"question", field.question}, {"choices", field.choices}});
+    contexts.push_back({{"id", context.id},
+                        {"category", context.category},
+                        {"text", context.text},
+                        {"fields", fields}});
   }
   return {{"id", job.id},
           {"instruction", job.instruction},
           {"shots", shots},
           {"contexts", contexts},
-          {"limits", {{"max_new_tokens", job.limits.max_new_tokens}, {"per_field", job.limits.per_field}}},
-          {"sampling", {{"temperature", job.sampling.temperature}, {"top_k", job.sampling.top_k}, {"top_p", job.sampling.top_p}}},
+          {"limits",
+           {{"max_new_tokens", job.limits.max_new_tokens}, {"per_field", job.limits.per_field}}},
+          {"sampling",
+           {{"temperature", job.sampling.temperature},
+            {"top_k", job.sampling.top_k},
+            {"top_p", job.sampling.top_p}}},
           {"seed", job.seed}};
 }
 

@@ -18,7 +18,8 @@ enum class Form {
 };
 std::string_view name(Form form);
 
-/// One thing to be answered about a context: an attribute name, or a question with optional choices.
+/// One thing to be answered about a context: an attribute name, or a question with optional
+/// choices.
 struct Field {
   std::string name;
   std::string question;
@@ -54,7 +55,8 @@ struct Job {
   std::uint64_t seed = 1;
 };
 
-/// Reads a Job of the contract's form. `where` names it in errors. ConfigError: unknown keys, wrong types, no context.
+/// Reads a Job of the contract's form. `where` names it in errors. ConfigError: unknown keys, wrong
+/// types, no context.
 Job parse_job(const Json& json, const std::string& where);
 OrderedJson to_json(const Job& job);
 

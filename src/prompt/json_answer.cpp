@@ -10,8 +10,11 @@ JsonSkeleton json_skeleton(const std::vector<Context>& contexts) {
   for (size_t c = 0; c < contexts.size(); ++c) {
     const auto& fields = contexts[c].fields;
     bool same = fields.size() == contexts.front().fields.size();
-    for (size_t f = 0; same && f < fields.size(); ++f) same = fields[f].name == contexts.front().fields[f].name;
-    if (!same) throw ConfigError(str("context '", contexts[c].id, "' has other fields than '", contexts.front().id, "'; a stack shares one field list"));
+    for (size_t f = 0; same && f < fields.size(); ++f)
+      same = fields[f].name == contexts.front().fields[f].name;
+    if (!same)
+      throw ConfigError(str("context '", contexts[c].id, "' has other fields than '",
+                            contexts.front().id, "'; a stack shares one field list"));
     for (size_t f = 0; f < fields.size(); ++f) {
       std::string before;
       if (f == 0) before = str(c == 0 ? "\n{" : "\n  },", "\n  \"", c + 1, "\": {");
@@ -48,11 +51,16 @@ size_t object_end(std::string_view text, size_t open) {
   for (size_t i = open; i < text.size(); ++i) {
     const char c = text[i];
     if (in_string) {
-      if (c == '\\') ++i;
-      else if (c == '"') in_string = false;
-    } else if (c == '"') in_string = true;
-    else if (c == '{') ++depth;
-    else if (c == '}' && --depth == 0) return i + 1;
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
+    } else if (c == '"')
+      in_string = true;
+    else if (c == '{')
+      ++depth;
+    else if (c == '}' && --depth == 0)
+      return i + 1;
   }
   return std::string_view::npos;
 }
@@ -64,7 +72,8 @@ std::optional<std::string> parse_json_value(std::string_view raw) {
   if (!raw.empty() && raw.back() == ',') raw = rstrip(raw.substr(0, raw.size() - 1));
   if (raw.empty()) return std::nullopt;
   Json parsed = parse_or_discard(raw);
-  if (parsed.is_discarded() && raw.front() == '"') parsed = parse_or_discard(std::string(raw) + "\"");
+  if (parsed.is_discarded() && raw.front() == '"')
+    parsed = parse_or_discard(std::string(raw) + "\"");
   if (!parsed.is_discarded()) return from_json(parsed);
   if (raw.front() == '"') raw.remove_prefix(1);
   if (!raw.empty() && raw.back() == '"') raw.remove_suffix(1);
@@ -95,7 +104,8 @@ JsonAnswer parse_json_answer(std::string_view text, const std::vector<Context>& 
     answer.parsed.push_back(object.is_object());
     if (!object.is_object()) continue;
     for (size_t f = 0; f < values.size(); ++f)
-      if (const auto found = object.find(contexts[c].fields[f].name); found != object.end()) values[f] = from_json(*found);
+      if (const auto found = object.find(contexts[c].fields[f].name); found != object.end())
+        values[f] = from_json(*found);
   }
   return answer;
 }

@@ -8,8 +8,9 @@
 
 namespace pardec {
 
-/// The JSON answer of attribute extraction: one object, context number -> field name -> value, between result tags.
-/// Source of its cut into segments and values: specs of HPD, part A2 (Input layout, Assembly).
+/// The JSON answer of attribute extraction: one object, context number -> field name -> value,
+/// between result tags. Source of its cut into segments and values: specs of HPD, part A2 (Input
+/// layout, Assembly).
 ///   <result>                      opening, part of the prompt
 ///   \n{\n  "1": {\n    "A1":      segment 1, then value 1, e.g. ` "Nike",`
 ///   \n    "A2":                   segment 2, then value 2, e.g. ` "n/a"`
@@ -27,21 +28,22 @@ struct JsonSkeleton {
 /// ConfigError when the contexts' fields differ: a stack shares one field list.
 JsonSkeleton json_skeleton(const std::vector<Context>& contexts);
 
-/// A value's text between two segments, without its line break: ` "Nike",`, the comma unless it is a context's last.
+/// A value's text between two segments, without its line break: ` "Nike",`, the comma unless it is
+/// a context's last.
 std::string json_value(const std::optional<std::string>& value, bool last);
 
-/// Reads one decoded value (specs of HPD, A2 Assembly): cut at the first line break, trailing white space and one
-/// comma dropped; a JSON string (its missing quote added), a number, or the text without its quotes.
-/// Empty result: absent (null, n/a, empty).
+/// Reads one decoded value (specs of HPD, A2 Assembly): cut at the first line break, trailing white
+/// space and one comma dropped; a JSON string (its missing quote added), a number, or the text
+/// without its quotes. Empty result: absent (null, n/a, empty).
 std::optional<std::string> parse_json_value(std::string_view raw);
 
 struct JsonAnswer {
   std::vector<std::vector<std::optional<std::string>>> values;  ///< [context][field]
-  std::vector<bool> parsed;                                     ///< per context: false where its object could not be read
+  std::vector<bool> parsed;  ///< per context: false where its object could not be read
 };
 
-/// Reads an answer that follows the opening tag. A context that cannot be read has all values absent;
-/// contexts before a cut are still read.
+/// Reads an answer that follows the opening tag. A context that cannot be read has all values
+/// absent; contexts before a cut are still read.
 JsonAnswer parse_json_answer(std::string_view text, const std::vector<Context>& contexts);
 
 }  // namespace pardec

@@ -13,9 +13,11 @@ namespace {
 constexpr std::array kChatTemplates{
     ChatTemplate{"plain", "{system}\n\n{user}\n", "{user}\n"},
     ChatTemplate{"chatml",
-                 "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n",
+                 "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_"
+                 "start|>assistant\n",
                  "<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"},
-    ChatTemplate{"llama-2", "[INST] <<SYS>>\n{system}\n<</SYS>>\n\n{user} [/INST]", "[INST] {user} [/INST]"},
+    ChatTemplate{"llama-2", "[INST] <<SYS>>\n{system}\n<</SYS>>\n\n{user} [/INST]",
+                 "[INST] {user} [/INST]"},
 };
 
 /// The same pieces as texts.
@@ -31,27 +33,41 @@ Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const Chat
   constexpr std::string_view kUser = "{user}";
   const std::string_view markup = prompt.system.empty() ? chat.user_only : chat.with_system;
   const size_t user = markup.find(kUser);
-  const std::string before = replace_all(std::string(markup.substr(0, user)), "{system}", prompt.system);
+  const std::string before =
+      replace_all(std::string(markup.substr(0, user)), "{system}", prompt.system);
   const std::string after(markup.substr(user + kUser.size()));
 
   Texts texts;
   texts.prefix = before;
   const auto answer = prompt.answer.find(form);
-  for (const std::string& part : {job.instruction, answer == prompt.answer.end() ? std::string() : answer->second})
+  for (const std::string& part :
+       {job.instruction, answer == prompt.answer.end() ? std::string() : answer->second})
     if (!part.empty()) texts.prefix += part + "\n\n";
   for (const auto& shot : job.shots)
-    texts.prefix += fill(prompt.shot, {{"context", shot.context}, {"field", shot.field}, {"answer", shot.answer}}, prompt.name + ": [shot]") + "\n\n";
+    texts.prefix +=
+        fill(prompt.shot,
+             {{"context", shot.context}, {"field", shot.field}, {"answer", shot.answer}},
+             prompt.name + ": [shot]") +
+        "\n\n";
 
   for (size_t c = 0; c < job.contexts.size(); ++c) {
     const Context& context = job.contexts[c];
-    std::string text = fill(prompt.context, {{"n", std::to_string(form == Form::json ? c + 1 : 1)}, {"text", context.text}}, prompt.name + ": [context]");
+    std::string text =
+        fill(prompt.context,
+             {{"n", std::to_string(form == Form::json ? c + 1 : 1)}, {"text", context.text}},
+             prompt.name + ": [context]");
     texts.contexts.push_back(text.empty() ? text : text + "\n");
     if (form == Form::json) continue;
     auto& fields = texts.fields.emplace_back();
     for (const Field& field : context.fields) {
       std::string choices;
-      for (size_t i = 0; i < field.choices.size(); ++i) choices += str(i ? "\n" : "", static_cast<char>('A' + i), ". ", field.choices[i]);
-      fields.push_back(fill(prompt.field, {{"name", field.name}, {"question", field.question}, {"choices", choices}}, prompt.name + ": [field]") + after);
+      for (size_t i = 0; i < field.choices.size(); ++i)
+        choices += str(i ? "\n" : "", static_cast<char>('A' + i), ". ", field.choices[i]);
+      fields.push_back(
+          fill(prompt.field,
+               {{"name", field.name}, {"question", field.question}, {"choices", choices}},
+               prompt.name + ": [field]") +
+          after);
     }
   }
   if (form == Form::json) texts.closing = after + std::string(kAnswerOpening);
@@ -85,7 +101,8 @@ Tokens Pieces::field_prompt(size_t context, size_t field) const {
   return ids;
 }
 
-Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat, const Tokenizer& tokenizer) {
+Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat,
+                   const Tokenizer& tokenizer) {
   const Texts texts = make_texts(job, form, prompt, chat);
   Pieces pieces;
   bool first = true;  // the first piece that is not empty begins the text
@@ -108,13 +125,16 @@ Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const Ch
   }
   pieces.closing = encode(texts.closing);
   if (form == Form::json)
-    for (const auto& segment : json_skeleton(job.contexts).segments) pieces.segments.push_back(encode(segment));
+    for (const auto& segment : json_skeleton(job.contexts).segments)
+      pieces.segments.push_back(encode(segment));
   return pieces;
 }
 
-std::string prompt_text(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat) {
+std::string prompt_text(const Job& job, Form form, const PromptFile& prompt,
+                        const ChatTemplate& chat) {
   const Texts texts = make_texts(job, form, prompt, chat);
-  if (form != Form::json) return texts.prefix + texts.contexts.front() + texts.fields.front().front();
+  if (form != Form::json)
+    return texts.prefix + texts.contexts.front() + texts.fields.front().front();
   return texts.prefix + join(texts.contexts, "") + texts.closing;
 }
 

@@ -22,11 +22,13 @@ const ChatTemplate& find_chat_template(std::string_view name);
 /// The ids of a job's prompt, cut at the slot borders and tokenized piece by piece. Decoders only
 /// concatenate pieces and never tokenize again, so all of them see the same ids.
 struct Pieces {
-  Tokens prefix;                              ///< chat start, system, instruction, shots
+  Tokens prefix;  ///< chat start, system, instruction, shots
   std::vector<Tokens> contexts;
-  std::vector<std::vector<Tokens>> fields;    ///< [context][field], value and free form: question, end of turn, assistant header
-  Tokens closing;                             ///< json form: end of turn, assistant header, `<result>`
-  std::vector<Tokens> segments;               ///< json form: the answer's skeleton, context-major, one before each value
+  std::vector<std::vector<Tokens>>
+      fields;  ///< [context][field], value and free form: question, end of turn, assistant header
+  Tokens closing;  ///< json form: end of turn, assistant header, `<result>`
+  std::vector<Tokens>
+      segments;  ///< json form: the answer's skeleton, context-major, one before each value
 
   /// prefix, all contexts, closing: what stands before a json answer.
   Tokens whole_prompt() const;
@@ -35,9 +37,11 @@ struct Pieces {
 };
 
 /// ConfigError: json form over contexts whose fields differ, or a slot that is not known.
-Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat, const Tokenizer& tokenizer);
+Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat,
+                   const Tokenizer& tokenizer);
 
 /// The texts that `make_pieces` tokenizes, joined: what a reader sees of a job's prompt.
-std::string prompt_text(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat);
+std::string prompt_text(const Job& job, Form form, const PromptFile& prompt,
+                        const ChatTemplate& chat);
 
 }  // namespace pardec

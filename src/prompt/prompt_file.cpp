@@ -10,10 +10,14 @@ namespace pardec {
 PromptFile parse_prompt_file(std::string content, const std::string& name) {
   PromptFile prompt;
   prompt.name = name;
-  std::map<std::string, std::string*> sections = {
-      {"system", &prompt.system}, {"instruction", &prompt.instruction}, {"shot", &prompt.shot},
-      {"context", &prompt.context}, {"field", &prompt.field},
-      {"answer json", &prompt.answer[Form::json]}, {"answer value", &prompt.answer[Form::value]}, {"answer free", &prompt.answer[Form::free]}};
+  std::map<std::string, std::string*> sections = {{"system", &prompt.system},
+                                                  {"instruction", &prompt.instruction},
+                                                  {"shot", &prompt.shot},
+                                                  {"context", &prompt.context},
+                                                  {"field", &prompt.field},
+                                                  {"answer json", &prompt.answer[Form::json]},
+                                                  {"answer value", &prompt.answer[Form::value]},
+                                                  {"answer free", &prompt.answer[Form::free]}};
   std::vector<std::string> known;
   for (const auto& [section, text] : sections) known.push_back(section);
   std::set<std::string> seen;
@@ -24,8 +28,11 @@ PromptFile parse_prompt_file(std::string content, const std::string& name) {
     if (line.size() > 2 && line.front() == '[' && line.back() == ']') {
       const std::string section = line.substr(1, line.size() - 2);
       const auto found = sections.find(section);
-      if (found == sections.end()) throw ConfigError(str(name, ":", number, ": unknown section '", section, "'", known_names(section, known)));
-      if (!seen.insert(section).second) throw ConfigError(str(name, ":", number, ": section '", section, "' stands there twice"));
+      if (found == sections.end())
+        throw ConfigError(str(name, ":", number, ": unknown section '", section, "'",
+                              known_names(section, known)));
+      if (!seen.insert(section).second)
+        throw ConfigError(str(name, ":", number, ": section '", section, "' stands there twice"));
       current = found->second;
     } else if (current) {
       *current += line + "\n";
@@ -35,12 +42,14 @@ PromptFile parse_prompt_file(std::string content, const std::string& name) {
     while (!text->empty() && text->back() == '\n') text->pop_back();
     while (!text->empty() && text->front() == '\n') text->erase(0, 1);
   }
-  if (prompt.context.empty()) throw ConfigError(str(name, ": has no [context] section, expected one that holds {text}"));
+  if (prompt.context.empty())
+    throw ConfigError(str(name, ": has no [context] section, expected one that holds {text}"));
   prompt.content = std::move(content);
   return prompt;
 }
 
-std::string fill(std::string_view wording, const std::map<std::string, std::string>& slots, const std::string& where) {
+std::string fill(std::string_view wording, const std::map<std::string, std::string>& slots,
+                 const std::string& where) {
   std::string out;
   for (size_t at = 0; at < wording.size();) {
     const size_t open = wording.find('{', at);
@@ -51,7 +60,8 @@ std::string fill(std::string_view wording, const std::map<std::string, std::stri
     }
     out += wording.substr(at, open - at);
     const std::string slot(wording.substr(open + 1, close - open - 1));
-    const bool is_name = !slot.empty() && slot.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos;
+    const bool is_name =
+        !slot.empty() && slot.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos;
     if (!is_name) {  // braces of the wording itself, as in JSON
       out += '{';
       at = open + 1;
@@ -73,7 +83,9 @@ std::string instruction_for(const PromptFile& prompt, const std::vector<Context>
   std::vector<std::string> fields;
   for (const auto& field : contexts.front().fields) fields.push_back(dump(Json(field.name)));
   return fill(prompt.instruction,
-              {{"category", contexts.front().category}, {"fields", join(fields, ", ")}, {"context_count", std::to_string(contexts.size())}},
+              {{"category", contexts.front().category},
+               {"fields", join(fields, ", ")},
+               {"context_count", std::to_string(contexts.size())}},
               prompt.name + ": [instruction]");
 }
 

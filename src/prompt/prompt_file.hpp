@@ -9,8 +9,8 @@
 
 namespace pardec {
 
-/// The wording of a task, as a text file: reviewable, versioned, hashed into the run. Lines `[name]` open a section;
-/// lines before the first are comments. Slots stand in braces.
+/// The wording of a task, as a text file: reviewable, versioned, hashed into the run. Lines
+/// `[name]` open a section; lines before the first are comments. Slots stand in braces.
 ///   [system]         optional
 ///   [instruction]    {category} {fields} {context_count}
 ///   [shot]           {context} {field} {answer}
@@ -27,9 +27,10 @@ struct PromptFile {
 /// ConfigError with file and line: unknown section, section given twice, [context] missing.
 PromptFile parse_prompt_file(std::string content, const std::string& name);
 
-/// Replaces `{slot}` by its value, once, from left to right: braces in a value stay. ConfigError for a slot
-/// that is not among the given.
-std::string fill(std::string_view wording, const std::map<std::string, std::string>& slots, const std::string& where);
+/// Replaces `{slot}` by its value, once, from left to right: braces in a value stay. ConfigError
+/// for a slot that is not among the given.
+std::string fill(std::string_view wording, const std::map<std::string, std::string>& slots,
+                 const std::string& where);
 
 /// The instruction for contexts that share category and fields.
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts);

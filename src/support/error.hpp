@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// What is wrong with the caller's input or the machine, in one line: where, what was found, what was expected,
-/// what to do. Only `main` catches these and turns them into an exit code; the runner turns the error of one
-/// job into a failed row and goes on. A bug is an assertion, not an Error.
+/// What is wrong with the caller's input or the machine, in one line: where, what was found, what
+/// was expected, what to do. Only `main` catches these and turns them into an exit code; the runner
+/// turns the error of one job into a failed row and goes on. A bug is an assertion, not an Error.
 class Error : public std::runtime_error {
  public:
   /// Process exit code of this error: 2 for usage, configuration and bad input, 1 for a failed run.
@@ -25,7 +25,8 @@ struct ConfigError : Error {
   explicit ConfigError(const std::string& what) : Error(what, 2) {}
 };
 
-/// A dataset or job file that is not what its format says. Exit code 2. Message: `file:line: what`, line 0 for the whole file.
+/// A dataset or job file that is not what its format says. Exit code 2. Message: `file:line: what`,
+/// line 0 for the whole file.
 struct DataError : Error {
   DataError(std::string_view file, long line, std::string_view what);
 };
@@ -35,8 +36,8 @@ struct ModelError : Error {
   ModelError(std::string_view path, std::string_view what);
 };
 
-/// A database that cannot be read or written. Exit code 2 for a file that is no database of ours or may not be
-/// written; 1 for what happens in mid-run (disk full).
+/// A database that cannot be read or written. Exit code 2 for a file that is no database of ours or
+/// may not be written; 1 for what happens in mid-run (disk full).
 struct StoreError : Error {
   StoreError(std::string_view path, std::string_view what, int exit_code);
 };

@@ -13,13 +13,15 @@ namespace pardec {
 
 std::string read_file(const std::filesystem::path& file) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) throw DataError(file.string(), 0, "is a folder, expected a file");
+  if (std::filesystem::is_directory(file, ignored))
+    throw DataError(file.string(), 0, "is a folder, expected a file");
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw DataError(file.string(), 0, str("cannot be opened: ", std::strerror(errno)));
   std::string content;
   char buffer[1 << 16];
   ssize_t got;
-  while ((got = ::read(fd, buffer, sizeof buffer)) > 0) content.append(buffer, static_cast<size_t>(got));
+  while ((got = ::read(fd, buffer, sizeof buffer)) > 0)
+    content.append(buffer, static_cast<size_t>(got));
   const int error = errno;
   ::close(fd);
   if (got < 0) throw DataError(file.string(), 0, str("cannot be read: ", std::strerror(error)));

@@ -17,7 +17,9 @@ namespace {
 
 class Sha256 {
  public:
-  Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) { EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr); }
+  Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+    EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
+  }
   void add(const void* data, size_t size) { EVP_DigestUpdate(context_.get(), data, size); }
   std::string hex() {
     unsigned char digest[EVP_MAX_MD_SIZE];
@@ -45,11 +47,13 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string sha256_file(const std::filesystem::path& file) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rb"), &std::fclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rb"),
+                                                           &std::fclose);
   if (!in) throw DataError(file.string(), 0, str("cannot be opened: ", std::strerror(errno)));
   Sha256 hash;
   std::vector<char> buffer(1 << 20);
-  while (const size_t got = std::fread(buffer.data(), 1, buffer.size(), in.get())) hash.add(buffer.data(), got);
+  while (const size_t got = std::fread(buffer.data(), 1, buffer.size(), in.get()))
+    hash.add(buffer.data(), got);
   if (std::ferror(in.get())) throw DataError(file.string(), 0, "cannot be read to its end");
   return hash.hex();
 }

@@ -25,29 +25,41 @@ J parse(std::string_view text, std::string_view file, long line) {
     const size_t column = line_begin == std::string_view::npos ? at + 1 : at - line_begin;
     const bool ended = at >= text.size();
     throw DataError(file, line > 0 ? line : lines + 1,
-                    str("is not valid JSON: ", ended ? "the text ends" : "unexpected character", " at column ", column,
-                        "; expected one complete JSON value"));
+                    str("is not valid JSON: ", ended ? "the text ends" : "unexpected character",
+                        " at column ", column, "; expected one complete JSON value"));
   }
 }
 
 }  // namespace
 
-Json parse_json(std::string_view text, std::string_view file, long line) { return parse<Json>(text, file, line); }
-Json read_json(const std::filesystem::path& file) { return parse<Json>(read_file(file), file.string(), 0); }
+Json parse_json(std::string_view text, std::string_view file, long line) {
+  return parse<Json>(text, file, line);
+}
+Json read_json(const std::filesystem::path& file) {
+  return parse<Json>(read_file(file), file.string(), 0);
+}
 OrderedJson read_ordered_json(const std::filesystem::path& file) {
   return parse<OrderedJson>(read_file(file), file.string(), 0);
 }
 
-std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
-std::string dump(const OrderedJson& value) { return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
+std::string dump(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+std::string dump(const OrderedJson& value) {
+  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
 
-JsonReader::JsonReader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
-  if (!object_.is_object()) throw ConfigError(str(where_, ": is ", object_.type_name(), ", expected an object"));
+JsonReader::JsonReader(const Json& object, std::string where)
+    : object_(object), where_(std::move(where)) {
+  if (!object_.is_object())
+    throw ConfigError(str(where_, ": is ", object_.type_name(), ", expected an object"));
 }
 
 std::string JsonReader::where(std::string_view key) const { return str(where_, ": '", key, "'"); }
 
-bool JsonReader::has(std::string_view key) const { return object_.contains(key) && !object_.at(std::string(key)).is_null(); }
+bool JsonReader::has(std::string_view key) const {
+  return object_.contains(key) && !object_.at(std::string(key)).is_null();
+}
 
 const Json& JsonReader::any(const std::string& key) {
   static const Json kNull;
@@ -56,7 +68,8 @@ const Json& JsonReader::any(const std::string& key) {
   return found == object_.end() ? kNull : *found;
 }
 
-void JsonReader::wrong_type(const std::string& key, const Json& value, std::string_view expected) const {
+void JsonReader::wrong_type(const std::string& key, const Json& value,
+                            std::string_view expected) const {
   std::string shown = dump(value);
   if (shown.size() > 60) shown = shown.substr(0, 57) + "...";
   throw ConfigError(str(where(key), " is ", repair_utf8(shown), ", expected ", expected));
@@ -75,9 +88,11 @@ T JsonReader::convert(const std::string& key, const Json& value) const {
     return value.get<double>();
   } else if constexpr (std::is_integral_v<T>) {
     if (!value.is_number_integer()) wrong_type(key, value, "a whole number");
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
+    if (value.is_number_unsigned() &&
+        value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
       wrong_type(key, value, str("at most ", std::numeric_limits<T>::max()));
-    if (!value.is_number_unsigned() && value.get<std::int64_t>() < static_cast<std::int64_t>(std::numeric_limits<T>::min()))
+    if (!value.is_number_unsigned() &&
+        value.get<std::int64_t>() < static_cast<std::int64_t>(std::numeric_limits<T>::min()))
       wrong_type(key, value, str("at least ", std::numeric_limits<T>::min()));
     return value.get<T>();
   } else {
@@ -113,9 +128,9 @@ void JsonReader::finish() const {
       throw ConfigError(str(where_, ": unknown key '", key, "'", known_names(key, asked_)));
 }
 
-#define PARDEC_JSON_TYPE(T)                                                  \
-  template T JsonReader::required<T>(const std::string&);                    \
-  template T JsonReader::optional<T>(const std::string&, T);                 \
+#define PARDEC_JSON_TYPE(T)                                  \
+  template T JsonReader::required<T>(const std::string&);    \
+  template T JsonReader::optional<T>(const std::string&, T); \
   template std::optional<T> JsonReader::maybe<T>(const std::string&);
 PARDEC_JSON_TYPE(bool)
 PARDEC_JSON_TYPE(int)

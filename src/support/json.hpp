@@ -20,9 +20,9 @@ Json parse_json(std::string_view text, std::string_view file, long line);
 std::string dump(const Json& value);
 std::string dump(const OrderedJson& value);
 
-/// Reads one JSON object key by key: types are checked, and `finish` refuses keys that nobody asked for. Every
-/// error is a ConfigError that starts with `where`.
-///   JsonReader read(json, "job.json");  auto id = read.required<std::string>("id");  read.finish();
+/// Reads one JSON object key by key: types are checked, and `finish` refuses keys that nobody asked
+/// for. Every error is a ConfigError that starts with `where`.
+///   JsonReader read(json, "job.json");  auto id = read.required<std::string>("id"); read.finish();
 class JsonReader {
  public:
   JsonReader(const Json& object, std::string where);
@@ -30,16 +30,21 @@ class JsonReader {
   bool has(std::string_view key) const;
   /// The value as it is, or null. Counts as asked for.
   const Json& any(const std::string& key);
-  template <typename T> T required(const std::string& key);
-  template <typename T> T optional(const std::string& key, T fallback);
-  template <typename T> std::optional<T> maybe(const std::string& key);
+  template <typename T>
+  T required(const std::string& key);
+  template <typename T>
+  T optional(const std::string& key, T fallback);
+  template <typename T>
+  std::optional<T> maybe(const std::string& key);
   /// Throws when the object has a key that was not asked for; names the near ones.
   void finish() const;
   std::string where(std::string_view key) const;
 
  private:
-  template <typename T> T convert(const std::string& key, const Json& value) const;
-  [[noreturn]] void wrong_type(const std::string& key, const Json& value, std::string_view expected) const;
+  template <typename T>
+  T convert(const std::string& key, const Json& value) const;
+  [[noreturn]] void wrong_type(const std::string& key, const Json& value,
+                               std::string_view expected) const;
 
   const Json& object_;
   std::string where_;

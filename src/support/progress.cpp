@@ -31,9 +31,12 @@ namespace {
 
 std::string duration(std::int64_t seconds) {
   char text[32];
-  if (seconds < 3600) std::snprintf(text, sizeof text, "%lld:%02lld", static_cast<long long>(seconds / 60), static_cast<long long>(seconds % 60));
-  else std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", static_cast<long long>(seconds / 3600),
-                     static_cast<long long>(seconds / 60 % 60), static_cast<long long>(seconds % 60));
+  if (seconds < 3600)
+    std::snprintf(text, sizeof text, "%lld:%02lld", static_cast<long long>(seconds / 60),
+                  static_cast<long long>(seconds % 60));
+  else
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", static_cast<long long>(seconds / 3600),
+                  static_cast<long long>(seconds / 60 % 60), static_cast<long long>(seconds % 60));
   return text;
 }
 
@@ -50,7 +53,9 @@ Progress::Progress(ProgressStyle style, std::string what, std::int64_t total)
     : style_(style), what_(std::move(what)), total_(total), started_ns_(SteadyClock().now_ns()) {
   if (style_ == ProgressStyle::automatic) {
     const char* term = std::getenv("TERM");
-    style_ = ::isatty(STDERR_FILENO) && !(term && std::string_view(term) == "dumb") ? ProgressStyle::bar : ProgressStyle::plain;
+    style_ = ::isatty(STDERR_FILENO) && !(term && std::string_view(term) == "dumb")
+                 ? ProgressStyle::bar
+                 : ProgressStyle::plain;
   }
   drawn_ns_ = started_ns_;
 }
@@ -73,9 +78,13 @@ void Progress::draw(bool last) {
   const double seconds = static_cast<double>(SteadyClock().now_ns() - started_ns_) * 1e-9;
   std::string line = str(what_, " ", done_, "/", total_);
   if (!note_.empty()) line += " · " + note_;
-  if (last) line += " · " + duration(static_cast<std::int64_t>(seconds)) + " in all";
+  if (last)
+    line += " · " + duration(static_cast<std::int64_t>(seconds)) + " in all";
   else if (done_ > 0 && done_ < total_)
-    line += " · " + duration(static_cast<std::int64_t>(seconds / static_cast<double>(done_) * static_cast<double>(total_ - done_) + 0.5)) + " left";
+    line += " · " +
+            duration(static_cast<std::int64_t>(
+                seconds / static_cast<double>(done_) * static_cast<double>(total_ - done_) + 0.5)) +
+            " left";
   if (style_ == ProgressStyle::plain) {
     std::fprintf(stderr, "%s\n", line.c_str());
     return;
@@ -84,7 +93,8 @@ void Progress::draw(bool last) {
   std::string bar;
   if (width >= 8) {
     const int full = total_ > 0 ? static_cast<int>(width * done_ / total_) : width;
-    bar = "[" + std::string(static_cast<size_t>(full), '#') + std::string(static_cast<size_t>(width - full), '.') + "] ";
+    bar = "[" + std::string(static_cast<size_t>(full), '#') +
+          std::string(static_cast<size_t>(width - full), '.') + "] ";
   }
   std::fprintf(stderr, "\r\033[K%s%s%s", bar.c_str(), line.c_str(), last ? "\n" : "");
   std::fflush(stderr);

@@ -13,8 +13,8 @@ ProgressStyle parse_progress_style(std::string_view name);
 /// True when `fd` is a terminal that may be coloured: NO_COLOR unset or empty, TERM not "dumb".
 bool may_colour(int fd);
 
-/// How far long work is, on stderr: a bar that redraws itself on a terminal, else one line each 30 seconds.
-/// The destructor ends the line.
+/// How far long work is, on stderr: a bar that redraws itself on a terminal, else one line each 30
+/// seconds. The destructor ends the line.
 class Progress {
  public:
   Progress(ProgressStyle style, std::string what, std::int64_t total);

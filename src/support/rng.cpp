@@ -39,7 +39,8 @@ std::uint64_t Rng::below(std::uint64_t bound) {
   // Values under the threshold would make some results likelier than others.
   const std::uint64_t threshold = (0 - bound) % bound;
   std::uint64_t value;
-  do value = next(); while (value < threshold);
+  do value = next();
+  while (value < threshold);
   return value % bound;
 }
 

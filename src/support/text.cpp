@@ -57,9 +57,12 @@ std::string repair_utf8(std::string_view text) {
     // Length, and the range that the second byte must lie in (Unicode 14, table 3-7).
     int length = 0;
     unsigned char low = 0x80, high = 0xBF;
-    if (lead >= 0xC2 && lead <= 0xDF) length = 2;
-    else if (lead >= 0xE0 && lead <= 0xEF) length = 3;
-    else if (lead >= 0xF0 && lead <= 0xF4) length = 4;
+    if (lead >= 0xC2 && lead <= 0xDF)
+      length = 2;
+    else if (lead >= 0xE0 && lead <= 0xEF)
+      length = 3;
+    else if (lead >= 0xF0 && lead <= 0xF4)
+      length = 4;
     if (lead == 0xE0) low = 0xA0;
     if (lead == 0xED) high = 0x9F;
     if (lead == 0xF0) low = 0x90;
@@ -71,8 +74,10 @@ std::string repair_utf8(std::string_view text) {
       low = 0x80;
       high = 0xBF;
     }
-    if (length && end == i + static_cast<size_t>(length)) out += text.substr(i, end - i);
-    else out += "\xEF\xBF\xBD";
+    if (length && end == i + static_cast<size_t>(length))
+      out += text.substr(i, end - i);
+    else
+      out += "\xEF\xBF\xBD";
     i = end;
   }
   return out;
@@ -96,13 +101,16 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& candidates) {
+std::vector<std::string> near_names(std::string_view name,
+                                    const std::vector<std::string>& candidates) {
   std::vector<std::pair<size_t, std::string>> near;
   for (const auto& candidate : candidates) {
     const size_t distance = edit_distance(name, candidate);
-    if (distance <= 1 + std::min(name.size(), candidate.size()) / 3) near.emplace_back(distance, candidate);
+    if (distance <= 1 + std::min(name.size(), candidate.size()) / 3)
+      near.emplace_back(distance, candidate);
   }
-  std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
   for (const auto& [distance, candidate] : near)
     if (names.size() < 3) names.push_back(candidate);

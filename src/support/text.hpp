@@ -23,11 +23,13 @@ std::string_view rstrip(std::string_view text);
 std::string_view strip(std::string_view text);
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 
-/// Bytes that are no UTF-8 become U+FFFD, one for each maximal invalid part (as Python's `errors="replace"`).
+/// Bytes that are no UTF-8 become U+FFFD, one for each maximal invalid part (as Python's
+/// `errors="replace"`).
 std::string repair_utf8(std::string_view text);
 
 /// The candidates within a small edit distance of `name`, nearest first, at most three.
-std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& candidates);
+std::vector<std::string> near_names(std::string_view name,
+                                    const std::vector<std::string>& candidates);
 
 /// Text for an error about an unknown name: `; did you mean 'a' or 'b'?`, else `; known: a, b, c`.
 std::string known_names(std::string_view name, const std::vector<std::string>& candidates);

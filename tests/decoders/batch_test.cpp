@@ -51,7 +51,7 @@ TEST_CASE("answers alone equal answers packed with others") {
   for (const char* family : {"llama", "qwen3"}) {
     Json eos = Json::array();
     for (int id = 20; id < 40; ++id) eos.push_back(id);
-    TinyNetwork network(family, 13, {{"eos_token_id", eos}});
+    TinyNetwork network(family, 14, {{"eos_token_id", eos}});
     for (const Dtype dtype : {Dtype::fp32, Dtype::fp64}) {
       Model model = network.load(dtype);
       for (const Arm& arm : arms) {

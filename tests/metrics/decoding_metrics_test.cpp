@@ -7,18 +7,23 @@
 using namespace pardec;
 
 TEST_CASE("pads fill every prompt's step up to the widest") {
-  // The specification's example: row A has two values of three tokens, row B one; step 2 is two wide, so B gets one pad, and so in step 3.
+  // The specification's example: row A has two values of three tokens, row B one; step 2 is two
+  // wide, so B gets one pad, and so in step 3.
   CHECK(pad_columns(std::vector<BranchLengths>{{3, 3}, {3}}) == 2);
   CHECK(pad_columns(std::vector<BranchLengths>{{3, 3}, {2}}) == 1 + 2);
   CHECK(pad_columns(std::vector<BranchLengths>{{5, 1, 2}}) == 0);  // alone nothing is padded
-  CHECK(pad_columns(std::vector<BranchLengths>{{1, 1}, {1}}) == 0);  // the prefill gives every first token
+  CHECK(pad_columns(std::vector<BranchLengths>{{1, 1}, {1}}) ==
+        0);  // the prefill gives every first token
   CHECK(pad_columns({}) == 0);
 }
 
 TEST_CASE("the paper's prices follow from its throughputs") {
-  // Table 4 (products/s on one GPU) gives Table 1 (USD per 1,000 products, fine-tuned) at 30.13 USD/h for 8 GPUs; both are rounded.
-  const struct { double throughput, usd; } rows[] = {{0.14, 7.745}, {1.17, 0.898}, {0.31, 3.420}, {4.23, 0.248}, {0.77, 1.362},
-                                                     {6.28, 0.167}, {0.87, 1.200}, {7.89, 0.133}, {0.94, 1.110}, {10.99, 0.095}};
+  // Table 4 (products/s on one GPU) gives Table 1 (USD per 1,000 products, fine-tuned) at 30.13
+  // USD/h for 8 GPUs; both are rounded.
+  const struct {
+    double throughput, usd;
+  } rows[] = {{0.14, 7.745}, {1.17, 0.898}, {0.31, 3.420}, {4.23, 0.248}, {0.77, 1.362},
+              {6.28, 0.167}, {0.87, 1.200}, {7.89, 0.133}, {0.94, 1.110}, {10.99, 0.095}};
   for (const auto& row : rows) {
     CAPTURE(row.throughput);
     CHECK(usd_per_thousand(row.throughput + 0.005, 30.13 / 8) <= row.usd + 0.0005);

@@ -12,8 +12,10 @@ using namespace pardec;
 namespace {
 
 Json llama() {
-  return {{"model_type", "llama"}, {"architectures", {"LlamaForCausalLM"}}, {"vocab_size", 100}, {"hidden_size", 48},
-          {"intermediate_size", 64}, {"num_hidden_layers", 2}, {"num_attention_heads", 4}, {"hidden_act", "silu"}};
+  return {{"model_type", "llama"},    {"architectures", {"LlamaForCausalLM"}},
+          {"vocab_size", 100},        {"hidden_size", 48},
+          {"intermediate_size", 64},  {"num_hidden_layers", 2},
+          {"num_attention_heads", 4}, {"hidden_act", "silu"}};
 }
 Json qwen3() {
   Json json = llama();
@@ -33,7 +35,9 @@ std::string error_of(const Json& json) {
   }
   return "no error";
 }
-void write(const std::filesystem::path& file, const std::string& text) { std::ofstream(file) << text; }
+void write(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream(file) << text;
+}
 
 }  // namespace
 
@@ -53,44 +57,74 @@ TEST_CASE("defaults are those of transformers' configuration classes") {
 }
 
 TEST_CASE("both forms of the rotary base are read") {
-  CHECK(parse_model_config(with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", nullptr}}), "c").rope_theta == 5e5);
-  CHECK(parse_model_config(with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", {{"rope_type", "default"}}}}), "c").rope_theta == 5e5);
-  CHECK(parse_model_config(with(llama(), {{"rope_parameters", {{"rope_theta", 1000000}, {"rope_type", "default"}}}}), "c").rope_theta == 1e6);
+  CHECK(parse_model_config(with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", nullptr}}), "c")
+            .rope_theta == 5e5);
+  CHECK(parse_model_config(
+            with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", {{"rope_type", "default"}}}}), "c")
+            .rope_theta == 5e5);
+  CHECK(parse_model_config(with(llama(), {{"rope_parameters",
+                                           {{"rope_theta", 1000000}, {"rope_type", "default"}}}}),
+                           "c")
+            .rope_theta == 1e6);
 }
 
 TEST_CASE("what is not supported is an error that says which, and what is") {
   CHECK(error_of(with(llama(), {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}})) ==
-        "config.json: model_type 'gpt2' is not supported; supported are llama (LlamaForCausalLM) and qwen3 (Qwen3ForCausalLM)");
-  CHECK_THAT(error_of(with(llama(), {{"architectures", {"LlamaForSequenceClassification"}}})), Catch::Contains("expected LlamaForCausalLM"));
+        "config.json: model_type 'gpt2' is not supported; supported are llama (LlamaForCausalLM) "
+        "and qwen3 (Qwen3ForCausalLM)");
+  CHECK_THAT(error_of(with(llama(), {{"architectures", {"LlamaForSequenceClassification"}}})),
+             Catch::Contains("expected LlamaForCausalLM"));
   Json nameless = llama();
   nameless.erase("model_type");
   CHECK(parse_model_config(nameless, "c").family == Family::llama);
   nameless["architectures"] = {"MixtralForCausalLM"};
-  CHECK_THAT(error_of(nameless), Catch::Contains("architecture 'MixtralForCausalLM' is not supported; supported are"));
-  CHECK_THAT(error_of(with(llama(), {{"hidden_act", "gelu"}})), Catch::Contains("'hidden_act' is 'gelu'; supported is 'silu'"));
-  CHECK_THAT(error_of(with(llama(), {{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8.0}}}})),
-             Catch::Contains("'rope_scaling' has rope_type 'llama3'") && Catch::Contains("supported is 'default'"));
-  CHECK_THAT(error_of(with(llama(), {{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}})), Catch::Contains("'linear'"));
-  CHECK_THAT(error_of(with(llama(), {{"rope_parameters", {{"rope_type", "yarn"}}}})), Catch::Contains("'yarn'"));
-  CHECK_THAT(error_of(with(qwen3(), {{"use_sliding_window", true}})), Catch::Contains("sliding-window attention is not supported"));
-  CHECK_THAT(error_of(with(qwen3(), {{"layer_types", {"full_attention", "sliding_attention"}}})), Catch::Contains("sliding_attention"));
-  CHECK_THAT(error_of(with(llama(), {{"quantization_config", {{"bits", 4}}}})), Catch::Contains("quantised checkpoints are not supported"));
-  CHECK_THAT(error_of(with(llama(), {{"partial_rotary_factor", 0.5}})), Catch::Contains("partial_rotary_factor"));
+  CHECK_THAT(error_of(nameless),
+             Catch::Contains("architecture 'MixtralForCausalLM' is not supported; supported are"));
+  CHECK_THAT(error_of(with(llama(), {{"hidden_act", "gelu"}})),
+             Catch::Contains("'hidden_act' is 'gelu'; supported is 'silu'"));
+  CHECK_THAT(
+      error_of(with(llama(), {{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8.0}}}})),
+      Catch::Contains("'rope_scaling' has rope_type 'llama3'") &&
+          Catch::Contains("supported is 'default'"));
+  CHECK_THAT(error_of(with(llama(), {{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}})),
+             Catch::Contains("'linear'"));
+  CHECK_THAT(error_of(with(llama(), {{"rope_parameters", {{"rope_type", "yarn"}}}})),
+             Catch::Contains("'yarn'"));
+  CHECK_THAT(error_of(with(qwen3(), {{"use_sliding_window", true}})),
+             Catch::Contains("sliding-window attention is not supported"));
+  CHECK_THAT(error_of(with(qwen3(), {{"layer_types", {"full_attention", "sliding_attention"}}})),
+             Catch::Contains("sliding_attention"));
+  CHECK_THAT(error_of(with(llama(), {{"quantization_config", {{"bits", 4}}}})),
+             Catch::Contains("quantised checkpoints are not supported"));
+  CHECK_THAT(error_of(with(llama(), {{"partial_rotary_factor", 0.5}})),
+             Catch::Contains("partial_rotary_factor"));
 }
 
 TEST_CASE("sizes that cannot be are refused") {
-  CHECK(error_of(with(llama(), {{"vocab_size", 0}})) == "config.json: 'vocab_size' is 0, expected a positive number");
-  CHECK_THAT(error_of(with(llama(), {{"vocab_size", "many"}})), Catch::Contains("'vocab_size' is \"many\", expected a whole number"));
-  CHECK_THAT(error_of(with(llama(), {{"num_hidden_layers", 2000000000}})), Catch::Contains("no network has"));
-  CHECK_THAT(error_of(with(llama(), {{"num_attention_heads", 0}})), Catch::Contains("'num_attention_heads' is 0"));
-  CHECK_THAT(error_of(with(llama(), {{"num_attention_heads", -4}})), Catch::Contains("'num_attention_heads' is -4"));
-  CHECK_THAT(error_of(with(llama(), {{"num_key_value_heads", 3}})), Catch::Contains("expected a multiple of 'num_key_value_heads' (3)"));
-  CHECK_THAT(error_of(with(llama(), {{"head_dim", 7}})), Catch::Contains("'head_dim' is 7, expected an even number"));
-  CHECK_THAT(error_of(with(llama(), {{"hidden_size", 50}})), Catch::Contains("'hidden_size' is 50, expected a multiple of"));
-  CHECK_THAT(error_of(with(llama(), {{"rope_theta", -1.0}})), Catch::Contains("'rope_theta' is -1"));
-  CHECK_THAT(error_of(with(llama(), {{"eos_token_id", {1, 100}}})), Catch::Contains("'eos_token_id' has 100: ids beyond the model's vocabulary of 100"));
-  CHECK_THAT(error_of(with(llama(), {{"bos_token_id", -1}})), Catch::Contains("'bos_token_id' has -1"));
-  CHECK_THAT(error_of(with(llama(), {{"eos_token_id", "</s>"}})), Catch::Contains("expected an id or a list of ids"));
+  CHECK(error_of(with(llama(), {{"vocab_size", 0}})) ==
+        "config.json: 'vocab_size' is 0, expected a positive number");
+  CHECK_THAT(error_of(with(llama(), {{"vocab_size", "many"}})),
+             Catch::Contains("'vocab_size' is \"many\", expected a whole number"));
+  CHECK_THAT(error_of(with(llama(), {{"num_hidden_layers", 2000000000}})),
+             Catch::Contains("no network has"));
+  CHECK_THAT(error_of(with(llama(), {{"num_attention_heads", 0}})),
+             Catch::Contains("'num_attention_heads' is 0"));
+  CHECK_THAT(error_of(with(llama(), {{"num_attention_heads", -4}})),
+             Catch::Contains("'num_attention_heads' is -4"));
+  CHECK_THAT(error_of(with(llama(), {{"num_key_value_heads", 3}})),
+             Catch::Contains("expected a multiple of 'num_key_value_heads' (3)"));
+  CHECK_THAT(error_of(with(llama(), {{"head_dim", 7}})),
+             Catch::Contains("'head_dim' is 7, expected an even number"));
+  CHECK_THAT(error_of(with(llama(), {{"hidden_size", 50}})),
+             Catch::Contains("'hidden_size' is 50, expected a multiple of"));
+  CHECK_THAT(error_of(with(llama(), {{"rope_theta", -1.0}})),
+             Catch::Contains("'rope_theta' is -1"));
+  CHECK_THAT(error_of(with(llama(), {{"eos_token_id", {1, 100}}})),
+             Catch::Contains("'eos_token_id' has 100: ids beyond the model's vocabulary of 100"));
+  CHECK_THAT(error_of(with(llama(), {{"bos_token_id", -1}})),
+             Catch::Contains("'bos_token_id' has -1"));
+  CHECK_THAT(error_of(with(llama(), {{"eos_token_id", "</s>"}})),
+             Catch::Contains("expected an id or a list of ids"));
   Json missing = llama();
   missing.erase("hidden_size");
   CHECK(error_of(missing) == "config.json: 'hidden_size' is missing");
@@ -99,21 +133,26 @@ TEST_CASE("sizes that cannot be are refused") {
 
 TEST_CASE("generation_config.json has the last word on the ids that end an answer") {
   const test::TemporaryFolder folder;
-  write(folder.path() / "config.json", dump(with(llama(), {{"eos_token_id", 2}, {"bos_token_id", 1}})));
+  write(folder.path() / "config.json",
+        dump(with(llama(), {{"eos_token_id", 2}, {"bos_token_id", 1}})));
   CHECK(read_model_config(folder.path()).eos == std::vector<Token>{2});
   write(folder.path() / "generation_config.json", R"({"eos_token_id": [5, 6]})");
   const ModelConfig config = read_model_config(folder.path());
   CHECK(config.eos == std::vector<Token>{5, 6});
   CHECK(config.bos == 1);
   write(folder.path() / "generation_config.json", R"({"eos_token_id": 500})");
-  CHECK_THROWS_WITH(read_model_config(folder.path()), Catch::Contains("generation_config.json: 'eos_token_id' has 500: ids beyond"));
+  CHECK_THROWS_WITH(read_model_config(folder.path()),
+                    Catch::Contains("generation_config.json: 'eos_token_id' has 500: ids beyond"));
   write(folder.path() / "config.json", "{\n\"a\": }");
-  CHECK_THROWS_WITH(read_model_config(folder.path()), Catch::Contains("config.json: line 2: is not valid JSON"));
+  CHECK_THROWS_WITH(read_model_config(folder.path()),
+                    Catch::Contains("config.json: line 2: is not valid JSON"));
 }
 
 TEST_CASE("a folder that is no checkpoint says what is missing") {
   const test::TemporaryFolder folder;
-  CHECK_THROWS_WITH(read_model_config(folder.path() / "none"), Catch::EndsWith("none: does not exist, expected a Hugging Face checkpoint folder"));
+  CHECK_THROWS_WITH(
+      read_model_config(folder.path() / "none"),
+      Catch::EndsWith("none: does not exist, expected a Hugging Face checkpoint folder"));
   CHECK_THROWS_WITH(read_model_config(folder.path()), Catch::Contains("has no config.json"));
   write(folder.path() / "file", "x");
   CHECK_THROWS_WITH(read_model_config(folder.path() / "file"), Catch::Contains("is not a folder"));
@@ -121,11 +160,14 @@ TEST_CASE("a folder that is no checkpoint says what is missing") {
 }
 
 TEST_CASE("the parameters of a shape are those of the family") {
-  // By hand: embedding and head 2 * 100 * 48; a layer: q and o 48 * 48, k and v 24 * 48 (2 heads of 12), norms 96, mlp 3 * 48 * 64.
+  // By hand: embedding and head 2 * 100 * 48; a layer: q and o 48 * 48, k and v 24 * 48 (2 heads of
+  // 12), norms 96, mlp 3 * 48 * 64.
   const std::int64_t layer = 2 * 48 * 48 + 2 * 24 * 48 + 96 + 3 * 48 * 64;
   const Json json = with(llama(), {{"num_key_value_heads", 2}});
   CHECK(parameter_count(parse_model_config(json, "c")) == 2 * 100 * 48 + 2 * layer + 48);
-  CHECK(parameter_count(parse_model_config(with(json, {{"tie_word_embeddings", true}}), "c")) == 100 * 48 + 2 * layer + 48);
+  CHECK(parameter_count(parse_model_config(with(json, {{"tie_word_embeddings", true}}), "c")) ==
+        100 * 48 + 2 * layer + 48);
   const Json biased = with(json, {{"attention_bias", true}, {"mlp_bias", true}});
-  CHECK(parameter_count(parse_model_config(biased, "c")) == 2 * 100 * 48 + 2 * (layer + 48 + 24 + 24 + 48 + 64 + 64 + 48) + 48);
+  CHECK(parameter_count(parse_model_config(biased, "c")) ==
+        2 * 100 * 48 + 2 * (layer + 48 + 24 + 24 + 48 + 64 + 64 + 48) + 48);
 }

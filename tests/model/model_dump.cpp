@@ -1,13 +1,18 @@
-// Runs a network as a JSON request on stdin says, and writes its logits to stdout as raw float64, for the tests that
-// compare it with transformers.
+// Runs a network as a JSON request on stdin says, and writes its logits to stdout as raw float64,
+// for the tests that compare it with transformers.
 //   {"model", "dtype", "segments": [[seen segments] of segment 1, ...], "cases": [case ...]}
 //   case: {"whole": rows}                           all logits of one pass without a cache
-//         {"sequences": [[action ...] ...]}         through caches; the n-th steps of the sequences go in one forward,
-//                                                   all their rows' logits are written, sequence by sequence
-//         {"warp": {"rows": [[logit ...] ...], "sampling": [[temperature, top_k, top_p] ...], "banned": [[ids] ...]}}
-//                                                   a row: best, second, their logits, then the probabilities
-//   action: {"feed": rows} | {"keep": [first, [rows]]} | {"drop": [rows]} | {"relabel": [row, label]} | {"fork": true}
-//   rows: {"tokens": [...], "labels": [[position, order, segment, rank] ...]}
+//         {"sequences": [[action ...] ...]}         through caches; the n-th steps of the sequences
+//         go in one forward,
+//                                                   all their rows' logits are written, sequence by
+//                                                   sequence
+//         {"warp": {"rows": [[logit ...] ...], "sampling": [[temperature, top_k, top_p] ...],
+//         "banned": [[ids] ...]}}
+//                                                   a row: best, second, their logits, then the
+//                                                   probabilities
+//   action: {"feed": rows} | {"keep": [first, [rows]]} | {"drop": [rows]} | {"relabel": [row,
+//   label]} | {"fork": true} rows: {"tokens": [...], "labels": [[position, order, segment, rank]
+//   ...]}
 // A fork goes on with the copy, after rows of garbage were fed to the original.
 #include <cstdio>
 #include <iostream>
@@ -45,7 +50,8 @@ class Sequence {
 
   /// Does what stands before the next feed; false at the end.
   bool advance() {
-    for (; next_ < actions_.size() && !actions_[next_].contains("feed"); ++next_) act(actions_[next_]);
+    for (; next_ < actions_.size() && !actions_[next_].contains("feed"); ++next_)
+      act(actions_[next_]);
     if (next_ == actions_.size()) return false;
     fed_.emplace(actions_[next_++].at("feed"));
     return true;
@@ -80,9 +86,11 @@ class Sequence {
 
 void warp(const Json& test) {
   std::vector<at::Tensor> rows;
-  for (const Json& row : test.at("rows")) rows.push_back(at::tensor(row.get<std::vector<double>>(), at::kFloat));
+  for (const Json& row : test.at("rows"))
+    rows.push_back(at::tensor(row.get<std::vector<double>>(), at::kFloat));
   std::vector<OutputRequest> requests;
-  for (const Json& s : test.at("sampling")) requests.push_back({.sampling = {s.at(0), s.at(1), s.at(2)}});
+  for (const Json& s : test.at("sampling"))
+    requests.push_back({.sampling = {s.at(0), s.at(1), s.at(2)}});
   std::vector<const OutputRequest*> pointers;
   for (size_t i = 0; i < requests.size(); ++i) {
     requests[i].banned = test.at("banned").at(i).get<std::vector<Token>>();

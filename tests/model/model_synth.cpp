@@ -1,4 +1,5 @@
-// model_synth CONFIG.json SEED FOLDER: writes a random checkpoint, for the tests that load it elsewhere.
+// model_synth CONFIG.json SEED FOLDER: writes a random checkpoint, for the tests that load it
+// elsewhere.
 #include <iostream>
 #include <string>
 

@@ -20,13 +20,16 @@ using namespace pardec;
 namespace {
 
 Json small_config(const char* type = "qwen3") {
-  return {{"model_type", type}, {"vocab_size", 97}, {"hidden_size", 32}, {"intermediate_size", 48}, {"num_hidden_layers", 3},
-          {"num_attention_heads", 4}, {"num_key_value_heads", 2}, {"head_dim", 16}, {"max_position_embeddings", 256}};
+  return {{"model_type", type},       {"vocab_size", 97},       {"hidden_size", 32},
+          {"intermediate_size", 48},  {"num_hidden_layers", 3}, {"num_attention_heads", 4},
+          {"num_key_value_heads", 2}, {"head_dim", 16},         {"max_position_embeddings", 256}};
 }
 
 struct Checkpointed {
   test::TemporaryFolder folder;
-  explicit Checkpointed(const Json& config = small_config()) { synthesise_checkpoint(config, 3, folder.path()); }
+  explicit Checkpointed(const Json& config = small_config()) {
+    synthesise_checkpoint(config, 3, folder.path());
+  }
   Model load(Dtype dtype) const { return Model::load(folder.path(), {.dtype = dtype}); }
 };
 
@@ -44,10 +47,12 @@ Fed causal(int first, int count, int salt = 0) {
 }
 std::vector<OutputRequest> all_rows(size_t count) {
   std::vector<OutputRequest> outputs;
-  for (size_t i = 0; i < count; ++i) outputs.push_back({.index = static_cast<int>(i), .logits = true});
+  for (size_t i = 0; i < count; ++i)
+    outputs.push_back({.index = static_cast<int>(i), .logits = true});
   return outputs;
 }
-std::vector<RowLogits> feed(Model& model, KvCache& cache, const Segments& segments, const Fed& fed) {
+std::vector<RowLogits> feed(Model& model, KvCache& cache, const Segments& segments,
+                            const Fed& fed) {
   const auto outputs = all_rows(fed.tokens.size());
   const SequenceStep step{&cache, &segments, fed.tokens, fed.labels, outputs};
   return model.forward({&step, 1}).front();
@@ -55,7 +60,8 @@ std::vector<RowLogits> feed(Model& model, KvCache& cache, const Segments& segmen
 float difference(const RowLogits& a, const RowLogits& b) {
   REQUIRE(a.logits.size() == b.logits.size());
   float largest = 0;
-  for (size_t i = 0; i < a.logits.size(); ++i) largest = std::max(largest, std::abs(a.logits[i] - b.logits[i]));
+  for (size_t i = 0; i < a.logits.size(); ++i)
+    largest = std::max(largest, std::abs(a.logits[i] - b.logits[i]));
   return largest;
 }
 
@@ -82,26 +88,29 @@ TEST_CASE("rows alone or packed with other sequences have the same logits") {
         outputs.push_back(all_rows(static_cast<size_t>(count)));
         at[i] += count;
       }
-      for (size_t i = 0; i < 4; ++i) steps.push_back({&packed[i], &segments, fed[i].tokens, fed[i].labels, outputs[i]});
+      for (size_t i = 0; i < 4; ++i)
+        steps.push_back({&packed[i], &segments, fed[i].tokens, fed[i].labels, outputs[i]});
       const auto together = model.forward(steps);
       for (size_t i = 0; i < 4; ++i) {
         const auto single = feed(model, alone[i], segments, fed[i]);
         REQUIRE(single.size() == together[i].size());
         // fp32: sums of up to 48 products in another order, through 3 layers; measured 5e-6.
         for (size_t row = 0; row < single.size(); ++row)
-          CHECK(difference(single[row], together[i][row]) <= (dtype == Dtype::fp64 ? kRounding : 1e-4f));
+          CHECK(difference(single[row], together[i][row]) <=
+                (dtype == Dtype::fp64 ? kRounding : 1e-4f));
       }
     }
   }
 }
 
-TEST_CASE("after drop, keep, relabel and fork the logits are those of a fresh forward over the living") {
+TEST_CASE(
+    "after drop, keep, relabel and fork the logits are those of a fresh forward over the living") {
   const Checkpointed files;
   Model model = files.load(Dtype::fp64);
   Segments segments;
   KvCache cache(model);
-  // Each row stands in a segment of its own that sees the prompt alone: so its key and value depend on no other row,
-  // and a fresh pass over those that are left gives the same ones.
+  // Each row stands in a segment of its own that sees the prompt alone: so its key and value depend
+  // on no other row, and a fresh pass over those that are left gives the same ones.
   const Fed prompt = causal(0, 6);
   feed(model, cache, segments, prompt);
   Tokens history = prompt.tokens;  // by row
@@ -125,13 +134,16 @@ TEST_CASE("after drop, keep, relabel and fork the logits are those of a fresh fo
     if (round % 3 == 0) {
       std::vector<int> drops;
       for (const KvCache::Slot& slot : cache.slots())
-        if (slot.alive && slot.row >= 6 && slot.row < first && rng.below(2) == 0) drops.push_back(slot.row);
+        if (slot.alive && slot.row >= 6 && slot.row < first && rng.below(2) == 0)
+          drops.push_back(slot.row);
       cache.drop(drops);
     }
     compactions += cache.slots().size() + 20 < slots;
     CHECK(cache.rows_fed() == 6 + 8 * (round + 1));
-    CHECK(std::is_sorted(cache.slots().begin(), cache.slots().end(), [](auto& a, auto& b) { return a.row < b.row; }));
-    CHECK(cache.rows_alive() == std::count_if(cache.slots().begin(), cache.slots().end(), [](auto& s) { return s.alive; }));
+    CHECK(std::is_sorted(cache.slots().begin(), cache.slots().end(),
+                         [](auto& a, auto& b) { return a.row < b.row; }));
+    CHECK(cache.rows_alive() == std::count_if(cache.slots().begin(), cache.slots().end(),
+                                              [](auto& s) { return s.alive; }));
     if (round % 10 != 9) continue;
 
     KvCache copy = cache.fork();
@@ -145,7 +157,8 @@ TEST_CASE("after drop, keep, relabel and fork the logits are those of a fresh fo
     std::iota(everything.begin(), everything.end(), 0);
     const int all = segments.add(everything);
     // The first probe sees every row that is left, the second those of a lower order.
-    const Fed probe{{static_cast<Token>(round), 5}, {{100, 100000, all, 0}, {101, 6 + 4 * round, all, 0}}};
+    const Fed probe{{static_cast<Token>(round), 5},
+                    {{100, 100000, all, 0}, {101, 6 + 4 * round, all, 0}}};
     const auto got = feed(model, copy, segments, probe);
     KvCache fresh(model);
     feed(model, fresh, segments, living);
@@ -199,10 +212,12 @@ TEST_CASE("the written mask is the visibility rule, bit for bit") {
       segments.add(sees);
     }
     const auto label = [&] {
-      return RowLabel{0, static_cast<int>(rng.below(20)), static_cast<int>(rng.below(6)), static_cast<int>(rng.below(3))};
+      return RowLabel{0, static_cast<int>(rng.below(20)), static_cast<int>(rng.below(6)),
+                      static_cast<int>(rng.below(3))};
     };
     std::vector<KvCache::Slot> slots;
-    for (int i = 0; i < static_cast<int>(rng.below(40)); ++i) slots.push_back({i, rng.below(4) > 0, label()});
+    for (int i = 0; i < static_cast<int>(rng.below(40)); ++i)
+      slots.push_back({i, rng.below(4) > 0, label()});
     std::vector<RowLabel> rows;
     for (int i = 0; i < 1 + static_cast<int>(rng.below(20)); ++i) rows.push_back(label());
     MaskRows mask(slots, rows, segments);
@@ -231,14 +246,16 @@ TEST_CASE("a long prefill in chunks agrees with short steps") {
   const Checkpointed files(config);
   Model model = files.load(Dtype::fp64);
   const Segments segments;
-  // 3000 rows: 3000 * 3000 * 4 heads * 12 bytes of scores are 13 chunks; their masks are too large to be kept.
+  // 3000 rows: 3000 * 3000 * 4 heads * 12 bytes of scores are 13 chunks; their masks are too large
+  // to be kept.
   const Fed fed = causal(0, 3000);
   KvCache whole(model), pieces(model);
   const std::vector<OutputRequest> last{{.index = 2999, .logits = true}};
   const SequenceStep step{&whole, &segments, fed.tokens, fed.labels, last};
   const RowLogits want = model.forward({&step, 1}).front().front();
   RowLogits got;
-  for (int at = 0; at < 3000; at += 500) got = feed(model, pieces, segments, causal(at, 500)).back();
+  for (int at = 0; at < 3000; at += 500)
+    got = feed(model, pieces, segments, causal(at, 500)).back();
   CHECK(difference(want, got) <= kRounding);
 }
 
@@ -256,10 +273,14 @@ TEST_CASE("gradients agree with central differences") {
     const std::vector<Token> tokens{1, 5, 9, 2, 7, 5, 11, 3};
     const std::vector<RowLabel> labels{{0, 0, 0, 0}, {1, 1, 0, 0}, {2, 2, 0, 0}, {3, 3, 1, 0},
                                        {4, 4, 1, 0}, {3, 3, 2, 1}, {4, 4, 2, 2}, {9, 9, 0, 0}};
-    const at::Tensor targets = at::tensor(std::vector<std::int64_t>{5, 9, 2, 7, 1, 11, 3, 0}, at::kLong);
-    const auto loss = [&] { return at::cross_entropy_loss(logits(model.network(), tokens, labels, segments), targets); };
+    const at::Tensor targets =
+        at::tensor(std::vector<std::int64_t>{5, 9, 2, 7, 1, 11, 3, 0}, at::kLong);
+    const auto loss = [&] {
+      return at::cross_entropy_loss(logits(model.network(), tokens, labels, segments), targets);
+    };
     std::vector<at::Tensor> leaves;
-    for (const auto& [name, weight] : model.network().named_parameters()) leaves.push_back(weight.requires_grad_(true));
+    for (const auto& [name, weight] : model.network().named_parameters())
+      leaves.push_back(weight.requires_grad_(true));
     CHECK(leaves.size() == (tied ? 2 : 3) + 2 * 11);
     const auto gradients = torch::autograd::grad({loss()}, leaves);
     Rng rng(1);
@@ -268,7 +289,8 @@ TEST_CASE("gradients agree with central differences") {
       const c10::NoGradGuard no_grad;
       double* value = leaves[i].data_ptr<double>();
       for (int sample = 0; sample < 4; ++sample) {
-        const auto at = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(leaves[i].numel())));
+        const auto at =
+            static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(leaves[i].numel())));
         const double old = value[at], step = 1e-5;
         value[at] = old + step;
         const double above = loss().item<double>();
@@ -278,7 +300,8 @@ TEST_CASE("gradients agree with central differences") {
         const double numeric = (above - below) / (2 * step);
         const double exact = gradients[i].contiguous().data_ptr<double>()[at];
         INFO(model.network().named_parameters()[i].first << " element " << at);
-        // Rounding of the loss (4 * 2^-53 / 1e-5) and the third derivative (1e-10 times a sharpened network's).
+        // Rounding of the loss (4 * 2^-53 / 1e-5) and the third derivative (1e-10 times a sharpened
+        // network's).
         CHECK(std::abs(numeric - exact) <= 1e-7 * std::max(1.0, std::abs(exact)));
       }
     }
@@ -325,10 +348,11 @@ TEST_CASE("outputs are what was asked for, and no more") {
   Model model = files.load(Dtype::fp32);
   const Segments segments;
   const Fed fed = causal(0, 6);
-  const std::vector<OutputRequest> outputs{{.index = 4, .logits = true, .banned = {3}},
-                                           {.index = 1},
-                                           {.index = 4, .sampling = {.temperature = 0.8, .top_k = 5, .top_p = 0.9}},
-                                           {.index = 4, .logits = true}};
+  const std::vector<OutputRequest> outputs{
+      {.index = 4, .logits = true, .banned = {3}},
+      {.index = 1},
+      {.index = 4, .sampling = {.temperature = 0.8, .top_k = 5, .top_p = 0.9}},
+      {.index = 4, .logits = true}};
   KvCache cache(model), other(model);
   const SequenceStep step{&cache, &segments, fed.tokens, fed.labels, outputs};
   const auto rows = model.forward({&step, 1}).front();
@@ -338,8 +362,10 @@ TEST_CASE("outputs are what was asked for, and no more") {
   CHECK(difference(rows[3], all[4]) <= 1e-4f);
   CHECK((rows[1].logits.empty() && rows[1].probabilities.empty() && rows[1].best == all[1].best));
   CHECK((rows[2].logits.empty() && rows[2].probabilities.size() == 97));
-  CHECK(std::accumulate(rows[2].probabilities.begin(), rows[2].probabilities.end(), 0.0) == Approx(1.0).epsilon(1e-12));
-  CHECK(std::count_if(rows[2].probabilities.begin(), rows[2].probabilities.end(), [](double p) { return p > 0; }) <= 5);
+  CHECK(std::accumulate(rows[2].probabilities.begin(), rows[2].probabilities.end(), 0.0) ==
+        Approx(1.0).epsilon(1e-12));
+  CHECK(std::count_if(rows[2].probabilities.begin(), rows[2].probabilities.end(),
+                      [](double p) { return p > 0; }) <= 5);
   CHECK(model.forward({}).empty());
   const SequenceStep nothing{&cache, &segments, {}, {}, {}};
   CHECK(model.forward({&nothing, 1}).front().empty());
@@ -362,9 +388,11 @@ TEST_CASE("ids and positions that the network has not are errors before anything
     }
     return std::string("no error");
   };
-  CHECK_THAT(error(97, {1, 1, 0, 0}), Catch::Contains("token 97 is fed, but the vocabulary has ids 0 to 96"));
+  CHECK_THAT(error(97, {1, 1, 0, 0}),
+             Catch::Contains("token 97 is fed, but the vocabulary has ids 0 to 96"));
   CHECK_THAT(error(-1, {1, 1, 0, 0}), Catch::Contains("token -1 is fed"));
-  CHECK_THAT(error(1, {256, 1, 0, 0}), Catch::Contains("position 256 is fed, but the model has positions 0 to 255"));
+  CHECK_THAT(error(1, {256, 1, 0, 0}),
+             Catch::Contains("position 256 is fed, but the model has positions 0 to 255"));
   CHECK_THAT(error(1, {-1, 1, 0, 0}), Catch::Contains("position -1 is fed"));
   CHECK_THROWS_AS(error(1, {1, 1, 1, 0}), std::logic_error);  // no such segment
   CHECK(cache.rows_fed() == 0);
@@ -392,16 +420,32 @@ TEST_CASE("checkpoints that do not fit their config are errors") {
     return std::string("no error");
   };
   CHECK(error(Json::object()) == "no error");
-  CHECK_THAT(error({{"vocab_size", 98}}), Catch::Contains("tensor 'model.embed_tokens.weight' has shape [97, 32], expected [98, 32] from the config"));
-  CHECK_THAT(error({{"num_hidden_layers", 4}}), Catch::Contains("has no tensor 'model.layers.3.input_layernorm.weight' of shape [32], which the config asks for"));
-  CHECK_THAT(error({{"num_hidden_layers", 2}}), Catch::Contains("has tensor 'model.layers.2.") && Catch::Contains("which a network of this config has not"));
+  CHECK_THAT(error({{"vocab_size", 98}}),
+             Catch::Contains("tensor 'model.embed_tokens.weight' has shape [97, 32], expected [98, "
+                             "32] from the config"));
+  CHECK_THAT(error({{"num_hidden_layers", 4}}),
+             Catch::Contains("has no tensor 'model.layers.3.input_layernorm.weight' of shape [32], "
+                             "which the config asks for"));
+  CHECK_THAT(error({{"num_hidden_layers", 2}}),
+             Catch::Contains("has tensor 'model.layers.2.") &&
+                 Catch::Contains("which a network of this config has not"));
   CHECK_THAT(error({{"attention_bias", true}}), Catch::Contains("self_attn.q_proj.bias"));
-  CHECK(error({{"tie_word_embeddings", true}}) == "no error");  // as transformers, the spare head is ignored
-  synthesise_checkpoint([&] { Json tied = config; tied["tie_word_embeddings"] = true; return tied; }(), 3, files.folder.path());
-  CHECK_THAT(error({{"tie_word_embeddings", false}}), Catch::Contains("has no tensor 'lm_head.weight'") && Catch::Contains("tie_word_embeddings"));
+  CHECK(error({{"tie_word_embeddings", true}}) ==
+        "no error");  // as transformers, the spare head is ignored
+  synthesise_checkpoint(
+      [&] {
+        Json tied = config;
+        tied["tie_word_embeddings"] = true;
+        return tied;
+      }(),
+      3, files.folder.path());
+  CHECK_THAT(
+      error({{"tie_word_embeddings", false}}),
+      Catch::Contains("has no tensor 'lm_head.weight'") && Catch::Contains("tie_word_embeddings"));
   const auto weights = files.folder.path() / "model.safetensors";
   const auto size = std::filesystem::file_size(weights);
-  for (const auto cut : {size - 1, size / 2, std::uintmax_t{300}, std::uintmax_t{8}, std::uintmax_t{3}, std::uintmax_t{0}}) {
+  for (const auto cut : {size - 1, size / 2, std::uintmax_t{300}, std::uintmax_t{8},
+                         std::uintmax_t{3}, std::uintmax_t{0}}) {
     std::filesystem::resize_file(weights, cut);
     CHECK(error({{"tie_word_embeddings", true}}) != "no error");
   }
@@ -422,8 +466,11 @@ TEST_CASE("options are names") {
   CHECK(name(Dtype::fp64) == "fp64");
   CHECK_THROWS_WITH(parse_dtype("fp16"), Catch::Contains("dtype 'fp16' is unknown"));
   const Checkpointed files;
-  const auto load = [&](const char* device) { return Model::load(files.folder.path(), {.device = device}); };
-  CHECK_THROWS_WITH(load("tpu"), Catch::Contains("device 'tpu': is unknown; expected cpu, cuda or cuda:i"));
+  const auto load = [&](const char* device) {
+    return Model::load(files.folder.path(), {.device = device});
+  };
+  CHECK_THROWS_WITH(load("tpu"),
+                    Catch::Contains("device 'tpu': is unknown; expected cpu, cuda or cuda:i"));
   CHECK_THROWS_WITH(load("cuda:"), Catch::Contains("is unknown"));
   if (!at::hasCUDA()) CHECK_THROWS_WITH(load("cuda"), Catch::Contains("this libtorch is CPU-only"));
 }

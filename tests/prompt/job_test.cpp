@@ -12,21 +12,31 @@ Job parse(const std::string& text) { return parse_job(Json::parse(text), "job.js
 }  // namespace
 
 TEST_CASE("a Job is read and written back the same") {
-  const std::string text = R"({"id":"j","instruction":"I","shots":[{"context":"c","field":"f","answer":"a"}],
+  const std::string text =
+      R"({"id":"j","instruction":"I","shots":[{"context":"c","field":"f","answer":"a"}],
     "contexts":[{"id":"1","category":"k","text":"t","fields":[{"name":"n","question":"q","choices":["x","y"]}]}],
     "limits":{"max_new_tokens":9,"per_field":3},"sampling":{"temperature":0.5,"top_k":4,"top_p":0.9},"seed":7})";
   CHECK(Json::parse(dump(to_json(parse(text)))) == Json::parse(text));
 }
 
 TEST_CASE("a bad Job is refused with its place") {
-  const auto wrong = [](const std::string& text, const std::string& message) { CHECK_THROWS_WITH(parse(text), message); };
+  const auto wrong = [](const std::string& text, const std::string& message) {
+    CHECK_THROWS_WITH(parse(text), message);
+  };
   wrong("[]", "job.json: is array, expected an object");
   wrong("{}", "job.json: 'contexts' is empty, expected at least one context");
-  wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"sead":1})", "job.json: unknown key 'sead'; did you mean 'seed'?");
+  wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"sead":1})",
+        "job.json: unknown key 'sead'; did you mean 'seed'?");
   wrong(R"({"contexts":[{"txt":"t"}]})", "job.json: 'contexts'[0]: 'text' is missing");
-  wrong(R"({"contexts":[{"text":"t","fields":[]}]})", "job.json: 'contexts'[0]: 'fields' is empty, expected at least one field");
-  wrong(R"({"contexts":[{"text":"t","fields":[{}]}]})", "job.json: 'contexts'[0]: 'fields'[0]: 'name' and 'question' are both empty, expected one of them");
-  wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"limits":{"per_field":0}})", "job.json: 'limits' holds a number below 1, expected at least 1");
-  wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"sampling":{"temperature":-1}})", "job.json: temperature is -1, expected 0 (greedy) or more");
-  wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"seed":"x"})", "job.json: 'seed' is \"x\", expected a whole number");
+  wrong(R"({"contexts":[{"text":"t","fields":[]}]})",
+        "job.json: 'contexts'[0]: 'fields' is empty, expected at least one field");
+  wrong(R"({"contexts":[{"text":"t","fields":[{}]}]})",
+        "job.json: 'contexts'[0]: 'fields'[0]: 'name' and 'question' are both empty, expected one "
+        "of them");
+  wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"limits":{"per_field":0}})",
+        "job.json: 'limits' holds a number below 1, expected at least 1");
+  wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"sampling":{"temperature":-1}})",
+        "job.json: temperature is -1, expected 0 (greedy) or more");
+  wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"seed":"x"})",
+        "job.json: 'seed' is \"x\", expected a whole number");
 }

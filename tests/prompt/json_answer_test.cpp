@@ -17,7 +17,8 @@ Context product(const std::string& id, const std::vector<std::string>& fields) {
 }  // namespace
 
 TEST_CASE("the skeleton of a stack is cut as the specification says") {
-  const JsonSkeleton skeleton = json_skeleton({product("a", {"A1", "A2"}), product("b", {"A1", "A2"})});
+  const JsonSkeleton skeleton =
+      json_skeleton({product("a", {"A1", "A2"}), product("b", {"A1", "A2"})});
   CHECK(skeleton.segments == std::vector<std::string>{
                                  "\n{\n  \"1\": {\n    \"A1\":",
                                  "\n    \"A2\":",
@@ -32,21 +33,24 @@ TEST_CASE("the skeleton of a stack is cut as the specification says") {
 TEST_CASE("a decoded value is read as the specification's assembly says") {
   CHECK(parse_json_value(" \"Nike\",") == "Nike");
   CHECK(parse_json_value(" \"Nike\"  ,\n    \"Color\": \"x\"") == "Nike");  // cut at the line break
-  CHECK(parse_json_value(" \"Ni") == "Ni");                                 // its missing quote is added
+  CHECK(parse_json_value(" \"Ni") == "Ni");  // its missing quote is added
   CHECK(parse_json_value(" \"5\\\" wide\",") == "5\" wide");
   CHECK(parse_json_value(" 42,") == "42");
   CHECK(parse_json_value(" bare text,") == "bare text");
   CHECK(parse_json_value(" \"broken \\q\"") == "broken \\q");  // no JSON string: its quotes go
-  for (const char* absent : {"", " ", "\n", " null,", " \"n/a\",", " n/a", " \"\"", " \"", " \"null\"", ","})
+  for (const char* absent :
+       {"", " ", "\n", " null,", " \"n/a\",", " n/a", " \"\"", " \"", " \"null\"", ","})
     CHECK_FALSE(parse_json_value(absent).has_value());
 }
 
 TEST_CASE("values survive being written and read") {
-  const std::string alphabet[] = {"a", "B", "7", " ", "\"", "\\", ",", ":", "{", "}", "é", "漢", "🎈", "/", "'", "</result>", "n/a", "\t"};
+  const std::string alphabet[] = {"a", "B", "7",  " ",  "\"", "\\", ",",         ":",   "{",
+                                  "}", "é", "漢", "🎈", "/",  "'",  "</result>", "n/a", "\t"};
   Rng rng(3);
   for (int round = 0; round < 500; ++round) {
     std::string value = "x";  // never absent
-    for (std::uint64_t i = rng.below(12); i > 0; --i) value += alphabet[rng.below(std::size(alphabet))];
+    for (std::uint64_t i = rng.below(12); i > 0; --i)
+      value += alphabet[rng.below(std::size(alphabet))];
     value += "y";
     CHECK(parse_json_value(json_value(value, round % 2) + "\nmore") == value);
   }
@@ -56,8 +60,10 @@ TEST_CASE("values survive being written and read") {
 TEST_CASE("a whole answer is read, also when it is cut or broken") {
   const std::vector<Context> contexts{product("a", {"A1", "A2"}), product("b", {"A1", "A2"})};
   const JsonSkeleton skeleton = json_skeleton(contexts);
-  const std::string whole = skeleton.segments[0] + json_value("Nike", false) + skeleton.segments[1] + json_value(std::nullopt, true) +
-                            skeleton.segments[2] + json_value("a } { \"b\"", false) + skeleton.segments[3] + json_value("7", true) + skeleton.tail;
+  const std::string whole = skeleton.segments[0] + json_value("Nike", false) +
+                            skeleton.segments[1] + json_value(std::nullopt, true) +
+                            skeleton.segments[2] + json_value("a } { \"b\"", false) +
+                            skeleton.segments[3] + json_value("7", true) + skeleton.tail;
   {
     const JsonAnswer answer = parse_json_answer(whole, contexts);
     CHECK(answer.parsed == std::vector<bool>{true, true});
@@ -77,7 +83,8 @@ TEST_CASE("a whole answer is read, also when it is cut or broken") {
     CHECK(parse_json_answer("", contexts).parsed == std::vector<bool>{false, false});
   }
   SECTION("other types become their text, foreign keys are ignored") {
-    const JsonAnswer answer = parse_json_answer("{\"1\": {\"A1\": 3, \"A2\": null, \"A9\": \"x\"}, \"2\": []}</result> tail", contexts);
+    const JsonAnswer answer = parse_json_answer(
+        "{\"1\": {\"A1\": 3, \"A2\": null, \"A9\": \"x\"}, \"2\": []}</result> tail", contexts);
     CHECK(answer.parsed == std::vector<bool>{true, false});
     CHECK(answer.values[0][0] == "3");
     CHECK_FALSE(answer.values[0][1].has_value());

@@ -7,26 +7,37 @@
 using namespace pardec;
 
 TEST_CASE("a prompt file is read section by section") {
-  const PromptFile prompt = parse_prompt_file("# a comment\n[system]\nBe brief.\n\n[context]\n<p>{text}</p>\n[answer json]\nAs JSON.\r\n", "p.txt");
+  const PromptFile prompt = parse_prompt_file(
+      "# a comment\n[system]\nBe brief.\n\n[context]\n<p>{text}</p>\n[answer json]\nAs JSON.\r\n",
+      "p.txt");
   CHECK(prompt.system == "Be brief.");
   CHECK(prompt.context == "<p>{text}</p>");
   CHECK(prompt.answer.at(Form::json) == "As JSON.");
   CHECK(prompt.answer.at(Form::value).empty());
-  CHECK_THROWS_WITH(parse_prompt_file("[contxt]\n", "p.txt"), "p.txt:1: unknown section 'contxt'; did you mean 'context'?");
-  CHECK_THROWS_WITH(parse_prompt_file("[context]\na\n[context]\n", "p.txt"), "p.txt:3: section 'context' stands there twice");
-  CHECK_THROWS_WITH(parse_prompt_file("[system]\na\n", "p.txt"), "p.txt: has no [context] section, expected one that holds {text}");
+  CHECK_THROWS_WITH(parse_prompt_file("[contxt]\n", "p.txt"),
+                    "p.txt:1: unknown section 'contxt'; did you mean 'context'?");
+  CHECK_THROWS_WITH(parse_prompt_file("[context]\na\n[context]\n", "p.txt"),
+                    "p.txt:3: section 'context' stands there twice");
+  CHECK_THROWS_WITH(parse_prompt_file("[system]\na\n", "p.txt"),
+                    "p.txt: has no [context] section, expected one that holds {text}");
 }
 
 TEST_CASE("slots are filled once, and what fills them is left alone") {
   CHECK(fill("{a} and {b}{a}", {{"a", "{b}"}, {"b", "2"}}, "p") == "{b} and 2{b}");
-  CHECK(fill("{\"1\": {a}}", {{"a", "x"}}, "p") == "{\"1\": x}");  // other braces belong to the wording
+  CHECK(fill("{\"1\": {a}}", {{"a", "x"}}, "p") ==
+        "{\"1\": x}");  // other braces belong to the wording
   CHECK(fill("{} {A} {", {}, "p") == "{} {A} {");
-  CHECK_THROWS_WITH(fill("{titel}", {{"title", ""}, {"n", ""}}, "p.txt: [context]"), "p.txt: [context]: unknown slot {titel}; did you mean 'title'?");
+  CHECK_THROWS_WITH(fill("{titel}", {{"title", ""}, {"n", ""}}, "p.txt: [context]"),
+                    "p.txt: [context]: unknown slot {titel}; did you mean 'title'?");
 }
 
 TEST_CASE("the project's own prompt reads, and names category and fields") {
-  const PromptFile prompt = parse_prompt_file(read_file(PARDEC_SOURCE_DIR "/datasets/prompts/attributes.txt"), "attributes.txt");
-  for (const Form form : {Form::json, Form::value, Form::free}) CHECK_FALSE(prompt.answer.at(form).empty());
-  const std::string text = instruction_for(prompt, {{"a", "Shoes", "t", {{"Brand", "", {}}, {"Heel \"x\"", "", {}}}}});
-  CHECK_THAT(text, Catch::Contains("\"Shoes\"") && Catch::Contains("\"Brand\", \"Heel \\\"x\\\"\""));
+  const PromptFile prompt = parse_prompt_file(
+      read_file(PARDEC_SOURCE_DIR "/datasets/prompts/attributes.txt"), "attributes.txt");
+  for (const Form form : {Form::json, Form::value, Form::free})
+    CHECK_FALSE(prompt.answer.at(form).empty());
+  const std::string text =
+      instruction_for(prompt, {{"a", "Shoes", "t", {{"Brand", "", {}}, {"Heel \"x\"", "", {}}}}});
+  CHECK_THAT(text,
+             Catch::Contains("\"Shoes\"") && Catch::Contains("\"Brand\", \"Heel \\\"x\\\"\""));
 }

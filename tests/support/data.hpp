@@ -7,11 +7,13 @@
 
 namespace pardec::test {
 
-/// The folder of real data ($PARDEC_TEST_DATA, else ../shared/data beside the project), or of one part of it.
-/// Where it is absent the test prints `[skipped] what is missing`, and should return.
+/// The folder of real data ($PARDEC_TEST_DATA, else ../shared/data beside the project), or of one
+/// part of it. Where it is absent the test prints `[skipped] what is missing`, and should return.
 inline std::optional<std::filesystem::path> data(const std::string& part) {
   const char* set = std::getenv("PARDEC_TEST_DATA");
-  const std::filesystem::path root = set ? std::filesystem::path(set) : std::filesystem::path(PARDEC_SOURCE_DIR) / "../shared/data";
+  const std::filesystem::path root =
+      set ? std::filesystem::path(set)
+          : std::filesystem::path(PARDEC_SOURCE_DIR) / "../shared/data";
   if (std::filesystem::exists(root / part)) return root / part;
   std::cout << "[skipped] " << (root / part).string() << " is missing\n";
   return std::nullopt;

@@ -24,7 +24,8 @@ std::vector<std::string> byte_alphabet() {
   std::vector<std::string> letters;
   int next = 0x100;
   for (int byte = 0; byte < 256; ++byte) {
-    const bool printable = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE);
+    const bool printable =
+        (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE);
     letters.push_back(utf8(printable ? byte : next++));
   }
   return letters;
@@ -46,7 +47,8 @@ JSON.
 Value.
 )";
 
-Task<void> decode_into(const Decoder& decoder, const Request& request, const DecoderContext& context, std::optional<Answers>& answers) {
+Task<void> decode_into(const Decoder& decoder, const Request& request,
+                       const DecoderContext& context, std::optional<Answers>& answers) {
   answers = co_await decoder.decode(request, context);
 }
 
@@ -73,7 +75,8 @@ Json line_break_tokenizer() {
   merge("\"", ":");
   merge("n", "/");
   merge("n/", "a");
-  for (const char c : std::string("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")) {
+  for (const char c :
+       std::string("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")) {
     merge(std::string(1, c), line);
     merge(line, std::string(1, c));
   }
@@ -81,17 +84,37 @@ Json line_break_tokenizer() {
                {"truncation", nullptr},
                {"padding", nullptr},
                {"normalizer", nullptr},
-               {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}}},
+               {"pre_tokenizer",
+                {{"type", "ByteLevel"},
+                 {"add_prefix_space", false},
+                 {"trim_offsets", true},
+                 {"use_regex", false}}},
                {"post_processor", nullptr},
-               {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}, {"use_regex", true}}},
-               {"model", {{"type", "BPE"}, {"dropout", nullptr}, {"unk_token", nullptr}, {"continuing_subword_prefix", nullptr},
-                          {"end_of_word_suffix", nullptr}, {"fuse_unk", false}, {"byte_fallback", false}, {"ignore_merges", false}}}};
+               {"decoder",
+                {{"type", "ByteLevel"},
+                 {"add_prefix_space", true},
+                 {"trim_offsets", true},
+                 {"use_regex", true}}},
+               {"model",
+                {{"type", "BPE"},
+                 {"dropout", nullptr},
+                 {"unk_token", nullptr},
+                 {"continuing_subword_prefix", nullptr},
+                 {"end_of_word_suffix", nullptr},
+                 {"fuse_unk", false},
+                 {"byte_fallback", false},
+                 {"ignore_merges", false}}}};
   json["model"]["vocab"] = vocab;
   json["model"]["merges"] = merges;
   json["added_tokens"] = Json::array();
   for (const char* token : {"</s>", "<s>", "<unk>", "<pad>"})
-    json["added_tokens"].push_back({{"id", vocab[token]}, {"content", token}, {"single_word", false}, {"lstrip", false},
-                                    {"rstrip", false}, {"normalized", false}, {"special", true}});
+    json["added_tokens"].push_back({{"id", vocab[token]},
+                                    {"content", token},
+                                    {"single_word", false},
+                                    {"lstrip", false},
+                                    {"rstrip", false},
+                                    {"normalized", false},
+                                    {"special", true}});
   return json;
 }
 
@@ -99,10 +122,18 @@ TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Js
   set_threads(1);  // so small a network gains nothing from more, and loses much on a busy machine
   write_file(folder_.path() / "tokenizer.json", line_break_tokenizer().dump());
   tokenizer_.emplace(Tokenizer::load(folder_.path() / "tokenizer.json"));
-  Json config = {{"model_type", family}, {"vocab_size", tokenizer_->vocab_size() + 3}, {"hidden_size", 64},
-                 {"intermediate_size", 96}, {"num_hidden_layers", family == "llama" ? 3 : 2}, {"num_attention_heads", 4},
-                 {"num_key_value_heads", 2}, {"head_dim", 16}, {"max_position_embeddings", 2048}, {"eos_token_id", 0},
-                 {"tie_word_embeddings", false}};  // a tied random head would mostly repeat its input
+  Json config = {
+      {"model_type", family},
+      {"vocab_size", tokenizer_->vocab_size() + 3},
+      {"hidden_size", 64},
+      {"intermediate_size", 96},
+      {"num_hidden_layers", family == "llama" ? 3 : 2},
+      {"num_attention_heads", 4},
+      {"num_key_value_heads", 2},
+      {"head_dim", 16},
+      {"max_position_embeddings", 2048},
+      {"eos_token_id", 0},
+      {"tie_word_embeddings", false}};  // a tied random head would mostly repeat its input
   config.update(changes);
   synthesise_checkpoint(config, seed, folder_.path());
   slow_.emplace(folder_.path());
@@ -146,7 +177,8 @@ const Answers& Ran::of(size_t i) const {
   return *answers[i];
 }
 
-Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder, const std::vector<Request>& requests, int live, bool traced) {
+Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
+        const std::vector<Request>& requests, int live, bool traced) {
   const SteadyClock clock;
   Engine engine(model, clock);
   Ran ran;
@@ -156,7 +188,10 @@ Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder, const 
   const DecoderContext context{engine, &tokenizer, false};
   engine.run(
       static_cast<int>(requests.size()), live,
-      [&](int i) { return decode_into(decoder, requests[static_cast<size_t>(i)], context, ran.answers[static_cast<size_t>(i)]); },
+      [&](int i) {
+        return decode_into(decoder, requests[static_cast<size_t>(i)], context,
+                           ran.answers[static_cast<size_t>(i)]);
+      },
       [&](int i, Task<void>& task) {
         try {
           task.result();
@@ -169,7 +204,8 @@ Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder, const 
 
 std::vector<FieldResult> flat(const Answers& answers) {
   std::vector<FieldResult> values;
-  for (const auto& fields : answers.fields) values.insert(values.end(), fields.begin(), fields.end());
+  for (const auto& fields : answers.fields)
+    values.insert(values.end(), fields.begin(), fields.end());
   return values;
 }
 
@@ -189,18 +225,23 @@ float smallest_gap(const Answers& answers) {
 
 Replay replay(const SlowTransformer& slow, const Trace& trace, double tolerance) {
   Replay out;
-  const auto wrong = [&](size_t row, const auto&... what) { out.wrong.push_back(str(trace.request, " row ", row, ": ", what...)); };
+  const auto wrong = [&](size_t row, const auto&... what) {
+    out.wrong.push_back(str(trace.request, " row ", row, ": ", what...));
+  };
   for (size_t i = 0; i < trace.tokens.size(); ++i) {
     const auto& seen = trace.visible[i];
-    if (std::find(seen.begin(), seen.end(), static_cast<int>(i)) == seen.end()) wrong(i, "does not see itself");
+    if (std::find(seen.begin(), seen.end(), static_cast<int>(i)) == seen.end())
+      wrong(i, "does not see itself");
     for (const int key : seen) {
       const auto k = static_cast<size_t>(key);
       if (trace.step[k] > trace.step[i]) wrong(i, "sees row ", key, " of a later step");
-      if (trace.dropped_at[k] && trace.step[i] > *trace.dropped_at[k]) wrong(i, "sees row ", key, ", which was dropped");
+      if (trace.dropped_at[k] && trace.step[i] > *trace.dropped_at[k])
+        wrong(i, "sees row ", key, ", which was dropped");
     }
     if (!trace.from[i]) continue;
     const auto from = static_cast<size_t>(*trace.from[i]);
-    if (trace.step[from] >= trace.step[i] || trace.predicts[from] != trace.tokens[i]) wrong(i, "is not what row ", from, " chose before");
+    if (trace.step[from] >= trace.step[i] || trace.predicts[from] != trace.tokens[i])
+      wrong(i, "is not what row ", from, " chose before");
   }
   const auto logits = slow.logits(trace.tokens, trace.position, trace.visible);
   for (size_t i = 0; i < trace.tokens.size(); ++i) {
@@ -208,7 +249,8 @@ Replay replay(const SlowTransformer& slow, const Trace& trace, double tolerance)
     ++out.choices;
     const TopTwo top = top_two(logits[i]);
     const double short_of = top.best_logit - logits[i][static_cast<size_t>(*trace.predicts[i])];
-    if (short_of > tolerance) wrong(i, "chose ", *trace.predicts[i], ", but ", top.best, " is better by ", short_of);
+    if (short_of > tolerance)
+      wrong(i, "chose ", *trace.predicts[i], ", but ", top.best, " is better by ", short_of);
   }
   for (const int row : trace.emitted) out.top.push_back(top_two(logits[static_cast<size_t>(row)]));
   return out;

@@ -12,8 +12,9 @@
 
 namespace pardec::test {
 
-/// A byte-level tokenizer.json: `</s>` is 0, `<s>` 1, byte b is b + 4, then merges. About one token in three holds a line
-/// break, most of them with a letter before or after it, so that a random network ends values early, some at once.
+/// A byte-level tokenizer.json: `</s>` is 0, `<s>` 1, byte b is b + 4, then merges. About one token
+/// in three holds a line break, most of them with a letter before or after it, so that a random
+/// network ends values early, some at once.
 Json line_break_tokenizer();
 inline constexpr Token kLineBreak = 4 + '\n';
 
@@ -21,7 +22,8 @@ inline constexpr Token kLineBreak = 4 + '\n';
 class TinyNetwork {
  public:
   /// `changes` are merged over the config of the family ("llama" or "qwen3").
-  explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1, const Json& changes = Json::object());
+  explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1,
+                       const Json& changes = Json::object());
 
   Model load(Dtype dtype) const;
   const Tokenizer& tokenizer() const { return *tokenizer_; }
@@ -39,27 +41,30 @@ Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer
 
 /// What came of a list of requests.
 struct Ran {
-  std::vector<std::optional<Answers>> answers;  ///< in order of the requests; empty where one failed
-  std::vector<std::string> errors;              ///< empty where one did not
-  std::map<std::string, Trace> traces;          ///< by name of the sequence
+  std::vector<std::optional<Answers>>
+      answers;                          ///< in order of the requests; empty where one failed
+  std::vector<std::string> errors;      ///< empty where one did not
+  std::map<std::string, Trace> traces;  ///< by name of the sequence
 
   /// Answers of request i, which must not have failed.
   const Answers& of(size_t i = 0) const;
 };
 
 /// Decodes with at most `live` requests at a time; traces are recorded where `traced`.
-Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder, const std::vector<Request>& requests, int live = 1,
-        bool traced = false);
+Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
+        const std::vector<Request>& requests, int live = 1, bool traced = false);
 
 /// All values of all contexts in one list, product-major.
 std::vector<FieldResult> flat(const Answers& answers);
 /// All ids that were chosen, in a list per stream.
 std::vector<Tokens> chosen_ids(const Answers& answers);
-/// The smallest distance between best and second best logit of any choice: how far an answer is from another one.
+/// The smallest distance between best and second best logit of any choice: how far an answer is
+/// from another one.
 float smallest_gap(const Answers& answers);
 
-/// One full forward over all rows ever fed, each seeing what was recorded, must make the recorded choices. Also checks
-/// the structure: a row sees itself and nothing of a later step or dropped, and feeds what its `from` row chose.
+/// One full forward over all rows ever fed, each seeing what was recorded, must make the recorded
+/// choices. Also checks the structure: a row sees itself and nothing of a later step or dropped,
+/// and feeds what its `from` row chose.
 struct Replay {
   int choices = 0;
   std::vector<std::string> wrong;  ///< empty: all is well

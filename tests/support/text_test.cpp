@@ -9,8 +9,9 @@ using namespace pardec;
 
 TEST_CASE("invalid UTF-8 is repaired as Python's errors='replace' does") {
   CHECK(repair_utf8("plain é ▁ 𝄞") == "plain é ▁ 𝄞");
-  CHECK(repair_utf8("a\xFF" "b") == "a\uFFFDb");
-  CHECK(repair_utf8("\xE2\x96") == "\uFFFD");                  // a cut sequence is one mark
+  CHECK(repair_utf8("a\xFF"
+                    "b") == "a\uFFFDb");
+  CHECK(repair_utf8("\xE2\x96") == "\uFFFD");  // a cut sequence is one mark
   CHECK(repair_utf8("\xE2\x96z") == "\uFFFDz");
   CHECK(repair_utf8("\xED\xA0\x80") == "\uFFFD\uFFFD\uFFFD");  // a surrogate: every byte alone
   CHECK(repair_utf8("\xC0\xAF") == "\uFFFD\uFFFD");            // overlong
@@ -32,8 +33,10 @@ TEST_CASE("a JSON reader refuses wrong types and unknown keys") {
 }
 
 TEST_CASE("a JSON syntax error says its line") {
-  CHECK_THROWS_WITH(parse_json("{\n\"a\": 1,\n \"b\": }", "x.json", 0), Catch::Contains("x.json:3: is not valid JSON"));
-  CHECK_THROWS_WITH(parse_json("{\"a\": ", "x.jsonl", 12), Catch::Contains("x.jsonl:12: is not valid JSON: the text ends"));
+  CHECK_THROWS_WITH(parse_json("{\n\"a\": 1,\n \"b\": }", "x.json", 0),
+                    Catch::Contains("x.json:3: is not valid JSON"));
+  CHECK_THROWS_WITH(parse_json("{\"a\": ", "x.jsonl", 12),
+                    Catch::Contains("x.jsonl:12: is not valid JSON: the text ends"));
 }
 
 TEST_CASE("the generator is the published one") {

@@ -1,0 +1,248 @@
+// The scheduler: who shares a forward pass, in which order, what is measured, and who fails alone.
+#include "src/engine/engine.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/decoding.hpp"
+
+using namespace pardec;
+using namespace pardec::test;
+
+namespace {
+
+/// Time that stands still unless the test moves it; every reading counts.
+class TestClock final : public Clock {
+ public:
+  std::int64_t now_ns() const override { return now += 1000; }
+  mutable std::int64_t now = 0;
+};
+
+Step causal_step(const Tokens& tokens, int first, Origin origin = Origin::chosen) {
+  Step step;
+  for (const Token token : tokens) {
+    const int at = first + step.size();
+    step.add(token, {.position = at, .order = at, .segment = 0, .rank = 0}, origin);
+  }
+  step.want(step.size() - 1);
+  return step;
+}
+
+/// `steps` steps of one token after a prompt.
+Task<void> plain_job(Engine& engine, std::string name, Tokens prompt, int steps, std::vector<std::string>& log) {
+  Sequence sequence = engine.open(name, "test");
+  StepResult result = co_await sequence.forward(causal_step(prompt, 0, Origin::prompt));
+  for (int i = 0; i < steps; ++i) {
+    log.push_back(name);
+    sequence.emit(sequence.rows_fed() - 1);
+    Step step = causal_step({result.outputs[0].best}, sequence.rows_fed());
+    result = co_await sequence.forward(std::move(step));
+  }
+  log.push_back(name + " ends");
+  sequence.finish();
+}
+
+/// A branch: `count` tokens one by one in a segment of its own.
+Task<int> branch(Sequence& sequence, int segment, Token token, int from, int count, int fails_at, std::vector<int>& rows) {
+  for (int i = 0; i < count; ++i) {
+    if (i == fails_at) throw std::runtime_error(str("branch ", segment, " fails"));
+    Step step;
+    step.add(token, {.position = from + i, .order = from + i, .segment = segment, .rank = 0}, Origin::chosen);
+    step.want(0);
+    const StepResult result = co_await sequence.forward(std::move(step));
+    rows.push_back(result.first_row);
+  }
+  co_return segment;
+}
+
+Task<void> branching_job(Engine& engine, std::string name, std::vector<int> lengths, int failing, std::vector<std::vector<int>>& rows) {
+  Sequence sequence = engine.open(name, "test");
+  const Tokens prompt{5, 6, 7};
+  co_await sequence.forward(causal_step(prompt, 0, Origin::prompt));
+  rows.assign(lengths.size(), {});
+  std::vector<Task<int>> branches;
+  for (size_t i = 0; i < lengths.size(); ++i)
+    branches.push_back(branch(sequence, sequence.add_segment({0}), static_cast<Token>(50 + i), 3, lengths[i], static_cast<int>(i) == failing ? 1 : -1, rows[i]));
+  co_await all(std::move(branches));
+  sequence.finish();
+}
+
+struct Fixture {
+  TinyNetwork network{"llama", 1, {{"max_position_embeddings", 64}}};
+  Model model = network.load(Dtype::fp32);
+  TestClock clock;
+  Engine engine{model, clock};
+  std::map<std::string, Trace> traces;
+  std::vector<std::string> errors;
+  Fixture() {
+    engine.set_trace_sink([this](const Trace& trace) { traces[trace.request] = trace; });
+  }
+  void run(int count, int live, const std::function<Task<void>(int)>& start) {
+    errors.assign(static_cast<size_t>(count), "");
+    engine.run(count, live, start, [this](int i, Task<void>& task) {
+      try {
+        task.result();
+      } catch (const std::exception& error) {
+        errors[static_cast<size_t>(i)] = error.what();
+      }
+    });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("jobs enter a forward pass in the order in which they came, at most `live` at a time") {
+  Fixture f;
+  std::vector<std::string> log;
+  std::vector<int> started, ended;
+  int live = 0, most = 0;
+  const int steps[] = {2, 0, 1, 1};
+  f.engine.run(
+      4, 2,
+      [&](int i) {
+        started.push_back(i);
+        most = std::max(most, ++live);
+        return plain_job(f.engine, str("j", i), {1, 2}, steps[i], log);
+      },
+      [&](int i, Task<void>& task) {
+        task.result();
+        --live;
+        ended.push_back(i);
+      });
+  CHECK(started == std::vector<int>{0, 1, 2, 3});
+  CHECK(most == 2);
+  CHECK(ended == std::vector<int>{1, 0, 2, 3});
+  CHECK(log == std::vector<std::string>{"j0", "j1 ends", "j0", "j2", "j0 ends", "j2 ends", "j3", "j3 ends"});
+}
+
+TEST_CASE("branches of one sequence enter together, in insertion order, and end when they end") {
+  Fixture f;
+  std::vector<std::vector<int>> rows;
+  f.run(1, 1, [&](int) { return branching_job(f.engine, "b", {2, 3, 1}, -1, rows); });
+  CHECK(f.errors[0] == "");
+  CHECK(rows == std::vector<std::vector<int>>{{3, 6}, {4, 7, 8}, {5}});
+  const Trace& trace = f.traces.at("b");
+  CHECK(trace.tokens == Tokens{5, 6, 7, 50, 51, 52, 50, 51, 51});
+  CHECK(trace.step == std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2, 3});
+  CHECK(trace.visible[7] == std::vector<int>{0, 1, 2, 4, 7});  // its own branch and what its segment sees
+  CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 3, 3, 4, 4, 5});
+}
+
+TEST_CASE("a branch that fails takes its siblings' pending steps along, and no other job") {
+  Fixture f;
+  std::vector<std::vector<int>> rows;
+  std::vector<std::string> log;
+  f.run(3, 3, [&](int i) {
+    return i == 1 ? branching_job(f.engine, "failing", {4, 4, 4}, 1, rows) : plain_job(f.engine, str("j", i), {3, 4}, 4, log);
+  });
+  CHECK(f.errors == std::vector<std::string>{"", "branch 2 fails", ""});
+  CHECK(std::count(log.begin(), log.end(), "j0 ends") == 1);
+  CHECK(std::count(log.begin(), log.end(), "j2 ends") == 1);
+  CHECK(!f.traces.contains("failing"));  // a trace is of a finished sequence
+  // Branch 1 had asked for its second token before branch 2 failed: that step was withdrawn.
+  CHECK(rows == std::vector<std::vector<int>>{{3}, {4}, {}});
+}
+
+TEST_CASE("a token or position that the network lacks fails its own job before anything is fed") {
+  Fixture f;
+  std::vector<std::string> log;
+  const int vocab = f.model.config().vocab_size;
+  const std::vector<Tokens> prompts = {{1, 2, 3}, {1, vocab}, {4, 5}, {-1}, Tokens(65, 7), Tokens(60, 7)};
+  f.run(6, 6, [&](int i) { return plain_job(f.engine, str("j", i), prompts[static_cast<size_t>(i)], i == 5 ? 9 : 3, log); });
+  CHECK(f.errors[0] == "");
+  CHECK_THAT(f.errors[1], Catch::Contains(str("token id ", vocab)) && Catch::Contains(str("ends at ", vocab - 1)));
+  CHECK(f.errors[2] == "");
+  CHECK_THAT(f.errors[3], Catch::Contains("token id -1"));
+  CHECK_THAT(f.errors[4], Catch::Contains("position 64") && Catch::Contains("max_position_embeddings is 64"));
+  CHECK_THAT(f.errors[5], Catch::Contains("position 64"));  // in mid-run
+  CHECK(f.traces.size() == 2);
+  // Those that live on are as if alone.
+  for (const int i : {0, 2}) {
+    Fixture alone;
+    std::vector<std::string> ignored;
+    alone.run(1, 1, [&](int) { return plain_job(alone.engine, str("j", i), prompts[static_cast<size_t>(i)], 3, ignored); });
+    CHECK(alone.traces.at(str("j", i)).tokens == f.traces.at(str("j", i)).tokens);
+  }
+}
+
+TEST_CASE("a root destroyed while it waits leaves the engine usable") {
+  Fixture f;
+  std::vector<std::string> log;
+  std::vector<std::vector<int>> rows;
+  {
+    Task<void> plain = plain_job(f.engine, "gone", {1, 2}, 3, log);
+    Task<void> branching = branching_job(f.engine, "gone too", {1, 1}, -1, rows);
+    plain.start();
+    branching.start();
+  }
+  f.run(1, 1, [&](int) { return plain_job(f.engine, "stays", {1, 2}, 2, log); });
+  CHECK(f.errors[0] == "");
+  CHECK(log == std::vector<std::string>{"stays", "stays", "stays ends"});
+  CHECK(f.traces.at("stays").tokens.size() == 4);
+}
+
+TEST_CASE("times come from the clock: prefill to the end of the first forward, decode from there on") {
+  Fixture f;
+  Counters counters;
+  struct Job {
+    static Task<void> run(Engine& engine, TestClock& clock, Counters& out) {
+      Sequence sequence = engine.open("timed", "test");  // reads 1000
+      const Tokens prompt{1, 2, 3};
+      co_await sequence.forward(causal_step(prompt, 0, Origin::prompt));  // reads 2000 behind it
+      clock.now += 5'000'000;
+      const Tokens next{4};
+      co_await sequence.forward(causal_step(next, 3));
+      out = sequence.finish();
+      out = sequence.finish();  // closing twice changes nothing
+    }
+  };
+  const std::int64_t outside = f.engine.run(
+      1, 1, [&](int) { return Job::run(f.engine, f.clock, counters); },
+      [&](int, Task<void>& task) {
+        task.result();
+        f.clock.now += 7'000'000;
+      });
+  CHECK(counters.prefill_ns == 1000);
+  CHECK(counters.decode_ns == 5'002'000);
+  CHECK(counters.total_ns == 5'003'000);
+  CHECK(outside == 7'001'000);
+  CHECK(counters.forwards == 2);
+  CHECK(counters.prompt == 3);
+  CHECK(counters.fed == 4);
+  CHECK(counters.attended == 1 + 2 + 3 + 4);
+  CHECK(counters.emitted == std::map<int, std::int64_t>{{0, 2}});
+}
+
+TEST_CASE("counters of several sequences add up; of times and peaks side by side the longer holds") {
+  Counters a, b;
+  a.fed = 3, a.forwards = 2, a.total_ns = 10, a.cached_peak = 5, a.branch_lengths = {1}, a.emitted = {{1, 2}};
+  b.fed = 4, b.forwards = 3, b.total_ns = 7, b.cached_peak = 6, b.branch_lengths = {2}, b.emitted = {{1, 1}, {3, 1}};
+  a += b;
+  CHECK(a.fed == 7);
+  CHECK(a.forwards == 5);
+  CHECK(a.total_ns == 10);
+  CHECK(a.cached_peak == 11);  // both are in memory
+  CHECK(a.branch_lengths == std::vector<std::int64_t>{1, 2});
+  CHECK(a.emitted == std::map<int, std::int64_t>{{1, 3}, {3, 1}});
+}
+
+TEST_CASE("a trace folds runs of visible rows") {
+  Trace trace;
+  trace.request = "r";
+  trace.decoder = "d";
+  trace.tokens = {4, 5};
+  trace.position = {0, 9};
+  trace.step = {0, 1};
+  trace.visible = {{0}, {0, 1, 2, 5, 7, 8}};
+  trace.predicts = {5, std::nullopt};
+  trace.from = {std::nullopt, 0};
+  trace.banned = {{}, {3}};
+  trace.dropped_at = {std::nullopt, 2};
+  trace.emitted = {0};
+  CHECK(to_json(trace).dump() ==
+        R"({"request":"r","decoder":"d","tokens":[4,5],"position":[0,9],"step":[0,1],"visible":[[0],[[0,3],5,[7,9]]],)"
+        R"("predicts":[5,null],"from":[null,0],"banned":[null,[3]],"dropped_at":[null,2],"emitted":[0]})");
+}

@@ -1,0 +1,54 @@
+#include "src/engine/sampler.hpp"
+
+#include <stdexcept>
+
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+
+namespace {
+
+RowLogits row(Token best, float best_logit, Token second, float second_logit) {
+  RowLogits logits;
+  logits.best = best, logits.second = second, logits.best_logit = best_logit, logits.second_logit = second_logit;
+  return logits;
+}
+
+}  // namespace
+
+TEST_CASE("greedy takes the best, an oracle what it is given, and both keep the network's choice and gap") {
+  Rng rng(1);
+  Chooser greedy(rng);
+  const Choice choice = greedy.choose(row(7, 2.5f, 3, 1.0f));
+  CHECK(choice.token == 7);
+  CHECK(choice.unforced == 7);
+  CHECK(choice.gap == 1.5f);
+  CHECK(!greedy.forced());
+  CHECK(!greedy.used_up());
+
+  Chooser forced(rng, Tokens{4, 7});
+  CHECK(forced.forced());
+  const Choice first = forced.choose(row(7, 2.5f, 3, 1.0f));
+  CHECK(first.token == 4);
+  CHECK(first.unforced == 7);
+  CHECK(!forced.used_up());
+  CHECK(forced.choose(row(7, 2.5f, 3, 1.0f)).token == 7);
+  CHECK(forced.used_up());
+  CHECK_THROWS_AS(forced.choose(row(7, 2.5f, 3, 1.0f)), std::logic_error);
+  CHECK(forced.made().size() == 2);
+}
+
+TEST_CASE("draws follow the probabilities, and never choose what has none") {
+  Rng rng(3);
+  const std::vector<double> p{0.0, 0.5, 0.0, 0.25, 0.25, 0.0};
+  std::vector<int> counts(p.size());
+  constexpr int kDraws = 40000;
+  for (int i = 0; i < kDraws; ++i) ++counts[static_cast<size_t>(draw(p, rng))];
+  for (size_t i = 0; i < p.size(); ++i) {
+    if (p[i] == 0) CHECK(counts[i] == 0);
+    // Five standard deviations of a binomial, at most 5 * sqrt(40000 / 4).
+    CHECK(std::abs(counts[i] - p[i] * kDraws) <= 500);
+  }
+  // Rounding may leave the sum below 1: the last with a share is taken.
+  for (int i = 0; i < 1000; ++i) CHECK(draw({0.0, 1e-12, 0.0}, rng) == 1);
+}
