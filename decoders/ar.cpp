@@ -77,11 +77,17 @@ void add(Step& step, Token token, int position, Origin origin, int from = -1) {
 }
 
 /// The prompt, with the logits of its last row.
-Step prefill(const Tokens& prompt, const Sampling& sampling) {
-  if (prompt.empty()) throw ConfigError("the prompt has no token, expected at least one");
+Step prefill(const Request& request, const Tokens& prompt, const DecoderContext& context) {
+  if (prompt.empty())
+    throw ConfigError(str(request.job.id, ": the prompt has no token, expected at least one"));
+  const auto context_length = static_cast<size_t>(context.engine.model().config().max_position);
+  if (prompt.size() > context_length)
+    throw ModelError(request.job.id, str("context overflow: the prompt has ", prompt.size(),
+                                         " tokens, max_position_embeddings is ", context_length,
+                                         "; use a shorter prompt or a smaller stack"));
   Step step;
   for (const Token token : prompt) add(step, token, step.size(), Origin::prompt);
-  step.want(step.size() - 1, sampling);
+  step.want(step.size() - 1, request.job.sampling);
   return step;
 }
 
@@ -149,10 +155,13 @@ std::vector<std::pair<int, int>> value_spans(const Stream& stream,
 }
 
 Task<Answers> decode_together(const Request& request, const DecoderContext& context) {
+  if (!context.tokenizer)
+    throw ConfigError(
+        "ar ask=together needs a tokenizer: it reads JSON; expected a Job, not token ids");
   Rng rng(request.job.seed);
   Sequence sequence = context.engine.open(request.job.id, "ar");
   StepResult seen =
-      co_await sequence.forward(prefill(request.pieces.whole_prompt(), request.job.sampling));
+      co_await sequence.forward(prefill(request, request.pieces.whole_prompt(), context));
   StopRule rule;
   rule.limit = request.job.limits.max_new_tokens;
   rule.until = kAnswerClosing;
@@ -194,7 +203,7 @@ Task<FieldResult> decode_field(const Request& request, size_t c, size_t f, int s
                                Rng& rng, Counters& counters, const DecoderContext& context) {
   Sequence sequence = context.engine.open(str(request.job.id, "/", c, "/", f), "ar");
   StepResult seen =
-      co_await sequence.forward(prefill(request.pieces.field_prompt(c, f), request.job.sampling));
+      co_await sequence.forward(prefill(request, request.pieces.field_prompt(c, f), context));
   StopRule rule;
   rule.limit = request.form == Form::value ? request.job.limits.per_field
                                            : request.job.limits.max_new_tokens;
@@ -212,6 +221,18 @@ Task<FieldResult> decode_field(const Request& request, size_t c, size_t f, int s
   co_return answer;
 }
 
+/// The fields' steps share their forward passes: pass t gives one id to every field still open.
+void count_shared_passes(const std::vector<FieldResult>& fields, Counters& counters) {
+  std::vector<std::int64_t> lengths;
+  for (const auto& field : fields) lengths.push_back(std::ssize(field.tokens));
+  counters.forwards = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+  counters.emitted.clear();
+  for (std::int64_t t = 1; t <= counters.forwards; ++t)
+    ++counters.emitted[static_cast<int>(
+        std::count_if(lengths.begin(), lengths.end(), [&](std::int64_t k) { return t <= k; }))];
+  counters.branch_lengths = std::move(lengths);
+}
+
 Task<Answers> decode_separately(const Request& request, const DecoderContext& context) {
   Rng rng(request.job.seed);
   Answers answers;
@@ -221,13 +242,14 @@ Task<Answers> decode_separately(const Request& request, const DecoderContext& co
       tasks.push_back(decode_field(request, c, f, static_cast<int>(tasks.size()), rng,
                                    answers.counters, context));
   std::vector<FieldResult> all_fields = co_await all(std::move(tasks));
+  count_shared_passes(all_fields, answers.counters);
   size_t next = 0;
   for (const auto& fields : request.pieces.fields) {
     auto& out = answers.fields.emplace_back();
     for (size_t f = 0; f < fields.size(); ++f) {
       FieldResult& field = out.emplace_back(std::move(all_fields[next++]));
       answers.text += (answers.text.empty() ? "" : "\n") + *field.text;
-      if (request.form == Form::value) field.text = parse_json_value(*field.text);
+      if (request.form == Form::value) field.text = parse_plain_value(*field.text);
     }
     answers.parsed.push_back(true);
   }

@@ -21,6 +21,7 @@
 #include "decoders/hpd.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
@@ -94,6 +95,19 @@ bool closes(Token token, const Tokenizer& tokenizer) {
   return tokenizer.bytes(token).find('\n') != std::string_view::npos;
 }
 
+/// Throws where the positions of the prompt, the skeleton and the gaps do not fit the network.
+void check_context(const Request& request, const Tokens& prompt, int k_max, int context_length) {
+  const auto values = static_cast<std::int64_t>(request.pieces.segments.size());
+  auto tokens = static_cast<std::int64_t>(prompt.size());
+  for (const Tokens& segment : request.pieces.segments)
+    tokens += static_cast<std::int64_t>(segment.size());
+  if (const std::int64_t positions = tokens + values * k_max; positions > context_length)
+    throw ModelError(request.job.id,
+                     str("context overflow: ", tokens, " tokens and ", values, " values of K_max ",
+                         k_max, " need ", positions, " positions, max_position_embeddings is ",
+                         context_length, "; use a smaller stack or K_max"));
+}
+
 Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits,
                                Chooser chooser, Sampling sampling, const Tokenizer& tokenizer);
 Answers assemble(const Request& request, std::vector<FieldResult> values,
@@ -104,16 +118,11 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
     throw ConfigError(
         "hpd needs a tokenizer: a value ends at a line break; expected a Job, not token ids");
   const Tokenizer& tokenizer = *context.tokenizer;
+  const Tokens prompt = request.pieces.whole_prompt();
+  check_context(request, prompt, options_.k_max, context.engine.model().config().max_position);
   // Input and position ids (section 4.3.1).
-  const HpdLayout layout = lay_out(request.pieces.whole_prompt(), request.pieces.segments,
+  const HpdLayout layout = lay_out(prompt, request.pieces.segments,
                                    static_cast<int>(request.job.contexts.size()), options_);
-  const int context_length = context.engine.model().config().max_position;
-  if (layout.last_position() >= context_length)
-    throw ModelError(request.job.id,
-                     str("context overflow: ", layout.tokens.size(), " tokens and ",
-                         layout.values(), " values of K_max ", layout.k_max, " need ",
-                         layout.last_position() + 1, " positions, max_position_embeddings is ",
-                         context_length, "; use a smaller stack or K_max"));
 
   // First inference step (4.3.2): all of s, one choice after each segment.
   Sequence sequence = context.engine.open(request.job.id, "hpd");

@@ -1,6 +1,7 @@
 #include "src/cli/arms.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "decoders/decoder.hpp"
 #include "src/support/error.hpp"
@@ -30,9 +31,9 @@ bool has_option(const DecoderEntry& entry, const std::string& option) {
 void put(Arm& arm, const std::string& option, const Json& value) {
   if (option != "batch_size")
     arm.options[option] = value;
-  else if (!value.is_number_integer() || value.get<int>() < 1)
-    throw ConfigError(
-        str("arm ", arm.label, ": batch_size is ", dump(value), ", expected at least 1"));
+  else if (!value.is_number_integer() || value < 1 || value > std::numeric_limits<int>::max())
+    throw ConfigError(str("arm ", arm.label, ": batch_size is ", dump(value),
+                          ", expected a whole number of at least 1"));
   else
     arm.batch_size = value.get<int>();
 }
@@ -111,6 +112,20 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const std::str
     std::string spec = read.optional<std::string>("label", name) + "=" + name;
     const Json& set = read.any("set");
     read.finish();
+    const std::string at = str(where, ": 'decoders'[", i, "]: ");
+    if (!set.is_null() && !set.is_object())
+      throw ConfigError(str(at, "'set' is ", dump(set), ", expected an object option: value"));
+    for (const auto& [option, value] : set.items()) {
+      if (value.is_structured() || value.is_null())
+        throw ConfigError(str(at, "'set': '", option, "' is ", dump(value),
+                              ", expected one number, text, true or false"));
+      if (value.is_string() && value.get<std::string>().find(',') != std::string::npos)
+        throw ConfigError(str(at, "'set': '", option, "' is ", dump(value),
+                              ", expected a value without a comma"));
+    }
+    if (spec.find(',') != std::string::npos || spec.find('=') != spec.rfind('='))
+      throw ConfigError(str(at, "label and name are '", spec,
+                            "', expected none of , and = in them"));
     for (const auto& [option, value] : set.items())
       spec += str(",", option, "=", value.is_string() ? value.get<std::string>() : dump(value));
     specs.push_back(std::move(spec));

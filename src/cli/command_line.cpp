@@ -31,6 +31,29 @@ std::vector<std::string> long_flags(const CLI::App& app) {
   throw ConfigError(str(what, " (see 'pardec ", app.get_name(), " --help')"));
 }
 
+/// What CLI11 complains of, with where the value stands and what was expected there.
+std::string explain(const CLI::App& app, const CLI::ParseError& error,
+                    const std::vector<std::string>& arguments) {
+  const std::string said = replace_all(error.what(), "\n", " ");
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name(), type = option->get_type_name();
+    const std::string expected = type == "N"   ? "a whole number"
+                                 : type == "X" ? "a number"
+                                               : "a value of kind " + type;
+    if (const std::string start = str("Could not convert: ", name, " = "); said.starts_with(start)) {
+      const bool given = std::any_of(
+          arguments.begin(), arguments.end(),
+          [&](const std::string& a) { return split(a, '=').front() == name; });
+      return str(given || option->get_envname().empty() ? name : option->get_envname(), " is '",
+                 said.substr(start.size()), "', expected ", expected);
+    }
+    if (said.starts_with(name + ":") && said.ends_with(" missing"))
+      return str(name, " has no value, expected ", expected);
+    if (said == name + " is required") return str(app.get_name(), ": ", said);
+  }
+  return said;
+}
+
 void print_help(const std::vector<Verb>& verbs) {
   std::cout << "pardec: runs parallel decoders of large language models side by side\n\nUsage: "
                "pardec VERB [flags]\n\nVerbs:\n";
@@ -65,8 +88,10 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
   const auto verb =
       std::find_if(verbs.begin(), verbs.end(), [&](const Verb& v) { return v.name == first; });
   if (verb == verbs.end())
-    throw ConfigError(str(first.front() == '-' ? "unknown flag '" : "unknown verb '", first, "'",
-                          known_names(first, names)));
+    throw ConfigError(
+        first.starts_with('-')
+            ? str("unknown flag '", first, "' before a verb, expected --help, --version or a verb")
+            : str("unknown verb '", first, "'", known_names(first, names)));
 
   CLI::App app(verb->summary, verb->name);
   app.footer("Example:\n  " + verb->example);
@@ -77,6 +102,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
       option->envname(environment_name(option->get_lnames().front()));
 
   std::vector<std::string> arguments(argv + 2, argv + argc);
+  const std::vector<std::string> given = arguments;
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
   try {
     app.parse(arguments);
@@ -86,7 +112,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
     std::cout << help;
     return 0;
   } catch (const CLI::ParseError& error) {
-    usage_error(app, replace_all(error.what(), "\n", " "));
+    usage_error(app, explain(app, error, given));
   }
   for (const auto& extra : app.remaining()) {
     if (extra.rfind("-", 0) == 0)
@@ -113,6 +139,9 @@ void apply_config(CLI::App& app, const Json& config, const std::string& where,
       throw ConfigError(str(where, ": unknown key '", key, "'", known_names(key, known)));
     }
     if (option->count() > 0) continue;  // the command line or the environment has spoken
+    if (value.is_null() || value.is_object())
+      throw ConfigError(str(where, ": '", key, "' is ", dump(value),
+                            ", expected a text, a number, true, false or a list"));
     try {
       const auto add = [&](const Json& item) {
         option->add_result(item.is_string() ? item.get<std::string>() : dump(item));
@@ -123,7 +152,7 @@ void apply_config(CLI::App& app, const Json& config, const std::string& where,
         add(value);
       option->run_callback();
     } catch (const CLI::ParseError& error) {
-      throw ConfigError(str(where, ": '", key, "': ", error.what()));
+      throw ConfigError(str(where, ": '", key, "': ", explain(app, error, {"--" + flag})));
     }
   }
 }

@@ -50,6 +50,12 @@ Verb compare_verb() {
           if (!(flags->confidence > 0 && flags->confidence < 1))
             throw ConfigError(
                 str("--confidence-level is ", flags->confidence, ", expected between 0 and 1"));
+          if (flags->differences < 0)
+            throw ConfigError(
+                str("--differences is ", flags->differences, ", expected at least 0"));
+          if (!(flags->usd_per_hour >= 0))
+            throw ConfigError(
+                str("--usd-per-hour is ", flags->usd_per_hour, ", expected 0 or more"));
           Store store(flags->db, {.read_only = true});
           std::string invocation = flags->run.empty() ? latest_invocation(store) : "";
           for (const auto& run : store.find_runs({}))

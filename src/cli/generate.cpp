@@ -1,4 +1,6 @@
 // `pardec generate`: one prompt or Job (or a file of them) through one decoder.
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -96,14 +98,12 @@ int generate(const GenerateFlags& flags) {
   const DecoderContext context{engine, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr,
                                flags.decode.ignore_eos};
 
-  std::unique_ptr<std::ofstream> trace;
-  if (!flags.trace.empty()) {
-    trace = std::make_unique<std::ofstream>(flags.trace);
-    if (!*trace) throw ConfigError(str("--trace: ", flags.trace, " cannot be written"));
-    engine.set_trace_sink([&](const Trace& t) { *trace << dump(to_json(t)) << "\n"; });
-  }
-
   for (size_t i = 0; i < token_lists.size(); ++i) {
+    for (const Token id : token_lists[i])
+      if (id >= checkpoint.model.config().vocab_size)
+        throw ConfigError(str("--prompt-tokens", token_lists.size() > 1 ? str(" line ", i + 1) : "",
+                              ": id ", id, " is beyond the network's vocabulary, expected at most ",
+                              checkpoint.model.config().vocab_size - 1));
     Pieces pieces;
     pieces.prefix = token_lists[i];
     pieces.contexts.emplace_back();
@@ -120,6 +120,15 @@ int generate(const GenerateFlags& flags) {
     const Form form = open ? Form::free : decoder->form();
     requests.push_back(
         {job, form, make_pieces(job, form, prompt, chat, *checkpoint.tokenizer), std::nullopt});
+  }
+
+  std::unique_ptr<std::ofstream> trace;
+  if (!flags.trace.empty()) {
+    trace = std::make_unique<std::ofstream>(flags.trace);
+    if (!*trace)
+      throw ConfigError(str("--trace: ", flags.trace, " cannot be written: ", std::strerror(errno),
+                            "; expected a file in a writable folder"));
+    engine.set_trace_sink([&](const Trace& t) { *trace << dump(to_json(t)) << "\n"; });
   }
 
   // Answers come out in the order of the prompts, whenever they end.

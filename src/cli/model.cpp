@@ -103,8 +103,15 @@ int synthesise(const ModelVerbFlags& flags) {
         str("has ids up to ", tokenizer.vocab_size() - 1, ", vocab_size of the config is ",
             parsed.vocab_size, "; expected at least ", tokenizer.vocab_size()));
   std::error_code error;
+  for (const char* weights : {"model.safetensors", "model.safetensors.index.json"})
+    if (std::filesystem::exists(std::filesystem::path(flags.folder) / weights, error) &&
+        !std::filesystem::exists(std::filesystem::path(flags.folder) / kSynthesisNote, error))
+      throw ConfigError(str(flags.folder, ": holds ", weights,
+                            " that model synth did not make, expected a new folder"));
   std::filesystem::create_directories(flags.folder, error);
-  if (error) throw ConfigError(str(flags.folder, ": cannot be made: ", error.message()));
+  if (error)
+    throw ConfigError(str(flags.folder, ": cannot be made: ", error.message(),
+                          "; expected a folder, or a place for one"));
   synthesise_checkpoint(config, flags.seed, flags.folder);
   const std::filesystem::path folder = flags.folder;
   write_file(folder / "tokenizer.json", read_file(tokenizer_file));

@@ -1,6 +1,7 @@
 #include "src/cli/plan.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <numeric>
 
@@ -16,7 +17,8 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
     members.push_back(static_cast<int>(i));
   }
   size_t common = 1;  // where borders of all arms' jobs meet inside a category
-  for (const int stack : stacks) common = std::lcm(common, static_cast<size_t>(stack));
+  for (const int stack : stacks)
+    if (common < examples.size()) common = std::lcm(common, static_cast<size_t>(stack));
 
   std::vector<BlockPlan> blocks;
   const auto full = [&] {
@@ -48,10 +50,11 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
 
 int default_block_examples(int examples, const std::vector<int>& stacks,
                            const std::vector<int>& batch_sizes) {
-  int in_flight = 1;
+  std::int64_t in_flight = 1;
   for (size_t i = 0; i < stacks.size(); ++i)
-    in_flight = std::max(in_flight, stacks[i] * batch_sizes[i]);
-  return std::max(1, std::min(2 * in_flight, examples / 8));
+    in_flight = std::max(in_flight, std::int64_t{stacks[i]} * batch_sizes[i]);
+  return static_cast<int>(
+      std::max<std::int64_t>(1, std::min<std::int64_t>(2 * in_flight, examples / 8)));
 }
 
 }  // namespace pardec

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -56,15 +58,41 @@ struct Shard {
   int index = 0, count = 1;
 };
 
-std::atomic<int> interrupts{0};
+std::atomic<int> interrupts{0}, last_signal{0};
 
 extern "C" void on_interrupt(int signal) {
   // The first lets jobs in flight end and be stored, the second stops at once: nothing stored is
   // lost.
+  last_signal = signal;
   if (interrupts.fetch_add(1) > 0) std::_Exit(128 + signal);
 }
 
 struct Interrupted {};
+
+/// Takes away again a database that was made for a run which then could not begin.
+class NewDatabase {
+ public:
+  explicit NewDatabase(std::filesystem::path file)
+      : file_(std::move(file)), folder_(file_.parent_path()) {
+    std::error_code ignored;
+    new_file_ = !std::filesystem::exists(file_, ignored);
+    new_folder_ = !folder_.empty() && !std::filesystem::exists(folder_, ignored);
+  }
+  ~NewDatabase() {
+    if (kept_ || !new_file_) return;
+    std::error_code ignored;
+    for (const char* end : {"", "-wal", "-shm", "-journal"})
+      std::filesystem::remove(file_.string() + end, ignored);
+    if (new_folder_) std::filesystem::remove(folder_, ignored);  // empty ones only
+  }
+  NewDatabase(const NewDatabase&) = delete;
+  NewDatabase& operator=(const NewDatabase&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  std::filesystem::path file_, folder_;
+  bool new_file_ = false, new_folder_ = false, kept_ = false;
+};
 
 Shard parse_shard(const std::string& text) {
   Shard shard;
@@ -115,6 +143,9 @@ void check(const RunFlags& flags) {
   if (flags.datasets.empty())
     throw ConfigError(
         "no dataset was named; give --dataset oa-mine,ae-110k ('pardec list datasets')");
+  for (auto name = flags.datasets.begin(); name != flags.datasets.end(); ++name)
+    if (std::find(flags.datasets.begin(), name, *name) != name)
+      throw ConfigError(str("--dataset names '", *name, "' twice, expected each once"));
   if (flags.oracle.rfind("accept:", 0) == 0)
     throw ConfigError("--oracle accept:A drives decoders that draft; none of the arms does");
   if (flags.oracle.rfind("recorded:", 0) == 0)
@@ -209,6 +240,8 @@ class Experiment {
         process_(make_uuid()),
         invocation_(make_uuid()) {}
 
+  /// Finds or makes the rows of all runs. Nothing is stored when it throws.
+  void begin();
   void run();
   const std::string& invocation() const { return invocation_; }
   std::int64_t failed() const { return failed_; }
@@ -238,6 +271,7 @@ class Experiment {
   Engine engine_;
   DecoderContext context_;
   std::unique_ptr<std::ofstream> trace_;
+  std::vector<std::vector<RowId>> ids_;  // [workload][arm]
   std::string process_, invocation_;
   std::int64_t finished_ = 0, failed_ = 0, chosen_ = 0, busy_ns_ = 0;
 };
@@ -254,6 +288,8 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
     row.baseline = arms_[*baseline].label;
   row.dataset = dataset_row(work.dataset);
   row.model = model_row(store_, checkpoint_.folder, checkpoint_.model.config());
+  std::vector<std::string> labels;  // blocks end where the jobs of all arms do
+  for (const Arm& other : arms_) labels.push_back(other.label);
   // What decides the answers and how they are measured; `differences` compares it key by key on
   // resume.
   row.config = {{"dataset", work.dataset.name},
@@ -261,6 +297,7 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
                 {"limit", flags_.limit},
                 {"offset", flags_.offset},
                 {"block", flags_.block},
+                {"arms", labels},
                 {"temperature", flags_.decode.temperature},
                 {"top_k", flags_.decode.top_k},
                 {"top_p", flags_.decode.top_p},
@@ -345,6 +382,7 @@ Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan
 }
 
 void Experiment::warm_up(const Workload& work, size_t arm) {
+  engine_.set_trace_sink({});  // what is not recorded is not traced
   const auto& jobs = work.blocks.front().jobs[arm];
   const int count = std::min(flags_.warmup, static_cast<int>(jobs.size()));
   std::vector<Request> requests;
@@ -354,6 +392,8 @@ void Experiment::warm_up(const Workload& work, size_t arm) {
     co_await decoders_[arm]->decode(requests[static_cast<size_t>(i)], context_);
   };
   engine_.run(count, arms_[arm].batch_size, start, [](int, Task<void>&) {});
+  if (trace_)
+    engine_.set_trace_sink([this](const Trace& t) { *trace_ << dump(to_json(t)) << "\n"; });
 }
 
 void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run,
@@ -464,52 +504,59 @@ void Experiment::run_dataset(const Workload& work, const std::vector<RowId>& ids
   }
 }
 
-void Experiment::run() {
-  if (!flags_.trace.empty()) {
-    trace_ = std::make_unique<std::ofstream>(flags_.trace);
-    if (!*trace_) throw ConfigError(str("--trace: ", flags_.trace, " cannot be written"));
-    engine_.set_trace_sink([this](const Trace& trace) { *trace_ << dump(to_json(trace)) << "\n"; });
-  }
+void Experiment::begin() {
   std::vector<std::vector<RunRow>> rows;
   for (const auto& work : workloads_) {
     auto& of_dataset = rows.emplace_back();
     for (size_t arm = 0; arm < arms_.size(); ++arm) of_dataset.push_back(run_row(work, arm));
   }
   if (flags_.resume) find_resumable(rows);
+  if (!flags_.trace.empty()) {
+    // A resumed run adds to what was traced before.
+    trace_ = std::make_unique<std::ofstream>(flags_.trace,
+                                             flags_.resume ? std::ios::app : std::ios::trunc);
+    if (!*trace_)
+      throw ConfigError(str("--trace: ", flags_.trace, " cannot be written: ", std::strerror(errno),
+                            "; expected a file in a writable folder"));
+  }
+  // Runs begin all at once, so that a killed invocation is resumed whole.
+  for (size_t w = 0; w < workloads_.size(); ++w) {
+    auto& of_dataset = ids_.emplace_back();
+    for (const RunRow& row : rows[w]) of_dataset.push_back(store_.begin_run(row));
+    store_.put_samples(store_.dataset_of(of_dataset.front()), sample_rows(workloads_[w].examples));
+  }
+}
+
+void Experiment::run() {
   std::int64_t total = 0;
   for (const auto& work : workloads_)
     for (size_t position = 0; position < work.blocks.size(); ++position)
       if (static_cast<int>(position) % shard_.count == shard_.index)
         total += static_cast<std::int64_t>(work.blocks[position].examples.size() * arms_.size()) *
                  flags_.runs;
-
-  // Runs begin all at once, so that a killed invocation is resumed whole.
-  std::vector<std::vector<RowId>> ids;
-  for (size_t w = 0; w < workloads_.size(); ++w) {
-    auto& of_dataset = ids.emplace_back();
-    for (const RunRow& row : rows[w]) of_dataset.push_back(store_.begin_run(row));
-    store_.put_samples(store_.dataset_of(of_dataset.front()), sample_rows(workloads_[w].examples));
-  }
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   {
     Progress progress(parse_progress_style(flags_.progress), "examples", total);
     for (size_t w = 0; w < workloads_.size(); ++w) {
       std::vector<std::vector<FinishedJob>> finished;
-      for (const RowId id : ids[w]) {
+      for (const RowId id : ids_[w]) {
         finished.push_back(store_.finished_jobs(id));
-        for (const auto& job : finished.back())
-          if (!(job.failed && flags_.retry_errors))
-            finished_ += static_cast<std::int64_t>(split(job.key, '+').size());
+        for (const auto& job : finished.back()) {
+          if (job.failed && flags_.retry_errors) continue;
+          const auto examples = static_cast<std::int64_t>(split(job.key, '+').size());
+          finished_ += examples;
+          if (job.failed) failed_ += examples;
+        }
       }
-      run_dataset(workloads_[w], ids[w], finished, progress);
+      run_dataset(workloads_[w], ids_[w], finished, progress);
       progress.update(finished_, failed_ ? str(failed_, " failed") : "");
     }
   }
   if (trace_ && !trace_->flush())
     throw RunError(str("--trace: ", flags_.trace, " could not be written to its end"));
   if (interrupts.load() > 0) return;
-  for (const auto& of_dataset : ids)
+  for (const auto& of_dataset : ids_)
     for (const RowId id : of_dataset) store_.finish_run(id, RunStatus::done);
   mark_identities(store_, invocation_);
 }
@@ -536,6 +583,7 @@ int run(CLI::App& app, RunFlags& flags) {
   if (flags.resume && !std::filesystem::exists(flags.db))
     throw ConfigError(
         str("--resume: ", flags.db, " does not exist; leave --resume out to begin a run"));
+  NewDatabase made(flags.db);
   Store store(flags.db, {.create_folders = flags.db_is_default});
   Checkpoint checkpoint = load_checkpoint(flags.model, true);
   for (const auto& work : workloads)
@@ -546,13 +594,15 @@ int run(CLI::App& app, RunFlags& flags) {
   if (!checkpoint.note.empty()) std::fprintf(stderr, "model: %s\n", checkpoint.note.c_str());
 
   Experiment experiment(flags, arms, decoders, workloads, store, checkpoint);
+  experiment.begin();
+  made.keep();
   experiment.run();
   if (interrupts.load() > 0) {
     std::fprintf(
         stderr,
         "stopped; everything that was done is in %s, go on with the same command and --resume\n",
         flags.db.c_str());
-    return 130;
+    return 128 + last_signal.load();
   }
   std::cout << render(compare_runs(store, experiment.invocation(), flags.baseline, 0.95), format);
   std::fprintf(stderr, "database: %s\n", flags.db.c_str());

@@ -51,7 +51,11 @@ void DecodeFlags::add_to(CLI::App& app) {
 
 Sampling DecodeFlags::sampling() const {
   const Sampling sampling{temperature, top_k, top_p};
-  check_sampling(sampling, "flags");
+  if (!(temperature >= 0))
+    throw ConfigError(str("--temperature is ", temperature, ", expected 0 (greedy) or more"));
+  if (top_k < 0) throw ConfigError(str("--top-k is ", top_k, ", expected 0 (off) or more"));
+  if (!(top_p > 0 && top_p <= 1))
+    throw ConfigError(str("--top-p is ", top_p, ", expected above 0 and at most 1"));
   if (max_new_tokens < 1)
     throw ConfigError(str("--max-new-tokens is ", max_new_tokens, ", expected at least 1"));
   if (per_field < 1) throw ConfigError(str("--per-field is ", per_field, ", expected at least 1"));
@@ -59,6 +63,10 @@ Sampling DecodeFlags::sampling() const {
 }
 
 Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config) {
+  if (std::error_code ignored; !std::filesystem::exists(folder / "tokenizer.json", ignored))
+    throw ModelError(folder.string(),
+                     "has no tokenizer.json, expected one (only generate --prompt-tokens works "
+                     "without)");
   Tokenizer tokenizer = Tokenizer::load(folder / "tokenizer.json");
   if (tokenizer.vocab_size() > config.vocab_size)
     throw ModelError(
@@ -80,7 +88,8 @@ Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer) {
   if (!std::filesystem::is_directory(folder, ignored))
     throw ModelError(
         flags.model,
-        "is no folder, expected a checkpoint (config.json, model.safetensors, tokenizer.json)");
+        str(std::filesystem::exists(folder, ignored) ? "is no folder" : "does not exist",
+            ", expected a checkpoint folder (config.json, model.safetensors, tokenizer.json)"));
   const ModelConfig config = read_model_config(folder);
   // What is small is read first, so that a mistake shows before the weights are loaded.
   std::optional<Tokenizer> tokenizer;

@@ -29,8 +29,9 @@ struct Counters {
       branch_lengths;  ///< chosen ids of each stream decoded in parallel (HPD: K_r)
   std::map<int, std::int64_t> emitted;  ///< how many forwards gave how many answer tokens
 
-  /// Adds another sequence of the same generation: counts add up, of times and peaks that ran side
-  /// by side the longer holds.
+  /// Adds another sequence of the same generation: counts and peaks add up, of times that ran side
+  /// by side the longer holds. Forward passes add up too: where sequences share them, the decoder
+  /// counts them anew.
   Counters& operator+=(const Counters& other);
 
   /// Chosen ids per forward pass (HPD: sum K_r / F). 0 without forwards.

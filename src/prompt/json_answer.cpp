@@ -1,5 +1,7 @@
 #include "src/prompt/json_answer.hpp"
 
+#include <map>
+
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -37,32 +39,63 @@ std::optional<std::string> present(const std::string& text) {
   return text;
 }
 
-std::optional<std::string> from_json(const Json& value) {
-  if (value.is_null()) return std::nullopt;
-  return present(value.is_string() ? value.get<std::string>() : dump(value));
-}
+/// Collects the values of one object, each as its text. Lists and objects as values become the
+/// texts in them, joined.
+class ObjectReader final : public nlohmann::json_sax<Json> {
+ public:
+  std::map<std::string, std::optional<std::string>> values;
 
-Json parse_or_discard(std::string_view text) { return Json::parse(text, nullptr, false); }
-
-/// End of the object that begins at `open` (its closing brace included), or npos.
-size_t object_end(std::string_view text, size_t open) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = open; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        in_string = false;
-    } else if (c == '"')
-      in_string = true;
-    else if (c == '{')
-      ++depth;
-    else if (c == '}' && --depth == 0)
-      return i + 1;
+  bool null() override { return value(std::nullopt); }
+  bool boolean(bool b) override { return value(b ? "true" : "false"); }
+  bool number_integer(number_integer_t n) override { return value(std::to_string(n)); }
+  bool number_unsigned(number_unsigned_t n) override { return value(std::to_string(n)); }
+  bool number_float(number_float_t, const string_t& written) override { return value(written); }
+  bool string(string_t& text) override { return value(text); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(); }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    if (depth_ == 1) key_ = name;
+    return true;
   }
-  return std::string_view::npos;
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
+    return false;
+  }
+
+ private:
+  bool open() {
+    if (depth_++ == 1) nested_.clear();
+    return true;
+  }
+  bool close() {
+    if (--depth_ == 1) value(join(nested_, ", "));
+    return true;
+  }
+  bool value(const std::optional<std::string>& text) {
+    if (depth_ == 1)
+      values[key_] = text ? present(*text) : std::nullopt;
+    else if (text)
+      nested_.push_back(*text);
+    return true;
+  }
+
+  int depth_ = 0;
+  std::string key_;
+  std::vector<std::string> nested_;
+};
+
+/// Where the object of a key begins (`"2": {`), from `at` on, or npos.
+size_t find_object(std::string_view text, const std::string& key, size_t at) {
+  const std::string quoted = "\"" + key + "\"";
+  for (at = text.find(quoted, at); at != std::string_view::npos; at = text.find(quoted, at + 1)) {
+    const size_t colon = text.find_first_not_of(" \t\r\n", at + quoted.size());
+    if (colon == std::string_view::npos || text[colon] != ':') continue;
+    const size_t open = text.find_first_not_of(" \t\r\n", colon + 1);
+    if (open != std::string_view::npos && text[open] == '{') return open;
+  }
+  return at;
 }
 
 }  // namespace
@@ -71,41 +104,39 @@ std::optional<std::string> parse_json_value(std::string_view raw) {
   raw = strip(raw.substr(0, raw.find('\n')));
   if (!raw.empty() && raw.back() == ',') raw = rstrip(raw.substr(0, raw.size() - 1));
   if (raw.empty()) return std::nullopt;
-  Json parsed = parse_or_discard(raw);
+  Json parsed = Json::parse(raw, nullptr, false);
   if (parsed.is_discarded() && raw.front() == '"')
-    parsed = parse_or_discard(std::string(raw) + "\"");
-  if (!parsed.is_discarded()) return from_json(parsed);
+    parsed = Json::parse(std::string(raw) + "\"", nullptr, false);
+  if (parsed.is_string()) return present(parsed.get<std::string>());
+  if (!parsed.is_discarded()) return present(std::string(raw));
   if (raw.front() == '"') raw.remove_prefix(1);
   if (!raw.empty() && raw.back() == '"') raw.remove_suffix(1);
   return present(std::string(raw));
 }
 
+std::optional<std::string> parse_plain_value(std::string_view raw) {
+  raw = strip(raw);
+  return present(std::string(rstrip(raw.substr(0, raw.find('\n')))));
+}
+
 JsonAnswer parse_json_answer(std::string_view text, const std::vector<Context>& contexts) {
   text = text.substr(0, text.find(kAnswerClosing));
   JsonAnswer answer;
-  const Json whole = parse_or_discard(text);
-  size_t at = text.find('{');
+  size_t at = 0;
   for (size_t c = 0; c < contexts.size(); ++c) {
     auto& values = answer.values.emplace_back(contexts[c].fields.size());
-    const std::string key = std::to_string(c + 1);
-    Json object;
-    if (whole.is_object()) {
-      if (whole.contains(key)) object = whole.at(key);
-    } else if (at != std::string_view::npos) {
-      // The whole is cut or broken: read this context's object alone.
-      const size_t begin = text.find("\"" + key + "\"", at);
-      const size_t open = begin == std::string_view::npos ? begin : text.find('{', begin);
-      const size_t end = open == std::string_view::npos ? open : object_end(text, open);
-      if (end != std::string_view::npos) {
-        object = parse_or_discard(text.substr(open, end - open));
-        at = end;
-      }
-    }
-    answer.parsed.push_back(object.is_object());
-    if (!object.is_object()) continue;
+    const size_t open = find_object(text, std::to_string(c + 1), at);
+    ObjectReader reader;
+    const bool read =
+        open != std::string_view::npos &&
+        Json::sax_parse(text.substr(open), &reader, Json::input_format_t::json, /*strict=*/false);
+    answer.parsed.push_back(read);
+    if (open != std::string_view::npos) at = open;
+    if (!read) continue;
     for (size_t f = 0; f < values.size(); ++f)
-      if (const auto found = object.find(contexts[c].fields[f].name); found != object.end())
-        values[f] = from_json(*found);
+      if (const auto found = reader.values.find(contexts[c].fields[f].name);
+          found != reader.values.end())
+        values[f] = found->second;
   }
   return answer;
 }

@@ -33,17 +33,21 @@ JsonSkeleton json_skeleton(const std::vector<Context>& contexts);
 std::string json_value(const std::optional<std::string>& value, bool last);
 
 /// Reads one decoded value (specs of HPD, A2 Assembly): cut at the first line break, trailing white
-/// space and one comma dropped; a JSON string (its missing quote added), a number, or the text
-/// without its quotes. Empty result: absent (null, n/a, empty).
+/// space and one comma dropped; a JSON string (its missing quote added), a number as it is written,
+/// or the text without its quotes. Empty result: absent (null, n/a, empty).
 std::optional<std::string> parse_json_value(std::string_view raw);
+
+/// Reads an answer that is a value alone: its first line with text in it, as it is. Empty result:
+/// absent.
+std::optional<std::string> parse_plain_value(std::string_view raw);
 
 struct JsonAnswer {
   std::vector<std::vector<std::optional<std::string>>> values;  ///< [context][field]
   std::vector<bool> parsed;  ///< per context: false where its object could not be read
 };
 
-/// Reads an answer that follows the opening tag. A context that cannot be read has all values
-/// absent; contexts before a cut are still read.
+/// Reads an answer that follows the opening tag, context by context: one that cannot be read has
+/// all values absent, the others are read. Numbers stay as they are written.
 JsonAnswer parse_json_answer(std::string_view text, const std::vector<Context>& contexts);
 
 }  // namespace pardec

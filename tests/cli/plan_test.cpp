@@ -24,7 +24,8 @@ std::vector<Example> examples(const std::vector<std::string>& categories) {
 }  // namespace
 
 TEST_CASE("stacks hold one category, a category's rest is shorter") {
-  const auto blocks = plan_blocks(examples({"a", "b", "a", "a", "a", "a", "b", "a", "a"}), {1, 6}, 100);
+  const auto blocks =
+      plan_blocks(examples({"a", "b", "a", "a", "a", "a", "b", "a", "a"}), {1, 6}, 100);
   REQUIRE(blocks.size() == 1);
   CHECK(blocks[0].examples == std::vector<int>{0, 2, 3, 4, 5, 7, 8, 1, 6});
   REQUIRE(blocks[0].jobs[1].size() == 3);
@@ -34,14 +35,17 @@ TEST_CASE("stacks hold one category, a category's rest is shorter") {
   CHECK(blocks[0].jobs[0].size() == 9);
 }
 
-TEST_CASE("blocks split no job and lose no example, and an arm's jobs do not depend on the other arms") {
+TEST_CASE(
+    "blocks split no job and lose no example, and an arm's jobs do not depend on the other arms") {
   Rng rng(5);
   for (int round = 0; round < 300; ++round) {
     std::vector<std::string> categories;
-    for (std::uint64_t i = 1 + rng.below(60); i > 0; --i) categories.push_back(std::string(1, static_cast<char>('a' + rng.below(4))));
+    for (std::uint64_t i = 1 + rng.below(60); i > 0; --i)
+      categories.push_back(std::string(1, static_cast<char>('a' + rng.below(4))));
     const auto all = examples(categories);
     std::vector<int> stacks;
-    for (std::uint64_t i = 1 + rng.below(3); i > 0; --i) stacks.push_back(1 + static_cast<int>(rng.below(6)));
+    for (std::uint64_t i = 1 + rng.below(3); i > 0; --i)
+      stacks.push_back(1 + static_cast<int>(rng.below(6)));
     const auto blocks = plan_blocks(all, stacks, 1 + static_cast<int>(rng.below(20)));
     for (size_t arm = 0; arm < stacks.size(); ++arm) {
       std::multiset<int> seen;
@@ -51,7 +55,8 @@ TEST_CASE("blocks split no job and lose no example, and an arm's jobs do not dep
         for (const auto& job : block.jobs[arm]) {
           CHECK(static_cast<int>(job.examples.size()) <= stacks[arm]);
           for (const int i : job.examples) {
-            CHECK(all[static_cast<size_t>(i)].category == all[static_cast<size_t>(job.examples.front())].category);
+            CHECK(all[static_cast<size_t>(i)].category ==
+                  all[static_cast<size_t>(job.examples.front())].category);
             in_jobs.push_back(i);
           }
           keys.push_back(job.key);

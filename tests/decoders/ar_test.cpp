@@ -43,7 +43,8 @@ TEST_CASE("ar together: the slow loop's ids, up to the limit") {
     Job job = random_job("together", 2, 2, 1);
     job.limits.max_new_tokens = 16;
     const Request request = make_request(job, *decoder, network.tokenizer());
-    const Tokens expected = slow_greedy(network.slow(), request.pieces.whole_prompt(), 16, [](const Tokens& t) { return t.back() == 0; });
+    const Tokens expected = slow_greedy(network.slow(), request.pieces.whole_prompt(), 16,
+                                        [](const Tokens& t) { return t.back() == 0; });
     for (const Dtype dtype : {Dtype::fp32, Dtype::fp64}) {
       Model model = network.load(dtype);
       const Ran ran = run(model, network.tokenizer(), *decoder, {request}, 1, true);
@@ -51,10 +52,12 @@ TEST_CASE("ar together: the slow loop's ids, up to the limit") {
       INFO(family << " " << name(dtype));
       CHECK(answers.tokens == expected);
       CHECK(answers.stop == (expected.back() == 0 ? Stop::eos : Stop::limit));
-      CHECK(answers.text == std::string(kAnswerOpening) + repair_utf8(bytes_of(expected, network.tokenizer())));
+      CHECK(answers.text ==
+            std::string(kAnswerOpening) + repair_utf8(bytes_of(expected, network.tokenizer())));
       CHECK(answers.counters.forwards == std::ssize(expected));
       CHECK(answers.counters.chosen == std::ssize(expected));
-      CHECK(answers.counters.fed == answers.counters.prompt + std::ssize(expected) - 1);  // the last one chosen is not fed
+      CHECK(answers.counters.fed ==
+            answers.counters.prompt + std::ssize(expected) - 1);  // the last one chosen is not fed
       CHECK(answers.counters.forced == 0);
       CHECK(answers.counters.emitted == std::map<int, std::int64_t>{{1, std::ssize(expected)}});
       CHECK(answers.counters.branch_lengths == std::vector<std::int64_t>{std::ssize(expected)});
@@ -65,7 +68,8 @@ TEST_CASE("ar together: the slow loop's ids, up to the limit") {
 
 TEST_CASE("ar separately: one prompt a field, each ends at an end of sequence or its limit") {
   Json eos = Json::array();
-  for (int id = 30; id < 90; ++id) eos.push_back(id);  // many ends, so that answers are of all lengths
+  for (int id = 30; id < 90; ++id)
+    eos.push_back(id);  // many ends, so that answers are of all lengths
   TinyNetwork network("llama", 4, {{"eos_token_id", eos}});
   const auto decoder = make_decoder("ar", {{"ask", "separately"}});
   Job job = random_job("apart", 2, 4, 1);
@@ -79,13 +83,15 @@ TEST_CASE("ar separately: one prompt a field, each ends at an end of sequence or
   for (size_t c = 0; c < 2; ++c)
     for (size_t f = 0; f < 4; ++f) {
       const Tokens prompt = request.pieces.field_prompt(c, f);
-      const Tokens expected = slow_greedy(network.slow(), prompt, 7, [](const Tokens& t) { return t.back() >= 30 && t.back() < 90; });
+      const Tokens expected = slow_greedy(network.slow(), prompt, 7, [](const Tokens& t) {
+        return t.back() >= 30 && t.back() < 90;
+      });
       const FieldResult& field = answers.fields[c][f];
       INFO("context " << c << " field " << f);
       CHECK(field.tokens == expected);
       const bool at_end = expected.back() >= 30 && expected.back() < 90;
       CHECK(field.stop == (at_end ? Stop::eos : Stop::limit));
-      CHECK(field.text == parse_json_value(repair_utf8(bytes_of(expected, network.tokenizer()))));
+      CHECK(field.text == parse_plain_value(repair_utf8(bytes_of(expected, network.tokenizer()))));
       ++(at_end ? ended : limited);
       fed += std::ssize(prompt) + std::ssize(expected) - 1;
       chosen += std::ssize(expected);
@@ -97,11 +103,24 @@ TEST_CASE("ar separately: one prompt a field, each ends at an end of sequence or
     }
   CHECK(answers.counters.fed == fed);
   CHECK(answers.counters.chosen == chosen);
-  CHECK(answers.counters.branch_lengths.size() == 8);
+  // The fields share their forward passes: one each until it ends.
+  std::vector<std::int64_t> lengths;
+  for (const auto& fields : answers.fields)
+    for (const auto& field : fields) lengths.push_back(std::ssize(field.tokens));
+  CHECK(answers.counters.branch_lengths == lengths);
+  CHECK(answers.counters.forwards == *std::max_element(lengths.begin(), lengths.end()));
+  std::int64_t passes = 0, emitted = 0;
+  for (const auto& [tokens, count] : answers.counters.emitted) {
+    passes += count;
+    emitted += tokens * count;
+  }
+  CHECK(passes == answers.counters.forwards);
+  CHECK(emitted == chosen);
   CHECK(std::min(ended, limited) > 0);
 }
 
-TEST_CASE("ar with forced keys: keys are fed, values are the slow loop's, a line break is not fed") {
+TEST_CASE(
+    "ar with forced keys: keys are fed, values are the slow loop's, a line break is not fed") {
   int closed = 0, cut = 0;
   for (const std::uint64_t seed : {8, 9, 10, 11}) {
     TinyNetwork network(seed % 2 ? "llama" : "qwen3", seed);
@@ -118,7 +137,9 @@ TEST_CASE("ar with forced keys: keys are fed, values are the slow loop's, a line
       const Tokens& segment = request.pieces.segments[r];
       text.insert(text.end(), segment.begin(), segment.end());
       keys += std::ssize(segment);
-      const auto breaks = [&](const Tokens& t) { return network.tokenizer().bytes(t.back()).find('\n') != std::string_view::npos; };
+      const auto breaks = [&](const Tokens& t) {
+        return network.tokenizer().bytes(t.back()).find('\n') != std::string_view::npos;
+      };
       const Tokens expected = slow_greedy(network.slow(), text, 5, breaks);
       const FieldResult& field = answers.fields[r / 3][r % 3];
       INFO("seed " << seed << " value " << r + 1);

@@ -1,4 +1,5 @@
-// Batch invariance: a job's answer is the same alone and packed with others, however many and however long.
+// Batch invariance: a job's answer is the same alone and packed with others, however many and
+// however long.
 #include <algorithm>
 #include <set>
 
@@ -11,8 +12,8 @@ using namespace pardec::test;
 
 namespace {
 
-// fp32: another batch shape sums in another order, which moves logits by some 5e-6 (measured in tests/model). Choices with
-// a gap below ten times that may turn; the test has none.
+// fp32: another batch shape sums in another order, which moves logits by some 5e-6 (measured in
+// tests/model). Choices with a gap below ten times that may turn; the test has none.
 constexpr float kTie = 5e-5f;
 
 struct Arm {
@@ -55,11 +56,13 @@ TEST_CASE("answers alone equal answers packed with others") {
     for (const Dtype dtype : {Dtype::fp32, Dtype::fp64}) {
       Model model = network.load(dtype);
       for (const Arm& arm : arms) {
-        if (arm.sampling.temperature > 0 && dtype == Dtype::fp32) continue;  // a draw has no gap to keep clear of
+        if (arm.sampling.temperature > 0 && dtype == Dtype::fp32)
+          continue;  // a draw has no gap to keep clear of
         const auto decoder = make_decoder(arm.decoder, arm.options);
         std::vector<Request> requests;
         for (int i = 0; i < 17; ++i) {
-          Job job = random_job(str("job", i), 1 + i % 3, 1 + (i * 5) % 4, static_cast<std::uint64_t>(i));
+          Job job =
+              random_job(str("job", i), 1 + i % 3, 1 + (i * 5) % 4, static_cast<std::uint64_t>(i));
           job.limits = {.max_new_tokens = 3 + (i * 7) % 12, .per_field = 1 + i % 6};
           job.sampling = arm.sampling;
           requests.push_back(make_request(job, *decoder, network.tokenizer()));
@@ -69,11 +72,13 @@ TEST_CASE("answers alone equal answers packed with others") {
         float smallest = 1;
         std::set<size_t> lengths;
         for (size_t i = 0; i < requests.size(); ++i) {
-          if (arm.sampling.temperature == 0) smallest = std::min(smallest, smallest_gap(alone.of(i)));
+          if (arm.sampling.temperature == 0)
+            smallest = std::min(smallest, smallest_gap(alone.of(i)));
           for (const Tokens& ids : chosen_ids(alone.of(i))) lengths.insert(ids.size());
         }
         CHECK(lengths.size() > 2);  // some end early, some late
-        INFO("smallest gap " << smallest << "; a tie within the rounding of fp32 needs another seed");
+        INFO("smallest gap " << smallest
+                             << "; a tie within the rounding of fp32 needs another seed");
         if (dtype == Dtype::fp32) REQUIRE(smallest > kTie);
         for (const int live : {2, 5, 16}) {
           const Ran packed = run(model, network.tokenizer(), *decoder, requests, live);
@@ -82,7 +87,8 @@ TEST_CASE("answers alone equal answers packed with others") {
             CHECK(chosen_ids(packed.of(i)) == chosen_ids(alone.of(i)));
             CHECK(packed.of(i).text == alone.of(i).text);
             CHECK(packed.of(i).stop == alone.of(i).stop);
-            // Which of an answer's separate sequences ends first does not depend on the others either.
+            // Which of an answer's separate sequences ends first does not depend on the others
+            // either.
             check_same(packed.of(i).counters, alone.of(i).counters);
           }
         }

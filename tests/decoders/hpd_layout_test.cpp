@@ -1,4 +1,5 @@
-// HPD's positions and masks: the worked examples literally, and 1,000 random layouts against the paper's formulas.
+// HPD's positions and masks: the worked examples literally, and 1,000 random layouts against the
+// paper's formulas.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -85,8 +86,16 @@ TEST_CASE("worked example: the mask in memory order") {
 TEST_CASE("worked example: the mask in training order") {
   const HpdLayout layout = worked_example();
   const auto& s = layout.labels;
-  const std::vector<RowLabel> natural{s[0], s[1], s[2], s[3], layout.value(0, 1), layout.value(0, 2),
-                                      s[4], s[5], layout.value(1, 1), layout.value(1, 2)};
+  const std::vector<RowLabel> natural{s[0],
+                                      s[1],
+                                      s[2],
+                                      s[3],
+                                      layout.value(0, 1),
+                                      layout.value(0, 2),
+                                      s[4],
+                                      s[5],
+                                      layout.value(1, 1),
+                                      layout.value(1, 2)};
   CHECK(positions(natural) == std::vector<int>{0, 1, 2, 3, 4, 5, 7, 8, 9, 10});
   CHECK(mask(natural, segments_of(layout)) == Rows{"1000000000",    // p0
                                                    "1100000000",    // p1
@@ -104,22 +113,27 @@ TEST_CASE("worked example: isolated values see no other value") {
   const HpdLayout layout = worked_example(HpdIsolation::values);
   const Rows rows = mask(memory_order(layout), segments_of(layout));
   const Rows plain = mask(memory_order(worked_example()), Segments());
-  CHECK(rows[7] == "1111110100");                                            // v21
-  CHECK(rows[9] == "1111110101");                                            // v22
+  CHECK(rows[7] == "1111110100");  // v21
+  CHECK(rows[9] == "1111110101");  // v22
   for (const size_t same : {0, 1, 2, 3, 4, 5, 6, 8}) CHECK(rows[same] == plain[same]);
 }
 
-TEST_CASE("isolated products: values of two products, one attribute each, see themselves alone; of two attributes, one another") {
+TEST_CASE(
+    "isolated products: values of two products, one attribute each, see themselves alone; of two "
+    "attributes, one another") {
   // Two products with one attribute each: as isolated values.
-  const HpdLayout two = lay_out({1, 2}, {{3, 4}, {5, 6}}, 2, {.k_max = 3, .stack = 2, .isolated = HpdIsolation::products});
+  const HpdLayout two = lay_out({1, 2}, {{3, 4}, {5, 6}}, 2,
+                                {.k_max = 3, .stack = 2, .isolated = HpdIsolation::products});
   const Rows apart = mask(memory_order(two), segments_of(two));
   CHECK(apart[7] == "1111110100");
   CHECK(apart[9] == "1111110101");
   // One product with both: as in the paper.
   const HpdLayout one = worked_example(HpdIsolation::products);
-  CHECK(mask(memory_order(one), segments_of(one)) == mask(memory_order(worked_example()), Segments()));
+  CHECK(mask(memory_order(one), segments_of(one)) ==
+        mask(memory_order(worked_example()), Segments()));
   // Two products with two each, K_max = 1, in memory order p | a b c d | v1 v2 v3 v4.
-  const HpdLayout four = lay_out({1}, {{2}, {3}, {4}, {5}}, 2, {.k_max = 2, .stack = 2, .isolated = HpdIsolation::products});
+  const HpdLayout four = lay_out({1}, {{2}, {3}, {4}, {5}}, 2,
+                                 {.k_max = 2, .stack = 2, .isolated = HpdIsolation::products});
   std::vector<RowLabel> labels = four.labels;
   for (int r = 0; r < 4; ++r) labels.push_back(four.value(r, 1));
   const Rows rows = mask(labels, segments_of(four));
@@ -130,7 +144,8 @@ TEST_CASE("isolated products: values of two products, one attribute each, see th
 }
 
 TEST_CASE("two products of two attributes: positions run product by product") {
-  const HpdLayout layout = lay_out({1, 2}, {{3, 4}, {5, 6}, {7, 8, 9}, {10, 11}}, 2, {.k_max = 3, .stack = 2});
+  const HpdLayout layout =
+      lay_out({1, 2}, {{3, 4}, {5, 6}, {7, 8, 9}, {10, 11}}, 2, {.k_max = 3, .stack = 2});
   CHECK(positions(layout.labels) == std::vector<int>{0, 1, 2, 3, 7, 8, 12, 13, 14, 18, 19});
   std::vector<int> first;
   for (int r = 0; r < 4; ++r) first.push_back(layout.value(r, 1).position);
@@ -139,7 +154,8 @@ TEST_CASE("two products of two attributes: positions run product by product") {
 }
 
 TEST_CASE("figure 2: |p| = 10, three attributes of three tokens, K_max = 7") {
-  const HpdLayout layout = lay_out(Tokens(10, 1), {{2, 2, 2}, {3, 3, 3}, {4, 4, 4}}, 1, {.k_max = 7, .stack = 1});
+  const HpdLayout layout =
+      lay_out(Tokens(10, 1), {{2, 2, 2}, {3, 3, 3}, {4, 4, 4}}, 1, {.k_max = 7, .stack = 1});
   std::vector<int> ends, firsts;
   for (int r = 0; r < 3; ++r) {
     ends.push_back(layout.labels[static_cast<size_t>(layout.end[static_cast<size_t>(r)])].position);
@@ -155,12 +171,15 @@ TEST_CASE("figure 2: |p| = 10, three attributes of three tokens, K_max = 7") {
 }
 
 TEST_CASE("a segment without tokens is refused") {
-  CHECK_THROWS_WITH(lay_out({1}, {{2}, {}}, 1, {.k_max = 3}), "hpd: segment 2 of the skeleton has no token, expected at least one");
+  CHECK_THROWS_WITH(lay_out({1}, {{2}, {}}, 1, {.k_max = 3}),
+                    "hpd: segment 2 of the skeleton has no token, expected at least one");
 }
 
 TEST_CASE("random layouts: positions and who sees whom are the paper's") {
   Rng rng(2024);
-  const auto draw = [&](int least, int most) { return least + static_cast<int>(rng.below(static_cast<std::uint64_t>(most - least + 1))); };
+  const auto draw = [&](int least, int most) {
+    return least + static_cast<int>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
+  };
   long pairs = 0, seen = 0, refused = 0;
   int empty_values = 0, early_values = 0, full_values = 0;
   for (int round = 0; round < 1000; ++round) {
@@ -174,12 +193,14 @@ TEST_CASE("random layouts: positions and who sees whom are the paper's") {
       c.attributes.push_back(draw(1, 5));
       const int length = rng.below(4) == 0 ? 0 : rng.below(4) == 0 ? c.k_max : draw(0, c.k_max);
       c.values.push_back(length);
-      empty_values += length == 0, early_values += length > 0 && length < c.k_max, full_values += length == c.k_max;
+      empty_values += length == 0, early_values += length > 0 && length < c.k_max,
+          full_values += length == c.k_max;
     }
     std::vector<Tokens> segments;
     for (const int length : c.attributes) segments.emplace_back(static_cast<size_t>(length), 1);
-    const HpdLayout layout = lay_out(Tokens(static_cast<size_t>(c.prompt), 0), segments, c.products,
-                                     {.k_max = c.k_max, .stack = c.products, .isolated = c.isolated});
+    const HpdLayout layout =
+        lay_out(Tokens(static_cast<size_t>(c.prompt), 0), segments, c.products,
+                {.k_max = c.k_max, .stack = c.products, .isolated = c.isolated});
     const Segments sees = segments_of(layout);
     INFO(c.text());
 
@@ -189,7 +210,8 @@ TEST_CASE("random layouts: positions and who sees whom are the paper's") {
       if (token.kind == HpdToken::Kind::value) return layout.value(token.n - 1, token.i);
       int at = token.i;
       if (token.kind == HpdToken::Kind::attribute)
-        at += c.prompt + std::accumulate(c.attributes.begin(), c.attributes.begin() + token.n - 1, 0);
+        at +=
+            c.prompt + std::accumulate(c.attributes.begin(), c.attributes.begin() + token.n - 1, 0);
       return layout.labels[static_cast<size_t>(at)];
     };
     std::string wrong;  // the first wrong pair; a CHECK per pair would be slow
@@ -200,14 +222,19 @@ TEST_CASE("random layouts: positions and who sees whom are the paper's") {
         const int step = order[q].kind == HpdToken::Kind::value ? order[q].i : 0;
         for (size_t k = 0; k < order.size(); ++k) {
           const bool is = visible(labels[q], labels[k], sees);
-          const bool is_fed = !inference || (order[k].kind == HpdToken::Kind::value ? order[k].i : 0) <= step;
-          // What has not been fed when the query is fed is not asked about at inference; in training it is.
+          const bool is_fed =
+              !inference || (order[k].kind == HpdToken::Kind::value ? order[k].i : 0) <= step;
+          // What has not been fed when the query is fed is not asked about at inference; in
+          // training it is.
           if (inference && !is_fed) continue;
-          const bool should = inference ? attends_at_inference(c, order[q], order[k]) : attends_in_training(c, order[q], order[k]);
+          const bool should = inference ? attends_at_inference(c, order[q], order[k])
+                                        : attends_in_training(c, order[q], order[k]);
           ++pairs, seen += is, refused += !is;
           if (is != should && wrong.empty())
-            wrong = str(inference ? "inference" : "training", ": query kind ", static_cast<int>(order[q].kind), " n ", order[q].n, " i ", order[q].i,
-                        " key kind ", static_cast<int>(order[k].kind), " n ", order[k].n, " i ", order[k].i, " visible ", is, " in the paper ", should);
+            wrong = str(inference ? "inference" : "training", ": query kind ",
+                        static_cast<int>(order[q].kind), " n ", order[q].n, " i ", order[q].i,
+                        " key kind ", static_cast<int>(order[k].kind), " n ", order[k].n, " i ",
+                        order[k].i, " visible ", is, " in the paper ", should);
         }
       }
     };
@@ -218,7 +245,8 @@ TEST_CASE("random layouts: positions and who sees whom are the paper's") {
     // Figure 3: the pattern of (a) and (b) is the same.
     for (const HpdToken& q : fed)
       for (const HpdToken& k : fed)
-        if (attends_at_inference(c, q, k) != attends_in_training(c, q, k)) wrong = "the two formulas differ";
+        if (attends_at_inference(c, q, k) != attends_in_training(c, q, k))
+          wrong = "the two formulas differ";
     REQUIRE(wrong == "");
 
     std::vector<int> taken;
@@ -226,7 +254,8 @@ TEST_CASE("random layouts: positions and who sees whom are the paper's") {
       taken.push_back(label(token).position);
       REQUIRE(taken.back() == position(c, token));
     }
-    REQUIRE(std::adjacent_find(taken.begin(), taken.end(), std::greater_equal<>()) == taken.end());  // no slot is taken twice
+    REQUIRE(std::adjacent_find(taken.begin(), taken.end(), std::greater_equal<>()) ==
+            taken.end());  // no slot is taken twice
     REQUIRE(layout.last_position() == layout.value(layout.values() - 1, c.k_max).position);
     REQUIRE(taken.back() <= layout.last_position());
   }

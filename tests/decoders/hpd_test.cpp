@@ -1,5 +1,5 @@
-// HPD through the engine: the worked examples literally, whole traces against Algorithm 1, what a run counts, and where
-// a value's choice may and may not depend on another value.
+// HPD through the engine: the worked examples literally, whole traces against Algorithm 1, what a
+// run counts, and where a value's choice may and may not depend on another value.
 #include "decoders/hpd.hpp"
 
 #include <algorithm>
@@ -51,7 +51,9 @@ HpdOptions options_of(const Decoder& decoder) {
   const auto options = decoder.options();
   const std::string isolated = options["isolated"];
   return {options["k_max"], options["stack"],
-          isolated == "values" ? HpdIsolation::values : isolated == "products" ? HpdIsolation::products : HpdIsolation::none};
+          isolated == "values"     ? HpdIsolation::values
+          : isolated == "products" ? HpdIsolation::products
+                                   : HpdIsolation::none};
 }
 
 std::vector<Tokens> ids_of(const Answers& answers) {
@@ -60,10 +62,13 @@ std::vector<Tokens> ids_of(const Answers& answers) {
   return ids;
 }
 
-/// The trace without what rows predicted whose choice was not an answer token: nothing else may be in it.
-void check_against_algorithm_1(const Trace& trace, const Request& request, const Answers& answers, const Decoder& decoder) {
-  const Trace expected = algorithm_1(request.pieces.whole_prompt(), request.pieces.segments, ids_of(answers),
-                                     static_cast<int>(request.job.contexts.size()), options_of(decoder));
+/// The trace without what rows predicted whose choice was not an answer token: nothing else may be
+/// in it.
+void check_against_algorithm_1(const Trace& trace, const Request& request, const Answers& answers,
+                               const Decoder& decoder) {
+  const Trace expected =
+      algorithm_1(request.pieces.whole_prompt(), request.pieces.segments, ids_of(answers),
+                  static_cast<int>(request.job.contexts.size()), options_of(decoder));
   CHECK(trace.tokens == expected.tokens);
   CHECK(trace.position == expected.position);
   CHECK(trace.step == expected.step);
@@ -78,9 +83,11 @@ void check_against_algorithm_1(const Trace& trace, const Request& request, const
 
 void check_counters(const Request& request, const Answers& answers, const Trace& trace, int k_max) {
   const Counters& c = answers.counters;
-  std::int64_t longest = 0, chosen = 0, s = static_cast<std::int64_t>(request.pieces.whole_prompt().size());
+  std::int64_t longest = 0, chosen = 0,
+               s = static_cast<std::int64_t>(request.pieces.whole_prompt().size());
   CHECK(c.prompt == s);
-  for (const auto& segment : request.pieces.segments) s += static_cast<std::int64_t>(segment.size());
+  for (const auto& segment : request.pieces.segments)
+    s += static_cast<std::int64_t>(segment.size());
   CHECK(c.forced == s - c.prompt);
   std::vector<std::int64_t> lengths;
   std::map<int, std::int64_t> per_forward;
@@ -89,7 +96,9 @@ void check_counters(const Request& request, const Answers& answers, const Trace&
     longest = std::max(longest, lengths.back());
     chosen += lengths.back();
   }
-  for (std::int64_t t = 1; t <= longest; ++t) ++per_forward[static_cast<int>(std::count_if(lengths.begin(), lengths.end(), [&](auto k) { return k >= t; }))];
+  for (std::int64_t t = 1; t <= longest; ++t)
+    ++per_forward[static_cast<int>(
+        std::count_if(lengths.begin(), lengths.end(), [&](auto k) { return k >= t; }))];
   CHECK(longest <= k_max);
   CHECK(c.branch_lengths == lengths);  // K_r
   CHECK(c.forwards == longest);        // max K_r
@@ -101,11 +110,13 @@ void check_counters(const Request& request, const Answers& answers, const Trace&
   CHECK(c.parallel_ratio() == Approx(static_cast<double>(chosen) / static_cast<double>(longest)));
   std::int64_t attended = 0, cached = 0, alive = 0;
   for (const auto& seen : trace.visible) attended += std::ssize(seen);
-  for (int step = 0; step < longest; ++step) cached += alive += std::count(trace.step.begin(), trace.step.end(), step);
+  for (int step = 0; step < longest; ++step)
+    cached += alive += std::count(trace.step.begin(), trace.step.end(), step);
   CHECK(c.attended == attended);
   CHECK(c.cached_sum == cached);
   std::int64_t histogram_tokens = 0, histogram_forwards = 0;
-  for (const auto& [tokens, forwards] : c.emitted) histogram_tokens += tokens * forwards, histogram_forwards += forwards;
+  for (const auto& [tokens, forwards] : c.emitted)
+    histogram_tokens += tokens * forwards, histogram_forwards += forwards;
   CHECK(histogram_tokens == c.chosen);
   CHECK(histogram_forwards == c.forwards);
   CHECK((c.text <= c.chosen && c.text >= c.chosen - std::ssize(lengths)));
@@ -129,7 +140,8 @@ TEST_CASE("worked example, fed through the engine") {
 TEST_CASE("worked example, isolated") {
   TinyNetwork network;
   for (const char* isolated : {"values", "products"}) {
-    const Trace trace = trace_of(worked_example({{7, 8, T}, {9, 10, T}}), *hpd(3, 1, isolated), network);
+    const Trace trace =
+        trace_of(worked_example({{7, 8, T}, {9, 10, T}}), *hpd(3, 1, isolated), network);
     const bool values = isolated == std::string("values");
     CHECK(bits(trace.visible[7], 10) == (values ? "1111110100" : "1111111100"));  // v21
     CHECK(bits(trace.visible[9], 10) == (values ? "1111110101" : "1111111111"));  // v22
@@ -169,7 +181,8 @@ TEST_CASE("a batch of unequal rows is packed without dummies") {
   b.job = random_job("b", 1, 1, 1);
   b.pieces.segments = {{3, 4}};
   Model model = network.load(Dtype::fp32);
-  const Ran ran = run(model, network.tokenizer(), *hpd(3, 1), {worked_example({{7, 8, T}, {9, 10, T}}), b}, 2, true);
+  const Ran ran = run(model, network.tokenizer(), *hpd(3, 1),
+                      {worked_example({{7, 8, T}, {9, 10, T}}), b}, 2, true);
   const Trace& row_b = ran.traces.at("b");
   CHECK(row_b.tokens == Tokens{1, 2, 3, 4, 9, 10});
   CHECK(row_b.position == std::vector<int>{0, 1, 2, 3, 4, 5});
@@ -188,28 +201,35 @@ TEST_CASE("random networks: all rows ever fed are Algorithm 1's, and counted rig
         const auto decoder = hpd(k_max, 3, isolated);
         std::vector<Request> requests;
         for (int i = 0; i < 4; ++i)
-          requests.push_back(make_request(random_job(str("job", i), 1 + i % 3, 1 + 3 * i, static_cast<std::uint64_t>(k_max)), *decoder, network.tokenizer()));
+          requests.push_back(make_request(
+              random_job(str("job", i), 1 + i % 3, 1 + 3 * i, static_cast<std::uint64_t>(k_max)),
+              *decoder, network.tokenizer()));
         const Ran ran = run(model, network.tokenizer(), *decoder, requests, 3, true);
         for (size_t i = 0; i < requests.size(); ++i) {
-          INFO(family << " seed " << seed << " isolated=" << isolated << " K_max=" << k_max << " request " << i);
+          INFO(family << " seed " << seed << " isolated=" << isolated << " K_max=" << k_max
+                      << " request " << i);
           const Answers& answers = ran.of(i);
           const Trace& trace = ran.traces.at(requests[i].job.id);
           check_against_algorithm_1(trace, requests[i], answers, *decoder);
           check_counters(requests[i], answers, trace, k_max);
           const size_t s = static_cast<size_t>(answers.counters.prompt + answers.counters.forced);
           for (size_t row = s; row < trace.tokens.size(); ++row)
-            CHECK(network.tokenizer().bytes(trace.tokens[row]).find('\n') == std::string_view::npos);  // no terminator is fed
+            CHECK(network.tokenizer().bytes(trace.tokens[row]).find('\n') ==
+                  std::string_view::npos);  // no terminator is fed
           for (const auto& value : flat(answers)) {
-            const bool closed = network.tokenizer().bytes(value.tokens.back()).find('\n') != std::string_view::npos;
+            const bool closed =
+                network.tokenizer().bytes(value.tokens.back()).find('\n') != std::string_view::npos;
             CHECK(value.stop == (closed ? Stop::terminator : Stop::limit));
             CHECK(value.gaps.size() == value.tokens.size());
             CHECK(value.unforced.empty());
             if (!closed) CHECK(std::ssize(value.tokens) == k_max);
             for (size_t k = 0; k + 1 < value.tokens.size(); ++k)
-              CHECK(network.tokenizer().bytes(value.tokens[k]).find('\n') == std::string_view::npos);
+              CHECK(network.tokenizer().bytes(value.tokens[k]).find('\n') ==
+                    std::string_view::npos);
             (closed ? value.tokens.size() == 1 ? empty : early : cut) += 1;
           }
-          // Valid JSON by construction, with exactly the fields asked for, that reads back as the answers.
+          // Valid JSON by construction, with exactly the fields asked for, that reads back as the
+          // answers.
           REQUIRE(answers.text.starts_with("<result>"));
           const Json json = Json::parse(answers.text.substr(8, answers.text.size() - 17));
           REQUIRE(json.size() == answers.fields.size());
@@ -249,8 +269,12 @@ TEST_CASE("one attribute of one product: hpd is autoregressive decoding with its
           const auto ours = hpd(k_max, 1), ar = make_decoder("ar", {{"forced_keys", true}});
           Job job = random_job("same", 1, 1, seed);
           job.limits.per_field = k_max;
-          const Answers a = run(model, network.tokenizer(), *ours, {make_request(job, *ours, network.tokenizer())}).of();
-          const Answers b = run(model, network.tokenizer(), *ar, {make_request(job, *ar, network.tokenizer())}).of();
+          const Answers a = run(model, network.tokenizer(), *ours,
+                                {make_request(job, *ours, network.tokenizer())})
+                                .of();
+          const Answers b =
+              run(model, network.tokenizer(), *ar, {make_request(job, *ar, network.tokenizer())})
+                  .of();
           CHECK(a.fields[0][0].tokens == b.fields[0][0].tokens);
           CHECK(a.fields[0][0].text == b.fields[0][0].text);
           CHECK(a.fields[0][0].stop == b.fields[0][0].stop);
@@ -274,9 +298,12 @@ TEST_CASE("a layout that needs more positions than the network has fails before 
   CHECK(!ran.answers[0]);
   int s = static_cast<int>(request.pieces.whole_prompt().size());
   for (const auto& segment : request.pieces.segments) s += static_cast<int>(segment.size());
-  CHECK_THAT(ran.errors[0], Catch::Contains("context overflow") && Catch::Contains(str(s + 6 * 30, " positions")) && Catch::Contains("128"));
+  CHECK_THAT(ran.errors[0], Catch::Contains("context overflow") &&
+                                Catch::Contains(str(s + 6 * 30, " positions")) &&
+                                Catch::Contains("128"));
   CHECK(ran.traces.empty());
-  // One K_max less than too much is the last that fits: |s| - 1 + R * K_max < max_position_embeddings.
+  // One K_max less than too much is the last that fits: |s| - 1 + R * K_max <
+  // max_position_embeddings.
   const int fits = (128 - s) / 6;
   REQUIRE(fits >= 1);
   CHECK(run(model, network.tokenizer(), *hpd(fits, 2), {request}).errors[0] == "");
@@ -297,8 +324,11 @@ TEST_CASE("without a tokenizer hpd says that it needs one") {
   CHECK_THROWS_AS(task.result(), ConfigError);
 }
 
-TEST_CASE("which choices another value can move: later values from its index on in the paper, none when isolated") {
-  // Values of 5 tokens + terminator; two products of three attributes. Token 3 of value 2 is changed.
+TEST_CASE(
+    "which choices another value can move: later values from its index on in the paper, none when "
+    "isolated") {
+  // Values of 5 tokens + terminator; two products of three attributes. Token 3 of value 2 is
+  // changed.
   TinyNetwork network("llama", 5);
   Model model = network.load(Dtype::fp64);
   constexpr int kValues = 6, kPerProduct = 3, kChanged = 1, kIndex = 3;
@@ -312,25 +342,33 @@ TEST_CASE("which choices another value can move: later values from its index on 
     const auto decoder = hpd(6, 2, isolated);
     Request request = make_request(random_job("moved", 2, 3, 9), *decoder, network.tokenizer());
     request.oracle = Oracle{streams, {}};
-    const std::vector<FieldResult> before = flat(run(model, network.tokenizer(), *decoder, {request}).of());
+    const std::vector<FieldResult> before =
+        flat(run(model, network.tokenizer(), *decoder, {request}).of());
     request.oracle->streams[kChanged][kIndex - 1] = 200;
-    const std::vector<FieldResult> after = flat(run(model, network.tokenizer(), *decoder, {request}).of());
+    const std::vector<FieldResult> after =
+        flat(run(model, network.tokenizer(), *decoder, {request}).of());
     for (int r = 0; r < kValues; ++r) {
       float largest = 0;
       bool may_any = false;
       for (int k = 1; k <= 6; ++k) {
-        // Choice k of value r is made from the row of v_{r,k-1}, which sees other values' tokens up to k - 1.
-        const bool sees_it = r == kChanged || (isolated == std::string("none") && r > kChanged) ||
-                             (isolated == std::string("products") && r > kChanged && r < kPerProduct);
+        // Choice k of value r is made from the row of v_{r,k-1}, which sees other values' tokens up
+        // to k - 1.
+        const bool sees_it =
+            r == kChanged || (isolated == std::string("none") && r > kChanged) ||
+            (isolated == std::string("products") && r > kChanged && r < kPerProduct);
         const bool may_move = sees_it && k - 1 >= kIndex;
-        const float difference = std::abs(before[static_cast<size_t>(r)].gaps[static_cast<size_t>(k - 1)] - after[static_cast<size_t>(r)].gaps[static_cast<size_t>(k - 1)]);
-        INFO("isolated=" << isolated << " value " << r + 1 << " choice " << k << ": gap moved by " << difference);
+        const float difference =
+            std::abs(before[static_cast<size_t>(r)].gaps[static_cast<size_t>(k - 1)] -
+                     after[static_cast<size_t>(r)].gaps[static_cast<size_t>(k - 1)]);
+        INFO("isolated=" << isolated << " value " << r + 1 << " choice " << k << ": gap moved by "
+                         << difference);
         // fp64, told as float32 difference of two logits below 8: two roundings each.
         may_any |= may_move;
         largest = std::max(largest, difference);
         if (may_move) continue;
         CHECK(difference <= 4 * 8 * 0x1p-24f);
-        CHECK(before[static_cast<size_t>(r)].unforced[static_cast<size_t>(k - 1)] == after[static_cast<size_t>(r)].unforced[static_cast<size_t>(k - 1)]);
+        CHECK(before[static_cast<size_t>(r)].unforced[static_cast<size_t>(k - 1)] ==
+              after[static_cast<size_t>(r)].unforced[static_cast<size_t>(k - 1)]);
       }
       INFO("isolated=" << isolated << " value " << r + 1 << ": gaps moved by up to " << largest);
       CHECK((largest > 1e-3f) == may_any);

@@ -1,4 +1,5 @@
-// Forced references: what is chosen, what is kept, and that a reference survives the way into ids and back.
+// Forced references: what is chosen, what is kept, and that a reference survives the way into ids
+// and back.
 #include <algorithm>
 #include <set>
 
@@ -17,7 +18,9 @@ using Values = std::vector<std::vector<Value>>;
 
 /// Values with all that JSON escapes, all that ends one, and some that are absent.
 Values random_values(int products, int fields, Rng& rng) {
-  const std::vector<std::string> parts = {"\"", "\\", "\n", ",", " ", "é", "漢", "\U0001F600", "a", "bc", "7", ".5", "{", "}", "</", "n/a", "\t", "'"};
+  const std::vector<std::string> parts = {"\"", "\\",         "\n", ",",   " ",  "é",
+                                          "漢", "\U0001F600", "a",  "bc",  "7",  ".5",
+                                          "{",  "}",          "</", "n/a", "\t", "'"};
   Values values(static_cast<size_t>(products));
   for (auto& product : values)
     for (int n = 0; n < fields; ++n) {
@@ -41,7 +44,8 @@ Values read(const Answers& answers) {
   return values;
 }
 
-Request with_oracle(Job job, const Values& references, const Decoder& decoder, Model& model, const Tokenizer& tokenizer) {
+Request with_oracle(Job job, const Values& references, const Decoder& decoder, Model& model,
+                    const Tokenizer& tokenizer) {
   Request request = make_request(std::move(job), decoder, tokenizer);
   const SteadyClock clock;
   Engine engine(model, clock);
@@ -78,7 +82,9 @@ TEST_CASE("forced references come back as answers, in hpd and in all modes of ar
         longest = std::max(longest, std::ssize(forced));
       }
       CHECK(answers.counters.forwards == longest);  // max K_r of the references
-      CHECK(parse_json_answer(std::string_view(answers.text).substr(kAnswerOpening.size()), job.contexts).values == references);
+      CHECK(parse_json_answer(std::string_view(answers.text).substr(kAnswerOpening.size()),
+                              job.contexts)
+                .values == references);
     }
 
     const auto keys = make_decoder("ar", {{"forced_keys", true}, {"stack", 3}});
@@ -105,18 +111,21 @@ TEST_CASE("forced references come back as answers, in hpd and in all modes of ar
     for (size_t j = 0; j < references.size(); ++j)
       for (size_t n = 0; n < references[j].size(); ++n, ++r) {
         const FieldResult& field = answer.fields[j][n];
-        CHECK(bytes_of(field.tokens, tokenizer) == json_value(references[j][n], n + 1 == references[j].size()));
+        CHECK(bytes_of(field.tokens, tokenizer) ==
+              json_value(references[j][n], n + 1 == references[j].size()));
         CHECK(field.unforced.size() == field.tokens.size());
       }
   }
 }
 
-TEST_CASE("one field a prompt: a plain reference comes back as the answer, then the end of sequence") {
+TEST_CASE(
+    "one field a prompt: a plain reference comes back as the answer, then the end of sequence") {
   TinyNetwork network("llama", 6);
   Model model = network.load(Dtype::fp32);
   const auto decoder = make_decoder("ar", {{"ask", "separately"}});
-  const Values references = {{"red wool", std::nullopt, "12 cm"}, {"été 漢", "a, b", "x\\y"}};
-  const Request request = with_oracle(random_job("plain", 2, 3, 1), references, *decoder, model, network.tokenizer());
+  const Values references = {{"red wool 27\"", std::nullopt, "12.50"}, {"été 漢", "a, b,", "1e5"}};
+  const Request request =
+      with_oracle(random_job("plain", 2, 3, 1), references, *decoder, model, network.tokenizer());
   const Answers answers = run(model, network.tokenizer(), *decoder, {request}).of();
   CHECK(read(answers) == references);
   for (const auto& field : flat(answers)) {
@@ -130,7 +139,8 @@ TEST_CASE("a reference longer than K_max is cut there") {
   TinyNetwork network("llama", 6);
   Model model = network.load(Dtype::fp32);
   const auto decoder = make_decoder("hpd", {{"k_max", 5}, {"stack", 1}});
-  const Request request = with_oracle(random_job("cut", 1, 2, 1), {{"abcdefgh", "x"}}, *decoder, model, network.tokenizer());
+  const Request request = with_oracle(random_job("cut", 1, 2, 1), {{"abcdefgh", "x"}}, *decoder,
+                                      model, network.tokenizer());
   const Answers answers = run(model, network.tokenizer(), *decoder, {request}).of();
   CHECK(answers.fields[0][0].tokens.size() == 5);
   CHECK(answers.fields[0][0].stop == Stop::limit);
@@ -142,8 +152,10 @@ TEST_CASE("a reference longer than K_max is cut there") {
 TEST_CASE("under its own choices as oracle, a network chooses the same again") {
   TinyNetwork network("llama", 16);
   Model model = network.load(Dtype::fp64);
-  for (const auto& [name, options] : std::vector<std::pair<std::string, Json>>{
-           {"hpd", {{"k_max", 6}, {"stack", 2}}}, {"ar", {{"forced_keys", true}, {"stack", 2}}}, {"ar", {{"stack", 2}}}}) {
+  for (const auto& [name, options] :
+       std::vector<std::pair<std::string, Json>>{{"hpd", {{"k_max", 6}, {"stack", 2}}},
+                                                 {"ar", {{"forced_keys", true}, {"stack", 2}}},
+                                                 {"ar", {{"stack", 2}}}}) {
     const auto decoder = make_decoder(name, options);
     Job job = random_job("again", 2, 4, 1);
     job.limits = {.max_new_tokens = 30, .per_field = 6};

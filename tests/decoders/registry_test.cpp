@@ -5,9 +5,13 @@
 using namespace pardec;
 
 TEST_CASE("decoders say their options, and refuse what makes no sense") {
-  CHECK(make_decoder("hpd", Json::object())->options().dump() == R"({"k_max":30,"stack":6,"isolated":"none"})");
-  CHECK(make_decoder("hpd", {{"k_max", 4}, {"stack", 2}, {"isolated", "values"}})->options().dump() == R"({"k_max":4,"stack":2,"isolated":"values"})");
-  CHECK(make_decoder("ar", Json::object())->options().dump() == R"({"ask":"together","forced_keys":false,"stack":1})");
+  CHECK(make_decoder("hpd", Json::object())->options().dump() ==
+        R"({"k_max":30,"stack":6,"isolated":"none"})");
+  CHECK(
+      make_decoder("hpd", {{"k_max", 4}, {"stack", 2}, {"isolated", "values"}})->options().dump() ==
+      R"({"k_max":4,"stack":2,"isolated":"values"})");
+  CHECK(make_decoder("ar", Json::object())->options().dump() ==
+        R"({"ask":"together","forced_keys":false,"stack":1})");
   CHECK(make_decoder("ar", {{"ask", "separately"}})->form() == Form::value);
   CHECK(make_decoder("ar", Json::object())->form() == Form::json);
   CHECK(make_decoder("hpd", Json::object())->form() == Form::json);

@@ -1,5 +1,6 @@
-// Replay: one full forward over all rows ever fed, in arrival order, each seeing the rows recorded in `visible`, by a
-// transformer of naive loops, makes every choice again, with the same distance to the second best.
+// Replay: one full forward over all rows ever fed, in arrival order, each seeing the rows recorded
+// in `visible`, by a transformer of naive loops, makes every choice again, with the same distance
+// to the second best.
 #include <algorithm>
 #include <cmath>
 
@@ -12,11 +13,13 @@ using namespace pardec::test;
 
 namespace {
 
-// How far the naive loops in double may be from the engine. Both have rotary angles in float32; where the libraries'
-// powers differ by one ulp (2^-23), an angle at position 250 is off by 250 * 0.32 * 2^-23 = 1e-5, a score by the product of
-// that and the pair's lengths over sqrt(head_dim), 5e-5, and an attention weight relatively by that: 2e-4 in the logits.
-// In fp32 a sum of 64 terms is off by 8 * 2^-24 = 5e-7 relatively, a score of 40 by 2e-5, a logit after three layers by
-// some times that. Measured: 4e-6 in fp64, 2e-5 in fp32; what a wrong mask or position does is 1e-2 and more.
+// How far the naive loops in double may be from the engine. Both have rotary angles in float32;
+// where the libraries' powers differ by one ulp (2^-23), an angle at position 250 is off by 250 *
+// 0.32 * 2^-23 = 1e-5, a score by the product of that and the pair's lengths over sqrt(head_dim),
+// 5e-5, and an attention weight relatively by that: 2e-4 in the logits. In fp32 a sum of 64 terms
+// is off by 8 * 2^-24 = 5e-7 relatively, a score of 40 by 2e-5, a logit after three layers by some
+// times that. Measured: 4e-6 in fp64, 2e-5 in fp32; what a wrong mask or position does is 1e-2 and
+// more.
 double tolerance(Dtype dtype) { return dtype == Dtype::fp64 ? 2e-4 : 5e-4; }
 
 /// Gaps in the order in which rows are emitted: all first choices, then all second ones, ...
@@ -71,9 +74,12 @@ TEST_CASE("replay: every recorded choice is made again under the recorded masks"
           if (arm.oracle) {
             const SteadyClock clock;
             Engine engine(model, clock);
-            std::vector<std::vector<std::optional<std::string>>> references(static_cast<size_t>(i + 1));
-            for (auto& values : references) values.assign(static_cast<size_t>(3 - i), i ? "red \"x\"" : "b");
-            requests.back().oracle = decoder->reference_oracle(requests.back(), references, {engine, &network.tokenizer(), false});
+            std::vector<std::vector<std::optional<std::string>>> references(
+                static_cast<size_t>(i + 1));
+            for (auto& values : references)
+              values.assign(static_cast<size_t>(3 - i), i ? "red \"x\"" : "b");
+            requests.back().oracle = decoder->reference_oracle(
+                requests.back(), references, {engine, &network.tokenizer(), false});
           }
         }
         const Ran ran = run(model, network.tokenizer(), *decoder, requests, 2, true);
@@ -86,7 +92,9 @@ TEST_CASE("replay: every recorded choice is made again under the recorded masks"
           choices += again.choices;
           // The engine's own logits: best minus second best.
           std::vector<float> gaps;
-          const auto of = std::find_if(requests.begin(), requests.end(), [&, s = sequence](const Request& r) { return s.starts_with(r.job.id); });
+          const auto of =
+              std::find_if(requests.begin(), requests.end(),
+                           [&, s = sequence](const Request& r) { return s.starts_with(r.job.id); });
           const Answers& answers = ran.of(static_cast<size_t>(of - requests.begin()));
           if (sequence == of->job.id) {
             gaps = gaps_in_order(answers, arm.decoder == "hpd");
@@ -97,11 +105,15 @@ TEST_CASE("replay: every recorded choice is made again under the recorded masks"
           REQUIRE(gaps.size() == again.top.size());
           for (size_t e = 0; e < gaps.size(); ++e) {
             const double off = std::abs(again.top[e].gap() - gaps[e]);
-            if (off > worst) worst = off, worst_where = str(arm.decoder, " ", arm.options.dump(), " ", sequence, " choice ", e, ": ", gaps[e], " against ", again.top[e].gap());
+            if (off > worst)
+              worst = off,
+              worst_where = str(arm.decoder, " ", arm.options.dump(), " ", sequence, " choice ", e,
+                                ": ", gaps[e], " against ", again.top[e].gap());
           }
         }
       }
-      INFO(family << " " << name(dtype) << ": worst gap is off by " << worst << " at " << worst_where);
+      INFO(family << " " << name(dtype) << ": worst gap is off by " << worst << " at "
+                  << worst_where);
       CHECK(worst <= 2 * tolerance(dtype));
     }
   }
@@ -116,15 +128,17 @@ TEST_CASE("replay notices a wrong mask, a wrong position and a wrong choice") {
   const Trace good = run(model, network.tokenizer(), *decoder, {request}, 1, true).traces.at("r");
   REQUIRE(replay(network.slow(), good, tolerance(Dtype::fp64)).wrong.empty());
 
-  Trace mask = good;  // later rows do not see the first three value tokens
-  for (size_t row = static_cast<size_t>(good.emitted[6]) + 1; row < mask.visible.size(); ++row) {
-    auto& seen = mask.visible[row];
-    std::erase_if(seen, [&](int key) { return key != static_cast<int>(row) && good.step[static_cast<size_t>(key)] == 1; });
-  }
+  Trace mask = good;  // later rows do not see every third row of the prompt
+  for (size_t row = 0; row < mask.visible.size(); ++row)
+    if (good.step[row] > 0)
+      std::erase_if(mask.visible[row], [&](int key) {
+        return good.step[static_cast<size_t>(key)] == 0 && key % 3 == 1;
+      });
   CHECK(!replay(network.slow(), mask, tolerance(Dtype::fp64)).wrong.empty());
 
   Trace position = good;
-  for (size_t row = 0; row < position.position.size(); ++row) position.position[row] += good.step[row] > 0 ? 3 : 0;
+  for (size_t row = 0; row < position.position.size(); ++row)
+    position.position[row] += good.step[row] > 0 ? 30 : 0;
   CHECK(!replay(network.slow(), position, tolerance(Dtype::fp64)).wrong.empty());
 
   Trace choice = good;

@@ -32,7 +32,8 @@ Step causal_step(const Tokens& tokens, int first, Origin origin = Origin::chosen
 }
 
 /// `steps` steps of one token after a prompt.
-Task<void> plain_job(Engine& engine, std::string name, Tokens prompt, int steps, std::vector<std::string>& log) {
+Task<void> plain_job(Engine& engine, std::string name, Tokens prompt, int steps,
+                     std::vector<std::string>& log) {
   Sequence sequence = engine.open(name, "test");
   StepResult result = co_await sequence.forward(causal_step(prompt, 0, Origin::prompt));
   for (int i = 0; i < steps; ++i) {
@@ -46,11 +47,13 @@ Task<void> plain_job(Engine& engine, std::string name, Tokens prompt, int steps,
 }
 
 /// A branch: `count` tokens one by one in a segment of its own.
-Task<int> branch(Sequence& sequence, int segment, Token token, int from, int count, int fails_at, std::vector<int>& rows) {
+Task<int> branch(Sequence& sequence, int segment, Token token, int from, int count, int fails_at,
+                 std::vector<int>& rows) {
   for (int i = 0; i < count; ++i) {
     if (i == fails_at) throw std::runtime_error(str("branch ", segment, " fails"));
     Step step;
-    step.add(token, {.position = from + i, .order = from + i, .segment = segment, .rank = 0}, Origin::chosen);
+    step.add(token, {.position = from + i, .order = from + i, .segment = segment, .rank = 0},
+             Origin::chosen);
     step.want(0);
     const StepResult result = co_await sequence.forward(std::move(step));
     rows.push_back(result.first_row);
@@ -58,14 +61,16 @@ Task<int> branch(Sequence& sequence, int segment, Token token, int from, int cou
   co_return segment;
 }
 
-Task<void> branching_job(Engine& engine, std::string name, std::vector<int> lengths, int failing, std::vector<std::vector<int>>& rows) {
+Task<void> branching_job(Engine& engine, std::string name, std::vector<int> lengths, int failing,
+                         std::vector<std::vector<int>>& rows) {
   Sequence sequence = engine.open(name, "test");
   const Tokens prompt{5, 6, 7};
   co_await sequence.forward(causal_step(prompt, 0, Origin::prompt));
   rows.assign(lengths.size(), {});
   std::vector<Task<int>> branches;
   for (size_t i = 0; i < lengths.size(); ++i)
-    branches.push_back(branch(sequence, sequence.add_segment({0}), static_cast<Token>(50 + i), 3, lengths[i], static_cast<int>(i) == failing ? 1 : -1, rows[i]));
+    branches.push_back(branch(sequence, sequence.add_segment({0}), static_cast<Token>(50 + i), 3,
+                              lengths[i], static_cast<int>(i) == failing ? 1 : -1, rows[i]));
   co_await all(std::move(branches));
   sequence.finish();
 }
@@ -115,7 +120,8 @@ TEST_CASE("jobs enter a forward pass in the order in which they came, at most `l
   CHECK(started == std::vector<int>{0, 1, 2, 3});
   CHECK(most == 2);
   CHECK(ended == std::vector<int>{1, 0, 2, 3});
-  CHECK(log == std::vector<std::string>{"j0", "j1 ends", "j0", "j2", "j0 ends", "j2 ends", "j3", "j3 ends"});
+  CHECK(log == std::vector<std::string>{"j0", "j1 ends", "j0", "j2", "j0 ends", "j2 ends", "j3",
+                                        "j3 ends"});
 }
 
 TEST_CASE("branches of one sequence enter together, in insertion order, and end when they end") {
@@ -127,7 +133,8 @@ TEST_CASE("branches of one sequence enter together, in insertion order, and end 
   const Trace& trace = f.traces.at("b");
   CHECK(trace.tokens == Tokens{5, 6, 7, 50, 51, 52, 50, 51, 51});
   CHECK(trace.step == std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2, 3});
-  CHECK(trace.visible[7] == std::vector<int>{0, 1, 2, 4, 7});  // its own branch and what its segment sees
+  CHECK(trace.visible[7] ==
+        std::vector<int>{0, 1, 2, 4, 7});  // its own branch and what its segment sees
   CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 3, 3, 4, 4, 5});
 }
 
@@ -136,7 +143,8 @@ TEST_CASE("a branch that fails takes its siblings' pending steps along, and no o
   std::vector<std::vector<int>> rows;
   std::vector<std::string> log;
   f.run(3, 3, [&](int i) {
-    return i == 1 ? branching_job(f.engine, "failing", {4, 4, 4}, 1, rows) : plain_job(f.engine, str("j", i), {3, 4}, 4, log);
+    return i == 1 ? branching_job(f.engine, "failing", {4, 4, 4}, 1, rows)
+                  : plain_job(f.engine, str("j", i), {3, 4}, 4, log);
   });
   CHECK(f.errors == std::vector<std::string>{"", "branch 2 fails", ""});
   CHECK(std::count(log.begin(), log.end(), "j0 ends") == 1);
@@ -150,20 +158,27 @@ TEST_CASE("a token or position that the network lacks fails its own job before a
   Fixture f;
   std::vector<std::string> log;
   const int vocab = f.model.config().vocab_size;
-  const std::vector<Tokens> prompts = {{1, 2, 3}, {1, vocab}, {4, 5}, {-1}, Tokens(65, 7), Tokens(60, 7)};
-  f.run(6, 6, [&](int i) { return plain_job(f.engine, str("j", i), prompts[static_cast<size_t>(i)], i == 5 ? 9 : 3, log); });
+  const std::vector<Tokens> prompts = {{1, 2, 3}, {1, vocab},    {4, 5},
+                                       {-1},      Tokens(65, 7), Tokens(60, 7)};
+  f.run(6, 6, [&](int i) {
+    return plain_job(f.engine, str("j", i), prompts[static_cast<size_t>(i)], i == 5 ? 9 : 3, log);
+  });
   CHECK(f.errors[0] == "");
-  CHECK_THAT(f.errors[1], Catch::Contains(str("token id ", vocab)) && Catch::Contains(str("ends at ", vocab - 1)));
+  CHECK_THAT(f.errors[1], Catch::Contains(str("token id ", vocab)) &&
+                              Catch::Contains(str("ends at ", vocab - 1)));
   CHECK(f.errors[2] == "");
   CHECK_THAT(f.errors[3], Catch::Contains("token id -1"));
-  CHECK_THAT(f.errors[4], Catch::Contains("position 64") && Catch::Contains("max_position_embeddings is 64"));
+  CHECK_THAT(f.errors[4],
+             Catch::Contains("position 64") && Catch::Contains("max_position_embeddings is 64"));
   CHECK_THAT(f.errors[5], Catch::Contains("position 64"));  // in mid-run
   CHECK(f.traces.size() == 2);
   // Those that live on are as if alone.
   for (const int i : {0, 2}) {
     Fixture alone;
     std::vector<std::string> ignored;
-    alone.run(1, 1, [&](int) { return plain_job(alone.engine, str("j", i), prompts[static_cast<size_t>(i)], 3, ignored); });
+    alone.run(1, 1, [&](int) {
+      return plain_job(alone.engine, str("j", i), prompts[static_cast<size_t>(i)], 3, ignored);
+    });
     CHECK(alone.traces.at(str("j", i)).tokens == f.traces.at(str("j", i)).tokens);
   }
 }
@@ -184,7 +199,8 @@ TEST_CASE("a root destroyed while it waits leaves the engine usable") {
   CHECK(f.traces.at("stays").tokens.size() == 4);
 }
 
-TEST_CASE("times come from the clock: prefill to the end of the first forward, decode from there on") {
+TEST_CASE(
+    "times come from the clock: prefill to the end of the first forward, decode from there on") {
   Fixture f;
   Counters counters;
   struct Job {
@@ -216,10 +232,13 @@ TEST_CASE("times come from the clock: prefill to the end of the first forward, d
   CHECK(counters.emitted == std::map<int, std::int64_t>{{0, 2}});
 }
 
-TEST_CASE("counters of several sequences add up; of times and peaks side by side the longer holds") {
+TEST_CASE(
+    "counters of several sequences add up; of times and peaks side by side the longer holds") {
   Counters a, b;
-  a.fed = 3, a.forwards = 2, a.total_ns = 10, a.cached_peak = 5, a.branch_lengths = {1}, a.emitted = {{1, 2}};
-  b.fed = 4, b.forwards = 3, b.total_ns = 7, b.cached_peak = 6, b.branch_lengths = {2}, b.emitted = {{1, 1}, {3, 1}};
+  a.fed = 3, a.forwards = 2, a.total_ns = 10, a.cached_peak = 5, a.branch_lengths = {1},
+  a.emitted = {{1, 2}};
+  b.fed = 4, b.forwards = 3, b.total_ns = 7, b.cached_peak = 6, b.branch_lengths = {2},
+  b.emitted = {{1, 1}, {3, 1}};
   a += b;
   CHECK(a.fed == 7);
   CHECK(a.forwards == 5);
@@ -243,6 +262,7 @@ TEST_CASE("a trace folds runs of visible rows") {
   trace.dropped_at = {std::nullopt, 2};
   trace.emitted = {0};
   CHECK(to_json(trace).dump() ==
-        R"({"request":"r","decoder":"d","tokens":[4,5],"position":[0,9],"step":[0,1],"visible":[[0],[[0,3],5,[7,9]]],)"
-        R"("predicts":[5,null],"from":[null,0],"banned":[null,[3]],"dropped_at":[null,2],"emitted":[0]})");
+        R"({"request":"r","decoder":"d","tokens":[4,5],"position":[0,9],"step":[0,1],)"
+        R"("visible":[[0],[[0,3],5,[7,9]]],"predicts":[5,null],"from":[null,0],)"
+        R"("banned":[null,[3]],"dropped_at":[null,2],"emitted":[0]})");
 }

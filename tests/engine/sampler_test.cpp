@@ -10,13 +10,16 @@ namespace {
 
 RowLogits row(Token best, float best_logit, Token second, float second_logit) {
   RowLogits logits;
-  logits.best = best, logits.second = second, logits.best_logit = best_logit, logits.second_logit = second_logit;
+  logits.best = best, logits.second = second, logits.best_logit = best_logit,
+  logits.second_logit = second_logit;
   return logits;
 }
 
 }  // namespace
 
-TEST_CASE("greedy takes the best, an oracle what it is given, and both keep the network's choice and gap") {
+TEST_CASE(
+    "greedy takes the best, an oracle what it is given, and both keep the network's choice and "
+    "gap") {
   Rng rng(1);
   Chooser greedy(rng);
   const Choice choice = greedy.choose(row(7, 2.5f, 3, 1.0f));

@@ -1,4 +1,5 @@
-// fork, keep, drop and relabel: what is fed afterwards has the logits of a fresh forward over the rows that are left.
+// fork, keep, drop and relabel: what is fed afterwards has the logits of a fresh forward over the
+// rows that are left.
 #include <algorithm>
 #include <cmath>
 
@@ -31,7 +32,8 @@ std::vector<RowLabel> causal(int first, int count) {
 }
 
 /// Logits of the last row of a text, in a sequence of its own.
-Task<void> fresh(Engine& engine, Tokens tokens, std::vector<RowLabel> labels, std::vector<float>& out) {
+Task<void> fresh(Engine& engine, Tokens tokens, std::vector<RowLabel> labels,
+                 std::vector<float>& out) {
   Sequence sequence = engine.open("fresh", "test");
   const StepResult result = co_await sequence.forward(step_of(tokens, labels));
   out = result.outputs[0].logits;
@@ -55,7 +57,8 @@ struct Fixture {
     engine.set_trace_sink([this](const Trace& trace) { traces[trace.request] = trace; });
   }
   void run(const std::function<Task<void>()>& make) {
-    engine.run(1, 1, [&](int) { return make(); }, [](int, Task<void>& task) { task.result(); });
+    engine.run(
+        1, 1, [&](int) { return make(); }, [](int, Task<void>& task) { task.result(); });
   }
   std::vector<float> fresh_logits(const Tokens& tokens) {
     std::vector<float> out;
@@ -71,7 +74,8 @@ TEST_CASE("drop and keep: guesses that were refused leave no trace in what follo
   std::vector<float> after_keep, after_drop;
   Counters counters;
   struct Job {
-    static Task<void> run(Engine& engine, std::vector<float>& kept, std::vector<float>& dropped, Counters& counters) {
+    static Task<void> run(Engine& engine, std::vector<float>& kept, std::vector<float>& dropped,
+                          Counters& counters) {
       Sequence sequence = engine.open("guesses", "test");
       const Tokens prompt{10, 11, 12}, guesses{20, 21, 22, 23}, next{30}, last{31};
       Step step = step_of(prompt, causal(0, 3));
@@ -144,7 +148,8 @@ TEST_CASE("fork: both go their own ways from the same rows") {
   std::vector<float> left, right;
   Counters of_copy;
   struct Job {
-    static Task<void> run(Engine& engine, std::vector<float>& left, std::vector<float>& right, Counters& of_copy) {
+    static Task<void> run(Engine& engine, std::vector<float>& left, std::vector<float>& right,
+                          Counters& of_copy) {
       Sequence sequence = engine.open("original", "test");
       const Tokens prompt{10, 11, 12}, more{13}, a{20}, b{30}, c{31}, d{32};
       Step step = step_of(prompt, causal(0, 3));
@@ -196,7 +201,8 @@ TEST_CASE("dropping what is not alive is a bug, and said so") {
       sequence.drop(row);
       CHECK_THROWS_AS(sequence.drop(row), std::logic_error);
       CHECK_THROWS_AS(sequence.relabel(1, {1, 1, 0, 0}), std::logic_error);
-      CHECK_THROWS_AS(sequence.relabel(0, {5, 0, 0, 0}), std::logic_error);  // a position is part of the cached key
+      CHECK_THROWS_AS(sequence.relabel(0, {5, 0, 0, 0}),
+                      std::logic_error);  // a position is part of the cached key
     }
   };
   f.run([&] { return Job::run(f.engine); });

@@ -11,7 +11,8 @@ using namespace pardec;
 
 namespace {
 
-/// Where coroutines wait until they are let through, in order of arrival. One that is destroyed leaves the queue.
+/// Where coroutines wait until they are let through, in order of arrival. One that is destroyed
+/// leaves the queue.
 class Gate {
  public:
   struct Awaiter {
@@ -73,7 +74,8 @@ struct Plan {
 Task<std::vector<int>> parent(World& world, std::vector<Plan> plans) {
   const Alive alive(world.alive);
   std::vector<Task<int>> tasks;
-  for (size_t i = 0; i < plans.size(); ++i) tasks.push_back(child(world, static_cast<int>(i), plans[i].passes, plans[i].fails));
+  for (size_t i = 0; i < plans.size(); ++i)
+    tasks.push_back(child(world, static_cast<int>(i), plans[i].passes, plans[i].fails));
   std::vector<int> names = co_await all(std::move(tasks));
   world.log += "all ";
   co_return names;
@@ -145,7 +147,8 @@ TEST_CASE("a child's exception cancels its siblings and rises in the parent") {
   CHECK(world.log == "s0 s1 s2 ");
 }
 
-TEST_CASE("a child that fails before it waits: later siblings never start, earlier ones are cancelled") {
+TEST_CASE(
+    "a child that fails before it waits: later siblings never start, earlier ones are cancelled") {
   World world;
   Task<std::vector<int>> task = parent(world, {{1}, {0, true}, {1}});
   task.start();

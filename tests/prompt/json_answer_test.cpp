@@ -36,6 +36,9 @@ TEST_CASE("a decoded value is read as the specification's assembly says") {
   CHECK(parse_json_value(" \"Ni") == "Ni");  // its missing quote is added
   CHECK(parse_json_value(" \"5\\\" wide\",") == "5\" wide");
   CHECK(parse_json_value(" 42,") == "42");
+  CHECK(parse_json_value(" 12.50,") == "12.50");  // numbers stay as they are written
+  CHECK(parse_json_value(" 1e5") == "1e5");
+  CHECK(parse_json_value(" [1, 2],") == "[1, 2]");
   CHECK(parse_json_value(" bare text,") == "bare text");
   CHECK(parse_json_value(" \"broken \\q\"") == "broken \\q");  // no JSON string: its quotes go
   for (const char* absent :
@@ -55,6 +58,14 @@ TEST_CASE("values survive being written and read") {
     CHECK(parse_json_value(json_value(value, round % 2) + "\nmore") == value);
   }
   CHECK_FALSE(parse_json_value(json_value(std::nullopt, true)).has_value());
+}
+
+TEST_CASE("a value that stands alone is read as it is") {
+  CHECK(parse_plain_value(" 27\"\nAttribute: Color") == "27\"");
+  CHECK(parse_plain_value("\n Nike \n") == "Nike");
+  CHECK(parse_plain_value("5,") == "5,");
+  for (const char* absent : {"", " \n ", "n/a", " null\n", "n/a\nmore"})
+    CHECK_FALSE(parse_plain_value(absent).has_value());
 }
 
 TEST_CASE("a whole answer is read, also when it is cut or broken") {
@@ -78,15 +89,23 @@ TEST_CASE("a whole answer is read, also when it is cut or broken") {
     CHECK(answer.values[0][0] == "Nike");
     CHECK_FALSE(answer.values[1][0].has_value());
   }
+  SECTION("broken in the first product: the second is still read") {
+    std::string broken = whole;
+    broken.insert(broken.find("\"Nike\""), "\"");
+    const JsonAnswer answer = parse_json_answer(broken, contexts);
+    CHECK(answer.parsed == std::vector<bool>{false, true});
+    CHECK_FALSE(answer.values[0][0].has_value());
+    CHECK(answer.values[1][1] == "7");
+  }
   SECTION("no JSON at all") {
     CHECK(parse_json_answer("I am sorry", contexts).parsed == std::vector<bool>{false, false});
     CHECK(parse_json_answer("", contexts).parsed == std::vector<bool>{false, false});
   }
   SECTION("other types become their text, foreign keys are ignored") {
     const JsonAnswer answer = parse_json_answer(
-        "{\"1\": {\"A1\": 3, \"A2\": null, \"A9\": \"x\"}, \"2\": []}</result> tail", contexts);
+        "{\"1\": {\"A1\": 3.50, \"A2\": null, \"A9\": \"x\"}, \"2\": []}</result> tail", contexts);
     CHECK(answer.parsed == std::vector<bool>{true, false});
-    CHECK(answer.values[0][0] == "3");
+    CHECK(answer.values[0][0] == "3.50");
     CHECK_FALSE(answer.values[0][1].has_value());
   }
 }

@@ -9,7 +9,7 @@ import sys
 # Function-local constants that are built at first use, and the one flag that a signal handler must reach.
 KNOWN = [
     r"::k[A-Z]\w*$",  # constants by name: g++ leaves some constexpr arrays of pointers in .data
-    r"^guard variable for pardec::", r"^pardec::\(anonymous namespace\)::interrupts$",
+    r"^guard variable for pardec::", r"^pardec::\(anonymous namespace\)::(interrupts|last_signal)$",
 ]
 SECTIONS = (".data", ".bss", ".tdata", ".tbss")  # .data.rel.ro is constant once the loader is done
 

@@ -15,7 +15,8 @@ void add_prompt(const HpdCase& c, std::vector<HpdToken>& out) {
   for (int i = 0; i < c.prompt; ++i) out.push_back({Kind::prompt, 0, i});
 }
 void add_attribute(const HpdCase& c, int n, std::vector<HpdToken>& out) {
-  for (int i = 0; i < c.attributes[static_cast<size_t>(n - 1)]; ++i) out.push_back({Kind::attribute, n, i});
+  for (int i = 0; i < c.attributes[static_cast<size_t>(n - 1)]; ++i)
+    out.push_back({Kind::attribute, n, i});
 }
 int count(const HpdCase& c) { return static_cast<int>(c.attributes.size()); }
 
@@ -35,9 +36,12 @@ bool isolated_from(const HpdCase& c, const HpdToken& query, const HpdToken& key)
   if (query.kind != Kind::value || key.kind != Kind::value) return false;
   const int per_product = count(c) / c.products;
   switch (c.isolated) {
-    case HpdIsolation::none: return false;
-    case HpdIsolation::values: return query.n != key.n;
-    case HpdIsolation::products: return (query.n - 1) / per_product != (key.n - 1) / per_product;
+    case HpdIsolation::none:
+      return false;
+    case HpdIsolation::values:
+      return query.n != key.n;
+    case HpdIsolation::products:
+      return (query.n - 1) / per_product != (key.n - 1) / per_product;
   }
   return false;
 }
@@ -48,7 +52,8 @@ int fed_in_step(const HpdToken& token) { return token.kind == Kind::value ? toke
 }  // namespace
 
 std::string HpdCase::text() const {
-  std::string out = str("|p|=", prompt, " products=", products, " K_max=", k_max, " isolated=", static_cast<int>(isolated), " attributes");
+  std::string out = str("|p|=", prompt, " products=", products, " K_max=", k_max,
+                        " isolated=", static_cast<int>(isolated), " attributes");
   for (const int length : attributes) out += str(" ", length);
   out += " values";
   for (const int length : values) out += str(" ", length);
@@ -60,7 +65,8 @@ std::vector<HpdToken> natural_order(const HpdCase& c) {
   add_prompt(c, out);
   for (int n = 1; n <= count(c); ++n) {
     add_attribute(c, n, out);
-    for (int k = 1; k <= c.values[static_cast<size_t>(n - 1)]; ++k) out.push_back({Kind::value, n, k});
+    for (int k = 1; k <= c.values[static_cast<size_t>(n - 1)]; ++k)
+      out.push_back({Kind::value, n, k});
   }
   return out;
 }
@@ -77,7 +83,8 @@ std::vector<HpdToken> feeding_order(const HpdCase& c) {
 }
 
 std::vector<int> algorithm_2(const HpdCase& c) {
-  std::vector<int> pos_id(static_cast<size_t>(c.prompt + std::accumulate(c.attributes.begin(), c.attributes.end(), 0)));
+  std::vector<int> pos_id(
+      static_cast<size_t>(c.prompt + std::accumulate(c.attributes.begin(), c.attributes.end(), 0)));
   std::iota(pos_id.begin(), pos_id.end(), 0);
   int offset = 0, start = c.prompt;
   for (const int length : c.attributes) {
@@ -102,30 +109,35 @@ bool attends_in_training(const HpdCase& c, const HpdToken& query, const HpdToken
   if (!not_after(key, query)) return false;
   if (query.kind == Kind::attribute && key.kind == Kind::value) return false;
   // v_{n,k} cannot attend to { v_{n',k'} | n' < n, k' > k }.
-  if (query.kind == Kind::value && key.kind == Kind::value && key.n < query.n && key.i > query.i) return false;
+  if (query.kind == Kind::value && key.kind == Kind::value && key.n < query.n && key.i > query.i)
+    return false;
   return !isolated_from(c, query, key);
 }
 
 bool attends_at_inference(const HpdCase& c, const HpdToken& query, const HpdToken& key) {
-  return fed_in_step(key) <= fed_in_step(query) && not_after(key, query) && !isolated_from(c, query, key);
+  return fed_in_step(key) <= fed_in_step(query) && not_after(key, query) &&
+         !isolated_from(c, query, key);
 }
 
-Trace algorithm_1(const Tokens& prompt, const std::vector<Tokens>& segments, const std::vector<Tokens>& values, int products,
-                  const HpdOptions& options) {
+Trace algorithm_1(const Tokens& prompt, const std::vector<Tokens>& segments,
+                  const std::vector<Tokens>& values, int products, const HpdOptions& options) {
   HpdCase c;
   c.prompt = static_cast<int>(prompt.size());
   c.products = products;
   c.k_max = options.k_max;
   c.isolated = options.isolated;
   for (const auto& segment : segments) c.attributes.push_back(static_cast<int>(segment.size()));
-  for (const auto& value : values) c.values.push_back(static_cast<int>(value.size()) - 1);  // the last one chosen is not fed
+  for (const auto& value : values)
+    c.values.push_back(static_cast<int>(value.size()) - 1);  // the last one chosen is not fed
 
   const std::vector<HpdToken> order = feeding_order(c);
   const auto row_of = [&](int n, int k) {  // of v_{n,k}; k = 0: of end(a_n)
     int found = -1;
     for (size_t row = 0; row < order.size(); ++row) {
       const HpdToken& token = order[row];
-      if (token.n == n && (k == 0 ? token.kind == Kind::attribute : token.kind == Kind::value && token.i == k)) found = static_cast<int>(row);
+      if (token.n == n &&
+          (k == 0 ? token.kind == Kind::attribute : token.kind == Kind::value && token.i == k))
+        found = static_cast<int>(row);
     }
     return found;
   };
@@ -133,16 +145,23 @@ Trace algorithm_1(const Tokens& prompt, const std::vector<Tokens>& segments, con
   for (const HpdToken& query : order) {
     const auto n = static_cast<size_t>(query.n - 1), i = static_cast<size_t>(query.i);
     switch (query.kind) {
-      case Kind::prompt: trace.tokens.push_back(prompt[i]); break;
-      case Kind::attribute: trace.tokens.push_back(segments[n][i]); break;
-      case Kind::value: trace.tokens.push_back(values[n][i - 1]); break;
+      case Kind::prompt:
+        trace.tokens.push_back(prompt[i]);
+        break;
+      case Kind::attribute:
+        trace.tokens.push_back(segments[n][i]);
+        break;
+      case Kind::value:
+        trace.tokens.push_back(values[n][i - 1]);
+        break;
     }
     trace.position.push_back(position(c, query));
     trace.step.push_back(fed_in_step(query) - 1);
     auto& seen = trace.visible.emplace_back();
     for (size_t key = 0; key < order.size(); ++key)
       if (attends_at_inference(c, query, order[key])) seen.push_back(static_cast<int>(key));
-    trace.from.push_back(query.kind == Kind::value ? std::optional(row_of(query.n, query.i - 1)) : std::nullopt);
+    trace.from.push_back(query.kind == Kind::value ? std::optional(row_of(query.n, query.i - 1))
+                                                   : std::nullopt);
     trace.predicts.emplace_back();
     trace.banned.emplace_back();
     trace.dropped_at.emplace_back();

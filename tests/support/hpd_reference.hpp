@@ -7,19 +7,22 @@
 
 namespace pardec::test {
 
-// HPD written slowly from the paper: "Breaking the Autoregressive Chain", sections 4.3.2, 4.3.3 and 4.4, Algorithms 1
-// and 2. It knows tokens by what they are (prompt, attribute n, k-th token of value n) and nothing of order, segment or
-// rank. Attributes and values count from 1 over all stacked products: number (j - 1) * N + n.
+// HPD written slowly from the paper: "Breaking the Autoregressive Chain", sections 4.3.2, 4.3.3
+// and 4.4, Algorithms 1 and 2. It knows tokens by what they are (prompt, attribute n, k-th token of
+// value n) and nothing of order, segment or rank. Attributes and values count from 1 over all
+// stacked products: number (j - 1) * N + n.
 
 /// One token, as the paper speaks of it.
 struct HpdToken {
   enum class Kind { prompt, attribute, value };
   Kind kind = Kind::prompt;
   int n = 0;  ///< number of its attribute; 0 for the prompt
-  int i = 0;  ///< 0-based index inside the prompt or the attribute's tokens; k, from 1, inside a value
+  int i =
+      0;  ///< 0-based index inside the prompt or the attribute's tokens; k, from 1, inside a value
 };
 
-/// One input: |p|, the lengths of the attributes' tokens, and how many tokens of each value are fed.
+/// One input: |p|, the lengths of the attributes' tokens, and how many tokens of each value are
+/// fed.
 struct HpdCase {
   int prompt = 0;
   std::vector<int> attributes;
@@ -41,14 +44,16 @@ std::vector<int> algorithm_2(const HpdCase& c);
 /// Of any token: a value's is pos_id[end(a_n)] + k (appendix A.1).
 int position(const HpdCase& c, const HpdToken& token);
 
-/// Section 4.4: the causal mask, the mask on later tokens of earlier values, and the mask on values for attributes.
+/// Section 4.4: the causal mask, the mask on later tokens of earlier values, and the mask on values
+/// for attributes.
 bool attends_in_training(const HpdCase& c, const HpdToken& query, const HpdToken& key);
 /// Section 4.3: what is there when the query is fed, masked causally in natural order.
 bool attends_at_inference(const HpdCase& c, const HpdToken& query, const HpdToken& key);
 
-/// Algorithm 1 with the choices given: `values[r]` are the ids chosen for value r, terminator included. Every row that
-/// may be fed, in order, with all that a trace says of it; only `predicts` of rows that chose an answer token is filled.
-Trace algorithm_1(const Tokens& prompt, const std::vector<Tokens>& segments, const std::vector<Tokens>& values, int products,
-                  const HpdOptions& options);
+/// Algorithm 1 with the choices given: `values[r]` are the ids chosen for value r, terminator
+/// included. Every row that may be fed, in order, with all that a trace says of it; only `predicts`
+/// of rows that chose an answer token is filled.
+Trace algorithm_1(const Tokens& prompt, const std::vector<Tokens>& segments,
+                  const std::vector<Tokens>& values, int products, const HpdOptions& options);
 
 }  // namespace pardec::test

@@ -34,14 +34,17 @@ SlowTransformer::SlowTransformer(const std::filesystem::path& checkpoint) {
   tied_ = config.value("tie_word_embeddings", false);
   const Checkpoint files(checkpoint);
   for (const auto& [name, entry] : files.tensors()) {
-    if (entry.tensor.type != StoredType::bf16) throw std::logic_error("SlowTransformer reads bf16 alone");
+    if (entry.tensor.type != StoredType::bf16)
+      throw std::logic_error("SlowTransformer reads bf16 alone");
     Matrix& matrix = weights_[name];
     matrix.columns = static_cast<size_t>(entry.tensor.shape.back());
-    for (size_t at = 0; at < entry.tensor.data.size(); at += 2) matrix.values.push_back(widen_bf16(entry.tensor.data.data() + at));
+    for (size_t at = 0; at < entry.tensor.data.size(); at += 2)
+      matrix.values.push_back(widen_bf16(entry.tensor.data.data() + at));
   }
 }
 
-std::vector<double> SlowTransformer::norm(const std::vector<double>& x, const std::string& name) const {
+std::vector<double> SlowTransformer::norm(const std::vector<double>& x,
+                                          const std::string& name) const {
   double squares = 0;
   for (const double value : x) squares += value * value;
   const double scale = 1 / std::sqrt(squares / static_cast<double>(x.size()) + eps_);
@@ -51,11 +54,13 @@ std::vector<double> SlowTransformer::norm(const std::vector<double>& x, const st
   return out;
 }
 
-std::vector<double> SlowTransformer::times(const std::string& name, const std::vector<double>& x) const {
+std::vector<double> SlowTransformer::times(const std::string& name,
+                                           const std::vector<double>& x) const {
   const Matrix& w = weight(name);
   std::vector<double> out(w.values.size() / w.columns);
   for (size_t row = 0; row < out.size(); ++row)
-    for (size_t column = 0; column < w.columns; ++column) out[row] += w.values[row * w.columns + column] * x[column];
+    for (size_t column = 0; column < w.columns; ++column)
+      out[row] += w.values[row * w.columns + column] * x[column];
   return out;
 }
 
@@ -63,7 +68,8 @@ void SlowTransformer::rotate(std::vector<double>& x, int position) const {
   const size_t half = head_dim_ / 2;
   for (size_t i = 0; i < half; ++i) {
     const float exponent = static_cast<float>(2 * i) / static_cast<float>(head_dim_);
-    const float frequency = 1.0f / static_cast<float>(std::pow(theta_, static_cast<double>(exponent)));
+    const float frequency =
+        1.0f / static_cast<float>(std::pow(theta_, static_cast<double>(exponent)));
     const float angle = static_cast<float>(position) * frequency;
     const double cos = std::cos(angle), sin = std::sin(angle);  // float32
     const double a = x[i], b = x[i + half];
@@ -72,13 +78,16 @@ void SlowTransformer::rotate(std::vector<double>& x, int position) const {
   }
 }
 
-std::vector<std::vector<double>> SlowTransformer::logits(const Tokens& tokens, const std::vector<int>& positions,
-                                                         const std::vector<std::vector<int>>& visible) const {
+std::vector<std::vector<double>> SlowTransformer::logits(
+    const Tokens& tokens, const std::vector<int>& positions,
+    const std::vector<std::vector<int>>& visible) const {
   const size_t n = tokens.size();
   std::vector<std::vector<double>> x(n);
   const Matrix& embedding = weight("model.embed_tokens.weight");
   for (size_t row = 0; row < n; ++row) {
-    const auto first = embedding.values.begin() + static_cast<std::ptrdiff_t>(tokens[row]) * static_cast<std::ptrdiff_t>(embedding.columns);
+    const auto first =
+        embedding.values.begin() +
+        static_cast<std::ptrdiff_t>(tokens[row]) * static_cast<std::ptrdiff_t>(embedding.columns);
     x[row].assign(first, first + static_cast<std::ptrdiff_t>(embedding.columns));
   }
   for (size_t layer = 0; layer < layers_; ++layer) {
@@ -87,11 +96,14 @@ std::vector<std::vector<double>> SlowTransformer::logits(const Tokens& tokens, c
     std::vector<std::vector<std::vector<double>>> q(n), k(n), v(n);
     for (size_t row = 0; row < n; ++row) {
       const std::vector<double> h = norm(x[row], prefix + "input_layernorm.weight");
-      const auto project = [&](const char* name, size_t heads, const std::string& head_norm, bool turn) {
+      const auto project = [&](const char* name, size_t heads, const std::string& head_norm,
+                               bool turn) {
         const std::vector<double> flat = times(prefix + "self_attn." + name + ".weight", h);
         std::vector<std::vector<double>> split;
         for (size_t head = 0; head < heads; ++head) {
-          std::vector<double> part(flat.begin() + static_cast<std::ptrdiff_t>(head * head_dim_), flat.begin() + static_cast<std::ptrdiff_t>((head + 1) * head_dim_));
+          std::vector<double> part(
+              flat.begin() + static_cast<std::ptrdiff_t>(head * head_dim_),
+              flat.begin() + static_cast<std::ptrdiff_t>((head + 1) * head_dim_));
           if (weights_.contains(prefix + head_norm)) part = norm(part, prefix + head_norm);
           if (turn) rotate(part, positions[row]);
           split.push_back(std::move(part));
@@ -110,14 +122,16 @@ std::vector<std::vector<double>> SlowTransformer::logits(const Tokens& tokens, c
         double largest = -INFINITY, sum = 0;
         for (const int key : visible[row]) {
           double score = 0;
-          for (size_t i = 0; i < head_dim_; ++i) score += q[row][head][i] * k[static_cast<size_t>(key)][shared][i];
+          for (size_t i = 0; i < head_dim_; ++i)
+            score += q[row][head][i] * k[static_cast<size_t>(key)][shared][i];
           scores.push_back(score / std::sqrt(static_cast<double>(head_dim_)));
           largest = std::max(largest, scores.back());
         }
         for (double& score : scores) sum += score = std::exp(score - largest);
         std::vector<double> out(head_dim_);
         for (size_t s = 0; s < scores.size(); ++s)
-          for (size_t i = 0; i < head_dim_; ++i) out[i] += scores[s] / sum * v[static_cast<size_t>(visible[row][s])][shared][i];
+          for (size_t i = 0; i < head_dim_; ++i)
+            out[i] += scores[s] / sum * v[static_cast<size_t>(visible[row][s])][shared][i];
         mixed.insert(mixed.end(), out.begin(), out.end());
       }
       const std::vector<double> attended = times(prefix + "self_attn.o_proj.weight", mixed);
@@ -132,7 +146,8 @@ std::vector<std::vector<double>> SlowTransformer::logits(const Tokens& tokens, c
   }
   std::vector<std::vector<double>> out;
   for (size_t row = 0; row < n; ++row)
-    out.push_back(times(tied_ ? "model.embed_tokens.weight" : "lm_head.weight", norm(x[row], "model.norm.weight")));
+    out.push_back(times(tied_ ? "model.embed_tokens.weight" : "lm_head.weight",
+                        norm(x[row], "model.norm.weight")));
   return out;
 }
 

@@ -8,9 +8,10 @@
 
 namespace pardec::test {
 
-/// A Llama or Qwen3 network as naive loops over doubles, without cache, batch, packing or a mask rule: each row is told
-/// which rows it sees. Its own reading of config.json; weights as stored. Written from Hugging Face's definition:
-/// RMS norm, rotary embedding over half heads (angles in float32, as there), grouped-query attention, SwiGLU.
+/// A Llama or Qwen3 network as naive loops over doubles, without cache, batch, packing or a mask
+/// rule: each row is told which rows it sees. Its own reading of config.json; weights as stored.
+/// Written from Hugging Face's definition: RMS norm, rotary embedding over half heads (angles in
+/// float32, as there), grouped-query attention, SwiGLU.
 class SlowTransformer {
  public:
   explicit SlowTransformer(const std::filesystem::path& checkpoint);
