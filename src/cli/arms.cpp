@@ -16,10 +16,11 @@ Json option_value(const std::string& text) {
 
 namespace {
 
-std::pair<std::string, std::string> key_value(const std::string& text, const std::string& flag) {
+std::pair<std::string, std::string> key_value(const std::string& text, const std::string& flag,
+                                              const char* expected = "option=value") {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw ConfigError(str(flag, " is '", text, "', expected option=value"));
+    throw ConfigError(str(flag, " is '", text, "', expected ", expected));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -28,12 +29,21 @@ bool has_option(const DecoderEntry& entry, const std::string& option) {
          std::find(entry.options.begin(), entry.options.end(), option) != entry.options.end();
 }
 
+/// ConfigError, which begins with `where`, for an option that the decoder has not.
+void check_option(const DecoderEntry& entry, const std::string& option, const std::string& where) {
+  if (has_option(entry, option)) return;
+  std::vector<std::string> known(entry.options.begin(), entry.options.end());
+  known.push_back("batch_size");
+  throw ConfigError(str(where, ": decoder ", entry.name, " has no option '", option, "'",
+                        known_names(option, known)));
+}
+
 void put(Arm& arm, const std::string& option, const Json& value) {
   if (option != "batch_size")
     arm.options[option] = value;
   else if (!value.is_number_integer() || value < 1 || value > std::numeric_limits<int>::max())
     throw ConfigError(str("arm ", arm.label, ": batch_size is ", dump(value),
-                          ", expected a whole number of at least 1"));
+                          ", expected a whole number from 1 to ", std::numeric_limits<int>::max()));
   else
     arm.batch_size = value.get<int>();
 }
@@ -51,19 +61,13 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
   }
   for (const auto& spec : specs) {
     auto parts = split(spec, ',');
-    const auto [label, decoder] = key_value(parts.front(), "--arm");
+    const auto [label, decoder] = key_value(parts.front(), "--arm", "LABEL=NAME[,option=value...]");
     arms.push_back({label, std::string(find_decoder(decoder).name), Json::object(), batch_size});
     auto& options = own.emplace_back();
     for (size_t i = 1; i < parts.size(); ++i) {
       auto [option, value] = key_value(parts[i], "--arm " + label);
       if (option.rfind(decoder + ".", 0) == 0) option.erase(0, decoder.size() + 1);
-      if (!has_option(find_decoder(decoder), option)) {
-        std::vector<std::string> known(find_decoder(decoder).options.begin(),
-                                       find_decoder(decoder).options.end());
-        known.push_back("batch_size");
-        throw ConfigError(str("--arm ", label, ": decoder ", decoder, " has no option '", option,
-                              "'", known_names(option, known)));
-      }
+      check_option(find_decoder(decoder), option, "--arm " + label);
       options.emplace_back(option, value);
     }
   }
@@ -113,9 +117,17 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const std::str
     const Json& set = read.any("set");
     read.finish();
     const std::string at = str(where, ": 'decoders'[", i, "]: ");
+    try {
+      find_decoder(name);
+    } catch (const ConfigError& error) {
+      throw ConfigError(at + error.what());
+    }
     if (!set.is_null() && !set.is_object())
       throw ConfigError(str(at, "'set' is ", dump(set), ", expected an object option: value"));
     for (const auto& [option, value] : set.items()) {
+      check_option(find_decoder(name),
+                   option.starts_with(name + ".") ? option.substr(name.size() + 1) : option,
+                   at + "'set'");
       if (value.is_structured() || value.is_null())
         throw ConfigError(str(at, "'set': '", option, "' is ", dump(value),
                               ", expected one number, text, true or false"));
@@ -124,8 +136,8 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const std::str
                               ", expected a value without a comma"));
     }
     if (spec.find(',') != std::string::npos || spec.find('=') != spec.rfind('='))
-      throw ConfigError(str(at, "label and name are '", spec,
-                            "', expected none of , and = in them"));
+      throw ConfigError(
+          str(at, "label and name are '", spec, "', expected none of , and = in them"));
     for (const auto& [option, value] : set.items())
       spec += str(",", option, "=", value.is_string() ? value.get<std::string>() : dump(value));
     specs.push_back(std::move(spec));

@@ -31,6 +31,14 @@ std::vector<std::string> long_flags(const CLI::App& app) {
   throw ConfigError(str(what, " (see 'pardec ", app.get_name(), " --help')"));
 }
 
+/// An app that remembers what it was given.
+class VerbApp : public CLI::App {
+ public:
+  VerbApp(const Verb& verb, std::vector<std::string> given)
+      : CLI::App(verb.summary, verb.name), arguments(std::move(given)) {}
+  const std::vector<std::string> arguments;
+};
+
 /// What CLI11 complains of, with where the value stands and what was expected there.
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
                     const std::vector<std::string>& arguments) {
@@ -40,10 +48,11 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
     const std::string expected = type == "N"   ? "a whole number"
                                  : type == "X" ? "a number"
                                                : "a value of kind " + type;
-    if (const std::string start = str("Could not convert: ", name, " = "); said.starts_with(start)) {
-      const bool given = std::any_of(
-          arguments.begin(), arguments.end(),
-          [&](const std::string& a) { return split(a, '=').front() == name; });
+    if (const std::string start = str("Could not convert: ", name, " = ");
+        said.starts_with(start)) {
+      const bool given = std::any_of(arguments.begin(), arguments.end(), [&](const std::string& a) {
+        return split(a, '=').front() == name;
+      });
       return str(given || option->get_envname().empty() ? name : option->get_envname(), " is '",
                  said.substr(start.size()), "', expected ", expected);
     }
@@ -93,7 +102,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
             ? str("unknown flag '", first, "' before a verb, expected --help, --version or a verb")
             : str("unknown verb '", first, "'", known_names(first, names)));
 
-  CLI::App app(verb->summary, verb->name);
+  VerbApp app(*verb, {argv + 1, argv + argc});
   app.footer("Example:\n  " + verb->example);
   app.allow_extras();
   const std::function<int()> execute = verb->add(app);
@@ -121,6 +130,10 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
     usage_error(app, str("unexpected argument '", extra, "'"));
   }
   return execute();
+}
+
+const std::vector<std::string>& command_arguments(const CLI::App& app) {
+  return dynamic_cast<const VerbApp&>(app).arguments;
 }
 
 void apply_config(CLI::App& app, const Json& config, const std::string& where,

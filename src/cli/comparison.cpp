@@ -265,7 +265,9 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
                                                          static_cast<double>(run.totals.forwards)
                                                    : std::nan("");
 
-    Cell speedup("-"), interval("-"), blocks(number_cell(run.measured_blocks)), same("-");
+    const Cell nothing("-", Json());  // null for a program that reads the table
+    Cell speedup = nothing, interval = nothing, blocks = number_cell(run.measured_blocks),
+         same = nothing;
     if (baseline) {
       std::vector<BlockPair> pairs;
       for (const auto& pair : store.block_pairs(baseline->run.id, row.id))

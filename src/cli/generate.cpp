@@ -30,6 +30,9 @@ std::vector<Tokens> parse_token_lists(const std::string& text) {
   if (text.rfind('@', 0) == 0) {
     lines = split(read_file(text.substr(1)), '\n');
     while (!lines.empty() && strip(lines.back()).empty()) lines.pop_back();
+    if (lines.empty())
+      throw ConfigError(str("--prompt-tokens: ", text.substr(1),
+                            " is empty, expected token ids such as 1,2,3, one list a line"));
   }
   std::vector<Tokens> lists;
   for (size_t i = 0; i < lines.size(); ++i) {

@@ -54,7 +54,7 @@ Verb list_verb() {
             return [flags] {
               const TableFormat format = parse_table_format(flags->format);
               if (!flags->what.empty() && flags->what != "decoders" && flags->what != "datasets")
-                throw ConfigError(str("list: '", flags->what, "'",
+                throw ConfigError(str("list: there is no list of '", flags->what, "'",
                                       known_names(flags->what, {"decoders", "datasets"})));
               if (flags->what != "datasets") std::cout << render(decoder_table(), format);
               if (flags->what.empty()) std::cout << "\n";

@@ -150,7 +150,7 @@ Verb model_verb() {
             return [flags] {
               if (flags->action == "inspect") return inspect(*flags);
               if (flags->action == "synth") return synthesise(*flags);
-              throw ConfigError(str("model: '", flags->action, "'",
+              throw ConfigError(str("model: unknown action '", flags->action, "'",
                                     known_names(flags->action, {"inspect", "synth"})));
             };
           }};

@@ -119,8 +119,14 @@ void read_experiment(CLI::App& app, RunFlags& flags) {
   JsonReader read(json, flags.config);
   flags.name = read.optional<std::string>("name", flags.name);
   if (flags.model.model.empty()) flags.model.model = read.optional<std::string>("model", "");
-  if (flags.datasets.empty())
+  if (flags.datasets.empty()) {
     flags.datasets = read.optional<std::vector<std::string>>("datasets", {});
+    for (const auto& name : flags.datasets) try {
+        find_dataset(name);
+      } catch (const ConfigError& error) {
+        throw ConfigError(str(read.where("datasets"), ": ", error.what()));
+      }
+  }
   if (flags.decoders.empty() && flags.arms.empty() && json.contains("decoders"))
     flags.arms = arms_of_experiment(json["decoders"], flags.config);
 }
@@ -564,6 +570,7 @@ void Experiment::run() {
 int run(CLI::App& app, RunFlags& flags) {
   if (!flags.config.empty()) read_experiment(app, flags);
   flags.db_is_default = app.get_option("--db")->count() == 0;
+  flags.argv = command_arguments(app);
   check(flags);
   parse_shard(flags.shard);
   parse_progress_style(flags.progress);
@@ -571,9 +578,9 @@ int run(CLI::App& app, RunFlags& flags) {
   flags.decode.sampling();
   find_chat_template(flags.decode.chat_template);
   const std::vector<Arm> arms = make_arms(flags.decoders, flags.arms, flags.sets, flags.batch_size);
-  for (size_t a = 0; a < arms.size(); ++a) baseline_of(arms, a, flags.baseline);
   std::vector<std::unique_ptr<Decoder>> decoders;
   for (const auto& arm : arms) decoders.push_back(make_decoder(arm.decoder, arm.options));
+  for (size_t a = 0; a < arms.size(); ++a) baseline_of(arms, a, flags.baseline);
   const std::vector<Workload> workloads = load_workloads(flags, arms, decoders);
   if (flags.dry_run) {
     print_plan(flags, arms, decoders, workloads);
@@ -586,16 +593,15 @@ int run(CLI::App& app, RunFlags& flags) {
   NewDatabase made(flags.db);
   Store store(flags.db, {.create_folders = flags.db_is_default});
   Checkpoint checkpoint = load_checkpoint(flags.model, true);
+  Experiment experiment(flags, arms, decoders, workloads, store, checkpoint);
+  experiment.begin();
+  made.keep();
   for (const auto& work : workloads)
     if (work.dataset.sample)
       std::fprintf(stderr,
                    "%s: no --data-root, so the project's own sample of %zu examples is used\n",
                    work.dataset.name.c_str(), work.dataset.examples.size());
   if (!checkpoint.note.empty()) std::fprintf(stderr, "model: %s\n", checkpoint.note.c_str());
-
-  Experiment experiment(flags, arms, decoders, workloads, store, checkpoint);
-  experiment.begin();
-  made.keep();
   experiment.run();
   if (interrupts.load() > 0) {
     std::fprintf(

@@ -69,8 +69,10 @@ Job parse_job(const Json& json, const std::string& where) {
     job.limits.max_new_tokens = limits.optional<int>("max_new_tokens", job.limits.max_new_tokens);
     job.limits.per_field = limits.optional<int>("per_field", job.limits.per_field);
     limits.finish();
-    if (job.limits.max_new_tokens < 1 || job.limits.per_field < 1)
-      throw ConfigError(str(read.where("limits"), " holds a number below 1, expected at least 1"));
+    for (const auto& [key, limit] : {std::pair{"max_new_tokens", job.limits.max_new_tokens},
+                                     std::pair{"per_field", job.limits.per_field}})
+      if (limit < 1)
+        throw ConfigError(str(limits.where(key), " is ", limit, ", expected at least 1"));
   }
   if (read.has("sampling")) {
     JsonReader sampling(read.any("sampling"), read.where("sampling"));

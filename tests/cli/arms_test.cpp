@@ -1,6 +1,7 @@
 #include "src/cli/arms.hpp"
 
 #include "src/support/error.hpp"
+#include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace pardec;
@@ -35,9 +36,12 @@ TEST_CASE("wrong arms are refused with the near names") {
                     Catch::Contains("no arm has this option"));
   CHECK_THROWS_WITH(make_arms({}, {"x=hpd,kmax=3"}, {}, 1),
                     "--arm x: decoder hpd has no option 'kmax'; did you mean 'k_max'?");
-  CHECK_THROWS_WITH(make_arms({}, {"hpd"}, {}, 1), "--arm is 'hpd', expected option=value");
-  CHECK_THROWS_WITH(make_arms({}, {"x=hpd,batch_size=0"}, {}, 1),
-                    "arm x: batch_size is 0, expected at least 1");
+  CHECK_THROWS_WITH(make_arms({}, {"hpd"}, {}, 1),
+                    "--arm is 'hpd', expected LABEL=NAME[,option=value...]");
+  for (const char* size : {"0", "-3", "1.5", "99999999999"})
+    CHECK_THROWS_WITH(
+        make_arms({}, {str("x=hpd,batch_size=", size)}, {}, 1),
+        str("arm x: batch_size is ", size, ", expected a whole number from 1 to 2147483647"));
 }
 
 TEST_CASE("each arm's baseline is the one its paper compares with") {
@@ -64,4 +68,16 @@ TEST_CASE("an experiment file's decoders are arms") {
   CHECK(arms[1].label == "ar");
   CHECK_THROWS_WITH(arms_of_experiment(Json::parse(R"([{"nam":"ar"}])"), "x.json"),
                     "x.json: 'decoders'[0]: 'name' is missing");
+  const auto refused = [](const char* decoders, const std::string& what) {
+    CHECK_THROWS_WITH(arms_of_experiment(Json::parse(decoders), "x.json"),
+                      "x.json: 'decoders'[0]: " + what);
+  };
+  refused(R"([{"name":"hdp"}])", "unknown decoder 'hdp'; did you mean 'hpd'?");
+  refused(R"([{"name":"hpd","set":5}])", "'set' is 5, expected an object option: value");
+  refused(R"([{"name":"hpd","set":{"kmax":5}}])",
+          "'set': decoder hpd has no option 'kmax'; did you mean 'k_max'?");
+  refused(R"([{"name":"hpd","set":{"k_max":[8,16]}}])",
+          "'set': 'k_max' is [8,16], expected one number, text, true or false");
+  refused(R"([{"name":"hpd","label":"a=b"}])",
+          "label and name are 'a=b=hpd', expected none of , and = in them");
 }

@@ -1,0 +1,159 @@
+"""What the tests of the command line share: running the program, tiny networks, reading the database, counting checks."""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "datasets" / "samples"
+TOKENIZER = ROOT / "experiments" / "quickstart" / "tokenizer.json"
+DATA = pathlib.Path(os.environ.get("PARDEC_TEST_DATA") or ROOT.parent / "shared" / "data")
+
+# A network that a test has in a moment; enough positions for a prompt and six products.
+TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 128,
+        "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 4096,
+        "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "tie_word_embeddings": False}
+
+
+class Checks:
+    """Counts checks; prints those that fail."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def __call__(self, good, what):
+        good = bool(good)
+        self.passed, self.failed = self.passed + good, self.failed + (not good)
+        if not good:
+            print("FAILED:", what, flush=True)
+        return good
+
+    def finish(self):
+        """Prints the summary; returns the exit code."""
+        print(f"{self.passed} passed, {self.failed} failed")
+        return 1 if self.failed or not self.passed else 0
+
+
+def clean_environment(**extra):
+    """The environment without what would change the program's defaults."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("PARDEC_") and k not in ("NO_COLOR", "TERM")}
+    return {**kept, "OMP_NUM_THREADS": "1", **{k: str(v) for k, v in extra.items()}}
+
+
+class Program:
+    """`pardec`, always called in one scratch folder."""
+
+    def __init__(self, path, folder):
+        self.path = str(pathlib.Path(path).resolve())
+        self.folder = pathlib.Path(folder)
+
+    def arguments(self, args):
+        """The whole command line; verbs that compute get one thread."""
+        args = [str(a) for a in args]
+        if args and args[0] in ("run", "generate") and "--threads" not in args and "--help" not in args:
+            args += ["--threads", "1"]
+        return [self.path, *args]
+
+    def __call__(self, *args, timeout=300, env=None, **options):
+        return subprocess.run(self.arguments(args), cwd=self.folder, capture_output=True, text=True, timeout=timeout,
+                              env=clean_environment(**(env or {})), stdin=subprocess.DEVNULL, **options)
+
+    def start(self, *args, **options):
+        """The same without waiting for its end."""
+        return subprocess.Popen(self.arguments(args), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=clean_environment(), stdin=subprocess.DEVNULL, **options)
+
+    def good(self, *args, **options):
+        """A call that the test cannot go on without; returns what it printed."""
+        ran = self(*args, **options)
+        if ran.returncode != 0:
+            sys.exit(f"pardec {' '.join(map(str, args))}: exit {ran.returncode}: {ran.stderr}")
+        return ran.stdout
+
+    def synthesise(self, name, seed=1, **changes):
+        """A network of random weights in the scratch folder; returns its folder."""
+        config = self.folder / f"{name}.config.json"
+        config.write_text(json.dumps({**TINY, **changes}))
+        self.good("model", "synth", self.folder / name, "--config", config, "--seed", seed)
+        return self.folder / name
+
+
+@contextlib.contextmanager
+def scratch(program):
+    """A `Program` with a scratch folder that goes away."""
+    with tempfile.TemporaryDirectory(prefix="pardec-cli-") as folder:
+        yield Program(program, folder)
+
+
+def query(db, sql, *parameters):
+    """All rows, as dictionaries."""
+    with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True, timeout=30)) as connection:
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute(sql, parameters)]
+
+
+def change(db, sql, *parameters):
+    """Changes a database behind the program's back."""
+    with contextlib.closing(sqlite3.connect(db, timeout=30)) as connection, connection:
+        return connection.execute(sql, parameters).rowcount
+
+
+def job_count(db):
+    """How many jobs are committed; 0 while there is no database yet."""
+    try:
+        return query(db, "SELECT count(*) AS n FROM job")[0]["n"]
+    except sqlite3.Error:
+        return 0
+
+
+def answers(db, where="1"):
+    """Every answer by arm, dataset, sample and repeat: its text, ids, fields, error and stop reason."""
+    rows = query(db, f"""SELECT run.label, dataset.name, sample.key, generation.repeat, generation.text, generation.tokens, generation.fields,
+                                generation.error, generation.stop
+                         FROM generation JOIN run ON run.id = generation.run_id JOIN sample ON sample.id = generation.sample_id
+                         JOIN dataset ON dataset.id = run.dataset_id WHERE {where}""")
+    found = {}
+    for row in rows:
+        key = (row["label"], row["name"], row["key"], row["repeat"])
+        if key in found:
+            sys.exit(f"{db}: {key} stands twice")
+        found[key] = (row["text"], row["tokens"], row["fields"], row["error"], row["stop"])
+    return found
+
+
+def signal_after(process, db, jobs, number, pause=0.0):
+    """Sends a signal once `jobs` jobs are committed; returns whether the process still ran then."""
+    while process.poll() is None and job_count(db) < jobs:
+        time.sleep(0.002)
+    time.sleep(pause)
+    if process.poll() is not None:
+        return False
+    process.send_signal(number)
+    return True
+
+
+def kill_after(process, db, jobs, pause=0.0):
+    """kill -9 once `jobs` jobs are committed; returns whether it died of it."""
+    signal_after(process, db, jobs, signal.SIGKILL, pause)
+    process.communicate(timeout=120)
+    return process.returncode == -signal.SIGKILL
+
+
+def records(dataset, split="test", root=SAMPLES):
+    """A dataset's file, one dictionary a product."""
+    with open(pathlib.Path(root) / dataset / f"{split}.jsonl", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def write_lines(file, lines):
+    """A JSON-lines file of dictionaries, or of texts as they are."""
+    file = pathlib.Path(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), encoding="utf-8")
+    return file

@@ -1,0 +1,464 @@
+"""`pardec run`, `compare`, `generate` and the small verbs, from outside: what is printed is what is stored, and what is stored is right.
+
+Usage: run_test.py PROGRAM
+
+The project's samples and networks of random weights. Numbers of the table are computed again here from the database and the dataset's own file.
+"""
+import collections
+import csv
+import io
+import json
+import re
+import shutil
+import sys
+
+from harness import SAMPLES, TINY, Checks, answers, change, query, records, scratch, write_lines
+
+SHORT = ["--max-new-tokens", 24, "--set", "hpd.k_max=6", "--set", "hpd.stack=3", "--progress", "none"]
+VERBS = ("run", "generate", "compare", "model", "list", "doctor")
+COUNTERS = {"prompt", "chosen", "forced", "fed", "text", "forwards", "prefill_ns", "decode_ns", "total_ns", "cached_peak", "cached_sum", "attended",
+            "scratch", "branches", "branch_lengths", "parallel_ratio", "emitted"}
+
+
+def close(a, b, tolerance=1e-9):
+    """Equal up to rounding of a few operations in double precision."""
+    if a is None or b is None:
+        return a is b
+    return abs(a - b) <= tolerance * max(abs(a), abs(b), 1e-300)
+
+
+# What a table says -------------------------------------------------------------------------------
+
+def parse_md(text):
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]] for line in rows]
+    return cells[0], cells[2:]
+
+
+def parse_latex(text):
+    body = text.split("\\toprule\n")[1].split("\\bottomrule")[0].replace("\\midrule\n", "")
+    lines = [[c.strip() for c in line.removesuffix(" \\\\").split(" & ")] for line in body.strip().splitlines()]
+    lines = [[c.replace("\\%", "%").replace("\\_", "_") for c in line] for line in lines]
+    return lines[0], lines[1:]
+
+
+def formats(check, pardec, db):
+    """All five formats hold the same table; returns the rows of the json one."""
+    printed = {f: pardec.good("compare", "--db", db, "--format", f) for f in ("md", "csv", "json", "jsonl", "latex")}
+    table = json.loads(printed["json"])
+    check(set(table) == {"title", "columns", "rows", "notes"} and all(list(row) == table["columns"] for row in table["rows"]), "json: keys of the table")
+    check([json.loads(line) for line in printed["jsonl"].splitlines()] == table["rows"], "jsonl holds the rows of json")
+    header, *rows = list(csv.reader(io.StringIO(printed["csv"])))
+    md_header, md_rows = parse_md(printed["md"])
+    tex_header, tex_rows = parse_latex(printed["latex"])
+    check(header == md_header == tex_header and len(header) == len(table["columns"]), f"headers differ: {header}, {md_header}, {tex_header}")
+    check(len(rows) == len(md_rows) == len(tex_rows) == len(table["rows"]), "the formats have as many rows")
+    check(md_rows == tex_rows, "md and latex hold the same cells")
+    for row, values, shown in zip(rows, table["rows"], md_rows):
+        for cell, (key, value), text in zip(row, values.items(), shown):
+            if value is None:
+                check(cell == "" and text in ("-", "n/a"), f"{key}: null in json, '{cell}' in csv, '{text}' in md")
+            elif isinstance(value, float):
+                check(float(cell) == value, f"{key}: {value} in json, '{cell}' in csv")
+                digits = re.match(r"-?\d+(\.(\d+))?", text)
+                scale = 100 if text.endswith("%") else 1
+                check(digits and abs(float(digits[0]) - scale * value) <= 0.5000001 * 10 ** -len(digits[2] or ""), f"{key}: {value} in json, '{text}' in md")
+            elif isinstance(value, (int, str)):
+                check(cell == str(value), f"{key}: {value} in json, '{cell}' in csv")
+                check(text == str(value), f"{key}: {value} in json, '{text}' in md")
+            else:
+                check(json.loads(cell) == value, f"{key}: {value} in json, '{cell}' in csv")
+    check("own sample" in printed["md"] and "untrained" in printed["md"] and all("own sample" in r["dataset"] for r in table["rows"]),
+          "the table says that the data is a sample and the network untrained")
+    return table["rows"]
+
+
+# What is stored ----------------------------------------------------------------------------------
+
+def fields_of_category(dataset):
+    """The attributes that every product of a category is asked for: those of train.jsonl, in order of appearance."""
+    lists = collections.defaultdict(dict)
+    for record in records(dataset, "train"):
+        lists[record["category"]].update(dict.fromkeys(record["target_scores"]))
+    return {category: list(attributes) for category, attributes in lists.items()}
+
+
+def f1(vc, predicted, wanted):
+    precision, recall = vc / predicted if predicted else 0, vc / wanted if wanted else 0
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0
+
+
+def extractgpt(dataset, predictions, strict=False):
+    """(micro, macro) value F1 of {sample: {attribute: prediction}}: exact matches among accepted values, by pair of category and attribute."""
+    pairs = collections.defaultdict(collections.Counter)
+    for i, record in enumerate(records(dataset)):
+        for attribute, predicted in predictions[f"test-{i}"].items():
+            annotated = record["target_scores"].get(attribute)
+            if annotated is None and not strict:
+                continue
+            references = [] if annotated is None or next(iter(annotated)) == "n/a" else [v.strip() for v in annotated if v != "n/a"]
+            absent = predicted in ("", "n/a", "None")
+            count = pairs[record["category"], attribute]
+            count["vc"] += bool(references) and not absent and predicted in references
+            count["predicted"] += not absent
+            count["wanted"] += bool(references)
+    pairs = [p for p in pairs.values() if p["predicted"] or p["wanted"]]
+    total = sum(pairs, collections.Counter())
+    return f1(total["vc"], total["predicted"], total["wanted"]), sum(f1(p["vc"], p["predicted"], p["wanted"]) for p in pairs) / len(pairs)
+
+
+def numbers(check, db, rows):
+    """products/s, ratio of totals, identical share, tokens a forward and F1 from the tables and the dataset's file."""
+    for row in rows:
+        dataset, label = row["dataset"].split()[0], row["arm"]
+        run = query(db, "SELECT run.* FROM run JOIN dataset ON dataset.id = dataset_id WHERE label = ? AND name = ?", label, dataset)[0]
+        what = f"{dataset} {label}"
+        blocks = query(db, "SELECT * FROM block WHERE run_id = ? AND wall_ns IS NOT NULL", run["id"])
+        check(close(row["examples_per_second"], sum(b["example_count"] for b in blocks) / sum(b["wall_ns"] for b in blocks) * 1e9),
+              f"{what}: {row['examples_per_second']} products/s")
+        jobs = query(db, "SELECT * FROM job WHERE run_id = ?", run["id"])
+        check(close(row["tokens_per_forward"], sum(j["chosen"] for j in jobs) / sum(j["forwards"] for j in jobs)), f"{what}: tokens a forward")
+        generations = query(db, "SELECT generation.*, sample.key AS sample FROM generation JOIN sample ON sample.id = sample_id WHERE run_id = ?", run["id"])
+        check(row["n"] == len(generations) == len(records(dataset)) and row["failed"] == 0, f"{what}: {row['n']} answers")
+        if run["baseline"]:
+            base = query(db, "SELECT id FROM run WHERE invocation = ? AND dataset_id = ? AND label = ?", run["invocation"], run["dataset_id"],
+                         run["baseline"])[0]
+            theirs = {b["block_key"]: b for b in query(db, "SELECT * FROM block WHERE run_id = ?", base["id"])}
+            check(all(theirs[b["block_key"]]["process"] == b["process"] for b in blocks) and row["blocks"] == len(blocks), f"{what}: blocks in pairs")
+            ratio = sum(theirs[b["block_key"]]["wall_ns"] for b in blocks) / sum(b["wall_ns"] for b in blocks)
+            check(close(row["speedup"], ratio), f"{what}: speedup {row['speedup']}, totals give {ratio}")
+            low, high = row["speedup_interval"]
+            check(low <= ratio <= high, f"{what}: {ratio} lies outside of its interval {low}, {high}")
+            other = {g["sample_id"]: [f["text"] for f in json.loads(g["fields"])]
+                     for g in query(db, "SELECT sample_id, fields FROM generation WHERE run_id = ?", base["id"])}
+            same = [other[g["sample_id"]] == [f["text"] for f in json.loads(g["fields"])] for g in generations]
+            check(close(row["identical"], sum(same) / len(same)), f"{what}: identical {row['identical']}, the fields give {sum(same) / len(same)}")
+            check([bool(g["identical"]) for g in generations] == same, f"{what}: column identical")
+            check(all((g["first_difference"] is None) == bool(g["identical"]) for g in generations), f"{what}: where answers differ stands for those that do")
+        else:
+            check(row["identical"] is None and row["speedup_interval"] is None and row["speedup"] == 1, f"{what}: the baseline's row: {row}")
+        asked = fields_of_category(dataset)
+        by_sample = {g["sample"]: json.loads(g["fields"]) for g in generations}
+        for i, record in enumerate(records(dataset)):
+            check([f["name"] for f in by_sample[f"test-{i}"]] == asked[record["category"]], f"{what}: product {i} was asked for its category's attributes")
+        predictions = {sample: {f["name"]: f["text"] for f in fields} for sample, fields in by_sample.items()}
+        micro, macro = extractgpt(dataset, predictions)
+        strict, _ = extractgpt(dataset, predictions, strict=True)
+        check(close(row["f1_micro"], micro) and close(row["f1_macro"], macro) and close(row["f1_strict"], strict),
+              f"{what}: F1 {row['f1_micro']}, {row['f1_macro']}, {row['f1_strict']}; computed again {micro}, {macro}, {strict}")
+
+
+def identities(check, what, db):
+    """What the counters of every job say of one another."""
+    for job in query(db, "SELECT job.*, run.decoder, run.options FROM job JOIN run ON run.id = run_id WHERE job.error IS NULL"):
+        where = f"{what}: {job['decoder']} {job['key']}"
+        histogram = {h["emitted"]: h["forwards"] for h in query(db, "SELECT * FROM step_histogram WHERE job_id = ?", job["id"])}
+        branches = json.loads(job["branch_lengths"])
+        fields = [f for g in query(db, "SELECT fields FROM generation WHERE job_id = ? ORDER BY id", job["id"]) for f in json.loads(g["fields"])]
+        check(sum(histogram.values()) == job["forwards"], f"{where}: the histogram's forwards {histogram}, {job['forwards']}")
+        check(sum(n * k for n, k in histogram.items()) == job["chosen"], f"{where}: the histogram's tokens {histogram}, {job['chosen']}")
+        check(sum(branches) == job["chosen"] and len(branches) == job["branches"], f"{where}: branches {branches}, chosen {job['chosen']}")
+        check(close(job["parallel_ratio"], job["chosen"] / job["forwards"]), f"{where}: parallel ratio")
+        check(0 <= job["text_tokens"] <= job["chosen"], f"{where}: text {job['text_tokens']} of {job['chosen']}")
+        options = json.loads(job["options"])
+        # Every chosen token is fed but the last of its stream; with forced keys a value cut short is fed whole, if another key follows.
+        unfed = job["branches"] if not options.get("forced_keys") else 1 + sum(f["stop"] == "terminator" for f in fields[:-1])
+        check(job["fed"] == job["prompt_tokens"] + job["forced"] + job["chosen"] - unfed,
+              f"{where}: fed {job['fed']}, prompt {job['prompt_tokens']}, forced {job['forced']}, chosen {job['chosen']}, not fed {unfed}")
+        check(job["cached_peak"] == job["fed"] and job["scratch"] == 0, f"{where}: nothing is dropped, {job['cached_peak']} of {job['fed']} rows are kept")
+        # Of prompts that run side by side the longest time holds, for each of the three.
+        both = job["prefill_ns"] + job["decode_ns"]
+        check(job["prefill_ns"] > 0 and (both == job["total_ns"] if options.get("ask") != "separately" else job["decode_ns"] <= job["total_ns"] <= both),
+              f"{where}: prefill {job['prefill_ns']} and decode {job['decode_ns']} make up the total {job['total_ns']}")
+        if job["decoder"] == "hpd":
+            check(len(branches) == len(fields) and [len(f["tokens"]) for f in fields] == branches, f"{where}: one stream a value")
+            check(max(branches) <= options["k_max"] and max(branches) == job["forwards"],
+                  f"{where}: the longest value has {max(branches)} tokens in {job['forwards']} forwards")
+            check(histogram.get(len(branches), 0) >= 1, f"{where}: the first forward gives a token of each value")
+            check(all(f["stop"] == "terminator" or len(f["tokens"]) == options["k_max"] for f in fields), f"{where}: values end at a terminator or at K_max")
+            examples = job["key"].split("+")
+            check(len(examples) <= options["stack"], f"{where}: {len(examples)} products, stack {options['stack']}")
+        elif options["ask"] == "together" and not options["forced_keys"]:
+            tokens = json.loads(job["tokens"])
+            check(len(tokens) == job["chosen"] == job["forwards"] and job["forced"] == 0,
+                  f"{where}: {len(tokens)} ids, chosen {job['chosen']}, forwards {job['forwards']}")
+            n = job["prompt_tokens"]
+            check(job["attended"] == n * (n + 1) // 2 + sum(range(n + 1, job["fed"] + 1)), f"{where}: every row sees itself and all before it")
+            top2 = json.loads(job["top2"])
+            check(len(top2["stream"]) == len(tokens) and min(top2["stream"]) >= 0, f"{where}: a gap for each choice")
+
+
+# Running -----------------------------------------------------------------------------------------
+
+def main_run(check, pardec, model):
+    db = pardec.folder / "main.sqlite"
+    ran = pardec("run", "--model", model, "--arm", "ar=ar", "--arm", "keys=ar,forced_keys=true", "--arm", "one=ar,ask=separately", "--arm", "hpd=hpd",
+                 "--dataset", "oa-mine,ae-110k", "--per-field", 5, "--db", db, *SHORT)
+    check(ran.returncode == 0, f"run: exit {ran.returncode}: {ran.stderr}")
+    check("\x1b" not in ran.stdout + ran.stderr and "\r" not in ran.stderr, "no escape codes where no terminal is")
+    again = pardec.good("compare", "--db", db)
+    check(ran.stdout == again, "run prints what compare prints")
+    check(ran.stderr.splitlines()[-1] == f"database: {db}" and "own sample of 38" in ran.stderr,
+          f"run says where the database is, and that a sample is used: {ran.stderr}")
+    rows = formats(check, pardec, db)
+    check([r["arm"] for r in rows] == ["ar", "keys", "one", "hpd"] * 2, f"rows {[r['arm'] for r in rows]}")
+    numbers(check, db, rows)
+    identities(check, "run", db)
+    for extra in (["--accounting"], ["--accounting", "--usd-per-hour", 3.77], ["--differences", 5]):
+        table = json.loads(pardec.good("compare", "--db", db, "--format", "json", *extra))
+        check(table["rows"] and all(list(r) == table["columns"] for r in table["rows"]), f"compare {extra}")
+        if extra == ["--accounting"]:
+            for row in table["rows"]:
+                sums = query(db, """SELECT sum(prompt_tokens) AS prompt, sum(forced) AS forced, sum(chosen) AS chosen, sum(fed) AS fed,
+                                    sum(text_tokens) AS text, sum(forwards) AS forwards, sum(attended) AS attended, max(cached_peak) AS cached_peak, count(*) AS jobs
+                                    FROM job JOIN run ON run.id = run_id JOIN dataset ON dataset.id = dataset_id WHERE label = ? AND name = ?""",
+                             row["arm"], row["dataset"].split()[0])[0]
+                check(all(row[key] == value for key, value in sums.items()), f"accounting of {row['arm']} on {row['dataset']}: {row}, stored {sums}")
+    baseline = json.loads(pardec.good("compare", "--db", db, "--format", "json", "--baseline", "hpd"))["rows"]
+    by_arm = {(r["dataset"], r["arm"]): r for r in rows}
+    for row in baseline:
+        if row["arm"] == "ar":
+            check(close(row["speedup"], 1 / by_arm[row["dataset"], "hpd"]["speedup"]), "the ratio the other way round is the inverse")
+    run = query(db, "SELECT * FROM run")[0]
+    check(json.loads(run["argv"])[:3] == ["run", "--model", str(model)], f"argv {run['argv']}")
+    said = [run[key] for key in ("untrained", "threads", "device", "dtype")]
+    check(said == [1, 1, "cpu", "fp32"] and run["commit_hash"] and run["ended_utc"] > run["started_utc"], f"the run row: {run}")
+    check(json.loads(query(db, "SELECT json FROM environment")[0]["json"])["processor"] is not None, "the environment is stored")
+    return db
+
+
+def same_answers(check, pardec, model):
+    """Seed, batch size, order and blocks: what may change answers and what may not."""
+    base = ["run", "--model", model, "--decoder", "ar,hpd", "--dataset", "oa-mine", *SHORT]
+
+    def of(name, *more):
+        pardec.good(*base, "--db", f"{name}.sqlite", *more)
+        return answers(pardec.folder / f"{name}.sqlite")
+
+    greedy = of("greedy", "--batch-size", 8)
+    for what, more in (("batch size 1", ["--batch-size", 1]), ("batch size 5", ["--batch-size", 5]), ("blocks of 2", ["--block", 2]),
+                       ("blocked order", ["--order", "blocked"]), ("another seed", ["--seed", 7]), ("no warm-up", ["--warmup", 0])):
+        check(of(what.replace(" ", "-"), *more) == greedy, f"{what} changes greedy answers")
+    sampled = of("sampled", "--temperature", 1.0, "--top-k", 50, "--top-p", 0.95)
+    check(sampled != greedy, "temperature changes answers")
+    check(of("sampled-again", "--temperature", 1.0, "--top-k", 50, "--top-p", 0.95) == sampled, "the same seed gives the same answers")
+    check(of("sampled-packed", "--temperature", 1.0, "--top-k", 50, "--top-p", 0.95, "--batch-size", 3) == sampled, "batch size changes sampled answers")
+    check(of("sampled-seed", "--temperature", 1.0, "--top-k", 50, "--top-p", 0.95, "--seed", 2) != sampled, "another seed gives other answers")
+    repeats = of("repeats", "--runs", 2, "--limit", 4)
+    check({key[3] for key in repeats} == {0, 1} and all(repeats[(*key[:3], 0)] == value for key, value in repeats.items()), "--runs 2 repeats every answer")
+
+
+def limits(check, pardec, model):
+    """--limit takes one sample for all arms, spread over categories; --offset goes on behind it."""
+    def taken(*more):
+        db = pardec.folder / "limit.sqlite"
+        db.unlink(missing_ok=True)
+        pardec.good("run", "--model", model, "--decoder", "ar,hpd", "--dataset", "oa-mine", *SHORT, "--db", db, *more)
+        found = collections.defaultdict(set)
+        for label, _, sample, _ in answers(db):
+            found[label].add(sample)
+        check(found["ar"] == found["hpd"], f"{more}: arms take other samples: {dict(found)}")
+        return found["ar"]
+
+    category = {f"test-{i}": r["category"] for i, r in enumerate(records("oa-mine"))}
+    six = taken("--limit", 6)
+    check(len(six) == 6 and len({category[s] for s in six}) == len(set(category.values())), f"--limit 6 takes {sorted(six)} of {len(set(category.values()))} categories")
+    check(taken("--limit", 6) == six, "--limit takes the same again")
+    check(taken("--limit", 6, "--set", "hpd.stack=1", "--batch-size", 3) == six, "--limit does not depend on the arms' options")
+    check(taken("--limit", 6, "--seed", 2) != six, "--limit under another seed takes others")
+    rest = taken("--offset", 6)
+    check(not rest & six and len(rest | six) == len(category), "--offset 6 leaves out what --limit 6 takes")
+    check(taken("--limit", 1000) == set(category), "--limit beyond the end takes all")
+
+
+def precedence(check, pardec, model):
+    """flag > environment > -c file > default."""
+    file = pardec.folder / "experiment.json"
+    file.write_text(json.dumps({"name": "e", "model": str(model), "datasets": ["oa-mine"], "batch_size": 3, "limit": 6, "seed": 4,
+                                "decoders": [{"label": "base", "name": "ar"}, {"label": "fast", "name": "hpd", "set": {"k_max": 5, "hpd.stack": 2}}]}))
+
+    def plan(*args, env=None):
+        return json.loads(pardec.good("run", "--dry-run", "--format", "json", *args, env=env))["rows"]
+
+    in_flight = lambda *args, env=None: {r["in flight"] for r in plan(*args, env=env)}
+    check(in_flight("--decoder", "ar", "--dataset", "oa-mine") == {8}, "the default")
+    rows = plan("-c", file)
+    check([(r["arm"], r["decoder"], r["in flight"], r["examples"]) for r in rows] == [("base", "ar", 3, 6), ("fast", "hpd", 3, 6)], f"the file's values: {rows}")
+    check(json.loads(rows[1]["options"]) == {"k_max": 5, "stack": 2, "isolated": "none"}, f"the file's options: {rows[1]['options']}")
+    check(in_flight("-c", file, env={"PARDEC_BATCH_SIZE": 4}) == {4}, "the environment beats the file")
+    check(in_flight("-c", file, "--batch-size", 5, env={"PARDEC_BATCH_SIZE": 4}) == {5}, "the flag beats the environment")
+    check(in_flight("--decoder", "ar", "--dataset", "oa-mine", env={"PARDEC_BATCH_SIZE": 4}) == {4}, "the environment beats the default")
+    check([r["arm"] for r in plan("-c", file, "--decoder", "hpd")] == ["hpd"], "decoders of the command line replace the file's")
+    check({r["dataset"].split()[0] for r in plan("-c", file, env={"PARDEC_DATASET": "ae-110k"})} == {"ae-110k"}, "datasets of the environment replace the file's")
+    arms = plan("--decoder", "ar", "--dataset", "oa-mine", "--arm", "wide=hpd,k_max=9,batch_size=2", "--set", "hpd.k_max=4", "--set", "batch_size=6")
+    check([(r["arm"], r["in flight"]) for r in arms] == [("ar", 6), ("wide", 2)] and json.loads(arms[1]["options"])["k_max"] == 9, f"an arm's own option beats --set: {arms}")
+    check([r["compared with"] for r in arms] == ["-", "ar"], f"hpd is compared with ar: {arms}")
+
+
+def dry_run(check, pardec):
+    before = sorted(pardec.folder.rglob("*"))
+    for flags in ([], ["--resume"], ["--shard", "1/3"]):
+        ran = pardec("run", "--dry-run", "--model", "/nowhere/at/all", "--decoder", "ar,hpd", "--dataset", "oa-mine,ae-110k", *flags)
+        check(ran.returncode == 0 and "Plan" in ran.stdout, f"--dry-run {flags} without a model: exit {ran.returncode}: {ran.stderr}")
+    check(sorted(pardec.folder.rglob("*")) == before, "--dry-run writes something")
+
+
+def failures(check, pardec, model):
+    """A product that does not fit is a row with its reason; the others are answered; exit 3."""
+    root = pardec.folder / "long-data"
+    shutil.copytree(SAMPLES, root)
+    products = records("oa-mine")[:6]
+    write_lines(root / "oa-mine" / "test.jsonl", [*products[:2], {**products[2], "input": "Tolvane " * 4000}, *products[3:]])
+    args = ["run", "--model", model, "--decoder", "ar,hpd", "--dataset", "oa-mine", "--data-root", root, *SHORT]
+    ran = pardec(*args, "--db", "failed.sqlite", "--format", "json")
+    check(ran.returncode == 3, f"failed samples: exit {ran.returncode}, expected 3: {ran.stderr}")
+    check("4 of 12 answers failed" in ran.stderr.splitlines()[-1] and "error" in ran.stderr.splitlines()[-1], f"the last line says how many failed and where: {ran.stderr}")
+    rows = {r["arm"]: r for r in json.loads(ran.stdout)["rows"]}
+    check((rows["ar"]["n"], rows["ar"]["failed"], rows["hpd"]["failed"]) == (6, 1, 3), f"the table counts them: {rows}")
+    check(all("own sample" not in r["dataset"] for r in rows.values()), "with a data root nothing is called a sample")
+    bad = query(pardec.folder / "failed.sqlite", """SELECT label, key, generation.* FROM generation JOIN run ON run.id = run_id
+                                                        JOIN sample ON sample.id = sample_id WHERE error IS NOT NULL""")
+    check(len(bad) == 4 and all("context overflow" in b["error"] and "4096" in b["error"] and b["stop"] == "error" and b["text"] == "" for b in bad), f"failed rows: {bad}")
+    check({b["key"] for b in bad if b["label"] == "ar"} == {"test-2"}, f"only the long title fails: {bad}")
+    scored = query(pardec.folder / "failed.sqlite", """SELECT count(*) AS n FROM score JOIN generation ON generation.id = generation_id
+                                                        WHERE error IS NOT NULL""")[0]["n"]
+    check(scored == 0, "failed answers have no score")
+    timed = query(pardec.folder / "failed.sqlite", """SELECT count(*) AS n FROM block WHERE wall_ns IS NOT NULL AND EXISTS
+                                                       (SELECT 1 FROM job WHERE block_id = block.id AND error IS NOT NULL)""")[0]["n"]
+    check(timed == 0, "blocks with a failure have no time")
+    good = pardec(*args, "--db", "tolerated.sqlite", "--fail-on-error", 0.5)
+    check(good.returncode == 0, f"--fail-on-error 0.5: exit {good.returncode}: {good.stderr}")
+    ran = pardec(*args, "--db", "failed.sqlite", "--resume")
+    check(ran.returncode == 3 and "4 of 12" in ran.stderr, f"--resume counts failures of before: exit {ran.returncode}: {ran.stderr}")
+
+
+def oracle(check, pardec, model):
+    """Forced references: speed alone, marked everywhere, and no score."""
+    db = pardec.folder / "oracle.sqlite"
+    ran = pardec("run", "--model", model, "--decoder", "ar,hpd", "--dataset", "oa-mine", "--oracle", "references", "--db", db, "--format", "json", "--progress", "none")
+    check(ran.returncode == 0, f"oracle: exit {ran.returncode}: {ran.stderr}")
+    table = json.loads(ran.stdout)
+    check("oracle references" in table["title"] and any("oracle" in note for note in table["notes"]), "the table says that an oracle chose")
+    check(all(r["f1_micro"] is None and r["f1_macro"] is None and r["f1_strict"] is None for r in table["rows"]), "no quality under an oracle")
+    check(query(db, "SELECT count(*) AS n FROM score")[0]["n"] == 0, "no score is stored under an oracle")
+    check({r["oracle"] for r in query(db, "SELECT oracle FROM run")} == {"references"}, "run.oracle")
+    try:
+        change(db, "INSERT INTO score (generation_id, metric, version, field, value, is_nan) SELECT id, 'x', '1', '', 1, 0 FROM generation LIMIT 1")
+        check(False, "the database takes a score of an oracle run")
+    except Exception as error:
+        check("oracle" in str(error), f"the database refuses a score: {error}")
+    asked = fields_of_category("oa-mine")
+    for generation in query(db, "SELECT label, key, fields FROM generation JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id"):
+        record = records("oa-mine")[int(generation["key"].split("-")[1])]
+        wanted = [next(iter(record["target_scores"].get(name, {"": 1}))) for name in asked[record["category"]]]
+        got = [f["text"] for f in json.loads(generation["fields"])]
+        check(got == wanted, f"oracle {generation['label']} {generation['key']}: {got}, the references are {wanted}")
+    unforced = query(db, "SELECT count(*) AS n FROM job WHERE unforced IS NULL")[0]["n"]
+    check(unforced == 0, "what the network itself chose is kept")
+    hpd = next(r for r in table["rows"] if r["arm"] == "hpd")
+    check(0 <= hpd["same_choices"] <= 1 and hpd["tokens_per_forward"] > 2, f"hpd under the oracle: {hpd}")
+
+
+def generate(check, pardec, model):
+    """The contract of `generate`."""
+    job = {"id": "j1", "instruction": "Extract.", "contexts": [
+        {"id": "a", "category": "Shoes", "text": "Nike Revolution 6", "fields": [{"name": "Brand"}, {"name": "Model \"X\""}]},
+        {"id": "b", "category": "Shoes", "text": "Adidas Runfalcon", "fields": [{"name": "Brand"}, {"name": "Model \"X\""}]}],
+        "limits": {"max_new_tokens": 12, "per_field": 5}, "seed": 3}
+    (pardec.folder / "job.json").write_text(json.dumps(job))
+    for decoder, sets in (("ar", []), ("ar", ["--set", "ar.ask=separately"]), ("ar", ["--set", "forced_keys=true"]), ("hpd", ["--set", "hpd.k_max=5"])):
+        ran = pardec("generate", "--model", model, "--decoder", decoder, "--job", "job.json", "--format", "json", *sets)
+        what = f"generate {decoder} {sets}"
+        if not check(ran.returncode == 0 and not ran.stderr and ran.stdout.count("\n") == 1, f"{what}: exit {ran.returncode}: {ran.stderr}"):
+            continue
+        answer = json.loads(ran.stdout)
+        check(list(answer) == ["id", "decoder", "options", "answers", "text", "tokens", "counters"], f"{what}: keys {list(answer)}")
+        check(answer["id"] == "j1" and answer["decoder"] == decoder and set(answer["counters"]) == COUNTERS, f"{what}: counters {sorted(answer['counters'])}")
+        check([(a["context"], a["field"]) for a in answer["answers"]] == [(c["id"], f["name"]) for c in job["contexts"] for f in c["fields"]], f"{what}: fields in order")
+        check(all(list(a) == ["context", "field", "text", "tokens", "stop"] for a in answer["answers"]), f"{what}: keys of an answer")
+        check(all(a["stop"] in ("terminator", "eos", "limit", "context") for a in answer["answers"]), f"{what}: stop reasons")
+        counters = answer["counters"]
+        check(sum(int(n) * k for n, k in counters["emitted"].items()) == counters["chosen"] == sum(counters["branch_lengths"]), f"{what}: {counters}")
+        if decoder == "hpd":
+            body = answer["text"].split("<result>")[1].split("</result>")[0]
+            values = json.loads(body)
+            check([list(v) for v in values.values()] == [["Brand", "Model \"X\""]] * 2, f"{what}: the text is valid JSON: {body}")
+    tokens = pardec.good("generate", "--model", model, "--prompt-tokens", "5,6,7", "--max-new-tokens", 6)
+    check(re.fullmatch(r"\d+(,\d+)*\n", tokens), f"ids in, ids out: {tokens!r}")
+    as_json = json.loads(pardec.good("generate", "--model", model, "--prompt-tokens", "5,6,7", "--max-new-tokens", 6, "--format", "json"))
+    check(as_json["tokens"] == [int(t) for t in tokens.strip().split(",")] and as_json["counters"]["prompt"] == 3, "text and json give the same ids")
+    text = pardec("generate", "--model", model, "--prompt", "A shoe of", "--max-new-tokens", 6)
+    check(text.returncode == 0 and text.stdout.endswith("\n"), f"an open prompt: {text.stderr}")
+    # A file of jobs: one fails, the others are answered, in order.
+    lines = [dict(job, id=f"j{i}") for i in range(4)]
+    lines[2] = {**lines[2], "contexts": [{**job["contexts"][0], "text": "Nike " * 5000}]}
+    write_lines(pardec.folder / "jobs.jsonl", lines)
+    ran = pardec("generate", "--model", model, "--decoder", "hpd", "--set", "hpd.k_max=4", "--job", "jobs.jsonl", "--format", "json", "--batch-size", 3)
+    check(ran.returncode == 3 and [json.loads(l)["id"] for l in ran.stdout.splitlines()] == ["j0", "j1", "j3"], f"a file of jobs: exit {ran.returncode}: {ran.stdout[:200]}")
+    check(len(ran.stderr.splitlines()) == 1 and "j2: context overflow" in ran.stderr, f"a file of jobs: {ran.stderr}")
+
+
+def verbs(check, pardec, model, db):
+    """help, --version, list, model inspect, doctor."""
+    helped = pardec.good("--help")
+    check(all(v in helped for v in VERBS) and "Exit codes" in helped and pardec.good() == helped and pardec.good("help") == helped, "--help names the verbs and exit codes")
+    for verb in VERBS:
+        said = pardec.good(verb, "--help")
+        check(f"pardec {verb}" in said.split("Example:")[-1] and f"Usage: pardec {verb}" in said, f"{verb} --help has usage and an example")
+        check(pardec.good(verb, "-h") == said, f"{verb} -h")
+    version = pardec.good("--version")
+    check(re.fullmatch(r"pardec \d+\.\d+\.\d+ \(commit \S+, libtorch [^,]+, \S+, [^\n]+, flags [^\n]+\)\n", version), f"--version: {version!r}")
+    check("ar" in pardec.good("list", "decoders") and "oa-mine" in pardec.good("list", "datasets"), "list")
+    decoders = [json.loads(line) for line in pardec.good("list", "decoders", "--format", "jsonl").splitlines()]
+    check({d["name"] for d in decoders} >= {"ar", "hpd"} and "k_max" in next(d for d in decoders if d["name"] == "hpd")["options"], f"list decoders: {decoders}")
+    rows = {r["what"]: r["value"] for r in json.loads(pardec.good("model", "inspect", model, "--format", "json"))["rows"]}
+    d, f, layers, kv, vocabulary = TINY["hidden_size"], TINY["intermediate_size"], TINY["num_hidden_layers"], 2 * TINY["head_dim"], 2048
+    parameters = 2 * vocabulary * d + d + layers * (2 * d * d + 2 * d * kv + 3 * d * f + 2 * d)
+    check(rows["parameters"].replace(",", "") == str(parameters) and rows["layers"] == "2" and rows["family"] == "llama", f"model inspect: {rows}, expected {parameters}")
+    check("untrained" in rows["note"] and rows["tokenizer"] == "2,048 ids", f"model inspect: {rows}")
+    doctor = pardec("doctor", "--model", model, "--db", db, "--format", "json")
+    states = {r["check"]: r["state"] for r in json.loads(doctor.stdout)["rows"]}
+    check(doctor.returncode == 0 and {"build", "libtorch", "prompts", "dataset oa-mine", "model", "database"} <= set(states), f"doctor: exit {doctor.returncode}: {states}")
+    sick = pardec("doctor", "--model", "/nowhere", "--db", "none.sqlite", "--data-root", "/nowhere", "--format", "json")
+    states = {r["check"]: r["state"] for r in json.loads(sick.stdout)["rows"]}
+    check(sick.returncode == 1 and states["model"] == states["database"] == states["dataset oa-mine"] == "BAD", f"doctor of what is not there: exit {sick.returncode}: {states}")
+    one, other = pardec.synthesise("twin-a", seed=5), pardec.synthesise("twin-b", seed=5)
+    check((one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes(), "model synth: one seed, one network")
+    check((model / "model.safetensors").read_bytes() != (one / "model.safetensors").read_bytes(), "model synth: another seed, another network")
+
+
+def defaults(check, pardec, model):
+    """Without --db the database is results/pardec.sqlite, and its folder is made; two runs live in one file."""
+    args = ["run", "--model", model, "--decoder", "ar", "--dataset", "oa-mine", "--limit", 2, *SHORT[:2], "--format", "jsonl"]
+    for _ in range(2):
+        ran = pardec(*args, env={"NO_COLOR": "1"})
+        check(ran.returncode == 0 and len(ran.stdout.splitlines()) == 1 and "\x1b" not in ran.stderr + ran.stdout, f"the default database: exit {ran.returncode}: {ran.stderr}")
+    db = pardec.folder / "results" / "pardec.sqlite"
+    check(not db.with_name("pardec.sqlite-wal").exists(), "the log is taken in at the end")
+    runs = query(db, "SELECT * FROM run ORDER BY id")
+    check(len(runs) == 2 and len({r["invocation"] for r in runs}) == 2, f"{len(runs)} runs of two calls")
+    for run in runs:
+        check(run["invocation"][:8] in pardec.good("compare", "--run", run["invocation"][:8]), "compare --run finds a run by its id's first characters")
+    unknown = pardec("compare", "--run", "zzzz")
+    check(unknown.returncode == 2 and "'zzzz'" in unknown.stderr, f"compare --run zzzz: {unknown.stderr}")
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        model = pardec.synthesise("model", seed=2)
+        dry_run(check, pardec)
+        db = main_run(check, pardec, model)
+        same_answers(check, pardec, model)
+        limits(check, pardec, model)
+        precedence(check, pardec, model)
+        failures(check, pardec, model)
+        oracle(check, pardec, model)
+        generate(check, pardec, model)
+        verbs(check, pardec, model, db)
+        defaults(check, pardec, model)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
