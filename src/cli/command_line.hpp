@@ -18,6 +18,8 @@ struct Verb {
 Verb run_verb();
 Verb generate_verb();
 Verb compare_verb();
+Verb report_verb();
+Verb plot_verb();
 Verb model_verb();
 Verb doctor_verb();
 Verb list_verb();
