@@ -20,6 +20,7 @@ Verb generate_verb();
 Verb compare_verb();
 Verb report_verb();
 Verb plot_verb();
+Verb data_verb();
 Verb model_verb();
 Verb doctor_verb();
 Verb list_verb();

@@ -83,11 +83,18 @@ Figure by_dataset(const std::vector<RunSummary>& runs, FigureKind kind, int deci
   return figure;
 }
 
-/// Share of forwards that emitted so many tokens, one series an arm; what is beyond `most` is one
-/// category.
+/// Upper ends of the histogram's classes: single counts as long as there are few, else doubling.
+std::vector<std::int64_t> classes_up_to(std::int64_t most) {
+  std::vector<std::int64_t> ends;
+  for (std::int64_t end = 1; ends.empty() || ends.back() < most;
+       end = most <= 12 ? end + 1 : 2 * end)
+    ends.push_back(end);
+  return ends;
+}
+
+/// Share of forwards that emitted so many tokens, one series an arm.
 Figure emitted_histogram(Store& store, const std::vector<RunSummary>& runs,
                          const std::string& dataset, const std::vector<std::string>& arms) {
-  constexpr std::int64_t kMost = 12;
   Figure figure;
   figure.kind = FigureKind::columns;
   figure.width = 560;
@@ -95,30 +102,34 @@ Figure emitted_histogram(Store& store, const std::vector<RunSummary>& runs,
   figure.x_label = "tokens emitted by one forward of a job";
   figure.y_label = "% of forwards";
   std::map<std::string, std::map<std::int64_t, std::int64_t>> counts;
-  std::int64_t first = kMost, last = 1;
+  std::int64_t most = 1;
   for (const auto& run : runs) {
     if (run.run.dataset.name != dataset) continue;
-    auto& of_arm = counts[run.run.label];
     for (const auto& job : store.jobs(run.run.id))
       if (!job.error)
         for (const auto& [emitted, forwards] : job.counters.emitted) {
-          const std::int64_t bin = std::min(emitted, kMost);
-          of_arm[bin] += forwards;
-          first = std::min(first, bin);
-          last = std::max(last, bin);
+          counts[run.run.label][emitted] += forwards;
+          most = std::max(most, emitted);
         }
   }
-  for (std::int64_t bin = first; bin <= last; ++bin)
-    figure.categories.push_back(str(bin, bin == kMost ? "+" : ""));
+  const auto ends = classes_up_to(most);
+  for (std::size_t c = 0; c < ends.size(); ++c) {
+    const std::int64_t begin = c == 0 ? 1 : ends[c - 1] + 1;
+    figure.categories.push_back(begin == ends[c] ? str(begin) : str(begin, "\u2013", ends[c]));
+  }
   for (std::size_t a = 0; a < arms.size(); ++a) {
-    if (!counts.contains(arms[a])) continue;
     double total = 0;
-    for (const auto& [bin, forwards] : counts[arms[a]]) total += static_cast<double>(forwards);
+    std::vector<double> shares(ends.size());
+    for (const auto& [emitted, forwards] : counts[arms[a]]) {
+      const auto place = std::lower_bound(ends.begin(), ends.end(), emitted) - ends.begin();
+      shares[static_cast<std::size_t>(place)] += static_cast<double>(forwards);
+      total += static_cast<double>(forwards);
+    }
+    if (total == 0) continue;
     FigureSeries series{arms[a], {}, static_cast<int>(a)};
-    for (std::int64_t bin = first; bin <= last && total > 0; ++bin)
-      series.points.push_back({static_cast<double>(bin - first),
-                               100 * static_cast<double>(counts[arms[a]][bin]) / total});
-    if (!series.points.empty()) figure.series.push_back(std::move(series));
+    for (std::size_t c = 0; c < ends.size(); ++c)
+      series.points.push_back({static_cast<double>(c), 100 * shares[c] / total});
+    figure.series.push_back(std::move(series));
   }
   return figure;
 }
@@ -131,7 +142,7 @@ NamedFigure attribute_figure(Store& store, const std::vector<RunSummary>& runs,
   std::map<std::string, long> values;  // in the references of one arm
   std::string counted;
   for (const auto& run : runs) {
-    if (run.run.dataset.name != dataset || run.run.oracle) continue;
+    if (run.run.dataset.name != dataset || run.run.oracle || run.run.untrained) continue;
     if (counted.empty()) counted = run.run.label;
     for (const auto& generation : store.generations(run.run.id))
       for (const auto& score : generation.row.scores) {

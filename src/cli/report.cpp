@@ -108,7 +108,7 @@ std::vector<Highlight> highlights_of(const std::vector<RunSummary>& runs, const 
         highlight.beside.push_back(str(text_at(table, r, key), std::string(key) == "identical"
                                                                    ? " identical answers"
                                                                    : " same choices"));
-    if (std::isfinite(value_at(table, r, "f1_micro")))
+    if (!runs[r].run.untrained && std::isfinite(value_at(table, r, "f1_micro")))
       highlight.beside.push_back(
           str("F1 ", text_at(table, r, "f1_micro"), " against ", text_at(table, b, "f1_micro")));
     out.push_back(std::move(highlight));

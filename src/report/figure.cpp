@@ -60,11 +60,31 @@ bool lies(const Figure& figure) {
   return figure.kind == FigureKind::rows || figure.kind == FigureKind::bars;
 }
 
-/// Where the marks of series `s` stand across its category: side by side, about the middle.
+struct Range {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+Range positions(const Figure& figure) {
+  Range range;
+  for (const auto& series : figure.series)
+    for (const auto& point : series.points) range.add(point.x);
+  return range.low <= range.high ? range : Range{0, 1};
+}
+
+/// Where the marks of series `s` stand across their place: side by side, about the middle, so that
+/// no interval hides another.
 double offset(const Figure& figure, std::size_t s) {
-  if (figure.kind == FigureKind::lines || figure.series.size() < 2) return 0;
-  const double width = figure.kind == FigureKind::rows ? 0.5 : 0.8;
+  if (figure.series.size() < 2) return 0;
   const auto count = static_cast<double>(figure.series.size());
+  const Range x = positions(figure);
+  const double width = figure.kind == FigureKind::lines  ? 0.012 * count * (x.high - x.low)
+                       : figure.kind == FigureKind::rows ? 0.66
+                                                         : 0.8;
   return width * ((static_cast<double>(s) + 0.5) / count - 0.5);
 }
 
@@ -76,7 +96,8 @@ double thickness(const Figure& figure) {
 double height_of(const Figure& figure) {
   if (figure.height > 0) return figure.height;
   if (!lies(figure)) return 360;
-  const double per_row = std::max(26.0, 17.0 * static_cast<double>(figure.series.size()));
+  const double per_row = std::max(26.0, (figure.kind == FigureKind::rows ? 20.0 : 17.0) *
+                                            static_cast<double>(figure.series.size()));
   return 96 + per_row * static_cast<double>(figure.categories.size()) +
          (figure.series.size() > 1 ? 14 : 0);
 }
@@ -110,15 +131,6 @@ std::string data(const Figure& figure) {
   return out;
 }
 
-struct Range {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  void add(double value) {
-    if (!std::isfinite(value)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-};
-
 Range values(const Figure& figure) {
   Range range;
   for (const auto& series : figure.series)
@@ -145,6 +157,30 @@ std::string labels(const Figure& figure) {
                  : str("set label ", single_quoted(point.label), " at first ", number(across), ",",
                        number(end), " center offset 0,0.7 front textcolor rgb '", kInk, "'\n");
     }
+  return out;
+}
+
+/// The names of lines, each at its line's right end in its colour, moved apart where they meet.
+std::string end_labels(const Figure& figure, double low, double high) {
+  struct End {
+    double y;
+    const FigureSeries* series;
+  };
+  std::vector<End> ends;
+  for (const auto& series : figure.series)
+    if (!series.points.empty()) ends.push_back({series.points.back().y, &series});
+  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.y < b.y; });
+  const double step = 0.062 * (high - low);
+  for (std::size_t i = 1; i < ends.size(); ++i)
+    ends[i].y = std::max(ends[i].y, ends[i - 1].y + step);
+  // What went beyond the top comes back down.
+  double limit = high;
+  for (std::size_t i = ends.size(); i-- > 0; limit = ends[i].y - step)
+    ends[i].y = std::min(ends[i].y, limit);
+  std::string out;
+  for (const End& end : ends)
+    out += str("set label ", single_quoted(end.series->name), " at graph 1, first ", number(end.y),
+               " left offset 1,0 textcolor rgb '", colour(*end.series), "'\n");
   return out;
 }
 
@@ -180,10 +216,7 @@ std::string axes(const Figure& figure) {
       line("set xrange [-0.6:", number(static_cast<double>(figure.categories.size()) - 0.4), "]");
       line("set xtics scale 0 nomirror ", category_tics(figure), ink);
     } else {
-      Range x;
-      for (const auto& series : figure.series)
-        for (const auto& point : series.points) x.add(point.x);
-      if (!(x.low <= x.high)) x = {0, 1};
+      const Range x = positions(figure);
       const double margin = x.low == x.high ? 1 : 0.05 * (x.high - x.low);
       line("set xrange [", number(x.low - margin), ":", number(x.high + margin), "]");
       // A tic where there are points, as long as they are few.
@@ -196,6 +229,8 @@ std::string axes(const Figure& figure) {
       for (const double value : seen) at.push_back(number(value));
       line("set xtics scale 0 nomirror ", seen.size() <= 12 ? "(" + join(at, ", ") + ")" : "", ink);
     }
+    if (figure.kind == FigureKind::lines && figure.series.size() > 1)
+      out += end_labels(figure, low, range.high + 0.12 * span);
     line("set ytics scale 0 nomirror", ink);
     line("set grid ytics noxtics linetype 1 linecolor rgb '", kRule, "' linewidth 0.6");
     line("set border 1 linecolor rgb '", kRule, "'");
@@ -227,7 +262,7 @@ std::string plots(const Figure& figure) {
           parts.push_back(of + " using 1:2:3:4 with yerrorbars pointtype 0" + rgb +
                           " linewidth 1.4 notitle");
         parts.push_back(str(of, " using 1:2 with linespoints pointtype ", shape(series),
-                            " pointsize 0.8 linewidth 1.8", rgb, title));
+                            " pointsize 0.8 linewidth 1.8", rgb, " notitle"));
         break;
       case FigureKind::columns:
         parts.push_back(of + " using 1:(0):($1-" + half + "):($1+" + half +
@@ -319,17 +354,25 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format) {
   std::string out = data(figure) + terminal(figure, format);
   const auto line = [&](const auto&... parts) { out += str(parts..., "\n"); };
   line("set encoding utf8");
-  line("set bars 0.4");
-  if (!figure.title.empty())
-    line("set title ", single_quoted(figure.title), " textcolor rgb '", kInk, "'");
+  line("set bars 0.7");
+  if (!figure.title.empty()) {
+    const int size = format == FigureFormat::svg ? 15 : 10;
+    line("set label ", single_quoted(figure.title),
+         " at graph 0, graph 1 left offset 0,1.6 font ',", size, "' textcolor rgb '", kInk, "'");
+    line("set tmargin 4");
+  }
   if (lies(figure)) {
     std::size_t widest = 4;
     for (const auto& name : figure.categories)
       widest = std::max(widest, static_cast<std::size_t>(display_width(name)));
     line("set lmargin ", widest + 3);
   }
-  line("set rmargin 3");
-  if (figure.series.size() > 1)
+  const bool named = figure.kind == FigureKind::lines && figure.series.size() > 1;
+  std::size_t beside = 0;  // the names of lines stand there
+  for (const auto& series : figure.series)
+    if (named) beside = std::max(beside, static_cast<std::size_t>(display_width(series.name)));
+  line("set rmargin ", beside + 3);
+  if (figure.series.size() > 1 && !named)
     line("set key outside top left horizontal reverse Left samplen 1.5 textcolor rgb '", kInk, "'");
   else
     line("unset key");

@@ -30,7 +30,7 @@ body {
   margin: 0; background: var(--page); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
 }
-main, header, footer { max-width: 1180px; margin: 0 auto; padding: 0 24px; }
+main, header, footer { max-width: 1290px; margin: 0 auto; padding: 0 24px; }
 header { padding-top: 40px; }
 h1 { font-size: 1.85rem; line-height: 1.2; margin: 0 0 6px; letter-spacing: -0.015em; text-wrap: balance; overflow-wrap: anywhere; }
 h2 { font-size: 1.25rem; margin: 56px 0 14px; letter-spacing: -0.01em; }
@@ -56,8 +56,8 @@ button { font: inherit; color: inherit; }
 .highlight .range { color: var(--soft); font-size: 0.95rem; font-weight: 400; letter-spacing: 0; white-space: nowrap; }
 .highlight .beside { font-size: 0.9rem; margin: 6px 0 0; padding: 0; list-style: none; }
 .scroll { overflow-x: auto; border: 1px solid var(--rule); border-radius: 10px; }
-table { border-collapse: collapse; width: 100%; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 8px 12px; text-align: left; vertical-align: top; white-space: nowrap; }
+table { border-collapse: collapse; width: 100%; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 8px 10px; text-align: left; vertical-align: top; white-space: nowrap; }
 thead th { background: var(--panel); font-weight: 600; border-bottom: 1px solid var(--rule); }
 tbody tr + tr > * { border-top: 1px solid var(--rule); }
 tbody tr:hover { background: var(--panel); }
@@ -81,15 +81,15 @@ figcaption { color: var(--soft); font-size: 0.88rem; margin-top: 4px; }
 .badge { border: 1px solid currentColor; border-radius: 99px; padding: 0 9px; font-size: 0.8rem; font-weight: 600; }
 .badge.identical { color: var(--right); } .badge.differing, .badge.failed { color: var(--wrong); }
 .example .scroll { border: 0; border-radius: 0; }
-.example table { font-size: 0.88rem; }
-.example th, .example td { padding: 5px 12px 5px 0; white-space: normal; min-width: 84px; overflow-wrap: anywhere; }
+.example table { table-layout: fixed; min-width: 520px; font-size: 0.88rem; }
+.example th, .example td { padding: 5px 12px 5px 0; white-space: normal; overflow-wrap: anywhere; }
 .example tbody tr:hover { background: none; }
 .example thead th { background: none; color: var(--soft); font-weight: 500; }
 .example tbody th { font-weight: 500; }
 .absent { color: var(--soft); }
 mark { background: var(--differs); color: inherit; border-radius: 3px; padding: 1px 5px; margin-left: -5px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 .right { color: var(--right); } .wrong { color: var(--wrong); }
-.rest { color: var(--soft); font-size: 0.84rem; margin: 6px 0 0; }
+.example > p.rest { color: var(--soft); font-size: 0.84rem; margin: 6px 0 0; max-width: 100ch; }
 .legend { color: var(--soft); font-size: 0.88rem; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)); gap: 24px 40px; }
 .facts section { min-width: 0; }
