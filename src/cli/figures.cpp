@@ -63,7 +63,7 @@ Figure by_dataset(const std::vector<RunSummary>& runs, FigureKind kind, int deci
                   const Measure& measure) {
   Figure figure;
   figure.kind = kind;
-  figure.width = 560;
+  figure.width = 480;
   figure.categories = datasets_of(runs);
   const auto arms = arms_of(runs);
   for (std::size_t a = 0; a < arms.size(); ++a) {
@@ -97,8 +97,8 @@ Figure emitted_histogram(Store& store, const std::vector<RunSummary>& runs,
                          const std::string& dataset, const std::vector<std::string>& arms) {
   Figure figure;
   figure.kind = FigureKind::columns;
-  figure.width = 560;
-  figure.height = 300;
+  figure.width = 480;
+  figure.height = 270;
   figure.x_label = "tokens emitted by one forward of a job";
   figure.y_label = "% of forwards";
   std::map<std::string, std::map<std::int64_t, std::int64_t>> counts;
@@ -166,7 +166,7 @@ NamedFigure attribute_figure(Store& store, const std::vector<RunSummary>& runs,
                       order.size(), ", number of values in parentheses.");
   Figure& figure = named.figure;
   figure.kind = FigureKind::rows;
-  figure.width = 560;
+  figure.width = 480;
   for (std::size_t a = 0; a < arms.size(); ++a)
     figure.series.push_back({arms[a], {}, static_cast<int>(a)});
   for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i) {

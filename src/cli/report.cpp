@@ -80,7 +80,9 @@ std::vector<std::string> marks_of(const std::vector<RunSummary>& runs) {
     failed += run.failed_generations;
     open += run.run.status != RunStatus::done;
   }
-  if (failed > 0) marks.push_back(str(failed, " answers failed; they are counted, not hidden."));
+  if (failed > 0)
+    marks.push_back(str(failed, failed == 1 ? " answer" : " answers",
+                        " failed; the tables count what failed, and scores are of the rest."));
   if (open > 0) marks.push_back(str(open, " of ", runs.size(), " runs did not come to their end."));
   if (first.build_type != "Release")
     marks.push_back(str("Measured with a ", first.build_type, " build."));
@@ -224,7 +226,8 @@ ExampleGroup example_group(Store& store, const RunSummary& baseline, const RunSu
                        : kind == ExampleKind::differing ? "differing"
                                                         : "identical";
     if (!examples.empty() || kind != ExampleKind::failed)
-      parts.push_back(str(shown, " of ", examples.size(), " ", name));
+      parts.push_back(examples.empty() ? str("none ", name)
+                                       : str(shown, " of ", examples.size(), " ", name));
   }
   group.note = str("Drawn with seed ", seed, ": ", join(parts, ", "), ".");
   if (method.run.oracle) group.note += " The answers were forced, so they are the gold values.";

@@ -92,12 +92,19 @@ double thickness(const Figure& figure) {
   return (figure.series.size() < 2 ? 0.56 : 0.72 / static_cast<double>(figure.series.size()));
 }
 
+bool has_labels(const Figure& figure) {
+  for (const auto& series : figure.series)
+    for (const auto& point : series.points)
+      if (!point.label.empty()) return true;
+  return false;
+}
+
 /// Height by content, where the figure has none of its own.
 double height_of(const Figure& figure) {
   if (figure.height > 0) return figure.height;
   if (!lies(figure)) return 360;
-  const double per_row = std::max(26.0, (figure.kind == FigureKind::rows ? 20.0 : 17.0) *
-                                            static_cast<double>(figure.series.size()));
+  const double per_mark = figure.kind == FigureKind::bars ? 17 : has_labels(figure) ? 20 : 8;
+  const double per_row = std::max(26.0, per_mark * static_cast<double>(figure.series.size()));
   return 96 + per_row * static_cast<double>(figure.categories.size()) +
          (figure.series.size() > 1 ? 14 : 0);
 }
@@ -419,8 +426,10 @@ std::string inline_svg(std::string svg, std::string_view prefix, std::string_vie
     unsigned red = 0, green = 0, blue = 0;
     std::sscanf(hex, "#%2x%2x%2x", &red, &green, &blue);
     char text[40];
-    std::snprintf(text, sizeof text, "rgb(%3u, %3u, %3u)", red, green, blue);
-    svg = replace_all(svg, text, str("var(--", name, ")"));
+    for (const char* form : {"rgb(%3u, %3u, %3u)", "rgb(%u,%u,%u)"}) {  // of lines, of texts
+      std::snprintf(text, sizeof text, form, red, green, blue);
+      svg = replace_all(svg, text, str("var(--", name, ")"));
+    }
   };
   variable(kInk, "ink");
   variable(kRule, "rule");

@@ -53,7 +53,7 @@ button { font: inherit; color: inherit; }
 .highlight { background: var(--panel); border: 1px solid var(--rule); border-radius: 10px; padding: 18px 20px; }
 .highlight .label { color: var(--soft); font-size: 0.9rem; overflow-wrap: anywhere; }
 .highlight .value { font-size: 2.3rem; line-height: 1.2; font-weight: 650; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; }
-.highlight .range { color: var(--soft); font-size: 0.95rem; font-weight: 400; letter-spacing: 0; white-space: nowrap; }
+.highlight .range { color: var(--soft); font-size: 0.95rem; font-weight: 400; letter-spacing: 0; display: block; }
 .highlight .beside { font-size: 0.9rem; margin: 6px 0 0; padding: 0; list-style: none; }
 .scroll { overflow-x: auto; border: 1px solid var(--rule); border-radius: 10px; }
 table { border-collapse: collapse; width: 100%; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
@@ -66,11 +66,11 @@ th button { background: none; border: 0; padding: 0; margin: 0; font-weight: 600
 th button::after { content: "\2195"; display: inline-block; width: 1em; text-align: center; color: var(--soft); opacity: 0.45; margin-left: 2px; font-size: 0.85em; }
 th[aria-sort="ascending"] button::after { content: "\2191"; opacity: 1; color: var(--accent); }
 th[aria-sort="descending"] button::after { content: "\2193"; opacity: 1; color: var(--accent); }
-.notes { color: var(--soft); font-size: 0.88rem; padding-left: 18px; margin: 12px 0 0; max-width: 100ch; overflow-wrap: anywhere; }
+.notes { color: var(--soft); font-size: 0.88rem; padding-left: 18px; margin: 12px 0 0; max-width: 124ch; overflow-wrap: anywhere; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 500px), 1fr)); gap: 24px; align-items: start; }
 figure { margin: 0; border: 1px solid var(--rule); border-radius: 10px; padding: 16px 16px 12px; min-width: 0; }
 figure .drawing { overflow-x: auto; }
-figure svg { display: block; width: 100%; min-width: 430px; max-width: 640px; height: auto; margin: 0 auto; }
+figure svg { display: block; width: 100%; min-width: 340px; max-width: 560px; height: auto; margin: 0 auto; }
 figcaption { color: var(--soft); font-size: 0.88rem; margin-top: 4px; }
 .filter { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 16px; }
 .group { margin: 26px 0 10px; }
@@ -90,6 +90,7 @@ figcaption { color: var(--soft); font-size: 0.88rem; margin-top: 4px; }
 mark { background: var(--differs); color: inherit; border-radius: 3px; padding: 1px 5px; margin-left: -5px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 .right { color: var(--right); } .wrong { color: var(--wrong); }
 .example > p.rest { color: var(--soft); font-size: 0.84rem; margin: 6px 0 0; max-width: 100ch; }
+.legend mark { margin: 0; }
 .legend { color: var(--soft); font-size: 0.88rem; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)); gap: 24px 40px; }
 .facts section { min-width: 0; }

@@ -116,5 +116,5 @@ TEST_CASE("an SVG inside a page has its own ids, the page's colours and no addre
   CHECK_THAT(svg, Catch::Contains("id='f1-gp"));
   CHECK(svg.find("id='gp") == std::string::npos);
   CHECK(svg.find("http") == std::string::npos);
-  CHECK(svg.find("rgb(  0, 114, 178)") == std::string::npos);
+  CHECK(svg.find("rgb(") == std::string::npos);
 }
