@@ -12,6 +12,14 @@ namespace pardec {
 
 namespace {
 
+/// A verb's app that knows what it was given.
+class VerbApp : public CLI::App {
+ public:
+  VerbApp(const Verb& verb, std::vector<std::string> given)
+      : CLI::App(verb.summary, verb.name), arguments(std::move(given)) {}
+  std::vector<std::string> arguments;
+};
+
 /// --batch-size -> PARDEC_BATCH_SIZE
 std::string environment_name(const std::string& flag) {
   std::string name = "PARDEC_";
@@ -68,7 +76,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
     throw ConfigError(str(first.front() == '-' ? "unknown flag '" : "unknown verb '", first, "'",
                           known_names(first, names)));
 
-  CLI::App app(verb->summary, verb->name);
+  VerbApp app(*verb, {argv, argv + argc});
   app.footer("Example:\n  " + verb->example);
   app.allow_extras();
   const std::function<int()> execute = verb->add(app);
@@ -95,6 +103,10 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
     usage_error(app, str("unexpected argument '", extra, "'"));
   }
   return execute();
+}
+
+const std::vector<std::string>& command_arguments(const CLI::App& app) {
+  return dynamic_cast<const VerbApp&>(app).arguments;
 }
 
 void apply_config(CLI::App& app, const Json& config, const std::string& where,

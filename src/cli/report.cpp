@@ -147,6 +147,10 @@ ReportField report_field(const SampleRow& sample, const Json& field,
   for (const auto& reference : field.value("references", std::vector<std::string>()))
     if (!absent(reference)) out.gold.push_back(reference);
   for (const StoredGeneration* arm : arms) {
+    if (arm->row.error) {
+      out.answers.push_back({"(failed)"});
+      continue;
+    }
     const FieldAnswer* answer = answer_to(*arm, out.name);
     const std::string text = answer ? answer->text : "";
     ReportAnswer shown{absent(text) ? "" : text};
@@ -197,7 +201,7 @@ ReportExample report_example(const SampleRow& sample, const StoredGeneration& ba
 /// twice `count` differing ones, `count` of the others, in the dataset's order.
 ExampleGroup example_group(Store& store, const RunSummary& baseline, const RunSummary& method,
                            int count, std::uint64_t seed) {
-  const bool judged = !method.run.oracle && !method.run.untrained;
+  const bool judged = !method.run.oracle;
   const Generations theirs = first_answers(store, baseline.run.id),
                     ours = first_answers(store, method.run.id);
   std::map<ExampleKind, std::vector<ReportExample>> found;

@@ -515,6 +515,7 @@ void Experiment::run() {
 }
 
 int run(CLI::App& app, RunFlags& flags) {
+  flags.argv = command_arguments(app);
   if (!flags.config.empty()) read_experiment(app, flags);
   flags.db_is_default = app.get_option("--db")->count() == 0;
   check(flags);

@@ -92,7 +92,7 @@ mark { background: var(--differs); color: inherit; border-radius: 3px; padding: 
 .example > p.rest { color: var(--soft); font-size: 0.84rem; margin: 6px 0 0; max-width: 100ch; }
 .legend mark { margin: 0; }
 .legend { color: var(--soft); font-size: 0.88rem; }
-.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)); gap: 24px 40px; }
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); gap: 24px 36px; }
 .facts section { min-width: 0; }
 dl { margin: 0; display: grid; grid-template-columns: minmax(90px, auto) minmax(0, 1fr); gap: 3px 16px; font-size: 0.9rem; }
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }

@@ -214,7 +214,7 @@ void write_examples(Page& page, const Report& report) {
     for (const auto& example : group.examples) ++counts[example.kind];
   page.line("<h2 id=\"examples\">Examples</h2>")
       .line(
-          "<p class=\"legend\">Answers of two arms to the same input. <mark>Marked</mark>&ensp;: "
+          "<p class=\"legend\">Answers of two arms to the same input. <mark>Marked</mark> "
           "differs from the first arm's answer. <span class=\"right\">✓</span> right, <span "
           "class=\"wrong\">✗</span> wrong by the annotation; no sign: not annotated, or the "
           "answers were forced.</p>");

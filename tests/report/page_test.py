@@ -196,6 +196,7 @@ def main():
             check_numbers(check, page, pardec("compare", "--db", db, "--accounting", "--format", "json").stdout, name, "accounting")
             check_offline(check, page, text, name)
             check("Untrained network" in text and ("Oracle (references)" in text) == (name == "oracle"), f"{name}: marks")
+            check(str(pathlib.Path(db)) in text and "--progress none" in text, f"{name}: the command is recorded")
             check((text.count("<figure>") >= 5) == drawn, f"{name}: {text.count('<figure>')} figures")
             check(pardec("report", "--db", db, "-o", f"{out}.2").returncode == 0 and
                   pathlib.Path(f"{out}.2").read_bytes() == out.read_bytes(), f"{name}: made twice, it is the same page")
