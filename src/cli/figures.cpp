@@ -385,7 +385,8 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
     auto series = std::find_if(figure.series.begin(), figure.series.end(),
                                [&](const auto& s) { return s.name == name; });
     if (series == figure.series.end()) {
-      const int colour = static_cast<int>(figure.series.size()) + 1;
+      // Grey is for baselines; shapes and names tell more than six lines apart.
+      const int colour = 1 + static_cast<int>(figure.series.size() % 6);
       series = figure.series.insert(series, FigureSeries{name, {}, colour});
     }
     series->points.push_back({point.x, point.y.estimate, point.y.low, point.y.high});

@@ -148,7 +148,7 @@ ReportField report_field(const SampleRow& sample, const Json& field,
     if (!absent(reference)) out.gold.push_back(reference);
   for (const StoredGeneration* arm : arms) {
     if (arm->row.error) {
-      out.answers.push_back({"(failed)"});
+      out.answers.push_back({.failed = true});
       continue;
     }
     const FieldAnswer* answer = answer_to(*arm, out.name);

@@ -82,7 +82,8 @@ double offset(const Figure& figure, std::size_t s) {
   if (figure.series.size() < 2) return 0;
   const auto count = static_cast<double>(figure.series.size());
   const Range x = positions(figure);
-  const double width = figure.kind == FigureKind::lines  ? 0.012 * count * (x.high - x.low)
+  const double width = figure.kind == FigureKind::lines
+                           ? 0.012 * count * (x.high > x.low ? x.high - x.low : 2)
                        : figure.kind == FigureKind::rows ? 0.66
                                                          : 0.8;
   return width * ((static_cast<double>(s) + 0.5) / count - 0.5);

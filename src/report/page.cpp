@@ -108,6 +108,9 @@ footer { color: var(--soft); font-size: 0.85rem; padding-top: 48px; padding-bott
   .highlight .value { font-size: 2rem; }
   figure { padding: 12px 10px 10px; }
   th, td { padding: 7px 9px; }
+  .example { padding: 12px; }
+  .example table { min-width: 0; font-size: 0.78rem; }
+  .example th, .example td { padding: 4px 8px 4px 0; }
 }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 )css";

@@ -152,6 +152,7 @@ std::string_view name(ExampleKind kind) {
 }
 
 std::string answer_html(const ReportAnswer& answer) {
+  if (answer.failed) return "<span class=\"absent\">failed</span>";
   std::string text =
       answer.text.empty() ? "<span class=\"absent\">absent</span>" : escape_html(answer.text);
   if (answer.differs) text = "<mark>" + text + "</mark>";

@@ -31,6 +31,7 @@ struct ReportAnswer {
   std::string text;  ///< empty: absent
   Verdict verdict = Verdict::none;
   bool differs = false;  ///< from the first arm's
+  bool failed = false;   ///< there is no answer
 };
 
 struct ReportField {
