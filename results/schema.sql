@@ -1,11 +1,11 @@
--- pardec's database, schema version 1. SQLite 3.37 or newer (STRICT tables).
+-- pardec's database, schema version 2. SQLite 3.37 or newer (STRICT tables).
 -- Built into the binary; `sqlite3 new.sqlite < results/schema.sql` makes the same empty database.
 -- How to read it: results/README.md.
 -- Times are nanoseconds (_ns) of a monotonic clock, dates UTC in ISO 8601, JSON is text, flags are
 -- 0 or 1.
 
 PRAGMA application_id = 1346458180;  -- "PARD"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- What runs refer to ------------------------------------------------------------------------------
 
@@ -47,6 +47,9 @@ CREATE TABLE sample (
   key         TEXT NOT NULL,
   cluster     TEXT NOT NULL,                       -- examples that share a text share it
   category    TEXT NOT NULL,
+  text        TEXT NOT NULL DEFAULT '',            -- what the decoders read, e.g. a title
+  fields      TEXT NOT NULL DEFAULT '[]'           -- JSON: [{"name", "annotated", "references"}]
+              CHECK (json_valid(fields)),
   UNIQUE (dataset_id, key)
 ) STRICT;
 

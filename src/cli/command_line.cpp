@@ -12,6 +12,14 @@ namespace pardec {
 
 namespace {
 
+/// A verb's app that knows what it was given.
+class VerbApp : public CLI::App {
+ public:
+  VerbApp(const Verb& verb, std::vector<std::string> given)
+      : CLI::App(verb.summary, verb.name), arguments(std::move(given)) {}
+  const std::vector<std::string> arguments;
+};
+
 /// --batch-size -> PARDEC_BATCH_SIZE
 std::string environment_name(const std::string& flag) {
   std::string name = "PARDEC_";
@@ -30,14 +38,6 @@ std::vector<std::string> long_flags(const CLI::App& app) {
 [[noreturn]] void usage_error(const CLI::App& app, const std::string& what) {
   throw ConfigError(str(what, " (see 'pardec ", app.get_name(), " --help')"));
 }
-
-/// An app that remembers what it was given.
-class VerbApp : public CLI::App {
- public:
-  VerbApp(const Verb& verb, std::vector<std::string> given)
-      : CLI::App(verb.summary, verb.name), arguments(std::move(given)) {}
-  const std::vector<std::string> arguments;
-};
 
 /// What CLI11 complains of, with where the value stands and what was expected there.
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
@@ -102,7 +102,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
             ? str("unknown flag '", first, "' before a verb, expected --help, --version or a verb")
             : str("unknown verb '", first, "'", known_names(first, names)));
 
-  VerbApp app(*verb, {argv + 1, argv + argc});
+  VerbApp app(*verb, {argv, argv + argc});
   app.footer("Example:\n  " + verb->example);
   app.allow_extras();
   const std::function<int()> execute = verb->add(app);

@@ -18,6 +18,9 @@ struct Verb {
 Verb run_verb();
 Verb generate_verb();
 Verb compare_verb();
+Verb report_verb();
+Verb plot_verb();
+Verb data_verb();
 Verb model_verb();
 Verb doctor_verb();
 Verb list_verb();
@@ -33,7 +36,8 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 void apply_config(CLI::App& app, const Json& config, const std::string& where,
                   const std::vector<std::string>& ignored);
 
-/// The arguments as they were given, for the run's record.
+/// The arguments as they were given, the program first, for the run's record. REQUIRES: the app of
+/// a verb that runs.
 const std::vector<std::string>& command_arguments(const CLI::App& app);
 
 }  // namespace pardec

@@ -47,9 +47,7 @@ Verb compare_verb() {
             ->type_name("FORMAT");
         return [flags] {
           const TableFormat format = parse_table_format(flags->format);
-          if (!(flags->confidence > 0 && flags->confidence < 1))
-            throw ConfigError(
-                str("--confidence-level is ", flags->confidence, ", expected between 0 and 1"));
+          check_confidence(flags->confidence);
           if (flags->differences < 0)
             throw ConfigError(
                 str("--differences is ", flags->differences, ", expected at least 0"));
@@ -57,14 +55,7 @@ Verb compare_verb() {
             throw ConfigError(
                 str("--usd-per-hour is ", flags->usd_per_hour, ", expected 0 or more"));
           Store store(flags->db, {.read_only = true});
-          std::string invocation = flags->run.empty() ? latest_invocation(store) : "";
-          for (const auto& run : store.find_runs({}))
-            if (invocation.empty() &&
-                (run.invocation.rfind(flags->run, 0) == 0 || run.uuid.rfind(flags->run, 0) == 0))
-              invocation = run.invocation;
-          if (invocation.empty())
-            throw ConfigError(
-                str(flags->db, ": has no run whose id begins with '", flags->run, "'"));
+          const std::string invocation = find_invocation(store, flags->run);
           const Table table =
               flags->accounting
                   ? accounting_table(

@@ -146,27 +146,6 @@ Cell shortened(const std::string& text) {
   return {text.substr(0, end) + "...", Json(text)};
 }
 
-std::vector<RunSummary> runs_of(Store& store, const std::string& invocation) {
-  RunFilter filter;
-  filter.invocation = invocation;
-  auto runs = store.summaries(filter);
-  if (runs.empty())
-    throw ConfigError(str(store.path().string(), ": has no invocation ", invocation));
-  std::sort(runs.begin(), runs.end(),
-            [](const auto& a, const auto& b) { return a.run.id < b.run.id; });
-  return runs;
-}
-
-const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSummary& method,
-                                const std::string& baseline) {
-  const std::string label = baseline.empty() ? method.run.baseline.value_or("") : baseline;
-  for (const auto& run : runs)
-    if (run.run.label == label && run.run.dataset.name == method.run.dataset.name &&
-        run.run.dataset.split == method.run.dataset.split && run.run.id != method.run.id)
-      return &run;
-  return nullptr;
-}
-
 /// How close the choices were at which an arm's answers first depart from the baseline's.
 std::string departure_note(Store& store, const RunSummary& run) {
   std::vector<double> gaps;
@@ -191,12 +170,45 @@ std::string departure_note(Store& store, const RunSummary& run) {
 
 }  // namespace
 
+std::vector<RunSummary> runs_of(Store& store, const std::string& invocation) {
+  RunFilter filter;
+  filter.invocation = invocation;
+  auto runs = store.summaries(filter);
+  if (runs.empty())
+    throw ConfigError(str(store.path().string(), ": has no invocation ", invocation));
+  std::sort(runs.begin(), runs.end(),
+            [](const auto& a, const auto& b) { return a.run.id < b.run.id; });
+  return runs;
+}
+
+const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSummary& method,
+                                const std::string& baseline) {
+  const std::string label = baseline.empty() ? method.run.baseline.value_or("") : baseline;
+  for (const auto& run : runs)
+    if (run.run.label == label && run.run.dataset.name == method.run.dataset.name &&
+        run.run.dataset.split == method.run.dataset.split && run.run.id != method.run.id)
+      return &run;
+  return nullptr;
+}
+
 std::string latest_invocation(Store& store) {
   const auto runs = store.find_runs({});
   if (runs.empty())
     throw ConfigError(
         str(store.path().string(), ": holds no run yet; 'pardec run --db FILE' makes one"));
   return runs.front().invocation;
+}
+
+std::string find_invocation(Store& store, const std::string& prefix) {
+  if (prefix.empty()) return latest_invocation(store);
+  for (const auto& run : store.find_runs({}))
+    if (run.invocation.starts_with(prefix) || run.uuid.starts_with(prefix)) return run.invocation;
+  throw ConfigError(str(store.path().string(), ": has no run whose id begins with '", prefix, "'"));
+}
+
+void check_confidence(double confidence) {
+  if (!(confidence > 0 && confidence < 1))
+    throw ConfigError(str("--confidence-level is ", confidence, ", expected between 0 and 1"));
 }
 
 void mark_identities(Store& store, const std::string& invocation) {

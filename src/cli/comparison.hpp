@@ -24,6 +24,22 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
 /// empty.
 std::string latest_invocation(Store& store);
 
+/// The invocation of which `prefix` begins the id, or the id of one of its runs; empty: the newest.
+/// ConfigError when there is none.
+std::string find_invocation(Store& store, const std::string& prefix);
+
+/// ConfigError for a --confidence-level that is none.
+void check_confidence(double confidence);
+
+/// The runs of an invocation in the order of their ids, which is the order of compare_runs' rows.
+/// ConfigError when there are none.
+std::vector<RunSummary> runs_of(Store& store, const std::string& invocation);
+
+/// The run that `method` is compared with: the arm of that label on the same dataset, `baseline`
+/// empty: its own. Null where there is none, or it is the method itself.
+const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSummary& method,
+                                const std::string& baseline);
+
 /// What each arm of an invocation fed, chose and cached, with the papers' own counts: parallelism
 /// (chosen ids per forward pass), the dummy tokens that a padded batch would have fed, and, where
 /// an hourly price is given, the price of 1,000 examples.

@@ -54,8 +54,14 @@ DatasetRow dataset_row(const Dataset& dataset) {
 
 std::vector<SampleRow> sample_rows(const std::vector<Example>& examples) {
   std::vector<SampleRow> rows;
-  for (const auto& example : examples)
-    rows.push_back({example.id, example.cluster, example.category});
+  for (const auto& example : examples) {
+    Json fields = Json::array();
+    for (const auto& field : example.fields)
+      fields.push_back(
+          {{"name", field.name}, {"annotated", field.annotated}, {"references", field.references}});
+    rows.push_back(
+        {example.id, example.cluster, example.category, example.text, std::move(fields)});
+  }
   return rows;
 }
 

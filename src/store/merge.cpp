@@ -6,7 +6,9 @@
 namespace pardec {
 namespace {
 
-constexpr char kReferred[] = R"(
+/// What runs refer to. A database of schema version 1 has no `sample_content`.
+std::string referred_sql(bool sample_content) {
+  return str(R"(
 INSERT INTO main.experiment (name, hash, json)
   SELECT name, hash, json FROM other.experiment WHERE true ON CONFLICT DO NOTHING;
 INSERT INTO main.environment (hash, json)
@@ -21,14 +23,18 @@ CREATE TEMP TABLE map_model AS SELECT theirs.id AS old, ours.id AS new
   FROM other.model AS theirs JOIN main.model AS ours USING (path, hash);
 CREATE TEMP TABLE map_dataset AS SELECT theirs.id AS old, ours.id AS new
   FROM other.dataset AS theirs JOIN main.dataset AS ours USING (name, split, sha256, is_sample);
-INSERT INTO main.sample (dataset_id, key, cluster, category)
-  SELECT new, key, cluster, category FROM other.sample JOIN temp.map_dataset ON old = dataset_id
-  WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO main.sample (dataset_id, key, cluster, category, text, fields)
+  SELECT new, key, cluster, category, )",
+             sample_content ? "text, fields" : "'', '[]'", R"(
+  FROM other.sample JOIN temp.map_dataset ON old = dataset_id
+  WHERE true ON CONFLICT DO UPDATE SET text = excluded.text, fields = excluded.fields
+  WHERE sample.text = '';
 CREATE TEMP TABLE map_sample (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_sample SELECT theirs.id, ours.id
   FROM other.sample AS theirs JOIN temp.map_dataset AS map ON map.old = theirs.dataset_id
   JOIN main.sample AS ours ON ours.dataset_id = map.new AND ours.key = theirs.key;
-)";
+)");
+}
 
 /// Columns that are copied as they are.
 constexpr char kRunColumns[] =
@@ -161,7 +167,7 @@ void Store::merge(const std::filesystem::path& other) {
   }  // says in its own words what is wrong with that file
   Attached attached(db_, other.string());
   Transaction transaction(db_);
-  db_.execute(kReferred);
+  db_.execute(referred_sql(db_.integer("PRAGMA other.user_version") >= 2));
   db_.execute(runs_sql());
   std::vector<RowId> worse;
   {

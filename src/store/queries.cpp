@@ -1,5 +1,6 @@
 // What compare, report, score and export read.
 #include "src/store/store.hpp"
+#include "src/support/text.hpp"
 
 namespace pardec {
 namespace {
@@ -125,7 +126,7 @@ std::vector<JobRow> Store::jobs(RowId run) {
 std::vector<StoredGeneration> Store::generations(RowId run) {
   const std::string file = path_.string();
   Statement find(db_, R"(
-    SELECT generation.id, sample.key, generation.text, generation.tokens, fields, generation.stop,
+    SELECT generation.id, sample.key, generation.text, generation.tokens, generation.fields, generation.stop,
            generation.error, identical, first_difference, gap_at_difference, generation.repeat,
            job.key, cluster, category
     FROM generation JOIN sample ON sample.id = sample_id JOIN job ON job.id = job_id
@@ -158,6 +159,20 @@ std::vector<StoredGeneration> Store::generations(RowId run) {
     }
     out.push_back(std::move(stored));
   }
+  return out;
+}
+
+std::vector<SampleRow> Store::samples(RowId dataset) {
+  const std::string file = path_.string();
+  const bool with_content = db_.integer("PRAGMA user_version") >= 2;
+  Statement find(db_,
+                 str("SELECT key, cluster, category, ", with_content ? "text, fields" : "'', '[]'",
+                     " FROM sample WHERE dataset_id = ? ORDER BY id"));
+  find.bind(dataset);
+  std::vector<SampleRow> out;
+  while (find.step())
+    out.push_back({find.text(0), find.text(1), find.text(2), find.text(3),
+                   parse_json(find.text(4), file, 0)});
   return out;
 }
 

@@ -38,6 +38,8 @@ struct DatasetRow {
 /// One example of a dataset. `key` is unique in it.
 struct SampleRow {
   std::string key, cluster, category;
+  std::string text;             ///< what the decoders read
+  Json fields = Json::array();  ///< [{"name", "annotated", "references"}]: what counts as right
 };
 
 enum class RunStatus {

@@ -128,10 +128,14 @@ RowId Store::put_dataset(const DatasetRow& dataset) {
 void Store::put_samples(RowId dataset, std::span<const SampleRow> samples) {
   Transaction transaction(db_);
   Statement insert(db_,
-                   "INSERT INTO sample (dataset_id, key, cluster, category) VALUES (?, ?, ?, ?) ON "
-                   "CONFLICT DO NOTHING");
+                   "INSERT INTO sample (dataset_id, key, cluster, category, text, fields) "
+                   "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE "
+                   "SET text = excluded.text, fields = excluded.fields WHERE sample.text = ''");
   for (const SampleRow& sample : samples)
-    insert.bind(dataset, sample.key, sample.cluster, sample.category).step();
+    insert
+        .bind(dataset, sample.key, sample.cluster, sample.category, repair_utf8(sample.text),
+              dump(sample.fields))
+        .step();
   transaction.commit();
 }
 

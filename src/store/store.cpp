@@ -172,6 +172,11 @@ void Store::migrate() {
   // Another process may have been here while we waited. Steps from one version to the next go here,
   // in order.
   if (db_.integer("PRAGMA user_version") == 0) db_.execute(schema_sql());
+  if (db_.integer("PRAGMA user_version") == 1)
+    db_.execute(R"(
+ALTER TABLE sample ADD COLUMN text TEXT NOT NULL DEFAULT '';
+ALTER TABLE sample ADD COLUMN fields TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(fields));
+PRAGMA user_version = 2;)");
   transaction.commit();
 }
 

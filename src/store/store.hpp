@@ -16,7 +16,7 @@
 namespace pardec {
 
 /// Schema version (`user_version`) that this program writes and reads.
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 /// `application_id` of our files: "PARD".
 inline constexpr int kApplicationId = 0x50415244;
 
@@ -115,6 +115,7 @@ class Store {
   RowId put_environment(const Json& environment);
   RowId put_model(const ModelRow& model);
   RowId put_dataset(const DatasetRow& dataset);
+  /// A sample that is there already stays, but gets its text and fields where it had none.
   void put_samples(RowId dataset, std::span<const SampleRow> samples);
   /// The hash stored for this path and stamp, if any.
   std::optional<std::string> model_hash(const std::string& path, const std::string& stamp);
@@ -150,6 +151,9 @@ class Store {
   std::vector<RunSummary> summaries(const RunFilter& filter);
   std::vector<JobRow> jobs(RowId run);
   std::vector<StoredGeneration> generations(RowId run);
+  /// In the order in which they were put. Text and fields are empty in a database of schema
+  /// version 1.
+  std::vector<SampleRow> samples(RowId dataset);
   std::vector<ScoreMean> score_means(RowId run);
   /// Paired by block key, repeat and process.
   std::vector<BlockPairRow> block_pairs(RowId baseline, RowId method);

@@ -210,7 +210,8 @@ def main_run(check, pardec, model):
         if extra == ["--accounting"]:
             for row in table["rows"]:
                 sums = query(db, """SELECT sum(prompt_tokens) AS prompt, sum(forced) AS forced, sum(chosen) AS chosen, sum(fed) AS fed,
-                                    sum(text_tokens) AS text, sum(forwards) AS forwards, sum(attended) AS attended, max(cached_peak) AS cached_peak, count(*) AS jobs
+                                    sum(text_tokens) AS text, sum(forwards) AS forwards, sum(attended) AS attended,
+                                    max(cached_peak) AS cached_peak, count(*) AS jobs
                                     FROM job JOIN run ON run.id = run_id JOIN dataset ON dataset.id = dataset_id WHERE label = ? AND name = ?""",
                              row["arm"], row["dataset"].split()[0])[0]
                 check(all(row[key] == value for key, value in sums.items()), f"accounting of {row['arm']} on {row['dataset']}: {row}, stored {sums}")
@@ -220,7 +221,7 @@ def main_run(check, pardec, model):
         if row["arm"] == "ar":
             check(close(row["speedup"], 1 / by_arm[row["dataset"], "hpd"]["speedup"]), "the ratio the other way round is the inverse")
     run = query(db, "SELECT * FROM run")[0]
-    check(json.loads(run["argv"])[:3] == ["run", "--model", str(model)], f"argv {run['argv']}")
+    check(json.loads(run["argv"])[1:4] == ["run", "--model", str(model)], f"argv {run['argv']}")
     said = [run[key] for key in ("untrained", "threads", "device", "dtype")]
     check(said == [1, 1, "cpu", "fp32"] and run["commit_hash"] and run["ended_utc"] > run["started_utc"], f"the run row: {run}")
     check(json.loads(query(db, "SELECT json FROM environment")[0]["json"])["processor"] is not None, "the environment is stored")
@@ -262,7 +263,8 @@ def limits(check, pardec, model):
 
     category = {f"test-{i}": r["category"] for i, r in enumerate(records("oa-mine"))}
     six = taken("--limit", 6)
-    check(len(six) == 6 and len({category[s] for s in six}) == len(set(category.values())), f"--limit 6 takes {sorted(six)} of {len(set(category.values()))} categories")
+    check(len(six) == 6 and len({category[s] for s in six}) == len(set(category.values())),
+          f"--limit 6 takes {sorted(six)} of {len(set(category.values()))} categories")
     check(taken("--limit", 6) == six, "--limit takes the same again")
     check(taken("--limit", 6, "--set", "hpd.stack=1", "--batch-size", 3) == six, "--limit does not depend on the arms' options")
     check(taken("--limit", 6, "--seed", 2) != six, "--limit under another seed takes others")
@@ -283,15 +285,18 @@ def precedence(check, pardec, model):
     in_flight = lambda *args, env=None: {r["in flight"] for r in plan(*args, env=env)}
     check(in_flight("--decoder", "ar", "--dataset", "oa-mine") == {8}, "the default")
     rows = plan("-c", file)
-    check([(r["arm"], r["decoder"], r["in flight"], r["examples"]) for r in rows] == [("base", "ar", 3, 6), ("fast", "hpd", 3, 6)], f"the file's values: {rows}")
+    check([(r["arm"], r["decoder"], r["in flight"], r["examples"]) for r in rows] == [("base", "ar", 3, 6), ("fast", "hpd", 3, 6)],
+          f"the file's values: {rows}")
     check(json.loads(rows[1]["options"]) == {"k_max": 5, "stack": 2, "isolated": "none"}, f"the file's options: {rows[1]['options']}")
     check(in_flight("-c", file, env={"PARDEC_BATCH_SIZE": 4}) == {4}, "the environment beats the file")
     check(in_flight("-c", file, "--batch-size", 5, env={"PARDEC_BATCH_SIZE": 4}) == {5}, "the flag beats the environment")
     check(in_flight("--decoder", "ar", "--dataset", "oa-mine", env={"PARDEC_BATCH_SIZE": 4}) == {4}, "the environment beats the default")
     check([r["arm"] for r in plan("-c", file, "--decoder", "hpd")] == ["hpd"], "decoders of the command line replace the file's")
-    check({r["dataset"].split()[0] for r in plan("-c", file, env={"PARDEC_DATASET": "ae-110k"})} == {"ae-110k"}, "datasets of the environment replace the file's")
+    check({r["dataset"].split()[0] for r in plan("-c", file, env={"PARDEC_DATASET": "ae-110k"})} == {"ae-110k"},
+          "datasets of the environment replace the file's")
     arms = plan("--decoder", "ar", "--dataset", "oa-mine", "--arm", "wide=hpd,k_max=9,batch_size=2", "--set", "hpd.k_max=4", "--set", "batch_size=6")
-    check([(r["arm"], r["in flight"]) for r in arms] == [("ar", 6), ("wide", 2)] and json.loads(arms[1]["options"])["k_max"] == 9, f"an arm's own option beats --set: {arms}")
+    check([(r["arm"], r["in flight"]) for r in arms] == [("ar", 6), ("wide", 2)] and json.loads(arms[1]["options"])["k_max"] == 9,
+          f"an arm's own option beats --set: {arms}")
     check([r["compared with"] for r in arms] == ["-", "ar"], f"hpd is compared with ar: {arms}")
 
 
@@ -312,13 +317,15 @@ def failures(check, pardec, model):
     args = ["run", "--model", model, "--decoder", "ar,hpd", "--dataset", "oa-mine", "--data-root", root, *SHORT]
     ran = pardec(*args, "--db", "failed.sqlite", "--format", "json")
     check(ran.returncode == 3, f"failed samples: exit {ran.returncode}, expected 3: {ran.stderr}")
-    check("4 of 12 answers failed" in ran.stderr.splitlines()[-1] and "error" in ran.stderr.splitlines()[-1], f"the last line says how many failed and where: {ran.stderr}")
+    check("4 of 12 answers failed" in ran.stderr.splitlines()[-1] and "error" in ran.stderr.splitlines()[-1],
+          f"the last line says how many failed and where: {ran.stderr}")
     rows = {r["arm"]: r for r in json.loads(ran.stdout)["rows"]}
     check((rows["ar"]["n"], rows["ar"]["failed"], rows["hpd"]["failed"]) == (6, 1, 3), f"the table counts them: {rows}")
     check(all("own sample" not in r["dataset"] for r in rows.values()), "with a data root nothing is called a sample")
     bad = query(pardec.folder / "failed.sqlite", """SELECT label, key, generation.* FROM generation JOIN run ON run.id = run_id
                                                         JOIN sample ON sample.id = sample_id WHERE error IS NOT NULL""")
-    check(len(bad) == 4 and all("context overflow" in b["error"] and "4096" in b["error"] and b["stop"] == "error" and b["text"] == "" for b in bad), f"failed rows: {bad}")
+    check(len(bad) == 4 and all("context overflow" in b["error"] and "4096" in b["error"] and b["stop"] == "error" and b["text"] == "" for b in bad),
+          f"failed rows: {bad}")
     check({b["key"] for b in bad if b["label"] == "ar"} == {"test-2"}, f"only the long title fails: {bad}")
     scored = query(pardec.folder / "failed.sqlite", """SELECT count(*) AS n FROM score JOIN generation ON generation.id = generation_id
                                                         WHERE error IS NOT NULL""")[0]["n"]
@@ -335,7 +342,8 @@ def failures(check, pardec, model):
 def oracle(check, pardec, model):
     """Forced references: speed alone, marked everywhere, and no score."""
     db = pardec.folder / "oracle.sqlite"
-    ran = pardec("run", "--model", model, "--decoder", "ar,hpd", "--dataset", "oa-mine", "--oracle", "references", "--db", db, "--format", "json", "--progress", "none")
+    ran = pardec("run", "--model", model, "--decoder", "ar,hpd", "--dataset", "oa-mine", "--oracle", "references", "--db", db, "--format", "json",
+                 "--progress", "none")
     check(ran.returncode == 0, f"oracle: exit {ran.returncode}: {ran.stderr}")
     table = json.loads(ran.stdout)
     check("oracle references" in table["title"] and any("oracle" in note for note in table["notes"]), "the table says that an oracle chose")
@@ -374,7 +382,8 @@ def generate(check, pardec, model):
         answer = json.loads(ran.stdout)
         check(list(answer) == ["id", "decoder", "options", "answers", "text", "tokens", "counters"], f"{what}: keys {list(answer)}")
         check(answer["id"] == "j1" and answer["decoder"] == decoder and set(answer["counters"]) == COUNTERS, f"{what}: counters {sorted(answer['counters'])}")
-        check([(a["context"], a["field"]) for a in answer["answers"]] == [(c["id"], f["name"]) for c in job["contexts"] for f in c["fields"]], f"{what}: fields in order")
+        check([(a["context"], a["field"]) for a in answer["answers"]] == [(c["id"], f["name"]) for c in job["contexts"] for f in c["fields"]],
+              f"{what}: fields in order")
         check(all(list(a) == ["context", "field", "text", "tokens", "stop"] for a in answer["answers"]), f"{what}: keys of an answer")
         check(all(a["stop"] in ("terminator", "eos", "limit", "context") for a in answer["answers"]), f"{what}: stop reasons")
         counters = answer["counters"]
@@ -394,14 +403,16 @@ def generate(check, pardec, model):
     lines[2] = {**lines[2], "contexts": [{**job["contexts"][0], "text": "Nike " * 5000}]}
     write_lines(pardec.folder / "jobs.jsonl", lines)
     ran = pardec("generate", "--model", model, "--decoder", "hpd", "--set", "hpd.k_max=4", "--job", "jobs.jsonl", "--format", "json", "--batch-size", 3)
-    check(ran.returncode == 3 and [json.loads(l)["id"] for l in ran.stdout.splitlines()] == ["j0", "j1", "j3"], f"a file of jobs: exit {ran.returncode}: {ran.stdout[:200]}")
+    check(ran.returncode == 3 and [json.loads(l)["id"] for l in ran.stdout.splitlines()] == ["j0", "j1", "j3"],
+          f"a file of jobs: exit {ran.returncode}: {ran.stdout[:200]}")
     check(len(ran.stderr.splitlines()) == 1 and "j2: context overflow" in ran.stderr, f"a file of jobs: {ran.stderr}")
 
 
 def verbs(check, pardec, model, db):
     """help, --version, list, model inspect, doctor."""
     helped = pardec.good("--help")
-    check(all(v in helped for v in VERBS) and "Exit codes" in helped and pardec.good() == helped and pardec.good("help") == helped, "--help names the verbs and exit codes")
+    check(all(v in helped for v in VERBS) and "Exit codes" in helped and pardec.good() == helped and pardec.good("help") == helped,
+          "--help names the verbs and exit codes")
     for verb in VERBS:
         said = pardec.good(verb, "--help")
         check(f"pardec {verb}" in said.split("Example:")[-1] and f"Usage: pardec {verb}" in said, f"{verb} --help has usage and an example")
@@ -410,18 +421,22 @@ def verbs(check, pardec, model, db):
     check(re.fullmatch(r"pardec \d+\.\d+\.\d+ \(commit \S+, libtorch [^,]+, \S+, [^\n]+, flags [^\n]+\)\n", version), f"--version: {version!r}")
     check("ar" in pardec.good("list", "decoders") and "oa-mine" in pardec.good("list", "datasets"), "list")
     decoders = [json.loads(line) for line in pardec.good("list", "decoders", "--format", "jsonl").splitlines()]
-    check({d["name"] for d in decoders} >= {"ar", "hpd"} and "k_max" in next(d for d in decoders if d["name"] == "hpd")["options"], f"list decoders: {decoders}")
+    check({d["name"] for d in decoders} >= {"ar", "hpd"} and "k_max" in next(d for d in decoders if d["name"] == "hpd")["options"],
+          f"list decoders: {decoders}")
     rows = {r["what"]: r["value"] for r in json.loads(pardec.good("model", "inspect", model, "--format", "json"))["rows"]}
     d, f, layers, kv, vocabulary = TINY["hidden_size"], TINY["intermediate_size"], TINY["num_hidden_layers"], 2 * TINY["head_dim"], 2048
     parameters = 2 * vocabulary * d + d + layers * (2 * d * d + 2 * d * kv + 3 * d * f + 2 * d)
-    check(rows["parameters"].replace(",", "") == str(parameters) and rows["layers"] == "2" and rows["family"] == "llama", f"model inspect: {rows}, expected {parameters}")
+    check(rows["parameters"].replace(",", "") == str(parameters) and rows["layers"] == "2" and rows["family"] == "llama",
+          f"model inspect: {rows}, expected {parameters}")
     check("untrained" in rows["note"] and rows["tokenizer"] == "2,048 ids", f"model inspect: {rows}")
     doctor = pardec("doctor", "--model", model, "--db", db, "--format", "json")
     states = {r["check"]: r["state"] for r in json.loads(doctor.stdout)["rows"]}
-    check(doctor.returncode == 0 and {"build", "libtorch", "prompts", "dataset oa-mine", "model", "database"} <= set(states), f"doctor: exit {doctor.returncode}: {states}")
+    check(doctor.returncode == 0 and {"build", "libtorch", "prompts", "dataset oa-mine", "model", "database"} <= set(states),
+          f"doctor: exit {doctor.returncode}: {states}")
     sick = pardec("doctor", "--model", "/nowhere", "--db", "none.sqlite", "--data-root", "/nowhere", "--format", "json")
     states = {r["check"]: r["state"] for r in json.loads(sick.stdout)["rows"]}
-    check(sick.returncode == 1 and states["model"] == states["database"] == states["dataset oa-mine"] == "BAD", f"doctor of what is not there: exit {sick.returncode}: {states}")
+    check(sick.returncode == 1 and states["model"] == states["database"] == states["dataset oa-mine"] == "BAD",
+          f"doctor of what is not there: exit {sick.returncode}: {states}")
     one, other = pardec.synthesise("twin-a", seed=5), pardec.synthesise("twin-b", seed=5)
     check((one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes(), "model synth: one seed, one network")
     check((model / "model.safetensors").read_bytes() != (one / "model.safetensors").read_bytes(), "model synth: another seed, another network")
@@ -432,7 +447,8 @@ def defaults(check, pardec, model):
     args = ["run", "--model", model, "--decoder", "ar", "--dataset", "oa-mine", "--limit", 2, *SHORT[:2], "--format", "jsonl"]
     for _ in range(2):
         ran = pardec(*args, env={"NO_COLOR": "1"})
-        check(ran.returncode == 0 and len(ran.stdout.splitlines()) == 1 and "\x1b" not in ran.stderr + ran.stdout, f"the default database: exit {ran.returncode}: {ran.stderr}")
+        check(ran.returncode == 0 and len(ran.stdout.splitlines()) == 1 and "\x1b" not in ran.stderr + ran.stdout,
+              f"the default database: exit {ran.returncode}: {ran.stderr}")
     db = pardec.folder / "results" / "pardec.sqlite"
     check(not db.with_name("pardec.sqlite-wal").exists(), "the log is taken in at the end")
     runs = query(db, "SELECT * FROM run ORDER BY id")

@@ -1,0 +1,200 @@
+// `pardec data`: what the datasets hold.
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "src/cli/command_line.hpp"
+#include "src/cli/project_files.hpp"
+#include "src/cli/workload.hpp"
+#include "src/prompt/json_answer.hpp"
+#include "src/prompt/pieces.hpp"
+#include "src/report/table.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+struct DataFlags {
+  std::string action, data_root, tokenizer, format = "md";
+  std::vector<std::string> datasets;
+};
+
+/// A mean that is built up.
+struct Mean {
+  double sum = 0, count = 0;
+  void add(double value) { sum += value, ++count; }
+  double value() const { return count > 0 ? sum / count : std::nan(""); }
+};
+
+struct SplitStats {
+  std::int64_t examples = 0;
+  double attributes_per_category = 0;
+  Mean fields, present, title, prompt, answer, value;
+  std::int64_t categories = 0;
+};
+
+/// Attributes that the annotators used in this split, mean over its categories.
+void count_attributes(const Dataset& dataset, SplitStats& stats) {
+  std::map<std::string, std::set<std::string>> attributes;
+  for (const auto& example : dataset.examples) {
+    auto& of_category = attributes[example.category];
+    for (const auto& field : example.fields)
+      if (field.annotated) of_category.insert(field.name);
+  }
+  Mean mean;
+  for (const auto& [category, names] : attributes) mean.add(static_cast<double>(names.size()));
+  stats.categories = static_cast<std::int64_t>(attributes.size());
+  stats.attributes_per_category = mean.value();
+}
+
+/// Lengths of one example's prompt and reference answer in the form that extraction decoders use.
+void count_tokens(const Example& example, const PromptFile& prompt, const Tokenizer& tokenizer,
+                  SplitStats& stats) {
+  const auto add = [](Mean& mean, std::size_t size) { mean.add(static_cast<double>(size)); };
+  const Job job = make_job(example.id, {&example}, prompt, DecodeFlags{});
+  const Pieces pieces =
+      make_pieces(job, Form::json, prompt, find_chat_template("plain"), tokenizer);
+  add(stats.title, tokenizer.encode(example.text, false).size());
+  add(stats.prompt, pieces.whole_prompt().size());
+  std::size_t answer = 0;
+  for (const auto& segment : pieces.segments) answer += segment.size();
+  const auto references = references_of({&example}).front();
+  double present = 0;
+  for (std::size_t f = 0; f < references.size(); ++f) {
+    const std::size_t size =
+        tokenizer.encode_piece(json_value(references[f], f + 1 == references.size()), false).size();
+    answer += size;
+    if (!references[f]) continue;
+    add(stats.value, size);
+    ++present;
+  }
+  add(stats.answer, answer);
+  add(stats.fields, references.size());
+  stats.present.add(present);
+}
+
+SplitStats stats_of(const Dataset& dataset, const PromptFile& prompt, const Tokenizer& tokenizer) {
+  SplitStats stats;
+  stats.examples = static_cast<std::int64_t>(dataset.examples.size());
+  count_attributes(dataset, stats);
+  for (const auto& example : dataset.examples) count_tokens(example, prompt, tokenizer, stats);
+  return stats;
+}
+
+/// The published rows by dataset.
+std::map<std::string, Json> published_rows() {
+  const Json file = read_json(project_file("experiments/papers/hpd/table2.json"));
+  std::map<std::string, Json> rows;
+  for (const auto& row : file.at("published").at("rows"))
+    rows[row.at("dataset").get<std::string>()] = row;
+  return rows;
+}
+
+Tokenizer tokenizer_of(const DataFlags& flags) {
+  if (flags.tokenizer.empty())
+    return Tokenizer::load(project_file("experiments/quickstart/tokenizer.json"));
+  const std::filesystem::path path = flags.tokenizer;
+  return Tokenizer::load(std::filesystem::is_directory(path) ? path / "tokenizer.json" : path);
+}
+
+int stats(const DataFlags& flags) {
+  const TableFormat format = parse_table_format(flags.format);
+  std::vector<std::string> names = flags.datasets;
+  if (names.empty())
+    for (const auto& entry : datasets()) names.emplace_back(entry.name);
+  const Tokenizer tokenizer = tokenizer_of(flags);
+  const auto published = published_rows();
+  Table table;
+  table.title = "Datasets";
+  table.columns = {{"dataset"},
+                   {"split"},
+                   {"examples", Align::right},
+                   {"paper: examples", Align::right, "examples_published"},
+                   {"categories", Align::right},
+                   {"attributes/category", Align::right, "attributes_per_category"},
+                   {"paper: attributes", Align::right, "attributes_per_category_published"},
+                   {"parallelism", Align::right},
+                   {"present", Align::right},
+                   {"title", Align::right, "title_tokens"},
+                   {"prompt", Align::right, "prompt_tokens"},
+                   {"answer", Align::right, "answer_tokens"},
+                   {"value", Align::right, "value_tokens"}};
+  bool samples = false;
+  for (const auto& name : names) {
+    const DatasetEntry& entry = find_dataset(name);
+    const PromptFile prompt = load_prompt(std::string(entry.prompt));
+    const auto row = published.find(std::string(entry.name));
+    for (const std::string split : {"train", "test"}) {
+      const Dataset dataset = load_dataset(
+          entry,
+          flags.data_root.empty() ? std::nullopt
+                                  : std::optional<std::filesystem::path>(flags.data_root),
+          split, project_file("datasets/samples"));
+      samples = samples || dataset.sample;
+      const SplitStats stats = stats_of(dataset, prompt, tokenizer);
+      const auto paper = [&](const std::string& key, int decimals) {
+        if (row == published.end() || !row->second.contains(key)) return Cell("-", Json());
+        const Json& value = row->second[key];
+        return decimals ? number_cell(value.get<double>(), decimals)
+                        : number_cell(value.get<std::int64_t>());
+      };
+      table.rows.push_back(
+          {dataset.name + (dataset.sample ? " (own sample)" : ""), split,
+           number_cell(stats.examples), paper(split, 0), number_cell(stats.categories),
+           number_cell(stats.attributes_per_category, 2), paper("attributes_per_category", 2),
+           number_cell(stats.fields.value(), 2), number_cell(stats.present.value(), 2),
+           number_cell(stats.title.value(), 2), number_cell(stats.prompt.value(), 2),
+           number_cell(stats.answer.value(), 2), number_cell(stats.value.value(), 2)});
+    }
+  }
+  table.notes = {
+      "paper: Table 2 of the HPD paper, which gives one number of attributes a dataset.",
+      "attributes/category: annotated in the split, mean over its categories; parallelism: fields "
+      "asked of an example (the attributes that the train file lists for its category); present: "
+      "those with a value.",
+      str("title, prompt, answer, value: mean ids under ",
+          flags.tokenizer.empty() ? "the quickstart tokenizer" : flags.tokenizer,
+          "; answer: the JSON object with the reference values; value: one that is there, with its "
+          "quotes and comma.")};
+  if (samples)
+    table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
+  std::cout << render(table, format);
+  return 0;
+}
+
+}  // namespace
+
+Verb data_verb() {
+  return {"data", "what the datasets hold",
+          "pardec data stats --data-root data\n  pardec data stats --dataset oa-mine --tokenizer "
+          "DIR/tokenizer.json --format csv",
+          [](CLI::App& app) -> std::function<int()> {
+            auto flags = std::make_shared<DataFlags>();
+            app.add_option("action", flags->action, "stats")->required();
+            app.add_option("--dataset", flags->datasets, "datasets; all without it")
+                ->delimiter(',')
+                ->type_name("A,B");
+            app.add_option(
+                   "--data-root", flags->data_root,
+                   "folder with one folder a dataset; without it the project's samples are used")
+                ->type_name("DIR");
+            app.add_option("--tokenizer", flags->tokenizer,
+                           "a tokenizer.json or its folder; without it the quickstart's")
+                ->type_name("FILE");
+            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+                ->capture_default_str()
+                ->type_name("FORMAT");
+            return [flags] {
+              if (flags->action != "stats")
+                throw ConfigError(
+                    str("data: '", flags->action, "'", known_names(flags->action, {"stats"})));
+              return stats(*flags);
+            };
+          }};
+}
+
+}  // namespace pardec

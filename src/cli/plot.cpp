@@ -1,0 +1,66 @@
+// `pardec plot`: a figure of one quantity over a setting.
+#include <iostream>
+#include <memory>
+
+#include "src/cli/command_line.hpp"
+#include "src/cli/comparison.hpp"
+#include "src/cli/figures.hpp"
+#include "src/support/files.hpp"
+
+namespace pardec {
+
+Verb plot_verb() {
+  struct Flags {
+    std::string db = "results/pardec.sqlite", output = "figure.svg", title;
+    Sweep sweep{"hpd.k_max", "speedup", "", 0.95};
+    bool script = false;
+  };
+  return {
+      "plot", "a figure of speed or quality over a setting (SVG, PDF, PNG)",
+      "pardec plot --db r.sqlite --x hpd.k_max --y speedup -o speedup.svg\n  pardec plot --db "
+      "r.sqlite --x hpd.stack --y f1_micro -o f1.pdf\n  pardec plot --db r.sqlite --x batch_size "
+      "--y examples_per_second -o throughput.png",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<Flags>();
+        app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
+        app.add_option("--x", flags->sweep.x,
+                       "batch_size, or an option of a decoder, e.g. hpd.k_max, hpd.stack")
+            ->capture_default_str()
+            ->type_name("NAME");
+        app.add_option("--y", flags->sweep.y,
+                       "a number of the comparison: speedup, examples_per_second, "
+                       "tokens_per_forward, identical, f1_micro ...")
+            ->capture_default_str()
+            ->type_name("NAME");
+        app.add_option("--run", flags->sweep.run,
+                       "one invocation only (first characters of its or a run's id); without it "
+                       "all with the newest one's network, type, device and threads")
+            ->type_name("ID");
+        app.add_option("--confidence-level", flags->sweep.confidence, "of the intervals")
+            ->capture_default_str()
+            ->type_name("X");
+        app.add_option("--title", flags->title, "in place of the one that says what was run")
+            ->type_name("TEXT");
+        app.add_flag("--script", flags->script,
+                     "print the gnuplot script with its data, and draw nothing");
+        app.add_option("-o,--output", flags->output, "figure; its ending says the format")
+            ->capture_default_str()
+            ->type_name("FILE");
+        return [flags] {
+          check_confidence(flags->sweep.confidence);
+          const FigureFormat format = figure_format(flags->output);
+          Store store(flags->db, {.read_only = true});
+          Figure figure = sweep_figure(store, flags->sweep);
+          if (!flags->title.empty()) figure.title = flags->title;
+          if (flags->script) {
+            std::cout << gnuplot_script(figure, format);
+            return 0;
+          }
+          write_file(flags->output, draw(figure, format));
+          std::cout << flags->output << "\n";
+          return 0;
+        };
+      }};
+}
+
+}  // namespace pardec

@@ -1,0 +1,442 @@
+#include "src/report/figure.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "src/report/html.hpp"
+#include "src/report/table.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+extern char** environ;
+
+namespace pardec {
+namespace {
+
+/// Grey for the baseline, then Okabe and Ito's colours, which colour-blind readers tell apart.
+constexpr std::array<const char*, 7> kPalette{"#6b7280", "#0072b2", "#d55e00", "#009e73",
+                                              "#cc79a7", "#e69f00", "#56b4e9"};
+constexpr std::array<int, 7> kShapes{7, 7, 5, 9, 13, 11, 4};  // of gnuplot's points
+constexpr const char* kInk = "#1f2933";
+constexpr const char* kRule = "#d3d8de";
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.8g", value);
+  return std::isfinite(value) ? text : "NaN";
+}
+
+/// Single quotes: no substitution of any kind; control characters have no place in a label.
+std::string single_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : repair_utf8(text)) {
+    if (c == '\'')
+      out += "''";
+    else
+      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + "'";
+}
+
+std::string colour(const FigureSeries& series) {
+  return kPalette[static_cast<std::size_t>(series.colour) % kPalette.size()];
+}
+
+int shape(const FigureSeries& series) {
+  return kShapes[static_cast<std::size_t>(series.colour) % kShapes.size()];
+}
+
+bool lies(const Figure& figure) {
+  return figure.kind == FigureKind::rows || figure.kind == FigureKind::bars;
+}
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+Range positions(const Figure& figure) {
+  Range range;
+  for (const auto& series : figure.series)
+    for (const auto& point : series.points) range.add(point.x);
+  return range.low <= range.high ? range : Range{0, 1};
+}
+
+/// Where the marks of series `s` stand across their place: side by side, about the middle, so that
+/// no interval hides another.
+double offset(const Figure& figure, std::size_t s) {
+  if (figure.series.size() < 2) return 0;
+  const auto count = static_cast<double>(figure.series.size());
+  const Range x = positions(figure);
+  const double width = figure.kind == FigureKind::lines
+                           ? 0.012 * count * (x.high > x.low ? x.high - x.low : 2)
+                       : figure.kind == FigureKind::rows ? 0.66
+                                                         : 0.8;
+  return width * ((static_cast<double>(s) + 0.5) / count - 0.5);
+}
+
+double thickness(const Figure& figure) {
+  return (figure.series.size() < 2 ? 0.56 : 0.72 / static_cast<double>(figure.series.size()));
+}
+
+bool has_labels(const Figure& figure) {
+  for (const auto& series : figure.series)
+    for (const auto& point : series.points)
+      if (!point.label.empty()) return true;
+  return false;
+}
+
+/// Height by content, where the figure has none of its own.
+double height_of(const Figure& figure) {
+  if (figure.height > 0) return figure.height;
+  if (!lies(figure)) return 360;
+  const double per_mark = figure.kind == FigureKind::bars ? 17 : has_labels(figure) ? 20 : 8;
+  const double per_row = std::max(26.0, per_mark * static_cast<double>(figure.series.size()));
+  return 96 + per_row * static_cast<double>(figure.categories.size()) +
+         (figure.series.size() > 1 ? 14 : 0);
+}
+
+std::string terminal(const Figure& figure, FigureFormat format) {
+  const double width = figure.width, height = height_of(figure);
+  switch (format) {
+    case FigureFormat::svg:
+      return str("set terminal svg noenhanced size ", number(width), ",", number(height),
+                 " dynamic font 'Helvetica,13' linewidth 1.2\n");
+    case FigureFormat::pdf:
+      return str("set terminal pdfcairo noenhanced size ", number(width / 96), ",",
+                 number(height / 96), " font 'DejaVu Sans,9' linewidth 1.2\n");
+    case FigureFormat::png:
+      return str("set terminal pngcairo noenhanced size ", number(2 * width), ",",
+                 number(2 * height), " fontscale 2 font 'DejaVu Sans,9' linewidth 2.4\n");
+  }
+  return "";
+}
+
+/// Data blocks $series0 ...: position, value, low, high.
+std::string data(const Figure& figure) {
+  std::string out;
+  for (std::size_t s = 0; s < figure.series.size(); ++s) {
+    out += str("$series", s, " << END\n");
+    for (const FigurePoint& point : figure.series[s].points)
+      out += str(number(point.x + offset(figure, s)), " ", number(point.y), " ", number(point.low),
+                 " ", number(point.high), "\n");
+    out += "END\n";
+  }
+  return out;
+}
+
+Range values(const Figure& figure) {
+  Range range;
+  for (const auto& series : figure.series)
+    for (const auto& point : series.points)
+      for (const double value : {point.y, point.low, point.high}) range.add(value);
+  if (figure.reference) range.add(*figure.reference);
+  if (figure.from_zero) range.add(0);
+  if (!(range.low <= range.high)) return {0, 1};
+  if (range.low == range.high) range.high += 1;
+  return range;
+}
+
+/// Texts beside the marks, as gnuplot labels in data coordinates.
+std::string labels(const Figure& figure) {
+  std::string out;
+  for (std::size_t s = 0; s < figure.series.size(); ++s)
+    for (const FigurePoint& point : figure.series[s].points) {
+      if (point.label.empty() || !std::isfinite(point.y)) continue;
+      const double across = point.x + offset(figure, s);
+      const double end = std::isfinite(point.high) ? point.high : point.y;
+      out += lies(figure)
+                 ? str("set label ", single_quoted(point.label), " at first ", number(end), ",",
+                       number(across), " left offset 0.9,0 front textcolor rgb '", kInk, "'\n")
+                 : str("set label ", single_quoted(point.label), " at first ", number(across), ",",
+                       number(end), " center offset 0,0.7 front textcolor rgb '", kInk, "'\n");
+    }
+  return out;
+}
+
+/// The names of lines, each at its line's right end in its colour, moved apart where they meet.
+std::string end_labels(const Figure& figure, double low, double high) {
+  struct End {
+    double y;
+    const FigureSeries* series;
+  };
+  std::vector<End> ends;
+  for (const auto& series : figure.series)
+    if (!series.points.empty()) ends.push_back({series.points.back().y, &series});
+  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.y < b.y; });
+  const double step = 0.062 * (high - low);
+  for (std::size_t i = 1; i < ends.size(); ++i)
+    ends[i].y = std::max(ends[i].y, ends[i - 1].y + step);
+  // What went beyond the top comes back down.
+  double limit = high;
+  for (std::size_t i = ends.size(); i-- > 0; limit = ends[i].y - step)
+    ends[i].y = std::min(ends[i].y, limit);
+  std::string out;
+  for (const End& end : ends)
+    out += str("set label ", single_quoted(end.series->name), " at graph 1, first ", number(end.y),
+               " left offset 1,0 textcolor rgb '", colour(*end.series), "'\n");
+  return out;
+}
+
+std::string category_tics(const Figure& figure) {
+  std::vector<std::string> tics;
+  for (std::size_t c = 0; c < figure.categories.size(); ++c)
+    tics.push_back(str(single_quoted(figure.categories[c]), " ", c));
+  return "(" + join(tics, ", ") + ")";
+}
+
+std::string axes(const Figure& figure) {
+  const Range range = values(figure);
+  const double span = range.high - range.low;
+  const double low = figure.from_zero && range.low >= 0 ? 0 : range.low - 0.05 * span;
+  std::string out;
+  const auto line = [&](const auto&... parts) { out += str(parts..., "\n"); };
+  const std::string ink = str(" textcolor rgb '", kInk, "'");
+  if (lies(figure)) {
+    const double count = static_cast<double>(figure.categories.size());
+    line("set yrange [", number(count - 0.4), ":-0.6]");
+    line("set xrange [", number(low), ":", number(range.high + 0.14 * span), "]");
+    line("set ytics scale 0 ", category_tics(figure), ink);
+    line("set xtics scale 0 nomirror", ink);
+    line("set grid xtics noytics linetype 1 linecolor rgb '", kRule, "' linewidth 0.6");
+    line("set border 0");
+    if (figure.reference)
+      line("set arrow from first ", number(*figure.reference), ", graph 0 to first ",
+           number(*figure.reference), ", graph 1 nohead dashtype 2 linecolor rgb '", kInk,
+           "' back");
+  } else {
+    line("set yrange [", number(low), ":", number(range.high + 0.12 * span), "]");
+    if (figure.kind == FigureKind::columns) {
+      line("set xrange [-0.6:", number(static_cast<double>(figure.categories.size()) - 0.4), "]");
+      line("set xtics scale 0 nomirror ", category_tics(figure), ink);
+    } else {
+      const Range x = positions(figure);
+      const double margin = x.low == x.high ? 1 : 0.05 * (x.high - x.low);
+      line("set xrange [", number(x.low - margin), ":", number(x.high + margin), "]");
+      // A tic where there are points, as long as they are few.
+      std::vector<std::string> at;
+      std::vector<double> seen;
+      for (const auto& series : figure.series)
+        for (const auto& point : series.points) seen.push_back(point.x);
+      std::sort(seen.begin(), seen.end());
+      seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+      for (const double value : seen) at.push_back(number(value));
+      line("set xtics scale 0 nomirror ", seen.size() <= 12 ? "(" + join(at, ", ") + ")" : "", ink);
+    }
+    if (figure.kind == FigureKind::lines && figure.series.size() > 1)
+      out += end_labels(figure, low, range.high + 0.12 * span);
+    line("set ytics scale 0 nomirror", ink);
+    line("set grid ytics noxtics linetype 1 linecolor rgb '", kRule, "' linewidth 0.6");
+    line("set border 1 linecolor rgb '", kRule, "'");
+    if (figure.reference)
+      line("set arrow from graph 0, first ", number(*figure.reference), " to graph 1, first ",
+           number(*figure.reference), " nohead dashtype 2 linecolor rgb '", kInk, "' back");
+  }
+  if (!figure.x_label.empty()) line("set xlabel ", single_quoted(figure.x_label), ink);
+  if (!figure.y_label.empty() && !lies(figure))
+    line("set ylabel ", single_quoted(figure.y_label), ink);
+  return out;
+}
+
+/// The plot command: one mark, and one interval where there is any, a series.
+std::string plots(const Figure& figure) {
+  std::vector<std::string> parts;
+  for (std::size_t s = 0; s < figure.series.size(); ++s) {
+    const FigureSeries& series = figure.series[s];
+    const std::string of = str("$series", s), rgb = str(" linecolor rgb '", colour(series), "'");
+    const std::string title =
+        figure.series.size() > 1 ? " title " + single_quoted(series.name) : " notitle";
+    const bool intervals =
+        std::any_of(series.points.begin(), series.points.end(),
+                    [](const auto& p) { return std::isfinite(p.low) && std::isfinite(p.high); });
+    const std::string half = number(thickness(figure) / 2);
+    switch (figure.kind) {
+      case FigureKind::lines:
+        if (intervals)
+          parts.push_back(of + " using 1:2:3:4 with yerrorbars pointtype 0" + rgb +
+                          " linewidth 1.4 notitle");
+        parts.push_back(str(of, " using 1:2 with linespoints pointtype ", shape(series),
+                            " pointsize 0.8 linewidth 1.8", rgb, " notitle"));
+        break;
+      case FigureKind::columns:
+        parts.push_back(of + " using 1:(0):($1-" + half + "):($1+" + half +
+                        "):(0):2 with boxxyerror fillstyle solid 0.9 noborder" + rgb + title);
+        if (intervals)
+          parts.push_back(of + " using 1:2:3:4 with yerrorbars pointtype 0 linecolor rgb '" + kInk +
+                          "' linewidth 1.2 notitle");
+        break;
+      case FigureKind::rows:
+        if (intervals)
+          parts.push_back(of + " using 2:1:3:4 with xerrorbars pointtype 0" + rgb +
+                          " linewidth 1.8 notitle");
+        parts.push_back(str(of, " using 2:1 with points pointtype ", shape(series),
+                            " pointsize 0.9", rgb, title));
+        break;
+      case FigureKind::bars:
+        parts.push_back(of + " using (0):1:(0):2:($1-" + half + "):($1+" + half +
+                        ") with boxxyerror fillstyle solid 0.9 noborder" + rgb + title);
+        if (intervals)
+          parts.push_back(of + " using 2:1:3:4 with xerrorbars pointtype 0 linecolor rgb '" + kInk +
+                          "' linewidth 1.2 notitle");
+        break;
+    }
+  }
+  return "plot " + join(parts, ", \\\n     ") + "\n";
+}
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// A file without a name, gone when it is closed.
+File nameless() {
+  File file(std::tmpfile(), &std::fclose);
+  if (!file) throw RunError(str("no temporary file can be made: ", std::strerror(errno)));
+  return file;
+}
+
+std::string content(std::FILE* file) {
+  std::string out;
+  std::rewind(file);
+  char buffer[1 << 16];
+  std::size_t got;
+  while ((got = std::fread(buffer, 1, sizeof buffer, file)) > 0) out.append(buffer, got);
+  return out;
+}
+
+struct Drawn {
+  int error = 0;   ///< errno of the start
+  int status = 0;  ///< of the process
+  std::string out, complaint;
+};
+
+/// gnuplot without the user's settings, with its three streams on nameless files: no shell.
+Drawn run_gnuplot(const std::string& script) {
+  const File in = nameless(), out = nameless(), complaint = nameless();
+  if (std::fwrite(script.data(), 1, script.size(), in.get()) != script.size() ||
+      std::fflush(in.get()) != 0)
+    throw RunError(str("a script for gnuplot cannot be written: ", std::strerror(errno)));
+  std::rewind(in.get());
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fileno(in.get()), 0);
+  posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), 1);
+  posix_spawn_file_actions_adddup2(&actions, fileno(complaint.get()), 2);
+  std::string program = "gnuplot", defaults = "-d";
+  std::array<char*, 3> argv{program.data(), defaults.data(), nullptr};
+  Drawn drawn;
+  pid_t child = 0;
+  drawn.error = posix_spawnp(&child, "gnuplot", &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (drawn.error != 0) return drawn;
+  while (waitpid(child, &drawn.status, 0) < 0 && errno == EINTR) {
+  }
+  drawn.out = content(out.get());
+  drawn.complaint = content(complaint.get());
+  return drawn;
+}
+
+}  // namespace
+
+FigureFormat figure_format(const std::filesystem::path& file) {
+  const std::string ending = file.extension().string();
+  if (ending == ".svg") return FigureFormat::svg;
+  if (ending == ".pdf") return FigureFormat::pdf;
+  if (ending == ".png") return FigureFormat::png;
+  throw ConfigError(str(file.string(), ": ends with '", ending, "', expected .svg, .pdf or .png"));
+}
+
+std::string gnuplot_script(const Figure& figure, FigureFormat format) {
+  std::string out = data(figure) + terminal(figure, format);
+  const auto line = [&](const auto&... parts) { out += str(parts..., "\n"); };
+  line("set encoding utf8");
+  line("set bars 0.7");
+  if (!figure.title.empty()) {
+    const int size = format == FigureFormat::svg ? 15 : 10;
+    line("set label ", single_quoted(figure.title),
+         " at graph 0, graph 1 left offset 0,1.6 font ',", size, "' textcolor rgb '", kInk, "'");
+    line("set tmargin 4");
+  }
+  if (lies(figure)) {
+    std::size_t widest = 4;
+    for (const auto& name : figure.categories)
+      widest = std::max(widest, static_cast<std::size_t>(display_width(name)));
+    line("set lmargin ", widest + 3);
+  }
+  const bool named = figure.kind == FigureKind::lines && figure.series.size() > 1;
+  std::size_t beside = 0;  // the names of lines stand there
+  for (const auto& series : figure.series)
+    if (named) beside = std::max(beside, static_cast<std::size_t>(display_width(series.name)));
+  line("set rmargin ", beside + 3);
+  if (figure.series.size() > 1 && !named)
+    line("set key outside top left horizontal reverse Left samplen 1.5 textcolor rgb '", kInk, "'");
+  else
+    line("unset key");
+  return out + axes(figure) + labels(figure) + plots(figure);
+}
+
+bool can_draw() {
+  const Drawn drawn = run_gnuplot("exit\n");
+  return drawn.error == 0 && drawn.status == 0;
+}
+
+std::string draw(const Figure& figure, FigureFormat format) {
+  const Drawn drawn = run_gnuplot(gnuplot_script(figure, format));
+  if (drawn.error == ENOENT)
+    throw ConfigError(
+        "gnuplot is missing, it draws the figures; install it: apt-get install gnuplot-nox");
+  if (drawn.error != 0)
+    throw RunError(str("gnuplot cannot be started: ", std::strerror(drawn.error)));
+  if (drawn.status != 0 || drawn.out.empty())
+    throw RunError(str("gnuplot failed: ", strip(drawn.complaint)));
+  return drawn.out;
+}
+
+std::string inline_svg(std::string svg, std::string_view prefix, std::string_view description) {
+  const std::size_t begin = svg.find("<svg");
+  const std::size_t open_end = svg.find('>', begin), body = open_end + 1;
+  if (begin == std::string::npos || open_end == std::string::npos) return "";
+  std::string head = svg.substr(begin, open_end - begin), view = "0 0 720 360";
+  if (const auto at = head.find("viewBox=\""); at != std::string::npos)
+    view = head.substr(at + 9, head.find('"', at + 9) - at - 9);
+  svg = svg.substr(body);
+  for (const char* attribute : {"title", "desc"}) {  // of the program, not of the figure
+    const auto from = svg.find(str("<", attribute, ">")), to = svg.find(str("</", attribute, ">"));
+    if (from != std::string::npos && to != std::string::npos)
+      svg.erase(from, to - from + std::strlen(attribute) + 3);
+  }
+  svg = replace_all(svg, "xlink:href", "href");
+  svg = replace_all(svg, "id='gp", str("id='", prefix, "gp"));
+  svg = replace_all(svg, "id=\"", str("id=\"", prefix));
+  svg = replace_all(svg, "href='#", str("href='#", prefix));
+  svg = replace_all(svg, "url(#", str("url(#", prefix));
+  svg = replace_all(svg, "font-family=\"Helvetica\"", "font-family=\"inherit\"");
+  const auto variable = [&](const char* hex, const std::string& name) {
+    unsigned red = 0, green = 0, blue = 0;
+    std::sscanf(hex, "#%2x%2x%2x", &red, &green, &blue);
+    char text[40];
+    for (const char* form : {"rgb(%3u, %3u, %3u)", "rgb(%u,%u,%u)"}) {  // of lines, of texts
+      std::snprintf(text, sizeof text, form, red, green, blue);
+      svg = replace_all(svg, text, str("var(--", name, ")"));
+    }
+  };
+  variable(kInk, "ink");
+  variable(kRule, "rule");
+  for (std::size_t i = 0; i < kPalette.size(); ++i) variable(kPalette[i], str("series-", i));
+  return str("<svg viewBox=\"", view, "\" role=\"img\" aria-label=\"", escape_html(description),
+             "\">", svg);
+}
+
+}  // namespace pardec

@@ -1,0 +1,120 @@
+#include "src/report/figure.hpp"
+
+#include <cstdlib>
+#include <iostream>
+
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/text.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+
+namespace {
+
+Figure sweep() {
+  Figure figure;
+  figure.title = "speedup over hpd.k_max: it's `date` @x \"q\"";
+  figure.x_label = "hpd.k_max";
+  figure.y_label = "speedup";
+  figure.series = {{"oa-mine", {{8, 2.5, 2.25, 2.75}, {30, 3, 2.5, 3.5}}, 1},
+                   {"ae-110k", {{8, 1.5, 1.25, 1.75}, {30, 2, 1.5, 2.5}}, 2}};
+  figure.reference = 1;
+  return figure;
+}
+
+Figure dots() {
+  Figure figure;
+  figure.kind = FigureKind::rows;
+  figure.categories = {"oa-mine", "ae-110k"};
+  figure.series = {{"hpd", {{0, 2.5, 2.25, 2.75, "2.50"}, {1, 3, 2.5, 3.5, "3.00"}}, 1}};
+  figure.reference = 1;
+  return figure;
+}
+
+/// Sets an environment variable for a while.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name), old_(std::getenv(name)) {
+    setenv(name, value, 1);
+  }
+  ~Variable() { setenv(name_, old_.c_str(), 1); }
+
+ private:
+  const char* name_;
+  std::string old_;
+};
+
+}  // namespace
+
+TEST_CASE("a figure's script is the golden one") {
+  const std::string golden = str(PARDEC_SOURCE_DIR, "/tests/golden/figure.gnuplot");
+  std::string expected = read_file(golden);
+  expected.erase(0, expected.find('\n') + 1);  // where it comes from
+  const std::string script =
+      gnuplot_script(sweep(), FigureFormat::svg) + gnuplot_script(dots(), FigureFormat::png);
+  CHECK(script == expected);
+}
+
+TEST_CASE("texts stand in single quotes, in which gnuplot replaces nothing") {
+  const std::string script = gnuplot_script(sweep(), FigureFormat::pdf);
+  CHECK_THAT(script, Catch::Contains("'speedup over hpd.k_max: it''s `date` @x \"q\"'"));
+  Figure lines = sweep();
+  lines.title = "two\nlines\x01";
+  CHECK_THAT(gnuplot_script(lines, FigureFormat::svg), Catch::Contains("'two lines '"));
+}
+
+TEST_CASE("formats go by the ending") {
+  CHECK(figure_format("a/b.svg") == FigureFormat::svg);
+  CHECK(figure_format("b.pdf") == FigureFormat::pdf);
+  CHECK(figure_format("b.png") == FigureFormat::png);
+  CHECK_THROWS_AS(figure_format("b.jpg"), ConfigError);
+  CHECK_THROWS_AS(figure_format("svg"), ConfigError);
+}
+
+TEST_CASE("without gnuplot the error says what to install") {
+  const Variable path("PATH", "/nonexistent");
+  CHECK_FALSE(can_draw());
+  CHECK_THROWS_WITH(draw(sweep(), FigureFormat::svg), Catch::Contains("gnuplot-nox"));
+  CHECK_THROWS_AS(draw(sweep(), FigureFormat::svg), ConfigError);
+}
+
+TEST_CASE("gnuplot draws every kind in every format") {
+  if (!can_draw()) {
+    std::cout << "[skipped] gnuplot is missing\n";
+    return;
+  }
+  Figure bars = dots();
+  bars.kind = FigureKind::bars;
+  Figure columns = dots();
+  columns.kind = FigureKind::columns;
+  Figure single = sweep();  // one point, no interval
+  single.series = {{"a", {{8, 2.5}}, 1}};
+  for (const Figure& figure : {sweep(), dots(), bars, columns, single, Figure{}}) {
+    if (figure.series.empty()) {
+      CHECK_THROWS_AS(draw(figure, FigureFormat::svg), Error);
+      continue;
+    }
+    CHECK_THAT(draw(figure, FigureFormat::svg), Catch::Contains("</svg>"));
+    CHECK(draw(figure, FigureFormat::pdf).starts_with("%PDF"));
+    CHECK(draw(figure, FigureFormat::png).substr(1, 3) == "PNG");
+  }
+  // As what it is, not as what gnuplot could make of it.
+  CHECK_THAT(draw(sweep(), FigureFormat::svg), Catch::Contains("`date` @x"));
+}
+
+TEST_CASE("an SVG inside a page has its own ids, the page's colours and no address") {
+  if (!can_draw()) {
+    std::cout << "[skipped] gnuplot is missing\n";
+    return;
+  }
+  const std::string svg = inline_svg(draw(sweep(), FigureFormat::svg), "f1-", "speed \"over\" <k>");
+  CHECK(svg.starts_with("<svg viewBox=\""));
+  CHECK_THAT(svg, Catch::Contains("aria-label=\"speed &quot;over&quot; &lt;k&gt;\""));
+  CHECK_THAT(svg, Catch::Contains("var(--series-1)"));
+  CHECK_THAT(svg, Catch::Contains("var(--ink)"));
+  CHECK_THAT(svg, Catch::Contains("id='f1-gp"));
+  CHECK(svg.find("id='gp") == std::string::npos);
+  CHECK(svg.find("http") == std::string::npos);
+  CHECK(svg.find("rgb(") == std::string::npos);
+}
