@@ -19,6 +19,7 @@ Verb run_verb();
 Verb generate_verb();
 Verb compare_verb();
 Verb model_verb();
+Verb train_verb();
 Verb doctor_verb();
 Verb list_verb();
 
