@@ -281,8 +281,11 @@ int run_train(const TrainFlags& flags, const std::string& command) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw ConfigError(str(flags.out, ": cannot be made: ", error.message()));
-  const auto write_record = [&] { write_file(folder / "training.json", record.dump(2) + "\n"); };
-  if (!resume) write_record();
+  bool recorded = resume;
+  const auto write_record = [&] {
+    write_file(folder / "training.json", record.dump(2) + "\n");
+    recorded = true;
+  };
   std::cerr << source.parts().train.size() << " titles to train on, "
             << source.parts().held_out.size() << " to validate, " << parameter_count(start.parsed)
             << " parameters, " << threads() << " threads\n";
@@ -292,6 +295,7 @@ int run_train(const TrainFlags& flags, const std::string& command) {
   const TrainingRun run{start.parsed, start.weights, flags.seed, flags.trainer, flags.loop};
   const LoopResult result =
       train_model(run, source, folder, resume, clock, [&](const LossRow& row, std::int64_t steps) {
+        if (!recorded) write_record();  // what cannot even begin leaves nothing behind
         if (!progress) progress = std::make_unique<Progress>(style, "updates", steps);
         progress->update(row.step, str("loss ", row.train_loss, " · ",
                                        static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));
