@@ -27,7 +27,7 @@ struct TrainFlags {
   std::string model, tokenizer, data_root, split = "train", chat_template = "plain", prompt_file,
                                            dtype = "fp32", out, progress = "auto";
   std::vector<std::string> dataset, extra, format{"ar", "hpd"};
-  int stack = 6, ar_stack = 1, k_max = 30, threads = 0;
+  int stack = 6, ar_stack = 1, k_max = 30, share_prefix = 4, threads = 0;
   std::uint64_t seed = 1;
   std::int64_t limit = 0;
   double validation = 0.1;
@@ -48,6 +48,7 @@ void check(const TrainFlags& flags) {
   at_least("--stack", flags.stack, 1);
   at_least("--ar-stack", flags.ar_stack, 1);
   at_least("--k-max", flags.k_max, 1);
+  at_least("--share-prefix", flags.share_prefix, 1);
   at_least("--threads", flags.threads, 0);
   at_least("--limit", flags.limit, 0);
   at_least("--steps", flags.loop.steps, 0);
@@ -186,6 +187,7 @@ OrderedJson settings(const TrainFlags& flags, const Start& start) {
           {"stack", flags.stack},
           {"ar_stack", flags.ar_stack},
           {"k_max", flags.k_max},
+          {"share_prefix", flags.share_prefix},
           {"chat_template", flags.chat_template},
           {"seed", flags.seed},
           {"validation", flags.validation},
@@ -259,6 +261,7 @@ int run_train(const TrainFlags& flags, const std::string& command) {
                                  : flags.prompt_file);
   parts.chat_template = flags.chat_template;
   parts.seed = flags.seed;
+  parts.share = flags.share_prefix;
   Data data = read_data(flags);
   parts.train = std::move(data.train);
   parts.held_out = std::move(data.held_out);
@@ -363,6 +366,11 @@ Verb train_verb() {
         add("--ar-stack", flags->ar_stack, "ar: products in one prompt", "N")
             ->capture_default_str();
         add("--k-max", flags->k_max, "hpd: positions reserved for a value", "N")
+            ->capture_default_str();
+        add("--share-prefix", flags->share_prefix,
+            "sequences of a category that share one copy of their instruction; same loss, less "
+            "work",
+            "N")
             ->capture_default_str();
         add("--prompt-file", flags->prompt_file,
             "wording of the task: a name in datasets/prompts or a file", "FILE");

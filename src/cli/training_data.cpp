@@ -6,6 +6,7 @@
 #include "src/cli/workload.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
+#include "src/training/shared_prefix.hpp"
 
 namespace pardec {
 
@@ -46,6 +47,7 @@ std::vector<TrainingSample> TitleSource::samples(const std::vector<Example>& exa
     for (auto& [key, members] : groups) {
       shuffle(members, rng);
       const auto stack = static_cast<size_t>(format->stack());
+      std::vector<TrainingSample> alike;  // of one category: one instruction
       for (size_t at = 0; at < members.size(); at += stack) {
         const std::vector<const Example*> together(
             members.begin() + static_cast<std::ptrdiff_t>(at),
@@ -54,8 +56,10 @@ std::vector<TrainingSample> TitleSource::samples(const std::vector<Example>& exa
         example.job = make_job(together.front()->id, together, parts_.prompt, flags);
         example.pieces = make_pieces(example.job, format->form(), parts_.prompt, chat, tokenizer_);
         example.references = references_of(together);
-        for (TrainingSample& sample : format->samples(example)) all.push_back(std::move(sample));
+        for (TrainingSample& sample : format->samples(example)) alike.push_back(std::move(sample));
       }
+      for (TrainingSample& sample : share_prefixes(std::move(alike), parts_.share))
+        all.push_back(std::move(sample));
     }
   shuffle(all, rng);
   return all;

@@ -21,6 +21,7 @@ class TitleSource final : public SampleSource {
     PromptFile prompt;
     std::string chat_template = "plain";
     std::uint64_t seed = 1;
+    int share = 1;  ///< sequences that share one copy of their beginning
   };
   /// `tokenizer` outlives it.
   TitleSource(Parts parts, const Tokenizer& tokenizer)

@@ -6,6 +6,7 @@
 #include "decoders/hpd_format.hpp"
 #include "src/model/device.hpp"
 #include "src/model/parameters.hpp"
+#include "src/training/shared_prefix.hpp"
 #include "src/training/trainer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/decoding.hpp"
@@ -117,6 +118,64 @@ TEST_CASE("a training step's gradients agree with central differences") {
       CHECK(std::abs(numeric - exact) <= 1e-7 * std::max(1.0, std::abs(exact)));
     }
   }
+}
+
+TEST_CASE("sequences that share their beginning have the loss and gradients of sequences apart") {
+  set_threads(1);
+  TinyNetwork tiny("qwen3", 3);
+  Model model = tiny.load(Dtype::fp64);
+  Rng rng(21);
+  const auto random = [&](std::uint64_t count) {
+    Tokens tokens;
+    for (; count > 0; --count)
+      tokens.push_back(
+          static_cast<Token>(rng.below(static_cast<std::uint64_t>(model.config().vocab_size))));
+    return tokens;
+  };
+  const Tokens beginning = random(40);
+  std::vector<TrainingSample> apart;
+  std::int64_t rows = 0, targets = 0;
+  for (int i = 0; i < 5; ++i) {
+    Tokens prompt = beginning;
+    for (const Token token : random(3)) prompt.push_back(token);
+    if (i % 2) {
+      apart.push_back(
+          hpd_sample(lay_out(prompt, {random(2), random(1), random(3)}, 1, {.k_max = 4}),
+                     {random(3), random(1), random(4)}));
+    } else {
+      TrainingSample& causal = apart.emplace_back();
+      for (const Token token : prompt) {
+        const int at = static_cast<int>(causal.tokens.size());
+        causal.add(token, {at, at, 0, 0});
+      }
+      causal.expect(random(1).front());
+    }
+    rows += std::ssize(apart.back().tokens);
+    targets += std::ssize(apart.back().targets);
+  }
+  std::vector<TrainingSample> shared = share_prefixes(apart, 3);
+  REQUIRE(shared.size() == 2);  // three and two
+  std::int64_t fewer = 0, same = 0;
+  for (const auto& sample : shared) {
+    fewer += std::ssize(sample.tokens);
+    same += std::ssize(sample.targets);
+  }
+  CHECK(rows - fewer >= 3 * 40);
+  CHECK(same == targets);
+  CHECK(share_prefixes(apart, 1).size() == 5);
+  CHECK(share_prefixes(apart, 3, 60).size() == 5);
+  std::vector<std::vector<at::Tensor>> gradients;
+  std::vector<double> losses;
+  for (const std::vector<TrainingSample>* samples : {&apart, &shared}) {
+    Trainer trainer(model.config(), weights_of(model), {.dtype = Dtype::fp64});
+    Trainer::Report report;
+    gradients.push_back(trainer.gradients(pointers(*samples), report));
+    losses.push_back(report.loss);
+  }
+  CHECK(std::abs(losses[0] - losses[1]) <= 1e-12 * losses[0]);
+  for (size_t i = 0; i < gradients[0].size(); ++i)
+    CHECK((gradients[0][i] - gradients[1][i]).abs().max().item<double>() <=
+          1e-11 * std::max(1.0, gradients[0][i].abs().max().item<double>()));
 }
 
 TEST_CASE("several forwards make the gradient of one") {
