@@ -157,6 +157,25 @@ std::vector<ExampleField> make_fields(const std::vector<std::string>& attributes
   return fields;
 }
 
+/// The examples of the last file, under the attribute lists of all.
+void read_examples(Dataset& dataset, const std::vector<std::filesystem::path>& files,
+                   const std::string& id_prefix) {
+  AttributeLists lists;
+  std::vector<Record> records;
+  for (const auto& file : files) {
+    records = read_records(file);
+    add_attributes(lists, records);
+  }
+  for (const Record& record : records) {
+    Example& example = dataset.examples.emplace_back();
+    example.id = str(id_prefix, "-", dataset.examples.size() - 1);
+    example.category = record.category;
+    example.text = record.title;
+    example.fields = make_fields(lists.at(record.category), record);
+    example.cluster = std::string(strip(record.title));
+  }
+}
+
 }  // namespace
 
 Dataset load_attribute_extraction(std::string_view name, const std::filesystem::path& folder,
@@ -174,20 +193,19 @@ Dataset load_attribute_extraction(std::string_view name, const std::filesystem::
               file.filename() == "train.jsonl" ? " (each category's attributes are listed by it)"
                                                : ""));
 
-  AttributeLists lists;
-  std::vector<Record> records;
-  for (const auto& file : dataset.files) {
-    records = read_records(file);
-    add_attributes(lists, records);
-  }
-  for (const Record& record : records) {
-    Example& example = dataset.examples.emplace_back();
-    example.id = str(split, "-", dataset.examples.size() - 1);
-    example.category = record.category;
-    example.text = record.title;
-    example.fields = make_fields(lists.at(record.category), record);
-    example.cluster = std::string(strip(record.title));
-  }
+  read_examples(dataset, dataset.files, std::string(split));
+  return dataset;
+}
+
+Dataset load_attribute_extraction_file(const std::filesystem::path& file,
+                                       const std::vector<std::filesystem::path>& lists) {
+  if (std::error_code ignored; !std::filesystem::exists(file, ignored))
+    throw ConfigError(str(file.string(), " is missing, expected records as in train.jsonl"));
+  Dataset dataset{file.stem().string(), "train"};
+  dataset.files = {file};
+  std::vector<std::filesystem::path> read = lists;
+  read.push_back(file);
+  read_examples(dataset, read, dataset.name);
   return dataset;
 }
 

@@ -32,4 +32,10 @@ namespace pardec {
 Dataset load_attribute_extraction(std::string_view name, const std::filesystem::path& folder,
                                   std::string_view split);
 
+/// More records of the same format from a file of its own, e.g. further titles to train on. The
+/// attributes of a category are those of the `lists` files (train.jsonl of datasets) in their
+/// order, then what only `file` has. Ids are STEM-N. Errors as above.
+Dataset load_attribute_extraction_file(const std::filesystem::path& file,
+                                       const std::vector<std::filesystem::path>& lists);
+
 }  // namespace pardec

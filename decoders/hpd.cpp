@@ -63,6 +63,17 @@ HpdLayout lay_out(const Tokens& prompt, const std::vector<Tokens>& segments, int
   return layout;
 }
 
+std::vector<Tokens> hpd_values(
+    const std::vector<std::vector<std::optional<std::string>>>& references, int k_max,
+    const Tokenizer& tokenizer) {
+  std::vector<Tokens> streams;
+  for (const auto& values : references)
+    for (size_t n = 0; n < values.size(); ++n)
+      streams.push_back(ids_through_line_break(json_value(values[n], n + 1 == values.size()) + "\n",
+                                               k_max, tokenizer));
+  return streams;
+}
+
 int HpdLayout::extra_segments() const { return segment.empty() ? 0 : segment.back(); }
 
 RowLabel HpdLayout::value(int r, int k) const {
@@ -209,11 +220,7 @@ Oracle Hpd::reference_oracle(const Request&,
                              const std::vector<std::vector<std::optional<std::string>>>& references,
                              const DecoderContext& context) const {
   Oracle oracle;
-  for (const auto& values : references)
-    for (size_t n = 0; n < values.size(); ++n)
-      oracle.streams.push_back(
-          ids_through_line_break(json_value(values[n], n + 1 == values.size()) + "\n",
-                                 options_.k_max, *context.tokenizer));
+  oracle.streams = hpd_values(references, options_.k_max, *context.tokenizer);
   return oracle;
 }
 

@@ -42,6 +42,13 @@ struct HpdLayout {
 HpdLayout lay_out(const Tokens& prompt, const std::vector<Tokens>& segments, int products,
                   const HpdOptions& options);
 
+/// The ids to choose for each value of right answers, product-major: through the first with a line
+/// break, K_max at most; the absent as "n/a". What is forced under an oracle, and taught in
+/// training.
+std::vector<Tokens> hpd_values(
+    const std::vector<std::vector<std::optional<std::string>>>& references, int k_max,
+    const Tokenizer& tokenizer);
+
 std::unique_ptr<Decoder> make_hpd(const Json& options);
 
 }  // namespace pardec

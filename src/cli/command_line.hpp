@@ -22,6 +22,7 @@ Verb report_verb();
 Verb plot_verb();
 Verb data_verb();
 Verb model_verb();
+Verb train_verb();
 Verb doctor_verb();
 Verb list_verb();
 

@@ -8,9 +8,10 @@
 int main(int argc, char** argv) {
   using namespace pardec;
   try {
-    return run_command_line({run_verb(), generate_verb(), compare_verb(), report_verb(),
-                             plot_verb(), data_verb(), model_verb(), list_verb(), doctor_verb()},
-                            argc, argv);
+    return run_command_line(
+        {run_verb(), generate_verb(), compare_verb(), report_verb(), plot_verb(), data_verb(),
+         model_verb(), train_verb(), list_verb(), doctor_verb()},
+        argc, argv);
   } catch (const Error& error) {
     std::fprintf(stderr, "pardec: %s\n", error.what());
     return error.exit_code();

@@ -134,6 +134,14 @@ void assign_weights(Model::Network& network, const std::map<std::string, at::Ten
   network.head.weight = network.config.tied_head ? network.embedding : get("lm_head.weight");
 }
 
+/// As transformers: in float32 throughout.
+void set_frequencies(Model::Network& network) {
+  const double dim = network.config.head_dim;
+  const at::Tensor exponents = at::arange(0, dim, 2, at::TensorOptions().dtype(at::kFloat)) / dim;
+  network.inverse_frequencies =
+      at::pow(network.config.rope_theta, exponents).reciprocal().to(network.device);
+}
+
 }  // namespace
 
 Dtype parse_dtype(std::string_view text) {
@@ -165,13 +173,24 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
   {
     const c10::NoGradGuard no_grad;
     assign_weights(*network, load_tensors(*network, Checkpoint(folder)));
-    // As transformers: in float32 throughout.
-    const double dim = network->config.head_dim;
-    const at::Tensor exponents = at::arange(0, dim, 2, at::TensorOptions().dtype(at::kFloat)) / dim;
-    network->inverse_frequencies =
-        at::pow(network->config.rope_theta, exponents).reciprocal().to(network->device);
+    set_frequencies(*network);
   }
   return Model(std::move(network));
+}
+
+std::unique_ptr<Model::Network> Model::Network::over(
+    const ModelConfig& config, const std::map<std::string, at::Tensor>& weights) {
+  auto network = std::make_unique<Network>();
+  network->path = "network";
+  network->config = config;
+  assign_weights(*network, weights);
+  network->type = network->embedding.scalar_type();
+  network->device = network->embedding.device();
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp64})
+    if (scalar_type(dtype) == network->type) network->options.dtype = dtype;
+  const c10::NoGradGuard no_grad;
+  set_frequencies(*network);
+  return network;
 }
 
 Model::Model(std::unique_ptr<Network> network) : network_(std::move(network)) {}

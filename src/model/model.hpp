@@ -90,4 +90,8 @@ class Model {
 void synthesise_checkpoint(const Json& config, std::uint64_t seed,
                            const std::filesystem::path& folder);
 
+/// Writes config.json, saying that weights are stored in bf16, and generation_config.json with the
+/// ends of sequence. RunError.
+void write_model_config(const Json& config, const std::filesystem::path& folder);
+
 }  // namespace pardec

@@ -70,6 +70,11 @@ void synthesise_checkpoint(const Json& config_json, std::uint64_t seed,
          [&parameter, seed](std::span<std::byte> bytes) { fill(parameter, seed, bytes); }});
   write_safetensors(folder / "model.safetensors", tensors);
 
+  write_model_config(config_json, folder);
+}
+
+void write_model_config(const Json& config_json, const std::filesystem::path& folder) {
+  const ModelConfig config = parse_model_config(config_json, "config");
   Json written = config_json;
   written["architectures"] = {architecture(config.family)};
   written["model_type"] = model_type(config.family);

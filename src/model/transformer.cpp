@@ -185,6 +185,83 @@ class AttentionPlan {
   std::vector<Chunk> chunks_;
 };
 
+/// Attention of packed sequences by the library's fused kernel, which is differentiable and keeps
+/// no scores. Queries in chunks, each with the keys up to the last one that it sees.
+class PackedAttention {
+ public:
+  PackedAttention(const Model::Network& network, std::span<const PackedSequence> sequences)
+      : network_(network) {
+    std::int64_t begin = 0;
+    for (const PackedSequence& sequence : sequences) {
+      Part part{.begin = begin, .count = std::ssize(sequence.tokens)};
+      begin += part.count;
+      MaskRows rows({}, sequence.labels, *sequence.segments);
+      at::Tensor mask = at::empty({part.count, part.count}, at::kFloat);
+      bool causal = true;
+      std::vector<std::int64_t> ends;
+      for (std::int64_t i = 0; i < part.count; ++i) {
+        const auto [seen, end] =
+            rows.write(static_cast<int>(i), mask.data_ptr<float>() + i * part.count);
+        causal = causal && seen == i + 1 && end == i + 1;
+        ends.push_back(end);
+      }
+      if (!causal)
+        for (std::int64_t at = 0; at < part.count; at += kQueries) {
+          Chunk chunk{.begin = at, .count = std::min(kQueries, part.count - at)};
+          chunk.end = *std::max_element(ends.begin() + at, ends.begin() + at + chunk.count);
+          chunk.mask = mask.narrow(0, at, chunk.count)
+                           .narrow(1, 0, chunk.end)
+                           .to(network.device, network.type)
+                           .contiguous()
+                           .unsqueeze(0)
+                           .unsqueeze(0);
+          part.chunks.push_back(std::move(chunk));
+        }
+      parts_.push_back(std::move(part));
+    }
+  }
+
+  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim] -> [n, heads * head_dim].
+  at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const {
+    const std::int64_t group = network_.config.heads / network_.config.kv_heads;
+    const auto heads_first = [&](const at::Tensor& x, std::int64_t times) {
+      const at::Tensor all = times == 1 ? x : at::repeat_interleave(x, times, 1);
+      return all.transpose(0, 1).unsqueeze(0);
+    };
+    const at::Tensor queries = heads_first(q, 1), keys = heads_first(k, group),
+                     values = heads_first(v, group);
+    std::vector<at::Tensor> outputs;
+    for (const Part& part : parts_) {
+      const auto rows = [&](const at::Tensor& x, std::int64_t begin, std::int64_t count) {
+        return x.narrow(2, part.begin + begin, count);
+      };
+      if (part.chunks.empty())
+        outputs.push_back(at::scaled_dot_product_attention(
+            rows(queries, 0, part.count), rows(keys, 0, part.count), rows(values, 0, part.count),
+            {}, 0.0, /*is_causal=*/true, 1.0));
+      for (const Chunk& chunk : part.chunks)
+        outputs.push_back(at::scaled_dot_product_attention(
+            rows(queries, chunk.begin, chunk.count), rows(keys, 0, chunk.end),
+            rows(values, 0, chunk.end), chunk.mask, 0.0, /*is_causal=*/false, 1.0));
+    }
+    const at::Tensor mixed = outputs.size() == 1 ? outputs.front() : at::cat(outputs, 2);
+    return mixed.squeeze(0).transpose(0, 1).reshape({q.size(0), -1});
+  }
+
+ private:
+  static constexpr std::int64_t kQueries = 256;
+  struct Chunk {
+    std::int64_t begin = 0, count = 0, end = 0;  // within the sequence
+    at::Tensor mask;                             // [1, 1, count, end]
+  };
+  struct Part {
+    std::int64_t begin = 0, count = 0;
+    std::vector<Chunk> chunks;  // none: plainly causal
+  };
+  const Model::Network& network_;
+  std::vector<Part> parts_;
+};
+
 // ---- layers ----
 
 /// x [n, hidden] -> [n, hidden]. `attend(q, k, v)`, each [n, heads of it, head_dim] -> [n, heads *
@@ -276,6 +353,24 @@ at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
                 return plan.attend(q, k.transpose(0, 1), v.transpose(0, 1));
               });
   return output(network, x);
+}
+
+at::Tensor logits(const Model::Network& network, std::span<const PackedSequence> sequences,
+                  const std::vector<std::int64_t>& wanted) {
+  Rows rows;
+  for (const PackedSequence& sequence : sequences) {
+    check_rows(network, sequence.tokens, sequence.labels, *sequence.segments);
+    rows.add(sequence.tokens, sequence.labels);
+  }
+  const PackedAttention attention(network, sequences);
+  const Rotation turn = rotation(network, on_device(network, rows.positions));
+  at::Tensor x = at::embedding(network.embedding, on_device(network, rows.ids));
+  for (const Layer& layer : network.layers)
+    x = apply(layer, network.config, x, turn,
+              [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+                return attention.attend(q, k, v);
+              });
+  return output(network, x.index_select(0, on_device(network, wanted)));
 }
 
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps) {

@@ -1,6 +1,7 @@
 #pragma once
 // The tensors behind Model and KvCache, and the network as a function. The one header of the
 // project with torch types: what only decodes includes model.hpp instead.
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,6 +44,11 @@ struct Model::Network {
   Linear head;                     ///< [vocab, hidden]; the embedding itself when tied
   at::Tensor inverse_frequencies;  ///< [head_dim / 2] float32, as transformers computes them
 
+  /// A network of `config` over given weights, by their checkpoint names, all of one dtype on one
+  /// device; the tensors are shared, not copied. REQUIRES: every name of `parameters(config)`.
+  static std::unique_ptr<Network> over(const ModelConfig& config,
+                                       const std::map<std::string, at::Tensor>& weights);
+
   /// Each weight once, by its checkpoint name, in the order of `parameters(config)`: views of the
   /// tensors above.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
@@ -73,6 +79,20 @@ struct KvCache::Storage {
 /// as Model::forward.
 at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
                   std::span<const RowLabel> labels, const Segments& segments);
+
+/// One of several sequences that are computed together and know nothing of one another.
+struct PackedSequence {
+  std::span<const Token> tokens;
+  std::span<const RowLabel> labels;  ///< one per token
+  const Segments* segments = nullptr;
+};
+
+/// The same for training: several sequences in one pass without padding, [rows.size(), vocab] of
+/// chosen rows alone. `rows` counts the rows of all sequences, one sequence after another. Matrix
+/// products run over all rows at once; attention, in a fused kernel, sequence by sequence under its
+/// own mask.
+at::Tensor logits(const Model::Network& network, std::span<const PackedSequence> sequences,
+                  const std::vector<std::int64_t>& rows);
 
 /// One forward pass as Model::forward describes, without gradients: the logits of all rows with an
 /// output, [m, vocab] in the network's dtype, in the order of the steps and their outputs. The

@@ -1,0 +1,90 @@
+#include "decoders/ar_format.hpp"
+
+#include <limits>
+
+#include "decoders/decoder.hpp"
+#include "src/prompt/json_answer.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer) {
+  TrainingSample sample;
+  const auto feed = [&](Token token) {
+    const int position = static_cast<int>(sample.tokens.size());
+    sample.add(token, {.position = position, .order = position, .segment = 0, .rank = 0});
+  };
+  for (const Token token : prompt) feed(token);
+  for (size_t i = 0; i < answer.size(); ++i) {
+    if (i > 0) feed(answer[i - 1]);
+    sample.expect(answer[i]);
+  }
+  return sample;
+}
+
+Tokens json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer) {
+  const JsonSkeleton skeleton = json_skeleton(example.job.contexts);
+  Tokens ids;
+  const auto add = [&](const Tokens& more) { ids.insert(ids.end(), more.begin(), more.end()); };
+  size_t r = 0;
+  for (const auto& values : example.references)
+    for (size_t n = 0; n < values.size(); ++n, ++r) {
+      if (r == 0)
+        add(example.pieces.segments[0]);
+      else
+        add(tokenizer.encode_piece(skeleton.segments[r].substr(1), false));
+      add(ids_through_line_break(json_value(values[n], n + 1 == values.size()) + "\n",
+                                 std::numeric_limits<int>::max(), tokenizer));
+    }
+  add(tokenizer.encode_piece(skeleton.tail.substr(1), false));
+  return ids;
+}
+
+namespace {
+
+class ArFormat final : public TrainingFormat {
+ public:
+  ArFormat(const ArFormatOptions& options, const Tokenizer& tokenizer, int context_length)
+      : options_(options), tokenizer_(tokenizer), context_length_(context_length) {}
+
+  std::string_view name() const override { return options_.together ? "ar" : "ar-value"; }
+  Form form() const override { return options_.together ? Form::json : Form::value; }
+  int stack() const override { return options_.stack; }
+
+  std::vector<TrainingSample> samples(const TrainingExample& example) const override {
+    std::vector<TrainingSample> all;
+    if (options_.together) {
+      all.push_back(
+          causal_sample(example.pieces.whole_prompt(), json_answer_ids(example, tokenizer_)));
+    } else {
+      for (size_t c = 0; c < example.references.size(); ++c)
+        for (size_t f = 0; f < example.references[c].size(); ++f) {
+          Tokens answer = tokenizer_.encode_piece(
+              " " + example.references[c][f].value_or(std::string(kAbsent)), false);
+          answer.push_back(*options_.eos);
+          all.push_back(causal_sample(example.pieces.field_prompt(c, f), answer));
+        }
+    }
+    for (const TrainingSample& sample : all)
+      if (std::ssize(sample.tokens) > context_length_)
+        throw ConfigError(str(example.job.id, ": ar needs ", sample.tokens.size(),
+                              " positions, max_position_embeddings is ", context_length_,
+                              "; use a smaller --ar-stack"));
+    return all;
+  }
+
+ private:
+  ArFormatOptions options_;
+  const Tokenizer& tokenizer_;
+  int context_length_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingFormat> make_ar_format(const ArFormatOptions& options,
+                                               const Tokenizer& tokenizer, int context_length) {
+  return std::make_unique<ArFormat>(options, tokenizer, context_length);
+}
+
+}  // namespace pardec

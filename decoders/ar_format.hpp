@@ -1,0 +1,31 @@
+#pragma once
+#include <memory>
+
+#include "src/tokenizer/tokenizer.hpp"
+#include "src/training/training_sample.hpp"
+
+namespace pardec {
+
+/// AR's training sequences: plainly causal, natural positions, loss on the whole answer.
+struct ArFormatOptions {
+  bool together = true;      ///< one JSON answer; else one sequence a field, ended by `eos`
+  int stack = 1;             ///< J: contexts in one prompt
+  std::optional<Token> eos;  ///< REQUIRED for together = false
+};
+
+/// A prompt and the answer that should follow it; every answer token is a target, its last never an
+/// input.
+TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer);
+
+/// The JSON answer behind `<result>` as ids, through `</result>`, cut line by line: key, value
+/// through its line break, next key without that line break. Values so have the very ids that HPD
+/// chooses for them, and one network can speak both formats: were a value here ended by `",` and
+/// there by `",\n`, nothing in a prompt of one field could tell the network which.
+Tokens json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);
+
+/// The format over `tokenizer`, which outlives it. Absent references are taught as "n/a". A
+/// sequence beyond `context_length` positions is a ConfigError.
+std::unique_ptr<TrainingFormat> make_ar_format(const ArFormatOptions& options,
+                                               const Tokenizer& tokenizer, int context_length);
+
+}  // namespace pardec

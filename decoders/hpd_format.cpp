@@ -1,0 +1,61 @@
+#include "decoders/hpd_format.hpp"
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+TrainingSample hpd_sample(const HpdLayout& layout, const std::vector<Tokens>& values) {
+  TrainingSample sample;
+  for (int extra = 0; extra < layout.extra_segments(); ++extra) sample.segments.add({0});
+  size_t fed = 0;  // of s
+  const auto feed_through = [&](int last) {
+    for (; fed <= static_cast<size_t>(last); ++fed)
+      sample.add(layout.tokens[fed], layout.labels[fed]);
+  };
+  for (int r = 0; r < layout.values(); ++r) {
+    feed_through(layout.end[static_cast<size_t>(r)]);
+    const Tokens& value = values[static_cast<size_t>(r)];
+    for (int k = 0; k < static_cast<int>(value.size()); ++k) {
+      if (k > 0) sample.add(value[static_cast<size_t>(k) - 1], layout.value(r, k));
+      sample.expect(value[static_cast<size_t>(k)]);
+    }
+  }
+  return sample;
+}
+
+namespace {
+
+class HpdFormat final : public TrainingFormat {
+ public:
+  HpdFormat(const HpdOptions& options, const Tokenizer& tokenizer, int context_length)
+      : options_(options), tokenizer_(tokenizer), context_length_(context_length) {}
+
+  std::string_view name() const override { return "hpd"; }
+  Form form() const override { return Form::json; }
+  int stack() const override { return options_.stack; }
+
+  std::vector<TrainingSample> samples(const TrainingExample& example) const override {
+    const HpdLayout layout = lay_out(example.pieces.whole_prompt(), example.pieces.segments,
+                                     static_cast<int>(example.job.contexts.size()), options_);
+    if (layout.last_position() >= context_length_)
+      throw ConfigError(str(example.job.id, ": hpd needs ", layout.last_position() + 1,
+                            " positions, max_position_embeddings is ", context_length_,
+                            "; use a smaller --stack or --k-max"));
+    return {hpd_sample(layout, hpd_values(example.references, options_.k_max, tokenizer_))};
+  }
+
+ private:
+  HpdOptions options_;
+  const Tokenizer& tokenizer_;
+  int context_length_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingFormat> make_hpd_format(const HpdOptions& options,
+                                                const Tokenizer& tokenizer, int context_length) {
+  return std::make_unique<HpdFormat>(options, tokenizer, context_length);
+}
+
+}  // namespace pardec

@@ -1,0 +1,422 @@
+// `pardec train`: trains a network on the formats of decoders.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "datasets/attribute_extraction.hpp"
+#include "decoders/ar_format.hpp"
+#include "decoders/hpd_format.hpp"
+#include "src/cli/command_line.hpp"
+#include "src/cli/project_files.hpp"
+#include "src/cli/training_data.hpp"
+#include "src/cli/version.hpp"
+#include "src/cli/workload.hpp"
+#include "src/model/device.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/progress.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+struct TrainFlags {
+  std::string model, tokenizer, data_root, split = "train", chat_template = "plain", prompt_file,
+                                           dtype = "fp32", out, progress = "auto";
+  std::vector<std::string> dataset, extra, format{"ar", "hpd"};
+  int stack = 6, ar_stack = 1, k_max = 30, share_prefix = 4, threads = 0;
+  std::uint64_t seed = 1;
+  std::int64_t limit = 0;
+  double validation = 0.1;
+  LoopOptions loop;
+  TrainerOptions trainer;
+  bool resume = false;
+};
+
+void check(const TrainFlags& flags) {
+  const auto at_least = [](const char* flag, auto value, auto least) {
+    if (!(value >= least))
+      throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
+  };
+  if (flags.model.empty())
+    throw ConfigError("no model was named; give --model config.json (random weights) or a folder");
+  if (flags.out.empty()) throw ConfigError("no output was named; give --out DIR");
+  if (flags.dataset.empty()) throw ConfigError("no dataset was named; give --dataset oa-mine");
+  at_least("--stack", flags.stack, 1);
+  at_least("--ar-stack", flags.ar_stack, 1);
+  at_least("--k-max", flags.k_max, 1);
+  at_least("--share-prefix", flags.share_prefix, 1);
+  at_least("--threads", flags.threads, 0);
+  at_least("--limit", flags.limit, 0);
+  at_least("--steps", flags.loop.steps, 0);
+  at_least("--batch-tokens", flags.loop.batch_tokens, 1);
+  at_least("--micro-tokens", flags.trainer.micro_tokens, 1);
+  at_least("--save-every", flags.loop.save_every, 0);
+  at_least("--validate-every", flags.loop.validate_every, 0);
+  at_least("--weight-decay", flags.trainer.adamw.weight_decay, 0);
+  at_least("--clip", flags.trainer.clip, 0);
+  if (!(flags.loop.epochs > 0))
+    throw ConfigError(str("--epochs is ", flags.loop.epochs, ", expected more than 0"));
+  if (!(flags.loop.learning_rate > 0))
+    throw ConfigError(str("--lr is ", flags.loop.learning_rate, ", expected more than 0"));
+  for (const auto& [flag, share] : {std::pair{"--warmup", flags.loop.warmup},
+                                    {"--validation", flags.validation},
+                                    {"--lr-floor", flags.loop.floor}})
+    if (!(share >= 0 && share < 1))
+      throw ConfigError(str(flag, " is ", share, ", expected a share from 0 to below 1"));
+}
+
+/// What the run starts from: a config.json, or a folder with weights.
+struct Start {
+  Json config;
+  ModelConfig parsed;
+  std::filesystem::path tokenizer;
+  std::optional<std::filesystem::path> weights;
+};
+
+Start read_start(const TrainFlags& flags) {
+  Start start;
+  const std::filesystem::path model = flags.model;
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(model, ignored);
+  if (folder) start.weights = model;
+  const std::filesystem::path config = folder ? model / "config.json" : model;
+  start.config = read_json(config);
+  start.tokenizer = !flags.tokenizer.empty() ? std::filesystem::path(flags.tokenizer)
+                    : folder                 ? model / "tokenizer.json"
+                             : project_file("experiments/quickstart/tokenizer.json");
+  if (std::filesystem::is_directory(start.tokenizer, ignored)) start.tokenizer /= "tokenizer.json";
+  if (folder) {
+    start.parsed = read_model_config(model);
+    if (!start.parsed.eos.empty() && !start.config.contains("eos_token_id"))
+      start.config["eos_token_id"] = start.parsed.eos;
+    return start;
+  }
+  const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);
+  if (!start.config.contains("vocab_size"))
+    start.config["vocab_size"] = (tokenizer.vocab_size() + 63) / 64 * 64;
+  for (const char* end : {"<|im_end|>", "</s>", "<|endoftext|>", "<|end_of_text|>"})
+    if (const auto id = tokenizer.id(end); id && !start.config.contains("eos_token_id"))
+      start.config["eos_token_id"] = *id;
+  start.parsed = parse_model_config(start.config, config.string());
+  return start;
+}
+
+std::vector<std::unique_ptr<TrainingFormat>> make_formats(const TrainFlags& flags,
+                                                          const Tokenizer& tokenizer,
+                                                          const ModelConfig& config) {
+  std::vector<std::unique_ptr<TrainingFormat>> formats;
+  const std::vector<std::string> known{"ar", "ar-value", "hpd"};
+  for (const std::string& name : flags.format) {
+    if (name == "hpd") {
+      formats.push_back(make_hpd_format({.k_max = flags.k_max, .stack = flags.stack}, tokenizer,
+                                        config.max_position));
+    } else if (name == "ar") {
+      formats.push_back(make_ar_format({.stack = flags.ar_stack}, tokenizer, config.max_position));
+    } else if (name == "ar-value") {
+      if (config.eos.empty())
+        throw ConfigError(
+            "format ar-value needs an end of sequence; the model's config has no "
+            "eos_token_id");
+      formats.push_back(make_ar_format({.together = false, .eos = config.eos.front()}, tokenizer,
+                                       config.max_position));
+    } else {
+      throw ConfigError(str("unknown training format '", name, "'", known_names(name, known)));
+    }
+  }
+  if (formats.empty()) throw ConfigError("no training format was named; give --format ar,hpd");
+  return formats;
+}
+
+struct Data {
+  std::vector<Example> train, held_out;
+  OrderedJson files = OrderedJson::array();
+};
+
+Data read_data(const TrainFlags& flags) {
+  Data data;
+  std::vector<std::filesystem::path> lists;
+  std::set<std::string> held;
+  const auto note = [&](const Dataset& dataset) {
+    for (const auto& file : dataset.files)
+      data.files.push_back({{"dataset", dataset.name},
+                            {"split", dataset.split},
+                            {"file", file.filename().string()},
+                            {"sha256", sha256_file(file)},
+                            {"examples", dataset.examples.size()}});
+  };
+  for (const std::string& name : flags.dataset) {
+    Dataset dataset = load_dataset(find_dataset(name),
+                                   flags.data_root.empty()
+                                       ? std::nullopt
+                                       : std::optional<std::filesystem::path>(flags.data_root),
+                                   flags.split, project_file("datasets/samples"));
+    note(dataset);
+    lists.push_back(dataset.files.front());
+    if (flags.limit > 0) dataset.examples = select(dataset.examples, flags.limit, 0, flags.seed);
+    for (Example& example : hold_out(dataset.examples, flags.validation, flags.seed)) {
+      held.insert(example.cluster);
+      data.held_out.push_back(std::move(example));
+    }
+    std::move(dataset.examples.begin(), dataset.examples.end(), std::back_inserter(data.train));
+  }
+  for (const std::string& file : flags.extra) {
+    Dataset dataset = load_attribute_extraction_file(file, lists);
+    note(dataset);
+    for (Example& example : dataset.examples)
+      if (!held.contains(example.cluster)) data.train.push_back(std::move(example));
+  }
+  if (data.train.empty())
+    throw ConfigError("no title is left to train on; use a smaller --validation");
+  return data;
+}
+
+/// What determines the weights, for the record and for comparing with it on --resume.
+OrderedJson settings(const TrainFlags& flags, const Start& start) {
+  OrderedJson model = {{"config", start.config}};
+  if (start.weights) model["start_sha256"] = sha256_file(*start.weights / "model.safetensors");
+  return {{"model", model},
+          {"tokenizer_sha256", sha256_file(start.tokenizer)},
+          {"dataset", flags.dataset},
+          {"split", flags.split},
+          {"limit", flags.limit},
+          {"format", flags.format},
+          {"stack", flags.stack},
+          {"ar_stack", flags.ar_stack},
+          {"k_max", flags.k_max},
+          {"share_prefix", flags.share_prefix},
+          {"chat_template", flags.chat_template},
+          {"seed", flags.seed},
+          {"validation", flags.validation},
+          {"epochs", flags.loop.epochs},
+          {"steps", flags.loop.steps},
+          {"batch_tokens", flags.loop.batch_tokens},
+          {"micro_tokens", flags.trainer.micro_tokens},
+          {"lr", flags.loop.learning_rate},
+          {"lr_floor", flags.loop.floor},
+          {"warmup", flags.loop.warmup},
+          {"weight_decay", flags.trainer.adamw.weight_decay},
+          {"betas", {flags.trainer.adamw.beta1, flags.trainer.adamw.beta2}},
+          {"clip", flags.trainer.clip},
+          {"dtype", flags.dtype},
+          {"threads", threads()}};
+}
+
+/// The flags that were given, as one line.
+std::string command_of(const CLI::App& app) {
+  std::string command = "pardec train";
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_lnames().empty()) continue;
+    const std::string flag = "--" + option->get_lnames().front();
+    if (flag == "--resume" || flag == "--help") continue;
+    command += str(" ", flag, " ", join(option->results(), ","));
+  }
+  return command;
+}
+
+/// Whether `folder` holds a run of the same settings to go on with. ConfigError where it holds
+/// another one, or one while nobody asked to resume.
+bool may_resume(const TrainFlags& flags, const OrderedJson& record) {
+  const std::filesystem::path folder = flags.out, old = folder / "training.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(old, ignored)) {
+    if (std::filesystem::exists(folder / "model.safetensors", ignored))
+      throw ConfigError(str(flags.out, ": holds a model; give another --out"));
+    return false;
+  }
+  if (!flags.resume)
+    throw ConfigError(str(flags.out, ": holds a training run; give --resume, or another --out"));
+  const Json before = read_json(old), now = record;
+  for (const char* part : {"settings", "data", "prompt_sha256"})
+    if (!before.contains(part) || before.at(part) != now.at(part)) {
+      std::string what = part;
+      if (before.contains(part) && before.at(part).is_object())
+        for (const auto& [key, value] : now.at(part).items())
+          if (!before.at(part).contains(key) || before.at(part).at(key) != value) what = key;
+      throw ConfigError(str(old.string(), ": this run had another '", what,
+                            "'; resume with the same flags, or give another --out"));
+    }
+  return std::filesystem::exists(folder / "state.safetensors", ignored);
+}
+
+int run_train(const TrainFlags& flags, const std::string& command) {
+  check(flags);
+  const ProgressStyle style = parse_progress_style(flags.progress);
+  set_threads(flags.threads);
+  const Start start = read_start(flags);
+  const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);
+  if (tokenizer.vocab_size() > start.parsed.vocab_size)
+    throw ModelError(start.tokenizer.string(),
+                     str("has ids up to ", tokenizer.vocab_size() - 1,
+                         ", vocab_size of the config is ", start.parsed.vocab_size));
+  find_chat_template(flags.chat_template);
+
+  TitleSource::Parts parts;
+  parts.formats = make_formats(flags, tokenizer, start.parsed);
+  parts.prompt = load_prompt(flags.prompt_file.empty()
+                                 ? std::string(find_dataset(flags.dataset.front()).prompt)
+                                 : flags.prompt_file);
+  parts.chat_template = flags.chat_template;
+  parts.seed = flags.seed;
+  parts.share = flags.share_prefix;
+  Data data = read_data(flags);
+  parts.train = std::move(data.train);
+  parts.held_out = std::move(data.held_out);
+  const Version& built = version();
+  OrderedJson record = {
+      {"command", command},
+      {"settings", settings(flags, start)},
+      {"data", data.files},
+      {"prompt_sha256", sha256(parts.prompt.content)},
+      {"titles", {{"train", parts.train.size()}, {"validation", parts.held_out.size()}}},
+      {"parameters", parameter_count(start.parsed)},
+      {"pardec", built.version},
+      {"commit", built.commit},
+      {"libtorch", built.torch},
+      {"finished", false}};
+  const bool resume = may_resume(flags, record);
+  const TitleSource source(std::move(parts), tokenizer);
+
+  const std::filesystem::path folder = flags.out;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw ConfigError(str(flags.out, ": cannot be made: ", error.message()));
+  bool recorded = resume;
+  const auto write_record = [&] {
+    write_file(folder / "training.json", record.dump(2) + "\n");
+    recorded = true;
+  };
+  std::cerr << source.parts().train.size() << " titles to train on, "
+            << source.parts().held_out.size() << " to validate, " << parameter_count(start.parsed)
+            << " parameters, " << threads() << " threads\n";
+
+  const SteadyClock clock;
+  std::unique_ptr<Progress> progress;
+  const TrainingRun run{start.parsed, start.weights, flags.seed, flags.trainer, flags.loop};
+  const LoopResult result =
+      train_model(run, source, folder, resume, clock, [&](const LossRow& row, std::int64_t steps) {
+        if (!recorded) write_record();  // what cannot even begin leaves nothing behind
+        if (!progress) progress = std::make_unique<Progress>(style, "updates", steps);
+        progress->update(row.step, str("loss ", row.train_loss, " · ",
+                                       static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));
+      });
+  progress.reset();
+  write_model_config(start.config, folder);
+  write_file(folder / "tokenizer.json", read_file(start.tokenizer));
+  const bool drawn = draw_loss(folder / "loss.csv", folder / "loss.svg");
+  record["finished"] = true;
+  record["result"] = {
+      {"steps", result.steps},
+      {"tokens", result.tokens},
+      {"seconds", result.seconds},
+      {"train_loss", result.train_loss},
+      {"validation_loss",
+       result.validation_loss ? OrderedJson(*result.validation_loss) : OrderedJson()},
+      {"model_sha256", sha256_file(folder / "model.safetensors")}};
+  write_record();
+  std::cerr << flags.out << ": " << result.steps << " updates, " << result.tokens
+            << " tokens, loss " << result.train_loss;
+  if (result.validation_loss) std::cerr << ", validation loss " << *result.validation_loss;
+  std::cerr << (drawn ? "" : "; no loss.svg (gnuplot was not found, loss.csv has the numbers)")
+            << "\n";
+  return 0;
+}
+
+}  // namespace
+
+Verb train_verb() {
+  return {
+      "train", "train a network on the formats of decoders",
+      "pardec train --model config.json --dataset oa-mine,ae-110k --data-root data --format ar,hpd "
+      "--epochs 5 --out model\n"
+      "  pardec train --model model --dataset oa-mine --format hpd --stack 2 --steps 200 --lr 1e-4 "
+      "--out tuned\n"
+      "  the same line with --resume goes on where a run was stopped\n\n"
+      "Into --out: config.json, generation_config.json, tokenizer.json, model.safetensors (bf16), "
+      "training.json\n"
+      "(what made it), loss.csv, loss.svg, and state.safetensors, which only --resume needs.",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<TrainFlags>();
+        const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
+          return app.add_option(name, value, help)->type_name(type);
+        };
+        add("--model", flags->model,
+            "a config.json (weights start at random) or a checkpoint folder (weights start there)",
+            "PATH");
+        add("--tokenizer", flags->tokenizer,
+            "tokenizer.json or its folder; else the model's own, else the quickstart's", "FILE");
+        add("--dataset", flags->dataset, "datasets ('pardec list datasets')", "A,B")
+            ->delimiter(',');
+        add("--data-root", flags->data_root,
+            "folder with a folder per dataset; without it the built-in samples", "DIR");
+        add("--split", flags->split, "split to train on", "NAME")->capture_default_str();
+        add("--extra", flags->extra,
+            "more titles as JSON lines of the datasets' format, never validated on; repeatable",
+            "FILE");
+        add("--limit", flags->limit, "titles of each dataset, spread over categories; 0: all", "N")
+            ->capture_default_str();
+        add("--format", flags->format,
+            "what a sequence looks like: ar (JSON answer), ar-value (one field), hpd", "A,B")
+            ->delimiter(',')
+            ->capture_default_str();
+        add("--stack", flags->stack, "hpd: products in one prompt", "N")->capture_default_str();
+        add("--ar-stack", flags->ar_stack, "ar: products in one prompt", "N")
+            ->capture_default_str();
+        add("--k-max", flags->k_max, "hpd: positions reserved for a value", "N")
+            ->capture_default_str();
+        add("--share-prefix", flags->share_prefix,
+            "sequences of a category that share one copy of their instruction; same loss, less "
+            "work",
+            "N")
+            ->capture_default_str();
+        add("--prompt-file", flags->prompt_file,
+            "wording of the task: a name in datasets/prompts or a file", "FILE");
+        add("--chat-template", flags->chat_template,
+            "markup around the prompt: plain, chatml, llama-2", "NAME")
+            ->capture_default_str();
+        add("--epochs", flags->loop.epochs, "times that every title is seen in each format", "X")
+            ->capture_default_str();
+        add("--steps", flags->loop.steps, "updates, instead of --epochs", "N");
+        add("--batch-tokens", flags->loop.batch_tokens, "tokens fed for one update at most", "N")
+            ->capture_default_str();
+        add("--micro-tokens", flags->trainer.micro_tokens,
+            "tokens in one forward; several make up a batch", "N")
+            ->capture_default_str();
+        add("--lr", flags->loop.learning_rate, "highest learning rate", "X")->capture_default_str();
+        add("--lr-floor", flags->loop.floor, "share of it that is left at the end", "X")
+            ->capture_default_str();
+        add("--warmup", flags->loop.warmup, "share of the updates in which the rate rises", "X")
+            ->capture_default_str();
+        add("--weight-decay", flags->trainer.adamw.weight_decay,
+            "AdamW's decay of matrices (norms, biases and the embedding have none)", "X")
+            ->capture_default_str();
+        add("--clip", flags->trainer.clip, "limit of the gradients' norm; 0: none", "X")
+            ->capture_default_str();
+        add("--dtype", flags->dtype, "compute in fp32 or bf16; masters are fp32", "TYPE")
+            ->capture_default_str();
+        add("--seed", flags->seed, "seed of weights, order, stacks and validation", "N")
+            ->capture_default_str();
+        add("--validation", flags->validation, "share of the titles that is held out", "X")
+            ->capture_default_str();
+        add("--validate-every", flags->loop.validate_every,
+            "updates between validations; 0: a twentieth of the run", "N")
+            ->capture_default_str();
+        add("--save-every", flags->loop.save_every,
+            "updates between checkpoints; 0: only at the end", "N")
+            ->capture_default_str();
+        add("--out", flags->out, "folder of the trained model", "DIR");
+        app.add_flag("--resume", flags->resume, "go on from the last checkpoint in --out");
+        add("--threads", flags->threads, "CPU threads; 0: all cores", "N")->capture_default_str();
+        add("--progress", flags->progress, "auto, bar, plain or none", "STYLE")
+            ->capture_default_str();
+        return [flags, &app] {
+          flags->trainer.dtype = parse_dtype(flags->dtype);
+          return run_train(*flags, command_of(app));
+        };
+      }};
+}
+
+}  // namespace pardec

@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/model/transformer.hpp"
+#include "src/training/trainer_options.hpp"
+
+namespace pardec {
+
+/// AdamW over master weights. Source: Loshchilov and Hutter 2019, arXiv:1711.05101, Algorithm 2, as
+/// torch.optim.AdamW computes it.
+class AdamW {
+ public:
+  struct Slot {
+    std::string name;
+    at::Tensor weight;         ///< float32 (float64 in tests), changed in place
+    at::Tensor first, second;  ///< moments, of the weight's shape and type
+    bool decays = true;
+  };
+
+  /// Matrices decay; norms, biases and the embedding (the head too where it is tied) do not.
+  AdamW(const std::vector<std::pair<std::string, at::Tensor>>& weights,
+        const AdamWOptions& options);
+
+  /// One update. `gradients` are in the order of the slots, of the weights' types.
+  void step(const std::vector<at::Tensor>& gradients, double learning_rate);
+
+  const std::vector<Slot>& slots() const { return slots_; }
+  std::int64_t steps() const { return steps_; }
+  /// For resuming: how many updates the moments have seen.
+  void set_steps(std::int64_t steps) { steps_ = steps; }
+
+ private:
+  AdamWOptions options_;
+  std::vector<Slot> slots_;
+  std::int64_t steps_ = 0;
+};
+
+/// Scales all gradients in place so that their common 2-norm is at most `limit` (0: no limit).
+/// Returns the norm before, in the way of torch.nn.utils.clip_grad_norm_.
+double clip_by_global_norm(std::vector<at::Tensor>& gradients, double limit);
+
+}  // namespace pardec

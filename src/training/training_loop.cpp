@@ -1,0 +1,127 @@
+#include "src/training/training_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+#include "src/training/schedule.hpp"
+#include "src/training/trainer.hpp"
+#include "src/training/training_state.hpp"
+
+namespace pardec {
+
+namespace {
+
+std::int64_t batches(const std::vector<TrainingSample>& samples, std::int64_t batch_tokens) {
+  std::int64_t count = 0;
+  for (size_t at = 0; at < samples.size(); at += batch_size(samples, at, batch_tokens)) ++count;
+  return count;
+}
+
+std::vector<const TrainingSample*> pointers(const std::vector<TrainingSample>& samples,
+                                            size_t begin, size_t count) {
+  std::vector<const TrainingSample*> all;
+  for (size_t i = begin; i < begin + count; ++i) all.push_back(&samples[i]);
+  return all;
+}
+
+}  // namespace
+
+size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
+                  std::int64_t batch_tokens) {
+  std::int64_t tokens = 0;
+  size_t count = 0;
+  for (size_t i = begin; i < samples.size(); ++i, ++count) {
+    tokens += std::ssize(samples[i].tokens);
+    if (count > 0 && tokens > batch_tokens) break;
+  }
+  return count;
+}
+
+LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions& options,
+                 const std::filesystem::path& folder, bool resume, const Clock& clock,
+                 const std::function<void(const LossRow&, std::int64_t steps)>& report) {
+  LossLog log(folder / "loss.csv");
+  TrainingState state;
+  std::vector<TrainingSample> samples = source.epoch(0);
+  if (samples.empty()) throw ConfigError("there is no sample to train on");
+  const std::int64_t steps =
+      options.steps > 0
+          ? options.steps
+          : std::max<std::int64_t>(
+                1, std::llround(options.epochs *
+                                static_cast<double>(batches(samples, options.batch_tokens))));
+  if (resume) {
+    state = load_state(folder / "state.safetensors", trainer);
+    log.read_through(state.step);
+    if (state.epoch > 0) samples = source.epoch(state.epoch);
+  }
+  const std::vector<TrainingSample> held_out = source.validation();
+  const auto held_out_pointers = pointers(held_out, 0, held_out.size());
+  const Schedule schedule{options.learning_rate, options.floor,
+                          std::llround(options.warmup * static_cast<double>(steps)), steps};
+  const std::int64_t validate_every =
+      options.validate_every > 0 ? options.validate_every : std::max<std::int64_t>(1, steps / 20);
+
+  const double before = state.seconds;
+  const std::int64_t started = clock.now_ns();
+  const auto elapsed = [&] {
+    return before + static_cast<double>(clock.now_ns() - started) * 1e-9;
+  };
+  while (state.step < steps) {
+    if (static_cast<size_t>(state.position) >= samples.size()) {
+      samples = source.epoch(++state.epoch);
+      state.position = 0;
+    }
+    const double begin = elapsed();
+    const auto at = static_cast<size_t>(state.position);
+    const size_t count = batch_size(samples, at, options.batch_tokens);
+    const double rate = schedule.rate(state.step);
+    const Trainer::Report done = trainer.step(pointers(samples, at, count), rate);
+    ++state.step;
+    state.position += static_cast<std::int64_t>(count);
+    state.tokens += done.tokens;
+
+    LossRow row{
+        .step = state.step, .tokens = state.tokens, .learning_rate = rate, .train_loss = done.loss};
+    row.tokens_per_second = static_cast<double>(done.tokens) / (elapsed() - begin);
+    const bool last = state.step == steps;
+    if (!held_out.empty() && (last || state.step % validate_every == 0))
+      row.validation_loss = trainer.loss(held_out_pointers);
+    row.seconds = state.seconds = elapsed();
+    log.add(row);
+    if (last || (options.save_every > 0 && state.step % options.save_every == 0)) {
+      // The log first: a log that is ahead of the state is cut on resuming.
+      log.write();
+      save_state(folder / "state.safetensors", trainer, state);
+    }
+    report(row, steps);
+  }
+  LoopResult result{.steps = state.step, .tokens = state.tokens, .seconds = state.seconds};
+  for (const LossRow& row : log.rows()) {
+    result.train_loss = row.train_loss;
+    if (row.validation_loss) result.validation_loss = row.validation_loss;
+  }
+  return result;
+}
+
+LoopResult train_model(const TrainingRun& run, const SampleSource& source,
+                       const std::filesystem::path& folder, bool resume, const Clock& clock,
+                       const std::function<void(const LossRow&, std::int64_t steps)>& report) {
+  std::map<std::string, at::Tensor> weights;
+  if (run.start)
+    for (const auto& [name, weight] :
+         Model::load(*run.start, {.dtype = Dtype::fp32}).network().named_parameters())
+      weights.emplace(name, weight.clone());  // what was loaded may be the file itself
+  else
+    weights = initial_weights(run.config, run.seed);
+  if (run.trainer.dtype == Dtype::fp64)
+    for (auto& [name, weight] : weights) weight = weight.to(at::kDouble);
+  Trainer trainer(run.config, weights, run.trainer);
+  LoopResult result = train(trainer, source, run.loop, folder, resume, clock, report);
+  export_weights(folder / "model.safetensors", trainer);
+  return result;
+}
+
+}  // namespace pardec

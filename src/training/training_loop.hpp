@@ -1,0 +1,73 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/model/model.hpp"
+#include "src/support/clock.hpp"
+#include "src/training/loss_log.hpp"
+#include "src/training/trainer_options.hpp"
+#include "src/training/training_sample.hpp"
+
+namespace pardec {
+
+class Trainer;  // src/training/trainer.hpp
+
+/// Where samples come from.
+class SampleSource {
+ public:
+  virtual ~SampleSource() = default;
+  /// The samples of one epoch, counted from 0, in the order of their use; equal calls, equal
+  /// samples.
+  virtual std::vector<TrainingSample> epoch(std::int64_t epoch) const = 0;
+  /// Samples that are never trained on; may be empty.
+  virtual std::vector<TrainingSample> validation() const = 0;
+};
+
+struct LoopOptions {
+  std::int64_t batch_tokens = 16384;  ///< fed tokens of one update at most (one sample at least)
+  std::int64_t steps = 0;  ///< updates in all; 0: `epochs` times those of the first epoch
+  double epochs = 1;
+  double learning_rate = 1e-3;
+  double warmup = 0.03;             ///< share of the steps
+  double floor = 0.0;               ///< share of the learning rate at the end
+  std::int64_t save_every = 0;      ///< updates between checkpoints; 0: only at the end
+  std::int64_t validate_every = 0;  ///< updates between validations; 0: a twentieth of the run
+};
+
+struct LoopResult {
+  std::int64_t steps = 0, tokens = 0;
+  double seconds = 0, train_loss = 0;  ///< of the last update
+  std::optional<double> validation_loss;
+};
+
+/// How many samples from `begin` on make one batch.
+size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
+                  std::int64_t batch_tokens);
+
+/// Trains until the steps are done. Into `folder`, while it runs: state.safetensors (resumed from
+/// where `resume`; the weights then end bit for bit as without the break, on the same machine with
+/// the same number of threads) and loss.csv. `report` is called after each update.
+LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions& options,
+                 const std::filesystem::path& folder, bool resume, const Clock& clock,
+                 const std::function<void(const LossRow&, std::int64_t steps)>& report);
+
+/// A run from weights to weights.
+struct TrainingRun {
+  ModelConfig config;
+  std::optional<std::filesystem::path> start;  ///< a checkpoint folder; none: random weights
+  std::uint64_t seed = 1;                      ///< of random weights
+  TrainerOptions trainer;
+  LoopOptions loop;
+};
+
+/// Makes a Trainer, trains it as above, and writes model.safetensors (bf16) into `folder` at the
+/// end.
+LoopResult train_model(const TrainingRun& run, const SampleSource& source,
+                       const std::filesystem::path& folder, bool resume, const Clock& clock,
+                       const std::function<void(const LossRow&, std::int64_t steps)>& report);
+
+}  // namespace pardec

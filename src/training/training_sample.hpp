@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/model/visibility.hpp"
+#include "src/prompt/pieces.hpp"
+#include "src/support/types.hpp"
+
+namespace pardec {
+
+/// One sequence to learn from: its rows in any order, under the visibility rule that decoding has,
+/// and what some of them should predict.
+struct TrainingSample {
+  Tokens tokens;
+  std::vector<RowLabel> labels;  ///< one per token
+  Segments segments;
+  std::vector<std::pair<int, Token>> targets;  ///< (row, the token that it should choose)
+
+  void add(Token token, const RowLabel& label) {
+    tokens.push_back(token);
+    labels.push_back(label);
+  }
+  /// The last row so far should choose `token`.
+  void expect(Token token) { targets.emplace_back(static_cast<int>(tokens.size()) - 1, token); }
+};
+
+/// A job with its right answers.
+struct TrainingExample {
+  Job job;
+  Pieces pieces;  ///< of the format's form
+  std::vector<std::vector<std::optional<std::string>>>
+      references;  ///< [context][field]; empty: absent
+};
+
+/// How a decoder's sequences look in training. It lives with the decoder and lays out what the
+/// decoder will feed: train what you decode.
+class TrainingFormat {
+ public:
+  virtual ~TrainingFormat() = default;
+  virtual std::string_view name() const = 0;
+  /// Which pieces it needs.
+  virtual Form form() const = 0;
+  /// How many contexts of one category it takes into one job.
+  virtual int stack() const = 0;
+  /// One sequence per prompt of the decoder. ConfigError where the example makes none.
+  virtual std::vector<TrainingSample> samples(const TrainingExample& example) const = 0;
+};
+
+}  // namespace pardec

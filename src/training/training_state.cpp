@@ -1,0 +1,82 @@
+#include "src/training/training_state.hpp"
+
+#include <c10/core/GradMode.h>
+
+#include <cstring>
+
+#include "src/model/safetensors.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr const char* kState = "state";
+constexpr std::int64_t kStateSize = 5;
+
+StoredType stored_type(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kDouble     ? StoredType::f64
+         : tensor.scalar_type() == at::kBFloat16 ? StoredType::bf16
+                                                 : StoredType::f32;
+}
+
+TensorToWrite to_write(const std::string& name, const at::Tensor& tensor) {
+  return {name, stored_type(tensor), tensor.sizes().vec(), [tensor](std::span<std::byte> bytes) {
+            std::memcpy(bytes.data(), tensor.contiguous().const_data_ptr(), bytes.size());
+          }};
+}
+
+}  // namespace
+
+void save_state(const std::filesystem::path& file, const Trainer& trainer,
+                const TrainingState& state) {
+  std::vector<TensorToWrite> tensors;
+  for (const AdamW::Slot& slot : trainer.optimiser().slots()) {
+    tensors.push_back(to_write("weight." + slot.name, slot.weight));
+    tensors.push_back(to_write("first." + slot.name, slot.first));
+    tensors.push_back(to_write("second." + slot.name, slot.second));
+  }
+  const std::vector<double> numbers{
+      static_cast<double>(state.step), static_cast<double>(state.epoch),
+      static_cast<double>(state.position), static_cast<double>(state.tokens), state.seconds};
+  tensors.push_back(to_write(kState, at::tensor(numbers, at::kDouble)));
+  write_safetensors(file, tensors);
+}
+
+TrainingState load_state(const std::filesystem::path& file, Trainer& trainer) {
+  const MappedFile mapped(file);
+  const auto tensors = parse_safetensors(mapped.bytes(), file.string());
+  const auto read = [&](const std::string& name, const at::Tensor& into) {
+    const auto found = tensors.find(name);
+    if (found == tensors.end() || found->second.shape != into.sizes().vec() ||
+        found->second.type != stored_type(into))
+      throw ModelError(file.string(), str("has no tensor '", name,
+                                          "' of this network's shape and type; it belongs to "
+                                          "another run, train without --resume"));
+    std::memcpy(into.data_ptr(), found->second.data.data(), found->second.data.size());
+  };
+  const c10::NoGradGuard no_grad;
+  const at::Tensor numbers = at::empty({kStateSize}, at::kDouble);
+  read(kState, numbers);
+  for (const AdamW::Slot& slot : trainer.optimiser().slots()) {
+    read("weight." + slot.name, slot.weight);
+    read("first." + slot.name, slot.first);
+    read("second." + slot.name, slot.second);
+  }
+  const double* n = numbers.const_data_ptr<double>();
+  const auto whole = [&](int i) { return static_cast<std::int64_t>(n[i]); };
+  const TrainingState state{whole(0), whole(1), whole(2), whole(3), n[4]};
+  trainer.optimiser().set_steps(state.step);
+  trainer.refresh();
+  return state;
+}
+
+void export_weights(const std::filesystem::path& file, const Trainer& trainer) {
+  std::vector<TensorToWrite> tensors;
+  for (const AdamW::Slot& slot : trainer.optimiser().slots())
+    tensors.push_back(to_write(slot.name, slot.weight.to(at::kBFloat16)));
+  write_safetensors(file, tensors);
+}
+
+}  // namespace pardec

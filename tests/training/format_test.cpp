@@ -1,0 +1,163 @@
+// What is taught: the specification's worked example by letter, and real ids beside the decoders'.
+#include <algorithm>
+
+#include "decoders/ar_format.hpp"
+#include "decoders/hpd_format.hpp"
+#include "src/prompt/json_answer.hpp"
+#include "src/support/error.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/decoding.hpp"
+
+using namespace pardec;
+using namespace pardec::test;
+
+namespace {
+
+std::vector<std::string> mask_of(const TrainingSample& sample) {
+  std::vector<std::string> rows;
+  for (const RowLabel& q : sample.labels) {
+    std::string& row = rows.emplace_back();
+    for (const RowLabel& k : sample.labels) row += visible(q, k, sample.segments) ? '1' : '0';
+  }
+  return rows;
+}
+
+TrainingExample example_of(const Tokenizer& tokenizer, const Decoder& decoder, int products,
+                           int fields, std::uint64_t seed) {
+  const Request request =
+      make_request(random_job("taught", products, fields, seed), decoder, tokenizer);
+  TrainingExample example{request.job, request.pieces, {}};
+  Rng rng(seed);
+  for (int c = 0; c < products; ++c) {
+    auto& values = example.references.emplace_back();
+    for (int f = 0; f < fields; ++f)
+      values.push_back(rng.below(3) == 0 ? std::nullopt
+                                         : std::optional(std::string(1 + rng.below(9), 'v')));
+  }
+  return example;
+}
+
+}  // namespace
+
+TEST_CASE("hpd: the worked example of the specification (A3)") {
+  constexpr Token T = 99;
+  const HpdOptions options{.k_max = 3, .stack = 1};
+  const HpdLayout layout = lay_out({1, 2}, {{3, 4}, {5, 6}}, 1, options);
+  const TrainingSample sample = hpd_sample(layout, {{7, 8, T}, {9, 10, T}});
+  CHECK(sample.tokens == Tokens{1, 2, 3, 4, 7, 8, 5, 6, 9, 10});
+  std::vector<int> positions;
+  for (const RowLabel& label : sample.labels) positions.push_back(label.position);
+  CHECK(positions == std::vector<int>{0, 1, 2, 3, 4, 5, 7, 8, 9, 10});
+  CHECK(mask_of(sample) == std::vector<std::string>{
+                               "1000000000",  // p0
+                               "1100000000",  // p1
+                               "1110000000",  // a1s
+                               "1111000000",  // a1e
+                               "1111100000",  // v11
+                               "1111110000",  // v12
+                               "1111001000",  // a2s
+                               "1111001100",  // a2e
+                               "1111101110",  // v21
+                               "1111111111",  // v22
+                           });
+  // a1e -> 7, v11 -> 8, v12 -> T, a2e -> 9, v21 -> 10, v22 -> T
+  const bool taught = sample.targets == std::vector<std::pair<int, Token>>{{3, 7}, {4, 8},  {5, T},
+                                                                           {7, 9}, {8, 10}, {9, T}};
+  CHECK(taught);
+}
+
+TEST_CASE("hpd: isolated values see no other value") {
+  const HpdLayout layout = lay_out({1, 2}, {{3, 4}, {5, 6}}, 1,
+                                   {.k_max = 3, .stack = 1, .isolated = HpdIsolation::values});
+  const auto mask = mask_of(hpd_sample(layout, {{7, 8, 99}, {9, 10, 99}}));
+  CHECK(mask[8] == "1111001110");
+  CHECK(mask[9] == "1111001111");
+}
+
+TEST_CASE("hpd: a terminator is a target and never an input; a long value is cut without one") {
+  TinyNetwork network;
+  const Tokenizer& tokenizer = network.tokenizer();
+  const auto decoder = make_decoder("hpd", {{"k_max", 6}, {"stack", 3}});
+  const auto format = make_hpd_format({.k_max = 6, .stack = 3}, tokenizer, 1 << 20);
+  int ended = 0, cut = 0;
+  for (std::uint64_t seed = 1; seed < 30; ++seed) {
+    const TrainingExample example =
+        example_of(tokenizer, *decoder, 1 + static_cast<int>(seed % 3), 3, seed);
+    const std::vector<TrainingSample> samples = format->samples(example);
+    REQUIRE(samples.size() == 1);
+    const TrainingSample& sample = samples.front();
+    const HpdLayout layout = lay_out(example.pieces.whole_prompt(), example.pieces.segments,
+                                     static_cast<int>(example.references.size()), {.k_max = 6});
+    const auto breaks = [&](Token id) {
+      return tokenizer.bytes(id).find('\n') != std::string_view::npos;
+    };
+    size_t value_rows = 0;
+    for (size_t row = 0; row < sample.tokens.size(); ++row)
+      if (sample.labels[row].rank > 0) {
+        ++value_rows;
+        CHECK_FALSE(breaks(sample.tokens[row]));
+        CHECK(sample.labels[row].rank < 6);
+      }
+    CHECK(sample.tokens.size() == layout.tokens.size() + value_rows);
+    CHECK(sample.targets.size() == static_cast<size_t>(layout.values()) + value_rows);
+    // The targets are what the decoder is forced to choose under an oracle.
+    Tokens taught, forced;
+    for (const auto& [row, target] : sample.targets) taught.push_back(target);
+    for (const Tokens& value : hpd_values(example.references, 6, tokenizer)) {
+      forced.insert(forced.end(), value.begin(), value.end());
+      ++(breaks(value.back()) ? ended : cut);
+    }
+    CHECK(taught == forced);
+  }
+  CHECK(ended > 10);
+  CHECK(cut > 10);
+  CHECK_THROWS_AS(make_hpd_format({.k_max = 6, .stack = 3}, tokenizer, 20)
+                      ->samples(example_of(tokenizer, *decoder, 3, 3, 1)),
+                  ConfigError);
+}
+
+TEST_CASE("ar: the whole answer is taught, and reads back") {
+  TinyNetwork network;
+  const Tokenizer& tokenizer = network.tokenizer();
+  const auto decoder = make_decoder("ar", {{"stack", 2}});
+  const auto format = make_ar_format({.stack = 2}, tokenizer, 1 << 20);
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    const TrainingExample example =
+        example_of(tokenizer, *decoder, 1 + static_cast<int>(seed % 2), 3, seed);
+    const TrainingSample sample = format->samples(example).front();
+    Tokens taught;
+    for (const auto& [row, target] : sample.targets) taught.push_back(target);
+    const std::string text = bytes_of(taught, tokenizer);
+    CHECK(text.ends_with(kAnswerClosing));
+    CHECK((parse_json_answer(text, example.job.contexts).values == example.references));
+    // Each value has the ids that hpd has for it.
+    auto from = taught.begin();
+    for (const Tokens& value : hpd_values(example.references, 1000, tokenizer)) {
+      from = std::search(from, taught.end(), value.begin(), value.end());
+      CHECK(from != taught.end());
+    }
+    const size_t prompt = example.pieces.whole_prompt().size();
+    CHECK(sample.tokens.size() == prompt + taught.size() - 1);
+    for (size_t i = 0; i < sample.targets.size(); ++i)
+      CHECK(sample.targets[i].first == static_cast<int>(prompt + i) - 1);
+    for (size_t row = 0; row < sample.labels.size(); ++row)
+      CHECK((sample.labels[row] == RowLabel{static_cast<int>(row), static_cast<int>(row), 0, 0}));
+  }
+}
+
+TEST_CASE("ar-value: one sequence a field, ended by the end of sequence") {
+  TinyNetwork network;
+  const Tokenizer& tokenizer = network.tokenizer();
+  const auto decoder = make_decoder("ar", {{"ask", "separately"}});
+  const auto format = make_ar_format({.together = false, .eos = 0}, tokenizer, 1 << 20);
+  const TrainingExample example = example_of(tokenizer, *decoder, 1, 4, 3);
+  const auto samples = format->samples(example);
+  REQUIRE(samples.size() == 4);
+  for (size_t f = 0; f < 4; ++f) {
+    Tokens taught;
+    for (const auto& [row, target] : samples[f].targets) taught.push_back(target);
+    CHECK(taught.back() == 0);
+    taught.pop_back();
+    CHECK(bytes_of(taught, tokenizer) == " " + example.references[0][f].value_or("n/a"));
+  }
+}

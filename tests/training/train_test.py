@@ -1,0 +1,156 @@
+"""`pardec train` from end to end: eight titles are learned by heart and both decoders say them back; a run that is killed
+and resumed ends with the same bits; transformers loads what was exported; mistakes are one line and exit code 2.
+
+Usage: train_test.py PARDEC MODEL_DUMP
+"""
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PARDEC, DUMP = sys.argv[1:3]
+FIELDS = ["Brand", "Color", "Size"]
+TITLES = [("Tolvane Daypack Slate Green 40 L", ["Tolvane", "Slate Green", "40 L"]),
+          ("Kestrow Commuter Plum", ["Kestrow", "Plum", None]),
+          ("Bag by Mirrel, 12 L", ["Mirrel", None, "12 L"]),
+          ("Ostrin Rucksack Red", ["Ostrin", "Red", None]),
+          ("Large Sack Navy Blue 75 L Varnel", ["Varnel", "Navy Blue", "75 L"]),
+          ("Quill & Tarn Tote", ["Quill & Tarn", None, None]),
+          ("Plain bag", [None, None, None]),
+          ("Dorvex 22 L Orange Pack", ["Dorvex", "Orange", "22 L"])]
+CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "hidden_size": 64,
+          "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
+          "head_dim": 32, "max_position_embeddings": 1024, "rms_norm_eps": 1e-6, "rope_theta": 10000.0,
+          "tie_word_embeddings": True}
+PROMPT = "[instruction]\nExtract.\n[context]\n{n}: {text}\n[answer json]\nJSON.\n"
+failures = []
+
+
+def check(good, what):
+    print(("ok      " if good else "FAILED  ") + what)
+    if not good:
+        failures.append(what)
+
+
+def train(folder, out, *flags):
+    return [PARDEC, "train", "--model", str(folder / "config.json"), "--tokenizer", str(ROOT / "experiments/quickstart/tokenizer.json"),
+            "--dataset", "oa-mine", "--data-root", str(folder), "--prompt-file", str(folder / "prompt.txt"), *([] if "--k-max" in flags else ["--k-max", "12"]),
+            "--threads", "1", "--progress", "none", "--out", str(folder / out), *flags]
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def prepare(folder):
+    (folder / "oa-mine").mkdir()
+    with open(folder / "oa-mine/train.jsonl", "w", encoding="utf-8") as file:
+        for title, values in TITLES:
+            file.write(json.dumps({"input": title, "category": "Bag", "target_scores": {
+                name: {value or "n/a": 1} for name, value in zip(FIELDS, values)}}) + "\n")
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    (folder / "prompt.txt").write_text(PROMPT)
+
+
+def learns_by_heart(folder):
+    done = run(train(folder, "model", "--format", "ar,hpd", "--stack", "2", "--steps", "240", "--batch-tokens", "100000",
+                     "--lr", "6e-3", "--weight-decay", "0", "--validation", "0"))
+    check(done.returncode == 0, f"training ends well {done.stderr.strip()[-200:]}")
+    record = json.loads((folder / "model/training.json").read_text())
+    check(record["finished"] and record["result"]["train_loss"] < 0.03, f"loss {record.get('result', {}).get('train_loss')} is nearly zero")
+    with open(folder / "jobs1.jsonl", "w") as single, open(folder / "jobs2.jsonl", "w") as double:
+        for size, file in ((1, single), (2, double)):
+            for at in range(0, len(TITLES), size):
+                contexts = [{"id": str(i), "category": "Bag", "text": TITLES[i][0], "fields": [{"name": n} for n in FIELDS]}
+                            for i in range(at, at + size)]
+                file.write(json.dumps({"id": str(at), "instruction": "Extract.", "contexts": contexts}) + "\n")
+    for decoder, jobs, options in (("ar", "jobs1.jsonl", []), ("hpd", "jobs2.jsonl", ["--set", "hpd.k_max=12"])):
+        said = run([PARDEC, "generate", "--model", str(folder / "model"), "--decoder", decoder, "--job", str(folder / jobs),
+                    "--prompt-file", str(folder / "prompt.txt"), "--threads", "1", "--format", "json", *options])
+        got = {(a["context"], a["field"]): a["text"] for line in said.stdout.splitlines() for a in json.loads(line)["answers"]}
+        want = {(str(i), name): value for i, (_, values) in enumerate(TITLES) for name, value in zip(FIELDS, values)}
+        wrong = {key: (got.get(key), value) for key, value in want.items() if got.get(key, "missing") != value}
+        check(len(got) == len(want) and not wrong, f"{decoder} says all {len(want)} values back {wrong or ''} {said.stderr.strip()}")
+
+
+def tensors(file):
+    import safetensors.torch
+    found = safetensors.torch.load_file(str(file))
+    found.pop("state", None)  # holds seconds
+    return found
+
+
+def resumes(folder):
+    import torch
+    flags = ["--steps", "24", "--batch-tokens", "700", "--validation", "0.25", "--save-every", "3", "--dtype", "bf16"]
+    check(run(train(folder, "whole", *flags)).returncode == 0, "a run without a break")
+    process = subprocess.Popen(train(folder, "broken", *flags), stderr=subprocess.DEVNULL)
+    state = folder / "broken/state.safetensors"
+    while not state.exists() and process.poll() is None:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    check(process.returncode == -signal.SIGKILL and not (folder / "broken/model.safetensors").exists(), "killed in mid-run")
+    refused = run(train(folder, "broken", *flags))
+    check(refused.returncode == 2 and "--resume" in refused.stderr and refused.stderr.count("\n") == 1, "not overwritten unasked")
+    other = run(train(folder, "broken", *flags, "--lr", "1e-5", "--resume"))
+    check(other.returncode == 2 and "'lr'" in other.stderr, "not resumed with other flags")
+    resumed = run(train(folder, "broken", *flags, "--resume"))
+    check(resumed.returncode == 0, f"resumed {resumed.stderr.strip()[-200:]}")
+    for name in ("state.safetensors", "model.safetensors"):
+        one, two = tensors(folder / "whole" / name), tensors(folder / "broken" / name)
+        check(one.keys() == two.keys() and all(torch.equal(one[key], two[key]) for key in one), f"{name}: {len(one)} tensors are bit-equal")
+    rows = [[line.split(",")[:5] for line in (folder / out / "loss.csv").read_text().splitlines()] for out in ("whole", "broken")]
+    check(rows[0] == rows[1] and len(rows[0]) == 25, "loss.csv has each update once, with the same losses")
+
+
+def loads_in_transformers(folder):
+    import numpy
+    import torch
+    import transformers
+    torch.set_num_threads(1)
+    model = transformers.AutoModelForCausalLM.from_pretrained(str(folder / "model"), dtype=torch.float32)
+    ids = list(range(3, 300, 7))
+    request = {"model": str(folder / "model"), "dtype": "fp32", "segments": [],
+               "cases": [{"whole": {"tokens": ids, "labels": [[i, i, 0, 0] for i in range(len(ids))]}}]}
+    done = subprocess.run([DUMP], input=json.dumps(request).encode(), capture_output=True, check=True)
+    with torch.no_grad():
+        want = model(torch.tensor([ids])).logits[0].double().numpy()
+    got = numpy.frombuffer(done.stdout).reshape(want.shape)
+    worst, largest = abs(got - want).max(), abs(want).max()
+    # float32: sums of 128 terms over two layers, 2^-24 each, carried on; well below 1e-4 of the largest logit.
+    check(worst <= 1e-4 * largest, f"transformers: logits differ by {worst:.2g} of {largest:.3g}")
+    check(model.dtype == torch.float32 and json.loads((folder / "model/config.json").read_text())["dtype"] == "bfloat16", "stored in bf16")
+
+
+def refuses(folder):
+    for flags, part in ((["--format", "hdp"], "hpd"), (["--steps", "-1"], "--steps"), (["--dtype", "fp8"], "fp8"),
+                        (["--k-max", "400"], "--k-max"), (["--extra", "missing.jsonl"], "missing.jsonl"), (["--validation", "1"], "--validation")):
+        done = run(train(folder, "refused", *flags))
+        check(done.returncode == 2 and part in done.stderr, f"{' '.join(flags)}: {done.stderr.strip()}")
+    check(not list((folder / "refused").glob("*")), "a refused run leaves no file")
+
+
+def main():
+    try:
+        import numpy, safetensors, torch, transformers  # noqa: F401, E401
+    except ImportError as missing:
+        print(f"[skipped] {missing}")
+        return 77
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        prepare(folder)
+        refuses(folder)
+        resumes(folder)
+        learns_by_heart(folder)
+        loads_in_transformers(folder)
+    print(f"{len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+// One update from end to end: packed logits, gradients, and what bf16 and several forwards change.
+#include <torch/csrc/autograd/autograd.h>
+
+#include <cmath>
+
+#include "decoders/hpd_format.hpp"
+#include "src/model/device.hpp"
+#include "src/model/parameters.hpp"
+#include "src/training/shared_prefix.hpp"
+#include "src/training/trainer.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/decoding.hpp"
+
+using namespace pardec;
+using namespace pardec::test;
+
+namespace {
+
+/// Stacks with gaps, ended and cut values, and isolation, over random ids.
+std::vector<TrainingSample> samples_of(int vocab, Rng& rng) {
+  std::vector<TrainingSample> samples;
+  const auto random = [&](std::uint64_t least, std::uint64_t more) {
+    Tokens tokens;
+    for (std::uint64_t i = least + rng.below(more); i > 0; --i)
+      tokens.push_back(static_cast<Token>(rng.below(static_cast<std::uint64_t>(vocab))));
+    return tokens;
+  };
+  for (int i = 0; i < 3; ++i) {
+    std::vector<Tokens> segments, values;
+    for (int r = 0; r < 4; ++r) {
+      segments.push_back(random(1, 3));
+      values.push_back(random(1, 4));
+    }
+    samples.push_back(
+        hpd_sample(lay_out(random(2, 5), segments, 2,
+                           {.k_max = 4, .stack = 2, .isolated = static_cast<HpdIsolation>(i % 3)}),
+                   values));
+  }
+  TrainingSample causal;  // has no mask of its own in the fused kernel
+  for (int i = 0; i < 9; ++i) {
+    causal.add(static_cast<Token>(i % vocab), {i, i, 0, 0});
+    causal.expect(static_cast<Token>(rng.below(static_cast<std::uint64_t>(vocab))));
+  }
+  samples.push_back(causal);
+  return samples;
+}
+
+std::vector<const TrainingSample*> pointers(const std::vector<TrainingSample>& samples) {
+  std::vector<const TrainingSample*> all;
+  for (const auto& sample : samples) all.push_back(&sample);
+  return all;
+}
+
+std::map<std::string, at::Tensor> weights_of(const Model& model) {
+  std::map<std::string, at::Tensor> weights;
+  for (const auto& [name, weight] : model.network().named_parameters())
+    weights.emplace(name, weight.clone());
+  return weights;
+}
+
+}  // namespace
+
+TEST_CASE("packed sequences have the logits that each has alone") {
+  set_threads(1);
+  for (const char* family : {"llama", "qwen3"}) {
+    TinyNetwork tiny(family, 5);
+    Model model = tiny.load(Dtype::fp64);
+    Rng rng(4);
+    const auto samples = samples_of(model.config().vocab_size, rng);
+    std::vector<PackedSequence> packed;
+    std::vector<std::int64_t> rows;
+    std::vector<at::Tensor> alone;
+    std::int64_t begin = 0;
+    for (const auto& sample : samples) {
+      packed.push_back({sample.tokens, sample.labels, &sample.segments});
+      const at::Tensor all = logits(model.network(), sample.tokens, sample.labels, sample.segments);
+      for (const auto& [row, target] : sample.targets) {
+        rows.push_back(begin + row);
+        alone.push_back(all[row]);
+      }
+      begin += std::ssize(sample.tokens);
+    }
+    const at::Tensor difference =
+        (logits(model.network(), packed, rows) - at::stack(alone)).abs().max();
+    CHECK(difference.item<double>() <= 1e-10);  // logits up to some ten, another order of sums
+  }
+}
+
+TEST_CASE("a training step's gradients agree with central differences") {
+  set_threads(1);
+  TinyNetwork tiny("qwen3", 7);
+  Model model = tiny.load(Dtype::fp64);
+  Rng rng(11);
+  const auto samples = samples_of(model.config().vocab_size, rng);
+  const auto batch = pointers(samples);
+  Trainer trainer(model.config(), weights_of(model),
+                  {.dtype = Dtype::fp64, .clip = 0, .micro_tokens = 40});
+  Trainer::Report report;
+  const std::vector<at::Tensor> gradients = trainer.gradients(batch, report);
+  CHECK(std::abs(report.loss - trainer.loss(batch)) <= 1e-12 * report.loss);
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    const AdamW::Slot& slot = trainer.optimiser().slots()[i];
+    double* value = slot.weight.data_ptr<double>();
+    for (int sample = 0; sample < 3; ++sample) {
+      const auto at =
+          static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(slot.weight.numel())));
+      const double old = value[at], step = 1e-5;
+      const auto loss_at = [&](double x) {
+        value[at] = x;
+        trainer.refresh();
+        return trainer.loss(batch);
+      };
+      const double numeric = (loss_at(old + step) - loss_at(old - step)) / (2 * step);
+      loss_at(old);
+      const double exact = gradients[i].contiguous().data_ptr<double>()[at];
+      INFO(slot.name << " element " << at << ": " << exact << " against " << numeric);
+      // Rounding of the loss (8 * 2^-53 / 1e-5) and the third derivative.
+      CHECK(std::abs(numeric - exact) <= 1e-7 * std::max(1.0, std::abs(exact)));
+    }
+  }
+}
+
+TEST_CASE("sequences that share their beginning have the loss and gradients of sequences apart") {
+  set_threads(1);
+  TinyNetwork tiny("qwen3", 3);
+  Model model = tiny.load(Dtype::fp64);
+  Rng rng(21);
+  const auto random = [&](std::uint64_t count) {
+    Tokens tokens;
+    for (; count > 0; --count)
+      tokens.push_back(
+          static_cast<Token>(rng.below(static_cast<std::uint64_t>(model.config().vocab_size))));
+    return tokens;
+  };
+  const Tokens beginning = random(40);
+  std::vector<TrainingSample> apart;
+  std::int64_t rows = 0, targets = 0;
+  for (int i = 0; i < 5; ++i) {
+    Tokens prompt = beginning;
+    for (const Token token : random(3)) prompt.push_back(token);
+    if (i % 2) {
+      apart.push_back(
+          hpd_sample(lay_out(prompt, {random(2), random(1), random(3)}, 1, {.k_max = 4}),
+                     {random(3), random(1), random(4)}));
+    } else {
+      TrainingSample& causal = apart.emplace_back();
+      for (const Token token : prompt) {
+        const int at = static_cast<int>(causal.tokens.size());
+        causal.add(token, {at, at, 0, 0});
+      }
+      causal.expect(random(1).front());
+    }
+    rows += std::ssize(apart.back().tokens);
+    targets += std::ssize(apart.back().targets);
+  }
+  std::vector<TrainingSample> shared = share_prefixes(apart, 3);
+  REQUIRE(shared.size() == 2);  // three and two
+  std::int64_t fewer = 0, same = 0;
+  for (const auto& sample : shared) {
+    fewer += std::ssize(sample.tokens);
+    same += std::ssize(sample.targets);
+  }
+  CHECK(rows - fewer >= 3 * 40);
+  CHECK(same == targets);
+  CHECK(share_prefixes(apart, 1).size() == 5);
+  CHECK(share_prefixes(apart, 3, 60).size() == 5);
+  std::vector<std::vector<at::Tensor>> gradients;
+  std::vector<double> losses;
+  for (const std::vector<TrainingSample>* samples : {&apart, &shared}) {
+    Trainer trainer(model.config(), weights_of(model), {.dtype = Dtype::fp64});
+    Trainer::Report report;
+    gradients.push_back(trainer.gradients(pointers(*samples), report));
+    losses.push_back(report.loss);
+  }
+  CHECK(std::abs(losses[0] - losses[1]) <= 1e-12 * losses[0]);
+  for (size_t i = 0; i < gradients[0].size(); ++i)
+    CHECK((gradients[0][i] - gradients[1][i]).abs().max().item<double>() <=
+          1e-11 * std::max(1.0, gradients[0][i].abs().max().item<double>()));
+}
+
+TEST_CASE("several forwards make the gradient of one") {
+  set_threads(1);
+  TinyNetwork tiny("llama", 8);
+  Model model = tiny.load(Dtype::fp64);
+  Rng rng(12);
+  const auto samples = samples_of(model.config().vocab_size, rng);
+  std::vector<std::vector<at::Tensor>> made;
+  for (const std::int64_t micro : {1, 1000}) {
+    Trainer trainer(model.config(), weights_of(model),
+                    {.dtype = Dtype::fp64, .micro_tokens = micro});
+    Trainer::Report report;
+    made.push_back(trainer.gradients(pointers(samples), report));
+  }
+  for (size_t i = 0; i < made[0].size(); ++i)
+    CHECK((made[0][i] - made[1][i]).abs().max().item<double>() <= 1e-12);
+}
+
+TEST_CASE("bf16 computes near fp32 and keeps fp32 masters") {
+  set_threads(1);
+  TinyNetwork tiny("llama", 9);
+  Model model = tiny.load(Dtype::fp32);
+  Rng rng(13);
+  const auto samples = samples_of(model.config().vocab_size, rng);
+  const auto weights = initial_weights(model.config(), 3);
+  double losses[2];
+  int next = 0;
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
+    std::map<std::string, at::Tensor> copy;
+    for (const auto& [name, weight] : weights) copy.emplace(name, weight.clone());
+    Trainer trainer(model.config(), copy, {.dtype = dtype});
+    const double before = trainer.loss(pointers(samples));
+    for (int step = 0; step < 30; ++step) trainer.step(pointers(samples), 1e-2);
+    losses[next] = trainer.loss(pointers(samples));
+    CHECK(losses[next++] < 0.8 * before);
+    for (const auto& slot : trainer.optimiser().slots())
+      CHECK(slot.weight.scalar_type() == at::kFloat);
+  }
+  CHECK(std::abs(losses[0] - losses[1]) <= 0.2 * losses[0]);
+}
+
+TEST_CASE(
+    "initial weights are the same for a seed, and quiet where they feed the residual stream") {
+  TinyNetwork tiny("llama", 1);
+  const ModelConfig config = tiny.load(Dtype::fp32).config();
+  const auto one = initial_weights(config, 1), same = initial_weights(config, 1),
+             other = initial_weights(config, 2);
+  const char* up = "model.layers.0.mlp.up_proj.weight";
+  const char* down = "model.layers.0.mlp.down_proj.weight";
+  CHECK(at::equal(one.at(up), same.at(up)));
+  CHECK_FALSE(at::equal(one.at(up), other.at(up)));
+  CHECK(one.at("model.norm.weight").eq(1).all().item<bool>());
+  const double ratio = (one.at(up).std() / one.at(down).std()).item<double>();
+  CHECK(std::abs(ratio / std::sqrt(2.0 * config.layers) - 1) <= 0.15);
+}
