@@ -356,7 +356,7 @@ def oracle(check, pardec, model):
     except Exception as error:
         check("oracle" in str(error), f"the database refuses a score: {error}")
     asked = fields_of_category("oa-mine")
-    for generation in query(db, "SELECT label, key, fields FROM generation JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id"):
+    for generation in query(db, "SELECT label, key, generation.fields FROM generation JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id"):
         record = records("oa-mine")[int(generation["key"].split("-")[1])]
         wanted = [next(iter(record["target_scores"].get(name, {"": 1}))) for name in asked[record["category"]]]
         got = [f["text"] for f in json.loads(generation["fields"])]

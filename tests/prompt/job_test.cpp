@@ -34,7 +34,7 @@ TEST_CASE("a bad Job is refused with its place") {
         "job.json: 'contexts'[0]: 'fields'[0]: 'name' and 'question' are both empty, expected one "
         "of them");
   wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"limits":{"per_field":0}})",
-        "job.json: 'limits' holds a number below 1, expected at least 1");
+        "job.json: 'limits': 'per_field' is 0, expected at least 1");
   wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"sampling":{"temperature":-1}})",
         "job.json: temperature is -1, expected 0 (greedy) or more");
   wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"seed":"x"})",
