@@ -80,10 +80,11 @@ void add(Step& step, Token token, int position, Origin origin, int from = -1) {
 Step prefill(const Request& request, const Tokens& prompt, const DecoderContext& context) {
   if (prompt.empty())
     throw ConfigError(str(request.job.id, ": the prompt has no token, expected at least one"));
-  const auto context_length = static_cast<size_t>(context.engine.model().config().max_position);
+  const ModelConfig& config = context.engine.model().config();
+  const auto context_length = static_cast<size_t>(config.positions());
   if (prompt.size() > context_length)
     throw ModelError(request.job.id, str("context overflow: the prompt has ", prompt.size(),
-                                         " tokens, max_position_embeddings is ", context_length,
+                                         " tokens, ", config.positions_key(), " is ", context_length,
                                          "; use a shorter prompt or a smaller stack"));
   Step step;
   for (const Token token : prompt) add(step, token, step.size(), Origin::prompt);
@@ -111,7 +112,7 @@ Task<Stream> continue_from(Sequence& sequence, StepResult seen, Chooser chooser,
       stream.stop = Stop::terminator;
     else if (static_cast<int>(stream.tokens.size()) >= rule.limit || chooser.used_up())
       stream.stop = Stop::limit;
-    else if (sequence.rows_fed() >= context.engine.model().config().max_position)
+    else if (sequence.rows_fed() >= context.engine.model().config().positions())
       stream.stop = Stop::context;
     else {
       Step step;
@@ -271,7 +272,7 @@ Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& c
   Rng rng(request.job.seed);
   Sequence sequence = context.engine.open(request.job.id, "ar");
   const JsonSkeleton skeleton = json_skeleton(request.job.contexts);
-  const int context_length = context.engine.model().config().max_position;
+  const int context_length = context.engine.model().config().positions();
   Answers answers;
   answers.text = kAnswerOpening;
   Step step;
@@ -285,10 +286,9 @@ Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& c
       for (const Token token : request.pieces.segments[r])
         add(step, token, begin + step.size(), Origin::forced);
       if (begin + step.size() > context_length)
-        throw ModelError(
-            request.job.id,
-            str("context overflow: the answer's keys need more than max_position_embeddings (",
-                context_length, ") positions; use a smaller stack"));
+        throw ModelError(request.job.id, str("context overflow: the answer's keys need more than ",
+                                             context.engine.model().config().positions_key(), " (",
+                                             context_length, ") positions; use a smaller stack"));
       step.want(step.size() - 1, request.job.sampling);
       StepResult seen = co_await sequence.forward(std::exchange(step, Step{}));
       StopRule rule;

@@ -107,16 +107,18 @@ bool closes(Token token, const Tokenizer& tokenizer) {
 }
 
 /// Throws where the positions of the prompt, the skeleton and the gaps do not fit the network.
-void check_context(const Request& request, const Tokens& prompt, int k_max, int context_length) {
+void check_context(const Request& request, const Tokens& prompt, int k_max,
+                   const ModelConfig& config) {
   const auto values = static_cast<std::int64_t>(request.pieces.segments.size());
   auto tokens = static_cast<std::int64_t>(prompt.size());
   for (const Tokens& segment : request.pieces.segments)
     tokens += static_cast<std::int64_t>(segment.size());
-  if (const std::int64_t positions = tokens + values * k_max; positions > context_length)
+  if (const std::int64_t positions = tokens + values * k_max; positions > config.positions())
     throw ModelError(request.job.id,
                      str("context overflow: ", tokens, " tokens and ", values, " values of K_max ",
-                         k_max, " need ", positions, " positions, max_position_embeddings is ",
-                         context_length, "; use a smaller stack or K_max"));
+                         k_max, " need ", positions, " positions, ",
+                         config.positions_key(), " is ", config.positions(),
+                         "; use a smaller stack or K_max"));
 }
 
 Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits,
@@ -130,7 +132,7 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
         "hpd needs a tokenizer: a value ends at a line break; expected a Job, not token ids");
   const Tokenizer& tokenizer = *context.tokenizer;
   const Tokens prompt = request.pieces.whole_prompt();
-  check_context(request, prompt, options_.k_max, context.engine.model().config().max_position);
+  check_context(request, prompt, options_.k_max, context.engine.model().config());
   // Input and position ids (section 4.3.1).
   const HpdLayout layout = lay_out(prompt, request.pieces.segments,
                                    static_cast<int>(request.job.contexts.size()), options_);

@@ -1,4 +1,5 @@
 // `pardec model`: look into a checkpoint, or make a random one.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -27,6 +28,23 @@ std::string grouped(std::int64_t number) {
   return digits;
 }
 
+std::string rope_text(const Rope& rope) {
+  if (rope.type == RopeType::standard) return "none";
+  std::string text = str(name(rope.type), ", factor ", rope.factor);
+  const bool has_original = rope.type == RopeType::yarn || rope.type == RopeType::longrope ||
+                            rope.type == RopeType::llama3;
+  if (has_original) text += str(", from ", grouped(rope.original_max_position), " positions");
+  if (rope.attention_factor != 1) text += str(", attention factor ", rope.attention_factor);
+  return text;
+}
+
+std::string window_text(const ModelConfig& config) {
+  if (config.sliding_window == 0) return "none";
+  const auto layers = std::count(config.slides.begin(), config.slides.end(), true);
+  return str(grouped(config.sliding_window), " positions in ", layers, " of ", config.layers,
+             " layers");
+}
+
 int inspect(const ModelVerbFlags& flags) {
   const ModelConfig config = read_model_config(flags.folder);
   Table table;
@@ -41,8 +59,10 @@ int inspect(const ModelVerbFlags& flags) {
   add("hidden, ffn", str(config.hidden_size, ", ", config.intermediate_size));
   add("heads, kv heads, head_dim", str(config.heads, ", ", config.kv_heads, ", ", config.head_dim));
   add("vocabulary", grouped(config.vocab_size));
-  add("positions", grouped(config.max_position));
-  add("rope_theta", config.rope_theta);
+  add("positions", str(grouped(config.positions()), " (", config.positions_key(), ")"));
+  add("rope_theta", config.rope.theta);
+  add("rope scaling", rope_text(config.rope));
+  add("sliding window", window_text(config));
   add("head", config.tied_head ? "tied to the embedding" : "own matrix");
   add("stored as", config.dtype);
   std::vector<std::string> eos;

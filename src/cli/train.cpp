@@ -113,16 +113,16 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const TrainFlags& flag
   for (const std::string& name : flags.format) {
     if (name == "hpd") {
       formats.push_back(make_hpd_format({.k_max = flags.k_max, .stack = flags.stack}, tokenizer,
-                                        config.max_position));
+                                        config.positions()));
     } else if (name == "ar") {
-      formats.push_back(make_ar_format({.stack = flags.ar_stack}, tokenizer, config.max_position));
+      formats.push_back(make_ar_format({.stack = flags.ar_stack}, tokenizer, config.positions()));
     } else if (name == "ar-value") {
       if (config.eos.empty())
         throw ConfigError(
             "format ar-value needs an end of sequence; the model's config has no "
             "eos_token_id");
       formats.push_back(make_ar_format({.together = false, .eos = config.eos.front()}, tokenizer,
-                                       config.max_position));
+                                       config.positions()));
     } else {
       throw ConfigError(str("unknown training format '", name, "'", known_names(name, known)));
     }

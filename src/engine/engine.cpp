@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "src/model/mask.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -201,13 +202,24 @@ std::exception_ptr check(const Step& step, const ModelConfig& config) {
       return std::make_exception_ptr(ModelError(
           "model",
           str("token id ", token, " was fed, the vocabulary ends at ", config.vocab_size - 1)));
-    if (position < 0 || position >= config.max_position)
+    if (position < 0 || position >= config.positions())
       return std::make_exception_ptr(ModelError(
           "model",
-          str("context overflow: position ", position, " was fed, max_position_embeddings is ",
-              config.max_position, "; use a shorter prompt, a smaller stack or K_max")));
+          str("context overflow: position ", position, " was fed, ", config.positions_key(), " is ",
+              config.positions(), "; use a shorter prompt, a smaller stack or K_max")));
   }
   return nullptr;
+}
+
+/// The same of all rows that a sequence feeds, and a network's sliding window.
+std::exception_ptr window_error(const std::vector<RowLabel>& labels, const KvCache& cache,
+                                const Segments& segments, const ModelConfig& config) {
+  try {
+    check_window("model", config.sliding_window, cache.slots(), labels, segments);
+    return nullptr;
+  } catch (const ModelError&) {
+    return std::current_exception();
+  }
 }
 
 }  // namespace
@@ -242,6 +254,13 @@ void Engine::step() {
     found->labels.insert(found->labels.end(), waiting->step.labels.begin(),
                          waiting->step.labels.end());
   }
+
+  std::erase_if(packed, [&](const Packed& p) {
+    const std::exception_ptr error =
+        window_error(p.labels, p.sequence->cache, p.sequence->segments, model_.config());
+    for (Waiting* branch : p.branches) branch->error = error;
+    return error != nullptr;
+  });
 
   if (!packed.empty()) {
     std::vector<SequenceStep> steps;

@@ -15,7 +15,8 @@ struct Trace {
   std::vector<Token> tokens;
   std::vector<int> position;
   std::vector<int> step;                       ///< 0 is the prefill
-  std::vector<std::vector<int>> visible;       ///< rows a row saw, itself included, ascending
+  std::vector<std::vector<int>> visible;       ///< rows a row saw, itself included, ascending; a
+                                               ///< layer's sliding window hides some of them
   std::vector<std::optional<Token>> predicts;  ///< greedy choice of rows whose logits were read
   std::vector<std::optional<int>> from;        ///< row whose choice this token is
   std::vector<std::vector<Token>> banned;

@@ -46,49 +46,49 @@ const FamilyEntry& find_family(JsonReader& read, const std::string& where) {
                  : str("model_type '", type, "' is not supported; ", kSupported));
 }
 
-/// Default rotary embedding alone; its base stands at the top level, or in `rope_parameters`
-/// (transformers 5).
-double read_rope(JsonReader& read, const std::string& where) {
-  double theta = read.optional<double>("rope_theta", 10000.0);
-  for (const char* key : {"rope_scaling", "rope_parameters"}) {
-    const Json& value = read.any(key);
-    if (value.is_null()) continue;
-    JsonReader rope(value, str(where, ": '", key, "'"));
-    const auto type = rope.maybe<std::string>("rope_type");
-    const std::string kind = type ? *type : rope.optional<std::string>("type", "default");
-    if (kind != "default")
-      throw ModelError(where, str("'", key, "' has rope_type '", kind,
-                                  "', which is not supported; supported is 'default'"));
-    theta = rope.optional<double>("rope_theta", theta);
-    if (rope.optional<double>("partial_rotary_factor", 1.0) != 1.0)
-      throw ModelError(
-          where,
-          str("'", key, "' has a partial_rotary_factor other than 1, which is not supported"));
-  }
-  if (read.optional<double>("partial_rotary_factor", 1.0) != 1.0)
-    throw ModelError(where, "'partial_rotary_factor' other than 1 is not supported");
-  if (!(theta > 0) || !std::isfinite(theta))
-    throw ModelError(where, str("'rope_theta' is ", theta, ", expected a positive number"));
-  return theta;
-}
-
 void refuse_unsupported(JsonReader& read, const std::string& where) {
   const std::string act = read.optional<std::string>("hidden_act", "silu");
   if (act != "silu")
     throw ModelError(where, str("'hidden_act' is '", act, "'; supported is 'silu'"));
-  if (read.optional<bool>("use_sliding_window", false))
-    throw ModelError(where,
-                     "'use_sliding_window' is true: sliding-window attention is not supported");
   if (!read.any("quantization_config").is_null())
     throw ModelError(where,
                      "has a 'quantization_config': quantised checkpoints are not supported; "
                      "supported are bf16, fp16, fp32 and fp64 weights");
-  const Json& types = read.any("layer_types");
-  if (types.is_array())
-    for (const Json& type : types)
-      if (type != "full_attention")
-        throw ModelError(
-            where, str("'layer_types' has ", dump(type), "; supported is \"full_attention\""));
+}
+
+/// Qwen3's form: a window for the layers that `layer_types` names, without it for those from
+/// `max_window_layers` on.
+void read_window(const Json& json, JsonReader& read, const std::string& where,
+                 ModelConfig& config) {
+  const bool used = read.optional<bool>("use_sliding_window", false);
+  if (used && config.family != Family::qwen3)
+    throw ModelError(where, str("'use_sliding_window' is true, which is not supported for ",
+                                model_type(config.family), "; expected qwen3, or false"));
+  const int window = !used                              ? 0
+                     : !json.contains("sliding_window") ? 4096
+                                                        : read.optional<int>("sliding_window", 0);
+  if (window < 0) throw ModelError(where, str("'sliding_window' is ", window, ", expected more"));
+  const int first = read.optional<int>("max_window_layers", 28);
+  std::vector<std::string> types;
+  for (int layer = 0; layer < config.layers; ++layer)
+    types.push_back(window > 0 && layer >= first ? "sliding_attention" : "full_attention");
+  types = read.optional<std::vector<std::string>>("layer_types", types);
+  if (std::ssize(types) != config.layers)
+    throw ModelError(where, str("'layer_types' has ", types.size(),
+                                " entries, expected one for each of ", config.layers, " layers"));
+  for (const std::string& type : types) {
+    const bool slides = type == "sliding_attention";
+    if (!slides && type != "full_attention")
+      throw ModelError(where, str("'layer_types' has '", type,
+                                  "'; supported are full_attention and sliding_attention"));
+    if (slides && window == 0)
+      throw ModelError(where,
+                       "'layer_types' has 'sliding_attention', expected 'full_attention', "
+                       "or a qwen3 with 'use_sliding_window' and 'sliding_window'");
+    config.slides.push_back(slides);
+    if (slides) config.sliding_window = window;
+  }
+  if (config.sliding_window == 0) config.slides.clear();
 }
 
 /// One id, a list of ids, or null.
@@ -153,6 +153,16 @@ void check_sizes(const ModelConfig& config, const std::string& where) {
 std::string model_type(Family family) { return entry(family).model_type; }
 std::string architecture(Family family) { return entry(family).architecture; }
 
+int ModelConfig::positions() const {
+  return rope.type == RopeType::longrope ? std::min(max_position, rope.original_max_position)
+                                         : max_position;
+}
+std::string ModelConfig::positions_key() const {
+  return positions() < max_position
+             ? "original_max_position_embeddings, beyond which rope_type longrope is not supported"
+             : "max_position_embeddings";
+}
+
 ModelConfig parse_model_config(const Json& json, const std::string& where) {
   try {
     JsonReader read(json, where);
@@ -179,7 +189,6 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
     config.max_position =
         read.optional<int>("max_position_embeddings", family.default_max_position);
     config.rms_norm_eps = read.optional<double>("rms_norm_eps", 1e-6);
-    config.rope_theta = read_rope(read, where);
     config.tied_head = read.optional<bool>("tie_word_embeddings", false);
     config.qk_norm = config.family == Family::qwen3;
     config.attention_bias = read.optional<bool>("attention_bias", false);
@@ -187,6 +196,8 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
     config.dtype =
         read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
     check_sizes(config, where);
+    config.rope = read_rope(read, where, config.head_dim, config.max_position);
+    read_window(json, read, where, config);
     read_special_ids(json, where, config);
     return config;
   } catch (const ConfigError& error) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "src/model/rope.hpp"
 #include "src/support/json.hpp"
 #include "src/support/types.hpp"
 
@@ -24,10 +25,14 @@ struct ModelConfig {
   int heads = 0;
   int kv_heads = 0;
   int head_dim = 0;
-  int max_position = 0;  ///< max_position_embeddings: positions go from 0 to this, exclusive
+  int max_position = 0;  ///< max_position_embeddings
   double rms_norm_eps = 1e-6;
-  double rope_theta = 10000.0;  ///< from rope_theta, or rope_parameters.rope_theta
-  bool tied_head = false;       ///< tie_word_embeddings: the head is the embedding matrix
+  Rope rope;
+  /// Keys that a row sees in a layer with a sliding window: those less than so many positions
+  /// back. 0: no layer has one.
+  int sliding_window = 0;
+  std::vector<bool> slides;  ///< by layer: whether it has the window; empty where none has
+  bool tied_head = false;    ///< tie_word_embeddings: the head is the embedding matrix
   bool qk_norm = false;  ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
   bool attention_bias = false;  ///< bias on q, k, v, o (Llama option; Qwen3 has the option too)
   bool mlp_bias = false;        ///< bias on gate, up, down (Llama option)
@@ -35,6 +40,13 @@ struct ModelConfig {
   std::optional<Token> bos;
   std::vector<Token>
       eos;  ///< eos_token_id of generation_config.json where it is, else of config.json
+
+  /// Positions go from 0 to this, exclusive: max_position, or with `longrope` the original length,
+  /// since beyond it other frequencies hold, for all keys of the text (`dynamic` ends at
+  /// max_position in any case).
+  int positions() const;
+  /// Where `positions` stands in config.json, for messages.
+  std::string positions_key() const;
 };
 
 /// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder. An

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "src/model/parameters.hpp"
+#include "src/model/rope_frequencies.hpp"
 #include "src/model/safetensors.hpp"
 #include "src/model/transformer.hpp"
 #include "src/support/error.hpp"
@@ -134,14 +135,6 @@ void assign_weights(Model::Network& network, const std::map<std::string, at::Ten
   network.head.weight = network.config.tied_head ? network.embedding : get("lm_head.weight");
 }
 
-/// As transformers: in float32 throughout.
-void set_frequencies(Model::Network& network) {
-  const double dim = network.config.head_dim;
-  const at::Tensor exponents = at::arange(0, dim, 2, at::TensorOptions().dtype(at::kFloat)) / dim;
-  network.inverse_frequencies =
-      at::pow(network.config.rope_theta, exponents).reciprocal().to(network.device);
-}
-
 }  // namespace
 
 Dtype parse_dtype(std::string_view text) {
@@ -173,7 +166,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
   {
     const c10::NoGradGuard no_grad;
     assign_weights(*network, load_tensors(*network, Checkpoint(folder)));
-    set_frequencies(*network);
+    network->inverse_frequencies = inverse_frequencies(network->config).to(network->device);
   }
   return Model(std::move(network));
 }
@@ -189,7 +182,7 @@ std::unique_ptr<Model::Network> Model::Network::over(
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp64})
     if (scalar_type(dtype) == network->type) network->options.dtype = dtype;
   const c10::NoGradGuard no_grad;
-  set_frequencies(*network);
+  network->inverse_frequencies = pardec::inverse_frequencies(config).to(network->device);
   return network;
 }
 

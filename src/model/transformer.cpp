@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -45,7 +46,9 @@ struct Rotation {
 
 Rotation rotation(const Model::Network& network, const at::Tensor& positions) {
   const at::Tensor angles = positions.to(at::kFloat).unsqueeze(1) * network.inverse_frequencies;
-  const at::Tensor cos = at::cos(angles).unsqueeze(1), sin = at::sin(angles).unsqueeze(1);
+  const double turned = network.config.rope.attention_factor;
+  const at::Tensor cos = (at::cos(angles) * turned).unsqueeze(1);
+  const at::Tensor sin = (at::sin(angles) * turned).unsqueeze(1);
   const at::ScalarType accurate = wide(network.type);
   const double scale = 1.0 / std::sqrt(static_cast<double>(network.config.head_dim));
   const auto scaled = [&](const at::Tensor& t) {
@@ -68,8 +71,8 @@ at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
 class AttentionPlan {
  public:
   AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots,
-                std::span<const RowLabel> labels, const Segments& segments)
-      : network_(network), rows_(slots, labels, segments) {
+                std::span<const RowLabel> labels, const Segments& segments, int window)
+      : network_(network), rows_(slots, labels, segments, window) {
     const std::int64_t count = std::ssize(labels);
     const std::int64_t query_bytes = std::int64_t{3} * 4 * network.config.heads * rows_.keys();
     const std::int64_t step =
@@ -189,13 +192,14 @@ class AttentionPlan {
 /// no scores. Queries in chunks, each with the keys up to the last one that it sees.
 class PackedAttention {
  public:
-  PackedAttention(const Model::Network& network, std::span<const PackedSequence> sequences)
+  PackedAttention(const Model::Network& network, std::span<const PackedSequence> sequences,
+                  int window)
       : network_(network) {
     std::int64_t begin = 0;
     for (const PackedSequence& sequence : sequences) {
       Part part{.begin = begin, .count = std::ssize(sequence.tokens)};
       begin += part.count;
-      MaskRows rows({}, sequence.labels, *sequence.segments);
+      MaskRows rows({}, sequence.labels, *sequence.segments, window);
       at::Tensor mask = at::empty({part.count, part.count}, at::kFloat);
       bool causal = true;
       std::vector<std::int64_t> ends;
@@ -262,6 +266,35 @@ class PackedAttention {
   std::vector<Part> parts_;
 };
 
+/// One plan for the layers without a window, one for those with: each where some layer needs it.
+template <typename Plan>
+class PerLayer {
+ public:
+  /// `make(window)` makes a plan; window 0 is none.
+  template <typename Make>
+  PerLayer(const ModelConfig& config, Make&& make) : slides_(config.slides) {
+    const auto needed = [&](bool slides) {
+      return slides_.empty() ? !slides
+                             : std::find(slides_.begin(), slides_.end(), slides) != slides_.end();
+    };
+    if (needed(false)) full_.emplace(make(0));
+    if (needed(true)) sliding_.emplace(make(config.sliding_window));
+  }
+  Plan& of(size_t layer) { return !slides_.empty() && slides_[layer] ? *sliding_ : *full_; }
+
+ private:
+  const std::vector<bool>& slides_;
+  std::optional<Plan> full_, sliding_;
+};
+
+PerLayer<AttentionPlan> plans_for(const Model::Network& network,
+                                  std::span<const KvCache::Slot> slots,
+                                  std::span<const RowLabel> labels, const Segments& segments) {
+  return {network.config, [&](int window) {
+            return AttentionPlan(network, slots, labels, segments, window);
+          }};
+}
+
 // ---- layers ----
 
 /// x [n, hidden] -> [n, hidden]. `attend(q, k, v)`, each [n, heads of it, head_dim] -> [n, heads *
@@ -302,11 +335,11 @@ void check_rows(const Model::Network& network, std::span<const Token> tokens,
           str("token ", token, " is fed, but the vocabulary has ids 0 to ",
               network.config.vocab_size - 1, " (does the tokenizer belong to this model?)"));
   for (const RowLabel& label : labels) {
-    if (label.position < 0 || label.position >= network.config.max_position)
+    if (label.position < 0 || label.position >= network.config.positions())
       throw ModelError(
           network.path,
           str("position ", label.position, " is fed, but the model has positions 0 to ",
-              network.config.max_position - 1, " (max_position_embeddings)"));
+              network.config.positions() - 1, " (", network.config.positions_key(), ")"));
     if (label.segment < 0 || label.segment >= segments.count())
       throw std::logic_error(str("a row is in segment ", label.segment, " of ", segments.count()));
   }
@@ -322,6 +355,8 @@ void check_steps(const Model::Network& network, std::span<const SequenceStep> st
       if (output.index < 0 || output.index >= std::ssize(step.tokens))
         throw std::logic_error(
             str("an output is wanted of token ", output.index, " of ", step.tokens.size()));
+    check_window(network.path, network.config.sliding_window, step.cache->slots(), step.labels,
+                 *step.segments);
   }
 }
 
@@ -344,13 +379,14 @@ at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
   check_rows(network, tokens, labels, segments);
   Rows rows;
   rows.add(tokens, labels);
-  AttentionPlan plan(network, {}, labels, segments);
+  check_window(network.path, network.config.sliding_window, {}, labels, segments);
+  auto plans = plans_for(network, {}, labels, segments);
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = at::embedding(network.embedding, on_device(network, rows.ids));
-  for (const Layer& layer : network.layers)
-    x = apply(layer, network.config, x, turn,
+  for (size_t i = 0; i < network.layers.size(); ++i)
+    x = apply(network.layers[i], network.config, x, turn,
               [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-                return plan.attend(q, k.transpose(0, 1), v.transpose(0, 1));
+                return plans.of(i).attend(q, k.transpose(0, 1), v.transpose(0, 1));
               });
   return output(network, x);
 }
@@ -362,13 +398,15 @@ at::Tensor logits(const Model::Network& network, std::span<const PackedSequence>
     check_rows(network, sequence.tokens, sequence.labels, *sequence.segments);
     rows.add(sequence.tokens, sequence.labels);
   }
-  const PackedAttention attention(network, sequences);
+  PerLayer<PackedAttention> attention(network.config, [&](int window) {
+    return PackedAttention(network, sequences, window);
+  });
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = at::embedding(network.embedding, on_device(network, rows.ids));
-  for (const Layer& layer : network.layers)
-    x = apply(layer, network.config, x, turn,
+  for (size_t i = 0; i < network.layers.size(); ++i)
+    x = apply(network.layers[i], network.config, x, turn,
               [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-                return attention.attend(q, k, v);
+                return attention.of(i).attend(q, k, v);
               });
   return output(network, x.index_select(0, on_device(network, wanted)));
 }
@@ -383,7 +421,7 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
   struct Part {
     KvCache::Storage* cache;
     std::int64_t begin, count;
-    AttentionPlan plan;
+    PerLayer<AttentionPlan> plans;
   };
   Rows rows;
   std::vector<Part> parts;
@@ -396,7 +434,7 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
     cache.reserve(static_cast<int>(step.tokens.size()));
     rows.add(step.tokens, step.labels);
     parts.push_back({&cache, begin, std::ssize(step.tokens),
-                     AttentionPlan(network, cache.slots, step.labels, *step.segments)});
+                     plans_for(network, cache.slots, step.labels, *step.segments)});
   }
   const at::TensorOptions options = at::TensorOptions().dtype(network.type).device(network.device);
   if (parts.empty()) return at::empty({0, network.config.vocab_size}, options);
@@ -404,21 +442,21 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = network.embedding.index_select(0, on_device(network, rows.ids));
   for (size_t i = 0; i < network.layers.size(); ++i)
-    x = apply(
-        network.layers[i], network.config, x, turn,
-        [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-          std::vector<at::Tensor> outputs;
-          for (Part& part : parts) {
-            at::Tensor &keys = part.cache->keys[i], &values = part.cache->values[i];
-            const std::int64_t used = std::ssize(part.cache->slots);
-            keys.narrow(1, used, part.count)
-                .copy_(k.narrow(0, part.begin, part.count).transpose(0, 1));
-            values.narrow(1, used, part.count)
-                .copy_(v.narrow(0, part.begin, part.count).transpose(0, 1));
-            outputs.push_back(part.plan.attend(q.narrow(0, part.begin, part.count), keys, values));
-          }
-          return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
-        });
+    x = apply(network.layers[i], network.config, x, turn,
+              [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+                std::vector<at::Tensor> outputs;
+                for (Part& part : parts) {
+                  at::Tensor &keys = part.cache->keys[i], &values = part.cache->values[i];
+                  const std::int64_t used = std::ssize(part.cache->slots);
+                  keys.narrow(1, used, part.count)
+                      .copy_(k.narrow(0, part.begin, part.count).transpose(0, 1));
+                  values.narrow(1, used, part.count)
+                      .copy_(v.narrow(0, part.begin, part.count).transpose(0, 1));
+                  outputs.push_back(
+                      part.plans.of(i).attend(q.narrow(0, part.begin, part.count), keys, values));
+                }
+                return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
+              });
   if (wanted.size() != rows.ids.size() || !std::is_sorted(wanted.begin(), wanted.end()))
     x = x.index_select(0, on_device(network, wanted));
   const at::Tensor result =

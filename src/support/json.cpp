@@ -140,6 +140,7 @@ PARDEC_JSON_TYPE(double)
 PARDEC_JSON_TYPE(std::string)
 PARDEC_JSON_TYPE(std::vector<std::string>)
 PARDEC_JSON_TYPE(std::vector<int>)
+PARDEC_JSON_TYPE(std::vector<double>)
 #undef PARDEC_JSON_TYPE
 
 }  // namespace pardec

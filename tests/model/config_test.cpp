@@ -1,5 +1,6 @@
 #include "src/model/config.hpp"
 
+#include <cmath>
 #include <fstream>
 
 #include "src/model/parameters.hpp"
@@ -47,7 +48,7 @@ TEST_CASE("defaults are those of transformers' configuration classes") {
   CHECK(config.head_dim == 12);
   CHECK(config.max_position == 2048);
   CHECK(config.rms_norm_eps == 1e-6);
-  CHECK(config.rope_theta == 10000.0);
+  CHECK(config.rope.theta == 10000.0);
   CHECK_FALSE((config.tied_head || config.qk_norm || config.attention_bias || config.mlp_bias));
   CHECK((!config.bos && config.eos.empty()));
   const ModelConfig qwen = parse_model_config(qwen3(), "config.json");
@@ -58,14 +59,14 @@ TEST_CASE("defaults are those of transformers' configuration classes") {
 
 TEST_CASE("both forms of the rotary base are read") {
   CHECK(parse_model_config(with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", nullptr}}), "c")
-            .rope_theta == 5e5);
+            .rope.theta == 5e5);
   CHECK(parse_model_config(
             with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", {{"rope_type", "default"}}}}), "c")
-            .rope_theta == 5e5);
+            .rope.theta == 5e5);
   CHECK(parse_model_config(with(llama(), {{"rope_parameters",
                                            {{"rope_theta", 1000000}, {"rope_type", "default"}}}}),
                            "c")
-            .rope_theta == 1e6);
+            .rope.theta == 1e6);
 }
 
 TEST_CASE("what is not supported is an error that says which, and what is") {
@@ -82,18 +83,8 @@ TEST_CASE("what is not supported is an error that says which, and what is") {
              Catch::Contains("architecture 'MixtralForCausalLM' is not supported; supported are"));
   CHECK_THAT(error_of(with(llama(), {{"hidden_act", "gelu"}})),
              Catch::Contains("'hidden_act' is 'gelu'; supported is 'silu'"));
-  CHECK_THAT(
-      error_of(with(llama(), {{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8.0}}}})),
-      Catch::Contains("'rope_scaling' has rope_type 'llama3'") &&
-          Catch::Contains("supported is 'default'"));
-  CHECK_THAT(error_of(with(llama(), {{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}})),
-             Catch::Contains("'linear'"));
-  CHECK_THAT(error_of(with(llama(), {{"rope_parameters", {{"rope_type", "yarn"}}}})),
-             Catch::Contains("'yarn'"));
-  CHECK_THAT(error_of(with(qwen3(), {{"use_sliding_window", true}})),
-             Catch::Contains("sliding-window attention is not supported"));
-  CHECK_THAT(error_of(with(qwen3(), {{"layer_types", {"full_attention", "sliding_attention"}}})),
-             Catch::Contains("sliding_attention"));
+  CHECK_THAT(error_of(with(llama(), {{"use_sliding_window", true}})),
+             Catch::Contains("'use_sliding_window' is true, which is not supported for llama"));
   CHECK_THAT(error_of(with(llama(), {{"quantization_config", {{"bits", 4}}}})),
              Catch::Contains("quantised checkpoints are not supported"));
   CHECK_THAT(error_of(with(llama(), {{"partial_rotary_factor", 0.5}})),
@@ -170,4 +161,93 @@ TEST_CASE("the parameters of a shape are those of the family") {
   const Json biased = with(json, {{"attention_bias", true}, {"mlp_bias", true}});
   CHECK(parameter_count(parse_model_config(biased, "c")) ==
         2 * 100 * 48 + 2 * (layer + 48 + 24 + 24 + 48 + 64 + 64 + 48) + 48);
+}
+
+namespace {
+
+Rope rope_of(const Json& rope, const char* key = "rope_scaling") {
+  return parse_model_config(with(llama(), {{key, rope}, {"rope_theta", 5e5}}), "c").rope;
+}
+std::string rope_error(const Json& rope) {
+  return error_of(with(llama(), {{"rope_scaling", rope}}));
+}
+
+}  // namespace
+
+TEST_CASE("RoPE scaling is read in both forms, with transformers' defaults") {
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    CHECK(rope_of({{"type", "linear"}, {"factor", 4}}, key).factor == 4.0);
+    const Rope yarn = rope_of({{"rope_type", "yarn"}, {"factor", 4.0}, {"rope_theta", 100}}, key);
+    CHECK(yarn.type == RopeType::yarn);
+    CHECK(yarn.theta == 100);
+    CHECK(yarn.original_max_position == 2048);
+    CHECK(yarn.attention_factor == Approx(0.1 * std::log(4.0) + 1));
+    CHECK((yarn.beta_fast == 32 && yarn.beta_slow == 1 && yarn.truncate));
+  }
+  CHECK(rope_of({{"rope_type", "yarn"}, {"factor", 4.0}, {"truncate", false}}).truncate == false);
+  const Rope deepseek = rope_of({{"rope_type", "yarn"},
+                                 {"factor", nullptr},
+                                 {"original_max_position_embeddings", 256},
+                                 {"mscale", 0.7},
+                                 {"mscale_all_dim", 1.0}});
+  CHECK(deepseek.factor == 8.0);
+  CHECK(deepseek.attention_factor ==
+        Approx((0.07 * std::log(8.0) + 1) / (0.1 * std::log(8.0) + 1)));
+  const Json both = with(llama(), {{"rope_scaling", {{"type", "linear"}, {"factor", 2}}},
+                                   {"rope_parameters", {{"rope_type", "default"}}}});
+  CHECK(parse_model_config(both, "c").rope.type == RopeType::linear);
+  const Json outside = with(llama(), {{"original_max_position_embeddings", 512},
+                                      {"rope_scaling",
+                                       {{"type", "longrope"},
+                                        {"short_factor", Json::array({1, 1, 1, 1.5, 2, 2})},
+                                        {"original_max_position_embeddings", 1024}}}});
+  const ModelConfig config = parse_model_config(outside, "c");
+  CHECK(config.rope.original_max_position == 512);
+  CHECK(config.rope.factor == 4.0);
+  CHECK(config.rope.attention_factor == Approx(std::sqrt(1 + std::log(4.0) / std::log(512.0))));
+  CHECK(config.positions() == 512);
+  CHECK_THAT(config.positions_key(), Catch::StartsWith("original_max_position_embeddings"));
+}
+
+TEST_CASE("a RoPE scaling that is unknown or cannot be is an error that names it") {
+  CHECK(rope_error({{"rope_type", "spiral"}}) ==
+        "config.json: 'rope_scaling' has rope_type 'spiral', which is not supported; supported "
+        "are default, linear, dynamic, yarn, longrope, llama3");
+  CHECK_THAT(rope_error({{"type", "linear"}}),
+             Catch::Contains("factor") && Catch::Contains("is missing"));
+  CHECK_THAT(rope_error({{"type", "dynamic"}, {"factor", -1}}), Catch::Contains("'factor' is -1"));
+  CHECK_THAT(rope_error({{"type", "yarn"}, {"factor", 2}, {"beta_fats", 2}}),
+             Catch::Contains("unknown key 'beta_fats'"));
+  CHECK_THAT(rope_error({{"type", "yarn"}}), Catch::Contains("factor"));
+  CHECK_THAT(rope_error({{"type", "longrope"}, {"short_factor", {1.0, 2.0}}}),
+             Catch::Contains("'short_factor' has 2 numbers, expected head_dim / 2 (6)"));
+  CHECK_THAT(
+      rope_error(
+          {{"type", "llama3"}, {"factor", 8}, {"low_freq_factor", 4}, {"high_freq_factor", 1}}),
+      Catch::Contains("'high_freq_factor' is 1, expected more than"));
+  CHECK_THAT(rope_error({{"type", "default"}, {"partial_rotary_factor", 0.5}}),
+             Catch::Contains("partial_rotary_factor"));
+}
+
+TEST_CASE("a sliding window is read in Qwen3's form, layer by layer") {
+  CHECK(parse_model_config(qwen3(), "c").sliding_window == 0);
+  const auto windowed = [](const Json& changes) {
+    return parse_model_config(with(with(qwen3(), {{"use_sliding_window", true}}), changes), "c");
+  };
+  CHECK(windowed(Json::object()).slides.empty());  // max_window_layers is 28
+  const ModelConfig config = windowed({{"max_window_layers", 1}});
+  CHECK(config.sliding_window == 4096);
+  CHECK(config.slides == std::vector<bool>{false, true});
+  const Json types = {"sliding_attention", "full_attention"};
+  CHECK(windowed({{"layer_types", types}, {"sliding_window", 7}}).slides ==
+        std::vector<bool>{true, false});
+  CHECK(windowed({{"max_window_layers", 0}, {"sliding_window", nullptr}}).slides.empty());
+  CHECK_THAT(error_of(with(qwen3(), {{"layer_types", types}})),
+             Catch::Contains("'use_sliding_window'"));
+  CHECK_THAT(error_of(with(qwen3(), {{"layer_types", {"full_attention"}}})),
+             Catch::Contains("has 1 entries, expected one for each of 2 layers"));
+  CHECK_THAT(error_of(with(qwen3(), {{"layer_types", {"full_attention", "chunked_attention"}}})),
+             Catch::Contains("'chunked_attention'"));
+  CHECK_THAT(error_of(with(qwen3(), {{"use_sliding_window", true}, {"sliding_window", -3}})),
+             Catch::Contains("'sliding_window' is -3"));
 }

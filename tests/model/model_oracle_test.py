@@ -62,13 +62,20 @@ class Exact:
 
 
 def reference(model, rows, visible):
-    """Logits [n, vocab] of one pass over all rows, each seeing the rows of `visible`."""
+    """Logits [n, vocab] of one pass over all rows, each seeing the rows of `visible`, in layers with a sliding window
+    those less than so many positions back."""
     n = len(rows)
-    mask = torch.full((n, n), torch.finfo(model.dtype).min, dtype=model.dtype)
+    window = getattr(model.config, "sliding_window", None)
+    full = torch.full((n, n), torch.finfo(model.dtype).min, dtype=model.dtype)
+    sliding = full.clone()
     for i, seen in enumerate(visible):
-        mask[i, seen] = 0.0
+        full[i, seen] = 0.0
+        sliding[i, [k for k in seen if not window or rows[i][1][0] - rows[k][1][0] < window]] = 0.0
+    masks = full[None, None]
+    if window:
+        masks = {"full_attention": masks, "sliding_attention": sliding[None, None]}
     with torch.no_grad():
-        out = model(torch.tensor([[t for t, _ in rows]]), attention_mask=mask[None, None],
+        out = model(torch.tensor([[t for t, _ in rows]]), attention_mask=masks,
                     position_ids=torch.tensor([[label[0] for _, label in rows]]), use_cache=False)
     return out.logits[0].double().numpy()
 
@@ -139,6 +146,43 @@ def mixed(rng, vocab):
     return labelled(rng, vocab, labels)
 
 
+def dense(rng, vocab):
+    """Branches without gaps: what a sliding window allows."""
+    labels = [(i, i, 0, 0) for i in range(30)]
+    labels += [(30 + i, 30 + i, 1, 0) for i in range(9)] + [(30 + i, 30 + i, 2, 0) for i in range(4)]
+    labels += [(39 + i, 39 + i, 3, 0) for i in range(12)]
+    return labelled(rng, vocab, labels)
+
+
+def dense_scripts(rng, vocab):
+    decode = Script(TABLE).feed(causal(rng, vocab, 23))
+    for i in range(12):
+        decode.feed(causal(rng, vocab, 1, 23 + i))
+    rows = dense(rng, vocab)
+    stepwise = Script(TABLE).feed(rows[:30])
+    for i in range(30, len(rows), 5):
+        stepwise.feed(rows[i:i + 5])
+    guesses = Script(TABLE).feed(causal(rng, vocab, 20))
+    kept = fed = 20
+    for step in range(30):  # guesses of which the first one or two stay
+        guesses.feed(causal(rng, vocab, 4, kept))
+        keep = 1 + step % 2
+        guesses.keep(fed, list(range(fed, fed + keep)))
+        kept, fed = kept + keep, fed + 4
+        if step == 11:
+            guesses.fork()
+    return {"decode": [decode], "masked steps": [stepwise], "dropped": [guesses], "packed": [decode, stepwise, guesses]}
+
+
+def long_scripts(rng, vocab, positions):
+    """A text that goes up to the last position, in one prefill and then rows by one and by eight."""
+    long = Script(TABLE).feed(causal(rng, vocab, positions - 12))
+    for i in range(4):
+        long.feed(causal(rng, vocab, 1, positions - 12 + i))
+    long.feed(causal(rng, vocab, 8, positions - 8))
+    return {"to the last position": [long]}
+
+
 def scripts(rng, vocab):
     """name -> list of sequences that run together."""
     decode = Script(TABLE).feed(causal(rng, vocab, 23))
@@ -183,14 +227,20 @@ def worst(got, want):
     return error[at], f"worst at row {at[0]}, id {at[1]}: {got[at]:.6f}, expected {want[at]:.6f}"
 
 
-def cases_of(vocab, seed):
+def cases_of(vocab, seed, kind):
     rng = np.random.default_rng(seed)
+    if kind == "window":
+        return [("whole, causal", causal(rng, vocab, 70)), ("whole, branches", dense(rng, vocab))], dense_scripts(rng, vocab)
+    if kind is not None:
+        together = {**scripts(rng, vocab), **long_scripts(rng, vocab, kind)}
+        return [("whole, masked", mixed(rng, vocab))], {name: together[name] for name in
+                                                        ("decode", "masked steps", "dropped and relabelled", "to the last position")}
     whole = [("whole, causal", causal(rng, vocab, 70)), ("whole, masked", mixed(rng, vocab))]
     return whole, scripts(rng, vocab)
 
 
-def compare_model(label, folder, vocab, also_bf16):
-    whole, together = cases_of(vocab, 7)
+def compare_model(label, folder, vocab, also_bf16, kind=None):
+    whole, together = cases_of(vocab, 7, kind)
     cases = [{"whole": {"tokens": [t for t, _ in rows], "labels": [l for _, l in rows]}} for _, rows in whole]
     cases += [{"sequences": [s.actions for s in sequences]} for sequences in together.values()]
 
@@ -272,6 +322,58 @@ def checkpoints(root):
         yield label, folder, shape["vocab_size"]
 
 
+def scaled_checkpoints(root):
+    """Each RoPE scaling in both forms, and sliding windows: (label, folder, vocabulary, cases)."""
+    shape = dict(vocab_size=131, hidden_size=48, intermediate_size=80, num_hidden_layers=2, num_attention_heads=3, head_dim=32)
+    half = [1.0 + i / 8 for i in range(16)]
+    ropes = {
+        "linear": {"factor": 3.0},
+        "llama3": {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 96},
+        "yarn": {"factor": 4.0, "original_max_position_embeddings": 128},
+        "yarn, all options": {"factor": None, "original_max_position_embeddings": 100, "beta_fast": 24, "beta_slow": 2, "mscale": 0.7,
+                              "mscale_all_dim": 1.2, "truncate": False},
+        "yarn, attention factor": {"factor": 4.0, "original_max_position_embeddings": 128, "attention_factor": 0.8},
+        "dynamic": {"factor": 2.3},
+        "longrope": {"original_max_position_embeddings": 200, "short_factor": half, "long_factor": [4 * x for x in half]},
+        "longrope, factor": {"original_max_position_embeddings": 200, "short_factor": half, "long_factor": half, "factor": 9.0},
+    }
+    for i, (label, options) in enumerate(ropes.items()):
+        rope = {"rope_type": label.split(",")[0], **options}
+        maker, config = ((LlamaForCausalLM, LlamaConfig), (Qwen3ForCausalLM, Qwen3Config))[i % 2]
+        net = maker(config(**shape, num_key_value_heads=3, max_position_embeddings=384, rope_parameters={**rope, "rope_theta": 20000.0}))
+        folder = os.path.join(root, f"scaled{i}")
+        sharpened(net, i).save_pretrained(folder)
+        if i % 3 != 1:  # the form before transformers 5
+            file = os.path.join(folder, "config.json")
+            written = json.load(open(file))
+            del written["rope_parameters"]
+            if i % 3 == 2:
+                rope["type"] = rope.pop("rope_type")
+            written.update(rope_scaling=rope, rope_theta=20000.0)
+            json.dump(written, open(file, "w"))
+        yield f"{config.model_type} {label}", folder, shape["vocab_size"], 200 if "longrope" in label else 384
+    windows = {"window from layer 1": dict(sliding_window=13, max_window_layers=1),
+               "window by layer, yarn": dict(sliding_window=20, layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+                                             rope_parameters={"rope_type": "yarn", "factor": 2.0, "rope_theta": 20000.0,
+                                                              "original_max_position_embeddings": 32})}
+    for i, (label, options) in enumerate(windows.items()):
+        net = Qwen3ForCausalLM(Qwen3Config(**{**shape, "num_hidden_layers": 3}, num_key_value_heads=1, max_position_embeddings=384,
+                                           use_sliding_window=True, **options))
+        folder = os.path.join(root, f"window{i}")
+        sharpened(net, 20 + i).save_pretrained(folder)
+        yield f"qwen3 {label}", folder, shape["vocab_size"], "window"
+
+
+def own_window(folder, vocab):
+    """transformers' own mask of a sliding window is what the tests above say of it."""
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager").eval()
+    rows = causal(np.random.default_rng(1), vocab, 60)
+    with torch.no_grad():
+        theirs = model(torch.tensor([[t for t, _ in rows]]), use_cache=False).logits[0].numpy()
+    ours = reference(model, rows, [list(range(i + 1)) for i in range(60)])
+    check(np.abs(theirs - ours).max() <= 1e-9 * np.abs(theirs).max(), "a window counts as transformers counts")
+
+
 def compare_warpers(folder):
     rng = np.random.default_rng(3)
     vocab = 50
@@ -335,6 +437,9 @@ def main():
         for label, folder, vocab in checkpoints(root):
             compare_model(label, folder, vocab, also_bf16="bf16" in label)
         compare_warpers(folder)
+        for label, folder, vocab, kind in scaled_checkpoints(root):
+            compare_model(label, folder, vocab, also_bf16=False, kind=kind)
+        own_window(folder, vocab)
         synthetic(root)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

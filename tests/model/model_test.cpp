@@ -212,15 +212,19 @@ TEST_CASE("the written mask is the visibility rule, bit for bit") {
       segments.add(sees);
     }
     const auto label = [&] {
-      return RowLabel{0, static_cast<int>(rng.below(20)), static_cast<int>(rng.below(6)),
-                      static_cast<int>(rng.below(3))};
+      return RowLabel{static_cast<int>(rng.below(30)), static_cast<int>(rng.below(20)),
+                      static_cast<int>(rng.below(6)), static_cast<int>(rng.below(3))};
     };
     std::vector<KvCache::Slot> slots;
     for (int i = 0; i < static_cast<int>(rng.below(40)); ++i)
       slots.push_back({i, rng.below(4) > 0, label()});
     std::vector<RowLabel> rows;
     for (int i = 0; i < 1 + static_cast<int>(rng.below(20)); ++i) rows.push_back(label());
-    MaskRows mask(slots, rows, segments);
+    const int window = static_cast<int>(rng.below(3)) * 6;  // 0: none
+    const auto inside = [&](const RowLabel& q, const RowLabel& k) {
+      return window == 0 || q.position - k.position < window;
+    };
+    MaskRows mask(slots, rows, segments, window);
     REQUIRE(mask.keys() == std::ssize(slots) + std::ssize(rows));
     std::vector<float> out(static_cast<size_t>(mask.keys()));
     for (size_t q = 0; q < rows.size(); ++q) {
@@ -228,8 +232,9 @@ TEST_CASE("the written mask is the visibility rule, bit for bit") {
       int expected_seen = 0, expected_end = 0;
       for (size_t k = 0; k < out.size(); ++k) {
         const bool old = k < slots.size();
-        const bool want = old ? slots[k].alive && visible(rows[q], slots[k].label, segments)
-                              : visible(rows[q], rows[k - slots.size()], segments);
+        const RowLabel& key = old ? slots[k].label : rows[k - slots.size()];
+        const bool want =
+            (!old || slots[k].alive) && visible(rows[q], key, segments) && inside(rows[q], key);
         CHECK((out[k] == 0.0f) == want);
         expected_seen += want;
         if (want) expected_end = static_cast<int>(k) + 1;
@@ -400,6 +405,85 @@ TEST_CASE("ids and positions that the network has not are errors before anything
   const Fed fed = causal(0, 1);
   const std::vector<SequenceStep> twice(2, {&cache, &segments, fed.tokens, fed.labels, {}});
   CHECK_THROWS_AS(model.forward(twice), std::logic_error);
+}
+
+TEST_CASE("gaps that push a visible row out of a sliding window are an error before any forward") {
+  Json config = small_config();
+  config.update({{"use_sliding_window", true}, {"sliding_window", 8}, {"max_window_layers", 1}});
+  const Checkpointed files(config);
+  Model model = files.load(Dtype::fp32);
+  Segments segments;
+  segments.add({});
+  const auto error = [&](const std::vector<RowLabel>& labels) {
+    KvCache cache(model);
+    const Fed fed{std::vector<Token>(labels.size(), 1), labels};
+    std::string cached = "no error", whole = "no error";
+    try {
+      feed(model, cache, segments, fed);
+    } catch (const ModelError& e) {
+      cached = e.what();
+    }
+    CHECK((cached == "no error") == (cache.rows_fed() > 0));
+    try {
+      logits(model.network(), fed.tokens, fed.labels, segments);
+    } catch (const ModelError& e) {
+      whole = e.what();
+    }
+    CHECK(cached == whole);
+    return cached;
+  };
+  CHECK(error(causal(0, 30).labels) == "no error");  // what a window is for
+  CHECK(error(causal(50, 30).labels) == "no error");
+  std::vector<RowLabel> gap = causal(0, 4).labels;
+  gap.push_back({7, 7, 0, 0});
+  CHECK(error(gap) == "no error");  // 7 back, the window holds all
+  gap.push_back({8, 8, 0, 0});
+  CHECK_THAT(error(gap), Catch::Contains("the sliding window of 8 positions would hide a row 8 "
+                                         "positions back that position 8 is to see, though only 5 "
+                                         "rows lie nearer") &&
+                             Catch::Contains("use a smaller K_max"));
+  gap.back().segment = 1;  // sees itself alone: nothing is cut off
+  CHECK(error(gap) == "no error");
+  std::vector<RowLabel> behind = causal(20, 8).labels;  // a gap out of the window's reach
+  behind.insert(behind.begin(), {0, 0, 0, 0});
+  CHECK_THAT(error(behind), Catch::Contains("a row 20 positions back that position 20"));
+  behind.erase(behind.begin());
+  CHECK(error(behind) == "no error");
+
+  KvCache cache(model);  // dropped rows leave a gap, too
+  feed(model, cache, segments, causal(0, 10));
+  cache.drop(std::vector<int>{5});
+  CHECK_THROWS_AS(feed(model, cache, segments, causal(10, 1)), ModelError);
+  CHECK(cache.rows_fed() == 10);
+  cache.keep(5, std::vector<int>{});
+  CHECK_NOTHROW(feed(model, cache, segments, causal(5, 10)));
+}
+
+TEST_CASE("longrope and dynamic end where their frequencies would change") {
+  Json config = small_config("llama");
+  config["rope_scaling"] = {{"rope_type", "longrope"},
+                            {"short_factor", std::vector<double>(8, 1.25)},
+                            {"long_factor", std::vector<double>(8, 3.0)},
+                            {"original_max_position_embeddings", 64}};
+  const auto error_at = [&](int position) {
+    const Checkpointed files(config);
+    Model model = files.load(Dtype::fp32);
+    KvCache cache(model);
+    try {
+      feed(model, cache, Segments(), {{1}, {{position, 0, 0, 0}}});
+    } catch (const ModelError& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  CHECK(error_at(63) == "no error");
+  CHECK_THAT(error_at(64),
+             Catch::Contains("position 64 is fed, but the model has positions 0 to 63 "
+                             "(original_max_position_embeddings, beyond which rope_type longrope "
+                             "is not supported)"));
+  config["rope_scaling"] = {{"rope_type", "dynamic"}, {"factor", 4}};
+  CHECK(error_at(255) == "no error");
+  CHECK_THAT(error_at(256), Catch::Contains("positions 0 to 255 (max_position_embeddings)"));
 }
 
 TEST_CASE("checkpoints that do not fit their config are errors") {

@@ -1,0 +1,152 @@
+#include "src/model/rope.hpp"
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kTypes{"default", "linear",   "dynamic",
+                                                 "yarn",    "longrope", "llama3"};
+
+void check_positive(double value, const char* key, const std::string& place) {
+  if (!(value > 0) || !std::isfinite(value))
+    throw ConfigError(str(place, ": '", key, "' is ", value, ", expected a positive number"));
+}
+
+/// yarn's correction of attention for a context that grew `scale` times.
+double yarn_scale(double scale, double weight) {
+  return scale <= 1 ? 1.0 : 0.1 * weight * std::log(scale) + 1.0;
+}
+
+/// `factor`; null stands for how much longer the network is than it was.
+double read_factor(JsonReader& rope, const Rope& out, int max_position) {
+  const auto written = rope.maybe<double>("factor");
+  return written
+             ? *written
+             : static_cast<double>(max_position) / static_cast<double>(out.original_max_position);
+}
+
+void read_yarn(const Json& written, JsonReader& rope, Rope& out, int max_position) {
+  if (!written.contains("factor")) rope.required<double>("factor");  // null is read, not missing
+  out.factor = read_factor(rope, out, max_position);
+  // Zero counts as not written, as in transformers.
+  const auto positive_or = [&](const char* key, double fallback) {
+    const double value = rope.optional<double>(key, fallback);
+    return value == 0 ? fallback : value;
+  };
+  out.beta_fast = positive_or("beta_fast", 32);
+  out.beta_slow = positive_or("beta_slow", 1);
+  out.truncate = !written.contains("truncate") || rope.optional<bool>("truncate", false);
+  const double mscale = rope.optional<double>("mscale", 0);
+  const double mscale_all = rope.optional<double>("mscale_all_dim", 0);
+  const double inferred = mscale != 0 && mscale_all != 0
+                              ? yarn_scale(out.factor, mscale) / yarn_scale(out.factor, mscale_all)
+                              : yarn_scale(out.factor, 1);
+  out.attention_factor = rope.optional<double>("attention_factor", inferred);
+}
+
+void read_longrope(JsonReader& rope, Rope& out, const std::string& place, int head_dim,
+                   int max_position) {
+  out.factor = read_factor(rope, out, max_position);
+  const double inferred =
+      out.factor <= 1.0
+          ? 1.0
+          : std::sqrt(1 + std::log(out.factor) / std::log(double(out.original_max_position)));
+  out.attention_factor = rope.optional<double>("attention_factor", inferred);
+  out.short_factor = rope.required<std::vector<double>>("short_factor");
+  rope.any("long_factor");  // for longer contexts than are supported
+  if (std::ssize(out.short_factor) != head_dim / 2)
+    throw ConfigError(str(place, ": 'short_factor' has ", out.short_factor.size(),
+                          " numbers, expected head_dim / 2 (", head_dim / 2, ")"));
+  for (const double divisor : out.short_factor) check_positive(divisor, "short_factor", place);
+}
+
+void read_llama3(JsonReader& rope, Rope& out, const std::string& place) {
+  out.factor = rope.required<double>("factor");
+  out.low_freq_factor = rope.required<double>("low_freq_factor");
+  out.high_freq_factor = rope.required<double>("high_freq_factor");
+  check_positive(out.low_freq_factor, "low_freq_factor", place);
+  if (!(out.high_freq_factor > out.low_freq_factor))
+    throw ConfigError(str(place, ": 'high_freq_factor' is ", out.high_freq_factor,
+                          ", expected more than 'low_freq_factor' (", out.low_freq_factor, ")"));
+}
+
+RopeType read_type(JsonReader& rope, const std::string& where, const char* key) {
+  const auto older = rope.maybe<std::string>("type");
+  const auto type = rope.optional<std::string>("rope_type", older.value_or("default"));
+  for (size_t i = 0; i < kTypes.size(); ++i)
+    if (type == kTypes[i]) return static_cast<RopeType>(i);
+  throw ModelError(
+      where, str("'", key, "' has rope_type '", type, "', which is not supported; supported are ",
+                 join(std::vector<std::string>(kTypes.begin(), kTypes.end()), ", ")));
+}
+
+void read_scaling(const Json& written, JsonReader& rope, Rope& out, const std::string& place,
+                  std::optional<int> original, int head_dim, int max_position) {
+  const auto inner = rope.maybe<int>("original_max_position_embeddings");
+  out.original_max_position = original ? *original : inner.value_or(max_position);
+  check_positive(out.original_max_position, "original_max_position_embeddings", place);
+  switch (out.type) {
+    case RopeType::standard:
+      break;
+    case RopeType::linear:
+    case RopeType::dynamic:
+      out.factor = rope.required<double>("factor");
+      break;
+    case RopeType::yarn:
+      read_yarn(written, rope, out, max_position);
+      break;
+    case RopeType::longrope:
+      read_longrope(rope, out, place, head_dim, max_position);
+      break;
+    case RopeType::llama3:
+      read_llama3(rope, out, place);
+      break;
+  }
+  check_positive(out.factor, "factor", place);
+  check_positive(out.attention_factor, "attention_factor", place);
+}
+
+void refuse_partial(JsonReader& read, const std::string& where, const std::string& place) {
+  if (read.optional<double>("partial_rotary_factor", 1.0) != 1.0)
+    throw ModelError(where,
+                     str(place,
+                         "'partial_rotary_factor' is not 1: heads that turn in part alone are "
+                         "not supported"));
+}
+
+}  // namespace
+
+std::string_view name(RopeType type) { return kTypes[static_cast<size_t>(type)]; }
+
+Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position) {
+  Rope out;
+  out.theta = config.optional<double>("rope_theta", out.theta);
+  const auto original = config.maybe<int>("original_max_position_embeddings");
+  refuse_partial(config, where, "");
+  const Json& older = config.any("rope_scaling");
+  const Json& newer = config.any("rope_parameters");
+  const bool has_older = !older.is_null() && !older.empty();
+  const char* key = has_older ? "rope_scaling" : "rope_parameters";
+  const Json& value = has_older ? older : newer;
+  if (!value.is_null()) {
+    const std::string place = str(where, ": '", key, "'");
+    JsonReader rope(value, place);
+    out.type = read_type(rope, where, key);
+    out.theta = rope.optional<double>("rope_theta", out.theta);
+    refuse_partial(rope, where, str("'", key, "': "));
+    read_scaling(value, rope, out, place, original, head_dim, max_position);
+    if (out.type != RopeType::standard) rope.finish();
+  }
+  if (!(out.theta > 0) || !std::isfinite(out.theta))
+    throw ModelError(where, str("'rope_theta' is ", out.theta, ", expected a positive number"));
+  return out;
+}
+
+}  // namespace pardec
