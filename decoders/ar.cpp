@@ -83,9 +83,10 @@ Step prefill(const Request& request, const Tokens& prompt, const DecoderContext&
   const ModelConfig& config = context.engine.model().config();
   const auto context_length = static_cast<size_t>(config.positions());
   if (prompt.size() > context_length)
-    throw ModelError(request.job.id, str("context overflow: the prompt has ", prompt.size(),
-                                         " tokens, ", config.positions_key(), " is ", context_length,
-                                         "; use a shorter prompt or a smaller stack"));
+    throw ModelError(
+        request.job.id,
+        str("context overflow: the prompt has ", prompt.size(), " tokens, ", config.positions_key(),
+            " is ", context_length, "; use a shorter prompt or a smaller stack"));
   Step step;
   for (const Token token : prompt) add(step, token, step.size(), Origin::prompt);
   step.want(step.size() - 1, request.job.sampling);

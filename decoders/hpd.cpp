@@ -116,9 +116,8 @@ void check_context(const Request& request, const Tokens& prompt, int k_max,
   if (const std::int64_t positions = tokens + values * k_max; positions > config.positions())
     throw ModelError(request.job.id,
                      str("context overflow: ", tokens, " tokens and ", values, " values of K_max ",
-                         k_max, " need ", positions, " positions, ",
-                         config.positions_key(), " is ", config.positions(),
-                         "; use a smaller stack or K_max"));
+                         k_max, " need ", positions, " positions, ", config.positions_key(), " is ",
+                         config.positions(), "; use a smaller stack or K_max"));
 }
 
 Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits,

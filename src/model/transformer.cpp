@@ -290,9 +290,8 @@ class PerLayer {
 PerLayer<AttentionPlan> plans_for(const Model::Network& network,
                                   std::span<const KvCache::Slot> slots,
                                   std::span<const RowLabel> labels, const Segments& segments) {
-  return {network.config, [&](int window) {
-            return AttentionPlan(network, slots, labels, segments, window);
-          }};
+  return {network.config,
+          [&](int window) { return AttentionPlan(network, slots, labels, segments, window); }};
 }
 
 // ---- layers ----
@@ -398,9 +397,8 @@ at::Tensor logits(const Model::Network& network, std::span<const PackedSequence>
     check_rows(network, sequence.tokens, sequence.labels, *sequence.segments);
     rows.add(sequence.tokens, sequence.labels);
   }
-  PerLayer<PackedAttention> attention(network.config, [&](int window) {
-    return PackedAttention(network, sequences, window);
-  });
+  PerLayer<PackedAttention> attention(
+      network.config, [&](int window) { return PackedAttention(network, sequences, window); });
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = at::embedding(network.embedding, on_device(network, rows.ids));
   for (size_t i = 0; i < network.layers.size(); ++i)

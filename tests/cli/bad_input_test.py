@@ -96,7 +96,7 @@ def models(model):
     yield "config is a list", copy_model(model, "m-list", config__json="[]"), ["m-list/config.json", "array", "object"]
     yield "unknown family", copy_model(model, "m-family", config__json=config_with(model_type="gpt2", architectures=["GPT2LMHeadModel"])), \
         ["m-family/config.json", "gpt2", "supported"]
-    yield "unknown rope", copy_model(model, "m-rope", config__json=config_with(rope_scaling={"rope_type": "yarn", "factor": 4.0})), ["rope_scaling", "yarn"]
+    yield "unknown rope", copy_model(model, "m-rope", config__json=config_with(rope_scaling={"rope_type": "spiral", "factor": 4.0})), ["rope_scaling", "spiral"]
     yield "a size of 0", copy_model(model, "m-zero", config__json=config_with(num_hidden_layers=0)), ["num_hidden_layers", "0", "expected"]
     yield "a size as text", copy_model(model, "m-text", config__json=config_with(hidden_size="64")), ["hidden_size", '"64"', "whole number"]
     yield "another shape", copy_model(model, "m-shape", config__json=config_with(hidden_size=128)), ["model.safetensors", "shape", "expected"]
