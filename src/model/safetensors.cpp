@@ -16,6 +16,7 @@
 #include "src/model/json_file.hpp"
 #include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
+#include "src/support/files.hpp"
 #include "src/support/json.hpp"
 #include "src/support/text.hpp"
 
@@ -262,32 +263,16 @@ void write_safetensors(const std::filesystem::path& file,
   for (size_t i = 0; i < kLengthBytes; ++i)
     length[i] = static_cast<char>(text.size() >> (8 * i) & 0xFF);
 
-  const std::string temporary = file.string() + ".tmp";
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  bool good = fd >= 0;
-  const auto put = [&](const void* bytes, size_t count) {
-    const char* from = static_cast<const char*>(bytes);
-    while (good && count > 0) {
-      const ssize_t written = ::write(fd, from, count);
-      good = written >= 0 || errno == EINTR;
-      if (written > 0) from += written, count -= static_cast<size_t>(written);
+  write_file(file, [&](const FileSink& put) {
+    put(length.data(), length.size());
+    put(text.data(), text.size());
+    std::vector<std::byte> buffer;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      buffer.resize(sizes[i]);
+      tensors[i].fill(buffer);
+      put(buffer.data(), buffer.size());
     }
-  };
-  put(length.data(), length.size());
-  put(text.data(), text.size());
-  std::vector<std::byte> buffer;
-  for (size_t i = 0; good && i < tensors.size(); ++i) {
-    buffer.resize(sizes[i]);
-    tensors[i].fill(buffer);
-    put(buffer.data(), buffer.size());
-  }
-  good = good && ::fsync(fd) == 0;
-  const int error = errno;
-  if (fd >= 0) ::close(fd);
-  if (good && ::rename(temporary.c_str(), file.c_str()) == 0) return;
-  const int why = good ? errno : error;
-  ::unlink(temporary.c_str());
-  throw RunError(str(file.string(), ": cannot be written: ", std::strerror(why)));
+  });
 }
 
 }  // namespace pardec

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -28,22 +29,35 @@ std::string read_file(const std::filesystem::path& file) {
   return content;
 }
 
-void write_file(const std::filesystem::path& file, std::string_view content) {
+void write_file(const std::filesystem::path& file,
+                const std::function<void(const FileSink&)>& fill) {
   const std::string temporary = file.string() + ".tmp";
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  bool good = fd >= 0;
-  for (size_t done = 0; good && done < content.size();) {
-    const ssize_t put = ::write(fd, content.data() + done, content.size() - done);
-    good = put >= 0;
-    if (good) done += static_cast<size_t>(put);
+  const auto need = [&](bool good) {
+    if (!good) throw RunError(str(file.string(), ": cannot be written: ", std::strerror(errno)));
+  };
+  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  need(fd >= 0);
+  try {
+    fill([&](const void* bytes, std::size_t count) {
+      const char* from = static_cast<const char*>(bytes);
+      while (count > 0) {
+        const ssize_t written = ::write(fd, from, count);
+        need(written >= 0 || errno == EINTR);
+        if (written > 0) from += written, count -= static_cast<std::size_t>(written);
+      }
+    });
+    need(::fsync(fd) == 0);
+    ::close(std::exchange(fd, -1));
+    need(::rename(temporary.c_str(), file.c_str()) == 0);
+  } catch (...) {
+    if (fd >= 0) ::close(fd);
+    ::unlink(temporary.c_str());
+    throw;
   }
-  good = good && ::fsync(fd) == 0;
-  const int error = errno;
-  if (fd >= 0) ::close(fd);
-  if (good && ::rename(temporary.c_str(), file.c_str()) == 0) return;
-  const int why = good ? errno : error;
-  ::unlink(temporary.c_str());
-  throw RunError(str(file.string(), ": cannot be written: ", std::strerror(why)));
+}
+
+void write_file(const std::filesystem::path& file, std::string_view content) {
+  write_file(file, [&](const FileSink& put) { put(content.data(), content.size()); });
 }
 
 }  // namespace pardec
