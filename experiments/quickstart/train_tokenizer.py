@@ -1,31 +1,50 @@
 #!/usr/bin/env python3
-"""Makes tokenizer.json beside this file: a byte-level BPE over the project's own samples and prompts.
+"""Makes tokenizer.json beside this file: a byte-level BPE over product titles and their values, and the project's prompts.
 
-Usage: .venv/bin/python experiments/quickstart/train_tokenizer.py   (needs PyPI `tokenizers`; scripts/setup --tests installs it)
+Usage: .venv/bin/python experiments/quickstart/train_tokenizer.py [DATA_ROOT]   (needs PyPI `tokenizers`; scripts/setup --tests installs it)
+DATA_ROOT: folder with oa-mine/train.jsonl and ae-110k/train.jsonl, whose titles are read besides the project's own samples.
 """
 import json
 import pathlib
+import sys
 
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATASETS = HERE.parent.parent / "datasets"
-SPECIAL = ["<unk>", "<s>", "</s>", "<|im_start|>", "<|im_end|>"]
-VOCABULARY = 2048
+SPECIAL = ["<unk>", "<s>", "</s>", "<pad>", "<|im_start|>", "<|im_end|>",
+           "<mask>",                                                                             # SPACE
+           "[Fork]", "[Child]",                                                                  # APAR
+           "<|title|>", "<|/title|>", "<|branch|>", "<|/branch|>", "<|para|>", "<|/para|>"]      # ASPD
+VOCABULARY = 4096
 
-# Words, single digits, punctuation with its line breaks, runs of spaces: a value's quote, comma and line break stay few tokens.
-PIECES = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+# A word is the same ids in a title and in a value: spaces and punctuation never join a word. The mark of an absent value
+# is one piece; runs of spaces and punctuation take their line breaks along, so that `",` and its line break close a value.
+PIECES = r"n/a|\p{L}+|\p{N}|[^\p{L}\p{N}\r\n]+[\r\n]*|[\r\n]+"
 
 
-def texts():
-    for file in sorted(DATASETS.glob("samples/*/*.jsonl")):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            item = json.loads(line)
+def records(root):
+    for name in ("oa-mine", "ae-110k"):
+        for file in sorted((root / name).glob("train.jsonl")):
+            for line in file.read_text(encoding="utf-8").splitlines():
+                yield json.loads(line)
+
+
+def texts(roots):
+    for root in roots:
+        for item in records(root):
             yield item["input"]
-            values = {name: next(iter(scores)) for name, scores in item["target_scores"].items()}
-            yield "<result>\n" + json.dumps({"1": values}, indent=2, ensure_ascii=False) + "\n</result>"
-    for file in sorted(DATASETS.glob("prompts/*.txt")):
-        yield file.read_text(encoding="utf-8")
+            yield "<result>\n{"
+            yield '\n  },\n  "2": {'
+            for name, scores in item["target_scores"].items():  # a key and its value are encoded apart
+                yield f"\n    {json.dumps(name)}:"
+                value = json.dumps(next(iter(scores)), ensure_ascii=False)
+                yield f" {value},\n"
+                yield f" {value}\n"  # the last of an object
+            yield "\n  }\n}\n</result>"
+    for file in sorted(DATASETS.glob("prompts/*.txt")) + sorted(HERE.glob("prompts/*.txt")):
+        for _ in range(20):  # stands in every sequence
+            yield file.read_text(encoding="utf-8")
 
 
 def main():
@@ -33,9 +52,9 @@ def main():
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Split(Regex(PIECES), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
     tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(vocab_size=VOCABULARY, special_tokens=SPECIAL, show_progress=False,
-                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
-    tokenizer.train_from_iterator(texts(), trainer)
+    trainer = trainers.BpeTrainer(vocab_size=VOCABULARY, special_tokens=[AddedToken(t, special=True) for t in SPECIAL],
+                                  show_progress=False, initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+    tokenizer.train_from_iterator(texts([DATASETS / "samples"] + [pathlib.Path(root) for root in sys.argv[1:]]), trainer)
     tokenizer.save(str(HERE / "tokenizer.json"))
     print(f"{tokenizer.get_vocab_size()} ids")
 

@@ -118,7 +118,7 @@ int generate(const GenerateFlags& flags) {
   const PromptFile prompt =
       open && flags.decode.prompt_file.empty()
           ? open_prompt()
-          : load_prompt(flags.decode.prompt_file.empty() ? "attributes" : flags.decode.prompt_file);
+          : choose_prompt(flags.decode.prompt_file, "attributes", flags.model.model);
   for (const Job& job : jobs) {
     const Form form = open ? Form::free : decoder->form();
     requests.push_back(

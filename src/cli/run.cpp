@@ -182,8 +182,7 @@ std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Ar
     if (work.examples.empty())
       throw ConfigError(str("dataset ", name, ": --offset ", flags.offset, " leaves none of its ",
                             work.dataset.examples.size(), " examples"));
-    work.prompt = load_prompt(flags.decode.prompt_file.empty() ? std::string(entry.prompt)
-                                                               : flags.decode.prompt_file);
+    work.prompt = choose_prompt(flags.decode.prompt_file, entry.prompt, flags.model.model);
     const int block =
         flags.block > 0
             ? flags.block

@@ -30,7 +30,7 @@ struct TrainFlags {
   int stack = 6, ar_stack = 1, k_max = 30, share_prefix = 4, threads = 0;
   std::uint64_t seed = 1;
   std::int64_t limit = 0;
-  double validation = 0.1;
+  double validation = 0.1, recombine = 0;
   LoopOptions loop;
   TrainerOptions trainer;
   bool resume = false;
@@ -64,6 +64,7 @@ void check(const TrainFlags& flags) {
     throw ConfigError(str("--lr is ", flags.loop.learning_rate, ", expected more than 0"));
   for (const auto& [flag, share] : {std::pair{"--warmup", flags.loop.warmup},
                                     {"--validation", flags.validation},
+                                    {"--recombine", flags.recombine},
                                     {"--lr-floor", flags.loop.floor}})
     if (!(share >= 0 && share < 1))
       throw ConfigError(str(flag, " is ", share, ", expected a share from 0 to below 1"));
@@ -188,6 +189,7 @@ OrderedJson settings(const TrainFlags& flags, const Start& start) {
           {"ar_stack", flags.ar_stack},
           {"k_max", flags.k_max},
           {"share_prefix", flags.share_prefix},
+          {"recombine", flags.recombine},
           {"chat_template", flags.chat_template},
           {"seed", flags.seed},
           {"validation", flags.validation},
@@ -259,9 +261,11 @@ int run_train(const TrainFlags& flags, const std::string& command) {
   parts.prompt = load_prompt(flags.prompt_file.empty()
                                  ? std::string(find_dataset(flags.dataset.front()).prompt)
                                  : flags.prompt_file);
+  const std::string wording = parts.prompt.content;
   parts.chat_template = flags.chat_template;
   parts.seed = flags.seed;
   parts.share = flags.share_prefix;
+  parts.recombine = flags.recombine;
   Data data = read_data(flags);
   parts.train = std::move(data.train);
   parts.held_out = std::move(data.held_out);
@@ -270,7 +274,7 @@ int run_train(const TrainFlags& flags, const std::string& command) {
       {"command", command},
       {"settings", settings(flags, start)},
       {"data", data.files},
-      {"prompt_sha256", sha256(parts.prompt.content)},
+      {"prompt_sha256", sha256(wording)},
       {"titles", {{"train", parts.train.size()}, {"validation", parts.held_out.size()}}},
       {"parameters", parameter_count(start.parsed)},
       {"pardec", built.version},
@@ -306,6 +310,11 @@ int run_train(const TrainFlags& flags, const std::string& command) {
   progress.reset();
   write_model_config(start.config, folder);
   write_file(folder / "tokenizer.json", read_file(start.tokenizer));
+  if (!flags.prompt_file.empty()) {
+    const auto own = own_prompt(folder, find_dataset(flags.dataset.front()).prompt);
+    std::filesystem::create_directories(own.parent_path());
+    write_file(own, wording);
+  }
   const bool drawn = draw_loss(folder / "loss.csv", folder / "loss.svg");
   record["finished"] = true;
   record["result"] = {
@@ -367,6 +376,10 @@ Verb train_verb() {
             ->capture_default_str();
         add("--k-max", flags->k_max, "hpd: positions reserved for a value", "N")
             ->capture_default_str();
+        add("--recombine", flags->recombine,
+            "share of the titles that each epoch makes anew, with values of other titles and "
+            "invented ones",
+            "X");
         add("--share-prefix", flags->share_prefix,
             "sequences of a category that share one copy of their instruction; same loss, less "
             "work",

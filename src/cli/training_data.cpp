@@ -28,7 +28,11 @@ std::string stack_key(const Example& example) {
 
 std::vector<TrainingSample> TitleSource::epoch(std::int64_t epoch) const {
   Rng rng(derive_seed(parts_.seed, str("training epoch ", epoch)));
-  return samples(parts_.train, rng);
+  std::vector<Example> examples = parts_.train;
+  if (parts_.recombine > 0)
+    for (Example& example : examples)
+      if (rng.uniform() < parts_.recombine) example = recombiner_.recombine(example, rng);
+  return samples(examples, rng);
 }
 
 std::vector<TrainingSample> TitleSource::validation() const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "datasets/recombine.hpp"
 #include "src/prompt/prompt_file.hpp"
 #include "src/support/rng.hpp"
 #include "src/training/training_loop.hpp"
@@ -21,11 +22,12 @@ class TitleSource final : public SampleSource {
     PromptFile prompt;
     std::string chat_template = "plain";
     std::uint64_t seed = 1;
-    int share = 1;  ///< sequences that share one copy of their beginning
+    int share = 1;         ///< sequences that share one copy of their beginning
+    double recombine = 0;  ///< share of the titles that each epoch replaces by recombined ones
   };
   /// `tokenizer` outlives it.
   TitleSource(Parts parts, const Tokenizer& tokenizer)
-      : parts_(std::move(parts)), tokenizer_(tokenizer) {}
+      : parts_(std::move(parts)), tokenizer_(tokenizer), recombiner_(parts_.train) {}
 
   std::vector<TrainingSample> epoch(std::int64_t epoch) const override;
   std::vector<TrainingSample> validation() const override;
@@ -36,6 +38,7 @@ class TitleSource final : public SampleSource {
 
   Parts parts_;
   const Tokenizer& tokenizer_;
+  Recombiner recombiner_;
 };
 
 /// Moves a share of `examples` into a second list, by seed and text: equal titles are on one side,

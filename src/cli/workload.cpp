@@ -45,7 +45,8 @@ void DecodeFlags::add_to(CLI::App& app) {
       ->capture_default_str()
       ->type_name("NAME");
   app.add_option("--prompt-file", prompt_file,
-                 "wording of the task: a name in datasets/prompts or a file")
+                 "wording of the task: a name in datasets/prompts or a file; else the model's own "
+                 "(MODEL/prompts), else the dataset's")
       ->type_name("FILE");
 }
 
