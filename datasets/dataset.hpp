@@ -58,6 +58,9 @@ Dataset load_dataset(const DatasetEntry& entry,
                      const std::optional<std::filesystem::path>& data_root, std::string_view split,
                      const std::filesystem::path& samples);
 
+/// Takes out of `examples` those whose text is also in `seen` (same cluster). Returns how many.
+std::int64_t leave_out_seen(std::vector<Example>& examples, const std::vector<Example>& seen);
+
 /// A seeded sample spread evenly over categories, in file order; the same for equal arguments on
 /// every machine and for every decoder. The examples of each category are shuffled, and so are the
 /// categories, each with a seed of its own (derive_seed of `seed` and the category's name); then

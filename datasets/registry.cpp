@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "datasets/attribute_extraction.hpp"
@@ -96,6 +98,13 @@ Dataset load_dataset(const DatasetEntry& entry,
   throw ConfigError(
       str("dataset '", entry.name, "': no folder ", join(wanted, " or "),
           data_root ? "; check the data root, or leave it out for the built-in sample" : ""));
+}
+
+std::int64_t leave_out_seen(std::vector<Example>& examples, const std::vector<Example>& seen) {
+  std::set<std::string_view> clusters;
+  for (const Example& example : seen) clusters.insert(example.cluster);
+  return static_cast<std::int64_t>(std::erase_if(
+      examples, [&](const Example& example) { return clusters.contains(example.cluster); }));
 }
 
 std::vector<Example> select(const std::vector<Example>& examples, std::int64_t limit,

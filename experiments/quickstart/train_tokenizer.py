@@ -18,9 +18,9 @@ SPECIAL = ["<unk>", "<s>", "</s>", "<pad>", "<|im_start|>", "<|im_end|>",
            "<|title|>", "<|/title|>", "<|branch|>", "<|/branch|>", "<|para|>", "<|/para|>"]      # ASPD
 VOCABULARY = 4096
 
-# A word is the same ids in a title and in a value: spaces and punctuation never join a word. The mark of an absent value
-# is one piece; runs of spaces and punctuation take their line breaks along, so that `",` and its line break close a value.
-PIECES = r"n/a|\p{L}+|\p{N}|[^\p{L}\p{N}\r\n]+[\r\n]*|[\r\n]+"
+# A word takes the space before it along, so that copying a value is to go on with the next token; a quote never joins a
+# word. The mark of an absent value is one piece, and so are `",` and its line break, which close a value.
+PIECES = r"n/a| ?\p{L}+|\p{N}|[^\p{L}\p{N}\r\n]*[^\s\p{L}\p{N}][\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
 
 def records(root):

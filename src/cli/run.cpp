@@ -39,7 +39,7 @@ struct RunFlags {
   std::int64_t limit = 0, offset = 0;
   int batch_size = 8, warmup = 1, runs = 1, block = 0;
   double fail_on_error = 0;
-  bool resume = false, retry_errors = false, dry_run = false;
+  bool resume = false, retry_errors = false, dry_run = false, unseen = false;
   bool db_is_default = true;
   std::string name = "run";
   std::vector<std::string> argv;
@@ -49,6 +49,7 @@ struct RunFlags {
 struct Workload {
   const DatasetEntry* entry;
   Dataset dataset;
+  std::int64_t seen = 0;          // left out by --unseen
   std::vector<Example> examples;  // selected
   PromptFile prompt;
   std::vector<BlockPlan> blocks;
@@ -141,6 +142,8 @@ void check(const RunFlags& flags) {
   at_least("--warmup", flags.warmup, 0);
   at_least("--runs", flags.runs, 1);
   at_least("--block", flags.block, 0);
+  if (flags.unseen && flags.split == "train")
+    throw ConfigError("--unseen leaves nothing of the train split; give another --split");
   if (flags.order != "interleaved" && flags.order != "blocked")
     throw ConfigError(str("--order is '", flags.order, "', expected interleaved or blocked"));
   if (flags.retry_errors && !flags.resume)
@@ -173,11 +176,15 @@ std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Ar
     const DatasetEntry& entry = find_dataset(name);
     Workload work;
     work.entry = &entry;
-    work.dataset = load_dataset(entry,
-                                flags.data_root.empty()
-                                    ? std::nullopt
-                                    : std::optional<std::filesystem::path>(flags.data_root),
-                                flags.split, project_file("datasets/samples"));
+    const auto load = [&](const std::string& split) {
+      return load_dataset(entry,
+                          flags.data_root.empty()
+                              ? std::nullopt
+                              : std::optional<std::filesystem::path>(flags.data_root),
+                          split, project_file("datasets/samples"));
+    };
+    work.dataset = load(flags.split);
+    if (flags.unseen) work.seen = leave_out_seen(work.dataset.examples, load("train").examples);
     work.examples = select(work.dataset.examples, flags.limit, flags.offset, flags.decode.seed);
     if (work.examples.empty())
       throw ConfigError(str("dataset ", name, ": --offset ", flags.offset, " leaves none of its ",
@@ -222,6 +229,10 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
                             number_cell(static_cast<std::int64_t>(work.blocks.size())),
                             baseline ? arms[*baseline].label : "-"});
     }
+  for (const auto& work : workloads)
+    if (flags.unseen)
+      table.notes.push_back(str(work.dataset.name, ": ", work.seen, " examples of ",
+                                work.dataset.split, " left out, whose text is also in train"));
   table.notes.push_back(str("database: ", flags.db, "; model: ",
                             flags.model.model.empty() ? "(none given)" : flags.model.model));
   std::cout << render(table, parse_table_format(flags.format));
@@ -301,6 +312,7 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
                 {"split", work.dataset.split},
                 {"limit", flags_.limit},
                 {"offset", flags_.offset},
+                {"unseen", flags_.unseen},
                 {"block", flags_.block},
                 {"arms", labels},
                 {"temperature", flags_.decode.temperature},
@@ -663,6 +675,8 @@ Verb run_verb() {
         app.add_option("--offset", flags->offset, "skip N of that sample's order")
             ->capture_default_str()
             ->type_name("N");
+        app.add_flag("--unseen", flags->unseen,
+                     "leave out examples whose text is also in the train split");
         app.add_option("--batch-size", flags->batch_size,
                        "jobs in flight (an arm's own: batch_size in --arm)")
             ->capture_default_str()

@@ -269,8 +269,10 @@ void Engine::step() {
       steps.push_back({&p.sequence->cache, &p.sequence->segments, p.tokens, p.labels, p.outputs});
     }
     try {
+      const std::int64_t before = clock_.now_ns();
       auto logits = model_.forward(steps);
       const std::int64_t now = clock_.now_ns();
+      model_ns_ += now - before;
       for (size_t s = 0; s < packed.size(); ++s) {
         Sequence::State& sequence = *packed[s].sequence;
         size_t next = 0;

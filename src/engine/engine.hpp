@@ -105,6 +105,9 @@ class Engine {
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(int, Task<void>&)>& done);
 
+  /// Time spent inside the network's forward passes so far.
+  std::int64_t model_ns() const { return model_ns_; }
+
  private:
   friend class Sequence;
   struct Waiting;
@@ -113,6 +116,7 @@ class Engine {
   Model& model_;
   const Clock& clock_;
   std::function<void(const Trace&)> sink_;
+  std::int64_t model_ns_ = 0;
   std::list<Waiting*> waiting_;  // in order of arrival
 };
 

@@ -17,7 +17,7 @@ import struct
 import subprocess
 import sys
 
-from harness import SAMPLES, TINY, TOKENIZER, Checks, answers, job_count, query, records, scratch, write_lines
+from harness import SAMPLES, TINY, TOKENIZER, VOCABULARY, Checks, answers, job_count, query, records, scratch, write_lines
 
 
 class Case:
@@ -109,14 +109,14 @@ def models(model):
     yield "a lying shape", copy_model(model, "m-lie", model__safetensors=lying(shape=[7, 7])), ["m-lie", first, "expected"]
     yield "lying offsets", copy_model(model, "m-off", model__safetensors=lying(data_offsets=[0, 2**40])), ["m-off", first, "byte 1099511627776"]
     yield "an unknown type", copy_model(model, "m-type", model__safetensors=lying(dtype="F8_E4M3")), ["m-type", "F8_E4M3", "expected BF16"]
-    yield "a tokenizer with an id beyond", copy_model(model, "m-many", tokenizer__json=more(2048)), ["m-many/tokenizer.json", "up to 2048",
-                                                                                                     "ends at 2047", "expected"]
+    yield "a tokenizer with an id beyond", copy_model(model, "m-many", tokenizer__json=more(VOCABULARY)), ["m-many/tokenizer.json", f"up to {VOCABULARY}",
+                                                                                                           f"ends at {VOCABULARY - 1}", "expected"]
     yield "a tokenizer with a far id", copy_model(model, "m-far", tokenizer__json=more(5000)), ["m-far/tokenizer.json", "'<far>'", "5000", "expected"]
     yield "a tokenizer that is no JSON", copy_model(model, "m-tjson", tokenizer__json="{"), ["m-tjson/tokenizer.json:1", "not valid JSON"]
     yield "an unknown tokenizer", copy_model(model, "m-wp", tokenizer__json=json.dumps({**tokenizer, "model": {"type": "WordPiece", "vocab": {}}})), \
         ["m-wp/tokenizer.json", "WordPiece"]
     yield "ends of sequence beyond", copy_model(model, "m-eos", generation_config__json='{"eos_token_id": [2, 99999]}'), \
-        ["m-eos/generation_config.json", "eos_token_id", "99999", "2048"]
+        ["m-eos/generation_config.json", "eos_token_id", "99999", str(VOCABULARY)]
     yield "a missing shard", copy_model(model, "m-shard", model__safetensors=None, **{"model__safetensors__index__json": json.dumps(
         {"metadata": {}, "weight_map": {first: "model-00001-of-00002.safetensors"}})}), ["m-shard", "model-00001-of-00002.safetensors"]
 
@@ -134,7 +134,7 @@ def model_cases(model):
     yield Case("synth with no config", ["model", "synth", folder / "new", "--config", folder / "none.json"], "none.json", "No such file")
     yield Case("synth below a file", ["model", "synth", folder / "m-mine" / "config.json" / "new"], "config.json/new", "expected")
     yield Case("synth: vocabulary too small", ["model", "synth", folder / "new", "--config", write_lines(folder / "small.json", [{**TINY, "vocab_size": 100}])],
-               "tokenizer.json", "2047", "100", "expected")
+               "tokenizer.json", str(VOCABULARY - 1), "100", "expected")
     yield Case("unknown action of model", ["model", "inspct", model], "'inspct'", "inspect")
     yield Case("no action of model", ["model"], "model:", "action", "required")
 
@@ -144,7 +144,7 @@ def command_line_cases(model, folder):
     one = ["run", "--model", model, "--db", "new.sqlite", "--dataset", "oa-mine"]
     generate = ["generate", "--model", model]
     (folder / "not.txt").write_text("1,2\n3,x\n")
-    (folder / "ids.txt").write_text("1,2\n3,2048\n")
+    (folder / "ids.txt").write_text(f"1,2\n3,{VOCABULARY}\n")
     (folder / "empty.txt").write_text("")
     yield Case("unknown verb", ["rnu"], "'rnu'", "run")
     yield Case("unknown flag before a verb", ["--modle", "x"], "'--modle'", "--help")
@@ -215,8 +215,8 @@ def command_line_cases(model, folder):
     yield Case("generate: format", [*generate, "--prompt", "x", "--format", "md"], "--format", "'md'", "json")
     yield Case("generate: batch", [*generate, "--prompt", "x", "--batch-size", 0], "--batch-size is 0", "at least 1")
     yield Case("generate: hpd without a job", [*generate, "--decoder", "hpd", "--prompt", "x"], "hpd", "--job")
-    yield Case("generate: an id beyond", [*generate, "--prompt-tokens", "1,2048"], "--prompt-tokens", "2048", "2047")
-    yield Case("generate: an id beyond, in a file", [*generate, "--prompt-tokens", f"@{folder}/ids.txt"], "--prompt-tokens line 2", "2048", "2047")
+    yield Case("generate: an id beyond", [*generate, "--prompt-tokens", f"1,{VOCABULARY}"], "--prompt-tokens", str(VOCABULARY), str(VOCABULARY - 1))
+    yield Case("generate: an id beyond, in a file", [*generate, "--prompt-tokens", f"@{folder}/ids.txt"], "--prompt-tokens line 2", str(VOCABULARY), str(VOCABULARY - 1))
     yield Case("generate: a word for an id", [*generate, "--prompt-tokens", "1,two"], "--prompt-tokens", "'two'", "expected ids")
     yield Case("generate: a word in a file", [*generate, "--prompt-tokens", f"@{folder}/not.txt"], "--prompt-tokens line 2", "'x'")
     yield Case("generate: below 0", [*generate, "--prompt-tokens=-1"], "--prompt-tokens", "'-1'")

@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 
-from harness import SAMPLES, TINY, Checks, answers, change, query, records, scratch, write_lines
+from harness import SAMPLES, TINY, VOCABULARY, Checks, answers, change, query, records, scratch, write_lines
 
 SHORT = ["--max-new-tokens", 24, "--set", "hpd.k_max=6", "--set", "hpd.stack=3", "--progress", "none"]
 VERBS = ("run", "generate", "compare", "model", "list", "doctor")
@@ -424,11 +424,11 @@ def verbs(check, pardec, model, db):
     check({d["name"] for d in decoders} >= {"ar", "hpd"} and "k_max" in next(d for d in decoders if d["name"] == "hpd")["options"],
           f"list decoders: {decoders}")
     rows = {r["what"]: r["value"] for r in json.loads(pardec.good("model", "inspect", model, "--format", "json"))["rows"]}
-    d, f, layers, kv, vocabulary = TINY["hidden_size"], TINY["intermediate_size"], TINY["num_hidden_layers"], 2 * TINY["head_dim"], 2048
+    d, f, layers, kv, vocabulary = TINY["hidden_size"], TINY["intermediate_size"], TINY["num_hidden_layers"], 2 * TINY["head_dim"], VOCABULARY
     parameters = 2 * vocabulary * d + d + layers * (2 * d * d + 2 * d * kv + 3 * d * f + 2 * d)
     check(rows["parameters"].replace(",", "") == str(parameters) and rows["layers"] == "2" and rows["family"] == "llama",
           f"model inspect: {rows}, expected {parameters}")
-    check("untrained" in rows["note"] and rows["tokenizer"] == "2,048 ids", f"model inspect: {rows}")
+    check("untrained" in rows["note"] and rows["tokenizer"] == f"{VOCABULARY:,} ids", f"model inspect: {rows}")
     doctor = pardec("doctor", "--model", model, "--db", db, "--format", "json")
     states = {r["check"]: r["state"] for r in json.loads(doctor.stdout)["rows"]}
     check(doctor.returncode == 0 and {"build", "libtorch", "prompts", "dataset oa-mine", "model", "database"} <= set(states),

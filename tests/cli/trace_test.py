@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import DATA, TOKENIZER, Checks, clean_environment, query, records, scratch
+from harness import DATA, TOKENIZER, VOCABULARY, Checks, clean_environment, query, records, scratch
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 try:
@@ -40,7 +40,7 @@ TOOL = pathlib.Path(DATA).resolve().parent / "tools" / "replay_trace.py"
 
 
 def networks():
-    shape = dict(vocab_size=2048, hidden_size=64, intermediate_size=160, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
+    shape = dict(vocab_size=VOCABULARY, hidden_size=64, intermediate_size=160, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
                  head_dim=32, max_position_embeddings=4096, bos_token_id=1, eos_token_id=2, tie_word_embeddings=False)
     yield "llama", LlamaForCausalLM(LlamaConfig(**shape))
     yield "qwen3", Qwen3ForCausalLM(Qwen3Config(**shape))
@@ -139,12 +139,12 @@ def change_position(trace, rng):
 
 def change_token(trace, rng):
     i = rng.choice(trace["emitted"])
-    trace["tokens"][i] = (trace["tokens"][i] + rng.randrange(1, 100)) % 2048
+    trace["tokens"][i] = (trace["tokens"][i] + rng.randrange(1, 100)) % VOCABULARY
 
 
 def change_choice(trace, rng):
     i = rng.choice(trace["emitted"])
-    trace["predicts"][i] = (trace["predicts"][i] + 1) % 2048
+    trace["predicts"][i] = (trace["predicts"][i] + 1) % VOCABULARY
 
 
 def corrupted(traces, corrupt, rng, times):

@@ -77,6 +77,11 @@ TEST_CASE("OA-Mine has the published counts", "[datasets][published]") {
   CHECK(std::count_if(test_titles.begin(), test_titles.end(),
                       [&](const std::string& title) { return train_titles.contains(title); }) == 3);
 
+  std::vector<Example> unseen = test.examples;
+  CHECK(leave_out_seen(unseen, train.examples) == 3);
+  CHECK(unseen.size() == 488);
+  CHECK(leave_out_seen(unseen, train.examples) == 0);
+
   const Example& first = train.examples.front();
   CHECK(first.category == "Shoes");
   CHECK(first.fields[0].name == "Brand");

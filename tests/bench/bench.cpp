@@ -1,0 +1,163 @@
+// What the engine costs on a checkpoint: forward passes over 1..128 new tokens, prefill, AR
+// decoding, and the share of the time that is not spent in the network.
+//
+//   build/release/tests/bench/pardec_bench [--model DIR] [--dtype fp32|bf16] [--threads N] [flags
+//   of google-benchmark]
+//
+// --model: by default the quickstart model. Times are wall time; run it on an idle machine.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <numeric>
+#include <string>
+
+#include "src/engine/engine.hpp"
+#include "src/model/device.hpp"
+#include "src/model/model.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+namespace {
+
+constexpr int kContext = 256;  // rows in the cache before anything is measured
+constexpr int kAnswer = 64;    // tokens of an AR answer
+constexpr int kPrompt = 512;   // tokens of a prefill
+
+Tokens some_tokens(int count, const ModelConfig& config) {
+  Tokens tokens;
+  for (int i = 0; i < count; ++i)
+    tokens.push_back(static_cast<Token>((i * 37) % (config.vocab_size - 16) + 16));
+  return tokens;
+}
+
+std::vector<RowLabel> natural_labels(int first, int count) {
+  std::vector<RowLabel> labels;
+  for (int i = first; i < first + count; ++i)
+    labels.push_back({.position = i, .order = i, .segment = 0, .rank = 0});
+  return labels;
+}
+
+/// One forward over tokens at positions `first`, ...; the logits of the last row alone.
+void feed(Model& model, KvCache& cache, const Segments& segments, int first, int count) {
+  const Tokens tokens = some_tokens(count, model.config());
+  const std::vector<RowLabel> labels = natural_labels(first, count);
+  const std::vector<OutputRequest> outputs{{.index = count - 1}};
+  const SequenceStep step{&cache, &segments, tokens, labels, outputs};
+  benchmark::DoNotOptimize(model.forward({&step, 1}));
+}
+
+/// A pass over n new tokens behind kContext cached ones: what a step of a parallel decoder costs.
+void forward(benchmark::State& state, Model& model) {
+  const auto n = static_cast<int>(state.range(0));
+  const Segments segments;
+  KvCache cache(model);
+  feed(model, cache, segments, 0, kContext);
+  for (auto _ : state) {
+    feed(model, cache, segments, kContext, n);
+    state.PauseTiming();
+    cache.keep(cache.rows_fed() - n, {});
+    state.ResumeTiming();
+  }
+  state.counters["tokens/s"] = benchmark::Counter(n, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void prefill(benchmark::State& state, Model& model) {
+  const Segments segments;
+  for (auto _ : state) {
+    KvCache cache(model);
+    feed(model, cache, segments, 0, kPrompt);
+  }
+  state.counters["tokens/s"] =
+      benchmark::Counter(kPrompt, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+Task<void> answer(Engine& engine) {
+  Sequence sequence = engine.open("bench", "ar");
+  Step step;
+  int position = 0;
+  for (const Token token : some_tokens(kContext, engine.model().config())) {
+    step.add(token, natural_labels(position++, 1)[0], Origin::prompt);
+  }
+  step.want(kContext - 1);
+  StepResult seen = co_await sequence.forward(std::move(step));
+  for (int i = 1; i < kAnswer; ++i) {
+    Step next;
+    next.add(seen.outputs[0].best, natural_labels(position++, 1)[0], Origin::chosen,
+             sequence.rows_fed() - 1);
+    next.want(0);
+    seen = co_await sequence.forward(std::move(next));
+  }
+}
+
+/// Whole AR answers through the engine, `range(0)` at a time.
+void ar(benchmark::State& state, Model& model) {
+  const auto live = static_cast<int>(state.range(0));
+  const SteadyClock clock;
+  Engine engine(model, clock);
+  std::int64_t decode_ns = 0;
+  for (auto _ : state) {
+    const std::int64_t begin = clock.now_ns();
+    engine.run(
+        live, live, [&](int) { return answer(engine); },
+        [](int, Task<void>& task) { task.result(); });
+    decode_ns += clock.now_ns() - begin;
+  }
+  state.counters["tokens/s"] =
+      benchmark::Counter(kAnswer * live, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["outside_%"] =
+      100.0 * (1.0 - static_cast<double>(engine.model_ns()) / static_cast<double>(decode_ns));
+}
+
+/// Takes `--name VALUE` out of the arguments.
+std::string take(std::vector<char*>& args, const std::string& name, const std::string& otherwise) {
+  for (size_t i = 1; i + 1 < args.size(); ++i)
+    if (name == args[i]) {
+      const std::string value = args[i + 1];
+      args.erase(args.begin() + static_cast<std::ptrdiff_t>(i),
+                 args.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+      return value;
+    }
+  return otherwise;
+}
+
+int run(int argc, char** argv) {
+  std::vector<char*> args(argv, argv + argc);
+  const std::string folder =
+      take(args, "--model", std::string(PARDEC_SOURCE_DIR) + "/experiments/quickstart/model");
+  const Dtype dtype = parse_dtype(take(args, "--dtype", "bf16"));
+  set_threads(std::atoi(take(args, "--threads", "0").c_str()));
+  int count = static_cast<int>(args.size());
+  benchmark::Initialize(&count, args.data());
+  if (benchmark::ReportUnrecognizedArguments(count, args.data())) return 2;
+
+  Model model = Model::load(folder, {.dtype = dtype});
+  const std::string kind = str("/", name(dtype), "/threads:", threads());
+  const auto add = [&](const std::string& what, void (*measure)(benchmark::State&, Model&)) {
+    return benchmark::RegisterBenchmark(
+               (what + kind).c_str(),
+               [&model, measure](benchmark::State& state) { measure(state, model); })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+  };
+  auto* steps = add("forward", forward)->ArgName("new");
+  for (int n = 1; n <= 128; n *= 2) steps->Arg(n);
+  add("prefill_512", prefill);
+  auto* answers = add("ar", ar)->ArgName("live");
+  for (const int live : {1, 8, 32}) answers->Arg(live);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
+
+}  // namespace
+}  // namespace pardec
+
+int main(int argc, char** argv) {
+  try {
+    return pardec::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "pardec_bench: " << error.what() << "\n";
+    return 1;
+  }
+}
