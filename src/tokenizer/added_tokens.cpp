@@ -1,69 +1,20 @@
 #include "src/tokenizer/added_tokens.hpp"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
+#include "src/tokenizer/characters.hpp"
 #include "src/tokenizer/utf8.hpp"
 
 namespace pardec {
 
 namespace {
 
-/// Unicode's White_Space.
-bool is_space(char32_t code) {
-  return (code >= 0x9 && code <= 0xD) || code == 0x20 || code == 0x85 || code == 0xA0 ||
-         code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
-         code == 0x202F || code == 0x205F || code == 0x3000;
-}
-
-/// \w of Unicode's UTS #18, as new as the installed utf8proc (2.8: Unicode 14): letters, letter
-/// numbers, marks, decimal digits, connectors, joiners, circled letters.
-bool is_word(char32_t code) {
-  switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_PC:
-      return true;
-    default:
-      return code == 0x200C || code == 0x200D || (code >= 0x24B6 && code <= 0x24E9) ||
-             (code >= 0x1F130 && code <= 0x1F149) || (code >= 0x1F150 && code <= 0x1F169) ||
-             (code >= 0x1F170 && code <= 0x1F189);
-  }
-}
-
 bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
   std::size_t before = begin, after = end;
   return (begin == 0 || !is_word(previous_code_point(text, before))) &&
          (end == text.size() || !is_word(next_code_point(text, after)));
-}
-
-std::size_t skip_spaces_back(std::string_view text, std::size_t begin, std::size_t limit) {
-  while (begin > limit) {
-    std::size_t before = begin;
-    if (!is_space(previous_code_point(text, before))) break;
-    begin = before;
-  }
-  return begin;
-}
-
-std::size_t skip_spaces(std::string_view text, std::size_t end) {
-  while (end < text.size()) {
-    std::size_t after = end;
-    if (!is_space(next_code_point(text, after))) break;
-    end = after;
-  }
-  return end;
 }
 
 }  // namespace
@@ -115,8 +66,12 @@ AddedTokens::AddedTokens(const Json& json, const Vocabulary& vocabulary,
       throw ConfigError(str(place, ": '", token.content, "' has id ", id, ", expected ",
                             tokens_.contains(id) ? "each token once" : str(expected)));
     }
-    token.decoded =
-        normalized && normalizer ? normalizer->apply(token.content, true) : token.content;
+    token.decoded = token.content;
+    if (normalized && normalizer) {
+      Stretch stretch = Stretch::of_input(token.content, 0, token.content.size());
+      normalizer->apply(stretch, Place::whole);
+      token.decoded = std::move(stretch.text);
+    }
     if (token.decoded.empty()) {
       throw ConfigError(str(place, ": the normalizer makes '", token.content,
                             "' empty; expected 'normalized': false"));

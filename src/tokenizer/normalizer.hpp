@@ -3,6 +3,7 @@
 #include <string>
 
 #include "src/support/json.hpp"
+#include "src/tokenizer/stretch.hpp"
 
 namespace pardec {
 
@@ -10,13 +11,11 @@ namespace pardec {
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
-  /// `prefix` is false where the stretch goes on from an earlier piece: nothing is put in front of
-  /// it then.
-  virtual std::string apply(std::string text, bool prefix) const = 0;
+  virtual void apply(Stretch& stretch, Place place) const = 0;
 };
 
-/// NFC, Prepend, Replace, Sequence; null where the file has none. Errors are ConfigErrors that
-/// start with `where`.
+/// Lowercase, NFC, NFD, NFKC, NFKD, Prepend, Replace, Sequence, Strip, StripAccents; null where the
+/// file has none. Errors are ConfigErrors that start with `where`.
 std::unique_ptr<Normalizer> read_normalizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

@@ -85,6 +85,7 @@ Pattern Pattern::read(const Json& json, const std::string& where) {
 }
 
 std::vector<Span> Pattern::split(std::string_view text) const {
+  if (text.empty()) return {};
   return regex_ ? split_regex(text) : split_literal(text);
 }
 

@@ -31,7 +31,8 @@ class Pattern {
   Pattern(Pattern&&) noexcept;
   ~Pattern();
 
-  /// Parts that cover `text` from left to right. Thread-safe.
+  /// Parts that cover `text` from left to right; an empty text has none, whatever the expression.
+  /// Thread-safe.
   std::vector<Span> split(std::string_view text) const;
   /// `text` with every match replaced.
   std::string replace(std::string_view text, std::string_view content) const;

@@ -6,9 +6,11 @@
 #include <string_view>
 
 #include "src/tokenizer/byte_level.hpp"
+#include "src/tokenizer/characters.hpp"
 #include "src/tokenizer/component.hpp"
 #include "src/tokenizer/metaspace.hpp"
 #include "src/tokenizer/pattern.hpp"
+#include "src/tokenizer/utf8.hpp"
 
 namespace pardec {
 
@@ -88,11 +90,9 @@ std::vector<Span> arrange(std::vector<Span> parts, Behavior behavior) {
   return parts;
 }
 
-void append_parts(const Word& word, const std::vector<Span>& parts, std::vector<Word>& out) {
+void append_parts(const Stretch& word, const std::vector<Span>& parts, std::vector<Stretch>& out) {
   for (const Span& part : parts) {
-    if (part.begin == part.end) continue;
-    out.push_back(
-        {word.text.substr(part.begin, part.end - part.begin), word.at_start && part.begin == 0});
+    if (part.begin < part.end) out.push_back(word.part(part.begin, part.end));
   }
 }
 
@@ -100,9 +100,9 @@ class Split final : public PreTokenizer {
  public:
   Split(Pattern pattern, Behavior behavior, bool invert)
       : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
-  void apply(std::vector<Word>& words, bool) const override {
-    std::vector<Word> out;
-    for (const Word& word : words) {
+  void apply(std::vector<Stretch>& words, Place) const override {
+    std::vector<Stretch> out;
+    for (const Stretch& word : words) {
       std::vector<Span> parts = pattern_.split(word.text);
       if (invert_) {
         for (Span& part : parts) part.match = !part.match;
@@ -118,23 +118,86 @@ class Split final : public PreTokenizer {
   bool invert_;
 };
 
+/// Splits at the characters of a class.
+class ClassSplit final : public PreTokenizer {
+ public:
+  ClassSplit(bool (*is_match)(char32_t), Behavior behavior)
+      : is_match_(is_match), behavior_(behavior) {}
+  void apply(std::vector<Stretch>& words, Place) const override {
+    std::vector<Stretch> out;
+    for (const Stretch& word : words) append_parts(word, arrange(parts(word.text), behavior_), out);
+    words = std::move(out);
+  }
+
+ private:
+  std::vector<Span> parts(std::string_view text) const {
+    std::vector<Span> out;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t begin = at;
+      const bool match = is_match_(next_code_point(text, at));
+      if (!match && !out.empty() && !out.back().match) {
+        out.back().end = at;
+      } else {
+        out.push_back({begin, at, match});
+      }
+    }
+    return out;
+  }
+
+  bool (*is_match_)(char32_t);
+  Behavior behavior_;
+};
+
+/// Words, and runs of what is neither word nor white space; the latter is dropped.
+class Whitespace final : public PreTokenizer {
+ public:
+  void apply(std::vector<Stretch>& words, Place) const override {
+    std::vector<Stretch> out;
+    for (const Stretch& word : words) append_parts(word, parts(word.text), out);
+    words = std::move(out);
+  }
+
+ private:
+  static std::vector<Span> parts(std::string_view text) {
+    std::vector<Span> out;  // `match` where it is a word
+    bool goes_on = false;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t begin = at;
+      const char32_t code = next_code_point(text, at);
+      const bool is_a_word = is_word(code);
+      if (!is_a_word && is_space(code)) {
+        goes_on = false;
+      } else if (goes_on && out.back().match == is_a_word) {
+        out.back().end = at;
+      } else {
+        out.push_back({begin, at, is_a_word});
+        goes_on = true;
+      }
+    }
+    return out;
+  }
+};
+
 /// Writes each byte as a visible character, after GPT-2's cutting where `gpt2` is set.
 class ByteLevel final : public PreTokenizer {
  public:
   ByteLevel(bool add_prefix_space, std::optional<Pattern> gpt2)
       : add_prefix_space_(add_prefix_space), gpt2_(std::move(gpt2)) {}
-  void apply(std::vector<Word>& words, bool prefix) const override {
-    if (add_prefix_space_ && prefix) {
-      for (Word& word : words) {
-        if (!word.text.starts_with(' ')) word.text.insert(0, " ");
+  void apply(std::vector<Stretch>& words, Place place) const override {
+    if (add_prefix_space_ && place != Place::later) {
+      for (Stretch& word : words) {
+        if (!word.text.starts_with(' ')) word.prepend(" ");
       }
     }
     if (gpt2_) {
-      std::vector<Word> out;
-      for (const Word& word : words) append_parts(word, gpt2_->split(word.text), out);
+      std::vector<Stretch> out;
+      for (const Stretch& word : words) append_parts(word, gpt2_->split(word.text), out);
       words = std::move(out);
     }
-    for (Word& word : words) word.text = to_byte_level(word.text);
+    for (Stretch& word : words) {
+      word.first = to_byte_level(std::string_view(word.text).substr(0, word.first)).size();
+      word.text = to_byte_level(word.text);
+    }
   }
 
  private:
@@ -146,11 +209,11 @@ class ByteLevel final : public PreTokenizer {
 class Metaspace final : public PreTokenizer {
  public:
   explicit Metaspace(MetaspaceOptions options) : options_(std::move(options)) {}
-  void apply(std::vector<Word>& words, bool prefix) const override {
-    std::vector<Word> out;
-    for (Word& word : words) {
-      word.text = replace_all(std::move(word.text), " ", options_.replacement);
-      if (prefix && wants_prefix(word)) word.text.insert(0, options_.replacement);
+  void apply(std::vector<Stretch>& words, Place place) const override {
+    std::vector<Stretch> out;
+    for (Stretch& word : words) {
+      replace_spaces(word);
+      if (place != Place::later && wants_prefix(word)) word.prepend(options_.replacement);
       if (options_.split) {
         cut(word, out);
       } else {
@@ -161,16 +224,26 @@ class Metaspace final : public PreTokenizer {
   }
 
  private:
-  bool wants_prefix(const Word& word) const {
+  void replace_spaces(Stretch& word) const {
+    Rewriting rewriting(word);
+    std::size_t done = 0;
+    for (std::size_t at; (at = word.text.find(' ', done)) != std::string::npos; done = at + 1) {
+      rewriting.keep(at - done);
+      rewriting.replace(1, options_.replacement);
+    }
+    rewriting.keep(word.text.size() - done);
+    word = std::move(rewriting).finish();
+  }
+  bool wants_prefix(const Stretch& word) const {
     if (word.text.starts_with(options_.replacement)) return false;
     return options_.prepend == PrependScheme::always ||
            (options_.prepend == PrependScheme::first && word.at_start);
   }
-  void cut(const Word& word, std::vector<Word>& out) const {
+  void cut(const Stretch& word, std::vector<Stretch>& out) const {
     for (std::size_t begin = 0; begin < word.text.size();) {
       const std::size_t end =
           std::min(word.text.find(options_.replacement, begin + 1), word.text.size());
-      out.push_back({word.text.substr(begin, end - begin), word.at_start && begin == 0});
+      out.push_back(word.part(begin, end));
       begin = end;
     }
   }
@@ -181,8 +254,8 @@ class Metaspace final : public PreTokenizer {
 class Sequence final : public PreTokenizer {
  public:
   explicit Sequence(std::vector<std::unique_ptr<PreTokenizer>> parts) : parts_(std::move(parts)) {}
-  void apply(std::vector<Word>& words, bool prefix) const override {
-    for (const auto& part : parts_) part->apply(words, prefix);
+  void apply(std::vector<Stretch>& words, Place place) const override {
+    for (const auto& part : parts_) part->apply(words, place);
   }
 
  private:
@@ -197,6 +270,22 @@ Made make_byte_level(JsonReader& options, const std::string& where) {
   std::optional<Pattern> gpt2;
   if (options.optional("use_regex", true)) gpt2.emplace(Pattern::regex(kGpt2, where));
   return std::make_unique<ByteLevel>(add_prefix_space, std::move(gpt2));
+}
+
+Made make_digits(JsonReader& options, const std::string&) {
+  const bool individual = options.optional("individual_digits", false);
+  return std::make_unique<ClassSplit>(is_number,
+                                      individual ? Behavior::isolated : Behavior::contiguous);
+}
+
+Made make_punctuation(JsonReader& options, const std::string& where) {
+  const auto behavior = options.optional<std::string>("behavior", "Isolated");
+  return std::make_unique<ClassSplit>(is_punctuation, read_behavior(behavior, where));
+}
+
+Made make_whitespace(JsonReader&, const std::string&) { return std::make_unique<Whitespace>(); }
+Made make_whitespace_split(JsonReader&, const std::string&) {
+  return std::make_unique<ClassSplit>(is_space, Behavior::removed);
 }
 
 Made make_metaspace(JsonReader& options, const std::string& where) {
@@ -216,9 +305,13 @@ Made make_sequence(JsonReader& options, const std::string& where) {
 
 constexpr std::array kPreTokenizers{
     ComponentEntry<PreTokenizer>{"ByteLevel", make_byte_level},
+    ComponentEntry<PreTokenizer>{"Digits", make_digits},
     ComponentEntry<PreTokenizer>{"Metaspace", make_metaspace},
+    ComponentEntry<PreTokenizer>{"Punctuation", make_punctuation},
     ComponentEntry<PreTokenizer>{"Sequence", make_sequence},
     ComponentEntry<PreTokenizer>{"Split", make_split},
+    ComponentEntry<PreTokenizer>{"Whitespace", make_whitespace},
+    ComponentEntry<PreTokenizer>{"WhitespaceSplit", make_whitespace_split},
 };
 
 }  // namespace

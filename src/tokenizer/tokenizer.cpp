@@ -11,26 +11,17 @@
 #include "src/tokenizer/normalizer.hpp"
 #include "src/tokenizer/post_processor.hpp"
 #include "src/tokenizer/pre_tokenizer.hpp"
+#include "src/tokenizer/stretch.hpp"
 
 namespace pardec {
-
-namespace {
-
-/// Which stretches of text get the dummy prefix: every one (a whole text, as PyPI `tokenizers`),
-/// the first one (a first piece), or none (a later piece).
-enum class Prefix { every, first, none };
-
-}  // namespace
 
 /// The parts of a tokenizer.json, in the order in which a text passes them.
 struct Tokenizer::State {
   explicit State(const Json& json);
 
-  void encode(std::string_view text, Prefix prefix, Tokens& out) const;
-  void encode_stretch(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch,
-                      Tokens& out) const;
-  void encode_words(std::string_view text, bool at_start, bool prefix, Bpe::Scratch& scratch,
-                    Tokens& out) const;
+  void encode(std::string_view text, Place place, Tokens& out) const;
+  void encode_stretch(Stretch stretch, Place place, Bpe::Scratch& scratch, Tokens& out) const;
+  void encode_words(Stretch stretch, Place place, Bpe::Scratch& scratch, Tokens& out) const;
   Token size() const { return std::max(model.vocabulary().size(), added.size()); }
   std::string_view token(Token id) const;
   std::string_view decoded(Token id) const;
@@ -78,45 +69,38 @@ std::string_view Tokenizer::State::decoded(Token id) const {
   return text ? std::string_view(*text) : model.vocabulary().token(id);
 }
 
-void Tokenizer::State::encode(std::string_view text, Prefix prefix, Tokens& out) const {
+void Tokenizer::State::encode(std::string_view text, Place place, Tokens& out) const {
   Bpe::Scratch scratch;
   for (const Section& section : added.split_original(text)) {
     if (section.id) {
       out.push_back(*section.id);
       continue;
     }
-    encode_stretch(text.substr(section.begin, section.end - section.begin), section.begin == 0,
-                   prefix != Prefix::none, scratch, out);
-    if (prefix == Prefix::first) prefix = Prefix::none;
+    encode_stretch(Stretch::of_input(text, section.begin, section.end), place, scratch, out);
+    if (place == Place::first) place = Place::later;
   }
 }
 
 /// What stands between two added tokens: normalises it and looks for those that are found in
 /// normalised text.
-void Tokenizer::State::encode_stretch(std::string_view text, bool at_start, bool prefix,
-                                      Bpe::Scratch& scratch, Tokens& out) const {
-  std::string normalized(text);
-  if (normalizer) normalized = normalizer->apply(std::move(normalized), prefix);
-  for (const Section& section : added.split_normalized(normalized)) {
+void Tokenizer::State::encode_stretch(Stretch stretch, Place place, Bpe::Scratch& scratch,
+                                      Tokens& out) const {
+  if (normalizer) normalizer->apply(stretch, place);
+  for (const Section& section : added.split_normalized(stretch.text)) {
     if (section.id) {
       out.push_back(*section.id);
     } else {
-      const std::string_view part =
-          std::string_view(normalized).substr(section.begin, section.end - section.begin);
-      encode_words(part, at_start && section.begin == 0, prefix, scratch, out);
+      encode_words(stretch.part(section.begin, section.end), place, scratch, out);
     }
   }
 }
 
-void Tokenizer::State::encode_words(std::string_view text, bool at_start, bool prefix,
-                                    Bpe::Scratch& scratch, Tokens& out) const {
-  if (!pre_tokenizer) {
-    model.encode(text, scratch, out);
-    return;
-  }
-  std::vector<Word> words{{std::string(text), at_start}};
-  pre_tokenizer->apply(words, prefix);
-  for (const Word& word : words) model.encode(word.text, scratch, out);
+void Tokenizer::State::encode_words(Stretch stretch, Place place, Bpe::Scratch& scratch,
+                                    Tokens& out) const {
+  std::vector<Stretch> words;
+  words.push_back(std::move(stretch));
+  if (pre_tokenizer) pre_tokenizer->apply(words, place);
+  for (const Stretch& word : words) model.encode(word.text, scratch, out);
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
@@ -150,7 +134,7 @@ Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
 Tokens Tokenizer::encode(std::string_view text, bool add_special) const {
   Tokens out;
   if (add_special) out = state_->post_processor.leading;
-  state_->encode(repair_utf8(text), Prefix::every, out);
+  state_->encode(repair_utf8(text), Place::whole, out);
   if (add_special) {
     const Tokens& trailing = state_->post_processor.trailing;
     out.insert(out.end(), trailing.begin(), trailing.end());
@@ -161,7 +145,7 @@ Tokens Tokenizer::encode(std::string_view text, bool add_special) const {
 Tokens Tokenizer::encode_piece(std::string_view text, bool first) const {
   Tokens out;
   if (first) out = state_->post_processor.leading;
-  state_->encode(repair_utf8(text), first ? Prefix::first : Prefix::none, out);
+  state_->encode(repair_utf8(text), first ? Place::first : Place::later, out);
   return out;
 }
 

@@ -1,6 +1,6 @@
 #include "src/tokenizer/byte_level.hpp"
 #include "src/tokenizer/decoder.hpp"
-#include "src/tokenizer/nfc.hpp"
+#include "src/tokenizer/normal_form.hpp"
 #include "src/tokenizer/normalizer.hpp"
 #include "src/tokenizer/pre_tokenizer.hpp"
 #include "tests/support/catch.hpp"
@@ -11,14 +11,32 @@ using test::spell;
 
 namespace {
 
-/// The words that a pre-tokenizer makes of a text, joined by "|".
-std::string words(const char* json, const std::string& text, bool at_start = true,
-                  bool prefix = true) {
-  std::vector<Word> parts{{text, at_start}};
-  read_pre_tokenizer(Json::parse(json), "pre_tokenizer")->apply(parts, prefix);
+Stretch stretch(const std::string& text) { return Stretch::of_input(text, 0, text.size()); }
+
+std::string joined(const std::vector<Stretch>& parts) {
   std::string out;
-  for (const Word& word : parts) out += (out.empty() ? "" : "|") + word.text;
+  for (const Stretch& part : parts) out += (out.empty() ? "" : "|") + part.text;
   return out;
+}
+
+/// The words that a pre-tokenizer makes of a text, joined by "|".
+std::string words(const char* json, const std::string& text, Place place = Place::whole) {
+  std::vector<Stretch> parts{stretch(text)};
+  read_pre_tokenizer(Json::parse(json), "pre_tokenizer")->apply(parts, place);
+  return joined(parts);
+}
+
+/// What a normalizer makes of a text.
+std::string normal(const char* json, const std::string& text, Place place = Place::whole) {
+  Stretch out = stretch(text);
+  read_normalizer(Json::parse(json), "normalizer")->apply(out, place);
+  return out.text;
+}
+
+std::string form(NormalForm name, const std::string& text) {
+  Stretch out = stretch(text);
+  normalize(out, name);
+  return out.text;
 }
 
 std::string split(const char* behavior, bool invert = false) {
@@ -57,9 +75,8 @@ TEST_CASE("Metaspace writes spaces as a mark and may put one in front") {
   const char* old = R"({"type": "Metaspace", "replacement": "▁", "add_prefix_space": false})";
   CHECK(words(always, "a  b") == "▁a|▁|▁b");
   CHECK(words(always, " a") == "▁a");
-  CHECK(words(always, "a", true, false) == "a");
+  CHECK(words(always, "a", Place::later) == "a");
   CHECK(words(first, "a b") == "▁a▁b");
-  CHECK(words(first, "a b", false) == "a▁b");
   CHECK(words(old, "a b") == "a|▁b");
 }
 
@@ -69,7 +86,7 @@ TEST_CASE("ByteLevel cuts as GPT-2 and writes visible characters") {
   const char* plain =
       R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})";
   CHECK(words(gpt2, "it's 12  é\n") == "Ġit|'s|Ġ12|Ġ|ĠÃ©|Ċ");
-  CHECK(words(gpt2, "a", true, false) == "a");
+  CHECK(words(gpt2, "a", Place::later) == "a");
   CHECK(words(plain, "a b") == "aĠb");
   for (int byte = 0; byte < 256; ++byte) {
     const std::string one(1, static_cast<char>(byte));
@@ -78,13 +95,73 @@ TEST_CASE("ByteLevel cuts as GPT-2 and writes visible characters") {
   CHECK(from_byte_level("日") == std::nullopt);
 }
 
-TEST_CASE("NFC is that of Unicode 9") {
-  CHECK(nfc("plain") == "plain");
-  CHECK(nfc("e\u0301 \u212B") == "é Å");
-  CHECK(nfc("q\u0307\u0323") == "q\u0323\u0307");
-  CHECK(nfc("\u1100\u1161\u11A8") == "각");
-  CHECK(nfc("\U00011935\U00011930") == "\U00011935\U00011930");  // composes since Unicode 13
-  CHECK(nfc("a\u0345\u08D3\u0334") == "a\u0345\u08D3\u0334");    // U+08D3: a mark since Unicode 11
+TEST_CASE("Digits, Punctuation, Whitespace and WhitespaceSplit") {
+  const char* each = R"({"type": "Digits", "individual_digits": true})";
+  const char* runs = R"({"type": "Digits", "individual_digits": false})";
+  CHECK(words(each, "ab12²c٣") == "ab|1|2|²|c|٣");
+  CHECK(words(runs, "ab12²c٣") == "ab|12²|c|٣");
+  CHECK(words(R"({"type": "Punctuation"})", "a-$b¿¡ c") == "a|-|$|b|¿|¡| c");
+  CHECK(words(R"({"type": "Punctuation", "behavior": "MergedWithPrevious"})", "a-$b") == "a-|$|b");
+  CHECK(words(R"({"type": "Punctuation", "behavior": "Contiguous"})", "a-$b") == "a|-$|b");
+  CHECK(words(R"({"type": "Whitespace"})", " it's_ok\u00a0€5--x ") == "it|'|s_ok|€|5|--|x");
+  CHECK(words(R"({"type": "WhitespaceSplit"})", " it's\u3000 ok\n") == "it's|ok");
+}
+
+TEST_CASE("normal forms are those of Unicode 9") {
+  CHECK(form(NormalForm::nfc, "plain") == "plain");
+  CHECK(form(NormalForm::nfc, "e\u0301 \u212B ﬁ") == "é Å ﬁ");
+  CHECK(form(NormalForm::nfc, "q\u0307\u0323") == "q\u0323\u0307");
+  CHECK(form(NormalForm::nfc, "\u1100\u1161\u11A8") == "각");
+  CHECK(form(NormalForm::nfc, "a\u0323\u0302") == "ậ");
+  CHECK(form(NormalForm::nfc, "a\u0315\u0300") == "à\u0315");
+  CHECK(form(NormalForm::nfd, "é각ﬁ") == "e\u0301\u1100\u1161\u11A8ﬁ");
+  CHECK(form(NormalForm::nfkc, "ﬁ²\u00a0ǆ ｶﾞ") == "fi2 dž ガ");
+  CHECK(form(NormalForm::nfkd, "ǆ①") == "dz\u030C1");
+  // Composes since Unicode 13; a mark since Unicode 11; decomposes since Unicode 12.1.
+  CHECK(form(NormalForm::nfc, "\U00011935\U00011930") == "\U00011935\U00011930");
+  CHECK(form(NormalForm::nfc, "a\u0345\u08D3\u0334") == "a\u0345\u08D3\u0334");
+  CHECK(form(NormalForm::nfkd, "㋿") == "㋿");
+}
+
+TEST_CASE("Lowercase, Strip and StripAccents") {
+  CHECK(normal(R"({"type": "Lowercase"})", "ÉİΣ ẞ") == "éi\u0307σ ß");
+  CHECK(normal(R"({"type": "StripAccents"})", "e\u0301é\u093F") == "eé");
+  const char* both = R"({"type": "Strip", "strip_left": true, "strip_right": true})";
+  const char* left = R"({"type": "Strip", "strip_left": true, "strip_right": false})";
+  CHECK(normal(both, " \u3000a b\n") == "a b");
+  CHECK(normal(both, " \n") == "");
+  CHECK(normal(left, " a ") == "a ");
+  CHECK(normal(both, " a ", Place::first) == "a ");
+  CHECK(normal(both, " a ", Place::later) == " a ");
+}
+
+TEST_CASE("a part begins the text when its first character came from the text's first one") {
+  const char* first =
+      R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": false})";
+  const auto after = [&](const char* normalizer, const std::string& text) {
+    Stretch whole = stretch(text);
+    read_normalizer(Json::parse(normalizer), "normalizer")->apply(whole, Place::whole);
+    std::vector<Stretch> parts{whole.part(0, whole.text.size())};
+    read_pre_tokenizer(Json::parse(first), "pre_tokenizer")->apply(parts, Place::whole);
+    return joined(parts);
+  };
+  CHECK(after(R"({"type": "Lowercase"})", "A") == "▁a");
+  CHECK(after(R"({"type": "Lowercase"})", "İ") == "▁i\u0307");
+  const char* strip = R"({"type": "Strip", "strip_left": true, "strip_right": true})";
+  CHECK(after(strip, "a ") == "▁a");
+  CHECK(after(strip, " a") == "a");  // what was first is gone
+  CHECK(after(R"({"type": "StripAccents"})", "\u0301a") == "a");
+  CHECK(after(R"({"type": "StripAccents"})", "a\u0301") == "▁a");
+  const char* replace = R"({"type": "Replace", "pattern": {"String": "ab"}, "content": "x"})";
+  CHECK(after(replace, "abc") == "xc");  // takes the place of the last character replaced
+  CHECK(after(R"({"type": "Prepend", "prepend": "x"})", "a") == "▁xa");
+
+  // Parts of "é" decomposed both come from the first character.
+  Stretch letter = stretch("éb");
+  normalize(letter, NormalForm::nfd);
+  CHECK(letter.part(1, letter.text.size()).at_start);
+  CHECK_FALSE(letter.part(3, letter.text.size()).at_start);
+  CHECK_FALSE(Stretch::of_input("ab", 1, 2).at_start);
 }
 
 TEST_CASE("decoders") {

@@ -42,9 +42,11 @@ TEST_CASE("a file that is missing or no JSON is named, with the line") {
 TEST_CASE("an unknown component or option is named with its place") {
   CHECK(error_with("/pre_tokenizer", {{"type", "BertPreTokenizer"}}) ==
         "tokenizer.json: pre_tokenizer 'BertPreTokenizer' is not supported; supported: ByteLevel, "
-        "Metaspace, Sequence, Split");
-  CHECK_THAT(error_with("/normalizer/normalizers/1", {{"type", "Lowercase"}}),
-             Catch::Contains("normalizer 'Sequence'.normalizers[1] 'Lowercase' is not supported"));
+        "Digits, Metaspace, Punctuation, Sequence, Split, Whitespace, WhitespaceSplit");
+  CHECK(error_with("/normalizer/normalizers/1", {{"type", "Precompiled"}}) ==
+        "tokenizer.json: normalizer 'Sequence'.normalizers[1] 'Precompiled' is not supported; "
+        "supported: Lowercase, NFC, NFD, NFKC, NFKD, Prepend, Replace, Sequence, Strip, "
+        "StripAccents");
   CHECK_THAT(error_with("/decoder/decoders/0", {{"type", "CTC"}}),
              Catch::Contains("decoders[0] 'CTC' is not supported"));
   CHECK_THAT(error_with("/post_processor", {{"type", "BertProcessing"}}),
@@ -68,6 +70,10 @@ TEST_CASE("wrong options are refused") {
   behavior["pattern"] = {{"String", "a"}};
   behavior["behavior"] = "Isolate";
   CHECK_THAT(error_with("/pre_tokenizer", behavior), Catch::Contains("did you mean 'Isolated'?"));
+  CHECK_THAT(error_with("/pre_tokenizer", {{"type", "Punctuation"}, {"behavior", "Merged"}}),
+             Catch::Contains("pre_tokenizer 'Punctuation': 'behavior' is 'Merged'"));
+  CHECK_THAT(error_with("/normalizer", {{"type", "Strip"}, {"strip_left", true}}),
+             Catch::Contains("normalizer 'Strip'") && Catch::Contains("strip_right"));
   CHECK_THAT(error_with("/decoder/decoders/0/pattern", {{"String", ""}}),
              Catch::Contains("'pattern' is"));
   CHECK_THAT(error_with("/pre_tokenizer", {{"type", "Metaspace"}, {"prepend_scheme", "last"}}),

@@ -1,12 +1,15 @@
 // tokenizer_dump TOKENIZER_JSON < requests > answers, one JSON value a line:
-//   {"encode": text, "special": bool}   ids
+//   {"encode": text, "special": bool}   ids; with "decode": [skip, ...] behind them their texts
 //   {"piece": text, "first": bool}      ids
 //   {"decode": ids, "skip": bool}       text
+//   {"round": text}                     the text of its ids, without adding or skipping special
+//   tokens
 //   {"bytes": ids}                      their bytes, joined, as [0..255]
 //   {"token": id}                       [spelling, is_special, the id of that spelling or null]
 //   {"size": true}                      vocab_size
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "src/support/error.hpp"
 #include "src/support/json.hpp"
@@ -21,7 +24,13 @@ Json answer(const pardec::Tokenizer& tokenizer, const Json& request) {
     return request.at(key).get_ref<const std::string&>();
   };
   if (request.contains("encode")) {
-    return tokenizer.encode(text("encode"), request.at("special").get<bool>());
+    const auto ids = tokenizer.encode(text("encode"), request.at("special").get<bool>());
+    if (!request.contains("decode")) return ids;
+    Json out = Json::array({ids});
+    for (const bool skip : request.at("decode").get<std::vector<bool>>()) {
+      out.push_back(tokenizer.decode(ids, skip));
+    }
+    return out;
   }
   if (request.contains("piece")) {
     return tokenizer.encode_piece(text("piece"), request.at("first").get<bool>());
@@ -29,6 +38,9 @@ Json answer(const pardec::Tokenizer& tokenizer, const Json& request) {
   if (request.contains("decode")) {
     return tokenizer.decode(request.at("decode").get<pardec::Tokens>(),
                             request.at("skip").get<bool>());
+  }
+  if (request.contains("round")) {
+    return tokenizer.decode(tokenizer.encode(text("round"), false), false);
   }
   if (request.contains("bytes")) {
     Json out = Json::array();
