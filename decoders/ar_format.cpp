@@ -23,22 +23,31 @@ TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer) {
   return sample;
 }
 
-Tokens json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer) {
+JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer) {
   const JsonSkeleton skeleton = json_skeleton(example.job.contexts);
-  Tokens ids;
-  const auto add = [&](const Tokens& more) { ids.insert(ids.end(), more.begin(), more.end()); };
-  size_t r = 0;
+  JsonAnswerIds ids;
   for (const auto& values : example.references)
-    for (size_t n = 0; n < values.size(); ++n, ++r) {
-      if (r == 0)
-        add(example.pieces.segments[0]);
-      else
-        add(tokenizer.encode_piece(skeleton.segments[r].substr(1), false));
-      add(ids_through_line_break(json_value(values[n], n + 1 == values.size()) + "\n",
+    for (size_t n = 0; n < values.size(); ++n) {
+      const size_t r = ids.keys.size();
+      ids.keys.push_back(r == 0 ? example.pieces.segments[0]
+                                : tokenizer.encode_piece(skeleton.segments[r].substr(1), false));
+      ids.values.push_back(
+          ids_through_line_break(json_value(values[n], n + 1 == values.size()) + "\n",
                                  std::numeric_limits<int>::max(), tokenizer));
     }
-  add(tokenizer.encode_piece(skeleton.tail.substr(1), false));
+  ids.tail = tokenizer.encode_piece(skeleton.tail.substr(1), false);
   return ids;
+}
+
+Tokens JsonAnswerIds::joined() const {
+  Tokens all;
+  const auto add = [&](const Tokens& more) { all.insert(all.end(), more.begin(), more.end()); };
+  for (size_t r = 0; r < keys.size(); ++r) {
+    add(keys[r]);
+    add(values[r]);
+  }
+  add(tail);
+  return all;
 }
 
 namespace {
@@ -55,8 +64,8 @@ class ArFormat final : public TrainingFormat {
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
     std::vector<TrainingSample> all;
     if (options_.together) {
-      all.push_back(
-          causal_sample(example.pieces.whole_prompt(), json_answer_ids(example, tokenizer_)));
+      all.push_back(causal_sample(example.pieces.whole_prompt(),
+                                  json_answer_ids(example, tokenizer_).joined()));
     } else {
       for (size_t c = 0; c < example.references.size(); ++c)
         for (size_t f = 0; f < example.references[c].size(); ++f) {

@@ -21,7 +21,14 @@ TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer);
 /// through its line break, next key without that line break. Values so have the very ids that HPD
 /// chooses for them, and one network can speak both formats: were a value here ended by `",` and
 /// there by `",\n`, nothing in a prompt of one field could tell the network which.
-Tokens json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);
+struct JsonAnswerIds {
+  std::vector<Tokens> keys, values;  ///< context-major
+  Tokens tail;
+
+  /// key, value, key, value, ..., tail
+  Tokens joined() const;
+};
+JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& tokenizer);
 
 /// The format over `tokenizer`, which outlives it. Absent references are taught as "n/a". A
 /// sequence beyond `context_length` positions is a ConfigError.

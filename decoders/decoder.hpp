@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,14 +45,14 @@ struct Answers {
   Counters counters;
 };
 
-/// Reference ids in the decoder's own answer form, terminators included (`--oracle references`):
-/// they are chosen whatever the network says, so that speed can be measured with an untrained
-/// network of the true shape.
+/// Ids that are chosen whatever the network says, so that speed can be measured with an untrained
+/// network of the true shape: references in the decoder's own answer form, terminators included
+/// (`--oracle references`), or what a stored run chose (`recorded:RUN`).
 struct Oracle {
   std::vector<Tokens>
       streams;  ///< one per stream, in the order of the decoder's fields; ar ask=together: one
   /// ar ask=together: where each value's ids stand in the one stream, [begin, end), terminators
-  /// apart.
+  /// apart; empty: they are looked for.
   std::vector<std::pair<int, int>> values;
 };
 
@@ -60,6 +62,9 @@ struct Request {
   Form form = Form::json;
   Pieces pieces;
   std::optional<Oracle> oracle;
+  /// `--oracle accept:A`: a drafted token is accepted with this probability, whatever the network
+  /// says.
+  std::optional<double> accept_rate;
 };
 
 /// What decoders run on. All outlive the tasks that use them.
@@ -67,6 +72,10 @@ struct DecoderContext {
   Engine& engine;
   const Tokenizer* tokenizer;  ///< null: ids in, ids out
   bool ignore_eos = false;
+  /// Where the random decisions of a stream come from, by its seed.
+  std::function<std::unique_ptr<Chance>(std::uint64_t seed)> chance = [](std::uint64_t seed) {
+    return std::make_unique<SeededChance>(seed);
+  };
 
   /// The network's ends of sequence; none under ignore_eos.
   std::vector<Token> eos() const {
@@ -86,11 +95,12 @@ class Decoder {
   virtual int stack() const { return 1; }
   /// Its options with their values, as they go into the store and into answers.
   virtual OrderedJson options() const = 0;
-  /// The references of a job in its own answer form; [context][field].
+  /// The references of a job in its own answer form; [context][field]. REQUIRES: its registry row
+  /// has the oracle `references` (std::logic_error).
   virtual Oracle reference_oracle(
       const Request& request,
       const std::vector<std::vector<std::optional<std::string>>>& references,
-      const DecoderContext& context) const = 0;
+      const DecoderContext& context) const;
   /// REQUIRES: both arguments outlive the task. Throws ModelError (context overflow) and
   /// ConfigError.
   virtual Task<Answers> decode(const Request& request, const DecoderContext& context) const = 0;
@@ -103,6 +113,7 @@ struct DecoderEntry {
   std::vector<std::string_view> options;  ///< names without the decoder's own, e.g. "k_max"
   bool free_running;                      ///< takes any prompt, not only structured jobs
   std::unique_ptr<Decoder> (*make)(const Json& options);
+  std::vector<std::string_view> oracles = {};  ///< kinds of --oracle that drive it
 };
 
 const std::vector<DecoderEntry>& decoders();

@@ -147,12 +147,12 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
   StepResult first = co_await sequence.forward(std::move(prefill));
 
   // Subsequent steps (4.3.3): every value goes on by itself; the open ones share each forward pass.
-  Rng rng(request.job.seed);
+  const auto chance = context.chance(request.job.seed);
   std::vector<Task<FieldResult>> values;
   for (int r = 0; r < layout.values(); ++r) {
-    Chooser chooser(rng, request.oracle
-                             ? std::optional(request.oracle->streams[static_cast<size_t>(r)])
-                             : std::nullopt);
+    Chooser chooser(*chance, request.oracle
+                                 ? std::optional(request.oracle->streams[static_cast<size_t>(r)])
+                                 : std::nullopt);
     values.push_back(decode_value(sequence, layout, r,
                                   std::move(first.outputs[static_cast<size_t>(r)]),
                                   std::move(chooser), request.job.sampling, tokenizer));

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <stdexcept>
 
+#include "decoders/apar.hpp"
 #include "decoders/ar.hpp"
 #include "decoders/decoder.hpp"
 #include "decoders/hpd.hpp"
@@ -22,14 +24,32 @@ std::string_view name(Stop stop) {
   return "";
 }
 
+Oracle Decoder::reference_oracle(const Request&,
+                                 const std::vector<std::vector<std::optional<std::string>>>&,
+                                 const DecoderContext&) const {
+  throw std::logic_error(str("decoder ", name(), " takes no oracle of references"));
+}
+
 const std::vector<DecoderEntry>& decoders() {
   static const std::vector<DecoderEntry> kDecoders{
-      {"ar", "-", {"ask", "forced_keys", "stack"}, /*free_running=*/true, make_ar},
+      {"ar",
+       "-",
+       {"ask", "forced_keys", "stack"},
+       /*free_running=*/true,
+       make_ar,
+       {"references", "recorded"}},
       {"hpd",
        "Glavas et al., Hyper-Parallel Decoding",
        {"k_max", "stack", "isolated"},
        /*free_running=*/false,
-       make_hpd},
+       make_hpd,
+       {"references", "recorded"}},
+      {"apar",
+       "Liu et al., arXiv:2401.06761",
+       {"ask", "stack", "max_threads", "max_depth", "max_total", "fork_token", "child_token"},
+       /*free_running=*/true,
+       make_apar,
+       {"recorded"}},
   };
   return kDecoders;
 }

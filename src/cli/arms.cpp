@@ -164,7 +164,8 @@ std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
     return a.decoder == "ar" && !a.options.value("forced_keys", false) &&
            a.options.value("ask", "together") == ask && a.options.value("stack", 1) == 1;
   };
-  if (arms[arm].decoder == "ippd")
+  if (arms[arm].decoder == "ippd" ||
+      (arms[arm].decoder != "ar" && arms[arm].options.value("ask", "") == "separately"))
     return find([&](const Arm& a) { return plain_ar(a, "separately"); });
   return find([&](const Arm& a) { return plain_ar(a, "together"); });
 }

@@ -321,7 +321,12 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
   table.notes.push_back(str(
       "speedup: ratio of total seconds on the same blocks, arms alternating; ",
       fixed(100 * confidence, 0), " % paired bootstrap over blocks. n: answers; in flight: jobs."));
-  if (oracle)
+  if (oracle && first.oracle->starts_with("accept:"))
+    table.notes.push_back(
+        str("oracle ", *first.oracle,
+            ": drafted tokens were accepted at this rate whatever the network said, so speed is "
+            "that of such drafts and no score is given."));
+  else if (oracle)
     table.notes.push_back(
         "oracle: the reference answers were forced, so speed is that of right answers and no score "
         "is given; same choices: share of the network's own choices that agree after equal ids.");

@@ -112,6 +112,8 @@ JobRow job_row(const std::string& key, const Answers& answers) {
   job.counters.branch_lengths = c.branch_lengths;
   job.counters.parallel_ratio = c.parallel_ratio();
   for (const auto& [tokens, count] : c.emitted) job.counters.emitted[tokens] = count;
+  if (!c.drafted.empty())
+    job.counters.acceptance = {{"drafted", c.drafted}, {"accepted", c.accepted}};
 
   // Both nested as the fields are: context, field, token.
   Json unforced = Json::array(), gaps = Json::array();

@@ -65,8 +65,11 @@ std::vector<std::string> marks_of(const std::vector<RunSummary>& runs) {
         "Only speed is to be read here.");
   if (first.oracle)
     marks.push_back(str("Oracle (", *first.oracle,
-                        "): the tokens were forced. Speed is that of right answers; nothing here "
-                        "says how good the decoders' own answers are."));
+                        first.oracle->starts_with("accept:")
+                            ? "): drafted tokens were accepted at this rate, whatever the network "
+                              "said. Speed is that of such drafts; "
+                            : "): the tokens were forced. Speed is that of right answers; ",
+                        "nothing here says how good the decoders' own answers are."));
   std::vector<std::string> samples;
   for (const auto& run : runs)
     if (run.run.dataset.sample &&
@@ -234,7 +237,7 @@ ExampleGroup example_group(Store& store, const RunSummary& baseline, const RunSu
                                        : str(shown, " of ", examples.size(), " ", name));
   }
   group.note = str("Drawn with seed ", seed, ": ", join(parts, ", "), ".");
-  if (method.run.oracle) group.note += " The answers were forced, so they are the gold values.";
+  if (method.run.oracle == "references") group.note += " The answers were forced, so they are the gold values.";
   return group;
 }
 

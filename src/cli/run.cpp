@@ -17,6 +17,7 @@
 #include "src/cli/plan.hpp"
 #include "src/cli/project_files.hpp"
 #include "src/cli/record.hpp"
+#include "src/cli/recording.hpp"
 #include "src/cli/version.hpp"
 #include "src/cli/workload.hpp"
 #include "src/model/device.hpp"
@@ -37,6 +38,7 @@ struct RunFlags {
                          db = "results/pardec.sqlite", shard, config, format = "md",
                          progress = "auto", oracle, trace;
   std::int64_t limit = 0, offset = 0;
+  CacheBudget cache;
   int batch_size = 8, warmup = 1, runs = 1, block = 0;
   double fail_on_error = 0;
   bool resume = false, retry_errors = false, dry_run = false, unseen = false;
@@ -144,6 +146,10 @@ void check(const RunFlags& flags) {
   at_least("--block", flags.block, 0);
   if (flags.unseen && flags.split == "train")
     throw ConfigError("--unseen leaves nothing of the train split; give another --split");
+  at_least("--cache-blocks", flags.cache.blocks, 0);
+  if (!(flags.cache.watermark >= 0 && flags.cache.watermark < 1))
+    throw ConfigError(str("--cache-watermark is ", flags.cache.watermark,
+                          ", expected a share from 0 to below 1"));
   if (flags.order != "interleaved" && flags.order != "blocked")
     throw ConfigError(str("--order is '", flags.order, "', expected interleaved or blocked"));
   if (flags.retry_errors && !flags.resume)
@@ -155,13 +161,58 @@ void check(const RunFlags& flags) {
   for (auto name = flags.datasets.begin(); name != flags.datasets.end(); ++name)
     if (std::find(flags.datasets.begin(), name, *name) != name)
       throw ConfigError(str("--dataset names '", *name, "' twice, expected each once"));
-  if (flags.oracle.rfind("accept:", 0) == 0)
-    throw ConfigError("--oracle accept:A drives decoders that draft; none of the arms does");
-  if (flags.oracle.rfind("recorded:", 0) == 0)
+}
+
+/// What --oracle says.
+struct OracleFlag {
+  std::string kind;                   ///< references, recorded or accept; empty: no oracle
+  std::optional<double> accept_rate;  ///< accept:A
+  std::string run;                    ///< recorded:RUN
+};
+
+OracleFlag parse_oracle(const std::string& text) {
+  const size_t colon = text.find(':');
+  OracleFlag oracle{text.substr(0, colon), std::nullopt, ""};
+  if (oracle.kind == "accept" && colon != std::string::npos) {
+    const std::string rate = text.substr(colon + 1);
+    size_t used = 0;
+    double value = -1;
+    try {
+      value = std::stod(rate, &used);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    if (used != rate.size() || !(value >= 0 && value <= 1))
+      throw ConfigError(str("--oracle accept: the rate is '", rate, "', expected 0 to 1"));
+    oracle.accept_rate = value;
+  } else if (oracle.kind == "recorded" && colon != std::string::npos && colon + 1 < text.size()) {
+    oracle.run = text.substr(colon + 1);
+  } else if (!text.empty() && text != "references") {
     throw ConfigError(
-        "--oracle recorded:RUN drives decoders that choose control tokens; none of the arms does");
-  if (!flags.oracle.empty() && flags.oracle != "references")
-    throw ConfigError(str("--oracle is '", flags.oracle, "', expected references"));
+        str("--oracle is '", text, "', expected references, recorded:RUN or accept:A"));
+  }
+  return oracle;
+}
+
+/// ConfigError where the oracle does not drive every arm.
+void check_oracle(const OracleFlag& oracle, const std::vector<Arm>& arms) {
+  if (oracle.kind.empty()) return;
+  const auto drives = [&](std::string_view decoder) {
+    const auto& kinds = find_decoder(decoder).oracles;
+    return std::find(kinds.begin(), kinds.end(), oracle.kind) != kinds.end();
+  };
+  for (const Arm& arm : arms) {
+    if (drives(arm.decoder)) continue;
+    std::vector<std::string> driven;
+    for (const auto& entry : decoders())
+      if (drives(entry.name)) driven.emplace_back(entry.name);
+    throw ConfigError(str("--oracle ", oracle.kind, " drives decoders that ",
+                          oracle.kind == "accept"     ? "draft"
+                          : oracle.kind == "recorded" ? "choose their tokens one by one"
+                                                      : "answer in a form of references",
+                          " (", join(driven, ", "), "), arm '", arm.label, "' is ", arm.decoder,
+                          "; run it apart"));
+  }
 }
 
 std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Arm>& arms,
@@ -254,7 +305,9 @@ class Experiment {
         engine_(checkpoint.model, clock_),
         context_{engine_, &*checkpoint.tokenizer, flags.decode.ignore_eos},
         process_(make_uuid()),
-        invocation_(make_uuid()) {}
+        invocation_(make_uuid()) {
+    engine_.set_cache_budget(flags.cache);
+  }
 
   /// Finds or makes the rows of all runs. Nothing is stored when it throws.
   void begin();
@@ -272,6 +325,7 @@ class Experiment {
   std::vector<size_t> arm_order(size_t position) const;
   void run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run, int repeat,
                  int position, const std::set<std::string>& finished, Progress& progress);
+  void read_recordings(const std::vector<std::vector<RunRow>>& rows);
   Request make_request(const Workload& work, size_t arm, const JobPlan& plan) const;
   std::vector<const Example*> examples_of(const Workload& work, const JobPlan& plan) const;
   void warm_up(const Workload& work, size_t arm);
@@ -287,7 +341,8 @@ class Experiment {
   Engine engine_;
   DecoderContext context_;
   std::unique_ptr<std::ofstream> trace_;
-  std::vector<std::vector<RowId>> ids_;  // [workload][arm]
+  std::vector<std::vector<RowId>> ids_;             // [workload][arm]
+  std::vector<std::vector<Recording>> recordings_;  // [workload][arm]; empty: none is forced
   std::string process_, invocation_;
   std::int64_t finished_ = 0, failed_ = 0, chosen_ = 0, busy_ns_ = 0;
 };
@@ -321,6 +376,8 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
                 {"max_new_tokens", flags_.decode.max_new_tokens},
                 {"per_field", flags_.decode.per_field},
                 {"ignore_eos", flags_.decode.ignore_eos},
+                {"cache_blocks", flags_.cache.blocks},
+                {"cache_watermark", flags_.cache.watermark},
                 {"chat_template", flags_.decode.chat_template}};
   if (!flags_.oracle.empty()) row.oracle = flags_.oracle;
   row.untrained = checkpoint_.untrained;
@@ -393,9 +450,30 @@ Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan
   request.pieces =
       make_pieces(request.job, request.form, work.prompt,
                   find_chat_template(flags_.decode.chat_template), *checkpoint_.tokenizer);
-  if (!flags_.oracle.empty())
+  const OracleFlag oracle = parse_oracle(flags_.oracle);
+  request.accept_rate = oracle.accept_rate;
+  if (oracle.kind == "recorded")
+    request.oracle = recordings_[static_cast<size_t>(&work - workloads_.data())][arm].at(plan.key);
+  else if (oracle.kind == "references")
     request.oracle = decoders_[arm]->reference_oracle(request, references_of(examples), context_);
   return request;
+}
+
+/// --oracle recorded:RUN. ConfigError where the recording lacks a job of this run.
+void Experiment::read_recordings(const std::vector<std::vector<RunRow>>& rows) {
+  for (size_t w = 0; w < workloads_.size(); ++w) {
+    auto& of_dataset = recordings_.emplace_back();
+    for (size_t arm = 0; arm < arms_.size(); ++arm) {
+      of_dataset.push_back(read_recording(store_, parse_oracle(flags_.oracle).run, rows[w][arm]));
+      for (const BlockPlan& block : workloads_[w].blocks)
+        for (const JobPlan& job : block.jobs[arm])
+          if (!of_dataset.back().contains(job.key))
+            throw ConfigError(str("--oracle ", flags_.oracle, ": the recording of arm '",
+                                  arms_[arm].label, "' on ", workloads_[w].dataset.name,
+                                  " has no job ", job.key,
+                                  " without error; expected the examples that it was made of"));
+    }
+  }
 }
 
 void Experiment::warm_up(const Workload& work, size_t arm) {
@@ -527,6 +605,7 @@ void Experiment::begin() {
     auto& of_dataset = rows.emplace_back();
     for (size_t arm = 0; arm < arms_.size(); ++arm) of_dataset.push_back(run_row(work, arm));
   }
+  if (parse_oracle(flags_.oracle).kind == "recorded") read_recordings(rows);
   if (flags_.resume) find_resumable(rows);
   if (!flags_.trace.empty()) {
     // A resumed run adds to what was traced before.
@@ -585,6 +664,7 @@ int run(CLI::App& app, RunFlags& flags) {
   check(flags);
   parse_shard(flags.shard);
   parse_progress_style(flags.progress);
+  parse_oracle(flags.oracle);
   const TableFormat format = parse_table_format(flags.format);
   flags.decode.sampling();
   find_chat_template(flags.decode.chat_template);
@@ -592,6 +672,7 @@ int run(CLI::App& app, RunFlags& flags) {
   std::vector<std::unique_ptr<Decoder>> decoders;
   for (const auto& arm : arms) decoders.push_back(make_decoder(arm.decoder, arm.options));
   for (size_t a = 0; a < arms.size(); ++a) baseline_of(arms, a, flags.baseline);
+  check_oracle(parse_oracle(flags.oracle), arms);
   const std::vector<Workload> workloads = load_workloads(flags, arms, decoders);
   if (flags.dry_run) {
     print_plan(flags, arms, decoders, workloads);
@@ -685,6 +766,14 @@ Verb run_verb() {
                        "examples that one arm does before the next one's turn; 0: by batch size")
             ->capture_default_str()
             ->type_name("N");
+        app.add_option("--cache-blocks", flags->cache.blocks,
+                       "blocks of 16 rows of KV cache that jobs in flight may hold; 0: no limit")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--cache-watermark", flags->cache.watermark,
+                       "share of them left free where one more job is taken in")
+            ->capture_default_str()
+            ->type_name("X");
         app.add_option("--warmup", flags->warmup, "unrecorded jobs an arm before the first")
             ->capture_default_str()
             ->type_name("N");
@@ -698,9 +787,11 @@ Verb run_verb() {
         app.add_option("--baseline", flags->baseline,
                        "label of the arm that the others are compared with")
             ->type_name("LABEL");
-        app.add_option("--oracle", flags->oracle,
-                       "references: force the reference answers, to measure speed with an "
-                       "untrained network")
+        app.add_option(
+               "--oracle", flags->oracle,
+               "force what is chosen, to measure speed with an untrained network: references "
+               "(the reference answers), recorded:RUN (what a stored run chose) or accept:A (a "
+               "share A of drafted tokens)")
             ->type_name("KIND");
         app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
         app.add_flag("--resume", flags->resume, "go on where the newest run of these arms stopped");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "datasets/attribute_extraction.hpp"
+#include "decoders/apar_format.hpp"
 #include "decoders/ar_format.hpp"
 #include "decoders/hpd_format.hpp"
 #include "src/cli/command_line.hpp"
@@ -25,7 +26,8 @@ namespace {
 
 struct TrainFlags {
   std::string model, tokenizer, data_root, split = "train", chat_template = "plain", prompt_file,
-                                           dtype = "fp32", out, progress = "auto";
+                                           dtype = "fp32", out, progress = "auto", fork_token,
+                                           child_token;
   std::vector<std::string> dataset, extra, format{"ar", "hpd"};
   int stack = 6, ar_stack = 1, k_max = 30, share_prefix = 4, threads = 0;
   std::uint64_t seed = 1;
@@ -110,7 +112,13 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const TrainFlags& flag
                                                           const Tokenizer& tokenizer,
                                                           const ModelConfig& config) {
   std::vector<std::unique_ptr<TrainingFormat>> formats;
-  const std::vector<std::string> known{"ar", "ar-value", "hpd"};
+  const std::vector<std::string> known{"ar", "ar-value", "hpd", "apar", "apar-unrolled"};
+  const auto end_of_sequence = [&](const std::string& name) {
+    if (config.eos.empty())
+      throw ConfigError(str("format ", name,
+                            " needs an end of sequence; the model's config has no eos_token_id"));
+    return config.eos.front();
+  };
   for (const std::string& name : flags.format) {
     if (name == "hpd") {
       formats.push_back(make_hpd_format({.k_max = flags.k_max, .stack = flags.stack}, tokenizer,
@@ -118,12 +126,17 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const TrainFlags& flag
     } else if (name == "ar") {
       formats.push_back(make_ar_format({.stack = flags.ar_stack}, tokenizer, config.positions()));
     } else if (name == "ar-value") {
-      if (config.eos.empty())
-        throw ConfigError(
-            "format ar-value needs an end of sequence; the model's config has no "
-            "eos_token_id");
-      formats.push_back(make_ar_format({.together = false, .eos = config.eos.front()}, tokenizer,
+      formats.push_back(make_ar_format({.together = false, .eos = end_of_sequence(name)}, tokenizer,
                                        config.positions()));
+    } else if (name == "apar" || name == "apar-unrolled") {
+      const AparTokens control =
+          apar_tokens({.fork_token = flags.fork_token, .child_token = flags.child_token},
+                      &tokenizer, config.vocab_size);
+      formats.push_back(make_apar_format({.stack = flags.ar_stack,
+                                          .unrolled = name == "apar-unrolled",
+                                          .control = control,
+                                          .eos = end_of_sequence(name)},
+                                         tokenizer, config.positions()));
     } else {
       throw ConfigError(str("unknown training format '", name, "'", known_names(name, known)));
     }
@@ -190,6 +203,8 @@ OrderedJson settings(const TrainFlags& flags, const Start& start) {
           {"k_max", flags.k_max},
           {"share_prefix", flags.share_prefix},
           {"recombine", flags.recombine},
+          {"fork_token", flags.fork_token},
+          {"child_token", flags.child_token},
           {"chat_template", flags.chat_template},
           {"seed", flags.seed},
           {"validation", flags.validation},
@@ -368,12 +383,18 @@ Verb train_verb() {
         add("--limit", flags->limit, "titles of each dataset, spread over categories; 0: all", "N")
             ->capture_default_str();
         add("--format", flags->format,
-            "what a sequence looks like: ar (JSON answer), ar-value (one field), hpd", "A,B")
+            "what a sequence looks like: ar (JSON answer), ar-value (one field), hpd, apar (each "
+            "value "
+            "a thread), apar-unrolled (the same, one plain sequence a thread)",
+            "A,B")
             ->delimiter(',')
             ->capture_default_str();
         add("--stack", flags->stack, "hpd: products in one prompt", "N")->capture_default_str();
-        add("--ar-stack", flags->ar_stack, "ar: products in one prompt", "N")
+        add("--ar-stack", flags->ar_stack, "ar, apar: products in one prompt", "N")
             ->capture_default_str();
+        add("--fork-token", flags->fork_token,
+            "apar: [Fork] by id or text where tokenizer.json has no such name", "TOKEN");
+        add("--child-token", flags->child_token, "apar: the same for [Child]", "TOKEN");
         add("--k-max", flags->k_max, "hpd: positions reserved for a value", "N")
             ->capture_default_str();
         add("--recombine", flags->recombine,

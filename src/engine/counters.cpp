@@ -4,12 +4,28 @@
 
 namespace pardec {
 
+namespace {
+
+void add_by_place(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& more) {
+  if (to.size() < more.size()) to.resize(more.size());
+  for (size_t i = 0; i < more.size(); ++i) to[i] += more[i];
+}
+
+}  // namespace
+
+void Counters::count_draft(int candidates, int kept) {
+  add_by_place(drafted, std::vector<std::int64_t>(static_cast<size_t>(candidates), 1));
+  accepted.resize(drafted.size());
+  add_by_place(accepted, std::vector<std::int64_t>(static_cast<size_t>(kept), 1));
+}
+
 Counters& Counters::operator+=(const Counters& other) {
   prompt += other.prompt;
   chosen += other.chosen;
   forced += other.forced;
   fed += other.fed;
   text += other.text;
+  text_attended += other.text_attended;
   forwards += other.forwards;
   prefill_ns = std::max(prefill_ns, other.prefill_ns);
   decode_ns = std::max(decode_ns, other.decode_ns);
@@ -21,6 +37,8 @@ Counters& Counters::operator+=(const Counters& other) {
   branch_lengths.insert(branch_lengths.end(), other.branch_lengths.begin(),
                         other.branch_lengths.end());
   for (const auto& [tokens, count] : other.emitted) emitted[tokens] += count;
+  add_by_place(drafted, other.drafted);
+  add_by_place(accepted, other.accepted);
   return *this;
 }
 
@@ -32,6 +50,7 @@ OrderedJson to_json(const Counters& c) {
           {"forced", c.forced},
           {"fed", c.fed},
           {"text", c.text},
+          {"text_attended", c.text_attended},
           {"forwards", c.forwards},
           {"prefill_ns", c.prefill_ns},
           {"decode_ns", c.decode_ns},
@@ -43,7 +62,9 @@ OrderedJson to_json(const Counters& c) {
           {"branches", c.branch_lengths.size()},
           {"branch_lengths", c.branch_lengths},
           {"parallel_ratio", c.parallel_ratio()},
-          {"emitted", emitted}};
+          {"emitted", emitted},
+          {"drafted", c.drafted},
+          {"accepted", c.accepted}};
 }
 
 }  // namespace pardec

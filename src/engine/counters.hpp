@@ -17,9 +17,11 @@ struct Counters {
       0;                  ///< fed after the prompt without being chosen: skeleton, prefixes, masks
   std::int64_t fed = 0;   ///< all rows fed, prompt included
   std::int64_t text = 0;  ///< chosen ids that carry answer text
-  std::int64_t forwards = 0;    ///< forward passes that held a row of this generation
-  std::int64_t prefill_ns = 0;  ///< from the start to the end of the first forward pass
-  std::int64_t decode_ns = 0;   ///< from there to the end
+  std::int64_t text_attended = 0;  ///< tokens before each of these on its path, summed; 0 where the
+                                   ///< decoder does not count it (all but ar and apar)
+  std::int64_t forwards = 0;       ///< forward passes that held a row of this generation
+  std::int64_t prefill_ns = 0;     ///< from the start to the end of the first forward pass
+  std::int64_t decode_ns = 0;      ///< from there to the end
   std::int64_t total_ns = 0;
   std::int64_t cached_peak = 0;  ///< rows alive after a step, at most
   std::int64_t cached_sum = 0;   ///< rows alive after a step, summed over steps
@@ -28,6 +30,13 @@ struct Counters {
   std::vector<std::int64_t>
       branch_lengths;  ///< chosen ids of each stream decoded in parallel (HPD: K_r)
   std::map<int, std::int64_t> emitted;  ///< how many forwards gave how many answer tokens
+  /// Tokens guessed ahead of the network and checked by it, by their place among the guesses of one
+  /// forward (the first is 0), and how many of them entered the answer. Empty where nothing drafts.
+  std::vector<std::int64_t> drafted, accepted;
+
+  /// Notes that one forward checked `candidates` guesses in a row, and that the first `kept` of
+  /// them entered the answer.
+  void count_draft(int candidates, int kept);
 
   /// Adds another sequence of the same generation: counts and peaks add up, of times that ran side
   /// by side the longer holds. Forward passes add up too: where sequences share them, the decoder

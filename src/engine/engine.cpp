@@ -1,6 +1,8 @@
 #include "src/engine/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -18,15 +20,21 @@ int Step::add(Token token, const RowLabel& label, Origin origin, int from_row) {
   return size() - 1;
 }
 
-void Step::want(int index, const Sampling& sampling) {
+void Step::want(int index, const Sampling& sampling, std::vector<Token> banned) {
   OutputRequest request;
   request.index = index;
   request.sampling = sampling;
+  request.banned = std::move(banned);
   outputs.push_back(std::move(request));
 }
 
 struct Sequence::State {
-  State(Engine& engine_, KvCache cache_) : engine(engine_), cache(std::move(cache_)) {}
+  State(Engine& engine_, KvCache cache_) : engine(engine_), cache(std::move(cache_)) {
+    engine.sequences_.push_back(this);
+  }
+  ~State() { engine.sequences_.remove(this); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   Engine& engine;
   KvCache cache;
@@ -38,6 +46,13 @@ struct Sequence::State {
   /// Number of its first forward pass in the trace: a fork's go on from the original's.
   int first_step = 0;
   bool finished = false;
+  Tokens tokens;  // by row, all that were ever fed
+  /// Under a cache budget: waits for room. `evicted` has the rows to feed again, if they were given
+  /// up.
+  bool aside = false;
+  std::vector<KvCache::Slot> evicted;
+
+  std::int64_t rows() const { return evicted.empty() ? cache.rows_alive() : std::ssize(evicted); }
 
   /// Number of the next forward pass in the trace.
   int next_step() const { return first_step + static_cast<int>(counters.forwards); }
@@ -54,6 +69,25 @@ struct Engine::Waiting {
   std::exception_ptr error;
   std::coroutine_handle<> awaiting;
   bool queued = false;
+  bool held = false;  // not in this forward pass, for want of cache
+};
+
+/// What one sequence feeds in one forward pass.
+struct Engine::Packed {
+  Sequence::State* sequence;
+  std::vector<Waiting*> branches;
+  Tokens tokens;
+  std::vector<RowLabel> labels;
+  std::vector<OutputRequest> outputs;
+
+  void hold() {
+    for (Waiting* branch : branches) branch->held = true;
+  }
+  void fail(const std::exception_ptr& error) {
+    for (Waiting* branch : branches) branch->error = error;
+  }
+  /// Puts the rows that were given up before the new ones.
+  void feed_again();
 };
 
 // --- Sequence ---
@@ -69,8 +103,12 @@ Counters& Sequence::counters() { return state_->counters; }
 int Sequence::rows_fed() const { return state_->cache.rows_fed(); }
 
 void Sequence::drop(std::span<const int> rows) {
-  state_->cache.drop(rows);
+  release(rows);
   state_->counters.scratch += static_cast<std::int64_t>(rows.size());
+}
+
+void Sequence::release(std::span<const int> rows) {
+  state_->cache.drop(rows);
   if (state_->trace)
     for (const int row : rows)
       state_->trace->dropped_at[static_cast<size_t>(row)] = state_->next_step() - 1;
@@ -88,6 +126,7 @@ void Sequence::keep(int first, std::span<const int> rows) {
 Sequence Sequence::fork(const std::string& request) const {
   auto copy = std::make_unique<State>(state_->engine, state_->cache.fork());
   copy->segments = state_->segments;
+  copy->tokens = state_->tokens;
   copy->trace = state_->trace;
   if (copy->trace) copy->trace->request = request;
   copy->first_step = state_->next_step();
@@ -120,6 +159,7 @@ void Sequence::State::close_forward() {
 /// Books the rows of one branch's step, which have just been fed.
 void Sequence::State::account(const Step& step, int first_row) {
   counters.fed += step.size();
+  tokens.insert(tokens.end(), step.tokens.begin(), step.tokens.end());
   for (const Origin origin : step.origins) {
     counters.prompt += origin == Origin::prompt;
     counters.forced += origin == Origin::forced;
@@ -222,21 +262,130 @@ std::exception_ptr window_error(const std::vector<RowLabel>& labels, const KvCac
   }
 }
 
+/// One thread in its natural order: feeding its rows again gives what they were.
+bool plainly_causal(std::span<const KvCache::Slot> slots, const RowLabel& newest,
+                    const Segments& segments) {
+  const RowLabel* last = nullptr;
+  for (const KvCache::Slot& slot : slots) {
+    if (!slot.alive) continue;
+    if (slot.label.rank != 0 || !visible(newest, slot.label, segments) ||
+        (last && (last->order >= slot.label.order || !visible(slot.label, *last, segments))))
+      return false;
+    last = &slot.label;
+  }
+  return true;
+}
+
 }  // namespace
+
+void Engine::Packed::feed_again() {
+  Tokens all;
+  std::vector<RowLabel> all_labels;
+  for (const KvCache::Slot& slot : sequence->evicted) {
+    all.push_back(sequence->tokens[static_cast<size_t>(slot.row)]);
+    all_labels.push_back(slot.label);
+  }
+  for (OutputRequest& output : outputs) output.index += static_cast<int>(all.size());
+  all.insert(all.end(), tokens.begin(), tokens.end());
+  all_labels.insert(all_labels.end(), labels.begin(), labels.end());
+  tokens = std::move(all);
+  labels = std::move(all_labels);
+}
+
+std::int64_t Engine::blocks(std::int64_t rows) const {
+  return (rows + budget_.block_rows - 1) / budget_.block_rows;
+}
+
+void Engine::set_aside(Packed& late) {
+  Sequence::State& sequence = *late.sequence;
+  sequence.aside = true;
+  if (late.tokens.size() == 1 &&
+      plainly_causal(sequence.cache.slots(), late.labels.front(), sequence.segments)) {
+    sequence.evicted = sequence.cache.evict();
+    ++report_.recomputed;
+  } else {
+    sequence.cache.move_to_host();
+    ++report_.swapped;
+  }
+}
+
+/// Leaves in `packed` what the cache has room for, and holds back the rest.
+void Engine::schedule(std::vector<Packed>& packed) {
+  if (budget_.blocks <= 0) return;
+  const auto after = [&](const Packed& p) {
+    return blocks(p.sequence->rows() + std::ssize(p.tokens));
+  };
+  std::int64_t held = 0;  // blocks of all sequences in the cache, as they will be after the pass
+  for (const Sequence::State* sequence : sequences_)
+    if (!sequence->aside) held += blocks(sequence->rows());
+  std::vector<Packed> running, late, fresh;  // oldest first
+  for (const Sequence::State* sequence : sequences_)
+    for (Packed& p : packed)
+      if (p.sequence == sequence)
+        (sequence->aside ? late : sequence->rows() > 0 ? running : fresh).push_back(std::move(p));
+  packed.clear();
+  const auto too_small = [&](Packed& p) {
+    p.fail(std::make_exception_ptr(
+        RunError(str("the cache budget of ", budget_.blocks, " blocks of ", budget_.block_rows,
+                     " rows has no room for a sequence of ",
+                     p.sequence->rows() + std::ssize(p.tokens), " rows; give more"))));
+  };
+
+  for (const Packed& p : running) held += after(p) - blocks(p.sequence->rows());
+  bool full = false;
+  while (held > budget_.blocks && !running.empty()) {
+    held -= after(running.back());
+    if (running.size() == 1) {
+      too_small(running.back());
+    } else {
+      full = true;
+      set_aside(running.back());
+      running.back().hold();
+    }
+    running.pop_back();
+  }
+  packed = std::move(running);
+
+  // Those set aside come back first; nobody overtakes.
+  std::int64_t prefill = 0;
+  std::move(fresh.begin(), fresh.end(), std::back_inserter(late));
+  for (Packed& p : late) {
+    const bool first = packed.empty();
+    const auto spare = first ? 0
+                             : static_cast<std::int64_t>(std::ceil(
+                                   budget_.watermark * static_cast<double>(budget_.blocks)));
+    const std::int64_t fed = std::ssize(p.sequence->evicted) + std::ssize(p.tokens);
+    const bool fits = held + after(p) <= budget_.blocks - spare &&
+                      (prefill == 0 || prefill + fed <= budget_.prefill_rows);
+    if (first && !fits) {  // nothing runs that could make room
+      too_small(p);
+      continue;
+    }
+    full = !first && (full || !fits);
+    if (full) {
+      p.hold();
+      continue;
+    }
+    held += after(p);
+    prefill += fed;
+    if (p.sequence->aside && p.sequence->evicted.empty()) p.sequence->cache.move_to_device();
+    if (!p.sequence->evicted.empty()) {
+      p.feed_again();
+      report_.refed_rows += std::ssize(std::exchange(p.sequence->evicted, {}));
+    }
+    p.sequence->aside = false;
+    packed.push_back(std::move(p));
+  }
+  report_.peak_blocks = std::max(report_.peak_blocks, held);
+}
 
 void Engine::step() {
   // Rows of one sequence enter together: group by sequence, both in order of arrival.
   std::vector<Waiting*> arrived(waiting_.begin(), waiting_.end());
   std::erase(arrived, nullptr);
-  struct Packed {
-    Sequence::State* sequence;
-    std::vector<Waiting*> branches;
-    std::vector<Token> tokens;
-    std::vector<RowLabel> labels;
-    std::vector<OutputRequest> outputs;
-  };
   std::vector<Packed> packed;
   for (Waiting* waiting : arrived) {
+    waiting->held = false;
     if ((waiting->error = check(waiting->step, model_.config()))) continue;
     auto found = std::find_if(packed.begin(), packed.end(),
                               [&](const Packed& p) { return p.sequence == &waiting->sequence; });
@@ -255,10 +404,11 @@ void Engine::step() {
                          waiting->step.labels.end());
   }
 
-  std::erase_if(packed, [&](const Packed& p) {
+  schedule(packed);
+  std::erase_if(packed, [&](Packed& p) {
     const std::exception_ptr error =
         window_error(p.labels, p.sequence->cache, p.sequence->segments, model_.config());
-    for (Waiting* branch : p.branches) branch->error = error;
+    p.fail(error);
     return error != nullptr;
   });
 
@@ -300,9 +450,14 @@ void Engine::step() {
 
   // A resumed branch may end others, which then withdraw: the list is read entry by entry, and new
   // ones join behind.
+  auto next = waiting_.begin();
   for (size_t left = waiting_.size(); left > 0; --left) {
-    Waiting* waiting = waiting_.front();
-    waiting_.pop_front();
+    Waiting* waiting = *next;
+    if (waiting && waiting->held) {
+      ++next;
+      continue;
+    }
+    next = waiting_.erase(next);
     if (!waiting) continue;
     waiting->queued = false;
     waiting->awaiting.resume();

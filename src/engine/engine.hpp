@@ -35,8 +35,8 @@ struct Step {
 
   /// Returns the token's index in the step.
   int add(Token token, const RowLabel& label, Origin origin, int from_row = -1);
-  /// Asks for the logits of the token at `index` in the step.
-  void want(int index, const Sampling& sampling = {});
+  /// Asks for the logits of the token at `index` in the step; `banned` ids are not to be chosen.
+  void want(int index, const Sampling& sampling = {}, std::vector<Token> banned = {});
   int size() const { return static_cast<int>(tokens.size()); }
 };
 
@@ -59,7 +59,10 @@ class Sequence {
   ForwardAwaiter forward(Step step);
 
   int add_segment(const std::vector<int>& sees);
+  /// Rows that were rejected or replaced.
   void drop(std::span<const int> rows);
+  /// As drop, for rows that have served: they are no scratch.
+  void release(std::span<const int> rows);
   void keep(int first, std::span<const int> rows);
   void relabel(int row, const RowLabel& label);
   /// An independent sequence with the same rows; its counters start at zero.
@@ -80,6 +83,24 @@ class Sequence {
   std::unique_ptr<State> state_;
 };
 
+/// How much of the KV cache all sequences may hold together, counted in blocks as a paged cache has
+/// them, and whom it then takes (vLLM's scheduling, as in the batched runs of APAR; its specs, A2).
+struct CacheBudget {
+  std::int64_t blocks = 0;  ///< 0: no limit
+  int block_rows = 16;
+  double watermark = 0.01;           ///< share of the blocks left free where one more is taken in
+  std::int64_t prefill_rows = 2560;  ///< of those taken in for one forward pass; the first may
+                                     ///< have more
+};
+
+/// What a budget led to.
+struct CacheReport {
+  std::int64_t peak_blocks = 0;  ///< held in a forward pass, at most
+  std::int64_t swapped = 0;      ///< times that a sequence was set aside with its rows
+  std::int64_t recomputed = 0;   ///< times that its rows were given up and fed again
+  std::int64_t refed_rows = 0;
+};
+
 /// Packs what all live sequences wait for into one forward pass after the other. Single-threaded.
 class Engine {
  public:
@@ -94,6 +115,13 @@ class Engine {
 
   /// A new, empty sequence. `request` and `decoder` name it in traces.
   Sequence open(const std::string& request, const std::string& decoder);
+
+  /// From the next forward pass on. Sequences are taken in first come, first served while blocks
+  /// are free; where those that run no longer fit, the latest are set aside: one plain causal
+  /// thread is fed again later, anything else keeps its rows on the host. A sequence that cannot
+  /// fit alone ends with a RunError.
+  void set_cache_budget(const CacheBudget& budget) { budget_ = budget; }
+  const CacheReport& cache_report() const { return report_; }
 
   /// Finished traces go there, in the order in which sequences end. Empty: none are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
@@ -111,13 +139,20 @@ class Engine {
  private:
   friend class Sequence;
   struct Waiting;
+  struct Packed;
   void step();
+  void schedule(std::vector<Packed>& packed);
+  void set_aside(Packed& late);
+  std::int64_t blocks(std::int64_t rows) const;
 
   Model& model_;
   const Clock& clock_;
   std::function<void(const Trace&)> sink_;
   std::int64_t model_ns_ = 0;
-  std::list<Waiting*> waiting_;  // in order of arrival
+  std::list<Waiting*> waiting_;            // in order of arrival
+  std::list<Sequence::State*> sequences_;  // all that are open, oldest first
+  CacheBudget budget_;
+  CacheReport report_;
 };
 
 /// Awaits one forward pass. Lives in the frame of the coroutine that waits: destroying the frame

@@ -17,15 +17,18 @@ Token draw(const std::vector<double>& probabilities, Rng& rng) {
   return last;  // rounding left the sum a little under 1
 }
 
+Choice own_choice(const RowLogits& logits, Chance& chance) {
+  const Token token =
+      logits.probabilities.empty() ? logits.best : chance.draw(logits.probabilities);
+  return {token, token, logits.best_logit - logits.second_logit};
+}
+
 Choice Chooser::choose(const RowLogits& logits) {
-  Choice choice{};
-  choice.unforced = logits.probabilities.empty() ? logits.best : draw(logits.probabilities, *rng_);
-  choice.token = choice.unforced;
+  Choice choice = own_choice(logits, *chance_);
   if (oracle_) {
     if (used_up()) throw std::logic_error("Chooser: the oracle has no more ids");
     choice.token = (*oracle_)[made_.size()];
   }
-  choice.gap = logits.best_logit - logits.second_logit;
   made_.push_back(choice);
   return choice;
 }

@@ -43,7 +43,16 @@ void KvCache::Storage::reserve(int more) {
 }
 
 void KvCache::Storage::append(std::span<const RowLabel> labels) {
-  for (const RowLabel& label : labels) slots.push_back({fed++, true, label});
+  for (const RowLabel& label : labels) {
+    int row = fed;
+    if (returning.empty()) {
+      ++fed;
+    } else {
+      row = returning.front();
+      returning.pop_front();
+    }
+    slots.push_back({row, true, label});
+  }
   alive += static_cast<int>(labels.size());
 }
 
@@ -120,6 +129,28 @@ void KvCache::relabel(int row, const RowLabel& label) {
     throw std::logic_error(str("KvCache::relabel: row ", row, " has position ", old.position,
                                ", which cannot become ", label.position));
   old = label;
+}
+
+std::vector<KvCache::Slot> KvCache::evict() {
+  std::vector<Slot> gone;
+  for (const Slot& slot : storage_->slots)
+    if (slot.alive) gone.push_back(slot);
+  for (const Slot& slot : gone) storage_->returning.push_back(slot.row);
+  storage_->slots.clear();
+  storage_->alive = 0;
+  storage_->capacity = 0;
+  for (auto* tensors : {&storage_->keys, &storage_->values})
+    for (at::Tensor& tensor : *tensors)
+      tensor = at::empty({storage_->kv_heads, 0, storage_->head_dim}, storage_->tensor_options);
+  return gone;
+}
+
+void KvCache::move_to_host() { storage_->move(at::kCPU); }
+void KvCache::move_to_device() { storage_->move(storage_->tensor_options.device()); }
+
+void KvCache::Storage::move(at::Device device) {
+  for (auto* tensors : {&keys, &values})
+    for (at::Tensor& tensor : *tensors) tensor = tensor.to(device);
 }
 
 std::int64_t KvCache::bytes() const {

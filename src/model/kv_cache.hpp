@@ -45,6 +45,13 @@ class KvCache {
   /// key.
   void relabel(int row, const RowLabel& label);
 
+  /// Gives up all rows to make room, and returns those that were alive: fed again in this order,
+  /// they get their names back.
+  std::vector<Slot> evict();
+  /// Where its memory is. Only a cache on the model's device can be fed.
+  void move_to_host();
+  void move_to_device();
+
   /// Bytes of key and value memory held, spare capacity included.
   std::int64_t bytes() const;
 

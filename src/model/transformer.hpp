@@ -1,6 +1,7 @@
 #pragma once
 // The tensors behind Model and KvCache, and the network as a function. The one header of the
 // project with torch types: what only decodes includes model.hpp instead.
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -72,6 +73,8 @@ struct KvCache::Storage {
   std::vector<Slot> slots;               ///< ascending rows
   std::int64_t capacity = 0;
   int fed = 0, alive = 0;
+  std::deque<int> returning;  ///< names that the next rows get, as they are evicted ones
+  void move(at::Device device);
 };
 
 /// Logits of a whole sequence without a cache, [n, vocab] in the network's dtype; row i sees row j

@@ -204,7 +204,12 @@ def command_line_cases(model, folder):
     yield Case("--retry-errors alone", [*run, "--retry-errors"], "--retry-errors", "--resume")
     yield Case("--offset behind the end", [*run, "--offset", 1000], "oa-mine", "1000", "38")
     yield Case("--oracle accept", [*run, "--oracle", "accept:0.5"], "--oracle accept", "draft")
-    yield Case("--oracle recorded", [*run, "--oracle", "recorded:abc"], "--oracle recorded")
+    for rate in ("2", "-0.1", "half", "nan", ""):
+        yield Case(f"--oracle accept:{rate}", [*run, "--oracle", f"accept:{rate}"], "--oracle accept", f"'{rate}'", "0 to 1")
+    yield Case("--oracle accept without a rate", [*run, "--oracle", "accept"], "--oracle", "'accept'", "accept:A")
+    yield Case("--oracle recorded", [*run, "--oracle", "recorded:abc"], "--oracle recorded:abc", "no run on oa-mine")
+    yield Case("--oracle recorded of nothing", [*run, "--oracle", "recorded:"], "--oracle", "'recorded:'", "recorded:RUN")
+    yield Case("--oracle references for apar", [*run, "--decoder", "apar", "--oracle", "references"], "--oracle references", "'apar'", "ar, hpd")
     yield Case("--oracle unknown", [*run, "--oracle", "reference"], "--oracle", "'reference'", "references")
     yield Case("--trace below nothing", [*run, "--trace", "nowhere/trace.jsonl"], "--trace", "nowhere/trace.jsonl", "No such file", "expected")
     yield Case("--trace is a folder", [*run, "--trace", model], "--trace", "Is a directory")

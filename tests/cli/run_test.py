@@ -16,8 +16,8 @@ from harness import SAMPLES, TINY, VOCABULARY, Checks, answers, change, query, r
 
 SHORT = ["--max-new-tokens", 24, "--set", "hpd.k_max=6", "--set", "hpd.stack=3", "--progress", "none"]
 VERBS = ("run", "generate", "compare", "model", "list", "doctor")
-COUNTERS = {"prompt", "chosen", "forced", "fed", "text", "forwards", "prefill_ns", "decode_ns", "total_ns", "cached_peak", "cached_sum", "attended",
-            "scratch", "branches", "branch_lengths", "parallel_ratio", "emitted"}
+COUNTERS = {"prompt", "chosen", "forced", "fed", "text", "text_attended", "forwards", "prefill_ns", "decode_ns", "total_ns", "cached_peak", "cached_sum", "attended",
+            "scratch", "branches", "branch_lengths", "parallel_ratio", "emitted", "drafted", "accepted"}
 
 
 def close(a, b, tolerance=1e-9):
@@ -367,6 +367,35 @@ def oracle(check, pardec, model):
     check(0 <= hpd["same_choices"] <= 1 and hpd["tokens_per_forward"] > 2, f"hpd under the oracle: {hpd}")
 
 
+def recorded(check, pardec, model):
+    """What a run chose is forced on another network: the same ids, threads and passes; apar's control tokens included."""
+    db = pardec.folder / "recorded.sqlite"
+    def data(limit=4, tokens=40):
+        return ["--dataset", "oa-mine", "--limit", limit, "--db", db, "--max-new-tokens", tokens, "--progress", "none", "--format", "json"]
+
+    pardec.good("run", "--model", model, "--decoder", "ar", *data())
+    often = collections.Counter(t for job in query(db, "SELECT tokens FROM job") for t in json.loads(job["tokens"]))
+    fork = often.most_common(1)[0][0]  # random weights have no [Fork] of their own
+    arms = ["--decoder", "ar,apar", "--set", f"apar.fork_token={fork}", "--set", "apar.child_token=7", "--set", "apar.max_depth=0"]
+    pardec.good("run", "--model", model, *arms, *data())
+    recording = query(db, "SELECT invocation FROM run WHERE decoder = 'apar'")[0]["invocation"]
+    columns = "label, key, text, tokens, job.stop, chosen, forced, fed, text_tokens, forwards, cached_peak, cached_sum, attended, branch_lengths"
+    jobs = f"SELECT {columns} FROM job JOIN run ON run.id = run_id WHERE %s ORDER BY label, key"
+    truth = query(db, jobs % "invocation = ?", recording)
+    check(sum(len(json.loads(j["branch_lengths"])) for j in truth if j["label"] == "apar") > 8, "apar: random weights fork")
+    other = pardec.synthesise("other", seed=77)
+    ran = pardec("run", "--model", other, *arms, "--oracle", f"recorded:{recording[:12]}", *data())
+    check(ran.returncode == 0, f"recorded: exit {ran.returncode}: {ran.stderr}")
+    forced = query(db, jobs % "run.oracle IS NOT NULL")
+    check(len(forced) == 8 and forced == truth, f"recorded: forced {forced[:2]}, recorded {truth[:2]}")
+    check(query(db, "SELECT count(*) AS n FROM score JOIN generation ON generation.id = generation_id JOIN run ON run.id = run_id "
+                    "WHERE oracle IS NOT NULL")[0]["n"] == 0, "recorded: no score")
+    for args, words in ((data(tokens=41), "max_new_tokens 40, this run 41"), (data(limit=5), "has no job"),
+                        ([*data(), "--set", "apar.max_threads=3"], "none of its runs is apar")):
+        ran = pardec("run", "--model", other, *arms, *args, "--oracle", f"recorded:{recording}")
+        check(ran.returncode == 2 and words in ran.stderr, f"recorded {args}: exit {ran.returncode}: {ran.stderr}")
+
+
 def generate(check, pardec, model):
     """The contract of `generate`."""
     job = {"id": "j1", "instruction": "Extract.", "contexts": [
@@ -470,6 +499,7 @@ def main():
         precedence(check, pardec, model)
         failures(check, pardec, model)
         oracle(check, pardec, model)
+        recorded(check, pardec, model)
         generate(check, pardec, model)
         verbs(check, pardec, model, db)
         defaults(check, pardec, model)

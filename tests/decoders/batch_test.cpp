@@ -28,6 +28,7 @@ void check_same(const Counters& a, const Counters& b) {
   CHECK(a.forced == b.forced);
   CHECK(a.fed == b.fed);
   CHECK(a.text == b.text);
+  CHECK(a.text_attended == b.text_attended);
   CHECK(a.forwards == b.forwards);
   CHECK(a.cached_peak == b.cached_peak);
   CHECK(a.cached_sum == b.cached_sum);
@@ -48,17 +49,27 @@ TEST_CASE("answers alone equal answers packed with others") {
       {"ar", {{"forced_keys", true}, {"stack", 3}}, {}},
       {"ar", {{"ask", "separately"}}, {}},
       {"ar", {{"stack", 3}}, {.temperature = 1.0, .top_k = 20, .top_p = 0.9}},
+      {"apar", {{"fork_token", 393}, {"child_token", 394}, {"stack", 3}}, {}},
+      {"apar",
+       {{"fork_token", 393}, {"child_token", 394}, {"ask", "separately"}, {"max_depth", 0}},
+       {}},
+      {"apar",
+       {{"fork_token", 393}, {"child_token", 394}, {"stack", 3}, {"max_depth", 0}},
+       {.temperature = 1.0}},
   };
   for (const char* family : {"llama", "qwen3"}) {
     Json eos = Json::array();
     for (int id = 20; id < 40; ++id) eos.push_back(id);
-    TinyNetwork network(family, 14, {{"eos_token_id", eos}});
+    const TinyNetwork plain(family, 14, {{"eos_token_id", eos}});
+    const TinyNetwork forking(family, 14, {{"eos_token_id", eos}}, {393, 393, 393});
     for (const Dtype dtype : {Dtype::fp32, Dtype::fp64}) {
-      Model model = network.load(dtype);
+      Model plain_model = plain.load(dtype), forking_model = forking.load(dtype);
       for (const Arm& arm : arms) {
         if (arm.sampling.temperature > 0 && dtype == Dtype::fp32)
           continue;  // a draw has no gap to keep clear of
         const auto decoder = make_decoder(arm.decoder, arm.options);
+        const TinyNetwork& network = arm.decoder == "apar" ? forking : plain;
+        Model& model = arm.decoder == "apar" ? forking_model : plain_model;
         std::vector<Request> requests;
         for (int i = 0; i < 17; ++i) {
           Job job =
@@ -71,12 +82,16 @@ TEST_CASE("answers alone equal answers packed with others") {
         const Ran alone = run(model, network.tokenizer(), *decoder, requests, 1);
         float smallest = 1;
         std::set<size_t> lengths;
+        std::int64_t forks = 0;
         for (size_t i = 0; i < requests.size(); ++i) {
           if (arm.sampling.temperature == 0)
             smallest = std::min(smallest, smallest_gap(alone.of(i)));
           for (const Tokens& ids : chosen_ids(alone.of(i))) lengths.insert(ids.size());
+          for (const Tokens& ids : chosen_ids(alone.of(i)))
+            forks += std::count(ids.begin(), ids.end(), 393);
         }
         CHECK(lengths.size() > 2);  // some end early, some late
+        CHECK((arm.decoder != "apar" || forks > 20));
         INFO("smallest gap " << smallest
                              << "; a tie within the rounding of fp32 needs another seed");
         if (dtype == Dtype::fp32) REQUIRE(smallest > kTie);
@@ -95,4 +110,114 @@ TEST_CASE("answers alone equal answers packed with others") {
       }
     }
   }
+}
+
+namespace {
+
+/// Prompts of a network that forks often, with threads of all lengths.
+std::vector<Request> crowd(const Decoder& decoder, const Tokenizer& tokenizer, int count) {
+  std::vector<Request> requests;
+  for (int i = 0; i < count; ++i) {
+    Job job = random_job(str("job", i), 1 + i % 3, 1 + i % 4, static_cast<std::uint64_t>(i));
+    job.limits = {.max_new_tokens = 8 + (i * 7) % 17, .per_field = 8};
+    requests.push_back(make_request(job, decoder, tokenizer));
+  }
+  return requests;
+}
+
+}  // namespace
+
+TEST_CASE("answers under a cache budget equal answers without one, whoever is set aside") {
+  Json eos = Json::array();
+  for (int id = 20; id < 30; ++id) eos.push_back(id);
+  TinyNetwork network("llama", 14, {{"eos_token_id", eos}}, {393, 393, 393});
+  Model model = network.load(Dtype::fp64);
+  const std::vector<Arm> arms = {
+      {"apar", {{"fork_token", 393}, {"child_token", 394}, {"stack", 3}, {"max_depth", 0}}, {}},
+      {"apar", {{"fork_token", 393}, {"child_token", 394}, {"stack", 3}, {"max_depth", 1}}, {}},
+      {"hpd", {{"k_max", 7}, {"stack", 3}}, {}},
+  };
+  std::int64_t swapped = 0, recomputed = 0;
+  for (const Arm& arm : arms) {
+    const auto decoder = make_decoder(arm.decoder, arm.options);
+    const auto requests = crowd(*decoder, network.tokenizer(), 12);
+    const Ran free = run(model, network.tokenizer(), *decoder, requests, 12, true);
+    std::int64_t widest = 0, all = 0;  // blocks of one job, and of all
+    for (size_t i = 0; i < requests.size(); ++i) {
+      const std::int64_t blocks = (free.of(i).counters.cached_peak + 15) / 16;
+      widest = std::max(widest, blocks);
+      all += blocks;
+    }
+    INFO(arm.decoder << " " << arm.options.dump() << ": " << widest << " and " << all << " blocks");
+    for (const std::int64_t blocks : {widest, widest + 3, all / 3, all / 2}) {
+      INFO("budget " << blocks);
+      const CacheBudget budget{.blocks = blocks, .watermark = 0.0};
+      const Ran tight = run(model, network.tokenizer(), *decoder, requests, 12, true, budget);
+      CHECK(tight.cache.peak_blocks <= blocks);
+      CHECK(tight.cache.peak_blocks > 0);
+      CHECK((tight.cache.recomputed > 0) == (tight.cache.refed_rows > 0));
+      for (size_t i = 0; i < requests.size(); ++i) {
+        REQUIRE(tight.errors[i] == "");
+        CHECK(chosen_ids(tight.of(i)) == chosen_ids(free.of(i)));
+        CHECK(tight.of(i).text == free.of(i).text);
+        check_same(tight.of(i).counters, free.of(i).counters);
+        const Trace &a = tight.traces.at(requests[i].job.id),
+                    &b = free.traces.at(requests[i].job.id);
+        CHECK(a.tokens == b.tokens);
+        CHECK(a.visible == b.visible);
+        CHECK(a.emitted == b.emitted);
+      }
+      swapped += tight.cache.swapped;
+      recomputed += tight.cache.recomputed;
+    }
+  }
+  CHECK(swapped > 10);
+  CHECK(recomputed > 10);
+}
+
+TEST_CASE(
+    "a cache budget: first come, first served, with a share left free, and an error where none "
+    "fits") {
+  TinyNetwork network("llama", 14, Json::object(), {393, 393, 393});
+  Model model = network.load(Dtype::fp64);
+  const auto decoder = make_decoder("ar", {{"ask", "separately"}});
+  const auto open = [&](int i, int length, int limit) {
+    Request request;
+    request.form = Form::free;
+    request.job.id = str("p", i);
+    request.job.contexts.push_back({"prompt", "", "", {{"answer", "", {}}}});
+    request.job.limits.max_new_tokens = limit;
+    request.pieces.prefix = Tokens(static_cast<size_t>(length), 40 + i);
+    request.pieces.contexts.emplace_back();
+    request.pieces.fields.push_back({Tokens{}});
+    return request;
+  };
+  // Prompts of 3, 3, 2 and 1 blocks; each answer stays in its prompt's last block.
+  const std::vector<Request> requests = {open(0, 40, 4), open(1, 40, 4), open(2, 20, 4),
+                                         open(3, 10, 4)};
+  const auto peak = [&](CacheBudget budget) {
+    const Ran ran = run(model, network.tokenizer(), *decoder, requests, 4, false, budget);
+    for (const std::string& error : ran.errors) CHECK(error == "");
+    CHECK(ran.cache.swapped + ran.cache.recomputed == 0);
+    return ran.cache.peak_blocks;
+  };
+  CHECK(peak({.blocks = 9, .watermark = 0}) == 9);  // all at once
+  CHECK(peak({.blocks = 8, .watermark = 0}) == 8);  // the last one waits
+  CHECK(peak({.blocks = 7, .watermark = 0}) ==
+        6);  // the third does not fit, and the last waits too
+  CHECK(peak({.blocks = 10, .watermark = 0.2}) == 8);  // two blocks stay free
+  CHECK(peak({.blocks = 9, .watermark = 0, .prefill_rows = 80}) == 9);
+  // Only the first waits for nobody: prompts of 40 rows enter one by one.
+  CHECK(peak({.blocks = 9, .watermark = 0, .prefill_rows = 40}) == 9);
+
+  const Ran small = run(model, network.tokenizer(), *decoder, requests, 4, false, {.blocks = 2});
+  for (const size_t i : {0, 1})
+    CHECK_THAT(small.errors[i],
+               Catch::Contains("cache budget of 2 blocks") && Catch::Contains("40 rows"));
+  for (const size_t i : {2, 3}) CHECK(small.errors[i] == "");
+  // One that outgrows the cache ends with the same error, and its neighbour goes on.
+  const Ran grown = run(model, network.tokenizer(), *decoder, {open(0, 20, 30), open(1, 5, 4)}, 2,
+                        false, {.blocks = 2, .watermark = 0});
+  CHECK_THAT(grown.errors[0], Catch::Contains("33 rows"));
+  CHECK(grown.errors[1] == "");
 }

@@ -56,16 +56,26 @@ TEST_CASE("replay: every recorded choice is made again under the recorded masks"
       {"ar", {{"stack", 2}}},
       {"ar", {{"forced_keys", true}, {"stack", 2}}},
       {"ar", {{"ask", "separately"}}},
+      {"apar", {{"fork_token", 393}, {"child_token", 394}, {"stack", 2}}},
+      {"apar",
+       {{"fork_token", 393},
+        {"child_token", 394},
+        {"ask", "separately"},
+        {"max_depth", 0},
+        {"max_threads", 6}}},
   };
   int choices = 0;
+  size_t forks = 0;
   for (const char* family : {"llama", "qwen3"}) {
-    TinyNetwork network(family, 77);
+    const TinyNetwork plain(family, 77), forking(family, 77, Json::object(), {393, 393, 393});
     for (const Dtype dtype : {Dtype::fp32, Dtype::fp64}) {
-      Model model = network.load(dtype);
+      Model plain_model = plain.load(dtype), forking_model = forking.load(dtype);
       double worst = 0;
       std::string worst_where;
       for (const Arm& arm : arms) {
         const auto decoder = make_decoder(arm.decoder, arm.options);
+        const TinyNetwork& network = arm.decoder == "apar" ? forking : plain;
+        Model& model = arm.decoder == "apar" ? forking_model : plain_model;
         std::vector<Request> requests;
         for (int i = 0; i < 2; ++i) {
           Job job = random_job(str("r", i), i + 1, 3 - i, static_cast<std::uint64_t>(i));
@@ -85,6 +95,9 @@ TEST_CASE("replay: every recorded choice is made again under the recorded masks"
         const Ran ran = run(model, network.tokenizer(), *decoder, requests, 2, true);
         INFO(family << " " << name(dtype) << " " << arm.decoder << " " << arm.options.dump());
         for (size_t i = 0; i < requests.size(); ++i) REQUIRE(ran.errors[i] == "");
+        if (arm.decoder == "apar")
+          for (size_t i = 0; i < requests.size(); ++i)
+            forks += ran.of(i).counters.branch_lengths.size() - ran.traces.size() / 2;
         for (const auto& [sequence, trace] : ran.traces) {
           const Replay again = replay(network.slow(), trace, tolerance(dtype));
           CHECK(again.wrong == std::vector<std::string>{});
@@ -118,6 +131,7 @@ TEST_CASE("replay: every recorded choice is made again under the recorded masks"
     }
   }
   CHECK(choices > 300);
+  CHECK(forks > 40);
 }
 
 TEST_CASE("replay notices a wrong mask, a wrong position and a wrong choice") {

@@ -20,8 +20,8 @@ RowLogits row(Token best, float best_logit, Token second, float second_logit) {
 TEST_CASE(
     "greedy takes the best, an oracle what it is given, and both keep the network's choice and "
     "gap") {
-  Rng rng(1);
-  Chooser greedy(rng);
+  SeededChance chance(1);
+  Chooser greedy(chance);
   const Choice choice = greedy.choose(row(7, 2.5f, 3, 1.0f));
   CHECK(choice.token == 7);
   CHECK(choice.unforced == 7);
@@ -29,7 +29,7 @@ TEST_CASE(
   CHECK(!greedy.forced());
   CHECK(!greedy.used_up());
 
-  Chooser forced(rng, Tokens{4, 7});
+  Chooser forced(chance, Tokens{4, 7});
   CHECK(forced.forced());
   const Choice first = forced.choose(row(7, 2.5f, 3, 1.0f));
   CHECK(first.token == 4);
@@ -54,4 +54,18 @@ TEST_CASE("draws follow the probabilities, and never choose what has none") {
   }
   // Rounding may leave the sum below 1: the last with a share is taken.
   for (int i = 0; i < 1000; ++i) CHECK(draw({0.0, 1e-12, 0.0}, rng) == 1);
+}
+
+TEST_CASE("a seeded chance draws and tosses by its own generator alone") {
+  SeededChance chance(5);
+  Rng rng(5);
+  const std::vector<double> p{0.25, 0.25, 0.5};
+  for (int i = 0; i < 100; ++i) {
+    CHECK(chance.draw(p) == draw(p, rng));
+    CHECK(chance.happens(0.3) == (rng.uniform() < 0.3));
+  }
+  for (int i = 0; i < 100; ++i) {
+    CHECK(!chance.happens(0));
+    CHECK(chance.happens(1));
+  }
 }

@@ -1,6 +1,7 @@
 #include "tests/support/decoding.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -46,6 +47,25 @@ JSON.
 [answer value]
 Value.
 )";
+
+/// Doubles the rows of lm_head (bf16: one more in the exponent).
+void double_logits(const std::filesystem::path& file, const Tokens& ids) {
+  std::string bytes = read_file(file);
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const Json head = Json::parse(bytes.substr(sizeof header, header)).at("lm_head.weight");
+  const auto columns = head.at("shape").at(1).get<size_t>();
+  char* rows = bytes.data() + sizeof header + header + head.at("data_offsets").at(0).get<size_t>();
+  for (const Token id : ids)
+    for (size_t i = 0; i < columns; ++i) {
+      char* at = rows + 2 * (static_cast<size_t>(id) * columns + i);
+      std::uint16_t value = 0;
+      std::memcpy(&value, at, sizeof value);
+      if ((value & 0x7F80) != 0) value = static_cast<std::uint16_t>(value + 0x80);
+      std::memcpy(at, &value, sizeof value);
+    }
+  write_file(file, bytes);
+}
 
 Task<void> decode_into(const Decoder& decoder, const Request& request,
                        const DecoderContext& context, std::optional<Answers>& answers) {
@@ -118,7 +138,8 @@ Json line_break_tokenizer() {
   return json;
 }
 
-TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Json& changes) {
+TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Json& changes,
+                         const Tokens& loud) {
   set_threads(1);  // so small a network gains nothing from more, and loses much on a busy machine
   write_file(folder_.path() / "tokenizer.json", line_break_tokenizer().dump());
   tokenizer_.emplace(Tokenizer::load(folder_.path() / "tokenizer.json"));
@@ -136,6 +157,7 @@ TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Js
       {"tie_word_embeddings", false}};  // a tied random head would mostly repeat its input
   config.update(changes);
   synthesise_checkpoint(config, seed, folder_.path());
+  if (!loud.empty()) double_logits(folder_.path() / "model.safetensors", loud);
   slow_.emplace(folder_.path());
 }
 
@@ -178,9 +200,10 @@ const Answers& Ran::of(size_t i) const {
 }
 
 Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
-        const std::vector<Request>& requests, int live, bool traced) {
+        const std::vector<Request>& requests, int live, bool traced, const CacheBudget& budget) {
   const SteadyClock clock;
   Engine engine(model, clock);
+  engine.set_cache_budget(budget);
   Ran ran;
   ran.answers.resize(requests.size());
   ran.errors.resize(requests.size());
@@ -199,6 +222,7 @@ Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
           ran.errors[static_cast<size_t>(i)] = error.what();
         }
       });
+  ran.cache = engine.cache_report();
   return ran;
 }
 
@@ -243,7 +267,10 @@ Replay replay(const SlowTransformer& slow, const Trace& trace, double tolerance)
     if (trace.step[from] >= trace.step[i] || trace.predicts[from] != trace.tokens[i])
       wrong(i, "is not what row ", from, " chose before");
   }
-  const auto logits = slow.logits(trace.tokens, trace.position, trace.visible);
+  auto logits = slow.logits(trace.tokens, trace.position, trace.visible);
+  for (size_t i = 0; i < logits.size(); ++i)
+    for (const Token id : trace.banned[i])
+      logits[i][static_cast<size_t>(id)] = -std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < trace.tokens.size(); ++i) {
     if (!trace.predicts[i]) continue;
     ++out.choices;

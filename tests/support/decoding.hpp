@@ -21,9 +21,10 @@ inline constexpr Token kLineBreak = 4 + '\n';
 /// A random network of a few thousand weights with that tokenizer, as a checkpoint of its own.
 class TinyNetwork {
  public:
-  /// `changes` are merged over the config of the family ("llama" or "qwen3").
+  /// `changes` are merged over the config of the family ("llama" or "qwen3"). The logits of `loud`
+  /// ids are doubled, so that they are chosen often: control tokens.
   explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1,
-                       const Json& changes = Json::object());
+                       const Json& changes = Json::object(), const Tokens& loud = {});
 
   Model load(Dtype dtype) const;
   const Tokenizer& tokenizer() const { return *tokenizer_; }
@@ -45,6 +46,7 @@ struct Ran {
       answers;                          ///< in order of the requests; empty where one failed
   std::vector<std::string> errors;      ///< empty where one did not
   std::map<std::string, Trace> traces;  ///< by name of the sequence
+  CacheReport cache;
 
   /// Answers of request i, which must not have failed.
   const Answers& of(size_t i = 0) const;
@@ -52,7 +54,8 @@ struct Ran {
 
 /// Decodes with at most `live` requests at a time; traces are recorded where `traced`.
 Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
-        const std::vector<Request>& requests, int live = 1, bool traced = false);
+        const std::vector<Request>& requests, int live = 1, bool traced = false,
+        const CacheBudget& budget = {});
 
 /// All values of all contexts in one list, product-major.
 std::vector<FieldResult> flat(const Answers& answers);

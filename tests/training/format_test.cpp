@@ -1,6 +1,7 @@
 // What is taught: the specification's worked example by letter, and real ids beside the decoders'.
 #include <algorithm>
 
+#include "decoders/apar_format.hpp"
 #include "decoders/ar_format.hpp"
 #include "decoders/hpd_format.hpp"
 #include "src/prompt/json_answer.hpp"
@@ -160,4 +161,94 @@ TEST_CASE("ar-value: one sequence a field, ended by the end of sequence") {
     taught.pop_back();
     CHECK(bytes_of(taught, tokenizer) == " " + example.references[0][f].value_or("n/a"));
   }
+}
+
+TEST_CASE("apar: what is taught is what the decoder does under an oracle, and reads back") {
+  TinyNetwork network;
+  const Tokenizer& tokenizer = network.tokenizer();
+  Model model = network.load(Dtype::fp32);
+  constexpr Token F = 393, C = 394, E = 0;
+  const auto decoder = make_decoder("apar", {{"stack", 2}, {"fork_token", F}, {"child_token", C}});
+  AparFormatOptions options{.stack = 2, .unrolled = false, .control = {F, C}, .eos = E};
+  const auto packed = make_apar_format(options, tokenizer, 1 << 20);
+  options.unrolled = true;
+  const auto unrolled = make_apar_format(options, tokenizer, 1 << 20);
+  const auto ar = make_ar_format({.stack = 2}, tokenizer, 1 << 20);
+  for (std::uint64_t seed = 1; seed < 8; ++seed) {
+    const TrainingExample example =
+        example_of(tokenizer, *decoder, 1 + static_cast<int>(seed % 2), 3, seed);
+    const TrainingSample sample = packed->samples(example).front();
+    // By thread: those that begin at [Child] and the prompt's own.
+    const auto threads = unrolled->samples(example);
+    REQUIRE(threads.size() == 1 + 3 * example.references.size());
+    std::vector<Tokens> streams;
+    size_t targets = 0;
+    for (const TrainingSample& thread : threads) {
+      targets += thread.targets.size();
+      auto& stream = streams.emplace_back();
+      for (const auto& [row, target] : thread.targets) stream.push_back(target);
+    }
+    CHECK(sample.targets.size() == targets);
+    for (size_t t = 1; t < streams.size(); ++t) CHECK(streams[t].back() == E);
+
+    // The order in which Algorithm 1 makes these choices: a thread is born two choices behind the
+    // key that forks.
+    Tokens order;
+    std::vector<size_t> at(streams.size(), 0), born{0};
+    for (bool any = true; any;) {
+      any = false;
+      const size_t alive = born.size();
+      for (size_t t = 0; t < alive; ++t) {
+        if (at[t] == streams[t].size()) continue;
+        any = true;
+        if (t == 0 && at[0] > 0 && streams[0][at[0] - 1] == F) born.push_back(0);
+        order.push_back(streams[t][at[t]++]);
+      }
+    }
+    Request request;
+    request.job = example.job;
+    request.job.limits.max_new_tokens = 1000;
+    request.pieces = example.pieces;
+    request.oracle = Oracle{{order}, {}};
+    const Ran ran = run(model, tokenizer, *decoder, {request}, 1, true);
+    const Answers& answers = ran.of();
+    CHECK(answers.tokens == order);
+    CHECK(answers.stop == Stop::terminator);
+    for (size_t c = 0; c < example.references.size(); ++c)
+      for (size_t f = 0; f < 3; ++f) CHECK(answers.fields[c][f].text == example.references[c][f]);
+    // Train what you decode: the rows are the same, with the same positions and paths.
+    const Trace& trace = ran.traces.begin()->second;
+    REQUIRE(trace.tokens.size() == sample.tokens.size());
+    const auto path = [](const auto& tokens, const auto& position, const auto& keys) {
+      Tokens path(keys.size());
+      for (const auto key : keys)
+        path.at(static_cast<size_t>(position(key))) = tokens[static_cast<size_t>(key)];
+      return path;
+    };
+    std::vector<Tokens> fed, taught;
+    for (const auto& seen : trace.visible)
+      fed.push_back(path(
+          trace.tokens, [&](int k) { return trace.position[static_cast<size_t>(k)]; }, seen));
+    for (const RowLabel& q : sample.labels) {
+      std::vector<int> seen;
+      for (size_t k = 0; k < sample.labels.size(); ++k)
+        if (visible(q, sample.labels[k], sample.segments)) seen.push_back(static_cast<int>(k));
+      taught.push_back(path(
+          sample.tokens, [&](int k) { return sample.labels[static_cast<size_t>(k)].position; },
+          seen));
+    }
+    std::sort(fed.begin(), fed.end());
+    std::sort(taught.begin(), taught.end());
+    CHECK((fed == taught));
+    // The text's ids are ar's.
+    Tokens of_ar, of_apar;
+    for (const auto& [row, target] : ar->samples(example).front().targets) of_ar.push_back(target);
+    const ParagraphTree tree = json_answer_tree(example, tokenizer);
+    for (const int node : tree.restore_order())
+      of_apar.insert(of_apar.end(), tree.node(node).tokens.begin(), tree.node(node).tokens.end());
+    CHECK(of_apar == of_ar);
+  }
+  CHECK_THROWS_AS(
+      make_apar_format(options, tokenizer, 20)->samples(example_of(tokenizer, *decoder, 2, 3, 1)),
+      ConfigError);
 }

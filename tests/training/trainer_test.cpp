@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "decoders/apar_format.hpp"
 #include "decoders/hpd_format.hpp"
 #include "src/model/device.hpp"
 #include "src/model/parameters.hpp"
@@ -231,4 +232,43 @@ TEST_CASE(
   CHECK(one.at("model.norm.weight").eq(1).all().item<bool>());
   const double ratio = (one.at(up).std() / one.at(down).std()).item<double>();
   CHECK(std::abs(ratio / std::sqrt(2.0 * config.layers) - 1) <= 0.15);
+}
+
+TEST_CASE("apar: the tree's mask and plain sequences of threads have the same loss") {
+  set_threads(1);
+  for (const char* family : {"llama", "qwen3"}) {
+    TinyNetwork tiny(family, 8);
+    const Model model = tiny.load(Dtype::fp64);
+    TrainerOptions options;
+    options.dtype = Dtype::fp64;
+    Trainer trainer(model.config(), weights_of(model), options);
+    Rng rng(12);
+    const auto random = [&](std::uint64_t least) {
+      Tokens tokens;
+      for (std::uint64_t i = least + rng.below(4); i > 0; --i)
+        tokens.push_back(static_cast<Token>(rng.below(390)));
+      return tokens;
+    };
+    for (int round = 0; round < 4; ++round) {
+      ParagraphTree tree;
+      std::vector<int> leaves{0};
+      for (int forks = 0; forks < 5; ++forks) {
+        const size_t i = rng.below(leaves.size());
+        const auto [next, details] = tree.fork(leaves[i]);
+        leaves[i] = next;
+        leaves.push_back(details);
+      }
+      for (int node = 0; node < tree.size(); ++node) tree.node(node).tokens = random(0);
+      const Tokens prompt = random(2);
+      const AparTokens control{.fork = 393, .child = 394};
+      const AparEnds ends{.eos = 0, .main_has_eos = round % 2 == 0};
+      const std::vector<TrainingSample> packed{
+          apar_sample(lay_out(prompt, tree, control, ends), static_cast<int>(prompt.size()))};
+      const auto threads = apar_threads(prompt, tree, control, ends);
+      REQUIRE(threads.size() == 6);
+      INFO(family << " round " << round);
+      // Means over the same targets, each within rounding of a logit in double.
+      CHECK(std::abs(trainer.loss(pointers(packed)) - trainer.loss(pointers(threads))) < 1e-9);
+    }
+  }
 }

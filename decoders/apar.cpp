@@ -1,0 +1,413 @@
+// Auto-parallel auto-regressive decoding (APAR).
+//
+// Idea: the network itself says where its text can be written in parallel. Where it chooses [Fork],
+// its thread is cloned: the old one goes on with the next paragraph, the new one is fed [Child] and
+// writes the details of the paragraph before. Threads share the text up to the [Fork], and see
+// nothing of one another behind it; each live thread adds one token a forward pass; a finished one
+// gives back the rows that only it has held.
+//
+//   prompt a0 [Fork] b0 [Fork] end                  thread 1: paragraphs
+//                |         [Child] e0 e1 end        thread 3: details of b0
+//                [Child] d0 d1 end                  thread 2: details of a0
+//   text: a0 d0 d1 b0 e0 e1                         own, first child, next sibling
+//
+// Source: Liu et al., "APAR: LLMs Can Do Auto-Parallel Auto-Regressive Decoding", arXiv:2401.06761,
+// sections 2.2 and 2.3, Algorithm 1. Letters are the paper's.
+//
+// Differs from the paper: caps on threads, depth and length, the ban on [Fork] right behind a
+// control token and the repair of newlines come from the official code; caps can be lifted. A
+// thread that is cut by its limit ends as at end of sequence. The rows of a prompt share one cache,
+// where a fork copies nothing.
+#include "decoders/apar.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "decoders/control_tokens.hpp"
+#include "decoders/free_running.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+// --- The paragraph tree ---
+
+std::pair<int, int> ParagraphTree::fork(int index) {
+  const int n = size(), child = size() + 1;
+  for (const int made [[maybe_unused]] : {n, child}) nodes_.emplace_back().parent = index;
+  node(index).next_sibling = n;
+  node(index).first_child = child;
+  return {n, child};
+}
+
+std::vector<int> ParagraphTree::ancestors(int index) const {
+  std::vector<int> path;
+  for (int a = node(index).parent; a >= 0; a = node(a).parent) path.push_back(a);
+  return path;
+}
+
+std::vector<int> ParagraphTree::restore_order() const {
+  std::vector<int> order, open{0};
+  while (!open.empty()) {
+    const int at = open.back();
+    open.pop_back();
+    order.push_back(at);
+    if (node(at).next_sibling < 0) continue;
+    open.push_back(node(at).next_sibling);
+    open.push_back(node(at).first_child);
+  }
+  return order;
+}
+
+namespace {
+
+/// "1. ": a digit, a full stop, a space.
+bool holds_list_number(std::string_view text) {
+  for (size_t dot = text.find(". "); dot != std::string_view::npos; dot = text.find(". ", dot + 1))
+    if (dot > 0 && text[dot - 1] >= '0' && text[dot - 1] <= '9') return true;
+  return false;
+}
+
+/// Adds what is missing of `newlines` at the beginning. No text stays none.
+RestoredText led_by(size_t newlines, RestoredText part) {
+  size_t has = 0;
+  while (has < newlines && has < part.bytes.size() && part.bytes[has] == '\n') ++has;
+  if (part.bytes.empty() || has == newlines) return part;
+  part.bytes.insert(0, newlines - has, '\n');
+  for (size_t& end : part.ends) end += newlines - has;
+  return part;
+}
+
+void append(RestoredText& to, const RestoredText& part) {
+  for (const size_t end : part.ends) to.ends.push_back(to.bytes.size() + end);
+  to.bytes += part.bytes;
+}
+
+RestoredText restore_from(const ParagraphTree& tree, int index, const Tokenizer& tokenizer) {
+  const ParagraphNode& node = tree.node(index);
+  RestoredText own;
+  for (const Token token : node.tokens) {
+    own.bytes += tokenizer.bytes(token);
+    own.ends.push_back(own.bytes.size());
+  }
+  if (node.next_sibling < 0) return own;
+  const bool listed = holds_list_number(own.bytes);
+  append(own, led_by(listed ? 1 : 0, restore_from(tree, node.first_child, tokenizer)));
+  append(own, led_by(2, restore_from(tree, node.next_sibling, tokenizer)));
+  return own;
+}
+
+}  // namespace
+
+RestoredText restore(const ParagraphTree& tree, const Tokenizer& tokenizer) {
+  return restore_from(tree, 0, tokenizer);
+}
+
+AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size) {
+  const std::vector<ControlToken> wanted = {
+      {"apar.fork_token", options.fork_token, {"[Fork]", "<|fork|>", "[SplitMask]"}},
+      {"apar.child_token", options.child_token, {"[Child]", "<|child|>", "[SplitSop]"}}};
+  Tokens ids;
+  for (const auto& token : wanted) ids.push_back(find_control_token(token, tokenizer, vocab_size));
+  check_different(wanted, ids);
+  return {.fork = ids[0], .child = ids[1]};
+}
+
+namespace {
+
+// --- Decoding ---
+
+/// A generation thread (the paper's sequence s), by what it fed or will feed last.
+struct Thread {
+  int node = 0;   ///< current_node
+  int depth = 1;  ///< the prompt's thread is 1
+  Token last_token = 0;
+  int position = 0;                ///< of last_token
+  int row = -1;                    ///< of last_token, once it was fed
+  Origin origin = Origin::prompt;  ///< of last_token
+  std::string bytes;               ///< the text that it has written
+  std::int64_t chosen = 0;
+  std::optional<Stop> stop;  ///< set: finished
+};
+
+/// The sequence group G of one prompt, with the tree r that it writes.
+class Group {
+ public:
+  Group(Sequence sequence, const AparOptions& options, const AparTokens& control,
+        const StreamRequest& request, Chooser chooser, const DecoderContext& context)
+      : sequence_(std::move(sequence)),
+        options_(options),
+        control_(control),
+        rule_(request.rule),
+        sampling_(request.sampling),
+        chooser_(std::move(chooser)),
+        context_(context),
+        eos_(context.eos()) {}
+
+  Step prompt(const Tokens& p);
+  void apar_decode(const StepResult& theta);
+  bool is_finished() const;
+  Step next();
+  Sequence& sequence() { return sequence_; }
+  Stream result();
+
+ private:
+  void fork(size_t s);
+  void append_token(Thread& s, const Choice& x);
+  std::optional<Stop> end_of(const Thread& s) const;
+  bool ends_sequence(Token x) const;
+  void release_cache(Thread& s, Stop stop);
+  std::vector<int> path(const Thread& s) const;
+  std::vector<std::vector<Token>> bans() const;
+  int alive() const;
+
+  Sequence sequence_;
+  AparOptions options_;
+  AparTokens control_;
+  StopRule rule_;
+  Sampling sampling_;
+  Chooser chooser_;
+  const DecoderContext& context_;
+  std::vector<Token> eos_;
+
+  int prompt_length_ = 0;
+  ParagraphTree r_;
+  Stream stream_;
+  std::vector<Thread> threads_;            // G, in order of birth
+  std::vector<int> readers_{1};            // by node: live threads whose path it is on
+  std::vector<std::vector<int>> rows_{1};  // by node: its rows in the cache
+};
+
+/// APARDECODE: one choice for every live thread.
+void Group::apar_decode(const StepResult& theta) {
+  const size_t snapshot = threads_.size();  // G grows below
+  size_t output = 0;
+  int& emitted = stream_.passes.emplace_back(0);
+  for (size_t i = 0; i < snapshot; ++i) {
+    if (threads_[i].stop) continue;
+    const RowLogits& logits = theta.outputs[output++];
+    const bool enough = options_.max_total > 0 && threads_.size() > 1 &&
+                        std::ssize(stream_.tokens) >= options_.max_total;
+    if (enough || chooser_.used_up()) {
+      release_cache(threads_[i], Stop::limit);
+      continue;
+    }
+    const Choice x = chooser_.choose(logits);
+    sequence_.emit(threads_[i].row);
+    ++emitted;
+    if (threads_[i].last_token == control_.fork) fork(i);
+    Thread& s = threads_[i];
+    append_token(s, x);
+    if (const auto stop = end_of(s)) release_cache(s, *stop);
+  }
+}
+
+/// s' <- s; s'.append_token([Child]); two new nodes, which become the threads' current ones.
+void Group::fork(size_t s) {
+  Thread child = threads_[s];
+  const auto [n, n_child] = r_.fork(threads_[s].node);
+  const std::vector<int> ancestors = r_.ancestors(n);
+  for (const int a : ancestors) ++readers_[static_cast<size_t>(a)];
+  for (const int made [[maybe_unused]] : {n, n_child}) {
+    sequence_.add_segment(ancestors);
+    readers_.push_back(1);
+    rows_.emplace_back();
+  }
+  threads_[s].node = n;
+  child.node = n_child;
+  child.depth += 1;
+  child.last_token = control_.child;
+  child.position += 1;
+  child.row = -1;
+  child.origin = Origin::forced;
+  child.bytes.clear();
+  child.chosen = 0;
+  threads_.push_back(std::move(child));
+  if (const auto stop = end_of(threads_.back())) release_cache(threads_.back(), *stop);
+}
+
+void Group::append_token(Thread& s, const Choice& x) {
+  s.last_token = x.token;
+  s.position += 1;
+  s.origin = Origin::chosen;
+  ++s.chosen;
+  stream_.tokens.push_back(x.token);
+  stream_.gaps.push_back(x.gap);
+  if (chooser_.forced()) stream_.unforced.push_back(x.unforced);
+  Counters& counters = sequence_.counters();
+  ++counters.chosen;
+  if (ends_sequence(x.token) || x.token == control_.fork || x.token == control_.child) return;
+  ++counters.text;
+  counters.text_attended += s.position;
+  ParagraphNode& node = r_.node(s.node);
+  node.tokens.push_back(x.token);
+  node.choices.push_back(static_cast<int>(stream_.tokens.size()) - 1);
+  if (context_.tokenizer) s.bytes += context_.tokenizer->bytes(x.token);
+}
+
+bool Group::ends_sequence(Token x) const {
+  return std::find(eos_.begin(), eos_.end(), x) != eos_.end();
+}
+
+/// Why s is finished with its last token, if it is.
+std::optional<Stop> Group::end_of(const Thread& s) const {
+  if (ends_sequence(s.last_token)) return Stop::eos;
+  if (!rule_.until.empty() && s.bytes.find(rule_.until) != std::string::npos)
+    return Stop::terminator;
+  if (s.position + 1 - prompt_length_ >= rule_.limit || chooser_.used_up()) return Stop::limit;
+  if (s.position >= context_.engine.model().config().positions()) return Stop::context;
+  return std::nullopt;
+}
+
+/// s is finished: rows that no live thread reads any more leave the cache.
+void Group::release_cache(Thread& s, Stop stop) {
+  s.stop = stop;
+  for (const int node : path(s))
+    if (--readers_[static_cast<size_t>(node)] == 0 && node > 0)
+      sequence_.release(std::exchange(rows_[static_cast<size_t>(node)], {}));
+}
+
+std::vector<int> Group::path(const Thread& s) const {
+  std::vector<int> nodes = r_.ancestors(s.node);
+  nodes.insert(nodes.begin(), s.node);
+  return nodes;
+}
+
+bool Group::is_finished() const { return alive() == 0; }
+
+int Group::alive() const {
+  return static_cast<int>(
+      std::count_if(threads_.begin(), threads_.end(), [](const Thread& s) { return !s.stop; }));
+}
+
+/// Ids that each live thread must not choose next (specs of APAR, A2 Bans): [Child] ever; [Fork]
+/// right behind a control token, in the deepest threads, and in so many of the youngest that all
+/// others could fork now without there being too many threads.
+std::vector<std::vector<Token>> Group::bans() const {
+  int room = options_.max_threads - alive();
+  for (const Thread& s : threads_) room -= !s.stop && s.last_token == control_.fork;
+  std::vector<std::vector<Token>> banned;
+  for (const Thread& s : threads_) {
+    if (s.stop) continue;
+    auto& ids = banned.emplace_back(std::vector<Token>{control_.child});
+    if (s.last_token == control_.fork || s.last_token == control_.child ||
+        (options_.max_depth > 0 && s.depth >= options_.max_depth) ||
+        (options_.max_threads > 0 && room-- <= 0))
+      ids.push_back(control_.fork);
+  }
+  return banned;
+}
+
+/// G = {p}: all of the prompt, in the root's segment.
+Step Group::prompt(const Tokens& p) {
+  Step step;
+  for (const Token token : p)
+    step.add(token, {.position = step.size(), .order = step.size(), .segment = 0, .rank = 0},
+             Origin::prompt);
+  prompt_length_ = step.size();
+  Thread s;
+  s.position = prompt_length_ - 1;
+  s.row = prompt_length_ - 1;
+  s.last_token = -1;  // a control token in the prompt forks nothing
+  threads_.push_back(std::move(s));
+  step.want(prompt_length_ - 1, sampling_, bans().front());
+  return step;
+}
+
+/// The last token of every live thread.
+Step Group::next() {
+  Step step;
+  const auto banned = bans();
+  const int first_row = sequence_.rows_fed();
+  for (Thread& s : threads_) {
+    if (s.stop) continue;
+    const int from = s.origin == Origin::chosen && !chooser_.forced() ? s.row : -1;
+    const int at = step.add(
+        s.last_token, {.position = s.position, .order = s.position, .segment = s.node, .rank = 0},
+        s.origin, from);
+    step.want(at, sampling_, banned[static_cast<size_t>(at)]);
+    s.row = first_row + at;
+    rows_[static_cast<size_t>(s.node)].push_back(s.row);
+  }
+  return step;
+}
+
+Stream Group::result() {
+  stream_.stop = *threads_.front().stop;
+  Counters& counters = sequence_.counters();
+  for (const Thread& s : threads_) {
+    counters.branch_lengths.push_back(s.chosen);
+    if (*s.stop == Stop::limit || *s.stop == Stop::context) stream_.stop = *s.stop;
+  }
+  if (context_.tokenizer) {
+    RestoredText text = restore(r_, *context_.tokenizer);
+    auto& written = stream_.written.emplace();
+    written.ends = std::move(text.ends);
+    for (const int node : r_.restore_order())
+      for (const int choice : r_.node(node).choices)
+        written.choices.push_back(static_cast<size_t>(choice));
+    stream_.bytes = std::move(text.bytes);
+  }
+  stream_.counters = sequence_.finish();
+  return std::move(stream_);
+}
+
+class Apar final : public FreeRunningDecoder {
+ public:
+  Apar(Asking asking, AparOptions options)
+      : FreeRunningDecoder(asking), options_(std::move(options)) {}
+
+  std::string_view name() const override { return "apar"; }
+  OrderedJson options() const override {
+    OrderedJson all = asking_options();
+    all.update({{"max_threads", options_.max_threads},
+                {"max_depth", options_.max_depth},
+                {"max_total", options_.max_total},
+                {"fork_token", options_.fork_token},
+                {"child_token", options_.child_token}});
+    return all;
+  }
+  Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
+
+ private:
+  AparOptions options_;
+};
+
+/// Algorithm 1.
+Task<Stream> Apar::stream(StreamRequest request, const DecoderContext& context) const {
+  const ModelConfig& config = context.engine.model().config();
+  check_prompt(request.name, request.prompt, config);
+  const AparTokens control = apar_tokens(options_, context.tokenizer, config.vocab_size);
+  const auto chance = context.chance(request.seed);
+  Group G(context.engine.open(request.name, "apar"), options_, control, request,
+          Chooser(*chance, request.oracle), context);
+  StepResult theta = co_await G.sequence().forward(G.prompt(request.prompt));
+  for (;;) {
+    G.apar_decode(theta);
+    if (G.is_finished()) break;
+    theta = co_await G.sequence().forward(G.next());
+  }
+  co_return G.result();  // RESTORE
+}
+
+}  // namespace
+
+std::unique_ptr<Decoder> make_apar(const Json& options) {
+  AparOptions chosen;
+  JsonReader read(options, "decoder apar");
+  const Asking asking = read_asking(read, "apar");
+  chosen.max_threads = read.optional<int>("max_threads", chosen.max_threads);
+  chosen.max_depth = read.optional<int>("max_depth", chosen.max_depth);
+  chosen.max_total = read.optional<int>("max_total", chosen.max_total);
+  chosen.fork_token = read_token_option(read, "fork_token");
+  chosen.child_token = read_token_option(read, "child_token");
+  read.finish();
+  for (const auto& [name, cap] : {std::pair{"max_threads", chosen.max_threads},
+                                  {"max_depth", chosen.max_depth},
+                                  {"max_total", chosen.max_total}})
+    if (cap < 0)
+      throw ConfigError(str("apar.", name, " is ", cap, ", expected 0 (no cap) or more"));
+  return std::make_unique<Apar>(asking, std::move(chosen));
+}
+
+}  // namespace pardec

@@ -1,0 +1,65 @@
+#include "decoders/control_tokens.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// The whole text as a number, if it is one.
+std::optional<long> as_number(const std::string& text) {
+  long number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, int vocab_size) {
+  const auto in_vocabulary = [&](long id) {
+    if (id < 0 || id >= vocab_size)
+      throw ConfigError(str(token.option, " is id ", id,
+                            ", the network's vocabulary goes from 0 to ", vocab_size - 1));
+    return static_cast<Token>(id);
+  };
+  if (const auto id = as_number(token.given)) return in_vocabulary(*id);
+  if (!tokenizer)
+    throw ConfigError(
+        str(token.option, token.given.empty() ? " is not given" : str(" is '", token.given, "'"),
+            " and no tokenizer is read, expected an id: --set ", token.option, "=ID"));
+  if (!token.given.empty()) {
+    if (const auto id = tokenizer->id(token.given)) return in_vocabulary(*id);
+    throw ConfigError(
+        str(token.option, " is '", token.given,
+            "', which is no token of tokenizer.json; expected one of its tokens, or an "
+            "id"));
+  }
+  for (const std::string& name : token.names)
+    if (const auto id = tokenizer->id(name)) return in_vocabulary(*id);
+  throw ConfigError(str("tokenizer.json has no token ", join(token.names, " or "),
+                        "; name one by id or text: --set ", token.option, "=ID"));
+}
+
+void check_different(const std::vector<ControlToken>& tokens, const Tokens& ids) {
+  for (size_t i = 0; i < ids.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (ids[i] == ids[j])
+        throw ConfigError(str(tokens[j].option, " and ", tokens[i].option, " are both id ", ids[i],
+                              ", expected two different tokens"));
+}
+
+std::string read_token_option(JsonReader& read, const std::string& key) {
+  const Json& value = read.any(key);
+  if (value.is_null()) return "";
+  if (value.is_string() && !value.get<std::string>().empty()) return value.get<std::string>();
+  if (value.is_number_integer()) return dump(value);
+  throw ConfigError(
+      str(read.where(key), " is ", dump(value), ", expected a token's id or its text"));
+}
+
+}  // namespace pardec

@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "src/support/json.hpp"
+#include "src/tokenizer/tokenizer.hpp"
+
+namespace pardec {
+
+/// A token that steers a decoder (apar: [Fork], [Child]; aspd: <Branch> and others).
+struct ControlToken {
+  std::string option;              ///< that names it, for messages: "apar.fork_token"
+  std::string given;               ///< the option's value: an id, or the token's text; may be empty
+  std::vector<std::string> names;  ///< how checkpoints spell it; the first that is found counts
+};
+
+/// Its id: what the option names, else the first of `names` in the tokenizer.
+///   tokenizer   null: ids alone can be given
+///   vocab_size  of the network
+/// ConfigError, which names the option: nothing is given and no name is found; the text is no
+/// token; the id is not in the network's vocabulary.
+Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, int vocab_size);
+
+/// Throws ConfigError where two of them have one id. `ids[i]` belongs to `tokens[i]`.
+void check_different(const std::vector<ControlToken>& tokens, const Tokens& ids);
+
+/// An option whose value is an id (a whole number) or a token's text; empty where it is absent.
+std::string read_token_option(JsonReader& read, const std::string& key);
+
+}  // namespace pardec

@@ -1,0 +1,264 @@
+#include "decoders/free_running.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/prompt/json_answer.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+Asking read_asking(JsonReader& read, std::string_view decoder) {
+  Asking asking;
+  const std::string ask = read.optional<std::string>("ask", "together");
+  asking.stack = read.optional<int>("stack", asking.stack);
+  if (ask != "together" && ask != "separately")
+    throw ConfigError(str(decoder, ".ask is '", ask, "', expected together or separately"));
+  asking.together = ask == "together";
+  if (asking.stack < 1)
+    throw ConfigError(str(decoder, ".stack is ", asking.stack, ", expected at least 1"));
+  return asking;
+}
+
+OrderedJson FreeRunningDecoder::asking_options() const {
+  return {{"ask", asking_.together ? "together" : "separately"}, {"stack", asking_.stack}};
+}
+
+void check_prompt(const std::string& name, const Tokens& prompt, const ModelConfig& config) {
+  if (prompt.empty())
+    throw ConfigError(str(name, ": the prompt has no token, expected at least one"));
+  if (prompt.size() > static_cast<size_t>(config.positions()))
+    throw ModelError(name, str("context overflow: the prompt has ", prompt.size(), " tokens, ",
+                               config.positions_key(), " is ", config.positions(),
+                               "; use a shorter prompt or a smaller stack"));
+}
+
+// --- StreamWriter ---
+
+StreamWriter::StreamWriter(Sequence& sequence, const StopRule& rule, bool forced, int position,
+                           const DecoderContext& context)
+    : sequence_(sequence),
+      context_(context),
+      rule_(rule),
+      forced_(forced),
+      position_(position),
+      eos_(rule.at_eos ? context.eos() : std::vector<Token>{}) {}
+
+int StreamWriter::add(std::span<const Choice> choices, std::span<const int> rows) {
+  size_t added = 0;
+  while (added < choices.size() && !ended_) {
+    add(choices[added], rows[added]);
+    ++added;
+  }
+  stream_.passes.push_back(static_cast<int>(added));
+  return static_cast<int>(added);
+}
+
+void StreamWriter::add(const Choice& choice, int row) {
+  sequence_.emit(row);
+  stream_.tokens.push_back(choice.token);
+  stream_.gaps.push_back(choice.gap);
+  stream_.last_row = row;
+  if (forced_) stream_.unforced.push_back(choice.unforced);
+  if (context_.tokenizer) stream_.bytes += context_.tokenizer->bytes(choice.token);
+  ended_ = true;
+  if (std::find(eos_.begin(), eos_.end(), choice.token) != eos_.end())
+    stream_.stop = Stop::eos;
+  else if (!rule_.until.empty() && stream_.bytes.find(rule_.until) != std::string::npos)
+    stream_.stop = Stop::terminator;
+  else if (static_cast<int>(stream_.tokens.size()) >= rule_.limit)
+    stream_.stop = Stop::limit;
+  else if (position_ >= context_.engine.model().config().positions())
+    stream_.stop = Stop::context;
+  else
+    ended_ = false;
+  ++position_;
+}
+
+int StreamWriter::room() const {
+  const int tokens = rule_.limit - static_cast<int>(stream_.tokens.size()) - 1;
+  return std::max(0, std::min(tokens, context_.engine.model().config().positions() - position_));
+}
+
+Stream StreamWriter::finish() {
+  Counters& counters = sequence_.counters();
+  const auto chosen = std::ssize(stream_.tokens);
+  counters.chosen += chosen;
+  const auto text = chosen - (stream_.stop == Stop::eos);
+  const auto before = position_ - chosen;
+  counters.text += text;
+  counters.text_attended += text * before + text * (text - 1) / 2;
+  counters.branch_lengths.push_back(chosen);
+  return std::move(stream_);
+}
+
+// --- jobs ---
+
+namespace {
+
+/// All tokens as they were chosen.
+Stream::Written as_chosen(const Stream& stream, const Tokenizer& tokenizer) {
+  Stream::Written written;
+  for (size_t i = 0; i < stream.tokens.size(); ++i) {
+    written.choices.push_back(i);
+    written.ends.push_back((i == 0 ? 0 : written.ends.back()) +
+                           tokenizer.bytes(stream.tokens[i]).size());
+  }
+  return written;
+}
+
+/// Tokens [begin, end) of each value in a JSON answer, counted in the order of the text: from
+/// behind its key up to and with the line break. Found by the keys' texts in order; empty where a
+/// key is missing.
+std::vector<std::pair<int, int>> value_spans(const Stream& stream, const std::vector<size_t>& ends,
+                                             const std::vector<Context>& contexts) {
+  const auto token_at = [&](size_t byte) {
+    return static_cast<int>(std::upper_bound(ends.begin(), ends.end(), byte) - ends.begin());
+  };
+  std::vector<std::pair<int, int>> spans;
+  size_t at = 0;
+  for (const Context& context : contexts)
+    for (const Field& field : context.fields) {
+      const std::string key = dump(Json(field.name)) + ":";
+      const size_t found = stream.bytes.find(key, at);
+      if (found == std::string::npos) {
+        spans.emplace_back(0, 0);
+        continue;
+      }
+      const size_t begin = found + key.size();
+      at = std::min(stream.bytes.find('\n', begin), stream.bytes.size());
+      spans.emplace_back(token_at(begin),
+                         std::min(token_at(at) + 1, static_cast<int>(ends.size())));
+    }
+  return spans;
+}
+
+/// The `index`-th stream of a job.
+StreamRequest stream_request(const Request& request, std::string name, Tokens prompt, StopRule rule,
+                             int index) {
+  StreamRequest out{
+      .name = std::move(name),
+      .prompt = std::move(prompt),
+      .rule = rule,
+      .sampling = request.job.sampling,
+      .seed = index == 0 ? request.job.seed : derive_seed(request.job.seed, str("stream ", index)),
+      .oracle = std::nullopt,
+      .accept_rate = request.accept_rate};
+  if (request.oracle) {
+    out.oracle = request.oracle->streams[static_cast<size_t>(index)];
+    out.rule.limit = std::min(out.rule.limit, static_cast<int>(out.oracle->size()));
+  }
+  return out;
+}
+
+Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& request,
+                              const DecoderContext& context) {
+  if (!context.tokenizer)
+    throw ConfigError(str(decoder.name(),
+                          " ask=together needs a tokenizer: it reads JSON; expected a Job, not "
+                          "token ids"));
+  StopRule rule;
+  rule.limit = request.job.limits.max_new_tokens;
+  rule.until = kAnswerClosing;
+  Stream stream = co_await decoder.stream(
+      stream_request(request, request.job.id, request.pieces.whole_prompt(), rule, 0), context);
+
+  Answers answers;
+  const std::string text = repair_utf8(stream.bytes);
+  const JsonAnswer parsed = parse_json_answer(text, request.job.contexts);
+  const Stream::Written written =
+      stream.written ? *stream.written : as_chosen(stream, *context.tokenizer);
+  const auto spans = request.oracle && !request.oracle->values.empty()
+                         ? request.oracle->values
+                         : value_spans(stream, written.ends, request.job.contexts);
+  size_t value = 0;
+  for (const auto& values : parsed.values) {
+    auto& fields = answers.fields.emplace_back();
+    for (const auto& read : values) {
+      FieldResult& field = fields.emplace_back();
+      field.text = read;
+      field.stop = stream.stop;
+      const auto [begin, end] = spans[value++];
+      for (auto i = static_cast<size_t>(begin);
+           i < std::min(static_cast<size_t>(end), written.choices.size()); ++i) {
+        const size_t choice = written.choices[i];
+        field.tokens.push_back(stream.tokens[choice]);
+        field.gaps.push_back(stream.gaps[choice]);
+        if (!stream.unforced.empty()) field.unforced.push_back(stream.unforced[choice]);
+      }
+    }
+  }
+  answers.text = std::string(kAnswerOpening) + text;
+  answers.tokens = std::move(stream.tokens);
+  answers.gaps = std::move(stream.gaps);
+  answers.stop = stream.stop;
+  answers.parsed = parsed.parsed;
+  answers.counters = std::move(stream.counters);
+  co_return answers;
+}
+
+/// What the streams cost together. They share forward passes: pass t gives every open one its t-th
+/// step.
+Counters shared_cost(const std::vector<Stream>& streams) {
+  Counters counters;
+  std::vector<int> emitted;  // by all streams in pass t
+  for (const Stream& stream : streams) {
+    counters += stream.counters;
+    if (emitted.size() < stream.passes.size()) emitted.resize(stream.passes.size());
+    for (size_t t = 0; t < stream.passes.size(); ++t) emitted[t] += stream.passes[t];
+  }
+  counters.forwards = std::ssize(emitted);
+  counters.emitted.clear();
+  for (const int count : emitted) ++counters.emitted[count];
+  return counters;
+}
+
+Task<Answers> decode_separately(const FreeRunningDecoder& decoder, const Request& request,
+                                const DecoderContext& context) {
+  StopRule rule;
+  rule.limit = request.form == Form::value ? request.job.limits.per_field
+                                           : request.job.limits.max_new_tokens;
+  std::vector<Task<Stream>> tasks;
+  for (size_t c = 0; c < request.pieces.fields.size(); ++c)
+    for (size_t f = 0; f < request.pieces.fields[c].size(); ++f)
+      tasks.push_back(decoder.stream(
+          stream_request(request, str(request.job.id, "/", c, "/", f),
+                         request.pieces.field_prompt(c, f), rule, static_cast<int>(tasks.size())),
+          context));
+  std::vector<Stream> streams = co_await all(std::move(tasks));
+
+  Answers answers;
+  answers.counters = shared_cost(streams);
+  if (streams.size() == 1) {  // one stream is an answer of its own; several stand with their fields
+    answers.tokens = streams[0].tokens;
+    answers.gaps = streams[0].gaps;
+    answers.stop = streams[0].stop;
+  }
+  auto stream = streams.begin();
+  for (const auto& fields : request.pieces.fields) {
+    auto& out = answers.fields.emplace_back();
+    for (size_t f = 0; f < fields.size(); ++f, ++stream) {
+      const std::string text = repair_utf8(stream->bytes);
+      answers.text += (answers.text.empty() ? "" : "\n") + text;
+      FieldResult& field = out.emplace_back();
+      field.text = request.form == Form::value ? parse_plain_value(text) : text;
+      field.tokens = std::move(stream->tokens);
+      field.unforced = std::move(stream->unforced);
+      field.gaps = std::move(stream->gaps);
+      field.stop = stream->stop;
+    }
+    answers.parsed.push_back(true);
+  }
+  co_return answers;
+}
+
+}  // namespace
+
+Task<Answers> FreeRunningDecoder::decode(const Request& request,
+                                         const DecoderContext& context) const {
+  return request.form == Form::json ? decode_together(*this, request, context)
+                                    : decode_separately(*this, request, context);
+}
+
+}  // namespace pardec

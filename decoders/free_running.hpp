@@ -1,0 +1,125 @@
+#pragma once
+// What the decoders that continue any prompt share (ar, speculative, ...): how a job is asked, when
+// a stream of choices ends, and how streams become answers. Such a decoder says only how one
+// stream is decoded.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decoders/decoder.hpp"
+
+namespace pardec {
+
+/// How a job is asked.
+struct Asking {
+  /// ask=together: one JSON answer for all fields; ask=separately: one prompt a field. Open prompts
+  /// are asked separately with one field.
+  bool together = true;
+  int stack = 1;  ///< J: contexts in one prompt (batch prompting)
+};
+/// Reads the options `ask` and `stack` of a decoder. ConfigError.
+Asking read_asking(JsonReader& read, std::string_view decoder);
+
+/// When a stream ends besides at end of sequence and where the network has no further position.
+struct StopRule {
+  int limit = 0;           ///< ids chosen at most
+  std::string_view until;  ///< the answer ends with the token that completes this text; empty: none
+  bool at_eos = true;
+};
+
+/// One stream that is to be decoded.
+struct StreamRequest {
+  std::string name;  ///< of its sequence in traces
+  Tokens prompt;
+  StopRule rule;
+  Sampling sampling;
+  std::uint64_t seed = 0;             ///< of its random decisions
+  std::optional<Tokens> oracle;       ///< ids that are chosen whatever the network says
+  std::optional<double> accept_rate;  ///< as in Request
+};
+
+/// What one stream of choices gave.
+struct Stream {
+  Tokens tokens;
+  Tokens unforced;  ///< under an oracle: what the network itself chose, one per token
+  std::vector<float> gaps;
+  std::string bytes;  ///< text of the tokens
+  /// Where the text has not all tokens as they were chosen: which it has, in its order, and where
+  /// each ends in `bytes`.
+  struct Written {
+    std::vector<size_t> choices, ends;
+  };
+  std::optional<Written> written;
+  Stop stop = Stop::limit;
+  int last_row = 0;         ///< the row that chose the last token, which is not fed
+  std::vector<int> passes;  ///< ids that each forward pass of the network gave
+  Counters counters;
+};
+
+/// Writes a stream down choice by choice, and sees its end.
+class StreamWriter {
+ public:
+  /// The first choice will stand at `position`. `sequence` and `context` outlive this.
+  StreamWriter(Sequence& sequence, const StopRule& rule, bool forced, int position,
+               const DecoderContext& context);
+
+  /// What one forward pass gave: its choices are the stream's next tokens, up to its end. Choice i
+  /// was made by row rows[i]. Returns how many of them entered.
+  int add(std::span<const Choice> choices, std::span<const int> rows);
+  bool ended() const { return ended_; }
+
+  /// How many candidates behind the newest token can still enter together with one more token:
+  /// more of them are behind the stream's end for sure.
+  int room() const;
+  /// Ends of sequence that end this stream.
+  const std::vector<Token>& eos() const { return eos_; }
+  const Tokens& tokens() const { return stream_.tokens; }
+
+  /// Counts the stream among those of its sequence, and hands it out (without `counters`: a
+  /// sequence may have further streams).
+  Stream finish();
+
+ private:
+  void add(const Choice& choice, int row);
+
+  Sequence& sequence_;
+  const DecoderContext& context_;
+  StopRule rule_;
+  bool forced_;
+  int position_;  // of the next choice
+  std::vector<Token> eos_;
+  bool ended_ = false;
+  Stream stream_;
+};
+
+/// A row at its natural position in the one segment of a plain text.
+inline RowLabel text_label(int position) {
+  return {.position = position, .order = position, .segment = 0, .rank = 0};
+}
+
+/// Throws where a prompt is empty (ConfigError) or longer than the network (ModelError).
+void check_prompt(const std::string& name, const Tokens& prompt, const ModelConfig& config);
+
+/// A decoder that continues any prompt.
+class FreeRunningDecoder : public Decoder {
+ public:
+  explicit FreeRunningDecoder(Asking asking) : asking_(asking) {}
+  Form form() const override { return asking_.together ? Form::json : Form::value; }
+  int stack() const override { return asking_.stack; }
+  Task<Answers> decode(const Request& request, const DecoderContext& context) const override;
+
+  /// Decodes one stream. REQUIRES: `context` and the decoder outlive the task.
+  virtual Task<Stream> stream(StreamRequest request, const DecoderContext& context) const = 0;
+
+ protected:
+  /// `ask` and `stack`, as the first of a decoder's options.
+  OrderedJson asking_options() const;
+
+ private:
+  Asking asking_;
+};
+
+}  // namespace pardec

@@ -1,0 +1,53 @@
+#include "decoders/control_tokens.hpp"
+
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/data.hpp"
+#include "tests/support/decoding.hpp"
+
+using namespace pardec;
+using namespace pardec::test;
+
+TEST_CASE("control tokens: by option, else by name, else an error that says how to name them") {
+  TemporaryFolder folder;
+  write_file(folder.path() / "tokenizer.json", line_break_tokenizer().dump());
+  const Tokenizer tokenizer = Tokenizer::load(folder.path() / "tokenizer.json");
+  const auto find = [&](const std::string& given, const std::vector<std::string>& names) {
+    return find_control_token({"x.fork_token", given, names}, &tokenizer, 600);
+  };
+  CHECK(find("", {"[Fork]", "<pad>", "<unk>"}) == 3);  // the first name that is there
+  CHECK(find("17", {"<pad>"}) == 17);                  // what is given goes before what is found
+  CHECK(find("<unk>", {"<pad>"}) == 2);
+  CHECK(find_control_token({"x.fork_token", "17", {}}, nullptr, 600) == 17);
+
+  CHECK_THROWS_WITH(find("", {"[Fork]", "[F]"}),
+                    "tokenizer.json has no token [Fork] or [F]; name one by id or text: --set "
+                    "x.fork_token=ID");
+  CHECK_THROWS_WITH(
+      find("[Fork]", {"<pad>"}),
+      "x.fork_token is '[Fork]', which is no token of tokenizer.json; expected one of "
+      "its tokens, or an id");
+  CHECK_THROWS_WITH(find("600", {}),
+                    "x.fork_token is id 600, the network's vocabulary goes from 0 to 599");
+  CHECK_THROWS_AS(find("-1", {}), ConfigError);
+  CHECK_THROWS_WITH(find_control_token({"x.fork_token", "", {"<pad>"}}, nullptr, 600),
+                    "x.fork_token is not given and no tokenizer is read, expected an id: --set "
+                    "x.fork_token=ID");
+  CHECK_THROWS_AS(find_control_token({"x.fork_token", "<pad>", {}}, nullptr, 600), ConfigError);
+
+  CHECK_NOTHROW(check_different({{"a", "", {}}, {"b", "", {}}}, {1, 2}));
+  CHECK_THROWS_WITH(check_different({{"a", "", {}}, {"b", "", {}}}, {1, 1}),
+                    "a and b are both id 1, expected two different tokens");
+}
+
+TEST_CASE("control tokens: an option is an id or a text") {
+  const Json object = {{"a", 5}, {"b", "[Fork]"}, {"c", 1.5}, {"d", ""}, {"e", true}};
+  JsonReader read(object, "decoder x");
+  CHECK(read_token_option(read, "a") == "5");
+  CHECK(read_token_option(read, "b") == "[Fork]");
+  CHECK(read_token_option(read, "absent") == "");
+  CHECK_THROWS_AS(read_token_option(read, "c"), ConfigError);
+  CHECK_THROWS_AS(read_token_option(read, "d"), ConfigError);
+  CHECK_THROWS_AS(read_token_option(read, "e"), ConfigError);
+}
