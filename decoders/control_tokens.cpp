@@ -29,9 +29,9 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
   };
   if (const auto id = as_number(token.given)) return in_vocabulary(*id);
   if (!tokenizer)
-    throw ConfigError(
-        str(token.option, token.given.empty() ? " is not given" : str(" is '", token.given, "'"),
-            " and no tokenizer is read, expected an id: --set ", token.option, "=ID"));
+    throw ConfigError(str(token.option,
+                          token.given.empty() ? " is not given" : str(" is '", token.given, "'"),
+                          " and no tokenizer is read, expected an id: --set ", token.setting));
   if (!token.given.empty()) {
     if (const auto id = tokenizer->id(token.given)) return in_vocabulary(*id);
     throw ConfigError(
@@ -42,7 +42,7 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
   for (const std::string& name : token.names)
     if (const auto id = tokenizer->id(name)) return in_vocabulary(*id);
   throw ConfigError(str("tokenizer.json has no token ", join(token.names, " or "),
-                        "; name one by id or text: --set ", token.option, "=ID"));
+                        "; name one by id or text: --set ", token.setting));
 }
 
 void check_different(const std::vector<ControlToken>& tokens, const Tokens& ids) {

@@ -12,6 +12,7 @@ struct ControlToken {
   std::string option;              ///< that names it, for messages: "apar.fork_token"
   std::string given;               ///< the option's value: an id, or the token's text; may be empty
   std::vector<std::string> names;  ///< how checkpoints spell it; the first that is found counts
+  std::string setting = option + "=ID";  ///< what a user writes to name it, for messages
 };
 
 /// Its id: what the option names, else the first of `names` in the tokenizer.

@@ -3,8 +3,10 @@
 
 #include "decoders/apar.hpp"
 #include "decoders/ar.hpp"
+#include "decoders/aspd.hpp"
 #include "decoders/decoder.hpp"
 #include "decoders/hpd.hpp"
+#include "decoders/space.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -44,12 +46,24 @@ const std::vector<DecoderEntry>& decoders() {
        /*free_running=*/false,
        make_hpd,
        {"references", "recorded"}},
+      {"space",
+       "Yi et al., SPACE",
+       {"ask", "stack", "k", "extra", "mask_token"},
+       /*free_running=*/true,
+       make_space,
+       {"accept"}},
       {"apar",
        "Liu et al., arXiv:2401.06761",
        {"ask", "stack", "max_threads", "max_depth", "max_total", "fork_token", "child_token"},
        /*free_running=*/true,
        make_apar,
        {"recorded"}},
+      {"aspd",
+       "Chen et al., arXiv:2508.08895",
+       {"ask", "positions", "mask", "max_steps", "tokens"},
+       /*free_running=*/true,
+       make_aspd,
+       {}},
   };
   return kDecoders;
 }

@@ -25,4 +25,26 @@ double usd_per_thousand(double examples_per_second, double usd_per_hour) {
   return 1000 * usd_per_hour / (3600 * examples_per_second);
 }
 
+ParallelMetrics parallel_metrics(std::span<const ParallelCounts> answers) {
+  const auto ratio = [](std::int64_t a, std::int64_t b) {
+    return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : 0.0;
+  };
+  ParallelMetrics sum;
+  std::int64_t parallel = 0;
+  for (const ParallelCounts& answer : answers) {
+    sum.dp_all += ratio(answer.branch_tokens, answer.generated);
+    sum.tps += 1e9 * ratio(answer.generated, answer.decode_ns);
+    if (answer.groups == 0) continue;
+    ++parallel;
+    sum.dp += ratio(answer.branch_tokens, answer.generated);
+    sum.abn += ratio(answer.branches, answer.groups);
+    sum.p_tps += 1e9 * ratio(answer.branch_tokens, answer.parallel_ns);
+  }
+  const auto all = static_cast<double>(answers.empty() ? 1 : answers.size());
+  const auto with_group = static_cast<double>(parallel > 0 ? parallel : 1);
+  return {sum.dp / with_group,  sum.dp_all / all,
+          sum.abn / with_group, static_cast<double>(parallel) / all,
+          sum.tps / all,        sum.p_tps / with_group};
+}
+
 }  // namespace pardec

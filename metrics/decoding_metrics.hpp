@@ -19,4 +19,28 @@ std::int64_t pad_columns(std::span<const BranchLengths> batch);
 /// device (specs of HPD, A2; paper, Table 1).
 double usd_per_thousand(double examples_per_second, double usd_per_hour);
 
+/// What one answer of serial and parallel stages is made of (specs of ASPD, B2 Metrics).
+struct ParallelCounts {
+  std::int64_t generated = 0;  ///< A: all its tokens, control tokens and forced ones included
+  std::int64_t branch_tokens =
+      0;                         ///< B: those in branches, <Branch>, prefix and </Branch> included
+  std::int64_t groups = 0;       ///< parallel stages
+  std::int64_t branches = 0;     ///< of all of them
+  std::int64_t decode_ns = 0;    ///< time of all stages, the first forward pass apart
+  std::int64_t parallel_ns = 0;  ///< time of the parallel stages
+};
+
+/// ASPD, section 4.1 (specs of ASPD, B2 Metrics; B4, item 14).
+struct ParallelMetrics {
+  double dp = 0;      ///< degree of parallelism: mean of B / A over answers with a group
+  double dp_all = 0;  ///< the same over all answers
+  double abn = 0;    ///< average branch number: mean of branches / groups over answers with a group
+  double ppd = 0;    ///< share of answers with a group
+  double tps = 0;    ///< mean of A per second
+  double p_tps = 0;  ///< mean of B per second of the parallel stages, over answers with a group
+};
+
+/// Means over no answer are 0.
+ParallelMetrics parallel_metrics(std::span<const ParallelCounts> answers);
+
 }  // namespace pardec

@@ -7,7 +7,10 @@
 #include "datasets/attribute_extraction.hpp"
 #include "decoders/apar_format.hpp"
 #include "decoders/ar_format.hpp"
+#include "decoders/aspd_format.hpp"
 #include "decoders/hpd_format.hpp"
+#include "decoders/space.hpp"
+#include "decoders/space_format.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/project_files.hpp"
 #include "src/cli/training_data.hpp"
@@ -27,12 +30,16 @@ namespace {
 struct TrainFlags {
   std::string model, tokenizer, data_root, split = "train", chat_template = "plain", prompt_file,
                                            dtype = "fp32", out, progress = "auto", fork_token,
-                                           child_token;
+                                           child_token, mask_token;
   std::vector<std::string> dataset, extra, format{"ar", "hpd"};
+  std::string aspd_positions = "same-seq", aspd_mask = "independent", aspd_tokens;
   int stack = 6, ar_stack = 1, k_max = 30, share_prefix = 4, threads = 0;
   std::uint64_t seed = 1;
   std::int64_t limit = 0;
   double validation = 0.1, recombine = 0;
+  int masks = 5;
+  double ar_share = 0.5;
+  bool one_pass = false;
   LoopOptions loop;
   TrainerOptions trainer;
   bool resume = false;
@@ -50,6 +57,9 @@ void check(const TrainFlags& flags) {
   at_least("--stack", flags.stack, 1);
   at_least("--ar-stack", flags.ar_stack, 1);
   at_least("--k-max", flags.k_max, 1);
+  at_least("--masks", flags.masks, 1);
+  if (!(flags.ar_share >= 0 && flags.ar_share <= 1))
+    throw ConfigError(str("--ar-share is ", flags.ar_share, ", expected a share from 0 to 1"));
   at_least("--share-prefix", flags.share_prefix, 1);
   at_least("--threads", flags.threads, 0);
   at_least("--limit", flags.limit, 0);
@@ -112,7 +122,8 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const TrainFlags& flag
                                                           const Tokenizer& tokenizer,
                                                           const ModelConfig& config) {
   std::vector<std::unique_ptr<TrainingFormat>> formats;
-  const std::vector<std::string> known{"ar", "ar-value", "hpd", "apar", "apar-unrolled"};
+  const std::vector<std::string> known{"ar",   "ar-value",      "hpd",  "space",     "space-value",
+                                       "apar", "apar-unrolled", "aspd", "aspd-value"};
   const auto end_of_sequence = [&](const std::string& name) {
     if (config.eos.empty())
       throw ConfigError(str("format ", name,
@@ -128,6 +139,14 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const TrainFlags& flag
     } else if (name == "ar-value") {
       formats.push_back(make_ar_format({.together = false, .eos = end_of_sequence(name)}, tokenizer,
                                        config.positions()));
+    } else if (name == "space" || name == "space-value") {
+      SpaceFormatOptions options{.ar = {.stack = flags.ar_stack},
+                                 .k = flags.masks,
+                                 .p_ar = flags.ar_share,
+                                 .one_pass = flags.one_pass};
+      if (name == "space-value") options.ar = {.together = false, .eos = end_of_sequence(name)};
+      options.mask = space_mask_token(flags.mask_token, &tokenizer, config.vocab_size);
+      formats.push_back(make_space_format(options, tokenizer, config.positions()));
     } else if (name == "apar" || name == "apar-unrolled") {
       const AparTokens control =
           apar_tokens({.fork_token = flags.fork_token, .child_token = flags.child_token},
@@ -137,6 +156,15 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const TrainFlags& flag
                                           .control = control,
                                           .eos = end_of_sequence(name)},
                                          tokenizer, config.positions()));
+    } else if (name == "aspd" || name == "aspd-value") {
+      AspdFormatOptions options;
+      options.decoder.together = name == "aspd";
+      options.decoder.positions = parse_aspd_positions(flags.aspd_positions);
+      options.decoder.shared = parse_aspd_mask(flags.aspd_mask);
+      options.decoder.tokens = flags.aspd_tokens;
+      if (!options.decoder.together) options.eos = end_of_sequence(name);
+      formats.push_back(
+          make_aspd_format(options, tokenizer, config.positions(), config.vocab_size));
     } else {
       throw ConfigError(str("unknown training format '", name, "'", known_names(name, known)));
     }
@@ -192,34 +220,48 @@ Data read_data(const TrainFlags& flags) {
 OrderedJson settings(const TrainFlags& flags, const Start& start) {
   OrderedJson model = {{"config", start.config}};
   if (start.weights) model["start_sha256"] = sha256_file(*start.weights / "model.safetensors");
-  return {{"model", model},
-          {"tokenizer_sha256", sha256_file(start.tokenizer)},
-          {"dataset", flags.dataset},
-          {"split", flags.split},
-          {"limit", flags.limit},
-          {"format", flags.format},
-          {"stack", flags.stack},
-          {"ar_stack", flags.ar_stack},
-          {"k_max", flags.k_max},
-          {"share_prefix", flags.share_prefix},
-          {"recombine", flags.recombine},
-          {"fork_token", flags.fork_token},
-          {"child_token", flags.child_token},
-          {"chat_template", flags.chat_template},
-          {"seed", flags.seed},
-          {"validation", flags.validation},
-          {"epochs", flags.loop.epochs},
-          {"steps", flags.loop.steps},
-          {"batch_tokens", flags.loop.batch_tokens},
-          {"micro_tokens", flags.trainer.micro_tokens},
-          {"lr", flags.loop.learning_rate},
-          {"lr_floor", flags.loop.floor},
-          {"warmup", flags.loop.warmup},
-          {"weight_decay", flags.trainer.adamw.weight_decay},
-          {"betas", {flags.trainer.adamw.beta1, flags.trainer.adamw.beta2}},
-          {"clip", flags.trainer.clip},
-          {"dtype", flags.dtype},
-          {"threads", threads()}};
+  OrderedJson all = {{"model", model},
+                     {"tokenizer_sha256", sha256_file(start.tokenizer)},
+                     {"dataset", flags.dataset},
+                     {"split", flags.split},
+                     {"limit", flags.limit},
+                     {"format", flags.format},
+                     {"stack", flags.stack},
+                     {"ar_stack", flags.ar_stack},
+                     {"k_max", flags.k_max},
+                     {"share_prefix", flags.share_prefix},
+                     {"recombine", flags.recombine},
+                     {"chat_template", flags.chat_template},
+                     {"seed", flags.seed},
+                     {"validation", flags.validation},
+                     {"epochs", flags.loop.epochs},
+                     {"steps", flags.loop.steps},
+                     {"batch_tokens", flags.loop.batch_tokens},
+                     {"micro_tokens", flags.trainer.micro_tokens},
+                     {"lr", flags.loop.learning_rate},
+                     {"lr_floor", flags.loop.floor},
+                     {"warmup", flags.loop.warmup},
+                     {"weight_decay", flags.trainer.adamw.weight_decay},
+                     {"betas", {flags.trainer.adamw.beta1, flags.trainer.adamw.beta2}},
+                     {"clip", flags.trainer.clip},
+                     {"dtype", flags.dtype},
+                     {"threads", threads()}};
+  const auto taught = [&](std::string_view decoder) {
+    return std::any_of(flags.format.begin(), flags.format.end(),
+                       [&](const std::string& name) { return name.starts_with(decoder); });
+  };
+  if (taught("space"))
+    all["space"] = {{"masks", flags.masks},
+                    {"ar_share", flags.ar_share},
+                    {"mask_token", flags.mask_token},
+                    {"one_pass", flags.one_pass}};
+  if (taught("apar"))
+    all["apar"] = {{"fork_token", flags.fork_token}, {"child_token", flags.child_token}};
+  if (taught("aspd"))
+    all["aspd"] = {{"positions", flags.aspd_positions},
+                   {"mask", flags.aspd_mask},
+                   {"tokens", flags.aspd_tokens}};
+  return all;
 }
 
 /// The flags that were given, as one line.
@@ -229,7 +271,8 @@ std::string command_of(const CLI::App& app) {
     if (option->count() == 0 || option->get_lnames().empty()) continue;
     const std::string flag = "--" + option->get_lnames().front();
     if (flag == "--resume" || flag == "--help") continue;
-    command += str(" ", flag, " ", join(option->results(), ","));
+    command += " " + flag;
+    if (option->get_items_expected_max() > 0) command += " " + join(option->results(), ",");
   }
   return command;
 }
@@ -383,14 +426,15 @@ Verb train_verb() {
         add("--limit", flags->limit, "titles of each dataset, spread over categories; 0: all", "N")
             ->capture_default_str();
         add("--format", flags->format,
-            "what a sequence looks like: ar (JSON answer), ar-value (one field), hpd, apar (each "
-            "value "
-            "a thread), apar-unrolled (the same, one plain sequence a thread)",
+            "what a sequence looks like: ar (JSON answer), ar-value (one field), hpd, space and "
+            "space-value (those of ar with masks), apar (each value a thread), apar-unrolled (the "
+            "same, one plain sequence a thread), aspd (JSON answer, a context's values in "
+            "parallel), aspd-value (one field, as its markup says)",
             "A,B")
             ->delimiter(',')
             ->capture_default_str();
         add("--stack", flags->stack, "hpd: products in one prompt", "N")->capture_default_str();
-        add("--ar-stack", flags->ar_stack, "ar, apar: products in one prompt", "N")
+        add("--ar-stack", flags->ar_stack, "ar, space, apar: products in one prompt", "N")
             ->capture_default_str();
         add("--fork-token", flags->fork_token,
             "apar: [Fork] by id or text where tokenizer.json has no such name", "TOKEN");
@@ -401,6 +445,23 @@ Verb train_verb() {
             "share of the titles that each epoch makes anew, with values of other titles and "
             "invented ones",
             "X");
+        add("--aspd-positions", flags->aspd_positions,
+            "aspd: same-seq, same-max, same-re or fix-N, as it will decode", "NAME")
+            ->capture_default_str();
+        add("--aspd-mask", flags->aspd_mask, "aspd: independent or shared, as it will decode",
+            "NAME")
+            ->capture_default_str();
+        add("--aspd-tokens", flags->aspd_tokens,
+            "aspd: title, /title, branch, /branch, para, /para by id or text; else by name",
+            "A;B;...");
+        add("--masks", flags->masks, "space: masks behind a cut answer (k)", "N")
+            ->capture_default_str();
+        add("--ar-share", flags->ar_share, "space: share of sequences without masks (p_ar)", "X")
+            ->capture_default_str();
+        add("--mask-token", flags->mask_token,
+            "space: [M] by id or text where tokenizer.json has no such name", "TOKEN");
+        app.add_flag("--one-pass", flags->one_pass,
+                     "space: masks beside the whole answer, instead of in place of its rest");
         add("--share-prefix", flags->share_prefix,
             "sequences of a category that share one copy of their instruction; same loss, less "
             "work",

@@ -27,21 +27,22 @@ std::string stack_key(const Example& example) {
 }  // namespace
 
 std::vector<TrainingSample> TitleSource::epoch(std::int64_t epoch) const {
-  Rng rng(derive_seed(parts_.seed, str("training epoch ", epoch)));
+  const std::uint64_t seed = derive_seed(parts_.seed, str("training epoch ", epoch));
   std::vector<Example> examples = parts_.train;
+  Rng rng(derive_seed(seed, "recombine"));
   if (parts_.recombine > 0)
     for (Example& example : examples)
       if (rng.uniform() < parts_.recombine) example = recombiner_.recombine(example, rng);
-  return samples(examples, rng);
+  return samples(examples, seed);
 }
 
 std::vector<TrainingSample> TitleSource::validation() const {
-  Rng rng(derive_seed(parts_.seed, "validation"));
-  return samples(parts_.held_out, rng);
+  return samples(parts_.held_out, derive_seed(parts_.seed, "validation"));
 }
 
 std::vector<TrainingSample> TitleSource::samples(const std::vector<Example>& examples,
-                                                 Rng& rng) const {
+                                                 std::uint64_t seed) const {
+  Rng rng(seed);
   std::map<std::string, std::vector<const Example*>> groups;
   for (const Example& example : examples) groups[stack_key(example)].push_back(&example);
   const ChatTemplate& chat = find_chat_template(parts_.chat_template);
@@ -60,6 +61,7 @@ std::vector<TrainingSample> TitleSource::samples(const std::vector<Example>& exa
         example.job = make_job(together.front()->id, together, parts_.prompt, flags);
         example.pieces = make_pieces(example.job, format->form(), parts_.prompt, chat, tokenizer_);
         example.references = references_of(together);
+        example.seed = derive_seed(seed, example.job.id);
         for (TrainingSample& sample : format->samples(example)) alike.push_back(std::move(sample));
       }
       for (TrainingSample& sample : share_prefixes(std::move(alike), parts_.share))

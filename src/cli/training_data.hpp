@@ -34,7 +34,8 @@ class TitleSource final : public SampleSource {
   const Parts& parts() const { return parts_; }
 
  private:
-  std::vector<TrainingSample> samples(const std::vector<Example>& examples, Rng& rng) const;
+  std::vector<TrainingSample> samples(const std::vector<Example>& examples,
+                                      std::uint64_t seed) const;
 
   Parts parts_;
   const Tokenizer& tokenizer_;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "metrics/decoding_metrics.hpp"
 #include "src/model/device.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -157,13 +158,17 @@ OrderedJson answers_json(const Job& job, const Decoder& decoder, const Answers& 
                         {"tokens", field.tokens},
                         {"stop", name(field.stop)}});
     }
-  return {{"id", job.id},
-          {"decoder", decoder.name()},
-          {"options", decoder.options()},
-          {"answers", fields},
-          {"text", answers.text},
-          {"tokens", answers.tokens},
-          {"counters", to_json(answers.counters)}};
+  const Counters& c = answers.counters;
+  OrderedJson counters = to_json(c);
+  if (c.generated > 0) {
+    const ParallelCounts counts{c.generated,      c.branch_tokens, c.groups,
+                                c.group_branches, c.decode_ns,     c.parallel_ns};
+    const ParallelMetrics of = parallel_metrics(std::span(&counts, 1));
+    counters.update({{"dp", of.dp}, {"abn", of.abn}, {"tps", of.tps}, {"p_tps", of.p_tps}});
+  }
+  return {{"id", job.id},        {"decoder", decoder.name()}, {"options", decoder.options()},
+          {"answers", fields},   {"text", answers.text},      {"tokens", answers.tokens},
+          {"counters", counters}};
 }
 
 }  // namespace pardec

@@ -39,6 +39,11 @@ Counters& Counters::operator+=(const Counters& other) {
   for (const auto& [tokens, count] : other.emitted) emitted[tokens] += count;
   add_by_place(drafted, other.drafted);
   add_by_place(accepted, other.accepted);
+  generated += other.generated;
+  branch_tokens += other.branch_tokens;
+  groups += other.groups;
+  group_branches += other.group_branches;
+  parallel_ns = std::max(parallel_ns, other.parallel_ns);
   return *this;
 }
 
@@ -64,7 +69,12 @@ OrderedJson to_json(const Counters& c) {
           {"parallel_ratio", c.parallel_ratio()},
           {"emitted", emitted},
           {"drafted", c.drafted},
-          {"accepted", c.accepted}};
+          {"accepted", c.accepted},
+          {"generated", c.generated},
+          {"branch_tokens", c.branch_tokens},
+          {"groups", c.groups},
+          {"group_branches", c.group_branches},
+          {"parallel_ns", c.parallel_ns}};
 }
 
 }  // namespace pardec

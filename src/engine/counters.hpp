@@ -38,6 +38,13 @@ struct Counters {
   /// them entered the answer.
   void count_draft(int candidates, int kept);
 
+  // Of decoders that fork an answer into branches and go on behind them (ASPD); 0 elsewhere.
+  std::int64_t generated = 0;       ///< A: tokens of the answer, control tokens and forced ones too
+  std::int64_t branch_tokens = 0;   ///< B: those of them in branches
+  std::int64_t groups = 0;          ///< stages decoded in parallel
+  std::int64_t group_branches = 0;  ///< branches of them all
+  std::int64_t parallel_ns = 0;     ///< time spent in them
+
   /// Adds another sequence of the same generation: counts and peaks add up, of times that ran side
   /// by side the longer holds. Forward passes add up too: where sequences share them, the decoder
   /// counts them anew.

@@ -57,7 +57,8 @@ struct Sequence::State {
   /// Number of the next forward pass in the trace.
   int next_step() const { return first_step + static_cast<int>(counters.forwards); }
   void close_forward();
-  void account(const Step& step, int first_row);
+  void account(const Step& step);
+  void note_predictions(const Step& step, const StepResult& result);
 };
 
 /// A step that a coroutine waits for.
@@ -68,7 +69,7 @@ struct Engine::Waiting {
   StepResult result;
   std::exception_ptr error;
   std::coroutine_handle<> awaiting;
-  bool queued = false;
+  std::list<Waiting*>* queue = nullptr;  ///< where it stands while it waits
   bool held = false;  // not in this forward pass, for want of cache
 };
 
@@ -79,6 +80,9 @@ struct Engine::Packed {
   Tokens tokens;
   std::vector<RowLabel> labels;
   std::vector<OutputRequest> outputs;
+  HiddenRows hidden;
+  bool later = false;  ///< some branch may ask for further rows
+  int again = 0;       ///< rows before the new ones, which were given up
 
   void hold() {
     for (Waiting* branch : branches) branch->held = true;
@@ -97,6 +101,14 @@ Sequence::Sequence(Sequence&&) noexcept = default;
 Sequence::~Sequence() = default;  // one that was not finished, as its job failed, leaves no trace
 
 Sequence::ForwardAwaiter Sequence::forward(Step step) { return {*state_, std::move(step)}; }
+
+Sequence::ForwardAwaiter Sequence::later(const StepResult& seen,
+                                         std::vector<OutputRequest> outputs) {
+  Step step;
+  step.outputs = std::move(outputs);
+  return {*state_, std::move(step), &seen};
+}
+
 int Sequence::add_segment(const std::vector<int>& sees) { return state_->segments.add(sees); }
 void Sequence::relabel(int row, const RowLabel& label) { state_->cache.relabel(row, label); }
 Counters& Sequence::counters() { return state_->counters; }
@@ -157,7 +169,7 @@ void Sequence::State::close_forward() {
 }
 
 /// Books the rows of one branch's step, which have just been fed.
-void Sequence::State::account(const Step& step, int first_row) {
+void Sequence::State::account(const Step& step) {
   counters.fed += step.size();
   tokens.insert(tokens.end(), step.tokens.begin(), step.tokens.end());
   for (const Origin origin : step.origins) {
@@ -185,26 +197,39 @@ void Sequence::State::account(const Step& step, int first_row) {
     trace->banned.emplace_back();
     trace->dropped_at.emplace_back();
   }
-  if (trace)
-    for (const auto& output : step.outputs)
-      trace->banned[static_cast<size_t>(first_row + output.index)] = output.banned;
+}
+
+/// What the rows that were asked for would choose.
+void Sequence::State::note_predictions(const Step& step, const StepResult& result) {
+  if (!trace) return;
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    const auto row = static_cast<size_t>(result.first_row + step.outputs[i].index);
+    trace->predicts[row] = result.outputs[i].best;
+    trace->banned[row] = step.outputs[i].banned;
+  }
 }
 
 // --- ForwardAwaiter ---
 
-Sequence::ForwardAwaiter::ForwardAwaiter(State& state, Step step)
-    : waiting_(new Engine::Waiting{state.engine, state, std::move(step), {}, nullptr, {}, false}) {}
+Sequence::ForwardAwaiter::ForwardAwaiter(State& state, Step step, const StepResult* seen)
+    : waiting_(new Engine::Waiting{state.engine, state, std::move(step), {}, nullptr, {}, nullptr}),
+      further_(seen != nullptr) {
+  if (!seen) return;
+  waiting_->result.first_row = seen->first_row;
+  waiting_->result.hidden = seen->hidden;
+}
 
 Sequence::ForwardAwaiter::~ForwardAwaiter() {
-  if (waiting_->queued)
-    std::replace(waiting_->engine.waiting_.begin(), waiting_->engine.waiting_.end(), waiting_.get(),
+  if (waiting_->queue)
+    std::replace(waiting_->queue->begin(), waiting_->queue->end(), waiting_.get(),
                  static_cast<Engine::Waiting*>(nullptr));
 }
 
 void Sequence::ForwardAwaiter::await_suspend(std::coroutine_handle<> awaiting) {
+  Engine& engine = waiting_->engine;
   waiting_->awaiting = awaiting;
-  waiting_->queued = true;
-  waiting_->engine.waiting_.push_back(waiting_.get());
+  waiting_->queue = further_ ? &engine.asking_ : &engine.waiting_;
+  waiting_->queue->push_back(waiting_.get());
 }
 
 StepResult Sequence::ForwardAwaiter::await_resume() {
@@ -285,7 +310,8 @@ void Engine::Packed::feed_again() {
     all.push_back(sequence->tokens[static_cast<size_t>(slot.row)]);
     all_labels.push_back(slot.label);
   }
-  for (OutputRequest& output : outputs) output.index += static_cast<int>(all.size());
+  again = static_cast<int>(all.size());
+  for (OutputRequest& output : outputs) output.index += again;
   all.insert(all.end(), tokens.begin(), tokens.end());
   all_labels.insert(all_labels.end(), labels.begin(), labels.end());
   tokens = std::move(all);
@@ -380,6 +406,17 @@ void Engine::schedule(std::vector<Packed>& packed) {
 }
 
 void Engine::step() {
+  // Further rows first: they belong to the pass that is over.
+  if (asking_.empty()) {
+    forward();
+    resume(waiting_);
+  } else {
+    answer_later();
+    resume(asking_);
+  }
+}
+
+void Engine::forward() {
   // Rows of one sequence enter together: group by sequence, both in order of arrival.
   std::vector<Waiting*> arrived(waiting_.begin(), waiting_.end());
   std::erase(arrived, nullptr);
@@ -390,13 +427,14 @@ void Engine::step() {
     auto found = std::find_if(packed.begin(), packed.end(),
                               [&](const Packed& p) { return p.sequence == &waiting->sequence; });
     if (found == packed.end())
-      found = packed.insert(packed.end(), Packed{&waiting->sequence, {}, {}, {}, {}});
+      found = packed.insert(packed.end(), Packed{.sequence = &waiting->sequence});
     waiting->result.first_row =
         found->sequence->cache.rows_fed() + static_cast<int>(found->tokens.size());
     for (auto output : waiting->step.outputs) {
       output.index += static_cast<int>(found->tokens.size());
       found->outputs.push_back(std::move(output));
     }
+    found->later |= waiting->step.later;
     found->branches.push_back(waiting);
     found->tokens.insert(found->tokens.end(), waiting->step.tokens.begin(),
                          waiting->step.tokens.end());
@@ -416,7 +454,8 @@ void Engine::step() {
     std::vector<SequenceStep> steps;
     for (auto& p : packed) {
       p.sequence->close_forward();
-      steps.push_back({&p.sequence->cache, &p.sequence->segments, p.tokens, p.labels, p.outputs});
+      steps.push_back({&p.sequence->cache, &p.sequence->segments, p.tokens, p.labels, p.outputs,
+                       p.later ? &p.hidden : nullptr});
     }
     try {
       const std::int64_t before = clock_.now_ns();
@@ -429,12 +468,11 @@ void Engine::step() {
         for (Waiting* branch : packed[s].branches) {
           for (size_t i = 0; i < branch->step.outputs.size(); ++i)
             branch->result.outputs.push_back(std::move(logits[s][next++]));
-          sequence.account(branch->step, branch->result.first_row);
-          if (sequence.trace)
-            for (size_t i = 0; i < branch->step.outputs.size(); ++i)
-              sequence.trace->predicts[static_cast<size_t>(branch->result.first_row +
-                                                           branch->step.outputs[i].index)] =
-                  branch->result.outputs[i].best;
+          if (branch->step.later)
+            branch->result.hidden = packed[s].hidden.from(packed[s].again + branch->result.first_row -
+                                                          packed[s].branches[0]->result.first_row);
+          sequence.account(branch->step);
+          sequence.note_predictions(branch->step, branch->result);
         }
         Counters& counters = sequence.counters;
         if (counters.forwards++ == 0) counters.prefill_ns = now - sequence.opened_ns;
@@ -447,19 +485,38 @@ void Engine::step() {
         for (Waiting* branch : p.branches) branch->error = std::current_exception();
     }
   }
+}
 
-  // A resumed branch may end others, which then withdraw: the list is read entry by entry, and new
-  // ones join behind.
-  auto next = waiting_.begin();
-  for (size_t left = waiting_.size(); left > 0; --left) {
+void Engine::answer_later() {
+  std::vector<Waiting*> asked(asking_.begin(), asking_.end());
+  std::erase(asked, nullptr);
+  std::vector<FurtherRows> further;
+  for (const Waiting* waiting : asked)
+    further.push_back({waiting->result.hidden, waiting->step.outputs});
+  try {
+    auto logits = model_.further(further);
+    for (size_t i = 0; i < asked.size(); ++i) {
+      asked[i]->result.outputs = std::move(logits[i]);
+      asked[i]->sequence.note_predictions(asked[i]->step, asked[i]->result);
+    }
+  } catch (...) {
+    for (Waiting* waiting : asked) waiting->error = std::current_exception();
+  }
+}
+
+/// Goes on with all that stand in the queue now, but for those that were held back. A resumed branch may end others, which then
+/// withdraw: the list is read entry by entry, and new ones join behind.
+void Engine::resume(std::list<Waiting*>& queue) {
+  auto next = queue.begin();
+  for (size_t left = queue.size(); left > 0; --left) {
     Waiting* waiting = *next;
     if (waiting && waiting->held) {
       ++next;
       continue;
     }
-    next = waiting_.erase(next);
+    next = queue.erase(next);
     if (!waiting) continue;
-    waiting->queued = false;
+    waiting->queue = nullptr;
     waiting->awaiting.resume();
   }
 }
@@ -486,7 +543,7 @@ std::int64_t Engine::run(int count, int live, const std::function<Task<void>(int
       task = tasks.erase(task);
     }
     if (next < count && static_cast<int>(tasks.size()) < std::max(live, 1)) continue;
-    if (waiting_.empty() && !tasks.empty())
+    if (waiting_.empty() && asking_.empty() && !tasks.empty())
       throw std::logic_error("Engine::run: a task waits for something that is no forward pass");
     if (!tasks.empty()) step();
   }

@@ -32,6 +32,7 @@ struct Step {
   std::vector<Origin> origins;
   std::vector<int> from;  ///< row whose choice a token is, -1 for the others
   std::vector<OutputRequest> outputs;
+  bool later = false;  ///< logits of further rows may be asked for when these have been seen
 
   /// Returns the token's index in the step.
   int add(Token token, const RowLabel& label, Origin origin, int from_row = -1);
@@ -43,6 +44,7 @@ struct Step {
 struct StepResult {
   int first_row = 0;               ///< name of the step's first row; the others follow
   std::vector<RowLogits> outputs;  ///< in the order they were asked for
+  HiddenRows hidden;               ///< of the step's rows, where it said `later`
 };
 
 /// The rows of one text in the cache. Branches of one sequence await their forwards separately;
@@ -57,6 +59,11 @@ class Sequence {
   /// co_await: the forward pass that feeds `step`. Throws ModelError for an id or position that the
   /// network lacks, before anything of the step is fed.
   ForwardAwaiter forward(Step step);
+  /// co_await: the logits of further rows of a step that was fed with `later`, by their index in
+  /// it, as StepResult::outputs. No forward pass: the head alone runs, over the rows that all
+  /// sequences ask for at this point. REQUIRES: `seen` is the result of that step; none was fed
+  /// since.
+  ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
   int add_segment(const std::vector<int>& sees);
   /// Rows that were rejected or replaced.
@@ -144,22 +151,26 @@ class Engine {
   void schedule(std::vector<Packed>& packed);
   void set_aside(Packed& late);
   std::int64_t blocks(std::int64_t rows) const;
+  void forward();
+  void answer_later();
+  void resume(std::list<Waiting*>& queue);
 
   Model& model_;
   const Clock& clock_;
   std::function<void(const Trace&)> sink_;
   std::int64_t model_ns_ = 0;
-  std::list<Waiting*> waiting_;            // in order of arrival
+  std::list<Waiting*> waiting_;            // for a forward pass, in order of arrival
+  std::list<Waiting*> asking_;             // for further rows of the last one
   std::list<Sequence::State*> sequences_;  // all that are open, oldest first
   CacheBudget budget_;
   CacheReport report_;
 };
 
-/// Awaits one forward pass. Lives in the frame of the coroutine that waits: destroying the frame
-/// withdraws the step.
+/// Awaits one forward pass, or further rows of it. Lives in the frame of the coroutine that waits:
+/// destroying the frame withdraws the step.
 class Sequence::ForwardAwaiter {
  public:
-  ForwardAwaiter(State& state, Step step);
+  ForwardAwaiter(State& state, Step step, const StepResult* seen = nullptr);
   ForwardAwaiter(const ForwardAwaiter&) = delete;
   ForwardAwaiter& operator=(const ForwardAwaiter&) = delete;
   ~ForwardAwaiter();
@@ -169,6 +180,7 @@ class Sequence::ForwardAwaiter {
 
  private:
   std::unique_ptr<Engine::Waiting> waiting_;
+  bool further_;  // rows of the last pass, not a pass of its own
 };
 
 }  // namespace pardec

@@ -35,6 +35,33 @@ struct RowLogits {
   std::vector<double> probabilities;  ///< [vocab], only when sampling; sums to 1
 };
 
+/// What the last layer made of the rows of a step, kept on the device so that logits of further
+/// rows can be had when the first have been seen.
+class HiddenRows {
+ public:
+  struct Storage;  ///< the tensor; src/model/transformer.hpp
+  HiddenRows() = default;
+  explicit HiddenRows(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
+  /// The same from row `first` on.
+  HiddenRows from(int first) const {
+    HiddenRows rest = *this;
+    rest.first_ += first;
+    return rest;
+  }
+  const Storage* storage() const { return storage_.get(); }
+  int first() const { return first_; }
+
+ private:
+  std::shared_ptr<const Storage> storage_;
+  int first_ = 0;
+};
+
+/// Rows of a step that has been computed, and what is wanted of them.
+struct FurtherRows {
+  HiddenRows hidden;
+  std::span<const OutputRequest> outputs;  ///< their indices count from the first of `hidden`
+};
+
 /// The tokens that one sequence feeds in one forward pass.
 struct SequenceStep {
   KvCache* cache = nullptr;  ///< gets the new rows appended, alive
@@ -42,6 +69,7 @@ struct SequenceStep {
   std::span<const Token> tokens;
   std::span<const RowLabel> labels;  ///< one per token
   std::span<const OutputRequest> outputs;
+  HiddenRows* hidden = nullptr;  ///< gets the step's rows, where given
 };
 
 /// A decoder-only transformer with its weights. Which row sees which is decided by `visible` alone;
@@ -73,6 +101,10 @@ class Model {
   /// synchronised when it returns. An id outside the vocabulary or a position outside [0,
   /// max_position) is a ModelError, before anything is computed.
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps);
+
+  /// The head alone, over further rows of steps that were computed with `hidden`. Returns one
+  /// vector per entry, one RowLogits per output. A row that the step has not is a std::logic_error.
+  std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);
 
   struct Network;  // the tensors and the differentiable forward; src/model/transformer.hpp
   Network& network() { return *network_; }

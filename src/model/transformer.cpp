@@ -455,6 +455,14 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
                 }
                 return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
               });
+  std::int64_t begin = 0;
+  for (const SequenceStep& step : steps) {
+    const auto count = std::ssize(step.tokens);
+    if (step.hidden)
+      *step.hidden = HiddenRows(
+          std::make_shared<HiddenRows::Storage>(HiddenRows::Storage{x.narrow(0, begin, count)}));
+    begin += count;
+  }
   if (wanted.size() != rows.ids.size() || !std::is_sorted(wanted.begin(), wanted.end()))
     x = x.index_select(0, on_device(network, wanted));
   const at::Tensor result =
@@ -463,6 +471,24 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
   for (const SequenceStep& step : steps) step.cache->storage().append(step.labels);
   return result;
 }
+
+namespace {
+
+/// Results in a row, dealt out to the parts whose outputs they are.
+template <typename Part>
+std::vector<std::vector<RowLogits>> by_part(std::vector<RowLogits> results,
+                                            std::span<const Part> parts) {
+  std::vector<std::vector<RowLogits>> dealt;
+  auto next = results.begin();
+  for (const Part& part : parts) {
+    const auto end = next + std::ssize(part.outputs);
+    dealt.emplace_back(std::make_move_iterator(next), std::make_move_iterator(end));
+    next = end;
+  }
+  return dealt;
+}
+
+}  // namespace
 
 std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep> steps) {
   const c10::NoGradGuard no_grad;
@@ -476,14 +502,28 @@ std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep>
       !network_->device.is_cpu())  // else the copy of the results has waited for the device
     for (const SequenceStep& step : steps)
       if (!step.tokens.empty()) step.cache->storage().keys.back().narrow(1, 0, 1).cpu();
-  std::vector<std::vector<RowLogits>> results;
-  auto next = reduced.begin();
-  for (const SequenceStep& step : steps) {
-    const auto end = next + std::ssize(step.outputs);
-    results.emplace_back(std::make_move_iterator(next), std::make_move_iterator(end));
-    next = end;
+  return by_part(std::move(reduced), steps);
+}
+
+std::vector<std::vector<RowLogits>> Model::further(std::span<const FurtherRows> rows) {
+  const c10::NoGradGuard no_grad;
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  std::vector<at::Tensor> hidden;
+  std::vector<const OutputRequest*> requests;
+  for (const FurtherRows& part : rows) {
+    std::vector<std::int64_t> indices;
+    for (const OutputRequest& output : part.outputs) {
+      const std::int64_t row = part.hidden.first() + output.index;
+      if (!part.hidden.storage() || row < 0 || row >= part.hidden.storage()->rows.size(0))
+        throw std::logic_error(str("Model::further: row ", row, " was not kept"));
+      indices.push_back(row);
+      requests.push_back(&output);
+    }
+    if (!indices.empty())
+      hidden.push_back(part.hidden.storage()->rows.index_select(0, on_device(*network_, indices)));
   }
-  return results;
+  if (requests.empty()) return std::vector<std::vector<RowLogits>>(rows.size());
+  return by_part(reduce_logits(output(*network_, at::cat(hidden, 0)), requests), rows);
 }
 
 std::vector<std::pair<std::string, at::Tensor>> Model::Network::named_parameters() const {

@@ -77,6 +77,10 @@ struct KvCache::Storage {
   void move(at::Device device);
 };
 
+struct HiddenRows::Storage {
+  at::Tensor rows;  ///< [n, hidden], before the final norm
+};
+
 /// Logits of a whole sequence without a cache, [n, vocab] in the network's dtype; row i sees row j
 /// (of any order of arrival) iff `visible`. Gradients reach the weights that require them. Errors
 /// as Model::forward.

@@ -31,9 +31,10 @@ class Tokenizer {
   /// Ids of one piece of a text that is cut at known borders and tokenized piece by piece. Only the
   /// first piece (the first that is not empty) gets what belongs to a text's beginning: the dummy
   /// prefix (Prepend, Metaspace) before its first stretch of plain text and the post-processor's
-  /// leading tokens; Strip takes white space off that stretch's beginning alone. decode(pieces joined, skip_special) is the normalised text without its special
-  /// tokens; with Metaspace, which puts no prefix before a space, a space at the text's very
-  /// beginning is lost, as with PyPI `tokenizers`.
+  /// leading tokens; Strip takes white space off that stretch's beginning alone. decode(pieces
+  /// joined, skip_special) is the normalised text without its special tokens; with Metaspace, which
+  /// puts no prefix before a space, a space at the text's very beginning is lost, as with PyPI
+  /// `tokenizers`.
   Tokens encode_piece(std::string_view text, bool first) const;
 
   /// As `decode(ids, skip_special_tokens)`; bytes that are no UTF-8 come out as U+FFFD, as there.

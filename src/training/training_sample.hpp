@@ -34,6 +34,7 @@ struct TrainingExample {
   Pieces pieces;  ///< of the format's form
   std::vector<std::vector<std::optional<std::string>>>
       references;  ///< [context][field]; empty: absent
+  std::uint64_t seed = 1;  ///< of what a format draws: another one in each epoch
 };
 
 /// How a decoder's sequences look in training. It lives with the decoder and lays out what the

@@ -16,19 +16,6 @@ using namespace pardec::test;
 
 namespace {
 
-/// Ids in, ids out, as `generate --prompt-tokens`.
-Request open_request(const std::string& id, const Tokens& prompt, int limit) {
-  Request request;
-  request.form = Form::free;
-  request.job.id = id;
-  request.job.contexts.push_back({"prompt", "", "", {{"answer", "", {}}}});
-  request.job.limits.max_new_tokens = limit;
-  request.pieces.prefix = prompt;
-  request.pieces.contexts.emplace_back();
-  request.pieces.fields.push_back({Tokens{}});
-  return request;
-}
-
 Tokens random_prompt(std::uint64_t seed, int length = 6) {
   Rng rng(seed);
   Tokens prompt;

@@ -56,6 +56,10 @@ TEST_CASE("answers alone equal answers packed with others") {
       {"apar",
        {{"fork_token", 393}, {"child_token", 394}, {"stack", 3}, {"max_depth", 0}},
        {.temperature = 1.0}},
+      {"space", {{"k", 2}, {"mask_token", "<unk>"}, {"stack", 3}}, {}},
+      {"space",
+       {{"k", 3}, {"mask_token", "<unk>"}, {"ask", "separately"}},
+       {.temperature = 1.0, .top_k = 20}},
   };
   for (const char* family : {"llama", "qwen3"}) {
     Json eos = Json::array();

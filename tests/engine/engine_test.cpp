@@ -2,6 +2,7 @@
 #include "src/engine/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "src/support/error.hpp"
@@ -207,7 +208,7 @@ TEST_CASE(
     static Task<void> run(Engine& engine, TestClock& clock, Counters& out) {
       Sequence sequence = engine.open("timed", "test");  // reads 1000
       const Tokens prompt{1, 2, 3};
-      co_await sequence.forward(causal_step(prompt, 0, Origin::prompt));  // reads 2000 behind it
+      co_await sequence.forward(causal_step(prompt, 0, Origin::prompt));  // reads 2000 before, 3000 behind it
       clock.now += 5'000'000;
       const Tokens next{4};
       co_await sequence.forward(causal_step(next, 3));
@@ -221,9 +222,10 @@ TEST_CASE(
         task.result();
         f.clock.now += 7'000'000;
       });
-  CHECK(counters.prefill_ns == 1000);
-  CHECK(counters.decode_ns == 5'002'000);
-  CHECK(counters.total_ns == 5'003'000);
+  CHECK(counters.prefill_ns == 2000);
+  CHECK(counters.decode_ns == 5'003'000);
+  CHECK(counters.total_ns == 5'005'000);
+  CHECK(f.engine.model_ns() == 2000);
   CHECK(outside == 7'001'000);
   CHECK(counters.forwards == 2);
   CHECK(counters.prompt == 3);
@@ -265,4 +267,91 @@ TEST_CASE("a trace folds runs of visible rows") {
         R"({"request":"r","decoder":"d","tokens":[4,5],"position":[0,9],"step":[0,1],)"
         R"("visible":[[0],[[0,3],5,[7,9]]],"predicts":[5,null],"from":[null,0],)"
         R"("banned":[null,[3]],"dropped_at":[null,2],"emitted":[0]})");
+}
+
+namespace {
+
+/// What a job saw of its rows: at once, and asked for afterwards.
+struct Seen {
+  std::vector<RowLogits> at_once, later;
+};
+
+/// Four rows, of which the last is asked for at once and the rest afterwards; `all` at once
+/// instead.
+Task<void> asking_job(Engine& engine, std::string name, Tokens prompt, bool all, Seen& seen) {
+  Sequence sequence = engine.open(name, "test");
+  Step step = causal_step(prompt, 0, Origin::prompt);
+  step.later = !all;
+  const Sampling sampling{.temperature = 0.7};
+  for (int i = 0; all && i + 1 < step.size(); ++i) step.want(i, sampling, {3});
+  StepResult result = co_await sequence.forward(std::move(step));
+  seen.at_once = result.outputs;
+  if (all) {
+    seen.later.assign(seen.at_once.begin() + 1, seen.at_once.end());
+  } else {
+    std::vector<OutputRequest> further;
+    for (int i = 0; i + 1 < std::ssize(prompt); ++i)
+      further.push_back({.index = i, .sampling = sampling, .banned = {3}});
+    StepResult more = co_await sequence.later(result, std::move(further));
+    seen.later = std::move(more.outputs);
+  }
+  Step next = causal_step({1}, sequence.rows_fed());
+  co_await sequence.forward(std::move(next));
+  sequence.finish();
+}
+
+}  // namespace
+
+TEST_CASE("logits that are asked for when others have been seen are those of their rows") {
+  Fixture f;
+  const std::vector<Tokens> prompts{{5, 6, 7, 8}, {9, 10}, {11, 12, 13}};
+  std::vector<Seen> at_once(3), later(3);
+  f.run(3, 3, [&](int i) {
+    const auto job = static_cast<size_t>(i);
+    return asking_job(f.engine, str("at once ", i), prompts[job], true, at_once[job]);
+  });
+  f.run(3, 3, [&](int i) {
+    const auto job = static_cast<size_t>(i);
+    return asking_job(f.engine, str("later ", i), prompts[job], false, later[job]);
+  });
+  for (size_t job = 0; job < 3; ++job) {
+    INFO("job " << job << " " << f.errors[job]);
+    REQUIRE(later[job].later.size() == prompts[job].size() - 1);
+    REQUIRE(at_once[job].later.size() == later[job].later.size());
+    CHECK(later[job].at_once.size() == 1);
+    for (size_t i = 0; i < later[job].later.size(); ++i) {
+      const RowLogits &a = at_once[job].later[i], &b = later[job].later[i];
+      CHECK(a.best == b.best);
+      CHECK(std::abs(a.best_logit - b.best_logit) < 1e-4);  // fp32, other rows beside it
+      CHECK(b.probabilities[3] == 0);
+      for (size_t id = 0; id < a.probabilities.size(); ++id)
+        REQUIRE(std::abs(a.probabilities[id] - b.probabilities[id]) < 1e-4);
+    }
+    const Trace &one = f.traces.at(str("at once ", job)), &two = f.traces.at(str("later ", job));
+    CHECK(one.predicts == two.predicts);
+    CHECK(one.banned == two.banned);
+    CHECK(one.step == two.step);  // no pass of its own
+  }
+}
+
+TEST_CASE("rows of a step that were not kept cannot be asked for") {
+  Fixture f;
+  std::string error;
+  f.engine.run(
+      1, 1,
+      [&](int) -> Task<void> {
+        Sequence sequence = f.engine.open("late", "test");
+        Step step = causal_step({1, 2}, 0);
+        const StepResult result = co_await sequence.forward(std::move(step));
+        std::vector<OutputRequest> further(1);
+        co_await sequence.later(result, std::move(further));
+      },
+      [&](int, Task<void>& task) {
+        try {
+          task.result();
+        } catch (const std::logic_error& e) {
+          error = e.what();
+        }
+      });
+  CHECK(error == "Model::further: row 0 was not kept");
 }

@@ -30,3 +30,23 @@ TEST_CASE("the paper's prices follow from its throughputs") {
     CHECK(usd_per_thousand(row.throughput - 0.005, 30.13 / 8) >= row.usd - 0.0005);
   }
 }
+
+TEST_CASE("parallel metrics: ASPD's worked example, beside an answer without a group") {
+  const ParallelCounts worked{21, 12, 1, 2, 3'000'000'000, 500'000'000};
+  const ParallelMetrics one = parallel_metrics(std::vector{worked});
+  CHECK(one.dp == 12.0 / 21.0);
+  CHECK(one.abn == 2);
+  CHECK(one.ppd == 1);
+  CHECK(one.tps == 7);
+  CHECK(one.p_tps == 24);
+  const ParallelCounts serial{10, 0, 0, 0, 2'000'000'000, 0};
+  const ParallelCounts twice{40, 30, 2, 5, 4'000'000'000, 1'000'000'000};
+  const ParallelMetrics all = parallel_metrics(std::vector{worked, serial, twice, serial});
+  CHECK(all.dp == (12.0 / 21.0 + 0.75) / 2);
+  CHECK(all.dp_all == (12.0 / 21.0 + 0.75) / 4);
+  CHECK(all.abn == 2.25);
+  CHECK(all.ppd == 0.5);
+  CHECK(all.tps == (7.0 + 5 + 10 + 5) / 4);
+  CHECK(all.p_tps == 27);
+  CHECK(parallel_metrics({}).ppd == 0);
+}

@@ -194,6 +194,18 @@ Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer
   return request;
 }
 
+Request open_request(const std::string& id, const Tokens& prompt, int max_new_tokens) {
+  Request request;
+  request.form = Form::free;
+  request.job.id = id;
+  request.job.limits.max_new_tokens = max_new_tokens;
+  request.job.contexts.push_back({"prompt", "", "", {{"answer", "", {}}}});
+  request.pieces.prefix = prompt;
+  request.pieces.contexts.emplace_back();
+  request.pieces.fields.push_back({Tokens{}});
+  return request;
+}
+
 const Answers& Ran::of(size_t i) const {
   if (!answers.at(i)) throw std::runtime_error(str("request ", i, " failed: ", errors[i]));
   return *answers[i];
@@ -268,7 +280,7 @@ Replay replay(const SlowTransformer& slow, const Trace& trace, double tolerance)
       wrong(i, "is not what row ", from, " chose before");
   }
   auto logits = slow.logits(trace.tokens, trace.position, trace.visible);
-  for (size_t i = 0; i < logits.size(); ++i)
+  for (size_t i = 0; i < trace.tokens.size(); ++i)
     for (const Token id : trace.banned[i])
       logits[i][static_cast<size_t>(id)] = -std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < trace.tokens.size(); ++i) {

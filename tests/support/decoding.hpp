@@ -39,6 +39,8 @@ class TinyNetwork {
 /// A job over `products` made-up texts with fields A1 .. An; equal arguments, equal job.
 Job random_job(const std::string& id, int products, int fields, std::uint64_t seed);
 Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer);
+/// An open prompt of these ids, as `generate --prompt-tokens` makes it.
+Request open_request(const std::string& id, const Tokens& prompt, int max_new_tokens);
 
 /// What came of a list of requests.
 struct Ran {

@@ -1,9 +1,13 @@
 // What is taught: the specification's worked example by letter, and real ids beside the decoders'.
 #include <algorithm>
+#include <cmath>
+#include <set>
+#include <stdexcept>
 
 #include "decoders/apar_format.hpp"
 #include "decoders/ar_format.hpp"
 #include "decoders/hpd_format.hpp"
+#include "decoders/space_format.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "tests/support/catch.hpp"
@@ -219,7 +223,7 @@ TEST_CASE("apar: what is taught is what the decoder does under an oracle, and re
     // Train what you decode: the rows are the same, with the same positions and paths.
     const Trace& trace = ran.traces.begin()->second;
     REQUIRE(trace.tokens.size() == sample.tokens.size());
-    const auto path = [](const auto& tokens, const auto& position, const auto& keys) {
+    const auto path_of = [](const auto& tokens, const auto& position, const auto& keys) {
       Tokens path(keys.size());
       for (const auto key : keys)
         path.at(static_cast<size_t>(position(key))) = tokens[static_cast<size_t>(key)];
@@ -227,13 +231,13 @@ TEST_CASE("apar: what is taught is what the decoder does under an oracle, and re
     };
     std::vector<Tokens> fed, taught;
     for (const auto& seen : trace.visible)
-      fed.push_back(path(
+      fed.push_back(path_of(
           trace.tokens, [&](int k) { return trace.position[static_cast<size_t>(k)]; }, seen));
     for (const RowLabel& q : sample.labels) {
       std::vector<int> seen;
       for (size_t k = 0; k < sample.labels.size(); ++k)
         if (visible(q, sample.labels[k], sample.segments)) seen.push_back(static_cast<int>(k));
-      taught.push_back(path(
+      taught.push_back(path_of(
           sample.tokens, [&](int k) { return sample.labels[static_cast<size_t>(k)].position; },
           seen));
     }
@@ -242,7 +246,8 @@ TEST_CASE("apar: what is taught is what the decoder does under an oracle, and re
     CHECK((fed == taught));
     // The text's ids are ar's.
     Tokens of_ar, of_apar;
-    for (const auto& [row, target] : ar->samples(example).front().targets) of_ar.push_back(target);
+    const std::vector<TrainingSample> plain = ar->samples(example);
+    for (const auto& [row, target] : plain.front().targets) of_ar.push_back(target);
     const ParagraphTree tree = json_answer_tree(example, tokenizer);
     for (const int node : tree.restore_order())
       of_apar.insert(of_apar.end(), tree.node(node).tokens.begin(), tree.node(node).tokens.end());
@@ -251,4 +256,105 @@ TEST_CASE("apar: what is taught is what the decoder does under an oracle, and re
   CHECK_THROWS_AS(
       make_apar_format(options, tokenizer, 20)->samples(example_of(tokenizer, *decoder, 2, 3, 1)),
       ConfigError);
+}
+
+namespace {
+
+std::vector<int> positions_of(const TrainingSample& sample) {
+  std::vector<int> positions;
+  for (const RowLabel& label : sample.labels) positions.push_back(label.position);
+  return positions;
+}
+
+}  // namespace
+
+TEST_CASE("space: the worked example of the specification (SAR-SFT)") {
+  constexpr Token M = 77, kEos = 99;
+  const TrainingSample causal = causal_sample({1, 2}, {5, 6, 7, 8, 9, kEos});
+  const TrainingSample sample = sar_sample(causal, 1, 2, M);
+  CHECK(sample.tokens == Tokens{1, 2, 5, M, M});
+  CHECK(positions_of(sample) == std::vector<int>{0, 1, 2, 3, 4});
+  CHECK(mask_of(sample) == std::vector<std::string>{"10000", "11000", "11100", "11110", "11111"});
+  CHECK(sample.targets == std::vector<std::pair<int, Token>>{{1, 5}, {2, 6}, {3, 7}, {4, 8}});
+
+  // s = 0 .. 3; the last mask of the last guesses the end of sequence.
+  CHECK(sar_sample(causal, 0, 2, M).tokens == Tokens{1, 2, M, M});
+  const TrainingSample end = sar_sample(causal, 3, 2, M);
+  CHECK(end.tokens == Tokens{1, 2, 5, 6, 7, M, M});
+  CHECK(end.targets.back() == std::pair<int, Token>{6, kEos});
+  CHECK_THROWS_AS(sar_sample(causal, 4, 2, M), std::logic_error);
+  CHECK_THROWS_AS(sar_sample(causal, -1, 2, M), std::logic_error);
+}
+
+TEST_CASE("space in one pass: the answer stays whole, and it and the masks do not see each other") {
+  constexpr Token M = 77, kEos = 99;
+  const TrainingSample causal = causal_sample({1, 2}, {5, 6, 7, 8, 9, kEos});
+  const TrainingSample sample = sar_sample(causal, 1, 2, M, true);
+  CHECK(sample.tokens == Tokens{1, 2, 5, 6, 7, 8, 9, M, M});
+  CHECK(positions_of(sample) == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 3, 4});
+  CHECK(mask_of(sample) == std::vector<std::string>{"100000000", "110000000", "111000000",
+                                                    "111100000", "111110000", "111111000",
+                                                    "111111100", "111000010", "111000011"});
+  CHECK(sample.targets == std::vector<std::pair<int, Token>>{
+                              {1, 5}, {2, 6}, {3, 7}, {4, 8}, {5, 9}, {6, kEos}, {7, 7}, {8, 8}});
+}
+
+TEST_CASE("space: a share of AR's sequences gets masks, everywhere, anew by seed") {
+  TinyNetwork network;
+  const Tokenizer& tokenizer = network.tokenizer();
+  const Token mask = tokenizer.vocab_size();
+  for (const bool together : {true, false}) {
+    const ArFormatOptions ar{.together = together, .stack = 2, .eos = 0};
+    const auto plain = make_ar_format(ar, tokenizer, 2048);
+    const auto decoder = make_decoder("ar", {{"ask", together ? "together" : "separately"}});
+    TrainingExample example = example_of(tokenizer, *decoder, 2, 2, 3);
+    const std::vector<TrainingSample> causal = plain->samples(example);
+    const int k = 3;
+    const auto format =
+        make_space_format({.ar = ar, .k = k, .p_ar = 0.5, .mask = mask}, tokenizer, 2048);
+    CHECK(format->name() == (together ? "space" : "space-value"));
+    CHECK(format->form() == plain->form());
+    CHECK(format->stack() == plain->stack());
+    int all = 0, masked = 0, possible = 0;
+    std::vector<std::set<int>> places(causal.size());
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+      example.seed = seed;
+      const std::vector<TrainingSample> samples = format->samples(example);
+      REQUIRE(samples.size() == causal.size());
+      for (size_t i = 0; i < samples.size(); ++i) {
+        const auto N = std::ssize(causal[i].targets);
+        ++all;
+        possible += N >= k + 1;
+        if (samples[i].tokens == causal[i].tokens) continue;
+        ++masked;
+        REQUIRE(std::count(samples[i].tokens.begin(), samples[i].tokens.end(), mask) == k);
+        const int s = static_cast<int>(std::ssize(samples[i].targets)) - k - 1;
+        places[i].insert(s);
+        REQUIRE(samples[i].tokens == sar_sample(causal[i], s, k, mask).tokens);
+        REQUIRE(samples[i].targets == sar_sample(causal[i], s, k, mask).targets);
+      }
+    }
+    // Binomial: four deviations.
+    CHECK(std::abs(masked - possible / 2.0) < 4 * std::sqrt(possible / 4.0));
+    for (size_t i = 0; i < causal.size(); ++i) {
+      const auto N = std::ssize(causal[i].targets);
+      if (N >= k + 1 && N < 25) {
+        CHECK(*places[i].begin() == 0);
+        CHECK(*places[i].rbegin() == N - k - 1);
+        CHECK(std::ssize(places[i]) == N - k);
+      }
+      if (N < k + 1) CHECK(places[i].empty());
+    }
+    example.seed = 7;
+    CHECK(format->samples(example)[0].tokens == format->samples(example)[0].tokens);
+    const auto always =
+        make_space_format({.ar = ar, .k = k, .p_ar = 1, .mask = mask}, tokenizer, 2048);
+    const auto never =
+        make_space_format({.ar = ar, .k = k, .p_ar = 0, .mask = mask}, tokenizer, 2048);
+    for (size_t i = 0; i < causal.size(); ++i) {
+      CHECK(always->samples(example)[i].tokens == causal[i].tokens);
+      CHECK((never->samples(example)[i].tokens != causal[i].tokens) ==
+            (std::ssize(causal[i].targets) >= k + 1));
+    }
+  }
 }

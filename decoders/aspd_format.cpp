@@ -1,0 +1,218 @@
+#include "decoders/aspd_format.hpp"
+
+#include <algorithm>
+
+#include "src/prompt/json_answer.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Reads markup from left to right.
+class MarkupReader {
+ public:
+  MarkupReader(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {}
+
+  bool at(std::string_view tag) const { return text_.substr(at_).starts_with(tag); }
+  /// The text up to `tag`, which is stepped over.
+  std::string through(std::string_view tag) {
+    const size_t found = text_.find(tag, at_);
+    if (found == std::string_view::npos) expected(tag);
+    std::string read(text_.substr(at_, found - at_));
+    at_ = found + tag.size();
+    return read;
+  }
+  void skip(std::string_view tag) {
+    if (!at(tag)) expected(tag);
+    at_ += tag.size();
+  }
+  /// The text up to `tag`, or all that is left.
+  std::string before(std::string_view tag) {
+    const size_t end = std::min(text_.find(tag, at_), text_.size());
+    std::string read(text_.substr(at_, end - at_));
+    at_ = end;
+    return read;
+  }
+  bool done() const { return at_ == text_.size(); }
+
+ private:
+  [[noreturn]] void expected(std::string_view tag) const {
+    throw ConfigError(
+        str(where_, ": byte ", at_, " of an answer has '", text_.substr(at_, 20), "', expected ",
+            tag, "; a block is <Title>a</Title>...<Para><Branch>a: ...</Branch>...</Para>"));
+  }
+
+  std::string_view text_;
+  std::string where_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+std::vector<AspdPart> parse_aspd_answer(std::string_view text, const std::string& where) {
+  MarkupReader read(text, where);
+  std::vector<AspdPart> parts;
+  for (;;) {
+    AspdPart& part = parts.emplace_back();
+    part.serial = read.before("<Title>");
+    if (read.done()) return parts;
+    while (read.at("<Title>")) {
+      read.skip("<Title>");
+      part.branches.push_back({read.through("</Title>"), ""});
+    }
+    read.skip("<Para>");
+    for (auto& branch : part.branches) {
+      read.skip("<Branch>" + branch.title + ":");
+      branch.content = read.through("</Branch>");
+    }
+    read.skip("</Para>");
+  }
+}
+
+std::vector<AspdPart> aspd_json_parts(
+    const std::vector<Context>& contexts,
+    const std::vector<std::vector<std::optional<std::string>>>& references) {
+  const JsonSkeleton skeleton = json_skeleton(contexts);
+  std::vector<AspdPart> parts;
+  size_t r = 0;
+  for (size_t c = 0; c < contexts.size(); ++c) {
+    AspdPart& part = parts.emplace_back();
+    for (size_t n = 0; n < contexts[c].fields.size(); ++n, ++r) {
+      // A segment ends with the line on which its value stands; what is before it on the first
+      // value's is serial.
+      const std::string& segment = skeleton.segments[r];
+      const size_t line = segment.rfind('\n') + 1;
+      if (n == 0) part.serial = segment.substr(0, line);
+      part.branches.push_back(
+          {contexts[c].fields[n].name,
+           " " + segment.substr(line) +
+               json_value(references[c][n], n + 1 == contexts[c].fields.size())});
+    }
+  }
+  parts.push_back({skeleton.tail, {}});
+  return parts;
+}
+
+TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& answer,
+                           const AspdOptions& options, const AspdTokens& tokens,
+                           const Tokenizer& tokenizer) {
+  TrainingSample sample;
+  AspdLayout layout(options.positions, options.shared,
+                    [&](const std::vector<int>& sees) { return sample.segments.add(sees); });
+  for (const Token token : prompt) sample.add(token, layout.main());
+  int before = static_cast<int>(prompt.size()) - 1;  // row of the token before, in flattened order
+  const auto put = [&](Token token, const RowLabel& label) {
+    sample.targets.emplace_back(before, token);
+    sample.add(token, label);
+    before = static_cast<int>(sample.tokens.size()) - 1;
+  };
+  for (const AspdIds& part : answer) {
+    for (const Token token : part.serial) put(token, layout.main());
+    if (part.branches.empty()) continue;
+    for (const auto& branch : part.branches) {
+      put(tokens.title, layout.main());
+      for (const Token token : branch.title) put(token, layout.main());
+      put(tokens.title_end, layout.main());
+    }
+    put(tokens.para, layout.main());
+    layout.open(static_cast<int>(part.branches.size()));
+    std::vector<Tokens> texts;
+    std::vector<int> lengths;
+    for (const auto& branch : part.branches) {
+      Tokens& text = texts.emplace_back(branch_prefix(branch.title, tokens, &tokenizer));
+      text.insert(text.end(), branch.content.begin(), branch.content.end());
+      text.push_back(tokens.branch_end);
+      lengths.push_back(static_cast<int>(text.size()));
+    }
+    for (size_t k = 0; k < texts.size(); ++k)
+      for (int r = 0; r < lengths[k]; ++r)
+        put(texts[k][static_cast<size_t>(r)], layout.branch(static_cast<int>(k), r));
+    layout.close(lengths);
+    if (layout.moves())
+      for (size_t k = 0; k < texts.size(); ++k)
+        for (int r = 0; r < lengths[k]; ++r)
+          sample.add(texts[k][static_cast<size_t>(r)], layout.copy(static_cast<int>(k), r));
+    put(tokens.para_end, layout.main());
+  }
+  sample.tokens.pop_back();
+  sample.labels.pop_back();
+  return sample;
+}
+
+namespace {
+
+class AspdFormat final : public TrainingFormat {
+ public:
+  AspdFormat(AspdFormatOptions options, const Tokenizer& tokenizer, int context_length,
+             int vocab_size)
+      : options_(std::move(options)),
+        tokenizer_(tokenizer),
+        context_length_(context_length),
+        tokens_(find_aspd_tokens(options_.decoder.tokens, &tokenizer, vocab_size)) {}
+
+  std::string_view name() const override {
+    return options_.decoder.together ? "aspd" : "aspd-value";
+  }
+  Form form() const override { return options_.decoder.together ? Form::json : Form::value; }
+  int stack() const override { return 1; }
+
+  std::vector<TrainingSample> samples(const TrainingExample& example) const override {
+    std::vector<TrainingSample> all;
+    if (options_.decoder.together) {
+      all.push_back(sample(example.pieces.whole_prompt(),
+                           aspd_json_parts(example.job.contexts, example.references),
+                           example.job.id));
+    } else {
+      for (size_t c = 0; c < example.references.size(); ++c)
+        for (size_t f = 0; f < example.references[c].size(); ++f)
+          all.push_back(sample(
+              example.pieces.field_prompt(c, f),
+              parse_aspd_answer(" " + example.references[c][f].value_or(std::string(kAbsent)),
+                                example.job.id),
+              example.job.id));
+    }
+    return all;
+  }
+
+ private:
+  TrainingSample sample(const Tokens& prompt, const std::vector<AspdPart>& parts,
+                        const std::string& id) const {
+    std::vector<AspdIds> ids;
+    for (const AspdPart& part : parts) {
+      AspdIds& of = ids.emplace_back();
+      of.serial = tokenizer_.encode_piece(part.serial, false);
+      for (const auto& branch : part.branches)
+        of.branches.push_back({tokenizer_.encode_piece(branch.title, false),
+                               tokenizer_.encode_piece(branch.content, false)});
+      if (options_.decoder.shared && std::ssize(of.branches) > AspdLayout::kMostSharedBranches)
+        throw ConfigError(str(id, ": a block has ", of.branches.size(),
+                              " branches, with mask=shared ", AspdLayout::kMostSharedBranches,
+                              " is the most"));
+    }
+    if (options_.eos) ids.back().serial.push_back(*options_.eos);
+    TrainingSample made = aspd_sample(prompt, ids, options_.decoder, tokens_, tokenizer_);
+    int last = 0;
+    for (const RowLabel& label : made.labels) last = std::max(last, label.position);
+    if (last >= context_length_)
+      throw ConfigError(str(id, ": aspd needs ", last + 1,
+                            " positions, max_position_embeddings is ", context_length_));
+    return made;
+  }
+
+  AspdFormatOptions options_;
+  const Tokenizer& tokenizer_;
+  int context_length_;
+  AspdTokens tokens_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& options,
+                                                 const Tokenizer& tokenizer, int context_length,
+                                                 int vocab_size) {
+  return std::make_unique<AspdFormat>(options, tokenizer, context_length, vocab_size);
+}
+
+}  // namespace pardec

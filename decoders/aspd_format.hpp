@@ -1,0 +1,63 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "decoders/aspd.hpp"
+#include "src/training/training_sample.hpp"
+
+namespace pardec {
+
+/// A stretch of serial text and the block behind it; the last one has none.
+struct AspdPart {
+  struct Branch {
+    std::string title, content;  ///< content begins behind "T:", with its space
+  };
+  std::string serial;
+  std::vector<Branch> branches;
+};
+
+/// Reads an answer as the paper's data has it: serial text,
+/// `<Title>a</Title><Title>b</Title><Para><Branch>a: ...</Branch><Branch>b: ...</Branch></Para>`,
+/// serial text, ... `where` begins the ConfigError of one that is written otherwise. A text without
+/// titles is one serial part.
+std::vector<AspdPart> parse_aspd_answer(std::string_view text, const std::string& where);
+
+/// The JSON answer of `references` (json_answer.hpp) in parts: every context's values are a block,
+/// titles are field names, a branch is a line. Its restored text is the answer that AR is taught.
+std::vector<AspdPart> aspd_json_parts(
+    const std::vector<Context>& contexts,
+    const std::vector<std::vector<std::optional<std::string>>>& references);
+
+/// The ids of a part.
+struct AspdIds {
+  struct Branch {
+    Tokens title, content;
+  };
+  Tokens serial;
+  std::vector<Branch> branches;
+};
+
+/// ASPD's training sequence (specs of ASPD, B2 Fine-tuning): prompt and answer in flattened order
+/// under the labels of decoding; every token of the answer is a target of the one before it, forced
+/// ones and the next branch's <Branch> too. Under Same-Re a block's moved copy stands behind it,
+/// unscored (B4, item 12). The last token is a target alone. REQUIRES: the last part is serial and
+/// not empty.
+TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& answer,
+                           const AspdOptions& options, const AspdTokens& tokens,
+                           const Tokenizer& tokenizer);
+
+struct AspdFormatOptions {
+  AspdOptions decoder;       ///< together: one JSON answer; else a field's own text, ended by `eos`
+  std::optional<Token> eos;  ///< REQUIRED for together = false
+};
+
+/// The format over `tokenizer`, which outlives it. ConfigError: tokens that are not found, an
+/// answer that is not written as above, a sequence beyond `context_length` positions.
+std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& options,
+                                                 const Tokenizer& tokenizer, int context_length,
+                                                 int vocab_size);
+
+}  // namespace pardec

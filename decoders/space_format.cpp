@@ -1,0 +1,68 @@
+#include "decoders/space_format.hpp"
+
+#include <stdexcept>
+
+#include "decoders/space.hpp"
+#include "src/support/rng.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+TrainingSample sar_sample(const TrainingSample& causal, int s, int k, Token mask, bool one_pass) {
+  const auto N = std::ssize(causal.targets);
+  if (s < 0 || s + 1 + k > N)
+    throw std::logic_error(
+        str("sar_sample: s is ", s, " with k = ", k, " and ", N, " answer tokens"));
+  const int last = causal.targets.front().first + s;  // row of y_s; of the prompt's end where s = 0
+  TrainingSample sample = causal;
+  if (one_pass) {
+    sample.segments.add({0});
+  } else {
+    sample.tokens.resize(static_cast<size_t>(last) + 1);
+    sample.labels.resize(static_cast<size_t>(last) + 1);
+    sample.targets.resize(static_cast<size_t>(s) + 1);
+  }
+  for (int j = 1; j <= k; ++j) {
+    // With the rest cut off, plainly causal rows are what a group sees.
+    sample.add(mask, one_pass ? space_mask(last, 0, j) : text_label(last + j));
+    sample.expect(causal.targets[static_cast<size_t>(s + j)].second);
+  }
+  return sample;
+}
+
+namespace {
+
+class SpaceFormat final : public TrainingFormat {
+ public:
+  SpaceFormat(const SpaceFormatOptions& options, const Tokenizer& tokenizer, int context_length)
+      : options_(options), ar_(make_ar_format(options.ar, tokenizer, context_length)) {}
+
+  std::string_view name() const override { return options_.ar.together ? "space" : "space-value"; }
+  Form form() const override { return ar_->form(); }
+  int stack() const override { return ar_->stack(); }
+
+  std::vector<TrainingSample> samples(const TrainingExample& example) const override {
+    Rng rng(example.seed);
+    std::vector<TrainingSample> all = ar_->samples(example);
+    for (TrainingSample& sample : all) {
+      const auto places = std::ssize(sample.targets) - options_.k;  // s = 0 .. N - k - 1
+      if (places < 1 || rng.uniform() < options_.p_ar) continue;
+      const auto s = static_cast<int>(rng.below(static_cast<std::uint64_t>(places)));
+      sample = sar_sample(sample, s, options_.k, options_.mask, options_.one_pass);
+    }
+    return all;
+  }
+
+ private:
+  SpaceFormatOptions options_;
+  std::unique_ptr<TrainingFormat> ar_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingFormat> make_space_format(const SpaceFormatOptions& options,
+                                                  const Tokenizer& tokenizer, int context_length) {
+  return std::make_unique<SpaceFormat>(options, tokenizer, context_length);
+}
+
+}  // namespace pardec

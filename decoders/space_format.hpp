@@ -1,0 +1,31 @@
+#pragma once
+#include <memory>
+
+#include "decoders/ar_format.hpp"
+
+namespace pardec {
+
+/// SPACE's training sequences (SAR-SFT: paper, section 3.1; specs of SPACE, 2b): AR's, of which a
+/// share is cut inside the answer and goes on with k masks, which should guess what was cut off.
+struct SpaceFormatOptions {
+  ArFormatOptions ar;     ///< what AR's sequences look like
+  int k = 5;              ///< masks in a group
+  double p_ar = 0.5;      ///< share of sequences that stay AR's
+  bool one_pass = false;  ///< the answer is kept whole beside the masks: the same targets and more
+  Token mask = 0;         ///< [M]
+};
+
+/// The answer up to y_s, then M^k (Equation 2, s = m - 1): the row of y_s should choose y_{s+1},
+/// mask j y_{s+1+j} (Equation 3); what follows is cut off, or with `one_pass` stays, unseen by the
+/// masks as they are by it.
+///   causal   prompt and answer y_1 .. y_N as `causal_sample` makes them
+///   REQUIRES 0 <= s and s + 1 + k <= N (std::logic_error).
+TrainingSample sar_sample(const TrainingSample& causal, int s, int k, Token mask,
+                          bool one_pass = false);
+
+/// The format over `tokenizer`, which outlives it. It draws by the example's seed which sequences
+/// get masks, and where; answers shorter than k + 1 tokens get none. ConfigError as AR's format.
+std::unique_ptr<TrainingFormat> make_space_format(const SpaceFormatOptions& options,
+                                                  const Tokenizer& tokenizer, int context_length);
+
+}  // namespace pardec
