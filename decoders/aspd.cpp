@@ -222,8 +222,8 @@ struct Hybrid {
   Chooser branch_chooser() {
     if (!oracle) return Chooser(chance);
     const size_t next = branches_begun++;
-    return Chooser(
-        chance, next < oracle->branches.size() ? oracle->branches[next] : Tokens{tokens.branch_end});
+    return Chooser(chance, next < oracle->branches.size() ? oracle->branches[next]
+                                                          : Tokens{tokens.branch_end});
   }
   /// An oracle has branches that have not begun.
   bool branches_recorded() const { return oracle && branches_begun < oracle->branches.size(); }

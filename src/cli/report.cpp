@@ -237,7 +237,8 @@ ExampleGroup example_group(Store& store, const RunSummary& baseline, const RunSu
                                        : str(shown, " of ", examples.size(), " ", name));
   }
   group.note = str("Drawn with seed ", seed, ": ", join(parts, ", "), ".");
-  if (method.run.oracle == "references") group.note += " The answers were forced, so they are the gold values.";
+  if (method.run.oracle == "references")
+    group.note += " The answers were forced, so they are the gold values.";
   return group;
 }
 

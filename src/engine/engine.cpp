@@ -70,7 +70,7 @@ struct Engine::Waiting {
   std::exception_ptr error;
   std::coroutine_handle<> awaiting;
   std::list<Waiting*>* queue = nullptr;  ///< where it stands while it waits
-  bool held = false;  // not in this forward pass, for want of cache
+  bool held = false;                     // not in this forward pass, for want of cache
 };
 
 /// What one sequence feeds in one forward pass.
@@ -469,8 +469,9 @@ void Engine::forward() {
           for (size_t i = 0; i < branch->step.outputs.size(); ++i)
             branch->result.outputs.push_back(std::move(logits[s][next++]));
           if (branch->step.later)
-            branch->result.hidden = packed[s].hidden.from(packed[s].again + branch->result.first_row -
-                                                          packed[s].branches[0]->result.first_row);
+            branch->result.hidden =
+                packed[s].hidden.from(packed[s].again + branch->result.first_row -
+                                      packed[s].branches[0]->result.first_row);
           sequence.account(branch->step);
           sequence.note_predictions(branch->step, branch->result);
         }
@@ -504,8 +505,9 @@ void Engine::answer_later() {
   }
 }
 
-/// Goes on with all that stand in the queue now, but for those that were held back. A resumed branch may end others, which then
-/// withdraw: the list is read entry by entry, and new ones join behind.
+/// Goes on with all that stand in the queue now, but for those that were held back. A resumed
+/// branch may end others, which then withdraw: the list is read entry by entry, and new ones join
+/// behind.
 void Engine::resume(std::list<Waiting*>& queue) {
   auto next = queue.begin();
   for (size_t left = queue.size(); left > 0; --left) {

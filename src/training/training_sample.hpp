@@ -33,7 +33,7 @@ struct TrainingExample {
   Job job;
   Pieces pieces;  ///< of the format's form
   std::vector<std::vector<std::optional<std::string>>>
-      references;  ///< [context][field]; empty: absent
+      references;          ///< [context][field]; empty: absent
   std::uint64_t seed = 1;  ///< of what a format draws: another one in each epoch
 };
 

@@ -138,8 +138,7 @@ TEST_CASE("sampled: any draft leaves the target's law, also with impossible toke
     const int vocab = 2 + static_cast<int>(rng.below(5));
     const Law p = random_law(vocab, rng);
     // A draft network's vocabulary may end earlier than the target's.
-    const Law q =
-        round % 3 ? random_law(vocab, rng) : random_law(std::max(1, vocab - 1), rng);
+    const Law q = round % 3 ? random_law(vocab, rng) : random_law(std::max(1, vocab - 1), rng);
     std::map<Token, double> wanted;
     for (Token x = 0; x < vocab; ++x)
       if (p[static_cast<size_t>(x)] > 0) wanted[x] = p[static_cast<size_t>(x)];

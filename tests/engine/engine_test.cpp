@@ -208,7 +208,8 @@ TEST_CASE(
     static Task<void> run(Engine& engine, TestClock& clock, Counters& out) {
       Sequence sequence = engine.open("timed", "test");  // reads 1000
       const Tokens prompt{1, 2, 3};
-      co_await sequence.forward(causal_step(prompt, 0, Origin::prompt));  // reads 2000 before, 3000 behind it
+      co_await sequence.forward(
+          causal_step(prompt, 0, Origin::prompt));  // reads 2000 before, 3000 behind it
       clock.now += 5'000'000;
       const Tokens next{4};
       co_await sequence.forward(causal_step(next, 3));
