@@ -60,7 +60,7 @@ at::Device parse_device(const std::string& name) {
 }
 
 /// In the wanted dtype, on the device. The file's own memory where that already is it.
-at::Tensor to_tensor(const Checkpoint::Entry& entry, at::ScalarType type, at::Device device) {
+at::Tensor to_tensor(const CheckpointFiles::Entry& entry, at::ScalarType type, at::Device device) {
   const at::ScalarType stored = scalar_type(entry.tensor.type);
   const auto options = at::TensorOptions().dtype(stored);
   const std::span<std::byte> bytes = entry.tensor.data;
@@ -83,7 +83,7 @@ bool may_be_ignored(const std::string& name, const ModelConfig& config) {
 }
 
 std::map<std::string, at::Tensor> load_tensors(const Model::Network& network,
-                                               const Checkpoint& checkpoint) {
+                                               const CheckpointFiles& checkpoint) {
   std::map<std::string, at::Tensor> loaded;
   for (const Parameter& parameter : parameters(network.config)) {
     const auto found = checkpoint.tensors().find(parameter.name);
@@ -94,7 +94,7 @@ std::map<std::string, at::Tensor> load_tensors(const Model::Network& network,
               parameter.name == "lm_head.weight"
                   ? ", which a config without tie_word_embeddings needs"
                   : ", which the config asks for"));
-    const Checkpoint::Entry& entry = found->second;
+    const CheckpointFiles::Entry& entry = found->second;
     if (entry.tensor.shape != parameter.shape)
       throw ModelError(entry.file, str("tensor '", parameter.name, "' has shape ",
                                        shape_text(entry.tensor.shape), ", expected ",
@@ -165,7 +165,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
   network->config = read_model_config(folder);
   {
     const c10::NoGradGuard no_grad;
-    assign_weights(*network, load_tensors(*network, Checkpoint(folder)));
+    assign_weights(*network, load_tensors(*network, CheckpointFiles(folder)));
     network->inverse_frequencies = inverse_frequencies(network->config).to(network->device);
   }
   return Model(std::move(network));

@@ -192,7 +192,7 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
 
-void Checkpoint::add_file(const std::filesystem::path& file) {
+void CheckpointFiles::add_file(const std::filesystem::path& file) {
   const auto mapping = std::make_shared<const MappedFile>(file);
   for (auto& [tensor_name, tensor] : parse_safetensors(mapping->bytes(), file.string())) {
     const auto [at, fresh] =
@@ -203,7 +203,7 @@ void Checkpoint::add_file(const std::filesystem::path& file) {
   }
 }
 
-Checkpoint::Checkpoint(const std::filesystem::path& folder) {
+CheckpointFiles::CheckpointFiles(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (std::filesystem::exists(single_file(folder), ignored)) {
     where_ = single_file(folder).string();

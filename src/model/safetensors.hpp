@@ -51,11 +51,11 @@ class MappedFile {
 
 /// The tensors of a checkpoint folder: model.safetensors, or the shards that
 /// model.safetensors.index.json names.
-class Checkpoint {
+class CheckpointFiles {
  public:
   /// ModelError: no weights there, a shard is missing, a tensor is not in the shard that the index
   /// names.
-  explicit Checkpoint(const std::filesystem::path& folder);
+  explicit CheckpointFiles(const std::filesystem::path& folder);
 
   struct Entry {
     StoredTensor tensor;

@@ -52,7 +52,7 @@ class TableNetwork {
                          {"tie_word_embeddings", false}};
     synthesise_checkpoint(config, 1, folder_.path());
     std::vector<TensorToWrite> tensors;
-    const Checkpoint random(folder_.path());
+    const CheckpointFiles random(folder_.path());
     for (const auto& [name, entry] : random.tensors()) {
       const std::vector<std::int64_t> shape = entry.tensor.shape;
       tensors.push_back({name, StoredType::bf16, shape, [=, this](std::span<std::byte> bytes) {

@@ -131,7 +131,7 @@ TEST_CASE("what is written is read back, and no temporary file stays") {
          std::memset(bytes.data(), 9, bytes.size());
        }}};
   write_safetensors(folder.path() / "model.safetensors", tensors);
-  const Checkpoint checkpoint(folder.path());
+  const CheckpointFiles checkpoint(folder.path());
   CHECK(checkpoint.tensors().at("x").tensor.data[11] == std::byte{7});
   CHECK(checkpoint.tensors().at("y").tensor.data[0] == std::byte{9});
   CHECK(checkpoint.tensors().at("y").tensor.shape == std::vector<std::int64_t>{2, 2});
@@ -152,7 +152,7 @@ TEST_CASE("an index leads to its shards, and may not lie") {
     write_file(folder.path() / "model.safetensors.index.json", text);
   };
   const auto open = [&] {
-    const Checkpoint checkpoint(folder.path());
+    const CheckpointFiles checkpoint(folder.path());
     return checkpoint.tensors().size();
   };
   CHECK_THROWS_WITH(
@@ -203,7 +203,7 @@ TEST_CASE("a synthetic checkpoint has the same bytes for the same seed") {
   CHECK(read.eos == std::vector<Token>{2});
   CHECK(read_json(folder.path() / "a" / "config.json").at("architectures") ==
         Json{"LlamaForCausalLM"});
-  const Checkpoint checkpoint(folder.path() / "a");
+  const CheckpointFiles checkpoint(folder.path() / "a");
   CHECK(static_cast<std::int64_t>(checkpoint.tensors().size()) == 1 + 2 * (2 + 7 + 4) + 2);
   CHECK(checkpoint.tensors().at("model.norm.weight").tensor.data[1] ==
         std::byte{0x3F});  // 1.0 is 0x3F80

@@ -32,7 +32,7 @@ SlowTransformer::SlowTransformer(const std::filesystem::path& checkpoint) {
   eps_ = config.value("rms_norm_eps", 1e-6);
   theta_ = config.value("rope_theta", 10000.0);
   tied_ = config.value("tie_word_embeddings", false);
-  const Checkpoint files(checkpoint);
+  const CheckpointFiles files(checkpoint);
   for (const auto& [name, entry] : files.tensors()) {
     if (entry.tensor.type != StoredType::bf16)
       throw std::logic_error("SlowTransformer reads bf16 alone");
