@@ -11,16 +11,22 @@
 //                [Child] d0 d1 end                  thread 2: details of a0
 //   text: a0 d0 d1 b0 e0 e1                         own, first child, next sibling
 //
+// With `medusa` (Medusa-APAR, section 3.1) each thread has a tree of guesses behind its last token,
+// made by extra heads (medusa.cpp), and adds as many of them as the network agrees with. They see
+// what their thread sees. No guess is accepted behind [Fork]: there the thread is cloned, and both
+// threads take their next guesses from the row of [Fork].
+//
 // Source: Liu et al., "APAR: LLMs Can Do Auto-Parallel Auto-Regressive Decoding", arXiv:2401.06761,
 // sections 2.2 and 2.3, Algorithm 1. Letters are the paper's.
 //
 // Differs from the paper: caps on threads, depth and length, the ban on [Fork] right behind a
 // control token and the repair of newlines come from the official code; caps can be lifted. A
 // thread that is cut by its limit ends as at end of sequence. The rows of a prompt share one cache,
-// where a fork copies nothing.
+// where a fork copies nothing. Behind a [Fork] that is yet to be fed no tree is fed.
 #include "decoders/apar.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "decoders/control_tokens.hpp"
@@ -128,6 +134,8 @@ struct Thread {
   std::string bytes;               ///< the text that it has written
   std::int64_t chosen = 0;
   std::optional<Stop> stop;  ///< set: finished
+  Tokens guesses;            ///< medusa: behind last_token, of the tree's nodes
+  int heads_row = -1;        ///< medusa: the row whose heads make the next ones
 };
 
 /// The sequence group G of one prompt, with the tree r that it writes.
@@ -147,19 +155,26 @@ class Group {
   Step prompt(const Tokens& p);
   void apar_decode(const StepResult& theta);
   bool is_finished() const;
+  std::vector<OutputRequest> ask_heads(const StepResult& theta) const;
+  void guess(std::span<const RowLogits> heads);
   Step next();
   Sequence& sequence() { return sequence_; }
   Stream result();
 
  private:
+  void advance(size_t s, std::span<const RowLogits> rows);
+  void keep_guess(Thread& s, int row);
+  int open_node(const std::vector<int>& ancestors);
   void fork(size_t s);
   void append_token(Thread& s, const Choice& x);
   std::optional<Stop> end_of(const Thread& s) const;
   bool ends_sequence(Token x) const;
   void release_cache(Thread& s, Stop stop);
   std::vector<int> path(const Thread& s) const;
-  std::vector<std::vector<Token>> bans() const;
+  std::vector<bool> may_fork() const;
+  std::vector<Token> bans(Token last, bool may_fork) const;
   int alive() const;
+  int room(const Thread& s) const;
 
   Sequence sequence_;
   AparOptions options_;
@@ -173,33 +188,82 @@ class Group {
   int prompt_length_ = 0;
   ParagraphTree r_;
   Stream stream_;
-  std::vector<Thread> threads_;            // G, in order of birth
-  std::vector<int> readers_{1};            // by node: live threads whose path it is on
-  std::vector<std::vector<int>> rows_{1};  // by node: its rows in the cache
+  std::vector<Thread> threads_;  // G, in order of birth
+  // By node of r_:
+  std::vector<int> readers_{1};            // live threads whose path it is on
+  std::vector<std::vector<int>> rows_{1};  // its rows in the cache
+  std::vector<int> segments_{0};
+  std::vector<std::vector<int>> tree_segments_;  // of the guesses behind its tokens
 };
 
-/// APARDECODE: one choice for every live thread.
+/// APARDECODE: every live thread chooses, once and behind each guess that turns out right.
 void Group::apar_decode(const StepResult& theta) {
   const size_t snapshot = threads_.size();  // G grows below
-  size_t output = 0;
-  int& emitted = stream_.passes.emplace_back(0);
+  std::span<const RowLogits> rows = theta.outputs;
+  stream_.passes.push_back(0);
   for (size_t i = 0; i < snapshot; ++i) {
     if (threads_[i].stop) continue;
-    const RowLogits& logits = theta.outputs[output++];
+    const size_t count = 1 + threads_[i].guesses.size();
+    advance(i, rows.first(count));
+    rows = rows.subspan(count);
+  }
+}
+
+/// The rows of thread `i`'s last token and of the guesses behind it choose.
+void Group::advance(size_t i, std::span<const RowLogits> rows) {
+  const Tokens guesses = std::exchange(threads_[i].guesses, {});
+  const int first_guess = threads_[i].row + 1;
+  std::vector<int> refused(guesses.size());
+  std::iota(refused.begin(), refused.end(), first_guess);
+  int kept = 0;
+  for (int at = -1;;) {  // the last token; then a guess
     const bool enough = options_.max_total > 0 && threads_.size() > 1 &&
                         std::ssize(stream_.tokens) >= options_.max_total;
     if (enough || chooser_.used_up()) {
       release_cache(threads_[i], Stop::limit);
-      continue;
+      break;
     }
-    const Choice x = chooser_.choose(logits);
+    const Choice x = chooser_.choose(rows[static_cast<size_t>(at + 1)]);
     sequence_.emit(threads_[i].row);
-    ++emitted;
-    if (threads_[i].last_token == control_.fork) fork(i);
+    ++stream_.passes.back();
+    threads_[i].heads_row = threads_[i].row;
+    const bool forks = threads_[i].last_token == control_.fork;
+    if (forks) fork(i);
     Thread& s = threads_[i];
     append_token(s, x);
-    if (const auto stop = end_of(s)) release_cache(s, *stop);
+    at = forks ? -1 : find_child(options_.medusa, guesses, at, x.token);
+    if (at >= 0) {
+      keep_guess(s, first_guess + at);
+      std::erase(refused, s.row);
+      ++kept;
+    }
+    const auto stop = end_of(s);
+    if (stop) release_cache(s, *stop);
+    if (stop || at < 0) break;
   }
+  sequence_.drop(refused);
+  if (!guesses.empty())
+    sequence_.counters().count_draft(options_.medusa.nodes[guesses.size() - 1].depth, kept);
+}
+
+/// The thread's last token was fed already, as a guess.
+void Group::keep_guess(Thread& s, int row) {
+  s.row = row;
+  rows_[static_cast<size_t>(s.node)].push_back(row);
+  sequence_.relabel(row, {.position = s.position,
+                          .order = s.position,
+                          .segment = segments_[static_cast<size_t>(s.node)],
+                          .rank = 0});
+}
+
+/// A segment for a new node, and those of the guesses behind its tokens. Returns the former.
+int Group::open_node(const std::vector<int>& ancestors) {
+  std::vector<int> sees;
+  for (const int a : ancestors) sees.push_back(segments_[static_cast<size_t>(a)]);
+  const int own = sequence_.add_segment(sees);
+  sees.push_back(own);
+  tree_segments_.push_back(add_tree_segments(sequence_, options_.medusa, sees));
+  return own;
 }
 
 /// s' <- s; s'.append_token([Child]); two new nodes, which become the threads' current ones.
@@ -209,7 +273,7 @@ void Group::fork(size_t s) {
   const std::vector<int> ancestors = r_.ancestors(n);
   for (const int a : ancestors) ++readers_[static_cast<size_t>(a)];
   for (const int made [[maybe_unused]] : {n, n_child}) {
-    sequence_.add_segment(ancestors);
+    segments_.push_back(open_node(ancestors));
     readers_.push_back(1);
     rows_.emplace_back();
   }
@@ -280,22 +344,60 @@ int Group::alive() const {
       std::count_if(threads_.begin(), threads_.end(), [](const Thread& s) { return !s.stop; }));
 }
 
-/// Ids that each live thread must not choose next (specs of APAR, A2 Bans): [Child] ever; [Fork]
-/// right behind a control token, in the deepest threads, and in so many of the youngest that all
-/// others could fork now without there being too many threads.
-std::vector<std::vector<Token>> Group::bans() const {
+/// Which live threads may choose [Fork] next (specs of APAR, A2 Bans): not where they have just
+/// done so, not the deepest, and not so many of the youngest that all others could fork now without
+/// there being too many threads. (No thread forks twice in one pass.)
+std::vector<bool> Group::may_fork() const {
   int room = options_.max_threads - alive();
   for (const Thread& s : threads_) room -= !s.stop && s.last_token == control_.fork;
-  std::vector<std::vector<Token>> banned;
+  std::vector<bool> may;
   for (const Thread& s : threads_) {
     if (s.stop) continue;
-    auto& ids = banned.emplace_back(std::vector<Token>{control_.child});
-    if (s.last_token == control_.fork || s.last_token == control_.child ||
-        (options_.max_depth > 0 && s.depth >= options_.max_depth) ||
-        (options_.max_threads > 0 && room-- <= 0))
-      ids.push_back(control_.fork);
+    const bool begins = s.last_token == control_.child && s.guesses.empty();
+    may.push_back(s.last_token != control_.fork && !begins &&
+                  (options_.max_depth == 0 || s.depth < options_.max_depth) &&
+                  (options_.max_threads == 0 || room-- > 0));
   }
-  return banned;
+  return may;
+}
+
+/// Ids that must not be chosen behind `last`: [Child] ever; [Fork] right behind a control token
+/// too, and where the thread may not fork.
+std::vector<Token> Group::bans(Token last, bool may_fork) const {
+  std::vector<Token> ids{control_.child};
+  if (!may_fork || last == control_.fork || last == control_.child) ids.push_back(control_.fork);
+  return ids;
+}
+
+/// How many guesses behind s's last token could still enter, one more token behind them. None
+/// behind [Fork]: acceptance ends there.
+int Group::room(const Thread& s) const {
+  if (s.last_token == control_.fork) return 0;
+  const int next = s.position + 1;
+  return std::max(0, std::min(rule_.limit - (next - prompt_length_) - 1,
+                              context_.engine.model().config().positions() - next));
+}
+
+/// Medusa: what is wanted of the heads at the rows of the pass `theta`, thread by thread.
+std::vector<OutputRequest> Group::ask_heads(const StepResult& theta) const {
+  std::vector<OutputRequest> all;
+  for (const Thread& s : threads_) {
+    if (s.stop) continue;
+    for (OutputRequest& request : pardec::ask_heads(options_.medusa, s.heads_row - theta.first_row,
+                                                    room(s), {control_.child}))
+      all.push_back(std::move(request));
+  }
+  return all;
+}
+
+/// Medusa: the answers become the threads' guesses.
+void Group::guess(std::span<const RowLogits> heads) {
+  for (Thread& s : threads_) {
+    if (s.stop) continue;
+    const auto count = static_cast<size_t>(std::min(room(s), options_.medusa.depth()));
+    s.guesses = fill_tree(options_.medusa, heads.first(count));
+    heads = heads.subspan(count);
+  }
 }
 
 /// G = {p}: all of the prompt, in the root's segment.
@@ -310,24 +412,33 @@ Step Group::prompt(const Tokens& p) {
   s.row = prompt_length_ - 1;
   s.last_token = -1;  // a control token in the prompt forks nothing
   threads_.push_back(std::move(s));
-  step.want(prompt_length_ - 1, sampling_, bans().front());
+  tree_segments_.push_back(add_tree_segments(sequence_, options_.medusa, {0}));
+  step.want(prompt_length_ - 1, sampling_, bans(-1, may_fork().front()));
+  step.later = options_.medusa.depth() > 0;
   return step;
 }
 
-/// The last token of every live thread.
+/// The last token of every live thread, each with the guesses behind it.
 Step Group::next() {
   Step step;
-  const auto banned = bans();
+  step.later = options_.medusa.depth() > 0;
+  const std::vector<bool> forks = may_fork();
+  auto may = forks.begin();
   const int first_row = sequence_.rows_fed();
   for (Thread& s : threads_) {
     if (s.stop) continue;
+    const auto node = static_cast<size_t>(s.node);
     const int from = s.origin == Origin::chosen && !chooser_.forced() ? s.row : -1;
     const int at = step.add(
-        s.last_token, {.position = s.position, .order = s.position, .segment = s.node, .rank = 0},
+        s.last_token,
+        {.position = s.position, .order = s.position, .segment = segments_[node], .rank = 0},
         s.origin, from);
-    step.want(at, sampling_, banned[static_cast<size_t>(at)]);
+    feed_tree(step, options_.medusa, s.guesses, s.position, tree_segments_[node]);
+    for (int row = at; row < step.size(); ++row)
+      step.want(row, sampling_, bans(step.tokens[static_cast<size_t>(row)], *may));
+    ++may;
     s.row = first_row + at;
-    rows_[static_cast<size_t>(s.node)].push_back(s.row);
+    rows_[node].push_back(s.row);
   }
   return step;
 }
@@ -364,8 +475,12 @@ class Apar final : public FreeRunningDecoder {
                 {"max_depth", options_.max_depth},
                 {"max_total", options_.max_total},
                 {"fork_token", options_.fork_token},
-                {"child_token", options_.child_token}});
+                {"child_token", options_.child_token},
+                {"medusa", options_.medusa.name}});
     return all;
+  }
+  void check(const DecoderContext& context) const override {
+    check_heads(options_.medusa, "apar.medusa", context.engine.model());
   }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 
@@ -378,6 +493,12 @@ Task<Stream> Apar::stream(StreamRequest request, const DecoderContext& context) 
   const ModelConfig& config = context.engine.model().config();
   check_prompt(request.name, request.prompt.size(), config);
   const AparTokens control = apar_tokens(options_, context.tokenizer, config.vocab_size);
+  check(context);
+  const bool guesses = options_.medusa.depth() > 0;
+  if (guesses && request.oracle)
+    throw ConfigError(
+        "apar.medusa does not go with --oracle recorded: it chooses in another order than the "
+        "recording; leave one out");
   const auto chance = context.chance(request.seed);
   Group G(context.engine.open(request.name, "apar"), options_, control, request,
           Chooser(*chance, request.oracle), context);
@@ -385,6 +506,10 @@ Task<Stream> Apar::stream(StreamRequest request, const DecoderContext& context) 
   for (;;) {
     G.apar_decode(theta);
     if (G.is_finished()) break;
+    if (guesses) {
+      const StepResult heads = co_await G.sequence().later(theta, G.ask_heads(theta));
+      G.guess(heads.outputs);
+    }
     theta = co_await G.sequence().forward(G.next());
   }
   co_return G.result();  // RESTORE
@@ -401,7 +526,10 @@ std::unique_ptr<Decoder> make_apar(const Json& options) {
   chosen.max_total = read.optional<int>("max_total", chosen.max_total);
   chosen.fork_token = read_token_option(read, "fork_token");
   chosen.child_token = read_token_option(read, "child_token");
+  const std::string medusa = read.optional<std::string>("medusa", "none");
   read.finish();
+  chosen.medusa = medusa == "none" ? MedusaTree{.name = medusa, .nodes = {}}
+                                   : parse_medusa_tree(medusa, "apar.medusa");
   for (const auto& [name, cap] : {std::pair{"max_threads", chosen.max_threads},
                                   {"max_depth", chosen.max_depth},
                                   {"max_total", chosen.max_total}})

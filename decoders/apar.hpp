@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "decoders/decoder.hpp"
+#include "decoders/medusa_tree.hpp"
 
 namespace pardec {
 
@@ -14,6 +15,7 @@ struct AparOptions {
   int max_depth = 2;     ///< of threads, the prompt's being 1; [Fork] is banned in the deepest
   int max_total = 4096;  ///< ids chosen by all threads of one prompt, once there are several
   std::string fork_token, child_token;  ///< id or text; empty: found by name
+  MedusaTree medusa = {};               ///< of guesses behind each thread's last token; empty: none
 };
 
 /// The two control tokens (paper, section 2.2). [Fork] is chosen by the network, [Child] only fed.
@@ -33,8 +35,7 @@ struct ParagraphNode {
   std::vector<int> choices;  ///< decoding: of each of these, its index among all choices
 };
 
-/// Nodes in order of creation, the root first. Which segment of the visibility rule a node is: its
-/// index.
+/// Nodes in order of creation, the root first.
 class ParagraphTree {
  public:
   ParagraphTree() : nodes_(1) {}

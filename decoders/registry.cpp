@@ -8,6 +8,7 @@
 #include "decoders/hpd.hpp"
 #include "decoders/ippd.hpp"
 #include "decoders/lookahead.hpp"
+#include "decoders/medusa.hpp"
 #include "decoders/prompt_lookup.hpp"
 #include "decoders/self_speculative.hpp"
 #include "decoders/skeleton_of_thought.hpp"
@@ -58,6 +59,12 @@ const std::vector<DecoderEntry>& decoders() {
        /*free_running=*/true,
        make_prompt_lookup,
        {"accept"}},
+      {"medusa",
+       "Cai et al., arXiv:2401.10774",
+       {"ask", "stack", "tree", "acceptance"},
+       /*free_running=*/true,
+       make_medusa,
+       {"accept"}},
       {"lookahead",
        "Fu et al., arXiv:2402.02057",
        {"ask", "stack", "window", "ngram", "guesses"},
@@ -84,7 +91,8 @@ const std::vector<DecoderEntry>& decoders() {
        {"accept"}},
       {"apar",
        "Liu et al., arXiv:2401.06761",
-       {"ask", "stack", "max_threads", "max_depth", "max_total", "fork_token", "child_token"},
+       {"ask", "stack", "max_threads", "max_depth", "max_total", "fork_token", "child_token",
+        "medusa"},
        /*free_running=*/true,
        make_apar,
        {"recorded"}},

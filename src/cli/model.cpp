@@ -7,6 +7,7 @@
 #include "src/cli/command_line.hpp"
 #include "src/cli/project_files.hpp"
 #include "src/cli/workload.hpp"
+#include "src/model/parameters.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -19,6 +20,7 @@ namespace {
 struct ModelVerbFlags {
   std::string action, folder, config, tokenizer, format = "md";
   std::uint64_t seed = 1;
+  int heads = 0, head_blocks = 1;
 };
 
 std::string grouped(std::int64_t number) {
@@ -134,6 +136,8 @@ int synthesise(const ModelVerbFlags& flags) {
                           "; expected a folder, or a place for one"));
   synthesise_checkpoint(config, flags.seed, flags.folder);
   const std::filesystem::path folder = flags.folder;
+  std::filesystem::remove(folder / kExtraHeadsFile, error);  // of an earlier network
+  if (flags.heads > 0) synthesise_extra_heads(flags.heads, flags.head_blocks, flags.seed, folder);
   write_file(folder / "tokenizer.json", read_file(tokenizer_file));
   write_file(
       folder / kSynthesisNote,
@@ -163,6 +167,16 @@ Verb model_verb() {
                 ->type_name("FILE");
             app.add_option("--seed", flags->seed, "synth: seed of the weights")
                 ->capture_default_str()
+                ->type_name("N");
+            app.add_option("--medusa-heads", flags->heads,
+                           "synth: extra heads for decoder medusa and apar.medusa")
+                ->capture_default_str()
+                ->check(CLI::Range(0, 16))
+                ->type_name("N");
+            app.add_option("--medusa-blocks", flags->head_blocks,
+                           "synth: residual blocks of an extra head")
+                ->capture_default_str()
+                ->check(CLI::Range(0, 16))
                 ->type_name("N");
             app.add_option("--format", flags->format, "inspect: md, csv, json, jsonl or latex")
                 ->capture_default_str()

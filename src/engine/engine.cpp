@@ -256,10 +256,11 @@ void Sequence::State::account(const Step& step) {
   }
 }
 
-/// What the rows that were asked for would choose.
+/// What the rows that were asked for would choose, by the network's own head.
 void Sequence::State::note_predictions(const Step& step, const StepResult& result) {
   if (!trace) return;
   for (size_t i = 0; i < step.outputs.size(); ++i) {
+    if (step.outputs[i].head != 0) continue;
     const auto row = static_cast<size_t>(result.first_row + step.outputs[i].index);
     trace->predicts[row] = result.outputs[i].best;
     trace->banned[row] = step.outputs[i].banned;

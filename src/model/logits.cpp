@@ -63,6 +63,32 @@ at::Tensor warp(const at::Tensor& logits, const Sampling& sampling) {
   return at::softmax(scores, 1);
 }
 
+/// The `count` best ids of each row, best first, by the least logit that is among them: `topk` may
+/// leave out any of equal ones, and this the highest ids.
+std::vector<Tokens> best_ids(const at::Tensor& logits, std::int64_t count) {
+  const at::Tensor scores = logits.to(at::kDouble);
+  const std::int64_t most = std::min(count, scores.size(1));
+  const at::Tensor border = std::get<0>(at::topk(scores, most, 1)).narrow(1, most - 1, 1);
+  const at::Tensor found = at::nonzero(scores >= border);  // by row, then by id
+  const at::Tensor values = scores.index({found.select(1, 0), found.select(1, 1)}).cpu();
+  const at::Tensor places = found.cpu().contiguous();
+  const std::int64_t* place = places.data_ptr<std::int64_t>();
+  const double* value = values.data_ptr<double>();
+  std::vector<std::vector<std::pair<double, Token>>> rows(static_cast<size_t>(scores.size(0)));
+  for (std::int64_t i = 0; i < places.size(0); ++i)
+    rows[static_cast<size_t>(place[2 * i])].emplace_back(value[i],
+                                                         static_cast<Token>(place[2 * i + 1]));
+  std::vector<Tokens> best;
+  for (auto& row : rows) {
+    std::stable_sort(row.begin(), row.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    Tokens& ids = best.emplace_back();
+    for (const auto& [score, id] : row)
+      if (std::ssize(ids) < most) ids.push_back(id);
+  }
+  return best;
+}
+
 /// Rows `rows` of `values` [m, vocab], on the host in `type`.
 at::Tensor rows_on_host(const at::Tensor& values, at::ScalarType type) {
   return values.to(at::TensorOptions().device(at::kCPU).dtype(type)).contiguous();
@@ -86,11 +112,14 @@ std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
   }
 
   std::vector<std::int64_t> whole;  // rows of which all logits are wanted
-  std::vector<std::int64_t> confident;
+  std::vector<std::int64_t> confident, ranked;
+  std::int64_t most = 0;  // ids wanted of one row
   std::vector<std::pair<Sampling, std::vector<std::int64_t>>> warped;
   for (size_t i = 0; i < requests.size(); ++i) {
     if (requests[i]->confidence) confident.push_back(static_cast<std::int64_t>(i));
     if (requests[i]->logits) whole.push_back(static_cast<std::int64_t>(i));
+    if (requests[i]->top > 0) ranked.push_back(static_cast<std::int64_t>(i));
+    most = std::max<std::int64_t>(most, requests[i]->top);
     const Sampling& sampling = requests[i]->sampling;
     if (sampling.temperature <= 0) continue;
     auto group = std::find_if(warped.begin(), warped.end(),
@@ -106,6 +135,15 @@ std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
         rows_on_host(at::exp(at::amax(scores, 1) - at::logsumexp(scores, 1)), at::kDouble);
     const double* from = shares.data_ptr<double>();
     for (const std::int64_t row : confident) results[static_cast<size_t>(row)].confidence = *from++;
+  }
+  if (!ranked.empty()) {
+    const auto best = best_ids(struck.index_select(0, index_tensor(ranked, logits)), most);
+    for (size_t i = 0; i < ranked.size(); ++i) {
+      const auto row = static_cast<size_t>(ranked[i]);
+      const auto wanted = static_cast<size_t>(requests[row]->top);
+      results[row].top = best[i];
+      results[row].top.resize(std::min(best[i].size(), wanted));
+    }
   }
   if (!whole.empty()) {
     const at::Tensor rows =

@@ -135,6 +135,52 @@ void assign_weights(Model::Network& network, const std::map<std::string, at::Ten
   network.head.weight = network.config.tied_head ? network.embedding : get("lm_head.weight");
 }
 
+/// What kExtraHeadsFile of the folder holds, if it is there. How many heads and blocks there are is
+/// read from the names.
+std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
+                                        const std::filesystem::path& file) {
+  std::vector<ExtraHead> all;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return all;
+  const auto mapping = std::make_shared<const MappedFile>(file);
+  std::map<std::string, StoredTensor> tensors = parse_safetensors(mapping->bytes(), file.string());
+  int heads = 0, blocks = 0;
+  while (tensors.lower_bound(str(heads, ".")) != tensors.end() &&
+         tensors.lower_bound(str(heads, "."))->first.starts_with(str(heads, ".")))
+    ++heads;
+  while (tensors.contains(str("0.", blocks, ".linear.weight"))) ++blocks;
+  if (heads == 0)
+    throw ModelError(file.string(), "has no tensor of a head 0, expected '0.0.linear.weight' ...");
+  std::map<std::string, at::Tensor> loaded;
+  for (const Parameter& parameter : extra_head_parameters(network.config, heads, blocks)) {
+    const auto found = tensors.find(parameter.name);
+    if (found == tensors.end())
+      throw ModelError(file.string(), str("has no tensor '", parameter.name, "' of shape ",
+                                          shape_text(parameter.shape), "; its names say ", heads,
+                                          " heads of ", blocks, " blocks each"));
+    if (found->second.shape != parameter.shape)
+      throw ModelError(file.string(), str("tensor '", parameter.name, "' has shape ",
+                                          shape_text(found->second.shape), ", expected ",
+                                          shape_text(parameter.shape), " from the config"));
+    loaded.emplace(parameter.name, to_tensor({found->second, mapping, file.string()}, network.type,
+                                             network.device));
+    tensors.erase(found);
+  }
+  if (!tensors.empty())
+    throw ModelError(file.string(),
+                     str("has tensor '", repair_utf8(tensors.begin()->first), "', which ", heads,
+                         " heads of ", blocks, " blocks have not"));
+  for (int head = 0; head < heads; ++head) {
+    ExtraHead& extra = all.emplace_back();
+    for (int block = 0; block < blocks; ++block) {
+      const std::string prefix = str(head, ".", block, ".linear.");
+      extra.blocks.push_back({loaded.at(prefix + "weight"), loaded.at(prefix + "bias")});
+    }
+    extra.out.weight = loaded.at(str(head, ".", blocks, ".weight"));
+  }
+  return all;
+}
+
 }  // namespace
 
 Dtype parse_dtype(std::string_view text) {
@@ -166,6 +212,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
   {
     const c10::NoGradGuard no_grad;
     assign_weights(*network, load_tensors(*network, CheckpointFiles(folder)));
+    network->extra_heads = load_extra_heads(*network, folder / kExtraHeadsFile);
     network->inverse_frequencies = inverse_frequencies(network->config).to(network->device);
   }
   return Model(std::move(network));
@@ -193,6 +240,8 @@ Model::~Model() = default;
 
 const ModelConfig& Model::config() const { return network_->config; }
 const Model::Options& Model::options() const { return network_->options; }
+
+int Model::extra_heads() const { return static_cast<int>(network_->extra_heads.size()); }
 
 std::int64_t Model::weight_bytes() const {
   std::int64_t sum = 0;

@@ -25,6 +25,8 @@ struct OutputRequest {
   Sampling sampling;          ///< temperature > 0: `probabilities` is filled
   bool logits = false;        ///< the whole row is wanted
   bool confidence = false;    ///< the probability of the best one is wanted
+  int head = 0;               ///< 0: the network's own head; h: its h-th extra head
+  int top = 0;                ///< how many of the best ids are wanted
   std::vector<Token> banned;  ///< ids struck out before anything else
 };
 
@@ -32,8 +34,9 @@ struct OutputRequest {
 struct RowLogits {
   Token best = 0, second = 0;  ///< largest and second largest logit; the lower id wins a tie
   float best_logit = 0, second_logit = 0;
-  double confidence = 0;              ///< softmax at the best id, unwarped; only on request
-  std::vector<float> logits;          ///< [vocab], only on request
+  double confidence = 0;      ///< softmax at the best id, unwarped; only on request
+  std::vector<float> logits;  ///< [vocab], only on request
+  Tokens top;  ///< the best ids, best first; the lower id wins a tie; only on request
   std::vector<double> probabilities;  ///< [vocab], only when sampling; sums to 1
 };
 
@@ -94,7 +97,8 @@ class Model {
   /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or
   /// model.safetensors.index.json and its shards. ModelError: missing folder or file, truncated or
   /// lying safetensors, a tensor that is missing or has another shape than the config says,
-  /// unsupported options.
+  /// unsupported options. Extra heads are loaded where kExtraHeadsFile lies beside it, and checked
+  /// as strictly.
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;
@@ -103,7 +107,11 @@ class Model {
 
   const ModelConfig& config() const;
   const Options& options() const;
+  /// Bytes of the network itself, without extra heads.
   std::int64_t weight_bytes() const;
+  /// Heads besides the network's own, which read the same rows: what the checkpoint has in
+  /// kExtraHeadsFile. 0 where there are none.
+  int extra_heads() const;
 
   /// One forward pass over the steps of several sequences, packed: no padding is computed. A new
   /// row sees, of its own sequence, the rows that are alive in the cache and the rows of the same
@@ -133,6 +141,12 @@ class Model {
 /// family. Same seed, same bytes, on every machine.
 void synthesise_checkpoint(const Json& config, std::uint64_t seed,
                            const std::filesystem::path& folder);
+
+/// Writes random extra heads for the network in `folder` into its kExtraHeadsFile, bf16: `heads` of
+/// them with `blocks` residual blocks each. Same seed, same bytes, on every machine. ModelError
+/// where the folder has no config.json of a supported family.
+void synthesise_extra_heads(int heads, int blocks, std::uint64_t seed,
+                            const std::filesystem::path& folder);
 
 /// Writes config.json, saying that weights are stored in bf16, and generation_config.json with the
 /// ends of sequence. RunError.

@@ -40,6 +40,19 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
   return all;
 }
 
+std::vector<Parameter> extra_head_parameters(const ModelConfig& config, int heads, int blocks) {
+  const std::int64_t hidden = config.hidden_size;
+  std::vector<Parameter> all;
+  for (int head = 0; head < heads; ++head) {
+    for (int block = 0; block < blocks; ++block) {
+      all.push_back({str(head, ".", block, ".linear.weight"), {hidden, hidden}});
+      all.push_back({str(head, ".", block, ".linear.bias"), {hidden}});
+    }
+    all.push_back({str(head, ".", blocks, ".weight"), {config.vocab_size, hidden}});
+  }
+  return all;
+}
+
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::vector<std::string> sizes;
   for (const std::int64_t size : shape) sizes.push_back(std::to_string(size));

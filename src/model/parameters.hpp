@@ -19,6 +19,14 @@ struct Parameter {
 /// it is tied.
 std::vector<Parameter> parameters(const ModelConfig& config);
 
+/// Where a checkpoint folder has extra heads.
+inline constexpr const char* kExtraHeadsFile = "medusa_heads.safetensors";
+
+/// All weights of extra heads of one depth, in a fixed order, by the names that Medusa's authors
+/// give them: head h is `blocks` residual blocks z + SiLU(W z + b), `h.block.linear.weight` and
+/// `.bias`, then a matrix to the vocabulary, `h.blocks.weight`; h counts from 0.
+std::vector<Parameter> extra_head_parameters(const ModelConfig& config, int heads, int blocks);
+
 /// `[2, 3]`
 std::string shape_text(const std::vector<std::int64_t>& shape);
 

@@ -53,6 +53,16 @@ void fill(const Parameter& parameter, std::uint64_t seed, std::span<std::byte> b
   }
 }
 
+void write_random(const std::vector<Parameter>& parameters, std::uint64_t seed,
+                  const std::filesystem::path& file) {
+  std::vector<TensorToWrite> tensors;
+  for (const Parameter& parameter : parameters)
+    tensors.push_back(
+        {parameter.name, StoredType::bf16, parameter.shape,
+         [&parameter, seed](std::span<std::byte> bytes) { fill(parameter, seed, bytes); }});
+  write_safetensors(file, tensors);
+}
+
 }  // namespace
 
 void synthesise_checkpoint(const Json& config_json, std::uint64_t seed,
@@ -62,15 +72,14 @@ void synthesise_checkpoint(const Json& config_json, std::uint64_t seed,
   std::filesystem::create_directories(folder, error);
   if (error) throw RunError(str(folder.string(), ": cannot be made: ", error.message()));
 
-  const std::vector<Parameter> all = parameters(config);
-  std::vector<TensorToWrite> tensors;
-  for (const Parameter& parameter : all)
-    tensors.push_back(
-        {parameter.name, StoredType::bf16, parameter.shape,
-         [&parameter, seed](std::span<std::byte> bytes) { fill(parameter, seed, bytes); }});
-  write_safetensors(folder / "model.safetensors", tensors);
-
+  write_random(parameters(config), seed, folder / "model.safetensors");
   write_model_config(config_json, folder);
+}
+
+void synthesise_extra_heads(int heads, int blocks, std::uint64_t seed,
+                            const std::filesystem::path& folder) {
+  write_random(extra_head_parameters(read_model_config(folder), heads, blocks), seed,
+               folder / kExtraHeadsFile);
 }
 
 void write_model_config(const Json& config_json, const std::filesystem::path& folder) {

@@ -325,6 +325,32 @@ at::Tensor output(const Model::Network& network, const at::Tensor& x) {
   return network.head(rms_norm(x, network.final_norm, network.config.rms_norm_eps));
 }
 
+void check_head(const Model::Network& network, const OutputRequest& output) {
+  if (output.head < 0 || output.head > std::ssize(network.extra_heads))
+    throw std::logic_error(
+        str("an output is wanted of extra head ", output.head, " of ", network.extra_heads.size()));
+}
+
+/// Row i by head heads[i], as OutputRequest counts them; [m, vocab].
+at::Tensor output(const Model::Network& network, const at::Tensor& x,
+                  const std::vector<int>& heads) {
+  const std::set<int> used(heads.begin(), heads.end());
+  if (used == std::set<int>{0}) return output(network, x);
+  const at::Tensor z = rms_norm(x, network.final_norm, network.config.rms_norm_eps);
+  at::Tensor result = at::empty({z.size(0), network.config.vocab_size}, z.options());
+  for (const int head : used) {
+    std::vector<std::int64_t> members;
+    for (size_t i = 0; i < heads.size(); ++i)
+      if (heads[i] == head) members.push_back(static_cast<std::int64_t>(i));
+    const at::Tensor index = at::tensor(members, at::kLong).to(z.device());
+    const at::Tensor rows = z.index_select(0, index);
+    result.index_copy_(
+        0, index,
+        head == 0 ? network.head(rows) : network.extra_heads[static_cast<size_t>(head) - 1](rows));
+  }
+  return result;
+}
+
 // ---- input ----
 
 void check_rows(const Model::Network& network, std::span<const Token> tokens,
@@ -355,10 +381,12 @@ void check_steps(const Model::Network& network, std::span<const SequenceStep> st
     if (!step.cache || !step.segments || !caches.insert(step.cache).second)
       throw std::logic_error("a step needs segments, and a cache of its own");
     check_rows(network, step.tokens, step.labels, *step.segments);
-    for (const OutputRequest& output : step.outputs)
+    for (const OutputRequest& output : step.outputs) {
       if (output.index < 0 || output.index >= std::ssize(step.tokens))
         throw std::logic_error(
             str("an output is wanted of token ", output.index, " of ", step.tokens.size()));
+      check_head(network, output);
+    }
     check_window(network.path, network.config.sliding_window, step.cache->slots(), step.labels,
                  *step.segments);
   }
@@ -434,9 +462,13 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
   Rows rows;
   std::vector<Part> parts;
   std::vector<std::int64_t> wanted;  // rows with an output
+  std::vector<int> heads;            // of each
   for (const SequenceStep& step : steps) {
     const std::int64_t begin = std::ssize(rows.ids);
-    for (const OutputRequest& output : step.outputs) wanted.push_back(begin + output.index);
+    for (const OutputRequest& output : step.outputs) {
+      wanted.push_back(begin + output.index);
+      heads.push_back(output.head);
+    }
     if (step.tokens.empty()) continue;
     KvCache::Storage& cache = step.cache->storage();
     cache.reserve(static_cast<int>(step.tokens.size()));
@@ -478,8 +510,8 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
   }
   if (wanted.size() != rows.ids.size() || !std::is_sorted(wanted.begin(), wanted.end()))
     x = x.index_select(0, on_device(network, wanted));
-  const at::Tensor result =
-      wanted.empty() ? at::empty({0, network.config.vocab_size}, options) : output(network, x);
+  const at::Tensor result = wanted.empty() ? at::empty({0, network.config.vocab_size}, options)
+                                           : output(network, x, heads);
 
   for (const SequenceStep& step : steps) step.cache->storage().append(step.labels);
   return result;
@@ -523,6 +555,7 @@ std::vector<std::vector<RowLogits>> Model::further(std::span<const FurtherRows> 
   const c10::NoGradGuard no_grad;
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   std::vector<at::Tensor> hidden;
+  std::vector<int> heads;
   std::vector<const OutputRequest*> requests;
   for (const FurtherRows& part : rows) {
     std::vector<std::int64_t> indices;
@@ -530,14 +563,16 @@ std::vector<std::vector<RowLogits>> Model::further(std::span<const FurtherRows> 
       const std::int64_t row = part.hidden.first() + output.index;
       if (!part.hidden.storage() || row < 0 || row >= part.hidden.storage()->rows.size(0))
         throw std::logic_error(str("Model::further: row ", row, " was not kept"));
+      check_head(*network_, output);
       indices.push_back(row);
+      heads.push_back(output.head);
       requests.push_back(&output);
     }
     if (!indices.empty())
       hidden.push_back(part.hidden.storage()->rows.index_select(0, on_device(*network_, indices)));
   }
   if (requests.empty()) return std::vector<std::vector<RowLogits>>(rows.size());
-  return by_part(reduce_logits(output(*network_, at::cat(hidden, 0)), requests), rows);
+  return by_part(reduce_logits(output(*network_, at::cat(hidden, 0), heads), requests), rows);
 }
 
 std::vector<std::pair<std::string, at::Tensor>> Model::Network::named_parameters() const {

@@ -31,6 +31,17 @@ struct Layer {
   Linear gate, up, down;
 };
 
+/// A head besides the network's own: residual blocks, z + SiLU(W z + b), then a matrix to the
+/// vocabulary. It reads what the network's head reads.
+struct ExtraHead {
+  std::vector<Linear> blocks;  ///< [hidden, hidden] each
+  Linear out;                  ///< [vocab, hidden]
+  at::Tensor operator()(at::Tensor z) const {
+    for (const Linear& block : blocks) z = z + at::silu(block(z));
+    return out(z);
+  }
+};
+
 /// Weights, all of one dtype on one device, under the roles they have in the forward.
 struct Model::Network {
   std::string path;  ///< for errors
@@ -44,6 +55,7 @@ struct Model::Network {
   at::Tensor final_norm;           ///< [hidden]
   Linear head;                     ///< [vocab, hidden]; the embedding itself when tied
   at::Tensor inverse_frequencies;  ///< [head_dim / 2] float32, as transformers computes them
+  std::vector<ExtraHead> extra_heads;
 
   /// A network of `config` over given weights, by their checkpoint names, all of one dtype on one
   /// device; the tensors are shared, not copied. REQUIRES: every name of `parameters(config)`.
@@ -102,8 +114,8 @@ at::Tensor logits(const Model::Network& network, std::span<const PackedSequence>
                   const std::vector<std::int64_t>& rows);
 
 /// One forward pass as Model::forward describes, without gradients: the logits of all rows with an
-/// output, [m, vocab] in the network's dtype, in the order of the steps and their outputs. The
-/// caches have the new rows afterwards.
+/// output, by the heads that they name, [m, vocab] in the network's dtype, in the order of the
+/// steps and their outputs. The caches have the new rows afterwards.
 at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps,
                         const SkippedSublayers* skipped = nullptr);
 

@@ -1,11 +1,13 @@
 #include "tests/support/decoding.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 
 #include "src/model/device.hpp"
+#include "src/model/safetensors.hpp"
 #include "src/support/clock.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -139,6 +141,21 @@ Json line_break_tokenizer() {
   return json;
 }
 
+void write_bf16(const std::filesystem::path& file, const std::vector<WholeTensor>& tensors,
+                const std::function<float(const std::string& name, std::int64_t index)>& value) {
+  std::vector<TensorToWrite> all;
+  for (const WholeTensor& tensor : tensors)
+    all.push_back({tensor.name, StoredType::bf16, tensor.shape, [&](std::span<std::byte> bytes) {
+                     for (size_t at = 0; at < bytes.size(); at += 2) {
+                       const float x = value(tensor.name, static_cast<std::int64_t>(at / 2));
+                       const auto half =
+                           static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16);
+                       std::memcpy(bytes.data() + at, &half, 2);
+                     }
+                   }});
+  write_safetensors(file, all);
+}
+
 TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Json& changes,
                          const Tokens& loud) {
   set_threads(1);  // so small a network gains nothing from more, and loses much on a busy machine
@@ -159,6 +176,27 @@ TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Js
   config.update(changes);
   synthesise_checkpoint(config, seed, folder_.path());
   if (!loud.empty()) double_logits(folder_.path() / "model.safetensors", loud);
+  slow_.emplace(folder_.path());
+}
+
+void TinyNetwork::add_heads(int heads, int blocks, std::uint64_t seed) {
+  const Json config = read_json(folder_.path() / "config.json");
+  const auto hidden = config.at("hidden_size").get<std::int64_t>();
+  std::vector<WholeTensor> tensors;
+  for (int head = 0; head < heads; ++head) {
+    for (int block = 0; block < blocks; ++block) {
+      tensors.push_back({str(head, ".", block, ".linear.weight"), {hidden, hidden}});
+      tensors.push_back({str(head, ".", block, ".linear.bias"), {hidden}});
+    }
+    tensors.push_back(
+        {str(head, ".", blocks, ".weight"), {config.at("vocab_size").get<std::int64_t>(), hidden}});
+  }
+  Rng rng(seed);  // sixteenths from -1 to 1 by deviation: bf16 holds them
+  write_bf16(folder_.path() / "medusa_heads.safetensors", tensors,
+             [&](const std::string& name, std::int64_t) {
+               const float step = name.ends_with(".bias") ? 1 / 16.f : 1 / 64.f;
+               return static_cast<float>(static_cast<int>(rng.below(33)) - 16) * step;
+             });
   slow_.emplace(folder_.path());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,14 @@ namespace pardec::test {
 Json line_break_tokenizer();
 inline constexpr Token kLineBreak = 4 + '\n';
 
+/// Writes tensors of bf16; `value(name, index)` says each element, which bf16 must hold exactly.
+struct WholeTensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+};
+void write_bf16(const std::filesystem::path& file, const std::vector<WholeTensor>& tensors,
+                const std::function<float(const std::string& name, std::int64_t index)>& value);
+
 /// A random network of a few thousand weights with that tokenizer, as a checkpoint of its own.
 class TinyNetwork {
  public:
@@ -25,6 +34,9 @@ class TinyNetwork {
   /// ids are doubled, so that they are chosen often: control tokens.
   explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1,
                        const Json& changes = Json::object(), const Tokens& loud = {});
+
+  /// Gives it random extra heads, each with `blocks` residual blocks.
+  void add_heads(int heads, int blocks, std::uint64_t seed = 1);
 
   Model load(Dtype dtype) const;
   const Tokenizer& tokenizer() const { return *tokenizer_; }

@@ -32,15 +32,20 @@ SlowTransformer::SlowTransformer(const std::filesystem::path& checkpoint) {
   eps_ = config.value("rms_norm_eps", 1e-6);
   theta_ = config.value("rope_theta", 10000.0);
   tied_ = config.value("tie_word_embeddings", false);
-  const CheckpointFiles files(checkpoint);
-  for (const auto& [name, entry] : files.tensors()) {
-    if (entry.tensor.type != StoredType::bf16)
-      throw std::logic_error("SlowTransformer reads bf16 alone");
+  const auto add = [&](const std::string& name, const StoredTensor& tensor) {
+    if (tensor.type != StoredType::bf16) throw std::logic_error("SlowTransformer reads bf16 alone");
     Matrix& matrix = weights_[name];
-    matrix.columns = static_cast<size_t>(entry.tensor.shape.back());
-    for (size_t at = 0; at < entry.tensor.data.size(); at += 2)
-      matrix.values.push_back(widen_bf16(entry.tensor.data.data() + at));
-  }
+    matrix.columns = static_cast<size_t>(tensor.shape.back());
+    for (size_t at = 0; at < tensor.data.size(); at += 2)
+      matrix.values.push_back(widen_bf16(tensor.data.data() + at));
+  };
+  const CheckpointFiles files(checkpoint);
+  for (const auto& [name, entry] : files.tensors()) add(name, entry.tensor);
+  const std::filesystem::path heads = checkpoint / "medusa_heads.safetensors";
+  if (!std::filesystem::exists(heads)) return;
+  const MappedFile mapped(heads);
+  for (const auto& [name, tensor] : parse_safetensors(mapped.bytes(), heads.string()))
+    add(name, tensor);
 }
 
 std::vector<double> SlowTransformer::norm(const std::vector<double>& x,
@@ -78,7 +83,7 @@ void SlowTransformer::rotate(std::vector<double>& x, int position) const {
   }
 }
 
-std::vector<std::vector<double>> SlowTransformer::logits(
+std::vector<std::vector<double>> SlowTransformer::last_layer(
     const Tokens& tokens, const std::vector<int>& positions,
     const std::vector<std::vector<int>>& visible) const {
   const size_t n = tokens.size();
@@ -144,22 +149,51 @@ std::vector<std::vector<double>> SlowTransformer::logits(
       for (size_t i = 0; i < down.size(); ++i) x[row][i] += down[i];
     }
   }
+  for (auto& row : x) row = norm(row, "model.norm.weight");
+  return x;
+}
+
+std::vector<std::vector<double>> SlowTransformer::logits(
+    const Tokens& tokens, const std::vector<int>& positions,
+    const std::vector<std::vector<int>>& visible) const {
   std::vector<std::vector<double>> out;
-  for (size_t row = 0; row < n; ++row)
-    out.push_back(times(tied_ ? "model.embed_tokens.weight" : "lm_head.weight",
-                        norm(x[row], "model.norm.weight")));
+  for (const auto& z : last_layer(tokens, positions, visible))
+    out.push_back(times(tied_ ? "model.embed_tokens.weight" : "lm_head.weight", z));
   return out;
 }
 
-std::vector<std::vector<double>> SlowTransformer::logits(const Tokens& tokens) const {
+namespace {
+
+struct Causal {
   std::vector<int> positions;
   std::vector<std::vector<int>> visible;
-  for (int row = 0; row < static_cast<int>(tokens.size()); ++row) {
-    positions.push_back(row);
-    auto& seen = visible.emplace_back();
-    for (int key = 0; key <= row; ++key) seen.push_back(key);
+  explicit Causal(const Tokens& tokens) {
+    for (int row = 0; row < static_cast<int>(tokens.size()); ++row) {
+      positions.push_back(row);
+      auto& seen = visible.emplace_back();
+      for (int key = 0; key <= row; ++key) seen.push_back(key);
+    }
   }
-  return logits(tokens, positions, visible);
+};
+
+}  // namespace
+
+std::vector<std::vector<double>> SlowTransformer::logits(const Tokens& tokens) const {
+  const Causal causal(tokens);
+  return logits(tokens, causal.positions, causal.visible);
+}
+
+std::vector<double> SlowTransformer::head_logits(const Tokens& text, int head) const {
+  const Causal causal(text);
+  std::vector<double> z = last_layer(text, causal.positions, causal.visible).back();
+  int block = 0;
+  for (;; ++block) {
+    const std::string name = str(head - 1, ".", block, ".linear.");
+    if (!weights_.contains(name + "weight")) break;
+    const std::vector<double> turned = times(name + "weight", z);
+    for (size_t i = 0; i < z.size(); ++i) z[i] += silu(turned[i] + weight(name + "bias").values[i]);
+  }
+  return times(str(head - 1, ".", block, ".weight"), z);
 }
 
 Token SlowTransformer::next(const Tokens& text) const { return top_two(logits(text).back()).best; }

@@ -23,8 +23,15 @@ class SlowTransformer {
   std::vector<std::vector<double>> logits(const Tokens& tokens) const;
   /// The next token by the whole text computed anew.
   Token next(const Tokens& text) const;
+  /// What extra head `head` (1 ...) makes of a text's last row: residual blocks of one linear layer
+  /// and SiLU, then a matrix (arXiv:2401.10774, section 2.1.1).
+  std::vector<double> head_logits(const Tokens& text, int head) const;
 
  private:
+  /// [rows][hidden]: what the heads read.
+  std::vector<std::vector<double>> last_layer(const Tokens& tokens,
+                                              const std::vector<int>& positions,
+                                              const std::vector<std::vector<int>>& visible) const;
   struct Matrix {
     std::vector<double> values;  // row-major, [out, in]
     size_t columns = 0;

@@ -1,0 +1,204 @@
+#include "decoders/medusa_tree.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr int kMostNodes = 1024;
+constexpr double kEpsilon = 0.09, kDelta = 0.3;  // of typical acceptance, as its authors set them
+
+/// A tree by how many children the root has, then each node in order; 0 where none is said.
+MedusaTree tree_of(std::string name, const std::vector<int>& children) {
+  MedusaTree tree{.name = std::move(name), .nodes = {}};
+  for (size_t i = 0; i < children.size(); ++i) {
+    const int parent = static_cast<int>(i) - 1;
+    const int depth = parent < 0 ? 1 : tree.nodes.at(i - 1).depth + 1;
+    for (int rank = 0; rank < children[i]; ++rank) tree.nodes.push_back({parent, depth, rank});
+  }
+  return tree;
+}
+
+/// A level's width: a whole number from 1 on; 0 where it is none, or too large.
+int width_of(const std::string& text) {
+  if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos)
+    return 0;
+  return std::stoi(text);
+}
+
+RowLabel node_label(const MedusaTree& tree, size_t node, int position,
+                    std::span<const int> segments) {
+  const int at = position + tree.nodes[node].depth;
+  return {.position = at, .order = at, .segment = segments[node], .rank = 0};
+}
+
+const RowLogits& row_of(std::span<const RowLogits> rows, int node) {
+  return rows[static_cast<size_t>(node + 1)];
+}
+
+void check_sizes(const Tokens& tokens, std::span<const RowLogits> rows) {
+  if (rows.size() != tokens.size() + 1)
+    throw std::logic_error(
+        str("medusa: ", rows.size(), " rows for ", tokens.size(), " guesses, expected one more"));
+}
+
+/// Above it a probability is typical of p.
+double typical_threshold(const std::vector<double>& p) {
+  double entropy = 0;
+  for (const double x : p)
+    if (x > 0) entropy -= x * std::log(x);
+  return std::min(kEpsilon, kDelta * std::exp(-entropy));
+}
+
+}  // namespace
+
+int MedusaTree::width(int depth) const {
+  int widest = 0;
+  for (const Node& node : nodes)
+    if (node.depth == depth) widest = std::max(widest, node.rank + 1);
+  return widest;
+}
+
+MedusaTree parse_medusa_tree(const std::string& text, std::string_view option) {
+  if (text == "sparse")
+    return tree_of(text, {10,                             // behind the root
+                          10, 7, 3, 2, 1, 1, 1, 1, 1, 1,  // behind guesses 0 to 9
+                          10, 3, 2, 1, 1, 1, 1, 1, 0, 0,  // behind 0,0 to 0,9
+                          2,  0, 0, 0, 0, 0, 0, 1, 0, 0,  // behind 1,0 to 1,6, then 2,0 to 2,2
+                          0,  0, 0, 0, 0, 0, 0, 0, 2});   // behind all others of depth 2; 0,0,0
+  const std::vector<std::string> parts = split(text, 'x');
+  std::vector<int> children;
+  bool readable = parts.size() > 1 && parts.front() == "1";
+  std::int64_t level = 1, all = 0;  // nodes of the level, and so far
+  for (size_t i = 1; i < parts.size() && readable; ++i) {
+    const int width = width_of(parts[i]);
+    readable = width > 0 && level * width <= kMostNodes;
+    if (!readable) break;
+    children.insert(children.end(), static_cast<size_t>(level), width);
+    level *= width;
+    all += level;
+  }
+  if (!readable || all > kMostNodes)
+    throw ConfigError(str(option, " is '", text, "', expected sparse, or the widths of a tree of ",
+                          kMostNodes, " guesses at most, such as 1x7x6"));
+  return tree_of(text, children);
+}
+
+void check_heads(const MedusaTree& tree, std::string_view option, const Model& model) {
+  if (model.extra_heads() < tree.depth())
+    throw ConfigError(str(option, "=", tree.name, " needs ", tree.depth(),
+                          " extra heads, the checkpoint has ", model.extra_heads(),
+                          "; expected them in its medusa_heads.safetensors"));
+  for (int depth = 1; depth <= tree.depth(); ++depth)
+    if (tree.width(depth) > model.config().vocab_size)
+      throw ConfigError(str(option, "=", tree.name, " takes ", tree.width(depth),
+                            " guesses of a head, the vocabulary has ", model.config().vocab_size,
+                            " ids"));
+}
+
+std::vector<int> add_tree_segments(Sequence& sequence, const MedusaTree& tree,
+                                   const std::vector<int>& sees) {
+  std::vector<int> segments;
+  for (const MedusaTree::Node& node : tree.nodes) {
+    std::vector<int> seen = sees;
+    for (int a = node.parent; a >= 0; a = tree.nodes[static_cast<size_t>(a)].parent)
+      seen.push_back(segments[static_cast<size_t>(a)]);
+    segments.push_back(sequence.add_segment(seen));
+  }
+  return segments;
+}
+
+std::vector<OutputRequest> ask_heads(const MedusaTree& tree, int index, int depth,
+                                     const std::vector<Token>& banned) {
+  std::vector<OutputRequest> requests;
+  for (int head = 1; head <= std::min(depth, tree.depth()); ++head) {
+    OutputRequest& request = requests.emplace_back();
+    request.index = index;
+    request.head = head;
+    request.top = tree.width(head);
+    request.banned = banned;
+  }
+  return requests;
+}
+
+Tokens fill_tree(const MedusaTree& tree, std::span<const RowLogits> heads) {
+  Tokens tokens;
+  for (const MedusaTree::Node& node : tree.nodes) {
+    if (node.depth > std::ssize(heads)) break;
+    tokens.push_back(
+        heads[static_cast<size_t>(node.depth) - 1].top.at(static_cast<size_t>(node.rank)));
+  }
+  return tokens;
+}
+
+void feed_tree(Step& step, const MedusaTree& tree, const Tokens& tokens, int position,
+               std::span<const int> segments) {
+  for (size_t i = 0; i < tokens.size(); ++i)
+    step.add(tokens[i], node_label(tree, i, position, segments), Origin::draft);
+}
+
+int find_child(const MedusaTree& tree, const Tokens& tokens, int node, Token token) {
+  for (size_t i = 0; i < tokens.size(); ++i)
+    if (tree.nodes[i].parent == node && tokens[i] == token) return static_cast<int>(i);
+  return -1;
+}
+
+TreeVerdict accept_exact(const MedusaTree& tree, const Tokens& tokens,
+                         std::span<const RowLogits> rows, Chance& chance,
+                         const ForcedAcceptance& forced) {
+  check_sizes(tokens, rows);
+  TreeVerdict verdict;
+  for (int node = -1;;) {
+    Choice& choice = verdict.choices.emplace_back(own_choice(row_of(rows, node), chance));
+    if (forced.coins) {
+      int best = 0;  // the first child has rank 0
+      while (best < std::ssize(tokens) && tree.nodes[static_cast<size_t>(best)].parent != node)
+        ++best;
+      node = best < std::ssize(tokens) && forced.coins->happens(forced.rate) ? best : -1;
+      if (node >= 0) choice.token = tokens[static_cast<size_t>(node)];
+    } else {
+      node = find_child(tree, tokens, node, choice.token);
+    }
+    if (node < 0) return verdict;
+    verdict.nodes.push_back(node);
+  }
+}
+
+TreeVerdict accept_typical(const MedusaTree& tree, const Tokens& tokens,
+                           std::span<const RowLogits> rows, Chance& chance) {
+  check_sizes(tokens, rows);
+  const int count = static_cast<int>(tokens.size());
+  std::vector<double> threshold;  // of the root's row, then of the nodes'
+  for (const RowLogits& row : rows) threshold.push_back(typical_threshold(row.probabilities));
+  std::vector<bool> good(tokens.size());
+  int last = -1;  // of the longest path
+  for (int node = 0; node < count; ++node) {
+    const auto at = static_cast<size_t>(node);
+    const int parent = tree.nodes[at].parent;
+    const double p = row_of(rows, parent).probabilities.at(static_cast<size_t>(tokens[at]));
+    good[at] = (parent < 0 || good[static_cast<size_t>(parent)]) &&
+               p > threshold[static_cast<size_t>(parent + 1)];
+    const int longest = last < 0 ? 0 : tree.nodes[static_cast<size_t>(last)].depth;
+    if (good[at] && tree.nodes[at].depth > longest) last = node;
+  }
+  TreeVerdict verdict;
+  for (int node = last; node >= 0; node = tree.nodes[static_cast<size_t>(node)].parent)
+    verdict.nodes.insert(verdict.nodes.begin(), node);
+  int parent = -1;
+  for (const int node : verdict.nodes) {
+    const RowLogits& row = row_of(rows, parent);
+    const Token token = tokens[static_cast<size_t>(node)];
+    verdict.choices.push_back({token, token, row.best_logit - row.second_logit});
+    parent = node;
+  }
+  verdict.choices.push_back(own_choice(row_of(rows, parent), chance));
+  return verdict;
+}
+
+}  // namespace pardec
