@@ -7,6 +7,7 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/project_files.hpp"
+#include "src/cli/watch.hpp"
 #include "src/cli/workload.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -19,9 +20,10 @@ namespace {
 struct GenerateFlags {
   ModelFlags model;
   DecodeFlags decode;
-  std::string decoder = "ar", job, prompt, prompt_tokens, format = "text", trace;
+  std::string decoder = "ar", job, prompt, prompt_tokens, format = "text", trace, from_trace;
   std::vector<std::string> set;
-  int batch_size = 1;
+  int batch_size = 1, pace_ms = 0;
+  bool watch = false;
 };
 
 /// `1,2,3`, or `@FILE` with one such list a line.
@@ -69,7 +71,40 @@ std::vector<Job> read_jobs(const std::string& file) {
   return jobs;
 }
 
+/// Draws stored traces, pass by pass, in place of decoding.
+int draw_traces(const GenerateFlags& flags) {
+  if (!flags.job.empty() || !flags.prompt.empty() || !flags.prompt_tokens.empty() ||
+      !flags.trace.empty())
+    throw ConfigError(
+        "--from-trace draws what was decoded; expected none of --job, --prompt, --prompt-tokens "
+        "and --trace beside it");
+  std::optional<Tokenizer> tokenizer;
+  if (!flags.model.model.empty())
+    tokenizer = load_tokenizer(flags.model.model, read_model_config(flags.model.model));
+  std::vector<Trace> traces;
+  long line = 0;
+  for (const auto& text : split(read_file(flags.from_trace), '\n')) {
+    ++line;
+    if (!strip(text).empty())
+      traces.push_back(
+          parse_trace(parse_json(text, flags.from_trace, line), str(flags.from_trace, ":", line)));
+  }
+  for (const Trace& trace : traces) {
+    if (trace.step.empty()) continue;
+    Watch watch(stderr, tokenizer ? &*tokenizer : nullptr, is_greedy(trace), flags.pace_ms);
+    for (int step = 0; step < trace.step.back(); ++step) watch.show(until(trace, step), false);
+    watch.show(trace, true);
+  }
+  return 0;
+}
+
 int generate(const GenerateFlags& flags) {
+  if (flags.pace_ms < 0)
+    throw ConfigError(str("--pace is ", flags.pace_ms, ", expected 0 or more"));
+  if (!flags.watch && (flags.pace_ms > 0 || !flags.from_trace.empty()))
+    throw ConfigError(str(flags.pace_ms > 0 ? "--pace" : "--from-trace",
+                          " says how --watch draws; expected --watch beside it"));
+  if (!flags.from_trace.empty()) return draw_traces(flags);
   const int given = !flags.job.empty() + !flags.prompt.empty() + !flags.prompt_tokens.empty();
   if (given != 1)
     throw ConfigError(str(given ? "more than one" : "none",
@@ -138,7 +173,15 @@ int generate(const GenerateFlags& flags) {
     engine.set_trace_sink([&](const Trace& t) { *trace << dump(to_json(t)) << "\n"; });
   }
 
-  // Answers come out in the order of the prompts, whenever they end.
+  std::optional<Watch> watch;
+  if (flags.watch) {
+    watch.emplace(stderr, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr,
+                  flags.decode.temperature == 0, flags.pace_ms);
+    engine.set_watch([&](const Trace& t, bool ended) { watch->show(t, ended); });
+  }
+
+  // Answers come out in the order of the prompts, whenever they end; where somebody watches, when
+  // the picture stands still.
   std::vector<std::optional<Answers>> answers(requests.size());
   std::vector<std::string> errors(requests.size());
   size_t printed = 0;
@@ -170,8 +213,10 @@ int generate(const GenerateFlags& flags) {
                } catch (const Error& error) {
                  errors[static_cast<size_t>(i)] = error.what();
                }
-               print_ready();
+               if (!watch) print_ready();
              });
+  watch.reset();
+  print_ready();
   if (trace && !trace->flush())
     throw RunError(str("--trace: ", flags.trace, " could not be written to its end"));
   for (const auto& error : errors)
@@ -204,6 +249,16 @@ Verb generate_verb() {
                 ->capture_default_str()
                 ->type_name("FORMAT");
             app.add_option("--trace", flags->trace, "write what every fed token saw and chose")
+                ->type_name("FILE");
+            app.add_flag("--watch", flags->watch,
+                         "show the decoder at work on stderr: in colour on a terminal (NO_COLOR is "
+                         "honoured), else a line a pass");
+            app.add_option("--pace", flags->pace_ms,
+                           "with --watch: milliseconds that a picture stands still")
+                ->capture_default_str()
+                ->type_name("MS");
+            app.add_option("--from-trace", flags->from_trace,
+                           "with --watch: show what --trace wrote, with the tokenizer of --model")
                 ->type_name("FILE");
             app.add_option("--batch-size", flags->batch_size, "prompts in flight")
                 ->capture_default_str()

@@ -201,8 +201,10 @@ Counters Sequence::finish() {
     state.close_forward();
     state.counters.total_ns = state.engine.clock().now_ns() - state.opened_ns;
     state.counters.decode_ns = state.counters.total_ns - state.counters.prefill_ns;
-    if (state.trace && !state.trace->tokens.empty() && state.engine.sink_)
-      state.engine.sink_(*state.trace);
+    if (state.trace && !state.trace->tokens.empty()) {
+      if (state.engine.watch_) state.engine.watch_(*state.trace, true);
+      if (state.engine.sink_) state.engine.sink_(*state.trace);
+    }
     state.cache.evict();
   }
   return state.counters;
@@ -303,9 +305,11 @@ Engine::~Engine() = default;
 
 void Engine::set_trace_sink(std::function<void(const Trace&)> sink) { sink_ = std::move(sink); }
 
+void Engine::set_watch(std::function<void(const Trace&, bool)> watch) { watch_ = std::move(watch); }
+
 Sequence Engine::open(const std::string& request, const std::string& decoder) {
   auto state = std::make_unique<Sequence::State>(*this, model_, KvCache(model_), nullptr);
-  if (sink_) {
+  if (sink_ || watch_) {
     state->trace.emplace();
     state->trace->request = request;
     state->trace->decoder = decoder;
@@ -563,6 +567,7 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
       p.sequence->first_draft = p.sequence->cache.rows_fed();
     steps.push_back({&p.sequence->cache, &p.sequence->segments, p.tokens, p.labels, p.outputs,
                      p.later ? &p.hidden : nullptr});
+    if (watch_ && !drafting && p.sequence->trace) watch_(*p.sequence->trace, false);
   }
   try {
     const std::int64_t before = clock_.now_ns();

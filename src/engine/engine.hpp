@@ -154,6 +154,11 @@ class Engine {
   /// Finished traces go there, in the order in which sequences end. Empty: none are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
+  /// For a reader who looks on: is shown the trace of a sequence as far as it is, before each of
+  /// its forward passes, when what the last one gave has been read, and at its end (`ended`). The
+  /// time it takes counts. Empty: nobody looks.
+  void set_watch(std::function<void(const Trace&, bool ended)> watch);
+
   /// Runs `count` tasks, at most `live` at a time, to their end. `start(i)` makes the i-th,
   /// `done(i, task)` gets it back ended (task.result() rethrows its error); both are called in
   /// here, in order of i and in order of end. The time spent in `done` is returned, so that a
@@ -180,6 +185,7 @@ class Engine {
   Model& model_;
   const Clock& clock_;
   std::function<void(const Trace&)> sink_;
+  std::function<void(const Trace&, bool)> watch_;
   std::int64_t model_ns_ = 0;
   std::list<Waiting*> waiting_;            // for a forward pass, in order of arrival
   std::list<Waiting*> asking_;             // for further rows of the last one

@@ -27,6 +27,23 @@ bool may_colour(int fd) {
   return ::isatty(fd) && !(no_colour && *no_colour) && !(term && std::string_view(term) == "dumb");
 }
 
+TerminalSize terminal_size(int fd) {
+  TerminalSize size;
+  winsize said{};
+  ::ioctl(fd, TIOCGWINSZ, &said);  // a terminal that does not know has zeros
+  const auto choose = [](int& value, int from_terminal, const char* variable) {
+    const char* set = std::getenv(variable);
+    const int given = set ? std::atoi(set) : 0;
+    if (from_terminal > 0)
+      value = from_terminal;
+    else if (given > 0)
+      value = given;
+  };
+  choose(size.columns, said.ws_col, "COLUMNS");
+  choose(size.rows, said.ws_row, "LINES");
+  return size;
+}
+
 namespace {
 
 std::string duration(std::int64_t seconds) {
@@ -38,11 +55,6 @@ std::string duration(std::int64_t seconds) {
     std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", static_cast<long long>(seconds / 3600),
                   static_cast<long long>(seconds / 60 % 60), static_cast<long long>(seconds % 60));
   return text;
-}
-
-int terminal_columns() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 constexpr std::int64_t kBarEvery = 100'000'000, kPlainEvery = 30'000'000'000;
@@ -89,7 +101,8 @@ void Progress::draw(bool last) {
     std::fprintf(stderr, "%s\n", line.c_str());
     return;
   }
-  const int width = std::clamp(terminal_columns() - static_cast<int>(line.size()) - 4, 0, 30);
+  const int width =
+      std::clamp(terminal_size(STDERR_FILENO).columns - static_cast<int>(line.size()) - 4, 0, 30);
   std::string bar;
   if (width >= 8) {
     const int full = total_ > 0 ? static_cast<int>(width * done_ / total_) : width;

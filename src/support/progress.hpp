@@ -13,6 +13,12 @@ ProgressStyle parse_progress_style(std::string_view name);
 /// True when `fd` is a terminal that may be coloured: NO_COLOR unset or empty, TERM not "dumb".
 bool may_colour(int fd);
 
+struct TerminalSize {
+  int columns = 80, rows = 24;
+};
+/// As the terminal of `fd` says, else as COLUMNS and LINES do.
+TerminalSize terminal_size(int fd);
+
 /// How far long work is, on stderr: a bar that redraws itself on a terminal, else one line each 30
 /// seconds. The destructor ends the line.
 class Progress {

@@ -1,0 +1,226 @@
+#include "src/engine/trace_threads.hpp"
+
+#include <algorithm>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+template <typename T>
+T& at(std::vector<T>& values, int row) {
+  return values[static_cast<size_t>(row)];
+}
+template <typename T>
+const T& at(const std::vector<T>& values, int row) {
+  return values[static_cast<size_t>(row)];
+}
+
+template <typename T>
+std::vector<std::optional<T>> nullable(const Json& values) {
+  std::vector<std::optional<T>> out;
+  for (const Json& value : values)
+    out.push_back(value.is_null() ? std::nullopt : std::optional(value.get<T>()));
+  return out;
+}
+
+std::vector<int> unfold(const Json& items) {
+  std::vector<int> rows;
+  for (const Json& item : items) {
+    if (!item.is_array())
+      rows.push_back(item.get<int>());
+    else
+      for (int row = item.at(0).get<int>(); row < item.at(1).get<int>(); ++row) rows.push_back(row);
+  }
+  return rows;
+}
+
+/// ConfigError where a column has another length, or a row is named that is not there.
+void check_rows(const Trace& t, const std::string& where) {
+  const size_t n = t.tokens.size();
+  const auto wrong = [&](const char* column) {
+    throw ConfigError(str(where, ": '", column, "' does not fit its ", n,
+                          " tokens; expected a trace as generate --trace writes it"));
+  };
+  const auto check = [&](const char* column, size_t size) {
+    if (size != n) wrong(column);
+  };
+  const auto is_row = [&](int row) { return row >= 0 && static_cast<size_t>(row) < n; };
+  check("position", t.position.size());
+  check("step", t.step.size());
+  check("visible", t.visible.size());
+  check("predicts", t.predicts.size());
+  check("from", t.from.size());
+  check("banned", t.banned.size());
+  check("dropped_at", t.dropped_at.size());
+  if (!std::is_sorted(t.step.begin(), t.step.end())) wrong("step");
+  if (!std::all_of(t.emitted.begin(), t.emitted.end(), is_row)) wrong("emitted");
+  for (size_t i = 0; i < n; ++i) {
+    if (!std::all_of(t.visible[i].begin(), t.visible[i].end(), is_row)) wrong("visible");
+    if (t.from[i] && (!is_row(*t.from[i]) || static_cast<size_t>(*t.from[i]) >= i)) wrong("from");
+  }
+}
+
+}  // namespace
+
+Trace parse_trace(const Json& json, const std::string& where) {
+  JsonReader read(json, where);
+  Trace t;
+  t.request = read.required<std::string>("request");
+  t.decoder = read.required<std::string>("decoder");
+  t.model = read.optional<std::string>("model", "");
+  try {
+    t.tokens = read.any("tokens").get<Tokens>();
+    t.position = read.any("position").get<std::vector<int>>();
+    t.step = read.any("step").get<std::vector<int>>();
+    for (const Json& items : read.any("visible")) t.visible.push_back(unfold(items));
+    t.predicts = nullable<Token>(read.any("predicts"));
+    t.from = nullable<int>(read.any("from"));
+    for (const Json& ids : read.any("banned"))
+      t.banned.push_back(ids.is_null() ? Tokens{} : ids.get<Tokens>());
+    t.dropped_at = nullable<int>(read.any("dropped_at"));
+    t.emitted = read.any("emitted").get<std::vector<int>>();
+  } catch (const Json::exception& error) {
+    throw ConfigError(
+        str(where, ": is no trace (", error.what(), "), expected what generate --trace writes"));
+  }
+  read.finish();
+  check_rows(t, where);
+  return t;
+}
+
+Trace until(const Trace& trace, int step) {
+  Trace t = trace;
+  const auto rows =
+      static_cast<size_t>(std::upper_bound(t.step.begin(), t.step.end(), step) - t.step.begin());
+  t.tokens.resize(rows);
+  t.position.resize(rows);
+  t.step.resize(rows);
+  t.visible.resize(rows);
+  t.predicts.resize(rows);
+  t.from.resize(rows);
+  t.banned.resize(rows);
+  t.dropped_at.resize(rows);
+  for (auto& dropped : t.dropped_at)
+    if (dropped && *dropped > step) dropped.reset();
+  std::erase_if(t.emitted, [&](int row) { return static_cast<size_t>(row) >= rows; });
+  return t;
+}
+
+bool is_greedy(const Trace& t) {
+  for (size_t i = 0; i < t.tokens.size(); ++i)
+    if (t.from[i] && at(t.predicts, *t.from[i]) && at(t.predicts, *t.from[i]) != t.tokens[i])
+      return false;
+  return true;
+}
+
+namespace {
+
+/// Follows the rows of one trace.
+class Reader {
+ public:
+  explicit Reader(const Trace& trace)
+      : t_(trace),
+        fed_as_(trace.tokens.size(), -1),
+        guess_behind_(trace.tokens.size(), -1),
+        emitted_(trace.tokens.size(), 0),
+        thread_(trace.tokens.size(), -1) {
+    for (const int row : t_.emitted) at(emitted_, row) = 1;
+    for (int row = 0; row < rows(); ++row)
+      if (at(t_.from, row)) at(fed_as_, *at(t_.from, row)) = row;
+  }
+
+  std::vector<TraceThread> threads(bool greedy) {
+    for (const int row : t_.emitted) place(row);
+    for (const int row : t_.emitted) {
+      std::vector<TraceToken>& tokens = at(threads_, at(thread_, row)).tokens;
+      const int step = at(t_.step, row);
+      if (const int guess = at(guess_behind_, row); guess >= 0) {
+        tokens.push_back({at(t_.tokens, guess), step, TraceToken::Fate::guessed});
+        continue;
+      }
+      for (const int guess : rejected_behind(row))
+        tokens.push_back({at(t_.tokens, guess), step, TraceToken::Fate::rejected});
+      if (const int fed = at(fed_as_, row); fed >= 0)
+        tokens.push_back({at(t_.tokens, fed), step, TraceToken::Fate::chosen});
+      else if (greedy && at(t_.predicts, row))
+        tokens.push_back({*at(t_.predicts, row), step, TraceToken::Fate::chosen});
+    }
+    return std::move(threads_);
+  }
+
+ private:
+  int rows() const { return static_cast<int>(t_.tokens.size()); }
+
+  bool sees(int row, int other) const {
+    return std::binary_search(at(t_.visible, row).begin(), at(t_.visible, row).end(), other);
+  }
+
+  /// `row` stands right behind `other`, which was fed in the same pass.
+  bool follows_in_pass(int row, int other) const {
+    return at(t_.step, row) == at(t_.step, other) &&
+           at(t_.position, row) == at(t_.position, other) + 1 && sees(row, other);
+  }
+
+  /// Finds the thread of a row whose choice belongs to the answer.
+  void place(int row) {
+    int& thread = at(thread_, row);
+    if (const auto from = at(t_.from, row); from && at(emitted_, *from)) {
+      thread = at(thread_, *from);
+      return;
+    }
+    // A guess: checked in the pass that chose it.
+    for (int before = row - 1; before >= 0 && at(t_.step, before) == at(t_.step, row); --before)
+      if (at(thread_, before) >= 0 && follows_in_pass(row, before)) {
+        thread = at(thread_, before);
+        at(guess_behind_, before) = row;
+        return;
+      }
+    thread = static_cast<int>(threads_.size());
+    threads_.push_back({heading(row), {}});
+  }
+
+  /// The rows up to `row` that lie side by side and are nobody's choice.
+  Tokens heading(int row) const {
+    constexpr int kMost = 64;
+    int first = row;
+    while (first > 0 && row - first < kMost && !at(t_.from, first) && !at(emitted_, first - 1) &&
+           at(t_.position, first - 1) == at(t_.position, first) - 1 && sees(row, first - 1))
+      --first;
+    first += at(t_.from, first).has_value();
+    return {t_.tokens.begin() + first, t_.tokens.begin() + row + 1};
+  }
+
+  /// A guess that went at once. SPACE's guesses are choices of its masks, which go at once too and
+  /// come from nobody; those of the others come from nobody.
+  bool rejected(int row) const {
+    return !at(emitted_, row) && at(t_.predicts, row) &&
+           at(t_.dropped_at, row) == at(t_.step, row) &&
+           at(t_.from, row).has_value() == (t_.decoder == "space");
+  }
+
+  std::vector<int> rejected_behind(int row) const {
+    std::vector<int> line;
+    int last = row;
+    for (int next = row + 1; next < rows() && at(t_.step, next) == at(t_.step, row); ++next)
+      if (follows_in_pass(next, last) && rejected(next)) line.push_back(last = next);
+    return line;
+  }
+
+  const Trace& t_;
+  std::vector<int> fed_as_;        // by row: the row that its choice was fed as, -1
+  std::vector<int> guess_behind_;  // by row: the guess that its choice was fed as in its own pass
+  std::vector<char> emitted_;
+  std::vector<int> thread_;  // by row that is emitted
+  std::vector<TraceThread> threads_;
+};
+
+}  // namespace
+
+std::vector<TraceThread> threads_of(const Trace& trace, bool greedy) {
+  return Reader(trace).threads(greedy);
+}
+
+}  // namespace pardec
