@@ -29,9 +29,17 @@ struct Example {
   std::string cluster;  ///< examples with the same text share it: they are not independent
 };
 
+/// What a dataset asks, which decides how its examples become jobs.
+enum class Shape {
+  attributes,  ///< each text is asked for the attributes of its category
+  questions,   ///< each text has questions of its own, with choices or without
+  open,        ///< one open prompt (text, question or both), or the turns of a conversation
+};
+
 struct Dataset {
   std::string name, split;
   bool sample = false;  ///< the project's own small sample, not the publisher's file
+  Shape shape = Shape::attributes;
   std::vector<std::filesystem::path> files;  ///< what was read, for the hash of the run
   std::vector<Example> examples;             ///< in file order
 };

@@ -479,7 +479,12 @@ class Apar final : public FreeRunningDecoder {
                 {"medusa", options_.medusa.name}});
     return all;
   }
+  std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
+    const AparTokens found = apar_tokens(options_, tokenizer, config.vocab_size);
+    return told({"[Fork]", "[Child]"}, {found.fork, found.child});
+  }
   void check(const DecoderContext& context) const override {
+    Decoder::check(context);
     check_heads(options_.medusa, "apar.medusa", context.engine.model());
   }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;

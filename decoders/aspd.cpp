@@ -457,6 +457,11 @@ class Aspd final : public Decoder {
   std::string_view name() const override { return "aspd"; }
   Form form() const override { return options_.together ? Form::json : Form::value; }
   OrderedJson options() const override;
+  std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
+    const AspdTokens t = find_aspd_tokens(options_.tokens, tokenizer, config.vocab_size);
+    return told({"<Title>", "</Title>", "<Branch>", "</Branch>", "<Para>", "</Para>"},
+                {t.title, t.title_end, t.branch, t.branch_end, t.para, t.para_end});
+  }
   Oracle reference_oracle(const Request&,
                           const std::vector<std::vector<std::optional<std::string>>>&,
                           const DecoderContext&) const override {

@@ -45,6 +45,13 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
                         "; name one by id or text: --set ", token.setting));
 }
 
+std::string told(const std::vector<std::string>& names, const Tokens& ids) {
+  std::string text;
+  for (size_t i = 0; i < ids.size(); ++i)
+    text += str(i ? ", " : "", names[i], i ? " " : " is ", ids[i]);
+  return text;
+}
+
 void check_different(const std::vector<ControlToken>& tokens, const Tokens& ids) {
   for (size_t i = 0; i < ids.size(); ++i)
     for (size_t j = 0; j < i; ++j)

@@ -22,6 +22,9 @@ struct ControlToken {
 /// token; the id is not in the network's vocabulary.
 Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, int vocab_size);
 
+/// What was found, for a reader: "[Fork] is 4089, [Child] 4090".
+std::string told(const std::vector<std::string>& names, const Tokens& ids);
+
 /// Throws ConfigError where two of them have one id. `ids[i]` belongs to `tokens[i]`.
 void check_different(const std::vector<ControlToken>& tokens, const Tokens& ids);
 

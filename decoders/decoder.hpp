@@ -108,8 +108,14 @@ class Decoder {
       const DecoderContext& context) const;
   /// Whether it needs `--draft-model`.
   virtual bool drafts_with_model() const { return false; }
+  /// What it found of what it needs besides weights, e.g. "[Fork] is 4089, [Child] 4090"; empty:
+  /// nothing. Needs no weights, so that it can be asked before they are loaded. `tokenizer` null:
+  /// none is read. ConfigError where the network lacks it, or the options do not fit.
+  virtual std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const;
   /// ConfigError where its options do not fit this network. Called once, before any job.
-  virtual void check(const DecoderContext&) const {}
+  virtual void check(const DecoderContext& context) const {
+    needs(context.tokenizer, context.engine.model().config());
+  }
   /// REQUIRES: both arguments outlive the task. Throws ModelError (context overflow) and
   /// ConfigError.
   virtual Task<Answers> decode(const Request& request, const DecoderContext& context) const = 0;

@@ -39,6 +39,8 @@ Oracle Decoder::reference_oracle(const Request&,
   throw std::logic_error(str("decoder ", name(), " takes no oracle of references"));
 }
 
+std::string Decoder::needs(const Tokenizer*, const ModelConfig&) const { return ""; }
+
 const std::vector<DecoderEntry>& decoders() {
   static const std::vector<DecoderEntry> kDecoders{
       {"ar",

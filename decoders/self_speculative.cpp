@@ -125,8 +125,13 @@ class SelfSpeculative final : public FreeRunningDecoder {
                     {"skip_mlp", options_.skip_mlp}});
     return options;
   }
-  void check(const DecoderContext& context) const override {
-    options_.skipped(context.engine.model().config());
+  std::string needs(const Tokenizer*, const ModelConfig& config) const override {
+    const SkippedSublayers skipped = options_.skipped(config);
+    const auto count = [](const std::vector<bool>& left_out) {
+      return std::count(left_out.begin(), left_out.end(), true);
+    };
+    return str("guesses without ", count(skipped.attention), " of ", config.layers,
+               " attentions and ", count(skipped.mlp), " of ", config.layers, " MLPs");
   }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override {
     const SkippedSublayers skipped = options_.skipped(context.engine.model().config());

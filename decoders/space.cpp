@@ -71,6 +71,9 @@ class Space final : public FreeRunningDecoder {
                 {"mask_token", options_.mask_token}});
     return all;
   }
+  std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
+    return told({"[M]"}, {space_mask_token(options_.mask_token, tokenizer, config.vocab_size)});
+  }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 
  private:

@@ -59,6 +59,31 @@ std::string available_memory() {
   return "unknown";
 }
 
+/// What each decoder does on each shape of data, and whether the checkpoint has what it needs; said
+/// before any weights are read. One that lacks something is no fault of what is here.
+void add_decoders(Checks& checks, const std::string& model) {
+  std::optional<CheckpointFace> face;
+  try {
+    face = read_face(model);
+  } catch (const Error&) {  // the check of the model says it
+  }
+  for (const auto& entry : decoders()) {
+    const auto decoder = make_decoder(entry.name, Json::object());
+    std::vector<std::string> parts;
+    for (const auto& [shape, said] :
+         {std::pair{Shape::attributes, "attributes"}, std::pair{Shape::questions, "questions"},
+          std::pair{Shape::open, "open prompts"}}) {
+      const std::string unfit = not_applicable(shape, *decoder);
+      parts.push_back(
+          str(said, ": ",
+              unfit.empty() ? std::string(name(form_on(shape, *decoder))) : "n/a, it " + unfit));
+    }
+    const Needs needs = needs_of(*decoder, face ? &*face : nullptr, "");
+    if (needs.text != "-") parts.push_back((needs.lacking ? "lacks: " : "needs: ") + needs.text);
+    checks.row(str("decoder ", entry.name), needs.lacking ? "n/a" : "good", join(parts, "; "));
+  }
+}
+
 int doctor(const DoctorFlags& flags) {
   Checks checks;
   const Version& v = version();
@@ -84,6 +109,7 @@ int doctor(const DoctorFlags& flags) {
       return str(dataset.examples.size(), " ", entry.unit,
                  dataset.sample ? " (own sample; --data-root names the real ones)" : "");
     });
+  add_decoders(checks, flags.model);
   if (!flags.model.empty())
     checks.add("model", [&] {
       Checkpoint checkpoint = load_checkpoint({.model = flags.model}, true);

@@ -262,12 +262,22 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
                    {"arm"},
                    {"decoder"},
                    {"options"},
+                   {"form"},
+                   {"needs"},
                    {"in flight", Align::right},
                    {"jobs", Align::right},
                    {"blocks", Align::right},
                    {"compared with"}};
+  const auto face = read_face(flags.model.model);
+  std::vector<Needs> needs;
+  for (const auto& decoder : decoders)
+    needs.push_back(needs_of(*decoder, face ? &*face : nullptr, flags.model.draft_model));
   for (const auto& work : workloads)
     for (size_t a = 0; a < arms.size(); ++a) {
+      const Shape shape = work.dataset.shape;
+      const std::string unfit = not_applicable(shape, *decoders[a]);
+      if (!unfit.empty())
+        table.notes.push_back(str("n/a: ", work.dataset.name, ", ", arms[a].label, ": it ", unfit));
       std::int64_t jobs = 0;
       for (const auto& block : work.blocks) jobs += static_cast<std::int64_t>(block.jobs[a].size());
       const auto baseline = baseline_of(arms, a, flags.baseline);
@@ -275,6 +285,8 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
                             work.dataset.split,
                             number_cell(static_cast<std::int64_t>(work.examples.size())),
                             arms[a].label, arms[a].decoder, dump(decoders[a]->options()),
+                            unfit.empty() ? std::string(name(form_on(shape, *decoders[a]))) : "n/a",
+                            needs[a].lacking ? "lacking" : needs[a].text,
                             number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
                             number_cell(jobs * flags.runs),
                             number_cell(static_cast<std::int64_t>(work.blocks.size())),
@@ -288,7 +300,13 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
       str("database: ", flags.db,
           "; model: ", flags.model.model.empty() ? "(none given)" : flags.model.model,
           flags.model.draft_model.empty() ? "" : "; draft model: " + flags.model.draft_model));
+  if (!face)
+    table.notes.push_back(
+        "no network was looked at for what decoders need; --model DIR names one that is there");
   std::cout << render(table, parse_table_format(flags.format));
+  for (size_t a = 0; a < arms.size(); ++a)
+    if (needs[a].lacking)
+      throw ConfigError(str("arm '", arms[a].label, "' cannot run: ", needs[a].text));
 }
 
 /// Everything that is open while an experiment runs.

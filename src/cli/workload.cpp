@@ -105,6 +105,31 @@ Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer) {
           std::move(tokenizer), Model::load(folder, {dtype, flags.device})};
 }
 
+std::optional<CheckpointFace> read_face(const std::string& model) {
+  std::error_code ignored;
+  const std::filesystem::path folder = model;
+  if (!std::filesystem::is_directory(folder, ignored)) return std::nullopt;
+  CheckpointFace face{read_model_config(folder), std::nullopt};
+  if (std::filesystem::exists(folder / "tokenizer.json", ignored))
+    face.tokenizer = load_tokenizer(folder, face.config);
+  return face;
+}
+
+Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::string& draft_model) {
+  std::vector<std::string> parts;
+  if (decoder.drafts_with_model())
+    parts.push_back(draft_model.empty() ? "a draft model (--draft-model)"
+                                        : "draft model " + draft_model);
+  if (face) try {
+      const std::string found =
+          decoder.needs(face->tokenizer ? &*face->tokenizer : nullptr, face->config);
+      if (!found.empty()) parts.push_back(found);
+    } catch (const ConfigError& error) {
+      return {error.what(), true};
+    }
+  return {parts.empty() ? "-" : join(parts, ", "), false};
+}
+
 void check_draft_flag(const ModelFlags& flags, bool needed) {
   if (needed && flags.draft_model.empty())
     throw ConfigError(
@@ -171,6 +196,20 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
   job.sampling = flags.sampling();
   job.seed = flags.seed;
   return job;
+}
+
+Form form_on(Shape shape, const Decoder& decoder) {
+  return shape == Shape::open ? Form::free : decoder.form();
+}
+
+std::string not_applicable(Shape shape, const Decoder& decoder) {
+  if (shape == Shape::open && !find_decoder(decoder.name()).free_running)
+    return "fills the fields of a job, and an open prompt has none";
+  if (shape == Shape::questions && decoder.form() == Form::json && decoder.stack() > 1)
+    return str("stacks ", decoder.stack(),
+               " texts that share one list of fields, and each text has questions of its own; give "
+               "stack=1");
+  return "";
 }
 
 Job open_job(const std::string& id, const std::string& text, const DecodeFlags& flags) {

@@ -53,6 +53,22 @@ Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer);
 /// round.
 void check_draft_flag(const ModelFlags& flags, bool needed);
 
+/// What can be seen of a checkpoint without its weights.
+struct CheckpointFace {
+  ModelConfig config;
+  std::optional<Tokenizer> tokenizer;  ///< none: it has no tokenizer.json
+};
+/// None where no model is named, or its folder is not there. ModelError for files that are wrong.
+std::optional<CheckpointFace> read_face(const std::string& model);
+
+/// What a decoder needs besides the network's weights.
+struct Needs {
+  std::string text;      ///< with what was found of it; "-": nothing
+  bool lacking = false;  ///< the checkpoint has it not, as `text` says
+};
+/// As far as can be said without weights. `face` null: the network is not known.
+Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::string& draft_model);
+
 /// Loads the network of --draft-model, where needed, beside the one that it drafts for. ModelError
 /// where the two have not the same vocabulary.
 std::optional<Checkpoint> load_draft(const ModelFlags& flags, const Checkpoint& target,
@@ -67,6 +83,11 @@ inline constexpr const char* kSynthesisNote = "pardec_synthesis.json";
 /// A job over the examples of one stack, asked for in `form`.
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
              const PromptFile& prompt, const DecodeFlags& flags);
+
+/// The form in which `decoder` is asked on data of this shape: its own, or freely on open prompts.
+Form form_on(Shape shape, const Decoder& decoder);
+/// Why the decoder cannot run on data of this shape, and what can be done; empty: it can.
+std::string not_applicable(Shape shape, const Decoder& decoder);
 
 /// A job whose one open prompt is `text`.
 Job open_job(const std::string& id, const std::string& text, const DecodeFlags& flags);

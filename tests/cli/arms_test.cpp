@@ -1,5 +1,8 @@
 #include "src/cli/arms.hpp"
 
+#include <algorithm>
+
+#include "src/cli/workload.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
@@ -42,6 +45,68 @@ TEST_CASE("wrong arms are refused with the near names") {
     CHECK_THROWS_WITH(
         make_arms({}, {str("x=hpd,batch_size=", size)}, {}, 1),
         str("arm x: batch_size is ", size, ", expected a whole number from 1 to 2147483647"));
+}
+
+TEST_CASE("an option of another decoder, or none's, is refused for every decoder") {
+  for (const DecoderEntry& entry : decoders()) {
+    const std::string name(entry.name);
+    INFO(name);
+    for (const DecoderEntry& other : decoders())
+      for (const std::string_view option : other.options) {
+        if (std::count(entry.options.begin(), entry.options.end(), option)) continue;
+        CHECK_THROWS_WITH(
+            make_arms({name}, {}, {str(name, ".", option, "=1")}, 1),
+            Catch::StartsWith(str("--set ", name, ".", option, ": no arm has this option; ")));
+        CHECK_THROWS_WITH(
+            make_arms({}, {str("x=", name, ",", option, "=1")}, {}, 1),
+            Catch::StartsWith(str("--arm x: decoder ", name, " has no option '", option, "'; ")));
+      }
+    for (const std::string_view option : entry.options)
+      CHECK_THROWS_WITH(make_arms({name}, {}, {str(name, ".", option, "x=1")}, 1),
+                        Catch::Contains(str("did you mean")) &&
+                            Catch::Contains(str("'", name, ".", option, "'")));
+  }
+}
+
+TEST_CASE("data of each shape is asked in a form that fits, or not at all") {
+  const auto unfit = [](const char* name, Shape shape, const Json& options = Json::object()) {
+    return not_applicable(shape, *make_decoder(name, options));
+  };
+  for (const DecoderEntry& entry : decoders()) {
+    INFO(entry.name);
+    const auto decoder = make_decoder(entry.name, Json::object());
+    CHECK(not_applicable(Shape::attributes, *decoder).empty());
+    CHECK(form_on(Shape::attributes, *decoder) == decoder->form());
+    CHECK(form_on(Shape::open, *decoder) == Form::free);
+    CHECK(not_applicable(Shape::open, *decoder).empty() == entry.free_running);
+  }
+  CHECK(unfit("hpd", Shape::open) == "fills the fields of a job, and an open prompt has none");
+  CHECK_THAT(unfit("hpd", Shape::questions), Catch::StartsWith("stacks 6 texts"));
+  CHECK(unfit("hpd", Shape::questions, {{"stack", 1}}).empty());
+}
+
+TEST_CASE("what a decoder needs is found without a network's weights") {
+  CheckpointFace face;
+  face.config.vocab_size = 20;
+  face.config.layers = 5;
+  const auto needs = [&](const char* name, const Json& options = Json::object()) {
+    return needs_of(*make_decoder(name, options), &face, "");
+  };
+  CHECK(needs("ar").text == "-");
+  CHECK_FALSE(needs("ar").lacking);
+  CHECK(needs("apar").lacking);
+  CHECK_THAT(needs("apar").text, Catch::Contains("apar.fork_token"));
+  CHECK(needs("apar", {{"fork_token", 7}, {"child_token", 8}}).text == "[Fork] is 7, [Child] 8");
+  CHECK_THAT(needs("apar", {{"fork_token", 7}, {"child_token", 20}}).text,
+             Catch::Contains("the network's vocabulary goes from 0 to 19"));
+  CHECK(needs("aspd", {{"tokens", "1;2;3;4;5;6"}}).text ==
+        "<Title> is 1, </Title> 2, <Branch> 3, </Branch> 4, <Para> 5, </Para> 6");
+  CHECK(needs("space", {{"mask_token", 3}}).text == "[M] is 3");
+  CHECK(needs("self-speculative", {{"skip_mlp", "none"}}).text ==
+        "guesses without 2 of 5 attentions and 0 of 5 MLPs");
+  CHECK(needs("self-speculative", {{"skip_mlp", "9"}}).lacking);
+  CHECK(needs("speculative").text == "a draft model (--draft-model)");
+  CHECK(needs_of(*make_decoder("apar", Json::object()), nullptr, "").text == "-");
 }
 
 TEST_CASE("each arm's baseline is the one its paper compares with") {

@@ -309,6 +309,37 @@ def dry_run(check, pardec):
     check(sorted(pardec.folder.rglob("*")) == before, "--dry-run writes something")
 
 
+def needs(check, pardec, model):
+    """--dry-run and doctor say what decoders do and need, before weights are read."""
+    bare = pardec.folder / "bare"  # config.json and a tokenizer without control tokens, no weights
+    shutil.copytree(model, bare, ignore=shutil.ignore_patterns("*.safetensors"))
+    tokenizer = json.loads((bare / "tokenizer.json").read_text())
+    tokenizer["added_tokens"] = [t for t in tokenizer["added_tokens"] if "Fork" not in t["content"]]
+    for name in [t for t in tokenizer["model"]["vocab"] if "Fork" in t]:
+        tokenizer["model"]["vocab"][name.replace("Fork", "Frok")] = tokenizer["model"]["vocab"].pop(name)
+    (bare / "tokenizer.json").write_text(json.dumps(tokenizer))
+    plan = ["run", "--dry-run", "--dataset", "oa-mine", "--format", "json", "--model", bare]
+    rows = {r["arm"]: r for r in json.loads(pardec.good(*plan, "--decoder", "ar,ippd,aspd,space", "--arm", "sep=ar,ask=separately"))["rows"]}
+    check({a: r["form"] for a, r in rows.items()} == {"ar": "json", "ippd": "value", "aspd": "json", "space": "json", "sep": "value"}, f"forms: {rows}")
+    check(rows["ar"]["needs"] == "-" and rows["space"]["needs"] == f"[M] is {tokenizer['model']['vocab'].get('<mask>', 6)}"
+          and rows["aspd"]["needs"].startswith("<Title> is "), f"needs: {rows}")
+    ran = pardec(*plan, "--decoder", "ar,apar")
+    check(ran.returncode == 2 and {r["arm"]: r["needs"] for r in json.loads(ran.stdout)["rows"]} == {"ar": "-", "apar": "lacking"}
+          and "arm 'apar' cannot run: tokenizer.json has no token [Fork]" in ran.stderr and "--set apar.fork_token=ID" in ran.stderr,
+          f"a plan that lacks a token: exit {ran.returncode}: {ran.stderr}")
+    named = pardec.good(*plan, "--decoder", "apar", "--set", "apar.fork_token=11")
+    check("[Fork] is 11, [Child]" in named, f"a token that is named: {named}")
+    drafting = json.loads(pardec.good(*plan, "--decoder", "speculative", "--draft-model", model))["rows"]
+    check(drafting[0]["needs"] == f"draft model {model}", f"a draft model: {drafting}")
+    sick = {r["check"]: r for r in json.loads(pardec("doctor", "--model", bare, "--format", "json").stdout)["rows"]}
+    check(sick["decoder ar"]["state"] == "good" and "attributes: json; questions: json; open prompts: free" in sick["decoder ar"]["detail"], f"doctor: {sick}")
+    check(sick["decoder hpd"]["state"] == "good" and "open prompts: n/a, it fills the fields" in sick["decoder hpd"]["detail"], f"doctor: {sick['decoder hpd']}")
+    check(sick["decoder apar"]["state"] == "n/a" and "lacks: tokenizer.json has no token [Fork]" in sick["decoder apar"]["detail"]
+          and sick["model"]["state"] == "BAD", f"doctor: {sick['decoder apar']}")
+    names = {json.loads(line)["name"] for line in pardec.good("list", "decoders", "--format", "jsonl").splitlines()}
+    check({c.removeprefix("decoder ") for c in sick if c.startswith("decoder ")} == names, "doctor speaks of every decoder")
+
+
 def failures(check, pardec, model):
     """A product that does not fit is a row with its reason; the others are answered; exit 3."""
     root = pardec.folder / "long-data"
@@ -572,6 +603,7 @@ def main():
         db = main_run(check, pardec, model)
         same_answers(check, pardec, model)
         limits(check, pardec, model)
+        needs(check, pardec, model)
         precedence(check, pardec, model)
         failures(check, pardec, model)
         oracle(check, pardec, model)

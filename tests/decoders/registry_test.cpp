@@ -1,5 +1,8 @@
+#include <set>
+
 #include "decoders/decoder.hpp"
 #include "src/support/error.hpp"
+#include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace pardec;
@@ -37,4 +40,30 @@ TEST_CASE("decoders say their options, and refuse what makes no sense") {
   CHECK_THROWS_WITH(make_decoder("ippd", {{"contexts", 0}}),
                     "ippd.contexts is 0, expected at least 1");
   CHECK_THROWS_AS(make_decoder("ippd", {{"prefix_cache", 1}}), ConfigError);
+}
+
+TEST_CASE("every decoder refuses options that it has not, and names its own") {
+  std::set<std::string_view> all;
+  for (const DecoderEntry& entry : decoders())
+    all.insert(entry.options.begin(), entry.options.end());
+  for (const DecoderEntry& entry : decoders()) {
+    INFO(entry.name);
+    const std::set<std::string_view> own(entry.options.begin(), entry.options.end());
+    // What it says of itself is among them.
+    const auto decoder = make_decoder(entry.name, Json::object());
+    const OrderedJson options = decoder->options();
+    for (const auto& [option, value] : options.items()) CHECK(own.contains(option));
+    for (const std::string_view option : own) {
+      const std::string misspelt = std::string(option) + "x";
+      CHECK_THROWS_WITH(make_decoder(entry.name, {{misspelt, 1}}),
+                        Catch::Contains(str("unknown option '", misspelt, "'; did you mean")) &&
+                            Catch::Contains(str("'", option, "'")));
+    }
+    for (const std::string_view option : all) {
+      if (own.contains(option)) continue;
+      CHECK_THROWS_WITH(
+          make_decoder(entry.name, {{std::string(option), 1}}),
+          Catch::StartsWith(str("decoder ", entry.name, ": unknown option '", option, "'; ")));
+    }
+  }
 }
