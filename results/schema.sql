@@ -1,11 +1,11 @@
--- pardec's database, schema version 2. SQLite 3.37 or newer (STRICT tables).
+-- pardec's database, schema version 3. SQLite 3.37 or newer (STRICT tables).
 -- Built into the binary; `sqlite3 new.sqlite < results/schema.sql` makes the same empty database.
 -- How to read it: results/README.md.
 -- Times are nanoseconds (_ns) of a monotonic clock, dates UTC in ISO 8601, JSON is text, flags are
 -- 0 or 1.
 
 PRAGMA application_id = 1346458180;  -- "PARD"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- What runs refer to ------------------------------------------------------------------------------
 
@@ -143,6 +143,8 @@ CREATE TABLE job (
   acceptance      TEXT,                            -- JSON: drafts and acceptances by position
   unforced        TEXT,                            -- JSON, under an oracle: the network's own ids
   top2            TEXT,                            -- JSON: gap of the two best logits, by row
+  text_attended   INTEGER NOT NULL DEFAULT 0,      -- tokens before each text token on its path
+  parallel        TEXT,                            -- JSON: of decoders with parallel stages
   UNIQUE (run_id, repeat, key)
 ) STRICT;
 CREATE INDEX job_block ON job (block_id);

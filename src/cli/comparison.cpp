@@ -162,6 +162,85 @@ std::string fixed(double value, int decimals) {
   return text;
 }
 
+bool any_of_decoder(const std::vector<RunSummary>& runs, std::string_view decoder) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const RunSummary& run) { return run.run.decoder == decoder; });
+}
+
+/// Not applicable: null for a program that reads the table.
+Cell no_cell() { return {"-", Json()}; }
+
+// ASPD's own metrics (section 4.1), beside it AR's tokens per second, which it is compared with.
+
+std::vector<Column> branch_columns() {
+  return {{"DP", Align::right, "dp"},
+          {"ABN", Align::right, "abn"},
+          {"PPD", Align::right, "ppd"},
+          {"TPS", Align::right, "tps"},
+          {"P-TPS", Align::right, "p_tps"}};
+}
+
+std::vector<Cell> branch_cells(const RunRow& run, const RunAnswers& answers) {
+  std::vector<ParallelCounts> counts;
+  for (const JobRow& job : answers.jobs) {
+    const Json& p = job.counters.parallel;
+    if (job.error) continue;
+    if (p.is_object())
+      counts.push_back(
+          {p.at("generated").get<std::int64_t>(), p.at("branch_tokens").get<std::int64_t>(),
+           p.at("groups").get<std::int64_t>(), p.at("group_branches").get<std::int64_t>(),
+           job.counters.decode_ns, p.at("parallel_ns").get<std::int64_t>()});
+    else if (run.decoder == "ar")
+      counts.push_back({.generated = job.counters.chosen, .decode_ns = job.counters.decode_ns});
+  }
+  if (counts.empty()) return {no_cell(), no_cell(), no_cell(), no_cell(), no_cell()};
+  const ParallelMetrics of = parallel_metrics(counts);
+  const auto share = [](double value) { return Cell(percent(value), Json(value)); };
+  const bool any = of.ppd > 0;
+  return {any ? share(of.dp) : no_cell(), any ? number_cell(of.abn, 2) : no_cell(),
+          run.decoder == "ar" ? no_cell() : share(of.ppd), number_cell(of.tps, 1),
+          any ? number_cell(of.p_tps, 1) : no_cell()};
+}
+
+// APAR's own metrics (section 4), beside it AR's.
+
+std::vector<Column> thread_columns() {
+  return {{"threads", Align::right, "threads_per_answer"},
+          {"parallel", Align::right, "parallel_share"},
+          {"max cached", Align::right, "max_cached"},
+          {"attended", Align::right, "attended_per_token"}};
+}
+
+std::vector<Cell> thread_cells(const RunRow& run, const RunAnswers& answers) {
+  if (run.decoder != "apar" && run.decoder != "ar")
+    return {no_cell(), no_cell(), no_cell(), no_cell()};
+  // A job is one answer, or one answer a field; threads are then known of all of them together.
+  std::map<std::pair<std::string, int>, std::int64_t> fields;  // of a job
+  for (const auto& [key, answered] : answers.by_sample)
+    fields[{answered.job->key, answered.job->repeat}] += std::ssize(answered.generation.row.fields);
+  std::int64_t responses = 0, threads = 0, alone = 0, parallel = 0, cached = 0, attended = 0,
+               text = 0;
+  for (const JobRow& job : answers.jobs) {
+    if (job.error) continue;
+    const std::int64_t own = run.form == "json" ? 1 : fields[{job.key, job.repeat}];
+    responses += own;
+    alone += own == 1;
+    parallel += own == 1 && job.counters.branches > 1;
+    threads += job.counters.branches;
+    cached += job.counters.cached_peak;
+    attended += job.counters.text_attended;
+    text += job.counters.text_tokens;
+  }
+  const auto mean = [](std::int64_t sum, std::int64_t count, int decimals) {
+    return count > 0 ? number_cell(static_cast<double>(sum) / static_cast<double>(count), decimals)
+                     : no_cell();
+  };
+  const double share = static_cast<double>(parallel) / static_cast<double>(alone ? alone : 1);
+  return {mean(threads, responses, 2),
+          alone > 0 && alone == responses ? Cell(percent(share), Json(share)) : no_cell(),
+          mean(cached, responses, 1), mean(attended, attended > 0 ? text : 0, 1)};
+}
+
 /// A long text by its beginning; the whole stands behind it in json and csv.
 Cell shortened(const std::string& text) {
   constexpr size_t kShown = 40;
@@ -285,17 +364,22 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
       {fixed(100 * confidence, 0) + " % interval", Align::left, "speedup_interval"},
       {"blocks", Align::right},
       {"tokens/forward", Align::right, "tokens_per_forward"},
-      {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"},
-      {"F1 micro", Align::right, "f1_micro"},
-      {"F1 macro", Align::right, "f1_macro"},
-      {"F1 strict", Align::right, "f1_strict"}};
+      {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"}};
   const bool exact_matches =
       !oracle && std::any_of(runs.begin(), runs.end(), [&](const RunSummary& run) {
         const RunSummary* baseline = find_baseline(runs, run, baseline_label);
         return baseline && asked_one_by_one(run) && asked_one_by_one(*baseline);
       });
-  if (exact_matches)
-    table.columns.insert(table.columns.begin() + 11, {"EM", Align::right, "exact_match"});
+  const bool branches = any_of_decoder(runs, "aspd"), threads = any_of_decoder(runs, "apar");
+  const auto add_columns = [&](const std::vector<Column>& columns) {
+    table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  };
+  if (exact_matches) add_columns({{"EM", Align::right, "exact_match"}});
+  add_columns({{"F1 micro", Align::right, "f1_micro"},
+               {"F1 macro", Align::right, "f1_macro"},
+               {"F1 strict", Align::right, "f1_strict"}});
+  if (branches) add_columns(branch_columns());
+  if (threads) add_columns(thread_columns());
   bool samples = false;
   std::vector<std::string> departures;
   for (const auto& run : runs) {
@@ -310,7 +394,7 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
                                                          static_cast<double>(run.totals.forwards)
                                                    : std::nan("");
 
-    const Cell nothing("-", Json());  // null for a program that reads the table
+    const Cell nothing = no_cell();
     Cell speedup = nothing, interval = nothing, blocks = number_cell(run.measured_blocks),
          same = nothing;
     if (baseline) {
@@ -343,7 +427,8 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
           exact_match(read_answers(store, baseline->run.id), read_answers(store, row.id));
       em = Cell(percent(share), std::isfinite(share) ? Json(share) : Json());
     }
-    const ValueF1 f1 = oracle ? ValueF1{} : value_f1(read_answers(store, row.id));
+    const RunAnswers answers = read_answers(store, row.id);
+    const ValueF1 f1 = oracle ? ValueF1{} : value_f1(answers);
     if (baseline && !oracle && run.identical < run.compared)
       departures.push_back(departure_note(store, run));
     const auto score = [&](double value) {
@@ -351,12 +436,18 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
                  ? Cell(fixed(value, 3) + (row.untrained ? " (untrained)" : ""), Json(value))
                  : Cell("-", Json());
     };
-    table.rows.push_back(
-        {row.dataset.name + (row.dataset.sample ? " (own sample)" : ""), row.label,
-         number_cell(static_cast<std::int64_t>(row.batch_size)), number_cell(run.generations),
-         number_cell(run.failed_generations), number_cell(speed, 2), speedup, interval, blocks,
-         number_cell(per_forward, 2), same, score(f1.micro), score(f1.macro), score(f1.strict)});
-    if (exact_matches) table.rows.back().insert(table.rows.back().begin() + 11, em);
+    table.rows.push_back({row.dataset.name + (row.dataset.sample ? " (own sample)" : ""), row.label,
+                          number_cell(static_cast<std::int64_t>(row.batch_size)),
+                          number_cell(run.generations), number_cell(run.failed_generations),
+                          number_cell(speed, 2), speedup, interval, blocks,
+                          number_cell(per_forward, 2), same});
+    const auto add_cells = [&](const std::vector<Cell>& cells) {
+      table.rows.back().insert(table.rows.back().end(), cells.begin(), cells.end());
+    };
+    if (exact_matches) add_cells({em});
+    add_cells({score(f1.micro), score(f1.macro), score(f1.strict)});
+    if (branches) add_cells(branch_cells(row, answers));
+    if (threads) add_cells(thread_cells(row, answers));
   }
   table.notes.push_back(str(
       "speedup: ratio of total seconds on the same blocks, arms alternating; ",
@@ -378,6 +469,18 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
     table.notes.push_back(
         "EM: fields whose answer equals the baseline's id by id, where both ask one by one (IPPD, "
         "Table 2).");
+  if (branches)
+    table.notes.push_back(
+        "DP, ABN, PPD, TPS, P-TPS as ASPD counts them (section 4.1), over jobs: share of the "
+        "answer "
+        "in branches and branches a stage, where there are any; share of answers that have some; "
+        "tokens/s of an answer, and of its branches in parallel stages, prefill apart.");
+  if (threads)
+    table.notes.push_back(
+        "threads, parallel, max cached, attended as APAR counts them (section 4): threads an "
+        "answer "
+        "and share of answers with several; rows in the cache at most, mean of answers; tokens "
+        "before each token of the text on its path.");
   table.notes.insert(table.notes.end(), departures.begin(), departures.end());
   if (first.untrained)
     table.notes.push_back("untrained: the network's weights are random, its answers are noise.");

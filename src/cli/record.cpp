@@ -119,6 +119,14 @@ JobRow job_row(const std::string& key, const Answers& answers) {
                                {"draft_fed", c.draft_fed},
                                {"draft_ns", c.draft_ns}};
 
+  job.counters.text_attended = c.text_attended;
+  if (c.generated > 0)
+    job.counters.parallel = {{"generated", c.generated},
+                             {"branch_tokens", c.branch_tokens},
+                             {"groups", c.groups},
+                             {"group_branches", c.group_branches},
+                             {"parallel_ns", c.parallel_ns}};
+
   // Both nested as the fields are: context, field, token.
   Json unforced = Json::array(), gaps = Json::array();
   bool any = !answers.unforced.empty();

@@ -91,16 +91,17 @@ WHERE (ours.error IS NOT NULL OR EXISTS (
   AND theirs.error IS NULL AND NOT EXISTS (
          SELECT 1 FROM other.generation AS g WHERE g.job_id = theirs.id AND g.error IS NOT NULL))";
 
-std::string jobs_sql() {
+/// A database before schema version 3 has no `paths`.
+std::string jobs_sql(bool paths) {
   return str(R"(
 CREATE TEMP TABLE new_job AS SELECT theirs.id AS old, map.new AS run_id
   FROM other.job AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id
   WHERE NOT EXISTS (SELECT 1 FROM main.job AS ours WHERE ours.run_id = map.new
                     AND ours.repeat = theirs.repeat AND ours.key = theirs.key);
 INSERT INTO main.job (run_id, block_id, )",
-             kJobColumns, R"()
+             kJobColumns, R"(, text_attended, parallel)
   SELECT fresh.run_id, (SELECT new FROM temp.map_block AS map WHERE map.old = block_id), )",
-             kJobColumns, R"(
+             kJobColumns, paths ? ", text_attended, parallel" : ", 0, NULL", R"(
   FROM other.job AS theirs JOIN temp.new_job AS fresh ON fresh.old = theirs.id ORDER BY theirs.id;
 CREATE TEMP TABLE map_job (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_job SELECT theirs.id, ours.id
@@ -175,7 +176,7 @@ void Store::merge(const std::filesystem::path& other) {
     while (find.step()) worse.push_back(find.integer(0));
   }
   for (const RowId job : worse) drop_job(job);
-  db_.execute(jobs_sql());
+  db_.execute(jobs_sql(db_.integer("PRAGMA other.user_version") >= 3));
   db_.execute(kDropMaps);
   transaction.commit();
 }

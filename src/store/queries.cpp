@@ -81,12 +81,14 @@ std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
 
 std::vector<JobRow> Store::jobs(RowId run) {
   const std::string file = path_.string();
-  Statement find(db_, R"(
+  const bool with_paths = db_.integer("PRAGMA user_version") >= 3;
+  Statement find(db_, str(R"(
     SELECT id, coalesce(block_id, 0), repeat, key, process, attempts, error, text, tokens, stop,
            prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns,
            total_ns, cached_peak, cached_sum, attended, scratch, branches, branch_lengths,
-           parallel_ratio, acceptance, unforced, top2
-    FROM job WHERE run_id = ? ORDER BY repeat, id)");
+           parallel_ratio, acceptance, unforced, top2, )",
+                          with_paths ? "text_attended, parallel" : "0, NULL", R"(
+    FROM job WHERE run_id = ? ORDER BY repeat, id)"));
   Statement histogram(db_, "SELECT emitted, forwards FROM step_histogram WHERE job_id = ?");
   find.bind(run);
   std::vector<JobRow> out;
@@ -116,6 +118,8 @@ std::vector<JobRow> Store::jobs(RowId run) {
     c.acceptance = json_or_null(find, 26, file);
     job.unforced = json_or_null(find, 27, file);
     job.top2 = json_or_null(find, 28, file);
+    c.text_attended = find.integer(29);
+    c.parallel = json_or_null(find, 30, file);
     histogram.bind(job.id);
     while (histogram.step()) c.emitted[histogram.integer(0)] = histogram.integer(1);
     out.push_back(std::move(job));

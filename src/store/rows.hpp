@@ -110,6 +110,9 @@ struct JobCounters {
   std::map<std::int64_t, std::int64_t>
       emitted;      ///< tokens emitted by a forward -> number of forwards
   Json acceptance;  ///< drafts and acceptances by position; null where nothing is drafted
+  /// Tokens before each text token on its path, summed; 0: the decoder does not count it.
+  std::int64_t text_attended = 0;
+  Json parallel;  ///< what the answer's parallel stages were made of; null where it can have none
 };
 
 /// What a decoder was given at once (e.g. a stack of 6 products), and the unit of commit. Counters

@@ -177,6 +177,11 @@ void Store::migrate() {
 ALTER TABLE sample ADD COLUMN text TEXT NOT NULL DEFAULT '';
 ALTER TABLE sample ADD COLUMN fields TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(fields));
 PRAGMA user_version = 2;)");
+  if (db_.integer("PRAGMA user_version") == 2)
+    db_.execute(R"(
+ALTER TABLE job ADD COLUMN text_attended INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN parallel TEXT;
+PRAGMA user_version = 3;)");
   transaction.commit();
 }
 

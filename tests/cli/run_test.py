@@ -502,6 +502,50 @@ def common_context(check, pardec, model):
     check(ours["total_access_ratio"] > 1 and ours["M"] > 1 and ours["p"] > ours["c"], f"the model on a sample: {ours}")
 
 
+def own_metrics(check, pardec):
+    """ASPD's and APAR's own columns: there where such an arm is, computed again here from the database."""
+    fork = 9  # as in `recorded`
+    model = pardec.synthesise("threads", seed=2)
+    raise_logits(model / "model.safetensors", fork, 8)
+    own = {"dp", "abn", "ppd", "tps", "p_tps"}, {"threads_per_answer", "parallel_share", "max_cached", "attended_per_token"}
+    base = ["run", "--model", model, "--dataset", "oa-mine", "--limit", 6, "--max-new-tokens", 30, "--per-field", 5, "--batch-size", 2, "--progress", "none",
+            "--format", "json"]
+    plain = json.loads(pardec.good(*base, "--decoder", "ar,ippd", "--db", "plain.sqlite"))
+    check(not set(plain["columns"]) & (own[0] | own[1]), f"columns of decoders that are not there: {plain['columns']}")
+    db = pardec.folder / "own.sqlite"
+    table = json.loads(pardec.good(*base, "--decoder", "ar,apar,aspd", "--arm", "sep=ar,ask=separately", "--arm", "ippd=ippd,contexts=1", "--set",
+                                   "apar.child_token=7", "--set", f"apar.fork_token={fork}", "--db", db))
+    columns = table["columns"]
+    check(set(columns) >= own[0] | own[1] and columns.index("identical") + 1 == columns.index("exact_match") == columns.index("f1_micro") - 1,
+          f"columns, EM beside identical: {columns}")
+    rows = {r["arm"]: r for r in table["rows"]}
+    check(rows["ippd"]["exact_match"] is not None and rows["apar"]["exact_match"] is None, "EM stands where both ask one by one")
+    check(all(rows[arm][key] is None for arm in ("apar", "ippd") for key in own[0]) and all(rows[arm][key] is None for arm in ("aspd", "ippd") for key in own[1]),
+          f"columns of other decoders are empty: {rows}")
+    jobs = lambda label: query(db, "SELECT job.* FROM job JOIN run ON run.id = run_id WHERE label = ?", label)
+    for label in ("ar", "apar"):
+        of, row = jobs(label), rows[label]
+        check(close(row["threads_per_answer"], sum(j["branches"] for j in of) / len(of)) and close(row["parallel_share"], sum(j["branches"] > 1 for j in of) / len(of))
+              and close(row["max_cached"], sum(j["cached_peak"] for j in of) / len(of))
+              and close(row["attended_per_token"], sum(j["text_attended"] for j in of) / sum(j["text_tokens"] for j in of)), f"{label}: {row}")
+    check(rows["apar"]["parallel_share"] > 0 == rows["ar"]["parallel_share"] and rows["ar"]["threads_per_answer"] == 1, f"threads: {rows}")
+    check(rows["sep"]["parallel_share"] is None and rows["sep"]["threads_per_answer"] == 1, f"threads of several answers a job: {rows['sep']}")
+    of = jobs("aspd")
+    check(all(set(json.loads(j["parallel"])) == {"generated", "branch_tokens", "groups", "group_branches", "parallel_ns"} for j in of), "job.parallel")
+    check(rows["aspd"]["ppd"] == 0 and rows["aspd"]["dp"] is None, f"no parallel stage: {rows['aspd']}")
+    check(close(rows["ar"]["tps"], sum(1e9 * j["chosen"] / j["decode_ns"] for j in jobs("ar")) / 6), f"ar's tokens per second: {rows['ar']}")
+    # The specs' worked example (12 of 21 tokens in two branches of one stage) in two of the six jobs, twice as long in the second.
+    for n, job in enumerate(of):
+        parallel = {"generated": 21, "branch_tokens": 12 * (n < 2), "groups": int(n < 2), "group_branches": 2 * (n < 2), "parallel_ns": 10**6 * (n + 1)}
+        change(db, "UPDATE job SET parallel = ?, decode_ns = ? WHERE id = ?", json.dumps(parallel), 3 * 10**6, job["id"])
+    row = next(r for r in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"] if r["arm"] == "aspd")
+    check(close(row["dp"], 12 / 21) and row["abn"] == 2 and close(row["ppd"], 2 / 6) and close(row["tps"], 7000) and close(row["p_tps"], 9000), f"aspd: {row}")
+    formats(check, pardec, db)
+    page = pardec.folder / "own.html"
+    pardec.good("report", "--db", db, "-o", page)
+    check("P-TPS" in page.read_text() and "max cached" in page.read_text(), "the report has these columns")
+
+
 def generate(check, pardec, model):
     """The contract of `generate`."""
     job = {"id": "j1", "instruction": "Extract.", "contexts": [
@@ -609,6 +653,7 @@ def main():
         oracle(check, pardec, model)
         recorded(check, pardec)
         common_context(check, pardec, model)
+        own_metrics(check, pardec)
         generate(check, pardec, model)
         verbs(check, pardec, model, db)
         defaults(check, pardec, model)

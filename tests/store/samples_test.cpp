@@ -10,12 +10,16 @@ namespace {
 
 const Json kFields = {{{"name", "Brand"}, {"annotated", true}, {"references", {"Nike"}}}};
 
-/// Makes a database what it was before schema version 2.
-void take_back(const std::filesystem::path& file) {
+/// Makes a database what it was in schema version 2, or 1.
+void take_back(const std::filesystem::path& file, int version = 1) {
   Store store(file);
   store.database().execute(
-      "ALTER TABLE sample DROP COLUMN text; ALTER TABLE sample DROP COLUMN fields; "
-      "PRAGMA user_version = 1");
+      "ALTER TABLE job DROP COLUMN text_attended; ALTER TABLE job DROP COLUMN parallel; "
+      "PRAGMA user_version = 2");
+  if (version == 1)
+    store.database().execute(
+        "ALTER TABLE sample DROP COLUMN text; ALTER TABLE sample DROP COLUMN fields; "
+        "PRAGMA user_version = 1");
 }
 
 }  // namespace
@@ -77,4 +81,39 @@ TEST_CASE("merging takes texts along, from either version") {
   store.merge(old);
   CHECK(store.samples(1).size() == 2);
   CHECK(store.samples(1)[0].text == "text");
+}
+
+TEST_CASE("jobs of a database of version 2 are read, merged and brought up to date") {
+  TemporaryFolder folder;
+  const auto old = folder.path() / "old.sqlite";
+  RowId run = 0;
+  {
+    Store store(old);
+    run = begin(store, example_run());
+    commit(store, stack(run, keys(0, 2)));
+  }
+  take_back(old, 2);
+  const auto empty = [](const JobCounters& c) {
+    return c.text_attended == 0 && c.parallel.is_null();
+  };
+  {
+    Store store(old, {.read_only = true});
+    REQUIRE(store.jobs(run).size() == 1);
+    CHECK(empty(store.jobs(run)[0].counters));
+    CHECK(store.jobs(run)[0].counters.cached_peak == 114);
+  }
+  {
+    Store all(folder.path() / "all.sqlite");
+    all.merge(old);
+    REQUIRE(all.jobs(1).size() == 1);
+    CHECK(empty(all.jobs(1)[0].counters));
+  }
+  Store store(old);
+  CHECK(store.database().integer("PRAGMA user_version") == kSchemaVersion);
+  CHECK(empty(store.jobs(run)[0].counters));
+  commit(store, stack(run, keys(2, 2)));
+  CHECK(store.jobs(run)[1].counters.text_attended == 77);
+  Store all(folder.path() / "all2.sqlite");
+  all.merge(old);
+  CHECK(all.jobs(1)[1].counters.parallel == stack(run, keys(2, 2)).job.counters.parallel);
 }

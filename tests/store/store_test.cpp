@@ -91,6 +91,8 @@ TEST_CASE("a job comes back as it was committed") {
   CHECK(jobs[0].counters.branch_lengths == given.job.counters.branch_lengths);
   CHECK(jobs[0].counters.acceptance == given.job.counters.acceptance);
   CHECK(jobs[0].counters.parallel_ratio == given.job.counters.parallel_ratio);
+  CHECK(jobs[0].counters.text_attended == 77);
+  CHECK(jobs[0].counters.parallel == given.job.counters.parallel);
   CHECK(jobs[0].counters.cached_peak == 114);
   CHECK(jobs[0].counters.branches == 6);
   CHECK(jobs[0].unforced == given.job.unforced);
