@@ -79,12 +79,6 @@ Task<Stream> continue_from(Sequence& sequence, StepResult seen, Chooser chooser,
 
 }  // namespace
 
-Step prompt_step(const Tokens& tokens, int fed) {
-  Step step;
-  for (const Token token : tokens) add(step, token, fed + step.size(), Origin::prompt);
-  return step;
-}
-
 Task<Stream> continue_prompt(Sequence sequence, StreamRequest request,
                              const DecoderContext& context) {
   const auto chance = context.chance(request.seed);

@@ -3,9 +3,6 @@
 
 namespace pardec {
 
-/// Prompt tokens behind `fed` others, at their natural positions.
-Step prompt_step(const Tokens& tokens, int fed);
-
 /// AR behind what `sequence` holds, all of it at natural positions: feeds the prompt of `request`,
 /// which is the rest of the whole one, and continues it. REQUIRES: the rest is not empty; `context`
 /// outlives the task.

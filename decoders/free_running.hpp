@@ -95,11 +95,6 @@ class StreamWriter {
   Stream stream_;
 };
 
-/// A row at its natural position in the one segment of a plain text.
-inline RowLabel text_label(int position) {
-  return {.position = position, .order = position, .segment = 0, .rank = 0};
-}
-
 /// Throws where a prompt of so many tokens is empty (ConfigError) or longer than the network
 /// (ModelError).
 void check_prompt(const std::string& name, size_t tokens, const ModelConfig& config);

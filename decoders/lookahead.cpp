@@ -21,7 +21,7 @@
 #include <numeric>
 #include <utility>
 
-#include "decoders/free_running.hpp"
+#include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -186,10 +186,8 @@ Task<Stream> Lookahead::stream(StreamRequest request, const DecoderContext& cont
   const ModelConfig& config = context.engine.model().config();
   check_prompt(request.name, request.prompt.size(), config);
   const auto chance = context.chance(request.seed);
-  const auto coins = context.chance(derive_seed(request.seed, "accept"));
+  const AcceptanceOracle oracle = acceptance_oracle(request, context);
   SeededChance first_guesses(derive_seed(request.seed, "window"));
-  ForcedAcceptance forced;
-  if (request.accept_rate) forced = {*request.accept_rate, coins.get()};
 
   Sequence sequence = context.engine.open(request.name, "lookahead");
   std::vector<int> columns{sequence.add_segment({0})}, branches;
@@ -226,7 +224,7 @@ Task<Stream> Lookahead::stream(StreamRequest request, const DecoderContext& cont
       next += std::ssize(path);
     }
     if (looks) window.advance({next, seen.outputs.end()}, pool);
-    const PathVerdict verdict = verify_paths(seen.outputs[0], rows, paths, *chance, forced);
+    const PathVerdict verdict = verify_paths(seen.outputs[0], rows, paths, *chance, oracle.forced);
 
     // The accepted guesses join the text; all other rows of both branches go.
     const int newest = seen.first_row + text_rows - 1;

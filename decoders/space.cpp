@@ -25,8 +25,8 @@
 #include <utility>
 
 #include "decoders/control_tokens.hpp"
+#include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
-#include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -135,9 +135,7 @@ Task<Stream> Space::stream(StreamRequest request, const DecoderContext& context)
   check_prompt(request.name, request.prompt.size(), config);
   const Token mask = space_mask_token(options_.mask_token, context.tokenizer, config.vocab_size);
   const auto chance = context.chance(request.seed);
-  const auto coins = context.chance(derive_seed(request.seed, "accept"));
-  const ForcedAcceptance forced{.rate = request.accept_rate.value_or(0),
-                                .coins = request.accept_rate ? coins.get() : nullptr};
+  const AcceptanceOracle oracle = acceptance_oracle(request, context);
 
   Sequence sequence = context.engine.open(request.name, "space");
   for (int i = 0; i <= options_.k; ++i) sequence.add_segment({0});  // of group i, in every step
@@ -157,7 +155,7 @@ Task<Stream> Space::stream(StreamRequest request, const DecoderContext& context)
     const StepResult P = co_await sequence.forward(std::exchange(step, Step{}));
 
     // Lines 6 to 19: i* candidates hold, and a follows.
-    const Verdict verdict = verify(P.outputs, line.c, *chance, forced, options_.extra);
+    const Verdict verdict = verify(P.outputs, line.c, *chance, oracle.forced, options_.extra);
     const auto i = static_cast<size_t>(verdict.accepted);
     const int first = P.first_row + begin;
     const std::vector<int> kept = shifted(std::span(grid.reals).first(i + 1), first);

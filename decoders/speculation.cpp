@@ -32,13 +32,19 @@ Step verifying_step(const Tokens& text, size_t cached, size_t prompt, int newest
 
 }  // namespace
 
+AcceptanceOracle acceptance_oracle(const StreamRequest& request, const DecoderContext& context) {
+  AcceptanceOracle oracle;
+  if (!request.accept_rate) return oracle;
+  oracle.coins = context.chance(derive_seed(request.seed, "accept"));
+  oracle.forced = {.rate = *request.accept_rate, .coins = oracle.coins.get()};
+  return oracle;
+}
+
 Task<Stream> speculate(std::string_view decoder, StreamRequest request,
                        const DecoderContext& context, MakeDrafter make) {
   check_prompt(request.name, request.prompt.size(), context.engine.model().config());
   const auto chance = context.chance(request.seed);
-  const auto coins = context.chance(derive_seed(request.seed, "accept"));
-  ForcedAcceptance forced;
-  if (request.accept_rate) forced = {*request.accept_rate, coins.get()};
+  const AcceptanceOracle oracle = acceptance_oracle(request, context);
 
   Sequence sequence = context.engine.open(request.name, std::string(decoder));
   Tokens text = request.prompt;
@@ -54,7 +60,7 @@ Task<Stream> speculate(std::string_view decoder, StreamRequest request,
     // 2. one run of the network
     const StepResult p = co_await sequence.forward(
         verifying_step(text, cached, request.prompt.size(), newest_from, x, request.sampling));
-    const Verdict verdict = verify(p.outputs, x, *chance, forced);  // 3. and 4.
+    const Verdict verdict = verify(p.outputs, x, *chance, oracle.forced);  // 3. and 4.
 
     // 5. The accepted guesses and the extra token enter; the rows of the other guesses go.
     std::vector<int> rows(p.outputs.size());  // of the text's last token and of each guess

@@ -9,6 +9,13 @@
 
 namespace pardec {
 
+/// `--oracle accept:A` for one stream, where it is asked for: coins of its own, by its seed.
+struct AcceptanceOracle {
+  std::unique_ptr<Chance> coins;
+  ForcedAcceptance forced;  ///< looks at `coins`
+};
+AcceptanceOracle acceptance_oracle(const StreamRequest& request, const DecoderContext& context);
+
 /// What guesses ahead of the network, for one stream.
 class Drafter {
  public:

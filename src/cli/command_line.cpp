@@ -106,9 +106,14 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
   app.footer("Example:\n  " + verb->example);
   app.allow_extras();
   const std::function<int()> execute = verb->add(app);
-  for (CLI::Option* option : app.get_options())
-    if (!option->get_lnames().empty() && option->get_lnames().front() != "help")
-      option->envname(environment_name(option->get_lnames().front()));
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;
+    option->envname(environment_name(option->get_lnames().front()));
+    if (option->get_lnames().front() == "seed")  // it is unsigned, and -1 would be read as 2^64 - 1
+      option->check([](const std::string& text) {
+        return text.starts_with('-') ? str("'", text, "' is negative, expected 0 or more") : "";
+      });
+  }
 
   std::vector<std::string> arguments(argv + 2, argv + argc);
   const std::vector<std::string> given = arguments;

@@ -2,9 +2,13 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "src/support/error.hpp"
 #include "src/support/json.hpp"
+#include "src/support/text.hpp"
 
 namespace pardec {
 
@@ -36,6 +40,12 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 /// somebody else. ConfigError for unknown keys.
 void apply_config(CLI::App& app, const Json& config, const std::string& where,
                   const std::vector<std::string>& ignored);
+
+/// ConfigError where the number of a flag is below `least`, or none.
+template <typename Number>
+void check_at_least(std::string_view flag, Number value, std::type_identity_t<Number> least) {
+  if (!(value >= least)) throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
+}
 
 /// The arguments as they were given, the program first, for the run's record. REQUIRES: the app of
 /// a verb that runs.

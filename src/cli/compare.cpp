@@ -10,9 +10,8 @@
 namespace pardec {
 
 Verb compare_verb() {
-  struct Flags {
-    std::string db = "results/pardec.sqlite", run, baseline, format = "md";
-    double confidence = 0.95;
+  struct Flags : ComparisonFlags {
+    std::string format = "md";
     int differences = 0;
     bool accounting = false;
     double usd_per_hour = 0;
@@ -23,16 +22,7 @@ Verb compare_verb() {
       "20\n  pardec compare --db r.sqlite --accounting --usd-per-hour 3.77",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<Flags>();
-        app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
-        app.add_option("--run", flags->run,
-                       "first characters of an invocation's or run's id; without it the newest")
-            ->type_name("ID");
-        app.add_option("--baseline", flags->baseline,
-                       "label of the arm that the others are compared with")
-            ->type_name("LABEL");
-        app.add_option("--confidence-level", flags->confidence, "of the intervals")
-            ->capture_default_str()
-            ->type_name("X");
+        flags->add_to(app);
         app.add_option("--differences", flags->differences,
                        "list N answers that depart from the baseline's, closest choices first; 0: "
                        "the comparison")
@@ -48,9 +38,7 @@ Verb compare_verb() {
         return [flags] {
           const TableFormat format = parse_table_format(flags->format);
           check_confidence(flags->confidence);
-          if (flags->differences < 0)
-            throw ConfigError(
-                str("--differences is ", flags->differences, ", expected at least 0"));
+          check_at_least("--differences", flags->differences, 0);
           if (!(flags->usd_per_hour >= 0))
             throw ConfigError(
                 str("--usd-per-hour is ", flags->usd_per_hour, ", expected 0 or more"));

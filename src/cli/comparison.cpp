@@ -1,5 +1,6 @@
 #include "src/cli/comparison.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -274,6 +275,18 @@ std::string departure_note(Store& store, const RunSummary& run) {
 }
 
 }  // namespace
+
+void ComparisonFlags::add_to(CLI::App& app) {
+  app.add_option("--db", db, "database")->capture_default_str()->type_name("FILE");
+  app.add_option("--run", run,
+                 "first characters of an invocation's or run's id; without it the newest")
+      ->type_name("ID");
+  app.add_option("--baseline", baseline, "label of the arm that the others are compared with")
+      ->type_name("LABEL");
+  app.add_option("--confidence-level", confidence, "of the intervals")
+      ->capture_default_str()
+      ->type_name("X");
+}
 
 std::vector<RunSummary> runs_of(Store& store, const std::string& invocation) {
   RunFilter filter;

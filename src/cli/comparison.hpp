@@ -6,7 +6,18 @@
 #include "src/report/table.hpp"
 #include "src/store/store.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace pardec {
+
+/// What is compared: the flags that `compare` and `report` share.
+struct ComparisonFlags {
+  std::string db = "results/pardec.sqlite", run, baseline;
+  double confidence = 0.95;
+  void add_to(CLI::App& app);
+};
 
 /// Notes for every method of an invocation how its answers compare with its baseline's: identical
 /// field by field?, else the first token at which a value departs from the baseline's, and how

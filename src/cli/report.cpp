@@ -22,9 +22,8 @@ namespace pardec {
 
 namespace {
 
-struct ReportFlags {
-  std::string db = "results/pardec.sqlite", run, baseline, output = "report.html";
-  double confidence = 0.95;
+struct ReportFlags : ComparisonFlags {
+  std::string output = "report.html";
   int examples = 4;
   std::uint64_t seed = 1;
 };
@@ -379,16 +378,7 @@ Verb report_verb() {
           "--examples 10",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<ReportFlags>();
-            app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
-            app.add_option("--run", flags->run,
-                           "first characters of an invocation's or run's id; without it the newest")
-                ->type_name("ID");
-            app.add_option("--baseline", flags->baseline,
-                           "label of the arm that the others are compared with")
-                ->type_name("LABEL");
-            app.add_option("--confidence-level", flags->confidence, "of the intervals")
-                ->capture_default_str()
-                ->type_name("X");
+            flags->add_to(app);
             app.add_option("--examples", flags->examples,
                            "identical and failed answers shown of each arm, and half of the "
                            "differing ones; 0: none")

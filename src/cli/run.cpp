@@ -135,18 +135,15 @@ void read_experiment(CLI::App& app, RunFlags& flags) {
 }
 
 void check(const RunFlags& flags) {
-  const auto at_least = [](std::string_view flag, auto value, auto least) {
-    if (value < least) throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
-  };
-  at_least("--batch-size", flags.batch_size, 1);
-  at_least("--limit", flags.limit, 0);
-  at_least("--offset", flags.offset, 0);
-  at_least("--warmup", flags.warmup, 0);
-  at_least("--runs", flags.runs, 1);
-  at_least("--block", flags.block, 0);
+  check_at_least("--batch-size", flags.batch_size, 1);
+  check_at_least("--limit", flags.limit, 0);
+  check_at_least("--offset", flags.offset, 0);
+  check_at_least("--warmup", flags.warmup, 0);
+  check_at_least("--runs", flags.runs, 1);
+  check_at_least("--block", flags.block, 0);
   if (flags.unseen && flags.split == "train")
     throw ConfigError("--unseen leaves nothing of the train split; give another --split");
-  at_least("--cache-blocks", flags.cache.blocks, 0);
+  check_at_least("--cache-blocks", flags.cache.blocks, 0);
   if (!(flags.cache.watermark >= 0 && flags.cache.watermark < 1))
     throw ConfigError(str("--cache-watermark is ", flags.cache.watermark,
                           ", expected a share from 0 to below 1"));

@@ -46,30 +46,26 @@ struct TrainFlags {
 };
 
 void check(const TrainFlags& flags) {
-  const auto at_least = [](const char* flag, auto value, auto least) {
-    if (!(value >= least))
-      throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
-  };
   if (flags.model.empty())
     throw ConfigError("no model was named; give --model config.json (random weights) or a folder");
   if (flags.out.empty()) throw ConfigError("no output was named; give --out DIR");
   if (flags.dataset.empty()) throw ConfigError("no dataset was named; give --dataset oa-mine");
-  at_least("--stack", flags.stack, 1);
-  at_least("--ar-stack", flags.ar_stack, 1);
-  at_least("--k-max", flags.k_max, 1);
-  at_least("--masks", flags.masks, 1);
+  check_at_least("--stack", flags.stack, 1);
+  check_at_least("--ar-stack", flags.ar_stack, 1);
+  check_at_least("--k-max", flags.k_max, 1);
+  check_at_least("--masks", flags.masks, 1);
   if (!(flags.ar_share >= 0 && flags.ar_share <= 1))
     throw ConfigError(str("--ar-share is ", flags.ar_share, ", expected a share from 0 to 1"));
-  at_least("--share-prefix", flags.share_prefix, 1);
-  at_least("--threads", flags.threads, 0);
-  at_least("--limit", flags.limit, 0);
-  at_least("--steps", flags.loop.steps, 0);
-  at_least("--batch-tokens", flags.loop.batch_tokens, 1);
-  at_least("--micro-tokens", flags.trainer.micro_tokens, 1);
-  at_least("--save-every", flags.loop.save_every, 0);
-  at_least("--validate-every", flags.loop.validate_every, 0);
-  at_least("--weight-decay", flags.trainer.adamw.weight_decay, 0);
-  at_least("--clip", flags.trainer.clip, 0);
+  check_at_least("--share-prefix", flags.share_prefix, 1);
+  check_at_least("--threads", flags.threads, 0);
+  check_at_least("--limit", flags.limit, 0);
+  check_at_least("--steps", flags.loop.steps, 0);
+  check_at_least("--batch-tokens", flags.loop.batch_tokens, 1);
+  check_at_least("--micro-tokens", flags.trainer.micro_tokens, 1);
+  check_at_least("--save-every", flags.loop.save_every, 0);
+  check_at_least("--validate-every", flags.loop.validate_every, 0);
+  check_at_least("--weight-decay", flags.trainer.adamw.weight_decay, 0);
+  check_at_least("--clip", flags.trainer.clip, 0);
   if (!(flags.loop.epochs > 0))
     throw ConfigError(str("--epochs is ", flags.loop.epochs, ", expected more than 0"));
   if (!(flags.loop.learning_rate > 0))

@@ -29,6 +29,12 @@ void Step::want(int index, const Sampling& sampling, std::vector<Token> banned) 
   outputs.push_back(std::move(request));
 }
 
+Step prompt_step(const Tokens& tokens, int fed) {
+  Step step;
+  for (const Token token : tokens) step.add(token, text_label(fed + step.size()), Origin::prompt);
+  return step;
+}
+
 struct Sequence::State {
   /// `drafts_for_`: of a draft network, the sequence whose guesses it makes.
   State(Engine& engine_, Model& model_, KvCache cache_, State* drafts_for_)

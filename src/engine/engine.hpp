@@ -46,6 +46,14 @@ struct Step {
   int size() const { return static_cast<int>(tokens.size()); }
 };
 
+/// A row at its natural position in the one segment of a plain text.
+inline RowLabel text_label(int position) {
+  return {.position = position, .order = position, .segment = 0, .rank = 0};
+}
+
+/// Prompt tokens of a plain text that go on behind its first `fed` ones.
+Step prompt_step(const Tokens& tokens, int fed);
+
 struct StepResult {
   int first_row = 0;               ///< name of the step's first row; the others follow
   std::vector<RowLogits> outputs;  ///< in the order they were asked for

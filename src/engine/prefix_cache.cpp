@@ -48,11 +48,10 @@ Task<Prefixed> PrefixCache::begin(Tokens prefix, std::string request, std::strin
   const std::shared_ptr<Entry> entry = find(prefix, decoder);
   Counters cost;
   while (!entry->computed()) {
-    Step step;
     if (entry->computing) {
       // Rows of one sequence enter together: a step without rows waits for the pass of the others.
       // Should they withdraw before it, the next one computes.
-      co_await entry->base.forward(std::move(step));
+      co_await entry->base.forward(Step{});
       continue;
     }
     struct Computing {
@@ -60,12 +59,7 @@ Task<Prefixed> PrefixCache::begin(Tokens prefix, std::string request, std::strin
       explicit Computing(Entry& e) : entry(e) { entry.computing = true; }
       ~Computing() { entry.computing = false; }
     } computing(*entry);
-    for (const Token token : prefix) {
-      const int position = step.size();
-      step.add(token, {.position = position, .order = position, .segment = 0, .rank = 0},
-               Origin::prompt);
-    }
-    co_await entry->base.forward(std::move(step));
+    co_await entry->base.forward(prompt_step(prefix, 0));
     cost = entry->base.counters();
     ++cost.emitted[0];  // the pass chooses nothing
   }

@@ -196,6 +196,8 @@ def command_line_cases(model, folder):
                                ("--per-field", 0, "at least 1"), ("--batch-size", 0, "at least 1"), ("--limit", -1, "at least 0"),
                                ("--offset", -1, "at least 0"), ("--runs", 0, "at least 1"), ("--warmup", -1, "at least 0"), ("--block", -1, "at least 0")):
         yield Case(f"{flag} {value}", [*run, f"{flag}={value}"], f"{flag} is {value}", words)
+    for verb in (run, ["generate", "--prompt", "x"], ["model", "synth", "m"], ["report"]):
+        yield Case(f"--seed -1 of {verb[0]}", [*verb, "--seed=-1"], "--seed", "'-1' is negative", "expected 0 or more")
     yield Case("--order", [*run, "--order", "random"], "--order", "'random'", "interleaved")
     yield Case("--format", [*run, "--format", "xml"], "--format", "'xml'", "csv")
     yield Case("--progress", [*run, "--progress", "loud"], "--progress", "'loud'", "plain")
