@@ -64,6 +64,10 @@ Job parse_job(const Json& json, const std::string& where) {
   });
   if (job.contexts.empty())
     throw ConfigError(str(read.where("contexts"), " is empty, expected at least one context"));
+  job.conversation = read.optional<bool>("conversation", false);
+  if (job.conversation && job.contexts.size() != 1)
+    throw ConfigError(str(read.where("conversation"), " has ", job.contexts.size(),
+                          " contexts, expected one, whose fields are the turns"));
   if (read.has("limits")) {
     JsonReader limits(read.any("limits"), read.where("limits"));
     job.limits.max_new_tokens = limits.optional<int>("max_new_tokens", job.limits.max_new_tokens);
@@ -114,17 +118,20 @@ OrderedJson to_json(const Job& job) {
                         {"text", context.text},
                         {"fields", fields}});
   }
-  return {{"id", job.id},
-          {"instruction", job.instruction},
-          {"shots", shots},
-          {"contexts", contexts},
-          {"limits",
-           {{"max_new_tokens", job.limits.max_new_tokens}, {"per_field", job.limits.per_field}}},
-          {"sampling",
-           {{"temperature", job.sampling.temperature},
-            {"top_k", job.sampling.top_k},
-            {"top_p", job.sampling.top_p}}},
-          {"seed", job.seed}};
+  OrderedJson json = {
+      {"id", job.id},
+      {"instruction", job.instruction},
+      {"shots", shots},
+      {"contexts", contexts},
+      {"limits",
+       {{"max_new_tokens", job.limits.max_new_tokens}, {"per_field", job.limits.per_field}}},
+      {"sampling",
+       {{"temperature", job.sampling.temperature},
+        {"top_k", job.sampling.top_k},
+        {"top_p", job.sampling.top_p}}},
+      {"seed", job.seed}};
+  if (job.conversation) json["conversation"] = true;
+  return json;
 }
 
 }  // namespace pardec

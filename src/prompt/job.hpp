@@ -50,13 +50,15 @@ struct Job {
   std::string instruction;
   std::vector<Shot> shots;
   std::vector<Context> contexts;
+  /// The fields of the one context are a user's turns: each is asked behind the answers so far.
+  bool conversation = false;
   Limits limits;
   Sampling sampling;
   std::uint64_t seed = 1;
 };
 
 /// Reads a Job of the contract's form. `where` names it in errors. ConfigError: unknown keys, wrong
-/// types, no context.
+/// types, no context, a conversation of several.
 Job parse_job(const Json& json, const std::string& where);
 OrderedJson to_json(const Job& job);
 

@@ -11,13 +11,13 @@ namespace pardec {
 namespace {
 
 constexpr std::array kChatTemplates{
-    ChatTemplate{"plain", "{system}\n\n{user}\n", "{user}\n"},
+    ChatTemplate{"plain", "{system}\n\n{user}\n", "{user}\n", "\n\n"},
     ChatTemplate{"chatml",
                  "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_"
                  "start|>assistant\n",
-                 "<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"},
+                 "<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n", "<|im_end|>\n"},
     ChatTemplate{"llama-2", "[INST] <<SYS>>\n{system}\n<</SYS>>\n\n{user} [/INST]",
-                 "[INST] {user} [/INST]"},
+                 "[INST] {user} [/INST]", " </s><s>"},
 };
 
 /// The same pieces as texts.
@@ -28,6 +28,11 @@ struct Texts {
   std::string closing;
   std::string turn_opening, turn_closing;
 };
+
+/// What stands between an answer and the user's next turn.
+std::string between_turns(const ChatTemplate& chat) {
+  return str(chat.after_answer, chat.user_only.substr(0, chat.user_only.find("{user}")));
+}
 
 Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat) {
   // The template is rendered with the user slot left open, and cut there.
@@ -59,17 +64,25 @@ Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const Chat
              {{"n", std::to_string(form == Form::json ? c + 1 : 1)}, {"text", context.text}},
              prompt.name + ": [context]");
     texts.contexts.push_back(text.empty() ? text : text + "\n");
-    if (form == Form::json) continue;
-    auto& fields = texts.fields.emplace_back();
-    for (const Field& field : context.fields) {
+    const auto worded = [&](const std::string& wording, const Field& field, const char* section) {
       std::string choices;
       for (size_t i = 0; i < field.choices.size(); ++i)
-        choices += str(i ? "\n" : "", static_cast<char>('A' + i), ". ", field.choices[i]);
-      fields.push_back(
-          fill(prompt.field,
-               {{"name", field.name}, {"question", field.question}, {"choices", choices}},
-               prompt.name + ": [field]") +
-          after);
+        choices += str("\n", static_cast<char>('A' + i), ". ", field.choices[i]);
+      return fill(wording,
+                  {{"name", field.name}, {"question", field.question}, {"choices", choices}},
+                  str(prompt.name, ": ", section));
+    };
+    if (form == Form::json) {
+      if (prompt.listed.empty()) continue;
+      for (const Field& field : context.fields)
+        texts.contexts.back() += worded(prompt.listed, field, "[listed]") + "\n";
+      continue;
+    }
+    auto& fields = texts.fields.emplace_back();
+    for (const Field& field : context.fields) {
+      const std::string asked = worded(prompt.field, field, "[field]") + after;
+      const bool later = job.conversation && !fields.empty();
+      fields.push_back(later ? between_turns(chat) + asked : asked);
     }
   }
   if (form == Form::json) texts.closing = after + std::string(kAnswerOpening);
@@ -121,13 +134,14 @@ Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const Ch
     auto& fields = pieces.fields.emplace_back();
     const bool after_context = first;
     for (const auto& field : texts.fields[pieces.contexts.size() - 1]) {
-      first = after_context;
+      first = after_context && (!job.conversation || fields.empty());
       fields.push_back(encode(field));
     }
   }
   pieces.closing = encode(texts.closing);
   pieces.turn_opening = texts.turn_opening;
   pieces.turn_closing = texts.turn_closing;
+  pieces.next_turn = between_turns(chat);
   if (form == Form::json)
     for (const auto& segment : json_skeleton(job.contexts).segments)
       pieces.segments.push_back(encode(segment));

@@ -12,8 +12,9 @@ namespace pardec {
 /// A chat template with its two slots; what stands around them is the family's own markup.
 struct ChatTemplate {
   std::string_view name;
-  std::string_view with_system;  ///< holds {system} and {user}
-  std::string_view user_only;    ///< holds {user}
+  std::string_view with_system;   ///< holds {system} and {user}
+  std::string_view user_only;     ///< holds {user}
+  std::string_view after_answer;  ///< between an answer and the user's next turn
 };
 
 /// `plain`, `chatml`, `llama-2`. ConfigError with the near names otherwise.
@@ -25,7 +26,8 @@ struct Pieces {
   Tokens prefix;  ///< chat start, system, instruction, shots
   std::vector<Tokens> contexts;
   std::vector<std::vector<Tokens>>
-      fields;  ///< [context][field], value and free form: question, end of turn, assistant header
+      fields;  ///< [context][field], value and free form: question, end of turn, assistant header;
+               ///< of a conversation's later turns all that stands between two answers
   Tokens closing;  ///< json form: end of turn, assistant header, `<result>`
   std::vector<Tokens>
       segments;  ///< json form: the answer's skeleton, context-major, one before each value
@@ -33,6 +35,7 @@ struct Pieces {
   /// Free form: the chat's markup before and behind what the user says, as texts, for decoders that
   /// word requests of their own.
   std::string turn_opening, turn_closing;
+  std::string next_turn;  ///< between an answer and what the user says next
 
   /// prefix, all contexts, closing: what stands before a json answer.
   Tokens whole_prompt() const;

@@ -15,6 +15,7 @@ PromptFile parse_prompt_file(std::string content, const std::string& name) {
                                                   {"shot", &prompt.shot},
                                                   {"context", &prompt.context},
                                                   {"field", &prompt.field},
+                                                  {"listed", &prompt.listed},
                                                   {"answer json", &prompt.answer[Form::json]},
                                                   {"answer value", &prompt.answer[Form::value]},
                                                   {"answer free", &prompt.answer[Form::free]}};

@@ -15,12 +15,13 @@ namespace pardec {
 ///   [instruction]    {category} {fields} {context_count}
 ///   [shot]           {context} {field} {answer}
 ///   [context]        {n} (1-based) {text}
-///   [field]          {name} {question} {choices}
+///   [field]          {name} {question} {choices} (each choice on a new line, lettered)
+///   [listed]         the same, beside the context where all fields are asked at once (json form)
 ///   [answer json], [answer value], [answer free]   how to answer, one per form
 struct PromptFile {
   std::string name;
   std::string content;  ///< the file as it is, for its hash
-  std::string system, instruction, shot, context, field;
+  std::string system, instruction, shot, context, field, listed;
   std::map<Form, std::string> answer;
 };
 

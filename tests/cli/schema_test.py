@@ -25,7 +25,7 @@ def variants():
     """(what, Job, whether both the schema and the program take it)"""
     yield "whole", JOB, True
     yield "least", {"contexts": [{"text": "t", "fields": [{"name": "n"}]}]}, True
-    for path, value in [(("sead",), 1), (("contexts",), []), (("contexts", 0, "txt"), ""), (("contexts", 0, "fields"), []),
+    for path, value in [(("sead",), 1), (("conversation",), "yes"), (("contexts",), []), (("contexts", 0, "txt"), ""), (("contexts", 0, "fields"), []),
                         (("contexts", 0, "fields", 0, "nam"), ""), (("limits", "per_field"), 0), (("limits", "k"), 1),
                         (("sampling", "temperature"), -1), (("sampling", "top_p"), 0), (("seed",), "x"), (("id",), 3),
                         (("shots", 0, "answer"), None), (("contexts", 0, "text"), 7)]:

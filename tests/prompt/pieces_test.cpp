@@ -86,3 +86,36 @@ TEST_CASE("an unknown chat template is answered with the near ones") {
   CHECK_THROWS_WITH(find_chat_template("chatmll"),
                     "unknown chat template 'chatmll'; did you mean 'chatml'?");
 }
+
+TEST_CASE("where all fields are asked at once, each is listed beside its context") {
+  Job job;
+  job.contexts.push_back({"a", "", "Text.", {{"q1", "Who?", {}}, {"q2", "What?", {"x", "y"}}}});
+  const PromptFile prompt = parse_prompt_file(
+      "[context]\n<{n}>{text}\n[listed]\n{name}: "
+      "{question}{choices}\n[field]\n{question}{choices}\n",
+      "w.txt");
+  const ChatTemplate& plain = find_chat_template("plain");
+  CHECK(prompt_text(job, Form::json, prompt, plain) ==
+        "<1>Text.\nq1: Who?\nq2: What?\nA. x\nB. y\n\n<result>");
+  job.contexts[0].fields.erase(job.contexts[0].fields.begin());
+  CHECK(prompt_text(job, Form::value, prompt, plain) == "<1>Text.\nWhat?\nA. x\nB. y\n");
+}
+
+TEST_CASE("a conversation's later turns begin behind an answer") {
+  Job job;
+  job.conversation = true;
+  job.contexts.push_back({"a", "", "", {{"1", "Hi.", {}}, {"2", "Why?", {}}}});
+  const PromptFile prompt = parse_prompt_file("[context]\n{text}\n[field]\n{question}\n", "w.txt");
+  const Tokenizer tokenizer =
+      Tokenizer::load(PARDEC_SOURCE_DIR "/experiments/quickstart/tokenizer.json");
+  const auto texts = [&](const char* chat) {
+    const Pieces pieces = make_pieces(job, Form::free, prompt, find_chat_template(chat), tokenizer);
+    return std::vector<std::string>{tokenizer.decode(pieces.field_prompt(0, 0), false),
+                                    tokenizer.decode(pieces.fields[0][1], false)};
+  };
+  CHECK(texts("plain") == std::vector<std::string>{"Hi.\n", "\n\nWhy?\n"});
+  CHECK(texts("llama-2") ==
+        std::vector<std::string>{"[INST] Hi. [/INST]", " </s><s>[INST] Why? [/INST]"});
+  CHECK(texts("chatml")[1] ==
+        "<|im_end|>\n<|im_start|>user\nWhy?<|im_end|>\n<|im_start|>assistant\n");
+}
