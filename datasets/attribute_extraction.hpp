@@ -27,10 +27,11 @@ namespace pardec {
 /// files is missing; DataError `file:line` when a line is no JSON object, repeats a key, lacks a
 /// key or has a wrong type, when a title, category, attribute or value is blank, an attribute list
 /// or value list is empty, a score is not 1, or an empty line stands between records; DataError
-/// without a line when a file has no record. Source: github.com/wbsg-uni-mannheim/ExtractGPT,
+/// without a line when a file has no record. With an inspection, DataErrors are noted there and
+/// their records left out. Source: github.com/wbsg-uni-mannheim/ExtractGPT,
 /// data/processed_datasets; pieutils/evaluation.py for mixed lists.
 Dataset load_attribute_extraction(std::string_view name, const std::filesystem::path& folder,
-                                  std::string_view split);
+                                  std::string_view split, Inspection* inspection = nullptr);
 
 /// More records of the same format from a file of its own, e.g. further titles to train on. The
 /// attributes of a category are those of the `lists` files (train.jsonl of datasets) in their

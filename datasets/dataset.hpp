@@ -18,6 +18,8 @@ struct ExampleField {
   bool annotated = true;
   /// Accepted answers in the file's order; empty: the right answer is that there is none.
   std::vector<std::string> references;
+  std::string id;    ///< the publisher's own of a question, for its scorer; may be empty
+  std::string test;  ///< code: the program that, behind text and answer, fails where it is wrong
 };
 
 /// One dataset item: the one shape that every dataset has (design, section 2).
@@ -26,7 +28,8 @@ struct Example {
   std::string category;
   std::string text;
   std::vector<ExampleField> fields;
-  std::string cluster;  ///< examples with the same text share it: they are not independent
+  std::string cluster;        ///< examples with the same text share it: they are not independent
+  bool conversation = false;  ///< fields are a user's turns, each asked behind the answers so far
 };
 
 /// What a dataset asks, which decides how its examples become jobs.
@@ -44,6 +47,12 @@ struct Dataset {
   std::vector<Example> examples;             ///< in file order
 };
 
+/// What a look at a dataset's files found.
+struct Inspection {
+  std::vector<std::string> faults;  ///< records that a run would refuse: `file:line: what`
+  std::vector<std::string> notes;   ///< what is read all the same: byte order mark, CRLF
+};
+
 /// One row of the registry.
 struct DatasetEntry {
   std::string_view name;
@@ -52,19 +61,28 @@ struct DatasetEntry {
   std::string_view prompt;  ///< prompt file in datasets/prompts, without ".txt"
   std::string_view unit;    ///< what one example is called in tables, e.g. "products"
   std::vector<std::string_view> metrics;  ///< its task metrics, the headline one first
-  Dataset (*load)(const std::filesystem::path& folder, std::string_view split);
+  std::vector<std::string_view> splits;   ///< the one that is evaluated where none is named first
+  /// Reads `folder`. ConfigError: no such split, or a file of it is missing. A bad record is a
+  /// DataError; with an inspection it is noted there and left out.
+  Dataset (*load)(const std::filesystem::path& folder, std::string_view split,
+                  Inspection* inspection);
 };
 
 const std::vector<DatasetEntry>& datasets();
 /// ConfigError with the near names where there is none of that name.
 const DatasetEntry& find_dataset(std::string_view name);
 
+/// The folder of a dataset under `root`; none where there is none.
+std::optional<std::filesystem::path> dataset_folder(const DatasetEntry& entry,
+                                                    const std::filesystem::path& root);
+
 /// Reads a dataset from `data_root`, or the project's sample of it where no data root is given.
-/// `samples` is the folder datasets/samples. ConfigError: folder or split missing (names what was
-/// looked for); DataError: a bad line.
+/// `samples` is the folder datasets/samples; an empty split is the entry's first. ConfigError:
+/// folder or split missing (names what was looked for); DataError: a bad record, an id that stands
+/// twice, or no record at all. With an inspection, DataErrors are noted there instead.
 Dataset load_dataset(const DatasetEntry& entry,
                      const std::optional<std::filesystem::path>& data_root, std::string_view split,
-                     const std::filesystem::path& samples);
+                     const std::filesystem::path& samples, Inspection* inspection = nullptr);
 
 /// Takes out of `examples` those whose text is also in `seen` (same cluster). Returns how many.
 std::int64_t leave_out_seen(std::vector<Example>& examples, const std::vector<Example>& seen);

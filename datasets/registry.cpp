@@ -6,8 +6,16 @@
 #include <string_view>
 #include <utility>
 
+#include "datasets/amazon_reviews.hpp"
 #include "datasets/attribute_extraction.hpp"
 #include "datasets/dataset.hpp"
+#include "datasets/longhealth.hpp"
+#include "datasets/narrativeqa.hpp"
+#include "datasets/open_prompts.hpp"
+#include "datasets/own_jsonl.hpp"
+#include "datasets/race.hpp"
+#include "datasets/reading.hpp"
+#include "datasets/squad.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
@@ -16,12 +24,14 @@ namespace pardec {
 
 namespace {
 
-Dataset load_oa_mine(const std::filesystem::path& folder, std::string_view split) {
-  return load_attribute_extraction("oa-mine", folder, split);
+Dataset load_oa_mine(const std::filesystem::path& folder, std::string_view split,
+                     Inspection* inspection) {
+  return load_attribute_extraction("oa-mine", folder, split, inspection);
 }
 
-Dataset load_ae_110k(const std::filesystem::path& folder, std::string_view split) {
-  return load_attribute_extraction("ae-110k", folder, split);
+Dataset load_ae_110k(const std::filesystem::path& folder, std::string_view split,
+                     Inspection* inspection) {
+  return load_attribute_extraction("ae-110k", folder, split, inspection);
 }
 
 template <typename T>
@@ -51,6 +61,26 @@ std::vector<size_t> sampling_order(const std::vector<Example>& examples, std::ui
   return order;
 }
 
+/// Complains of a dataset without examples, and of ids that stand twice, of examples and, where the
+/// publisher has them, of questions.
+void check_ids(Dataset& dataset, Inspection* inspection) {
+  const std::string file = dataset.files.empty() ? dataset.name : dataset.files.front().string();
+  std::set<std::string> ids, questions;
+  // Where a record was left out, its fault says enough.
+  if (dataset.examples.empty() && (!inspection || inspection->faults.empty()))
+    complain(inspection, DataError(file, 0, str("has no example of split ", dataset.split)));
+  std::erase_if(dataset.examples, [&](const Example& example) {
+    if (ids.insert(example.id).second) return false;
+    complain(inspection, DataError(file, 0, str("id '", example.id, "' stands twice")));
+    return true;
+  });
+  if (dataset.name != "squad") return;  // elsewhere a question's id is its place in the example
+  for (const Example& example : dataset.examples)
+    for (const auto& field : example.fields)
+      if (!questions.insert(field.id).second)
+        complain(inspection, DataError(file, 0, str("question id '", field.id, "' stands twice")));
+}
+
 }  // namespace
 
 const std::vector<DatasetEntry>& datasets() {
@@ -61,6 +91,7 @@ const std::vector<DatasetEntry>& datasets() {
        .unit = "products",
        .metrics = {"extractgpt_f1_micro", "extractgpt_f1_macro", "strict_f1_micro",
                    "strict_f1_macro"},
+       .splits = {"test", "train"},
        .load = load_oa_mine},
       {.name = "ae-110k",
        .folders = {"ae-110k"},
@@ -68,7 +99,92 @@ const std::vector<DatasetEntry>& datasets() {
        .unit = "products",
        .metrics = {"extractgpt_f1_micro", "extractgpt_f1_macro", "strict_f1_micro",
                    "strict_f1_macro"},
+       .splits = {"test", "train"},
        .load = load_ae_110k},
+      {.name = "squad",
+       .folders = {"squad"},
+       .prompt = "questions",
+       .unit = "contexts",
+       .metrics = {"token_f1", "exact_match"},
+       .splits = {"dev", "train"},
+       .load = load_squad},
+      {.name = "race",
+       .folders = {"race", "RACE"},
+       .prompt = "choices",
+       .unit = "contexts",
+       .metrics = {"accuracy"},
+       .splits = {"test", "dev", "train"},
+       .load = load_race},
+      {.name = "narrativeqa",
+       .folders = {"narrativeqa"},
+       .prompt = "summaries",
+       .unit = "contexts",
+       .metrics = {"rouge_l"},
+       .splits = {"test", "valid", "train"},
+       .load = load_narrativeqa},
+      {.name = "longhealth",
+       .folders = {"longhealth", "LongHealth"},
+       .prompt = "choices",
+       .unit = "contexts",
+       .metrics = {"accuracy"},
+       .splits = {"test"},
+       .load = load_longhealth},
+      {.name = "amazon-reviews",
+       .folders = {"amazon-reviews"},
+       .prompt = "products",
+       .unit = "products",
+       .metrics = {"judge_f1"},
+       .splits = {"test"},
+       .load = load_amazon_reviews},
+      {.name = "mt-bench",
+       .folders = {"mt-bench", "mt_bench"},
+       .prompt = "open",
+       .unit = "prompts",
+       .metrics = {"judge_score"},
+       .splits = {"test"},
+       .load = load_mt_bench},
+      {.name = "vicuna-bench",
+       .folders = {"vicuna-bench", "vicuna_bench"},
+       .prompt = "open",
+       .unit = "prompts",
+       .metrics = {"judge_score"},
+       .splits = {"test"},
+       .load = load_vicuna_bench},
+      {.name = "humaneval-x",
+       .folders = {"humaneval-x"},
+       .prompt = "code",
+       .unit = "prompts",
+       .metrics = {"pass_at_k"},
+       .splits = {"test"},
+       .load = load_humaneval_x},
+      {.name = "xsum",
+       .folders = {"xsum"},
+       .prompt = "summarise",
+       .unit = "prompts",
+       .metrics = {"rouge_l"},
+       .splits = {"test", "validation", "train"},
+       .load = load_xsum},
+      {.name = "cip",
+       .folders = {"cip"},
+       .prompt = "open",
+       .unit = "prompts",
+       .metrics = {"rouge_l"},
+       .splits = {"test", "train"},
+       .load = load_cip},
+      {.name = "math500",
+       .folders = {"math500"},
+       .prompt = "maths",
+       .unit = "prompts",
+       .metrics = {"exact_match"},
+       .splits = {"test"},
+       .load = load_math500},
+      {.name = "jsonl",
+       .folders = {"jsonl"},
+       .prompt = "questions",
+       .unit = "examples",
+       .metrics = {"exact_match", "token_f1"},
+       .splits = {"test"},
+       .load = load_own_jsonl},
   };
   return kDatasets;
 }
@@ -82,22 +198,30 @@ const DatasetEntry& find_dataset(std::string_view name) {
   throw ConfigError(str("unknown dataset '", name, "'", known_names(name, names)));
 }
 
+std::optional<std::filesystem::path> dataset_folder(const DatasetEntry& entry,
+                                                    const std::filesystem::path& root) {
+  for (const auto name : entry.folders)
+    if (std::error_code ignored; std::filesystem::is_directory(root / name, ignored))
+      return root / name;
+  return std::nullopt;
+}
+
 Dataset load_dataset(const DatasetEntry& entry,
                      const std::optional<std::filesystem::path>& data_root, std::string_view split,
-                     const std::filesystem::path& samples) {
+                     const std::filesystem::path& samples, Inspection* inspection) {
   const std::filesystem::path root = data_root.value_or(samples);
-  std::vector<std::string> wanted;
-  for (const auto name : entry.folders) {
-    const std::filesystem::path folder = root / name;
-    wanted.push_back(folder.string());
-    if (std::error_code ignored; !std::filesystem::is_directory(folder, ignored)) continue;
-    Dataset dataset = entry.load(folder, split);
-    dataset.sample = !data_root;
-    return dataset;
+  const auto folder = dataset_folder(entry, root);
+  if (!folder) {
+    std::vector<std::string> wanted;
+    for (const auto name : entry.folders) wanted.push_back((root / name).string());
+    throw ConfigError(
+        str("dataset '", entry.name, "': no folder ", join(wanted, " or "),
+            data_root ? "; check the data root, or leave it out for the built-in sample" : ""));
   }
-  throw ConfigError(
-      str("dataset '", entry.name, "': no folder ", join(wanted, " or "),
-          data_root ? "; check the data root, or leave it out for the built-in sample" : ""));
+  Dataset dataset = entry.load(*folder, split.empty() ? entry.splits.front() : split, inspection);
+  dataset.sample = !data_root;
+  check_ids(dataset, inspection);
+  return dataset;
 }
 
 std::int64_t leave_out_seen(std::vector<Example>& examples, const std::vector<Example>& seen) {

@@ -100,15 +100,26 @@ int doctor(const DoctorFlags& flags) {
     for (const auto& entry : datasets()) names.insert(load_prompt(std::string(entry.prompt)).name);
     return join({names.begin(), names.end()}, ", ");
   });
-  for (const auto& entry : datasets())
+  const auto root = flags.data_root.empty() ? std::nullopt
+                                            : std::optional<std::filesystem::path>(flags.data_root);
+  if (root)
+    checks.add("data root", [&] {
+      if (std::error_code ignored; !std::filesystem::is_directory(*root, ignored))
+        throw ConfigError(
+            str(flags.data_root, " is no folder, expected one with one folder a dataset"));
+      return flags.data_root;
+    });
+  for (const auto& entry : datasets()) {
+    if (root && !dataset_folder(entry, *root)) {
+      checks.row(str("dataset ", entry.name), "absent", str("no folder ", entry.folders.front()));
+      continue;
+    }
     checks.add("dataset " + std::string(entry.name), [&] {
-      const auto root = flags.data_root.empty()
-                            ? std::nullopt
-                            : std::optional<std::filesystem::path>(flags.data_root);
-      const Dataset dataset = load_dataset(entry, root, "test", project_file("datasets/samples"));
+      const Dataset dataset = load_dataset(entry, root, "", project_file("datasets/samples"));
       return str(dataset.examples.size(), " ", entry.unit,
                  dataset.sample ? " (own sample; --data-root names the real ones)" : "");
     });
+  }
   add_decoders(checks, flags.model);
   if (!flags.model.empty())
     checks.add("model", [&] {

@@ -31,10 +31,10 @@ Table decoder_table() {
 Table dataset_table() {
   Table table;
   table.title = "Datasets";
-  table.columns = {{"name"}, {"folder under --data-root"}, {"unit"}, {"metrics"}};
+  table.columns = {{"name"}, {"folder under --data-root"}, {"splits"}, {"unit"}, {"metrics"}};
   for (const auto& entry : datasets())
-    table.rows.push_back({std::string(entry.name), joined(entry.folders), std::string(entry.unit),
-                          joined(entry.metrics)});
+    table.rows.push_back({std::string(entry.name), joined(entry.folders), joined(entry.splits),
+                          std::string(entry.unit), joined(entry.metrics)});
   return table;
 }
 

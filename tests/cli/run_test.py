@@ -615,7 +615,7 @@ def verbs(check, pardec, model, db):
           f"doctor: exit {doctor.returncode}: {states}")
     sick = pardec("doctor", "--model", "/nowhere", "--db", "none.sqlite", "--data-root", "/nowhere", "--format", "json")
     states = {r["check"]: r["state"] for r in json.loads(sick.stdout)["rows"]}
-    check(sick.returncode == 1 and states["model"] == states["database"] == states["dataset oa-mine"] == "BAD",
+    check(sick.returncode == 1 and states["model"] == states["database"] == states["data root"] == "BAD",
           f"doctor of what is not there: exit {sick.returncode}: {states}")
     one, other = pardec.synthesise("twin-a", seed=5), pardec.synthesise("twin-b", seed=5)
     check((one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes(), "model synth: one seed, one network")

@@ -1,5 +1,4 @@
-// The publisher's files of OA-Mine and AE-110k: counts as ExtractGPT's paper and a count by hand
-// give them.
+// The publishers' files: counts as the papers and a count by hand give them.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -105,4 +104,68 @@ TEST_CASE("AE-110k has the published counts", "[datasets][published]") {
   CHECK(field_counts(test) == expected);
   CHECK(clusters(train).size() == 1567);
   CHECK(clusters(test).size() == 524);
+}
+
+namespace {
+
+struct QuestionCounts {
+  std::size_t texts = 0, questions = 0, absent = 0, categories = 0;
+  bool operator==(const QuestionCounts&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const QuestionCounts& c) {
+  return out << c.texts << " texts, " << c.questions << " questions, " << c.absent << " absent, "
+             << c.categories << " categories";
+}
+
+QuestionCounts count_questions(const Dataset& dataset) {
+  QuestionCounts counts{dataset.examples.size(), 0, 0, 0};
+  std::set<std::string> categories;
+  for (const Example& example : dataset.examples) {
+    counts.questions += example.fields.size();
+    categories.insert(example.category);
+    for (const auto& field : example.fields)
+      counts.absent += field.annotated && field.references.empty();
+  }
+  counts.categories = categories.size();
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("RACE has the published counts", "[datasets][published]") {
+  const auto folder = test::data("race");
+  if (!folder) return;
+  const Dataset all = load("race", *folder, "test");
+  CHECK(count_questions(all) == QuestionCounts{1407, 4934, 0, 2});
+  // Lai et al. 2017, Table 2: RACE-M and RACE-H, test.
+  CHECK(count_questions(load("race", *folder, "test-middle")) == QuestionCounts{362, 1436, 0, 1});
+  CHECK(count_questions(load("race", *folder, "test-high")) == QuestionCounts{1045, 3498, 0, 1});
+  for (const Example& example : all.examples)
+    for (const auto& field : example.fields) {
+      CHECK(field.choices.size() == 4);
+      CHECK(field.references.size() == 1);
+    }
+}
+
+TEST_CASE("the part of SQuAD 2.0 has its counts, and every answer stands at its offset",
+          "[datasets][published]") {
+  const auto folder = test::data("squad");
+  if (!folder) return;
+  CHECK(count_questions(load("squad", *folder, "dev")) == QuestionCounts{646, 6078, 3168, 16});
+}
+
+TEST_CASE("MT-Bench, Vicuna-Bench and HumanEval-X have the published counts",
+          "[datasets][published]") {
+  const auto mt = test::data("mt_bench"), vicuna = test::data("vicuna_bench"),
+             code = test::data("humaneval-x");
+  if (!mt || !vicuna || !code) return;
+  const Dataset mt_bench = load("mt-bench", *mt, "test");
+  CHECK(count_questions(mt_bench) == QuestionCounts{80, 160, 0, 8});
+  CHECK(std::all_of(mt_bench.examples.begin(), mt_bench.examples.end(),
+                    [](const Example& example) { return example.conversation; }));
+  CHECK(count_questions(load("vicuna-bench", *vicuna, "test")) == QuestionCounts{80, 80, 0, 9});
+  const Dataset functions = load("humaneval-x", *code, "test");
+  CHECK(count_questions(functions) == QuestionCounts{164, 164, 0, 1});
+  CHECK_FALSE(functions.examples[0].fields[0].test.empty());
 }

@@ -62,9 +62,19 @@ TEST_CASE("every entry has a prompt file, a sample and metrics, and a name of it
     CHECK_FALSE(entry.folders.empty());
     CHECK_FALSE(entry.metrics.empty());
     CHECK(std::filesystem::exists(kSamples / ".." / "prompts" / str(entry.prompt, ".txt")));
-    const Dataset sample = load_dataset(entry, std::nullopt, "test", kSamples);
+    REQUIRE_FALSE(entry.splits.empty());
+    const Dataset sample = load_dataset(entry, std::nullopt, "", kSamples);
     CHECK_FALSE(sample.examples.empty());
     CHECK(sample.name == entry.name);
+    CHECK(sample.split == entry.splits.front());
+    for (const Example& example : sample.examples) {
+      INFO(example.id);
+      CHECK_FALSE(example.fields.empty());
+      CHECK_FALSE(example.cluster.empty());
+      CHECK(example.id.find('+') == std::string::npos);  // ids are joined by it
+      std::set<std::string> fields;
+      for (const auto& field : example.fields) CHECK(fields.insert(field.name).second);
+    }
   }
 }
 

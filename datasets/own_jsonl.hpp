@@ -1,0 +1,25 @@
+#pragma once
+#include <filesystem>
+#include <string_view>
+
+#include "datasets/dataset.hpp"
+
+namespace pardec {
+
+/// JSON lines of the user's own, SPLIT.jsonl of any name (test where none is named). The schema is
+/// datasets/jsonl.schema.json; a record is one of
+///
+///   {"text": T, "fields": [{"question": Q, "choices": [...], "references": [...]}, ...]}
+///   {"text": T, "category": C, "fields": [{"name": N, "references": [...]}, ...]}   attributes
+///   {"prompt": P, "references": [...]}
+///   {"turns": [P1, P2, ...]}
+///
+/// with "id" and "category" where wanted. All records of a file are of one shape: questions where
+/// fields have questions, attributes where they have names alone, open for prompts and turns. A
+/// field without "references" is not annotated; an empty list says that the right answer is that
+/// there is none. Ids are SPLIT-N where none is given. Faults: unknown keys, members, mixed shapes,
+/// other attributes than the category had before.
+Dataset load_own_jsonl(const std::filesystem::path& folder, std::string_view split,
+                       Inspection* inspection);
+
+}  // namespace pardec

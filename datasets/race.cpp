@@ -1,0 +1,88 @@
+#include "datasets/race.hpp"
+
+#include <algorithm>
+
+#include "datasets/reading.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// The .txt files of a folder, in the order of the numbers that they are named by.
+std::vector<std::filesystem::path> numbered_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_regular_file() && entry.path().extension() == ".txt")
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
+    const std::string x = a.stem().string(), y = b.stem().string();
+    return x.size() != y.size() ? x.size() < y.size() : x < y;
+  });
+  return files;
+}
+
+Example read_passage(const Record& record) {
+  Example example;
+  example.text = record.text("article");
+  example.cluster = cluster_of(example.text);
+  const auto questions = record.texts("questions"), answers = record.texts("answers");
+  const OrderedJson& options = record.at("options");
+  if (!options.is_array())
+    record.fail(str("'options' is ", options.type_name(), ", expected a list"));
+  if (questions.empty() || questions.size() != answers.size() || questions.size() != options.size())
+    record.fail(str("has ", questions.size(), " questions, ", options.size(), " options and ",
+                    answers.size(), " answers, expected as many of each, and at least one"));
+  for (size_t q = 0; q < questions.size(); ++q) {
+    ExampleField field;
+    field.name = str("q", q + 1);
+    field.question = questions[q];
+    for (const auto& option : options[q]) {
+      if (!option.is_string())
+        record.fail(str("options[", q, "] holds ", option.type_name(), ", expected strings"));
+      field.choices.push_back(option.get<std::string>());
+    }
+    const std::string& letter = answers[q];
+    if (field.choices.size() < 2 || letter.size() != 1 || letter[0] < 'A' ||
+        letter[0] - 'A' >= std::ssize(field.choices))
+      record.fail(str("answers[", q, "] is '", letter, "' of ", field.choices.size(),
+                      " options, expected the letter of one of at least two"));
+    field.references = {letter};
+    example.fields.push_back(std::move(field));
+  }
+  return example;
+}
+
+}  // namespace
+
+Dataset load_race(const std::filesystem::path& folder, std::string_view split,
+                  Inspection* inspection) {
+  std::vector<std::string> splits{"train", "dev", "test"};
+  for (const char* part : {"train", "dev", "test"})
+    for (const char* level : {"middle", "high"}) splits.push_back(str(part, "-", level));
+  check_split("race", split, splits);
+  const std::string part(split.substr(0, split.find('-')));
+  std::vector<std::string> levels{"middle", "high"};
+  if (part != split) levels = {std::string(split.substr(part.size() + 1))};
+
+  Dataset dataset{"race", std::string(split)};
+  dataset.shape = Shape::questions;
+  for (const auto& level : levels) {
+    const auto files = numbered_files(find_file("race", split, folder, {str(part, "/", level)}));
+    if (files.empty())
+      complain(inspection, DataError((folder / part / level).string(), 0,
+                                     "has no .txt file, expected one a passage"));
+    for (const auto& file : files)
+      guarded(inspection, [&] {
+        const OrderedJson json = read_record(file, inspection);
+        Example example = read_passage(Record(json, file.string(), 0));
+        example.id = str(level, "-", file.stem().string());
+        example.category = level;
+        dataset.examples.push_back(std::move(example));
+        dataset.files.push_back(file);
+      });
+  }
+  return dataset;
+}
+
+}  // namespace pardec

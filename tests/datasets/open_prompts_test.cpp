@@ -1,0 +1,176 @@
+// Loaders of open prompts and conversations, products to be judged, and JSON lines of one's own.
+#include <string>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+#include "tests/datasets/files.hpp"
+
+using namespace pardec;
+using namespace pardec::test;
+
+TEST_CASE("mt-bench: turns are the fields of a conversation", "[datasets]") {
+  const std::string questions =
+      R"({"question_id":81,"category":"c","turns":["one","two"]})"
+      "\n"
+      R"({"question_id":82,"category":"c","turns":["three","four"],"reference":["","r4"]})"
+      "\n";
+  const DataFolder files({{"question.jsonl", questions}});
+  const Dataset dataset = files.load("mt-bench");
+  CHECK(dataset.shape == Shape::open);
+  REQUIRE(dataset.examples.size() == 2);
+  const Example& first = dataset.examples[0];
+  CHECK(first.id == "81");
+  CHECK(first.conversation);
+  CHECK(first.text.empty());
+  CHECK(names(first) == Texts{"turn 1", "turn 2"});
+  CHECK(first.fields[1].question == "two");
+  CHECK_FALSE(first.fields[0].annotated);
+  CHECK_FALSE(dataset.examples[1].fields[0].annotated);
+  CHECK(dataset.examples[1].fields[1].references == Texts{"r4"});
+  CHECK(first.cluster != dataset.examples[1].cluster);
+
+  const auto answer = [](const std::string& id, const std::string& turns) {
+    return R"({"question_id":)" + id + R"(,"choices":[{"index":0,"turns":)" + turns + "}]}\n";
+  };
+  for (const char* file : {"reference_answer/gpt-4.jsonl", "reference_answer.jsonl"}) {
+    files.write(file, answer("81", R"(["a1","a2"])"));
+    CHECK(files.load("mt-bench").examples[0].fields[1].references == Texts{"a2"});
+    CHECK(files.load("mt-bench").examples[0].fields[1].annotated);
+  }
+  files.write("reference_answer.jsonl", answer("83", R"(["a1","a2"])"));
+  files.check_fault("mt-bench", "reference_answer.jsonl:1: answers question 83");
+  files.write("reference_answer.jsonl", answer("81", R"(["a1"])"));
+  files.check_fault("mt-bench", "answers 1 turns of question 81, which has 2");
+  std::filesystem::remove(files.path() / "reference_answer.jsonl");
+  std::filesystem::remove(files.path() / "reference_answer/gpt-4.jsonl");
+  files.write("question.jsonl", questions + questions);
+  files.check_fault("mt-bench", "id '81' stands twice");
+  files.write("question.jsonl", R"({"question_id":"81","category":"c","turns":["one"]})");
+  files.check_fault("mt-bench", "question.jsonl:1: 'question_id' is string");
+}
+
+TEST_CASE("vicuna-bench: one turn is no conversation", "[datasets]") {
+  const DataFolder files(
+      DataFolder::Files{{"question.jsonl", R"({"question_id":1,"category":"c","turns":["one"]})"}});
+  const Dataset dataset = files.load("vicuna-bench");
+  CHECK(names(dataset.examples[0]) == Texts{"answer"});
+  CHECK_FALSE(dataset.examples[0].conversation);
+}
+
+TEST_CASE("humaneval-x: text is the function's head, and the field has its test", "[datasets]") {
+  const std::string record =
+      R"({"task_id":"Python/7","prompt":"def f():\n","canonical_solution":"    return 1\n","test":"assert f() == 1\n"})";
+  for (const char* file :
+       {"python.jsonl", "humaneval_python.jsonl", "python/data/humaneval_python.jsonl"}) {
+    const Example example =
+        DataFolder(DataFolder::Files{{file, record}}).load("humaneval-x").examples.at(0);
+    CHECK(example.id == "python-7");
+    CHECK(example.text == "def f():\n");
+    CHECK(example.fields[0].references == Texts{"    return 1\n"});
+    CHECK(example.fields[0].test == "assert f() == 1\n");
+  }
+  DataFolder({{"python.jsonl", replace_all(record, "Python/", "CPP/")}})
+      .check_fault("humaneval-x", "'task_id' is 'CPP/7', expected Python/N");
+}
+
+TEST_CASE("xsum: the authors' sections, or JSON lines", "[datasets]") {
+  const std::string list = "XSum-TRAINING-DEV-TEST-SPLIT-90-5-5.json";
+  const std::string article =
+      "[SN]URL[SN]\nu\n\n[SN]TITLE[SN]\nt\n\n[SN]FIRST-SENTENCE[SN]\nfirst.\n\n[SN]RESTBODY[SN]\na."
+      "\nb.\n";
+  const DataFolder files({{list, R"({"train":[],"validation":[],"test":["7"]})"},
+                          {"bbc-summary-data/7.summary", replace_all(article, "\n", "\r\n")}});
+  const Example example = files.load("xsum").examples.at(0);
+  CHECK(example.id == "7");
+  CHECK(example.text == "a.\nb.");
+  CHECK(example.fields[0].references == Texts{"first."});
+  files.write("bbc-summary-data/7.summary",
+              "[SN]URL[SN]\nu\n[SN]FIRST-SENTENCE[SN]\n[SN]RESTBODY[SN]\na\n");
+  files.check_fault("xsum", "7.summary: has no text behind [SN]FIRST-SENTENCE[SN]");
+  std::filesystem::remove(files.path() / "bbc-summary-data/7.summary");
+  files.check_fault("xsum", "7.summary");
+
+  const DataFolder lines(
+      DataFolder::Files{{"test.jsonl", R"({"document":"d","summary":"s","id":"9"})"}});
+  CHECK(lines.load("xsum").examples[0].text == "d");
+  CHECK(lines.load("xsum").examples[0].id == "9");
+}
+
+TEST_CASE("cip and math500: one prompt, one reference", "[datasets]") {
+  const Example cip =
+      DataFolder(DataFolder::Files{{"test.jsonl", R"({"prompt":"p","response":"r"})"}})
+          .load("cip")
+          .examples.at(0);
+  CHECK(cip.fields[0].question == "p");
+  CHECK(cip.fields[0].references == Texts{"r"});
+  const std::string record =
+      R"({"problem":"p","solution":"s","answer":"\\frac12","subject":"Algebra","level":2,"unique_id":"u"})";
+  const Example problem = DataFolder({{"test.jsonl", record}}).load("math500").examples.at(0);
+  CHECK(problem.id == "u");
+  CHECK(problem.category == "Algebra");
+  CHECK(problem.fields[0].references == Texts{"\\frac12"});
+}
+
+TEST_CASE("amazon-reviews: a product's text, and its category's attributes", "[datasets]") {
+  const std::string record =
+      R"({"parent_asin":"I","title":" T ","description":["D1","D2"],"features":["F1","F2"],"price":3})";
+  const std::string attributes =
+      R"({"attributes":[{"name":"A","definition":"a"},{"name":"B","definition":"b"}]})";
+  const DataFolder files(
+      {{"meta_Toys.jsonl", record + "\n" + R"({"parent_asin":"J","title":""})" + "\n"},
+       {"attributes/Toys.json", attributes}});
+  Inspection found;
+  const Dataset dataset = files.load("amazon-reviews", "", &found);
+  REQUIRE(dataset.examples.size() == 1);
+  CHECK(found.faults.empty());
+  CHECK_THAT(found.notes.at(0), Catch::Contains("1 products without a title"));
+  const Example& example = dataset.examples[0];
+  CHECK(example.text == "Title: T\nDescription: D1 D2\nBullets:\n- F1\n- F2");
+  CHECK(example.category == "Toys");
+  CHECK(names(example) == Texts{"A", "B"});
+  CHECK(example.fields[1].question == "b");
+  CHECK_FALSE(example.fields[1].annotated);
+  CHECK(dataset.shape == Shape::attributes);
+  files.write("attributes/Toys.json", replace_all(attributes, "\"B\"", "\"A\""));
+  files.check_fault("amazon-reviews", "attribute 'A' is defined twice");
+  files.write("meta_Tools.jsonl", record);
+  CHECK_THROWS_WITH(files.load("amazon-reviews"), Catch::Contains("attributes/Tools.json"));
+}
+
+TEST_CASE("jsonl: each shape of one's own records", "[datasets]") {
+  const auto load = [](const std::string& lines) {
+    return DataFolder(DataFolder::Files{{"test.jsonl", lines}}).load("jsonl");
+  };
+  const Dataset questions = load(
+      R"({"text":"t","fields":[{"question":"Q","references":["r"]},{"question":"R","choices":["x","y"],"references":[]},{"question":"S"}]})");
+  CHECK(questions.shape == Shape::questions);
+  CHECK(questions.examples[0].id == "test-0");
+  CHECK(names(questions.examples[0]) == Texts{"q1", "q2", "q3"});
+  CHECK(questions.examples[0].fields[1].annotated);
+  CHECK(questions.examples[0].fields[1].references.empty());
+  CHECK_FALSE(questions.examples[0].fields[2].annotated);
+  const std::string product =
+      R"({"id":"1","text":"t","category":"c","fields":[{"name":"N","references":["r"]}]})";
+  CHECK(load(product).shape == Shape::attributes);
+  CHECK(load(R"({"prompt":"p","references":["r"]})").examples[0].fields[0].annotated);
+  CHECK(load(R"({"turns":["p","q"]})").examples[0].conversation);
+
+  const auto fault = [](const std::string& lines, const std::string& message) {
+    DataFolder(DataFolder::Files{{"test.jsonl", lines}}).check_fault("jsonl", message);
+  };
+  fault(R"({"prompt":"p"})"
+        "\n" +
+            product,
+        ":2: is of another shape");
+  fault(product + "\n" + replace_all(replace_all(product, "\"N\"", "\"M\""), "\"1\"", "\"2\""),
+        ":2: has other fields than the records of category 'c'");
+  fault(product + "\n" + product, "id '1' stands twice");
+  fault(R"({"text":"t","field":[]})", "unknown key 'field'; did you mean 'fields'");
+  fault(R"({"text":"t","fields":[]})", "'fields' is empty");
+  fault(R"({"text":"t","fields":[{"references":["r"]}]})",
+        "fields[0]: has neither 'name' nor 'question'");
+  fault(R"({"text":"t","fields":[{"name":"n"},{"question":"q"}]})", "with and without 'question'");
+  fault(R"({"text":"t","fields":[{"name":"n","references":"r"}]})",
+        "'references' is string, expected a list");
+  fault(R"({"turns":["p","q"],"references":["r"]})", "'references' stands beside several turns");
+}
