@@ -159,7 +159,10 @@ int generate(const GenerateFlags& flags) {
           ? open_prompt()
           : choose_prompt(flags.decode.prompt_file, "attributes", flags.model.model);
   for (const Job& job : jobs) {
-    const Form form = open ? Form::free : decoder->form();
+    const Form form = open || job.conversation ? Form::free : decoder->form();
+    if (job.conversation && !entry.free_running)
+      throw ConfigError(str("decoder ", entry.name, " takes no conversation: it ",
+                            not_applicable(Shape::open, *decoder)));
     requests.push_back(
         {job, form, make_pieces(job, form, prompt, chat, *checkpoint.tokenizer), std::nullopt});
   }
@@ -204,7 +207,7 @@ int generate(const GenerateFlags& flags) {
   };
   const auto run_one = [&](int i) -> Task<void> {
     const auto index = static_cast<size_t>(i);
-    answers[index] = co_await decoder->decode(requests[index], context);
+    answers[index] = co_await decode_request(*decoder, requests[index], context);
   };
   engine.run(static_cast<int>(requests.size()), flags.batch_size, run_one,
              [&](int i, Task<void>& task) {

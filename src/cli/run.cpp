@@ -34,9 +34,8 @@ struct RunFlags {
   ModelFlags model;
   DecodeFlags decode;
   std::vector<std::string> decoders, arms, sets, datasets;
-  std::string data_root, split = "test", order = "interleaved", baseline,
-                         db = "results/pardec.sqlite", shard, config, format = "md",
-                         progress = "auto", oracle, trace;
+  std::string data_root, split, order = "interleaved", baseline, db = "results/pardec.sqlite",
+                                shard, config, format = "md", progress = "auto", oracle, trace;
   std::int64_t limit = 0, offset = 0;
   CacheBudget cache;
   int batch_size = 8, warmup = 1, runs = 1, block = 0;
@@ -55,6 +54,9 @@ struct Workload {
   std::vector<Example> examples;  // selected
   PromptFile prompt;
   std::vector<BlockPlan> blocks;
+  std::vector<std::string> not_applicable;  // [arm] why it does not run here; empty: it does
+
+  bool runs(size_t arm) const { return not_applicable[arm].empty(); }
 };
 
 struct Shard {
@@ -214,12 +216,8 @@ void check_oracle(const OracleFlag& oracle, const std::vector<Arm>& arms) {
 
 std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Arm>& arms,
                                      const std::vector<std::unique_ptr<Decoder>>& decoders) {
-  std::vector<int> stacks, batches;
-  for (size_t a = 0; a < arms.size(); ++a) {
-    stacks.push_back(decoders[a]->stack());
-    batches.push_back(arms[a].batch_size);
-  }
   std::vector<Workload> workloads;
+  bool any = false;
   for (const auto& name : flags.datasets) {
     const DatasetEntry& entry = find_dataset(name);
     Workload work;
@@ -237,14 +235,28 @@ std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Ar
     if (work.examples.empty())
       throw ConfigError(str("dataset ", name, ": --offset ", flags.offset, " leaves none of its ",
                             work.dataset.examples.size(), " examples"));
-    work.prompt = choose_prompt(flags.decode.prompt_file, entry.prompt, flags.model.model);
+    work.prompt = choose_prompt(flags.decode.prompt_file, prompt_name(entry, work.dataset),
+                                flags.model.model);
+    std::vector<int> stacks, batches;
+    for (size_t a = 0; a < arms.size(); ++a) {
+      work.not_applicable.push_back(not_applicable(work.dataset.shape, *decoders[a]));
+      any = any || work.runs(a);
+      stacks.push_back(work.runs(a) ? stack_on(work.dataset.shape, *decoders[a]) : 1);
+      batches.push_back(arms[a].batch_size);
+    }
     const int block =
         flags.block > 0
             ? flags.block
             : default_block_examples(static_cast<int>(work.examples.size()), stacks, batches);
     work.blocks = plan_blocks(work.examples, stacks, block);
+    for (BlockPlan& plan : work.blocks)
+      for (size_t a = 0; a < arms.size(); ++a)
+        if (!work.runs(a)) plan.jobs[a].clear();
     workloads.push_back(std::move(work));
   }
+  if (!any && !flags.dry_run)
+    throw ConfigError(str("nothing can be run: ", arms[0].label, " on ", flags.datasets[0], ": it ",
+                          workloads[0].not_applicable[0], "; --dry-run shows all"));
   return workloads;
 }
 
@@ -285,9 +297,12 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
                             unfit.empty() ? std::string(name(form_on(shape, *decoders[a]))) : "n/a",
                             needs[a].lacking ? "lacking" : needs[a].text,
                             number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
-                            number_cell(jobs * flags.runs),
+                            work.runs(a) ? number_cell(jobs * flags.runs) : Cell("n/a", Json()),
                             number_cell(static_cast<std::int64_t>(work.blocks.size())),
                             baseline ? arms[*baseline].label : "-"});
+      if (!work.runs(a))
+        table.notes.push_back(
+            str("n/a: ", work.dataset.name, ", ", arms[a].label, ": it ", work.not_applicable[a]));
     }
   for (const auto& work : workloads)
     if (flags.unseen)
@@ -376,7 +391,7 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
   row.label = arms_[arm].label;
   row.decoder = arms_[arm].decoder;
   row.options = Json::parse(dump(decoders_[arm]->options()));
-  row.form = name(decoders_[arm]->form());
+  row.form = name(form_on(work.dataset.shape, *decoders_[arm]));
   if (const auto baseline = baseline_of(arms_, arm, flags_.baseline))
     row.baseline = arms_[*baseline].label;
   row.dataset = dataset_row(work.dataset);
@@ -428,8 +443,10 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
 /// differs.
 void Experiment::find_resumable(std::vector<std::vector<RunRow>>& rows) {
   std::string chosen;
-  for (auto& of_dataset : rows)
-    for (RunRow& now : of_dataset) {
+  for (size_t w = 0; w < rows.size(); ++w)
+    for (size_t arm = 0; arm < rows[w].size(); ++arm) {
+      if (!workloads_[w].runs(arm)) continue;
+      RunRow& now = rows[w][arm];
       RunFilter filter;
       filter.label = now.label;
       filter.dataset = now.dataset.name;
@@ -468,7 +485,7 @@ std::vector<const Example*> Experiment::examples_of(const Workload& work,
 Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan& plan) const {
   const auto examples = examples_of(work, plan);
   Request request;
-  request.form = decoders_[arm]->form();
+  request.form = form_on(work.dataset.shape, *decoders_[arm]);
   request.job = make_job(plan.key, examples, request.form, work.prompt, flags_.decode);
   request.job.seed = derive_seed(flags_.decode.seed, plan.key);
   request.pieces =
@@ -488,6 +505,10 @@ void Experiment::read_recordings(const std::vector<std::vector<RunRow>>& rows) {
   for (size_t w = 0; w < workloads_.size(); ++w) {
     auto& of_dataset = recordings_.emplace_back();
     for (size_t arm = 0; arm < arms_.size(); ++arm) {
+      if (!workloads_[w].runs(arm)) {
+        of_dataset.emplace_back();
+        continue;
+      }
       of_dataset.push_back(read_recording(store_, parse_oracle(flags_.oracle).run, rows[w][arm]));
       for (const BlockPlan& block : workloads_[w].blocks)
         for (const JobPlan& job : block.jobs[arm])
@@ -502,13 +523,14 @@ void Experiment::read_recordings(const std::vector<std::vector<RunRow>>& rows) {
 
 void Experiment::warm_up(const Workload& work, size_t arm) {
   engine_.set_trace_sink({});  // what is not recorded is not traced
+  if (!work.runs(arm)) return;
   const auto& jobs = work.blocks.front().jobs[arm];
   const int count = std::min(flags_.warmup, static_cast<int>(jobs.size()));
   std::vector<Request> requests;
   for (int i = 0; i < count; ++i)
     requests.push_back(make_request(work, arm, jobs[static_cast<size_t>(i)]));
   const auto start = [&](int i) -> Task<void> {
-    co_await decoders_[arm]->decode(requests[static_cast<size_t>(i)], context_);
+    co_await decode_request(*decoders_[arm], requests[static_cast<size_t>(i)], context_);
   };
   engine_.run(count, arms_[arm].batch_size, start, [](int, Task<void>&) {});
   if (trace_)
@@ -548,7 +570,7 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
     const auto index = static_cast<size_t>(i);
     if (interrupts.load() > 0) throw Interrupted{};
     if (!requests[index]) throw RunError(errors[index]);
-    answers[index] = co_await decoders_[arm]->decode(*requests[index], context_);
+    answers[index] = co_await decode_request(*decoders_[arm], *requests[index], context_);
   };
   // Each job is stored when it is done, outside the measured time.
   const auto done = [&](int i, Task<void>& task) {
@@ -559,7 +581,9 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
     try {
       task.result();
       job = job_row(open[index]->key, answers[index]);
-      generations = generation_rows(examples, answers[index], flags_.oracle.empty());
+      // The metrics of the other shapes are not computed here.
+      const bool scored = flags_.oracle.empty() && work.dataset.shape == Shape::attributes;
+      generations = generation_rows(examples, answers[index], scored);
       chosen_ += job.counters.chosen;
     } catch (const Interrupted&) {
       return;
@@ -642,8 +666,13 @@ void Experiment::begin() {
   // Runs begin all at once, so that a killed invocation is resumed whole.
   for (size_t w = 0; w < workloads_.size(); ++w) {
     auto& of_dataset = ids_.emplace_back();
-    for (const RunRow& row : rows[w]) of_dataset.push_back(store_.begin_run(row));
-    store_.put_samples(store_.dataset_of(of_dataset.front()), sample_rows(workloads_[w].examples));
+    std::optional<RowId> any;
+    for (size_t arm = 0; arm < rows[w].size(); ++arm) {
+      const bool runs = workloads_[w].runs(arm);
+      of_dataset.push_back(runs ? store_.begin_run(rows[w][arm]) : RowId{});
+      if (runs) any = of_dataset.back();
+    }
+    if (any) store_.put_samples(store_.dataset_of(*any), sample_rows(workloads_[w].examples));
   }
 }
 
@@ -652,16 +681,18 @@ void Experiment::run() {
   for (const auto& work : workloads_)
     for (size_t position = 0; position < work.blocks.size(); ++position)
       if (static_cast<int>(position) % shard_.count == shard_.index)
-        total += static_cast<std::int64_t>(work.blocks[position].examples.size() * arms_.size()) *
-                 flags_.runs;
+        for (size_t arm = 0; arm < arms_.size(); ++arm)
+          if (work.runs(arm)) total += std::ssize(work.blocks[position].examples) * flags_.runs;
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   {
     Progress progress(parse_progress_style(flags_.progress), "examples", total);
     for (size_t w = 0; w < workloads_.size(); ++w) {
       std::vector<std::vector<FinishedJob>> finished;
-      for (const RowId id : ids_[w]) {
-        finished.push_back(store_.finished_jobs(id));
+      for (size_t arm = 0; arm < arms_.size(); ++arm) {
+        finished.emplace_back();
+        if (!workloads_[w].runs(arm)) continue;
+        finished.back() = store_.finished_jobs(ids_[w][arm]);
         for (const auto& job : finished.back()) {
           if (job.failed && flags_.retry_errors) continue;
           const auto examples = static_cast<std::int64_t>(split(job.key, '+').size());
@@ -676,8 +707,9 @@ void Experiment::run() {
   if (trace_ && !trace_->flush())
     throw RunError(str("--trace: ", flags_.trace, " could not be written to its end"));
   if (interrupts.load() > 0) return;
-  for (const auto& of_dataset : ids_)
-    for (const RowId id : of_dataset) store_.finish_run(id, RunStatus::done);
+  for (size_t w = 0; w < workloads_.size(); ++w)
+    for (size_t arm = 0; arm < arms_.size(); ++arm)
+      if (workloads_[w].runs(arm)) store_.finish_run(ids_[w][arm], RunStatus::done);
   mark_identities(store_, invocation_);
 }
 
@@ -722,6 +754,11 @@ int run(CLI::App& app, RunFlags& flags) {
       std::fprintf(stderr,
                    "%s: no --data-root, so the project's own sample of %zu examples is used\n",
                    work.dataset.name.c_str(), work.dataset.examples.size());
+  for (const auto& work : workloads)
+    for (size_t a = 0; a < arms.size(); ++a)
+      if (!work.runs(a))
+        std::fprintf(stderr, "%s, %s: n/a: it %s\n", work.dataset.name.c_str(),
+                     arms[a].label.c_str(), work.not_applicable[a].c_str());
   if (!checkpoint.note.empty()) std::fprintf(stderr, "model: %s\n", checkpoint.note.c_str());
   experiment.run();
   if (interrupts.load() > 0) {
@@ -775,8 +812,8 @@ Verb run_verb() {
                "--data-root", flags->data_root,
                "folder with one folder a dataset; without it the project's samples are used")
             ->type_name("DIR");
-        app.add_option("--split", flags->split, "train or test")
-            ->capture_default_str()
+        app.add_option("--split", flags->split,
+                       "train, test, ...; without it the one that each dataset is evaluated on")
             ->type_name("NAME");
         app.add_option("--limit", flags->limit,
                        "a seeded sample of N examples spread over categories; 0: all")

@@ -192,6 +192,10 @@ Data read_data(const TrainFlags& flags) {
                                        ? std::nullopt
                                        : std::optional<std::filesystem::path>(flags.data_root),
                                    flags.split, project_file("datasets/samples"));
+    if (dataset.shape != Shape::attributes)
+      throw ConfigError(
+          str("dataset ", name, " asks questions or open prompts, and training takes ",
+              "attributes of texts alone; expected oa-mine, ae-110k or a jsonl of them"));
     note(dataset);
     lists.push_back(dataset.files.front());
     if (flags.limit > 0) dataset.examples = select(dataset.examples, flags.limit, 0, flags.seed);

@@ -6,6 +6,7 @@
 #include "src/model/device.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -191,6 +192,7 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
       context.fields.push_back({field.name, field.question, field.choices});
     job.contexts.push_back(std::move(context));
   }
+  job.conversation = examples.size() == 1 && examples.front()->conversation;
   job.instruction = instruction_for(prompt, job.contexts, form);
   job.limits = flags.limits();
   job.sampling = flags.sampling();
@@ -202,6 +204,10 @@ Form form_on(Shape shape, const Decoder& decoder) {
   return shape == Shape::open ? Form::free : decoder.form();
 }
 
+int stack_on(Shape shape, const Decoder& decoder) {
+  return shape == Shape::open ? 1 : decoder.stack();
+}
+
 std::string not_applicable(Shape shape, const Decoder& decoder) {
   if (shape == Shape::open && !find_decoder(decoder.name()).free_running)
     return "fills the fields of a job, and an open prompt has none";
@@ -210,6 +216,95 @@ std::string not_applicable(Shape shape, const Decoder& decoder) {
                " texts that share one list of fields, and each text has questions of its own; give "
                "stack=1");
   return "";
+}
+
+std::string_view prompt_name(const DatasetEntry& entry, const Dataset& dataset) {
+  if (entry.name != "jsonl") return entry.prompt;
+  return dataset.shape == Shape::attributes  ? "attributes"
+         : dataset.shape == Shape::questions ? "questions"
+                                             : "open";
+}
+
+namespace {
+
+/// The answer of a turn as the next prompt has it: as it was chosen, where that is its text.
+Tokens spoken(const FieldResult& answer, const DecoderContext& context) {
+  Tokens tokens = answer.tokens;
+  if (answer.stop == Stop::eos && !tokens.empty()) tokens.pop_back();
+  const std::string text = answer.text.value_or("");
+  if (!context.tokenizer || repair_utf8(bytes_of(tokens, *context.tokenizer)) == text)
+    return tokens;
+  return context.tokenizer->encode_piece(text, false);
+}
+
+/// One turn of a conversation as a request of its own, behind `said`.
+Request turn_request(const Request& request, size_t turn, const Tokens& said) {
+  Request one = request;
+  const auto& fields = request.job.contexts[0].fields;
+  one.job.conversation = false;
+  one.job.id = str(request.job.id, "/turn-", turn + 1);
+  one.job.seed = derive_seed(request.job.seed, one.job.id);
+  one.job.contexts[0].fields = {fields[turn]};
+  one.pieces.fields = {{request.pieces.fields[0][turn]}};
+  if (turn > 0) {
+    one.job.instruction.clear();
+    one.job.contexts[0].text.clear();
+    one.pieces.prefix = said;
+    one.pieces.contexts = {Tokens{}};
+  }
+  if (request.oracle) one.oracle = Oracle{{request.oracle->streams.at(turn)}, {}};
+  return one;
+}
+
+/// Counts of a turn that came behind others: times add up, and the cache held at most so much.
+void add_turn(Counters& counters, const Counters& turn) {
+  const Counters before = counters;
+  counters += turn;
+  counters.prefill_ns = before.prefill_ns + turn.prefill_ns;
+  counters.decode_ns = before.decode_ns + turn.decode_ns;
+  counters.total_ns = before.total_ns + turn.total_ns;
+  counters.draft_ns = before.draft_ns + turn.draft_ns;
+  counters.parallel_ns = before.parallel_ns + turn.parallel_ns;
+  counters.cached_peak = std::max(before.cached_peak, turn.cached_peak);
+}
+
+Task<Answers> decode_conversation(const Decoder& decoder, const Request& request,
+                                  const DecoderContext& context) {
+  Answers answers;
+  answers.fields.emplace_back();
+  answers.parsed = {true};
+  Tokens said = request.pieces.field_prompt(0, 0);
+  std::string opening = request.pieces.turn_opening;
+  for (size_t turn = 0; turn < request.pieces.fields[0].size(); ++turn) {
+    if (turn > 0) {
+      const Tokens& asked = request.pieces.fields[0][turn];
+      said.insert(said.end(), asked.begin(), asked.end());
+    }
+    Request one = turn_request(request, turn, said);
+    one.pieces.turn_opening = opening;
+    Answers answer = co_await decoder.decode(one, context);
+    FieldResult& field = answer.fields[0][0];
+    const Tokens spoken_ids = spoken(field, context);
+    said.insert(said.end(), spoken_ids.begin(), spoken_ids.end());
+    if (context.tokenizer)
+      opening = repair_utf8(bytes_of(said, *context.tokenizer)) + request.pieces.next_turn;
+    answers.text += (turn ? "\n\n" : "") + answer.text;
+    answers.stop = answer.stop;
+    if (turn == 0)
+      answers.counters = std::move(answer.counters);
+    else
+      add_turn(answers.counters, answer.counters);
+    answers.fields[0].push_back(std::move(field));
+  }
+  co_return answers;
+}
+
+}  // namespace
+
+Task<Answers> decode_request(const Decoder& decoder, const Request& request,
+                             const DecoderContext& context) {
+  return request.job.conversation ? decode_conversation(decoder, request, context)
+                                  : decoder.decode(request, context);
 }
 
 Job open_job(const std::string& id, const std::string& text, const DecodeFlags& flags) {

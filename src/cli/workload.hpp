@@ -86,8 +86,18 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
 
 /// The form in which `decoder` is asked on data of this shape: its own, or freely on open prompts.
 Form form_on(Shape shape, const Decoder& decoder);
+/// How many examples of one category it takes into one job there: open prompts stand alone.
+int stack_on(Shape shape, const Decoder& decoder);
 /// Why the decoder cannot run on data of this shape, and what can be done; empty: it can.
 std::string not_applicable(Shape shape, const Decoder& decoder);
+
+/// The wording that a dataset's jobs have by default: a name in datasets/prompts.
+std::string_view prompt_name(const DatasetEntry& entry, const Dataset& dataset);
+
+/// A request as it is decoded: a conversation turn by turn, each behind the answers so far; its
+/// answer has one field a turn, and the counts of all turns. REQUIRES: all outlive the task.
+Task<Answers> decode_request(const Decoder& decoder, const Request& request,
+                             const DecoderContext& context);
 
 /// A job whose one open prompt is `text`.
 Job open_job(const std::string& id, const std::string& text, const DecodeFlags& flags);
