@@ -1,0 +1,183 @@
+"""`pardec data`, and `run` on every shape of dataset, from outside.
+
+Usage: data_test.py PROGRAM
+
+Truth: counts of the samples' and the publishers' files by Python's own json and csv; a conversation's second turn against `generate` on the ids that
+it must have been asked with.
+"""
+import csv
+import json
+import pathlib
+import shutil
+import sys
+
+from harness import DATA, SAMPLES, Checks, query, scratch
+
+OPEN = ("mt-bench", "vicuna-bench", "humaneval-x", "xsum", "cip", "math500")
+
+
+def rows(text):
+    return json.loads(text)["rows"]
+
+
+def squad_counts(file):
+    paragraphs = [p for a in json.loads(file.read_text(encoding="utf-8"))["data"] for p in a["paragraphs"]]
+    return len(paragraphs), sum(len(p["qas"]) for p in paragraphs)
+
+
+def race_counts(folder):
+    questions = [len(json.loads(f.read_text(encoding="utf-8"))["questions"]) for f in folder.glob("*/*.txt")]
+    return len(questions), sum(questions)
+
+
+def narrativeqa_counts(file):
+    with open(file, encoding="utf-8", newline="") as lines:
+        asked = [r["document_id"] for r in csv.DictReader(lines) if r["set"] == "test"]
+    return len(set(asked)), len(asked)
+
+
+def listing(check, pardec):
+    """data list: what is there."""
+    listed = {r["dataset"]: r for r in rows(pardec.good("data", "list", "--format", "json"))}
+    check(len(listed) == 14 and all(r["folder"] and r["files"] > 0 for r in listed.values()), f"data list: {listed}")
+    squad = [f for f in (SAMPLES / "squad").rglob("*") if f.is_file()]
+    check(listed["squad"]["files"] == len(squad) and listed["squad"]["bytes"] == sum(f.stat().st_size for f in squad), f"data list: {listed['squad']}")
+    (pardec.folder / "root" / "RACE").mkdir(parents=True)
+    some = {r["dataset"]: r for r in rows(pardec.good("data", "list", "--data-root", "root", "--format", "json"))}
+    check(some["race"]["folder"] == "RACE" and some["race"]["files"] == 0 and some["squad"]["folder"] is None, f"data list of a folder: {some}")
+    ran = pardec("data", "list", "--data-root", "nowhere")
+    check(ran.returncode == 2 and "nowhere" in ran.stderr, f"data list of nothing: {ran.stderr}")
+
+
+def statistics(check, pardec):
+    """data stats: counts by Python, and the papers' beside them."""
+    stats = {(r["dataset"], r["split"]): r for r in rows(pardec.good("data", "stats", "--format", "json"))}
+    own = {(d.removesuffix(" (own sample)"), s): r for (d, s), r in stats.items()}
+    check(len(own) == len(stats) and {d for d, _ in own} == {f.name for f in SAMPLES.iterdir()}, f"data stats: {list(own)}")
+    for dataset, split, counts in (("squad", "dev", squad_counts(SAMPLES / "squad/dev-v2.0.json")), ("race", "test", race_counts(SAMPLES / "race/test")),
+                                   ("narrativeqa", "test", narrativeqa_counts(SAMPLES / "narrativeqa/qaps.csv"))):
+        row = own[dataset, split]
+        check((row["examples"], row["fields"]) == counts, f"data stats {dataset}: {row}, expected {counts}")
+        check(abs(row["parallelism"] - counts[1] / counts[0]) < 1e-9 and row["prompt_tokens"] > row["text_tokens"] > row["question_tokens"] > 0,
+              f"data stats {dataset}: lengths {row}")
+    check(own["race", "test"]["examples_published"] == 1407 and own["race", "dev"]["examples_published"] is None, "the paper's count is that of its split")
+    check(own["squad", "dev"]["absent"] == 3, f"data stats squad: {own['squad', 'dev']}")
+    if not (DATA / "race").is_dir():
+        print(f"[skipped] {DATA / 'race'} is missing")
+        return
+    real = {(r["dataset"], r["split"]): r for r in rows(pardec.good("data", "stats", "--data-root", DATA, "--format", "json", "--dataset",
+                                                                   "race,squad,oa-mine,ae-110k"))}
+    found = {key: (r["examples"], r["fields"]) for key, r in real.items()}
+    check(found["race", "test"] == race_counts(DATA / "race/test") == (1407, 4934), f"RACE: {found}")
+    check(found["squad", "dev"] == squad_counts(DATA / "squad/dev-v2.0.json") == (646, 6078), f"SQuAD: {found}")
+    check([found[d, s][0] for d in ("oa-mine", "ae-110k") for s in ("train", "test")] == [1452, 491, 1568, 524], f"OA-Mine, AE-110k: {found}")
+    check(round(real["race", "test"]["parallelism"], 2) == real["race", "test"]["parallelism_published"] == 3.51, "RACE: questions a passage")
+
+
+def checking(check, pardec):
+    """data check: every bad record, and why."""
+    ran = pardec("data", "check", "--format", "jsonl")
+    check(ran.returncode == 0 and '"fault"' not in ran.stdout, f"data check of the samples: exit {ran.returncode}: {ran.stdout[-500:]}")
+    root = pardec.folder / "bad"
+    for name in ("squad", "race", "cip"):
+        shutil.copytree(SAMPLES / name, root / name)
+    squad = json.loads((root / "squad/dev-v2.0.json").read_text(encoding="utf-8"))
+    questions = [q for a in squad["data"] for p in a["paragraphs"] for q in p["qas"]]
+    questions[0]["answers"][0]["answer_start"] += 1
+    questions[1]["answers"] = []
+    questions[4]["id"] = questions[5]["id"]
+    (root / "squad/dev-v2.0.json").write_text(json.dumps(squad))
+    (root / "race/test/high/1.txt").write_text((root / "race/test/high/1.txt").read_text()[:-40])
+    lines = (root / "cip/test.jsonl").read_text().splitlines()
+    (root / "cip/test.jsonl").write_text("\ufeff" + "\r\n".join([lines[0], "7", *lines[1:]]) + "\r\n", newline="")
+    ran = pardec("data", "check", "--data-root", "bad", "--format", "jsonl")
+    found = [json.loads(line) for line in ran.stdout.splitlines() if line]
+    states = {(r["dataset"], r["split"]): r for r in found if "state" in r}
+    findings = [(r["dataset"], r["kind"], r["finding"]) for r in found if "finding" in r]
+    check(ran.returncode == 2, f"data check: exit {ran.returncode}: {ran.stderr}")
+    check({k: r["faults"] for k, r in states.items()} == {("squad", "dev"): 3, ("squad", "train"): 0, ("race", "test"): 1, ("race", "dev"): 0, ("cip", "test"): 1},
+          f"data check: {states}")
+    for dataset, kind, pieces in (("squad", "fault", ("data[0].paragraphs[0].qas[0]", "does not stand")), ("squad", "fault", ("qas[1]", "'answers' is empty")),
+                                  ("squad", "fault", (questions[5]["id"], "twice")), ("race", "fault", ("high/1.txt:1", "not valid JSON")),
+                                  ("cip", "fault", ("test.jsonl:2", "is number")), ("cip", "note", ("byte order mark",)), ("cip", "note", ("CRLF",))):
+        check(any(d == dataset and k == kind and all(p in f for p in pieces) for d, k, f in findings), f"data check finds {pieces}: {findings}")
+    check(states["cip", "test"]["examples"] == len(lines) and states["squad", "dev"]["fields"] == len(questions) - 2, "the other records are read")
+    ran = pardec("run", "--dataset", "cip", "--decoder", "ar", "--data-root", "bad", "--dry-run")
+    check(ran.returncode == 2 and "test.jsonl:2" in ran.stderr, f"run refuses the first fault: {ran.stderr}")
+
+
+def running(check, pardec):
+    """run: every dataset in the form that its shape has; n/a with a reason where a decoder cannot."""
+    model = pardec.synthesise("shapes", max_position_embeddings=4096)
+    every = ["squad", "race", "narrativeqa", "longhealth", "amazon-reviews", *OPEN, "jsonl"]
+    run = ["run", "--model", model, "--decoder", "ar,hpd,ippd", "--dataset", ",".join(every), "--limit", 2, "--max-new-tokens", 6, "--per-field", 4,
+           "--set", "hpd.k_max=3", "--progress", "none", "--warmup", 0]
+    plan = json.loads(pardec.good(*run[:1], *run[3:], "--dry-run", "--format", "json"))
+    jobs = {(r["dataset"].split()[0], r["arm"]): r["jobs"] for r in plan["rows"]}
+    check({d for (d, arm), n in jobs.items() if arm == "hpd" and n is None} == {*every} - {"amazon-reviews"}, f"the plan says n/a: {jobs}")
+    check(all(n for (_, arm), n in jobs.items() if arm != "hpd"), f"ar and ippd run on all: {jobs}")
+    check(any("squad, hpd" in n and "stack=1" in n for n in plan["notes"]) and any("mt-bench, hpd" in n and "open prompt" in n for n in plan["notes"]),
+          f"the reasons: {plan['notes']}")
+    ran = pardec(*run, "--db", "shapes.sqlite", "--trace", "shapes.jsonl", timeout=900)
+    if not check(ran.returncode == 0 and "n/a" in ran.stderr, f"run: exit {ran.returncode}: {ran.stderr[-1500:]}"):
+        return
+    db = pardec.folder / "shapes.sqlite"
+    runs = query(db, """SELECT label, dataset.name, dataset.split, form, status, (SELECT count(*) FROM generation WHERE run_id = run.id AND error IS NULL) AS good
+                        FROM run JOIN dataset ON dataset.id = dataset_id""")
+    check({(r["label"], r["name"]) for r in runs} == {(arm, d) for (d, arm), n in jobs.items() if n} and all(r["status"] == "done" for r in runs), f"runs: {runs}")
+    check(all(r["good"] == 2 for r in runs), f"answers: {runs}")
+    check(all((r["form"] == "free") == (r["name"] in OPEN) for r in runs), f"forms: {runs}")
+    check({r["split"] for r in runs if r["name"] == "squad"} == {"dev"}, "squad is evaluated on dev")
+    asked = json.loads(query(db, "SELECT fields FROM sample JOIN dataset ON dataset.id = dataset_id WHERE name = 'race'")[0]["fields"])
+    check(all(len(f["choices"]) == 4 and f["question"] for f in asked), f"a sample says what was asked: {asked}")
+    again = pardec(*run, "--db", "shapes.sqlite", "--resume", timeout=900)
+    check(again.returncode == 0, f"resume: {again.stderr[-500:]}")
+    nothing = pardec("run", "--model", model, "--decoder", "hpd", "--dataset", "cip", "--db", "new.sqlite")
+    check(nothing.returncode == 2 and "open prompt" in nothing.stderr and not (pardec.folder / "new.sqlite").exists(), f"nothing to run: {nothing.stderr}")
+    one = pardec("run", "--model", model, "--decoder", "hpd", "--dataset", "squad", "--limit", 1, "--set", "hpd.stack=1", "--set", "hpd.k_max=3", "--db", "one.sqlite",
+                 "--progress", "none", "--warmup", 0)
+    check(one.returncode == 0, f"hpd stack=1 on squad: {one.stderr}")
+    conversation(check, pardec, model)
+
+
+def conversation(check, pardec, model):
+    """A second turn is asked behind the first and its answer; its answer is what the network says to these ids."""
+    pardec.good("run", "--model", model, "--decoder", "ar", "--dataset", "mt-bench", "--limit", 1, "--max-new-tokens", 6, "--db", "turns.sqlite", "--trace",
+                "turns.jsonl", "--progress", "none", "--warmup", 0, "--chat-template", "chatml")
+    traces = [json.loads(line) for line in (pardec.folder / "turns.jsonl").read_text().splitlines()]
+    fields = json.loads(query(pardec.folder / "turns.sqlite", "SELECT fields FROM generation")[0]["fields"])
+    check([f["name"] for f in fields] == ["turn 1", "turn 2"] and len(traces) == 2, f"two turns: {[t['request'] for t in traces]}")
+    first, second = traces
+    check("turn-1" in first["request"] and "turn-2" in second["request"], f"names: {first['request']}, {second['request']}")
+    check(second["tokens"][:len(first["tokens"])] == first["tokens"], "the second prompt begins with the first prompt and its answer")
+    prompts = [[t for t, step in zip(trace["tokens"], trace["step"]) if step == 0] for trace in traces]
+    check(len(prompts[1]) > len(first["tokens"]) + 5, "and goes on with the second turn")
+    for prompt, field in zip(prompts, fields):
+        ids = pardec.good("generate", "--model", model, "--prompt-tokens", ",".join(map(str, prompt)), "--max-new-tokens", 6).strip()
+        check([int(i) for i in ids.split(",")] == field["tokens"], f"{field['name']}: {field['tokens']}, generate says {ids}")
+    job = {"conversation": True, "contexts": [{"text": "", "fields": [{"name": "1", "question": "one"}, {"name": "2", "question": "two"}]}],
+           "limits": {"max_new_tokens": 5}}
+    (pardec.folder / "turns.json").write_text(json.dumps(job))
+    answer = json.loads(pardec.good("generate", "--model", model, "--job", "turns.json", "--prompt-file", "open", "--format", "json"))
+    check([a["field"] for a in answer["answers"]] == ["1", "2"] and all(len(a["tokens"]) == 5 for a in answer["answers"]), f"generate: {answer}")
+    check(answer["counters"]["chosen"] == 10 and answer["counters"]["forwards"] == 10, f"counters of both turns: {answer['counters']}")
+    ran = pardec("generate", "--model", model, "--job", "turns.json", "--decoder", "hpd")
+    check(ran.returncode == 2 and "conversation" in ran.stderr, f"hpd takes no conversation: {ran.stderr}")
+    for decoder in ("prompt-lookup", "lookahead", "ippd", "skeleton-of-thought"):
+        ran = pardec("generate", "--model", model, "--job", "turns.json", "--prompt-file", "open", "--decoder", decoder, "--format", "json")
+        if check(ran.returncode == 0, f"{decoder} takes a conversation: {ran.stderr}") and decoder != "skeleton-of-thought":
+            check([a["tokens"] for a in json.loads(ran.stdout)["answers"]] == [a["tokens"] for a in answer["answers"]], f"{decoder} answers as ar does")
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        listing(check, pardec)
+        statistics(check, pardec)
+        checking(check, pardec)
+        running(check, pardec)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
