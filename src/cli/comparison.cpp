@@ -359,7 +359,9 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
   }
   const RunRow& first = runs.front().run;
   const bool oracle = first.oracle.has_value();
-  const std::string unit(find_dataset(first.dataset.name).unit);
+  std::string unit(find_dataset(first.dataset.name).unit);
+  for (const auto& run : runs)
+    if (find_dataset(run.run.dataset.name).unit != unit) unit = "examples";  // of several kinds
 
   Table table;
   table.title =

@@ -121,6 +121,7 @@ def running(check, pardec):
     ran = pardec(*run, "--db", "shapes.sqlite", "--trace", "shapes.jsonl", timeout=900)
     if not check(ran.returncode == 0 and "n/a" in ran.stderr, f"run: exit {ran.returncode}: {ran.stderr[-1500:]}"):
         return
+    check("examples/s" in ran.stdout and "products/s" not in ran.stdout, "products and prompts in one table are counted in examples")
     db = pardec.folder / "shapes.sqlite"
     runs = query(db, """SELECT label, dataset.name, dataset.split, form, status, (SELECT count(*) FROM generation WHERE run_id = run.id AND error IS NULL) AS good
                         FROM run JOIN dataset ON dataset.id = dataset_id""")
