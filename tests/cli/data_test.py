@@ -11,7 +11,9 @@ import pathlib
 import shutil
 import sys
 
-from harness import DATA, SAMPLES, Checks, query, scratch
+import jsonschema
+
+from harness import DATA, ROOT, SAMPLES, Checks, query, records, scratch, write_lines
 
 OPEN = ("mt-bench", "vicuna-bench", "humaneval-x", "xsum", "cip", "math500")
 
@@ -106,6 +108,19 @@ def checking(check, pardec):
     check(ran.returncode == 2 and "test.jsonl:2" in ran.stderr, f"run refuses the first fault: {ran.stderr}")
 
 
+def own_records(check, pardec):
+    """The schema of records of one's own says what the loader takes."""
+    schema = jsonschema.Draft202012Validator(json.loads((ROOT / "datasets/jsonl.schema.json").read_text()))
+    field = {"question": "Q", "references": ["r"]}
+    for record, good in [*((r, True) for r in records("jsonl")), ({"prompt": "p"}, True), ({"turns": ["a", "b"]}, True), ({"text": "t"}, False),
+                         ({"text": "t", "fields": [{"name": "n"}]}, True), ({"text": "t", "fields": []}, False), ({"text": " ", "fields": [field]}, False),
+                         ({"prompt": "p", "text": "t"}, False), ({"prompt": "p", "id": 3}, False), ({"turns": []}, False), ({"text": "t", "fields": [{}]}, False),
+                         ({"text": "t", "fields": [field], "references": ["r"]}, False), ({"text": "t", "fields": [{**field, "answer": "r"}]}, False)]:
+        write_lines(pardec.folder / "own/jsonl/test.jsonl", [record])
+        ran = pardec("data", "check", "--data-root", "own")
+        check(schema.is_valid(record) == good == (ran.returncode == 0), f"{record}: schema {schema.is_valid(record)}, data check exit {ran.returncode}")
+
+
 def running(check, pardec):
     """run: every dataset in the form that its shape has; n/a with a reason where a decoder cannot."""
     model = pardec.synthesise("shapes", max_position_embeddings=4096)
@@ -176,6 +191,7 @@ def main():
         listing(check, pardec)
         statistics(check, pardec)
         checking(check, pardec)
+        own_records(check, pardec)
         running(check, pardec)
     return check.finish()
 
