@@ -1,6 +1,9 @@
 #include "metrics/decoding_metrics.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include "metrics/python_text.hpp"
 
 namespace pardec {
 
@@ -23,6 +26,13 @@ std::int64_t pad_columns(std::span<const BranchLengths> batch) {
 
 double usd_per_thousand(double examples_per_second, double usd_per_hour) {
   return 1000 * usd_per_hour / (3600 * examples_per_second);
+}
+
+double repetition(std::string_view text) {
+  const auto words = python_split(text);
+  const std::set<std::string> different(words.begin(), words.end());
+  return words.empty() ? 0
+                       : static_cast<double>(words.size()) / static_cast<double>(different.size());
 }
 
 ParallelMetrics parallel_metrics(std::span<const ParallelCounts> answers) {

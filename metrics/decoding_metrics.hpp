@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 /// Counts and prices that the papers report and a packed engine does not have by itself. Pure
@@ -18,6 +19,12 @@ std::int64_t pad_columns(std::span<const BranchLengths> batch);
 /// Price of 1,000 examples at a throughput (examples/s on one device) and an hourly price of that
 /// device (specs of HPD, A2; paper, Table 1).
 double usd_per_thousand(double examples_per_second, double usd_per_hour);
+
+/// Words of a text over its different words, words being what white space separates; 0 without any.
+/// An answer that repeats itself inflates what drafts are accepted; the SPACE paper's code calls
+/// one above 3.5 degenerate (specs of SPACE, 2j).
+double repetition(std::string_view text);
+inline constexpr double kDegenerate = 3.5;
 
 /// What one answer of serial and parallel stages is made of (specs of ASPD, B2 Metrics).
 struct ParallelCounts {

@@ -1,0 +1,164 @@
+#include "metrics/python_text.hpp"
+
+#include <utf8proc.h>
+
+#include <array>
+
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+using Characters = std::vector<utf8proc_int32_t>;
+
+Characters characters(std::string_view bytes) {
+  const std::string text = repair_utf8(bytes);
+  Characters out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    utf8proc_int32_t code = 0;
+    at += static_cast<size_t>(
+        utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at,
+                         static_cast<utf8proc_ssize_t>(text.size() - at), &code));
+    out.push_back(code);
+  }
+  return out;
+}
+
+void append(std::string& text, utf8proc_int32_t code) {
+  std::array<utf8proc_uint8_t, 4> bytes{};
+  const auto size = static_cast<size_t>(utf8proc_encode_char(code, bytes.data()));
+  text.append(reinterpret_cast<const char*>(bytes.data()), size);
+}
+
+/// str.isspace(): bidirectional class WS, B or S, or category Zs.
+bool is_space(utf8proc_int32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
+         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+         c == 0x205F || c == 0x3000;
+}
+
+/// str.isalnum() or the underscore.
+bool is_word(utf8proc_int32_t c) {
+  switch (utf8proc_category(c)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+      return true;
+    default:
+      return c == '_';
+  }
+}
+
+/// Unicode's Case_Ignorable: marks, modifiers, formats, and what stands inside words.
+bool is_case_ignorable(utf8proc_int32_t c) {
+  switch (utf8proc_category(c)) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_SK:
+      return true;
+    default:
+      break;
+  }
+  constexpr std::array<utf8proc_int32_t, 17> kInsideWords{
+      0x27,   0x2E,   0x3A,   0xB7,   0x387,  0x55F,  0x5F4,  0x2018, 0x2019,
+      0x2024, 0x2027, 0xFE13, 0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
+  for (const auto other : kInsideWords)
+    if (c == other) return true;
+  return false;
+}
+
+/// Unicode's Cased, of characters that are not case-ignorable.
+bool is_cased(utf8proc_int32_t c) {
+  switch (utf8proc_category(c)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+      return true;
+    default:
+      return c == 0xAA || c == 0xBA || (c >= 0x2160 && c <= 0x217F) ||
+             (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
+             (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
+  }
+}
+
+/// Unicode's Final_Sigma: behind a cased character and before none, case-ignorable ones aside.
+bool is_final_sigma(const Characters& text, size_t at) {
+  size_t before = at;
+  while (before > 0 && is_case_ignorable(text[before - 1])) --before;
+  if (before == 0 || !is_cased(text[before - 1])) return false;
+  size_t after = at + 1;
+  while (after < text.size() && is_case_ignorable(text[after])) ++after;
+  return after == text.size() || !is_cased(text[after]);
+}
+
+}  // namespace
+
+std::string python_lower(std::string_view text) {
+  constexpr utf8proc_int32_t kDottedI = 0x130, kDotAbove = 0x307, kSigma = 0x3A3, kFinal = 0x3C2;
+  const Characters in = characters(text);
+  std::string out;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i] == kDottedI) {  // the one character whose lower case is two
+      append(out, 'i');
+      append(out, kDotAbove);
+    } else if (in[i] == kSigma && is_final_sigma(in, i)) {
+      append(out, kFinal);
+    } else {
+      append(out, utf8proc_tolower(in[i]));
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> python_split(std::string_view text) {
+  std::vector<std::string> pieces;
+  bool inside = false;
+  for (const auto c : characters(text)) {
+    if (is_space(c)) {
+      inside = false;
+      continue;
+    }
+    if (!inside) pieces.emplace_back();
+    inside = true;
+    append(pieces.back(), c);
+  }
+  return pieces;
+}
+
+std::string python_strip(std::string_view text) {
+  const Characters in = characters(text);
+  size_t begin = 0, end = in.size();
+  while (begin < end && is_space(in[begin])) ++begin;
+  while (end > begin && is_space(in[end - 1])) --end;
+  std::string out;
+  for (size_t i = begin; i < end; ++i) append(out, in[i]);
+  return out;
+}
+
+std::vector<Stretch> word_stretches(std::string_view text) {
+  std::vector<Stretch> out;
+  for (const auto c : characters(text)) {
+    const bool word = is_word(c);
+    if (out.empty() || out.back().word != word) out.push_back({word, ""});
+    append(out.back().text, c);
+  }
+  return out;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (auto& stretch : word_stretches(text))
+    if (stretch.word) words.push_back(std::move(stretch.text));
+  return words;
+}
+
+}  // namespace pardec

@@ -1,0 +1,71 @@
+"""Letters of multiple-choice answers, exact match, pass@k, the judge's rates and repetition, computed once more in Python.
+
+usage: answers_oracle.py PROBE
+"""
+import fractions
+import itertools
+import math
+import random
+import re
+import sys
+
+from probe import ask
+
+PIECES = ["A", "B", "C", "D", "E", "I", "a", "b", "c", "(B)", "C.", "answer", "Answer:", "is", "AB", "A1", "B_", "é", "Ä", "—C—", "\n", "D\u0301", "not", "**B**"]
+
+
+def letter(text, choices):
+    """The first single upper-case letter; else a lower-case one that the text begins with, brackets and the like aside."""
+    upper = "".join(chr(ord("A") + i) for i in range(choices))
+    if not choices:
+        return None
+    found = re.search(rf"(?<!\w)[{upper}](?!\w)", text) or re.match(rf"\W*([{upper.lower()}])(?!\w)", text)
+    return found.group(found.lastindex or 0).upper() if found else None
+
+
+def pass_at_k(n, c, k):
+    """The share of all draws of k samples that hold a good one."""
+    return float(1 - fractions.Fraction(math.comb(n - c, k), math.comb(n, k)))
+
+
+def cases():
+    """(call, expected, tolerance)"""
+    rng = random.Random(2)
+    for _ in range(5000):
+        text = rng.choice(["", " "]).join(rng.choice(PIECES) + rng.choice(["", " "]) for _ in range(rng.randrange(5)))
+        for choices in (0, 2, 4, 5):
+            yield {"call": "letter", "text": text, "choices": choices}, letter(text, choices), 0
+        references = [rng.choice(PIECES) for _ in range(rng.randrange(3))]
+        exact = text.strip() in [r.strip() for r in references or [""]]
+        yield {"call": "exact", "text": text, "references": references}, exact, 0
+        pieces = text.split()
+        yield {"call": "repetition", "text": text}, len(pieces) / len(set(pieces)) if pieces else 0, 1e-15
+    for n in (1, 2, 5, 10, 11):
+        for c, k in itertools.product(range(n + 1), range(1, n + 1)):
+            brute = [any(i < c for i in draw) for draw in itertools.combinations(range(n), k)]
+            assert abs(pass_at_k(n, c, k) - sum(brute) / len(brute)) < 1e-15
+            yield {"call": "pass_at_k", "n": n, "c": c, "k": k}, pass_at_k(n, c, k), 1e-14
+    for n, c, k in ((200, 3, 100), (200, 199, 1), (1000, 1, 10), (1000, 500, 900)):
+        yield {"call": "pass_at_k", "n": n, "c": c, "k": k}, pass_at_k(n, c, k), 1e-12
+    for _ in range(200):
+        counts = {key: rng.randrange(4) for key in ("C", "I", "M", "CN", "H")}
+        good = counts["C"] + counts["CN"]
+        given, wanted = good + counts["H"] + counts["I"], good + counts["M"] + counts["I"]
+        p, r = (good / whole if whole else 0 for whole in (given, wanted))
+        yield {"call": "judge", **counts}, [p, r, 2 * p * r / (p + r) if p + r else 0], 1e-15
+
+
+def main():
+    every = list(cases())
+    letters = 0
+    for (call, expected, tolerance), got in zip(every, ask(sys.argv[1], [call for call, _, _ in every])):
+        pairs = zip(got, expected) if isinstance(expected, list) else [(got, expected)]
+        good = all(a == b or (tolerance and abs(a - b) <= tolerance) for a, b in pairs)
+        assert good, f"{call}: {got}, expected {expected}"
+        letters += call["call"] == "letter" and expected is not None
+    assert letters > 1000
+    print(f"{len(every)} values agree, {letters} of them letters")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""SQuAD 2.0's exact match and F1: ours against a copy of the algorithm written for this test, and against PyPI torchmetrics.
+
+usage: squad_oracle.py PROBE own|published
+
+own: texts made here, Unicode included. published: dev-v2.0.json with a perfect, a noisy and an all-null prediction
+file, question by question and in sum, with the has-answer and no-answer parts.
+"""
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import string
+import sys
+
+import torch
+from torchmetrics.functional.text import squad as torchmetrics_squad
+
+from probe import ask
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+ARTICLE = re.compile(r"\b(?:a|an|the)\b", re.UNICODE)
+
+
+def words(text):
+    kept = "".join(c for c in text.lower() if c not in string.punctuation)
+    return ARTICLE.sub(" ", kept).split()
+
+
+def f1(gold, predicted):
+    if not gold or not predicted:
+        return float(gold == predicted)
+    common = sum((collections.Counter(gold) & collections.Counter(predicted)).values())
+    if common == 0:
+        return 0.0
+    precision, recall = common / len(predicted), common / len(gold)
+    return 2 * precision * recall / (precision + recall)
+
+
+def score(prediction, references):
+    golds = [words(r) for r in references if words(r)] or [[]]
+    predicted = words(prediction)
+    return [float(predicted in golds), max(f1(gold, predicted) for gold in golds)]
+
+
+def by_torchmetrics(prediction, references):
+    """It knows no question without an answer: the empty answer stands for that."""
+    target = {"answers": {"answer_start": [0], "text": references or [""]}, "id": "q"}
+    got = torchmetrics_squad([{"prediction_text": prediction, "id": "q"}], [target])
+    return [float(got["exact_match"]) / 100, float(got["f1"]) / 100]
+
+
+def mean(rows):
+    return [sum(r[i] for r in rows) / len(rows) if rows else 0.0 for i in (0, 1)] + [len(rows)]
+
+
+def compare(probe, name, questions):
+    """[(prediction, references)] against both truths."""
+    ours = ask(probe, [{"call": "squad", "questions": questions}])[0]
+    scores = [score(p, r) for p, r in questions]
+    for (prediction, references), truth, got in zip(questions, scores, ours["each"]):
+        where = f"{name}: {prediction!r} for {references}: {got}, expected {truth}"
+        assert got == truth, where
+        # float32, and percent
+        other = by_torchmetrics(prediction, [r for r in references if words(r)])
+        assert all(abs(a - b) < 1e-6 for a, b in zip(got, other)), f"{where}; torchmetrics {other}"
+    parts = {"all": scores, "has_answer": [s for s, (_, r) in zip(scores, questions) if r],
+             "no_answer": [s for s, (_, r) in zip(scores, questions) if not r]}
+    for part, rows in parts.items():
+        truth = mean(rows)
+        assert truth[2] == ours[part][2] and all(abs(a - b) < 1e-12 for a, b in zip(truth, ours[part])), \
+            f"{name}, {part}: {ours[part]}, expected {truth}"
+    print(f"{name}: {len(questions)} questions, exact {ours['all'][0]:.4f}, F1 {ours['all'][1]:.4f}, "
+          f"has answer {ours['has_answer']}, no answer {ours['no_answer']}")
+    return parts
+
+
+PIECES = ["a", "the", "An", "THE", "a's", "the-", "bow", "Crow", "crow", "12", "3.5", "$4", "_the_", "the_", "naïve", "ΟΔΟΣ", "ΣΑΣ.", "Σ", "İzmir",
+          "ǅ", "straße", "東京", "the東", "é́", "á", "а", "ª", "²", "the²", "the\u0301", "\u00a0", "\u2003", "\x1c", "\x85", "“the”", "—", "the—a", "¿", "\u200b",
+          "a\u200bthe", "…", "", " ", "\n", "\t", "´", "`", "^", "~", "K", "ﬁ"]
+
+
+def own_questions(rng):
+    """Random joins of the pieces above; a part of the references is a change of the prediction."""
+    def text():
+        return rng.choice(["", " ", "", " "]).join(rng.choice(PIECES) + rng.choice(["", " ", " ", " "]) for _ in range(rng.randrange(6)))
+    for _ in range(3000):
+        prediction, references = text(), [text() for _ in range(rng.randrange(4))]
+        if references and rng.random() < 0.4:
+            references[0] = rng.choice([prediction.upper(), prediction.replace("a", "the a"), f"“{prediction}”", prediction + " crow"])
+        yield prediction, references
+
+
+def noisy(rng, references, others):
+    gold = rng.choice(references) if references else ""
+    draw = rng.random()
+    if draw < 0.25:
+        return gold
+    if draw < 0.35:
+        return rng.choice(["the ", "A ", "an "]) + gold.upper() + rng.choice([".", "", "!?"])
+    if draw < 0.5:
+        pieces = gold.split()
+        rng.shuffle(pieces)
+        return " ".join(pieces[: rng.randrange(1, len(pieces) + 1)] if pieces else [])
+    if draw < 0.65:
+        return gold + " " + rng.choice(others)
+    if draw < 0.8:
+        return rng.choice(others)
+    return rng.choice(["", "null", "—", "the", "no answer"])
+
+
+def published(probe):
+    root = pathlib.Path(os.environ.get("PARDEC_TEST_DATA") or PROJECT.parent / "shared/data")
+    file = root / "squad/dev-v2.0.json"
+    if not file.exists():
+        print(f"[skipped] {file} is missing")
+        sys.exit(77)
+    every = [[a["text"] for a in q["answers"]] for article in json.loads(file.read_text(encoding="utf-8"))["data"]
+             for paragraph in article["paragraphs"] for q in paragraph["qas"]]
+    others = [r for references in every for r in references]
+    rng = random.Random(7)
+    perfect = compare(probe, "perfect", [(r[0] if r else "", r) for r in every])
+    assert mean(perfect["all"])[:2] == [1, 1]
+    parts = compare(probe, "noisy", [(noisy(rng, r, others), r) for r in every])
+    assert all(0.1 < x < 0.9 for part in parts.values() for x in mean(part)[:2])
+    null = compare(probe, "all null", [("", r) for r in every])
+    assert mean(null["no_answer"])[:2] == [1, 1] and mean(null["has_answer"])[:2] == [0, 0]
+
+
+def main():
+    torch.set_num_threads(1)
+    probe, kind = sys.argv[1:3]
+    if kind == "published":
+        return published(probe)
+    compare(probe, "own", list(own_questions(random.Random(3))))
+    texts = [p for p, _ in own_questions(random.Random(4))]
+    for text, got in zip(texts, ask(probe, [{"call": "normalise", "text": t} for t in texts])):
+        assert got == " ".join(words(text)), f"{text!r}: {got!r}, expected {words(text)}"
+    print(f"{len(texts)} texts normalised alike")
+
+
+if __name__ == "__main__":
+    main()

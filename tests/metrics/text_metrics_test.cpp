@@ -1,0 +1,131 @@
+// Worked examples by hand; the oracles in this folder compare with Python's own.
+#include "metrics/decoding_metrics.hpp"
+#include "metrics/exact_match.hpp"
+#include "metrics/judge_f1.hpp"
+#include "metrics/pass_at_k.hpp"
+#include "metrics/porter_stemmer.hpp"
+#include "metrics/python_text.hpp"
+#include "metrics/rouge.hpp"
+#include "metrics/token_f1.hpp"
+#include "src/support/error.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+using Texts = std::vector<std::string>;
+
+TEST_CASE("answers are normalised: case, punctuation, articles, white space", "[metrics]") {
+  CHECK(normalise_answer("  The CROW's  nest, an (old) one. ") == "crows nest old one");
+  CHECK(normalise_answer("a") == "");
+  CHECK(normalise_answer("a_the the_") == "athe");  // the underscore is punctuation and goes first
+  CHECK(normalise_answer("“The” crow—the end") == "“ ” crow— end");  // other punctuation stays
+  CHECK(normalise_answer("na\xC3\xAFve \xC3\x84RA") == "na\xC3\xAFve \xC3\xA4ra");
+  CHECK(normalise_answer("bad \xFF byte") == "bad \xEF\xBF\xBD byte");
+}
+
+TEST_CASE("token F1 of SQuAD", "[metrics]") {
+  CHECK(squad_scores("Norman kings", {"the Norman king"}).f1 == Approx(0.5));  // specs of IPPD
+  const TokenScores best = squad_scores("the crow flies", {"a crow", "crow flies!"});
+  CHECK(best.exact == 1);
+  CHECK(best.f1 == 1);
+  CHECK(squad_scores("crow crow", {"crow"}).f1 == Approx(2 * 0.5 * 1 / 1.5));
+  CHECK(squad_scores("", {}).exact == 1);
+  CHECK(squad_scores("The!", {}).f1 == 1);  // nothing is left of it
+  CHECK(squad_scores("crow", {}).f1 == 0);
+  CHECK(squad_scores("", {"crow"}).f1 == 0);
+  CHECK(squad_scores("", {"the"}).exact == 1);  // the only reference normalises to nothing
+  CHECK(squad_scores("", {"the", "crow"}).exact == 0);
+}
+
+TEST_CASE("SQuAD's parts with and without an answer", "[metrics]") {
+  const SquadSummary s = squad_summary({{{1, 1}, true}, {{0, 0.5}, true}, {{1, 1}, false}});
+  CHECK(s.all.exact == Approx(2.0 / 3));
+  CHECK(s.all.f1 == Approx(2.5 / 3));
+  CHECK(s.has_answer.f1 == Approx(0.75));
+  CHECK(s.has_answer.total == 2);
+  CHECK(s.no_answer.exact == 1);
+  CHECK(s.no_answer.total == 1);
+  CHECK(squad_summary({}).all.f1 == 0);
+}
+
+TEST_CASE("ROUGE counts overlaps and the longest common subsequence", "[metrics]") {
+  CHECK(rouge_tokens("Running, ran\xE2\x80\x94Runs 3.5", false) ==
+        Texts{"running", "ran", "runs", "3", "5"});
+  CHECK(rouge_tokens("Running, ran\xE2\x80\x94Runs 3.5", true) ==
+        Texts{"run", "ran", "run", "3", "5"});
+  const auto cat = rouge("the cat sat", {"the cat sat down"}, true);  // specs of IPPD
+  CHECK(cat.rougel.f1 == Approx(6.0 / 7));
+  CHECK(cat.rouge2.precision == 1);
+  CHECK(cat.rouge2.recall == Approx(2.0 / 3));
+  const RougeScore order = rouge_l({"a", "b", "c", "d"}, {"d", "a", "c", "x"});
+  CHECK(order.precision == 0.5);
+  CHECK(order.recall == 0.5);
+  CHECK(rouge("cat", {"dog", "a cat", "the cat sat"}, false).rouge1.f1 == Approx(2.0 / 3));
+  CHECK(rouge("", {"cat"}, false).rougel.f1 == 0);
+  CHECK(rouge("cat", {}, false).rouge1.f1 == 0);
+  CHECK(rouge("cat", {"cat"}, false).rouge2.f1 == 0);  // no pair of words on either side
+}
+
+TEST_CASE("the stemmer of NLTK, where it is not Porter's", "[metrics]") {
+  CHECK(porter_stem("relational") == "relat");
+  CHECK(porter_stem("skies") == "sky");
+  CHECK(porter_stem("dies") == "die");
+  CHECK(porter_stem("spied") == "spi");
+  CHECK(porter_stem("enjoy") == "enjoy");
+  CHECK(porter_stem("happy") == "happi");
+  CHECK(porter_stem("by") == "by");
+  CHECK(porter_stem("geology") == "geolog");
+}
+
+TEST_CASE("exact match leaves white space aside and nothing else", "[metrics]") {
+  CHECK(exact_match(" Red\n", {"Blue", "Red"}));
+  CHECK_FALSE(exact_match("red", {"Red"}));
+  CHECK(exact_match(" ", {}));
+  CHECK_FALSE(exact_match("Red", {}));
+  CHECK_FALSE(exact_match("", {"Red"}));
+}
+
+TEST_CASE("the letter of a multiple-choice answer", "[metrics]") {
+  CHECK(chosen_letter("B", 4) == 'B');
+  CHECK(chosen_letter(" (C) because A", 4) == 'C');
+  CHECK(chosen_letter("The answer is D.", 4) == 'D');
+  CHECK(chosen_letter("b) the second", 4) == 'b' - 'a' + 'A');
+  CHECK(chosen_letter("Answer: a", 4) == std::nullopt);  // an article as likely as a choice
+  CHECK(chosen_letter("E", 4) == std::nullopt);
+  CHECK(chosen_letter("E", 5) == 'E');
+  CHECK(chosen_letter("I say B", 4) == 'B');
+  CHECK(chosen_letter("ABBA", 4) == std::nullopt);
+  CHECK(chosen_letter("", 4) == std::nullopt);
+  CHECK(right_choice("(b)", 4, {"B"}));
+  CHECK_FALSE(right_choice("A", 4, {"B"}));
+  CHECK_FALSE(right_choice("none", 4, {"B"}));
+}
+
+TEST_CASE("pass@k is the unbiased estimate", "[metrics]") {
+  CHECK(pass_at_k(10, 0, 1) == 0);
+  CHECK(pass_at_k(10, 3, 1) == Approx(0.3));
+  CHECK(pass_at_k(5, 2, 2) == Approx(1 - 3.0 / 10));  // C(3,2) / C(5,2)
+  CHECK(pass_at_k(10, 1, 10) == 1);
+  CHECK(pass_at_k(1, 1, 1) == 1);
+  CHECK_THROWS_AS(pass_at_k(5, 6, 1), ConfigError);
+  CHECK_THROWS_AS(pass_at_k(5, 1, 6), ConfigError);
+  CHECK_THROWS_AS(pass_at_k(5, 1, 0), ConfigError);
+  CHECK_THROWS_AS(pass_at_k(5, -1, 1), ConfigError);
+}
+
+TEST_CASE("the judge's classes give LLM-P, R and F1", "[metrics]") {
+  // specs of HPD, Judge classes
+  const JudgeCounts counts{
+      .correct = 6, .incorrect = 1, .missing = 1, .correct_null = 2, .hallucination = 2};
+  CHECK(counts.precision() == Approx(8.0 / 11));
+  CHECK(counts.recall() == Approx(0.8));
+  CHECK(counts.f1() == Approx(2 * (8.0 / 11) * 0.8 / (8.0 / 11 + 0.8)));
+  CHECK(JudgeCounts{}.f1() == 0);
+}
+
+TEST_CASE("repetition is words over different words", "[metrics]") {
+  CHECK(repetition("to be or not to be") == Approx(6.0 / 4));
+  CHECK(repetition("go go go go") == 4);
+  CHECK(repetition("go go go go") > kDegenerate);
+  CHECK(repetition("Go go") == 1);
+  CHECK(repetition(" \n") == 0);
+}
