@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+#include <string_view>
 
 namespace pardec {
 
@@ -7,5 +9,11 @@ namespace pardec {
 /// section 2.1). The score of a set of problems is the mean over them. ConfigError unless
 /// 0 <= c <= n and 1 <= k <= n.
 double pass_at_k(long n, long c, long k);
+
+/// The program that tells whether an answer to a task of HumanEval-X (Python) is right: the modules
+/// that its evaluation imports, as far as they come with Python; the prompt (a function's head with
+/// its docstring); the answer, which goes on from there or says the function once more; the tests.
+/// Of an answer with a fenced block (```) the first block alone counts.
+std::string task_program(std::string_view prompt, std::string_view answer, std::string_view test);
 
 }  // namespace pardec

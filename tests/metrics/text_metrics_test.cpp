@@ -112,6 +112,19 @@ TEST_CASE("pass@k is the unbiased estimate", "[metrics]") {
   CHECK_THROWS_AS(pass_at_k(5, -1, 1), ConfigError);
 }
 
+TEST_CASE("the program of a task: imports, prompt, answer, tests", "[metrics]") {
+  const auto after_imports = [](const std::string& program) {
+    return program.substr(program.find("def f"));
+  };
+  CHECK(task_program("def f():\n", "    return 1", "assert f() == 1").starts_with("import math"));
+  CHECK(after_imports(task_program("def f():\n", "    return 1", "assert f() == 1")) ==
+        "def f():\n    return 1\nassert f() == 1\n");
+  CHECK(after_imports(task_program("def f():\n    'd'\n",
+                                   "Sure:\n```python\ndef f():\n  return 1\n```\nDone. ```x```",
+                                   "t")) == "def f():\n    'd'\ndef f():\n  return 1\n\nt\n");
+  CHECK(after_imports(task_program("def f():\n", "```", "t")) == "def f():\n\nt\n");
+}
+
 TEST_CASE("the judge's classes give LLM-P, R and F1", "[metrics]") {
   // specs of HPD, Judge classes
   const JudgeCounts counts{
