@@ -22,6 +22,7 @@ struct Verb {
 Verb run_verb();
 Verb generate_verb();
 Verb compare_verb();
+Verb score_verb();
 Verb report_verb();
 Verb plot_verb();
 Verb data_verb();

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "datasets/dataset.hpp"
-#include "metrics/attribute_f1.hpp"
 #include "metrics/decoding_metrics.hpp"
 #include "metrics/statistics.hpp"
+#include "src/cli/scoring.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -132,22 +132,45 @@ double exact_match(const RunAnswers& baseline, const RunAnswers& method) {
                   : std::numeric_limits<double>::quiet_NaN();
 }
 
-struct ValueF1 {
-  double micro = std::numeric_limits<double>::quiet_NaN(), macro = micro, strict = micro;
+/// The totals of the run's stored scores.
+std::map<std::string_view, double> score_totals(Store& store, const RunSummary& run) {
+  std::map<std::string_view, double> totals;
+  const auto generations = store.generations(run.run.id);
+  for (const TaskMetric& metric : task_metrics())
+    for (const MetricTotal& total : metric.total(generations)) totals[total.name] = total.value;
+  return totals;
+}
+
+/// A column of scores: its total, its header and its key.
+struct ScoreColumn {
+  std::string_view total;
+  std::string header, key;
 };
 
-/// Value F1 over a whole run, from what each field was stored to count as.
-ValueF1 value_f1(const RunAnswers& answers) {
-  std::vector<AttributeOutcome> outcomes;
-  for (const auto& [key, answered] : answers.by_sample)
-    for (const auto& score : answered.generation.row.scores)
-      if (score.metric == "value_correct")
-        outcomes.push_back({answered.generation.category, score.field,
-                            score.details.at("annotated").get<bool>(),
-                            counts_of(score.details.at("counts_as").get<std::string>())});
-  if (outcomes.empty()) return {};
-  const AttributeScores annotated = extractgpt_f1(outcomes);
-  return {annotated.micro_f1, annotated.macro_f1, strict_f1(outcomes).micro_f1};
+/// The scores that the datasets of these runs are judged by.
+std::vector<ScoreColumn> score_columns(const std::vector<RunSummary>& runs) {
+  std::vector<ScoreColumn> columns;
+  const auto add = [&](std::string_view total, const std::string& header, const std::string& key) {
+    if (std::none_of(columns.begin(), columns.end(),
+                     [&](const ScoreColumn& known) { return known.total == total; }))
+      columns.push_back({total, header, key});
+  };
+  for (const auto& run : runs) {
+    const DatasetEntry& dataset = find_dataset(run.run.dataset.name);
+    for (const TaskMetric* metric : metrics_of(dataset)) {
+      if (metric->name == "value_f1") {
+        add("extractgpt_f1_micro", "F1 micro", "f1_micro");
+        add("extractgpt_f1_macro", "F1 macro", "f1_macro");
+        add("strict_f1_micro", "F1 strict", "f1_strict");
+        continue;
+      }
+      for (const auto total : metric->totals)
+        if (std::find(dataset.metrics.begin(), dataset.metrics.end(), total) !=
+            dataset.metrics.end())
+          add(total, replace_all(std::string(total), "_", " "), str("score_", total));
+    }
+  }
+  return columns;
 }
 
 std::string percent(double share, int decimals = 1) {
@@ -390,9 +413,9 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
     table.columns.insert(table.columns.end(), columns.begin(), columns.end());
   };
   if (exact_matches) add_columns({{"EM", Align::right, "exact_match"}});
-  add_columns({{"F1 micro", Align::right, "f1_micro"},
-               {"F1 macro", Align::right, "f1_macro"},
-               {"F1 strict", Align::right, "f1_strict"}});
+  const auto score_cells = score_columns(runs);
+  for (const auto& column : score_cells)
+    add_columns({{column.header, Align::right, column.key}});
   if (branches) add_columns(branch_columns());
   if (threads) add_columns(thread_columns());
   bool samples = false;
@@ -442,15 +465,8 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
           exact_match(read_answers(store, baseline->run.id), read_answers(store, row.id));
       em = Cell(percent(share), std::isfinite(share) ? Json(share) : Json());
     }
-    const RunAnswers answers = read_answers(store, row.id);
-    const ValueF1 f1 = oracle ? ValueF1{} : value_f1(answers);
     if (baseline && !oracle && run.identical < run.compared)
       departures.push_back(departure_note(store, run));
-    const auto score = [&](double value) {
-      return std::isfinite(value)
-                 ? Cell(fixed(value, 3) + (row.untrained ? " (untrained)" : ""), Json(value))
-                 : Cell("-", Json());
-    };
     table.rows.push_back({row.dataset.name + (row.dataset.sample ? " (own sample)" : ""), row.label,
                           number_cell(static_cast<std::int64_t>(row.batch_size)),
                           number_cell(run.generations), number_cell(run.failed_generations),
@@ -460,7 +476,15 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
       table.rows.back().insert(table.rows.back().end(), cells.begin(), cells.end());
     };
     if (exact_matches) add_cells({em});
-    add_cells({score(f1.micro), score(f1.macro), score(f1.strict)});
+    const auto totals = score_totals(store, run);  // none under an oracle
+    for (const auto& column : score_cells) {
+      const auto found = totals.find(column.total);
+      add_cells({found == totals.end()
+                     ? nothing
+                     : Cell(fixed(found->second, 3) + (row.untrained ? " (untrained)" : ""),
+                            Json(found->second))});
+    }
+    const RunAnswers answers = branches || threads ? read_answers(store, row.id) : RunAnswers{};
     if (branches) add_cells(branch_cells(row, answers));
     if (threads) add_cells(thread_cells(row, answers));
   }
@@ -478,8 +502,10 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
         "is given; same choices: share of the network's own choices that agree after equal ids.");
   else
     table.notes.push_back(
-        "identical: answers equal to the baseline's in every field. F1 as ExtractGPT counts it; "
-        "strict: unannotated fields count as absent.");
+        str("identical: answers equal to the baseline's in every field.",
+            score_cells.empty() || score_cells.front().key != "f1_micro"
+                ? ""
+                : " F1 as ExtractGPT counts it; strict: unannotated fields count as absent."));
   if (exact_matches)
     table.notes.push_back(
         "EM: fields whose answer equals the baseline's id by id, where both ask one by one (IPPD, "

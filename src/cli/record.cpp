@@ -6,7 +6,6 @@
 #include <fstream>
 #include <thread>
 
-#include "metrics/attribute_f1.hpp"
 #include "src/cli/version.hpp"
 #include "src/model/device.hpp"
 #include "src/support/hashing.hpp"
@@ -150,51 +149,9 @@ JobRow job_row(const std::string& key, const Answers& answers) {
   return job;
 }
 
-namespace {
-
-std::vector<AttributePrediction> predictions_of(const Example& example,
-                                                const std::vector<FieldResult>& fields) {
-  std::vector<AttributePrediction> predictions;
-  for (size_t f = 0; f < fields.size(); ++f) {
-    const ExampleField& field = example.fields[f];
-    predictions.push_back(
-        {example.category, field.name, field.annotated, field.references, fields[f].text});
-  }
-  return predictions;
-}
-
-}  // namespace
-
-std::vector<ScoreRow> value_scores(const Example& example, const std::vector<FieldResult>& fields) {
-  std::vector<ScoreRow> rows;
-  const auto predictions = predictions_of(example, fields);
-  for (const auto& prediction : predictions) {
-    const AttributeCounts one = count(prediction);
-    ScoreRow row;
-    row.metric = "value_correct";
-    row.field = prediction.attribute;
-    row.value = one.nn || one.vc ? 1 : 0;
-    row.details = {{"counts_as", letters(one)}, {"annotated", prediction.annotated}};
-    rows.push_back(std::move(row));
-  }
-  const auto add = [&](const char* metric, const AttributeScores& scores) {
-    ScoreRow row;
-    row.metric = metric;
-    row.value = scores.micro_f1;
-    row.details = {{"nn", scores.micro.nn},
-                   {"nv", scores.micro.nv},
-                   {"vn", scores.micro.vn},
-                   {"vc", scores.micro.vc},
-                   {"vw", scores.micro.vw}};
-    rows.push_back(std::move(row));
-  };
-  add("extractgpt_f1", extractgpt_f1(predictions));
-  add("strict_f1", strict_f1(predictions));
-  return rows;
-}
-
-std::vector<GenerationRow> generation_rows(const std::vector<const Example*>& examples,
-                                           const Answers& answers, bool scored) {
+std::vector<GenerationRow> generation_rows(
+    const std::vector<const Example*>& examples, const Answers& answers,
+    const std::optional<std::vector<const TaskMetric*>>& metrics) {
   std::vector<GenerationRow> rows;
   for (size_t c = 0; c < examples.size(); ++c) {
     GenerationRow row;
@@ -211,11 +168,16 @@ std::vector<GenerationRow> generation_rows(const std::vector<const Example*>& ex
     // A job of one example is its example's answer as it came; in a stack each has its own part.
     row.text = examples.size() == 1 ? answers.text : dump(values);
     if (examples.size() == 1 && !answers.tokens.empty()) row.tokens = answers.tokens;
-    if (scored) row.scores = value_scores(*examples[c], answers.fields[c]);
-    ScoreRow parsed;
-    parsed.metric = "parsed";
-    parsed.value = answers.parsed[c] ? 1 : 0;
-    if (scored) row.scores.push_back(std::move(parsed));
+    if (metrics) {
+      // From what is stored, as `score` does it again.
+      const ScoredExample example = scored_example(sample_rows({*examples[c]}).front(), row.fields);
+      for (const TaskMetric* metric : *metrics)
+        for (auto& score : metric->score(example)) row.scores.push_back(std::move(score));
+      ScoreRow parsed;
+      parsed.metric = "parsed";
+      parsed.value = answers.parsed[c] ? 1 : 0;
+      row.scores.push_back(std::move(parsed));
+    }
     rows.push_back(std::move(row));
   }
   return rows;

@@ -1,10 +1,12 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
+#include "src/cli/scoring.hpp"
 #include "src/store/store.hpp"
 
 /// Turns what decoders and datasets say into the store's plain rows.
@@ -19,17 +21,15 @@ std::vector<SampleRow> sample_rows(const std::vector<Example>& examples);
 /// compiler.
 Json environment_json();
 
-/// A finished job. `scored`: value scores go with it (never under an oracle).
+/// A finished job, and its answers with their scores by `metrics`; none: they are not scored, as
+/// under an oracle.
 JobRow job_row(const std::string& key, const Answers& answers);
-std::vector<GenerationRow> generation_rows(const std::vector<const Example*>& examples,
-                                           const Answers& answers, bool scored);
+std::vector<GenerationRow> generation_rows(
+    const std::vector<const Example*>& examples, const Answers& answers,
+    const std::optional<std::vector<const TaskMetric*>>& metrics);
 
 /// A job that failed as a whole: its rows carry the reason.
 std::vector<GenerationRow> failed_rows(const std::vector<const Example*>& examples,
                                        const std::string& error);
-
-/// Value scores of one answered example: for each field what it counts as (ExtractGPT's five
-/// letters), and the example's own F1, by ExtractGPT's count and by the strict one.
-std::vector<ScoreRow> value_scores(const Example& example, const std::vector<FieldResult>& fields);
 
 }  // namespace pardec

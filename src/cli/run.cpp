@@ -581,9 +581,9 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
     try {
       task.result();
       job = job_row(open[index]->key, answers[index]);
-      // The metrics of the other shapes are not computed here.
-      const bool scored = flags_.oracle.empty() && work.dataset.shape == Shape::attributes;
-      generations = generation_rows(examples, answers[index], scored);
+      generations = generation_rows(
+          examples, answers[index],
+          flags_.oracle.empty() ? std::optional(metrics_of(*work.entry)) : std::nullopt);
       chosen_ += job.counters.chosen;
     } catch (const Interrupted&) {
       return;

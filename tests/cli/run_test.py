@@ -15,7 +15,7 @@ import sys
 from harness import SAMPLES, TINY, VOCABULARY, Checks, answers, change, query, records, scratch, write_lines
 
 SHORT = ["--max-new-tokens", 24, "--set", "hpd.k_max=6", "--set", "hpd.stack=3", "--progress", "none"]
-VERBS = ("run", "generate", "compare", "model", "list", "doctor")
+VERBS = ("run", "generate", "compare", "score", "model", "list", "doctor")
 COUNTERS = {"prompt", "chosen", "forced", "fed", "text", "text_attended", "forwards", "prefill_ns", "decode_ns", "total_ns", "cached_peak", "cached_sum", "attended",
             "scratch", "branches", "branch_lengths", "parallel_ratio", "emitted", "drafted", "accepted", "draft_forwards", "draft_fed", "draft_ns",
             "generated", "branch_tokens", "groups", "group_branches", "parallel_ns"}

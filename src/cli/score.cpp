@@ -1,0 +1,151 @@
+// `pardec score`: scores of stored generations, computed anew from what the database holds; no
+// model and no dataset file is read.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "src/cli/command_line.hpp"
+#include "src/cli/comparison.hpp"
+#include "src/cli/scoring.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// The new rows of one run, by generation, and how many of each metric are not stored so already.
+struct Rescored {
+  std::vector<StoredGeneration> generations;  ///< scores are the new ones alone
+  std::map<const TaskMetric*, std::int64_t> changed;
+};
+
+bool is_stored(const ScoreRow& now, const std::vector<ScoreRow>& stored) {
+  return std::any_of(stored.begin(), stored.end(), [&](const ScoreRow& old) {
+    return old.metric == now.metric && old.field == now.field && old.version == now.version &&
+           old.value == now.value && old.details == now.details;
+  });
+}
+
+/// ConfigError where a metric finds nothing to score in the whole run.
+Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics) {
+  std::map<std::string, SampleRow> samples;
+  for (auto& sample : store.samples(store.dataset_of(run.id))) {
+    const std::string key = sample.key;
+    samples.emplace(key, std::move(sample));
+  }
+  Rescored out{store.generations(run.id), {}};
+  std::map<const TaskMetric*, std::int64_t> rows;
+  std::int64_t answered = 0;
+  for (auto& generation : out.generations) {
+    const std::vector<ScoreRow> stored = std::move(generation.row.scores);
+    generation.row.scores.clear();
+    if (generation.row.error) continue;
+    ++answered;
+    const ScoredExample example =
+        scored_example(samples.at(generation.row.sample), generation.row.fields);
+    for (const TaskMetric* metric : metrics)
+      for (auto& row : metric->score(example)) {
+        ++rows[metric];
+        out.changed[metric] += !is_stored(row, stored);
+        generation.row.scores.push_back(std::move(row));
+      }
+  }
+  for (const TaskMetric* metric : metrics)
+    if (answered > 0 && rows[metric] == 0)
+      throw ConfigError(str("--metric ", metric->name, ": the examples of ", run.dataset.name,
+                            " have no ", metric->needs, "; leave the metric out"));
+  return out;
+}
+
+struct ScoreFlags {
+  std::string db = "results/pardec.sqlite", run, format = "md";
+  std::vector<std::string> metrics;
+};
+
+int score(const ScoreFlags& flags) {
+  const TableFormat format = parse_table_format(flags.format);
+  std::vector<const TaskMetric*> asked;
+  for (const auto& name : flags.metrics) {
+    const TaskMetric* metric = &find_metric(name);
+    if (std::find(asked.begin(), asked.end(), metric) != asked.end())
+      throw ConfigError(str("--metric names '", name, "' twice, expected each once"));
+    asked.push_back(metric);
+  }
+  { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
+  Store store(flags.db);
+  const std::string invocation = find_invocation(store, flags.run);
+
+  Table table;
+  table.title = str("Scores of run ", invocation.substr(0, 8));
+  table.columns = {{"dataset"},         {"arm"},
+                   {"metric"},          {"score", Align::right},
+                   {"n", Align::right}, {"changed", Align::right}};
+  const auto runs = runs_of(store, invocation);
+  std::vector<Rescored> all;
+  for (const auto& run : runs) {  // all before the first is stored
+    const RunRow& row = run.run;
+    const auto metrics = asked.empty() ? metrics_of(find_dataset(row.dataset.name)) : asked;
+    if (row.oracle) {
+      table.notes.push_back(str(row.dataset.name, " ", row.label, ": oracle ", *row.oracle,
+                                ", its answers were forced and carry no score."));
+      all.emplace_back();
+      continue;
+    }
+    all.push_back(rescore(store, row, metrics));
+    for (const TaskMetric* metric : metrics)
+      for (const MetricTotal& total : metric->total(all.back().generations))
+        table.rows.push_back({row.dataset.name + (row.dataset.sample ? " (own sample)" : ""),
+                              row.label, std::string(total.name), number_cell(total.value, 4),
+                              number_cell(total.count), number_cell(all.back().changed[metric])});
+    if (metrics.empty())
+      table.notes.push_back(str(row.dataset.name, " ", row.label,
+                                ": its metrics need a judge or run code, and are not among those "
+                                "of this verb by default."));
+  }
+  if (std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run.run.oracle; }))
+    throw ConfigError(str("run ", invocation.substr(0, 8), " was made under oracle ",
+                          *runs.front().run.oracle,
+                          ": its answers were forced and carry no score; give another --run"));
+  for (const auto& run : all)
+    for (const auto& generation : run.generations)
+      store.put_scores(generation.row.id, generation.row.scores);
+  table.notes.push_back(
+      "n: answers that the score is of; changed: stored scores of the metric that are new, or were "
+      "others before.");
+  if (runs.front().run.untrained)
+    table.notes.push_back("untrained: the network's weights are random, its answers are noise.");
+  std::cout << render(table, format);
+  return 0;
+}
+
+}  // namespace
+
+Verb score_verb() {
+  return {"score", "scores of stored generations, anew and without a model",
+          "pardec score --db r.sqlite\n  pardec score --db r.sqlite --metric exact_match,rouge",
+          [](CLI::App& app) -> std::function<int()> {
+            auto flags = std::make_shared<ScoreFlags>();
+            app.add_option("--db", flags->db, "database; scores are stored in it")
+                ->capture_default_str()
+                ->type_name("FILE");
+            app.add_option("--run", flags->run,
+                           "first characters of an invocation's or run's id; without it the newest")
+                ->type_name("ID");
+            std::string names;
+            for (const auto& metric : task_metrics())
+              names += str("\n", metric.name, ": ", metric.what);
+            app.add_option(
+                   "--metric", flags->metrics,
+                   "metrics, with commas between them; without it the dataset's own" + names)
+                ->delimiter(',')
+                ->type_name("NAME");
+            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+                ->capture_default_str()
+                ->type_name("FORMAT");
+            return [flags] { return score(*flags); };
+          }};
+}
+
+}  // namespace pardec
