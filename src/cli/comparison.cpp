@@ -414,8 +414,7 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
   };
   if (exact_matches) add_columns({{"EM", Align::right, "exact_match"}});
   const auto score_cells = score_columns(runs);
-  for (const auto& column : score_cells)
-    add_columns({{column.header, Align::right, column.key}});
+  for (const auto& column : score_cells) add_columns({{column.header, Align::right, column.key}});
   if (branches) add_columns(branch_columns());
   if (threads) add_columns(thread_columns());
   bool samples = false;

@@ -1,0 +1,84 @@
+#pragma once
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/cli/recording.hpp"
+#include "src/cli/run_plan.hpp"
+#include "src/cli/workload.hpp"
+#include "src/engine/engine.hpp"
+#include "src/store/store.hpp"
+#include "src/support/clock.hpp"
+#include "src/support/progress.hpp"
+
+namespace pardec {
+
+/// Everything that is open while an experiment runs: every workload through every arm, each answer
+/// stored when it is there.
+class Experiment {
+ public:
+  Experiment(const RunFlags& flags, const std::vector<Arm>& arms,
+             const std::vector<std::unique_ptr<Decoder>>& decoders,
+             const std::vector<Workload>& workloads, Store& store, Checkpoint& checkpoint,
+             Checkpoint* draft)
+      : flags_(flags),
+        arms_(arms),
+        decoders_(decoders),
+        workloads_(workloads),
+        shard_(parse_shard(flags.shard)),
+        store_(store),
+        checkpoint_(checkpoint),
+        draft_(draft),
+        engine_(checkpoint.model, clock_),
+        context_{engine_, &*checkpoint.tokenizer, flags.decode.ignore_eos,
+                 draft ? &draft->model : nullptr},
+        process_(make_uuid()),
+        invocation_(make_uuid()) {
+    for (const auto& decoder : decoders_) decoder->check(context_);
+    engine_.set_cache_budget(flags.cache);
+  }
+
+  /// Finds or makes the rows of all runs. Nothing is stored when it throws.
+  void begin();
+  void run();
+  /// The signal that stopped `run` early; 0: none did.
+  static int stopped_by();
+  const std::string& invocation() const { return invocation_; }
+  std::int64_t failed() const { return failed_; }
+  std::int64_t finished() const { return finished_; }
+
+ private:
+  RunRow run_row(const Workload& work, size_t arm);
+  void find_resumable(std::vector<std::vector<RunRow>>& rows);
+  void run_dataset(const Workload& work, const std::vector<RowId>& ids,
+                   const std::vector<std::vector<FinishedJob>>& finished, Progress& progress);
+  /// The arms in the order in which they do the block at `position`.
+  std::vector<size_t> arm_order(size_t position) const;
+  void run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run, int repeat,
+                 int position, const std::set<std::string>& finished, Progress& progress);
+  void read_recordings(const std::vector<std::vector<RunRow>>& rows);
+  Request make_request(const Workload& work, size_t arm, const JobPlan& plan) const;
+  std::vector<const Example*> examples_of(const Workload& work, const JobPlan& plan) const;
+  void warm_up(const Workload& work, size_t arm);
+
+  const RunFlags& flags_;
+  const std::vector<Arm>& arms_;
+  const std::vector<std::unique_ptr<Decoder>>& decoders_;
+  const std::vector<Workload>& workloads_;
+  Shard shard_;
+  Store& store_;
+  Checkpoint& checkpoint_;
+  Checkpoint* draft_;  // null: no arm drafts with a network
+  SteadyClock clock_;
+  Engine engine_;
+  DecoderContext context_;
+  std::unique_ptr<std::ofstream> trace_;
+  std::vector<std::vector<RowId>> ids_;             // [workload][arm]
+  std::vector<std::vector<Recording>> recordings_;  // [workload][arm]; empty: none is forced
+  std::string process_, invocation_;
+  std::int64_t finished_ = 0, failed_ = 0, chosen_ = 0, busy_ns_ = 0;
+};
+
+}  // namespace pardec

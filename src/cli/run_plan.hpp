@@ -1,0 +1,37 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "decoders/decoder.hpp"
+#include "src/cli/plan.hpp"
+#include "src/cli/run_flags.hpp"
+#include "src/prompt/prompt_file.hpp"
+
+namespace pardec {
+
+/// One dataset with what all arms do on it.
+struct Workload {
+  const DatasetEntry* entry;
+  Dataset dataset;
+  std::int64_t seen = 0;          // left out by --unseen
+  std::vector<Example> examples;  // selected
+  PromptFile prompt;
+  std::vector<BlockPlan> blocks;
+  std::vector<std::string> not_applicable;  // [arm] why it does not run here; empty: it does
+
+  bool runs(size_t arm) const { return not_applicable[arm].empty(); }
+};
+
+/// Reads the datasets that the flags name, and plans who does what. ConfigError, DataError; where
+/// no arm can do anything, unless it is a dry run.
+std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Arm>& arms,
+                                     const std::vector<std::unique_ptr<Decoder>>& decoders);
+
+/// --dry-run: the plan as a table on stdout. ConfigError where the network lacks what an arm needs.
+void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
+                const std::vector<std::unique_ptr<Decoder>>& decoders,
+                const std::vector<Workload>& workloads);
+
+}  // namespace pardec
