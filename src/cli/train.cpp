@@ -477,7 +477,7 @@ Verb train_verb() {
         add("--batch-tokens", flags->loop.batch_tokens, "tokens fed for one update at most", "N")
             ->capture_default_str();
         add("--micro-tokens", flags->trainer.micro_tokens,
-            "tokens in one forward; several make up a batch", "N")
+            "tokens in one forward, about; several make up a batch", "N")
             ->capture_default_str();
         add("--lr", flags->loop.learning_rate, "highest learning rate", "X")->capture_default_str();
         add("--lr-floor", flags->loop.floor, "share of it that is left at the end", "X")
@@ -508,8 +508,7 @@ Verb train_verb() {
             ->capture_default_str();
         return [flags, &app] {
           flags->trainer.dtype = parse_dtype(flags->dtype);
-          set_threads(flags->threads);
-          flags->trainer.workers = threads();
+          flags->trainer.workers = flags->threads > 0 ? flags->threads : threads();
           set_threads(1);  // a batch is shared out as a whole: cheaper than within each product
           return run_train(*flags, command_of(app));
         };
