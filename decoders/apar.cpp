@@ -480,12 +480,10 @@ class Apar final : public FreeRunningDecoder {
     return all;
   }
   std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
+    const std::string heads = needed_heads(options_.medusa, "apar.medusa", config);
     const AparTokens found = apar_tokens(options_, tokenizer, config.vocab_size);
-    return told({"[Fork]", "[Child]"}, {found.fork, found.child});
-  }
-  void check(const DecoderContext& context) const override {
-    Decoder::check(context);
-    check_heads(options_.medusa, "apar.medusa", context.engine.model());
+    return told({"[Fork]", "[Child]"}, {found.fork, found.child}) +
+           (heads.empty() ? "" : ", " + heads);
   }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 

@@ -44,8 +44,8 @@ class Medusa final : public FreeRunningDecoder {
     options.update({{"tree", tree_.name}, {"acceptance", typical_ ? "typical" : "exact"}});
     return options;
   }
-  void check(const DecoderContext& context) const override {
-    check_heads(tree_, "medusa.tree", context.engine.model());
+  std::string needs(const Tokenizer*, const ModelConfig& config) const override {
+    return needed_heads(tree_, "medusa.tree", config);
   }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 

@@ -90,16 +90,17 @@ MedusaTree parse_medusa_tree(const std::string& text, std::string_view option) {
   return tree_of(text, children);
 }
 
-void check_heads(const MedusaTree& tree, std::string_view option, const Model& model) {
-  if (model.extra_heads() < tree.depth())
+std::string needed_heads(const MedusaTree& tree, std::string_view option,
+                         const ModelConfig& config) {
+  if (config.extra_heads < tree.depth())
     throw ConfigError(str(option, "=", tree.name, " needs ", tree.depth(),
-                          " extra heads, the checkpoint has ", model.extra_heads(),
+                          " extra heads, the checkpoint has ", config.extra_heads,
                           "; expected them in its medusa_heads.safetensors"));
   for (int depth = 1; depth <= tree.depth(); ++depth)
-    if (tree.width(depth) > model.config().vocab_size)
+    if (tree.width(depth) > config.vocab_size)
       throw ConfigError(str(option, "=", tree.name, " takes ", tree.width(depth),
-                            " guesses of a head, the vocabulary has ", model.config().vocab_size,
-                            " ids"));
+                            " guesses of a head, the vocabulary has ", config.vocab_size, " ids"));
+  return tree.nodes.empty() ? "" : str(tree.depth(), " of ", config.extra_heads, " extra heads");
 }
 
 std::vector<int> add_tree_segments(Sequence& sequence, const MedusaTree& tree,

@@ -35,9 +35,10 @@ struct MedusaTree {
 /// which names `option`.
 MedusaTree parse_medusa_tree(const std::string& text, std::string_view option);
 
-/// ConfigError where the network has fewer heads than the tree needs, or a smaller vocabulary than
-/// a head has guesses.
-void check_heads(const MedusaTree& tree, std::string_view option, const Model& model);
+/// What it needs of the network's extra heads, e.g. "2 of 4 extra heads"; empty: nothing.
+/// ConfigError where the network has fewer, or a smaller vocabulary than a head has guesses.
+std::string needed_heads(const MedusaTree& tree, std::string_view option,
+                         const ModelConfig& config);
 
 /// A segment for each node, which sees `sees` and the node's ancestors in the tree.
 std::vector<int> add_tree_segments(Sequence& sequence, const MedusaTree& tree,

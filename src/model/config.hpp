@@ -41,6 +41,9 @@ struct ModelConfig {
   std::optional<Token> bos;
   std::vector<Token>
       eos;  ///< eos_token_id of generation_config.json where it is, else of config.json
+  /// Heads besides the network's own, which read the same rows: those in the folder's
+  /// kExtraHeadsFile (parameters.hpp).
+  int extra_heads = 0;
 
   /// Positions go from 0 to this, exclusive: max_position, or with `longrope` the original length,
   /// since beyond it other frequencies hold, for all keys of the text (`dynamic` ends at
@@ -50,7 +53,8 @@ struct ModelConfig {
   std::string positions_key() const;
 };
 
-/// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder. An
+/// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder, and counts
+/// its extra heads. An
 /// architecture or option that is not supported is a ModelError that says which, and what is.
 ModelConfig read_model_config(const std::filesystem::path& folder);
 /// The same from parsed JSON; `where` names it in errors.

@@ -135,22 +135,17 @@ void assign_weights(Model::Network& network, const std::map<std::string, at::Ten
   network.head.weight = network.config.tied_head ? network.embedding : get("lm_head.weight");
 }
 
-/// What kExtraHeadsFile of the folder holds, if it is there. How many heads and blocks there are is
-/// read from the names.
+/// What kExtraHeadsFile of the folder holds, if it is there. How many blocks there are is read from
+/// the names.
 std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
                                         const std::filesystem::path& file) {
   std::vector<ExtraHead> all;
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return all;
+  if (network.config.extra_heads == 0) return all;
   const auto mapping = std::make_shared<const MappedFile>(file);
   std::map<std::string, StoredTensor> tensors = parse_safetensors(mapping->bytes(), file.string());
-  int heads = 0, blocks = 0;
-  while (tensors.lower_bound(str(heads, ".")) != tensors.end() &&
-         tensors.lower_bound(str(heads, "."))->first.starts_with(str(heads, ".")))
-    ++heads;
+  const int heads = network.config.extra_heads;
+  int blocks = 0;
   while (tensors.contains(str("0.", blocks, ".linear.weight"))) ++blocks;
-  if (heads == 0)
-    throw ModelError(file.string(), "has no tensor of a head 0, expected '0.0.linear.weight' ...");
   std::map<std::string, at::Tensor> loaded;
   for (const Parameter& parameter : extra_head_parameters(network.config, heads, blocks)) {
     const auto found = tensors.find(parameter.name);
@@ -241,7 +236,6 @@ Model::~Model() = default;
 const ModelConfig& Model::config() const { return network_->config; }
 const Model::Options& Model::options() const { return network_->options; }
 
-int Model::extra_heads() const { return static_cast<int>(network_->extra_heads.size()); }
 
 std::int64_t Model::weight_bytes() const {
   std::int64_t sum = 0;

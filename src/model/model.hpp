@@ -109,9 +109,6 @@ class Model {
   const Options& options() const;
   /// Bytes of the network itself, without extra heads.
   std::int64_t weight_bytes() const;
-  /// Heads besides the network's own, which read the same rows: what the checkpoint has in
-  /// kExtraHeadsFile. 0 where there are none.
-  int extra_heads() const;
 
   /// One forward pass over the steps of several sequences, packed: no padding is computed. A new
   /// row sees, of its own sequence, the rows that are alive in the cache and the rows of the same

@@ -222,8 +222,8 @@ TEST_CASE("medusa: options, and heads that are not there") {
   const SteadyClock clock;
   Model without = none.load(Dtype::fp32), with = some.load(Dtype::fp32);
   Engine engine(without, clock), guessing(with, clock);
-  CHECK(without.extra_heads() == 0);
-  CHECK(with.extra_heads() == 2);
+  CHECK(without.config().extra_heads == 0);
+  CHECK(with.config().extra_heads == 2);
   CHECK(with.weight_bytes() < without.weight_bytes());  // fewer ids; heads are not counted
   CHECK_THROWS_WITH(
       medusa("1x7x6")->check({engine, nullptr}),
@@ -251,7 +251,7 @@ TEST_CASE("medusa: a file of heads that is wrong is an error that says where") {
                [](const std::string&, std::int64_t) { return 0.5f; });
     INFO(what);
     if (what.empty())
-      CHECK(Model::load(folder.path(), {}).extra_heads() == 2);
+      CHECK(Model::load(folder.path(), {}).config().extra_heads == 2);
     else
       CHECK_THROWS_WITH(Model::load(folder.path(), {}),
                         Catch::Contains("medusa_heads.safetensors") && Catch::Contains(what));
@@ -284,7 +284,7 @@ TEST_CASE("synthesised heads are loaded, and depend on their seed") {
   for (const std::uint64_t seed : {1, 1, 2}) {
     synthesise_extra_heads(3, 2, seed, folder.path());
     bytes.push_back(read_file(folder.path() / "medusa_heads.safetensors"));
-    CHECK(Model::load(folder.path(), {}).extra_heads() == 3);
+    CHECK(Model::load(folder.path(), {}).config().extra_heads == 3);
   }
   CHECK(bytes[0] == bytes[1]);
   CHECK(bytes[0] != bytes[2]);
