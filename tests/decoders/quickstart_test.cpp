@@ -52,42 +52,24 @@ std::vector<Job> products() {
               {"Flavor", "Count", "Weight"})};
 }
 
-class Quickstart {
- public:
-  Quickstart()
-      : folder_(std::filesystem::path(PARDEC_SOURCE_DIR) / "experiments/quickstart"),
-        there_(std::filesystem::exists(folder_ / "model")) {
-    if (!there_) std::cout << "[skipped] " << (folder_ / "model").string() << " is missing\n";
-  }
-  bool there() const { return there_; }
-  Model model() const { return Model::load(folder_ / "model", {}); }
-  /// The draft that goes with it; before there is one, itself.
-  std::filesystem::path draft() const {
-    return folder_ / (std::filesystem::exists(folder_ / "draft") ? "draft" : "model");
-  }
-  std::filesystem::path folder() const { return folder_; }
-  PromptFile wording() const {
-    const std::string name = "attributes.txt";
-    return parse_prompt_file(read_file(folder_ / "prompts" / name), name);
-  }
-
- private:
-  std::filesystem::path folder_;
-  bool there_;
-};
+const std::filesystem::path kFolder =
+    std::filesystem::path(PARDEC_SOURCE_DIR) / "experiments/quickstart";
 
 }  // namespace
 
 TEST_CASE("quickstart: every decoder replays, is the same in a batch, and guesses change nothing") {
-  const Quickstart quickstart;
-  if (!quickstart.there()) return;
-  const PromptFile wording = quickstart.wording();
-  Model model = quickstart.model(), draft = Model::load(quickstart.draft(), {});
-  const Tokenizer tokenizer = Tokenizer::load(quickstart.folder() / "model" / "tokenizer.json");
-  const SlowTransformer slow(quickstart.folder() / "model"), slow_draft(quickstart.draft());
+  const PromptFile wording =
+      parse_prompt_file(read_file(kFolder / "prompts" / "attributes.txt"), "attributes.txt");
+  Model model = Model::load(kFolder / "model", {}), draft = Model::load(kFolder / "draft", {});
+  const Tokenizer tokenizer = Tokenizer::load(kFolder / "model" / "tokenizer.json");
+  const SlowTransformer slow(kFolder / "model"), slow_draft(kFolder / "draft");
   for (const DecoderEntry& entry : decoders()) {
     INFO("decoder " << entry.name);
     const auto decoder = make_decoder(entry.name, Json::object());
+    if (entry.name == "medusa" && model.config().extra_heads == 0) {
+      std::cout << "medusa is left out: the quickstart model has no extra heads\n";
+      continue;
+    }
     std::vector<Request> requests;
     for (const Job& job : products())
       requests.push_back(request_for(job, *decoder, tokenizer, wording));
