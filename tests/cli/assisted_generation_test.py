@@ -10,23 +10,12 @@ answer is compared up to there, and must be rare.
 """
 import copy
 import json
-import os
 import sys
 
 from harness import Checks, scratch
-
-os.environ["HF_HUB_OFFLINE"] = "1"
-try:
-    import torch
-    import transformers
-    from transformers import LlamaConfig, LlamaForCausalLM
-    from transformers.generation import candidate_generator
-except ImportError as error:
-    print(f"[skipped] {error}")
-    sys.exit(77)
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
-torch.set_num_threads(1)
+from reference import sharpen, torch  # first: it skips where there is no transformers
+from transformers import LlamaConfig, LlamaForCausalLM
+from transformers.generation import candidate_generator
 
 NEW_TOKENS = 48
 TIE = 2e-4  # ten times what fp32 moves logits here, as in generate_parity_test.py
@@ -38,11 +27,8 @@ def network(seed, noise=None):
     model = LlamaForCausalLM(LlamaConfig(vocab_size=256, hidden_size=48, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
                                          num_key_value_heads=2, max_position_embeddings=256, tie_word_embeddings=False, bos_token_id=None,
                                          eos_token_id=None, pad_token_id=0)).eval()
+    sharpen(model, {"lm_head": 2.5, "q_proj": 2.5, "k_proj": 2.5})
     with torch.no_grad():
-        for name, weights in model.named_parameters():
-            if weights.dim() == 2:
-                scale = 1.0 if "embed" in name else (2.5 if "lm_head" in name or "q_proj" in name or "k_proj" in name else 1.0) / weights.shape[1] ** 0.5
-                weights.normal_(0, scale)
         if noise:
             for mine, theirs in zip(model.parameters(), noise[0].parameters()):
                 mine.copy_((1 - noise[1] ** 2) ** 0.5 * theirs + noise[1] * (mine if mine.dim() == 2 else 0))

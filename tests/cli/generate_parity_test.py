@@ -17,18 +17,8 @@ import os
 import sys
 
 from harness import Checks, scratch
-
-os.environ["HF_HUB_OFFLINE"] = "1"
-try:
-    import torch
-    import transformers
-    from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
-except ImportError as error:
-    print(f"[skipped] {error}")
-    sys.exit(77)
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
-torch.set_num_threads(1)
+from reference import sharpen, torch  # first: it skips where there is no transformers
+from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 LENGTHS = (1, 2, 3, 7, 16, 31, 48, 64, 97, 130)
 PER_LENGTH = 5
@@ -47,18 +37,6 @@ def networks():
                                                 **shape)), {}, torch.float32
     yield "sharded", LlamaForCausalLM(LlamaConfig(vocab_size=640, num_hidden_layers=4, num_key_value_heads=1, tie_word_embeddings=False, **shape)), \
         {"max_shard_size": "150KB"}, torch.float32
-
-
-def sharpen(model):
-    with torch.no_grad():
-        for name, weights in model.named_parameters():
-            if weights.dim() == 2:
-                scale = 1.0 if "embed" in name else (3.0 if "q_proj" in name or "k_proj" in name else 1.0) / weights.shape[1] ** 0.5
-                weights.normal_(0, scale)
-            elif "q_norm" in name or "k_norm" in name:
-                weights.uniform_(1, 2.5)
-            else:
-                weights.uniform_(0.5, 1.5)
 
 
 def reference(model, prompts, eos):

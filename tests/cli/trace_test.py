@@ -8,7 +8,6 @@ of that name lies beside the test data, tools/replay_trace.py is asked too.
 """
 import copy
 import json
-import os
 import pathlib
 import random
 import shutil
@@ -16,18 +15,8 @@ import subprocess
 import sys
 
 from harness import DATA, TOKENIZER, VOCABULARY, Checks, clean_environment, query, records, scratch
-
-os.environ["HF_HUB_OFFLINE"] = "1"
-try:
-    import torch
-    import transformers
-    from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
-except ImportError as error:
-    print(f"[skipped] {error}")
-    sys.exit(77)
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
-torch.set_num_threads(1)
+from reference import sharpen, torch  # first: it skips where there is no transformers
+from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 # Short prompts: among few rows each counts, so that one wrong entry shows.
 PROMPT = """[context]
@@ -44,16 +33,6 @@ def networks():
                  head_dim=32, max_position_embeddings=4096, bos_token_id=1, eos_token_id=2, tie_word_embeddings=False)
     yield "llama", LlamaForCausalLM(LlamaConfig(**shape))
     yield "qwen3", Qwen3ForCausalLM(Qwen3Config(**shape))
-
-
-def sharpen(model):
-    """Attention far from even, so that one wrong row or position shows."""
-    with torch.no_grad():
-        for name, weights in model.named_parameters():
-            if "q_norm" in name or "k_norm" in name:
-                weights.uniform_(1, 2.5)
-            elif weights.dim() == 2:
-                weights.normal_(0, 1.0 if "embed" in name else (3.0 if "q_proj" in name or "k_proj" in name else 1.0) / weights.shape[1] ** 0.5)
 
 
 def rows_seen(items):
