@@ -129,6 +129,9 @@ struct DecoderEntry {
   bool free_running;                      ///< takes any prompt, not only structured jobs
   std::unique_ptr<Decoder> (*make)(const Json& options);
   std::vector<std::string_view> oracles = {};  ///< kinds of --oracle that drive it
+  /// A network must have been trained for it (`train --format` of its name), or what it writes in
+  /// parallel is noise.
+  bool trained = false;
 };
 
 const std::vector<DecoderEntry>& decoders();

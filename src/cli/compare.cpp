@@ -13,7 +13,7 @@ Verb compare_verb() {
   struct Flags : ComparisonFlags {
     std::string format = "md";
     int differences = 0;
-    bool accounting = false;
+    bool accounting = false, matrix = false;
     double usd_per_hour = 0;
   };
   return {
@@ -28,6 +28,8 @@ Verb compare_verb() {
                        "the comparison")
             ->capture_default_str()
             ->type_name("N");
+        app.add_flag("--matrix", flags->matrix,
+                     "one row an arm, one column a dataset: score, speedup, tokens per forward");
         app.add_flag("--accounting", flags->accounting, "list what each arm fed, chose and cached");
         app.add_option("--usd-per-hour", flags->usd_per_hour,
                        "with --accounting: price of the device, for the price of 1,000 examples")
@@ -49,8 +51,9 @@ Verb compare_verb() {
                   ? accounting_table(
                         store, invocation,
                         flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt)
-              : flags->differences > 0
-                  ? differences_table(store, invocation, flags->differences)
+              : flags->differences > 0 ? differences_table(store, invocation, flags->differences)
+              : flags->matrix
+                  ? matrix_of_runs(store, invocation, flags->baseline, flags->confidence)
                   : compare_runs(store, invocation, flags->baseline, flags->confidence);
           std::cout << render(table, format);
           return 0;

@@ -3,134 +3,19 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "datasets/dataset.hpp"
 #include "metrics/decoding_metrics.hpp"
 #include "metrics/statistics.hpp"
 #include "src/cli/scoring.hpp"
+#include "src/cli/stored_answers.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
 namespace {
-
-/// Answers of one run by (sample, repeat), each with its place in its job.
-struct Answered {
-  StoredGeneration generation;
-  const JobRow* job;
-  size_t context;  ///< index of the example in the job
-};
-using AnsweredBySample = std::map<std::pair<std::string, int>, Answered>;
-
-struct RunAnswers {
-  std::vector<JobRow> jobs;
-  AnsweredBySample by_sample;
-};
-
-RunAnswers read_answers(Store& store, RowId run) {
-  RunAnswers answers;
-  answers.jobs = store.jobs(run);
-  std::map<std::pair<std::string, int>, const JobRow*> jobs;
-  for (const auto& job : answers.jobs) jobs[{job.key, job.repeat}] = &job;
-  for (auto& generation : store.generations(run)) {
-    const JobRow* job = jobs.at({generation.job, generation.repeat});
-    const auto keys = split(job->key, '+');
-    const auto place = static_cast<size_t>(
-        std::find(keys.begin(), keys.end(), generation.row.sample) - keys.begin());
-    const std::pair key{generation.row.sample, generation.repeat};
-    answers.by_sample.emplace(key, Answered{std::move(generation), job, place});
-  }
-  return answers;
-}
-
-/// What a job holds for one field of one example, e.g. gaps; null where it holds nothing.
-Json at_field(const Json& held, size_t context, size_t field) {
-  const Json nested = held.is_object() ? held.value("fields", Json()) : Json();
-  if (!nested.is_array() || context >= nested.size() || field >= nested[context].size()) return {};
-  return nested[context][field];
-}
-
-Identity compare_fields(const Answered& baseline, const Answered& method) {
-  Identity identity;
-  identity.identical = true;
-  std::int64_t before = 0;  // tokens of the fields that came first
-  const auto& ours = method.generation.row.fields;
-  const auto& theirs = baseline.generation.row.fields;
-  for (size_t f = 0; f < ours.size(); ++f) {
-    if (f >= theirs.size() || ours[f].text != theirs[f].text) {
-      identity.identical = false;
-      const Tokens other = f < theirs.size() ? theirs[f].tokens : Tokens{};
-      const auto mismatch =
-          std::mismatch(ours[f].tokens.begin(), ours[f].tokens.end(), other.begin(), other.end());
-      const auto index = mismatch.first - ours[f].tokens.begin();
-      identity.first_difference = before + index;
-      const Json gaps = at_field(method.job->top2, method.context, f);
-      if (gaps.is_array() && static_cast<size_t>(index) < gaps.size() &&
-          gaps[static_cast<size_t>(index)].is_number())
-        identity.gap = gaps[static_cast<size_t>(index)].get<double>();
-      return identity;
-    }
-    before += static_cast<std::int64_t>(ours[f].tokens.size());
-  }
-  // Open answers have no fields of their own text.
-  if (ours.empty()) identity.identical = method.generation.row.text == baseline.generation.row.text;
-  return identity;
-}
-
-/// Share of the network's own choices that agree, over choices made after the same forced ids of
-/// the same value.
-double unforced_agreement(const RunAnswers& baseline, const RunAnswers& method) {
-  std::int64_t compared = 0, same = 0;
-  for (const auto& [key, ours] : method.by_sample) {
-    const auto theirs = baseline.by_sample.find(key);
-    if (theirs == baseline.by_sample.end()) continue;
-    const auto& our_fields = ours.generation.row.fields;
-    const auto& their_fields = theirs->second.generation.row.fields;
-    for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {
-      const Json our_choices = at_field(ours.job->unforced, ours.context, f);
-      const Json their_choices = at_field(theirs->second.job->unforced, theirs->second.context, f);
-      if (!our_choices.is_array() || !their_choices.is_array()) continue;
-      for (size_t k = 0; k < std::min(our_choices.size(), their_choices.size()); ++k) {
-        ++compared;
-        same += our_choices[k] == their_choices[k];
-        if (our_fields[f].tokens[k] != their_fields[f].tokens[k])
-          break;  // from here on they follow different ids
-      }
-    }
-  }
-  return compared ? static_cast<double>(same) / static_cast<double>(compared)
-                  : std::numeric_limits<double>::quiet_NaN();
-}
-
-bool asked_one_by_one(const RunSummary& run) { return run.run.form == "value"; }
-
-/// EM of the IPPD paper: share of fields whose answer is the baseline's, where both were asked one
-/// by one. Id by id, the end of sequence apart: a little stricter than its decoded strings.
-double exact_match(const RunAnswers& baseline, const RunAnswers& method) {
-  const auto answer_ids = [](const FieldAnswer& field) {
-    Tokens ids = field.tokens;
-    if (field.stop == "eos" && !ids.empty()) ids.pop_back();
-    return ids;
-  };
-  std::int64_t compared = 0, same = 0;
-  for (const auto& [key, ours] : method.by_sample) {
-    const auto theirs = baseline.by_sample.find(key);
-    if (theirs == baseline.by_sample.end() || ours.generation.row.error ||
-        theirs->second.generation.row.error)
-      continue;
-    const auto& our_fields = ours.generation.row.fields;
-    const auto& their_fields = theirs->second.generation.row.fields;
-    for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {
-      ++compared;
-      same += answer_ids(our_fields[f]) == answer_ids(their_fields[f]);
-    }
-  }
-  return compared ? static_cast<double>(same) / static_cast<double>(compared)
-                  : std::numeric_limits<double>::quiet_NaN();
-}
 
 /// The totals of the run's stored scores.
 std::map<std::string_view, double> score_totals(Store& store, const RunSummary& run) {
@@ -173,26 +58,10 @@ std::vector<ScoreColumn> score_columns(const std::vector<RunSummary>& runs) {
   return columns;
 }
 
-std::string percent(double share, int decimals = 1) {
-  if (!std::isfinite(share)) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f %%", decimals, 100 * share);
-  return text;
-}
-
-std::string fixed(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}
-
 bool any_of_decoder(const std::vector<RunSummary>& runs, std::string_view decoder) {
   return std::any_of(runs.begin(), runs.end(),
                      [&](const RunSummary& run) { return run.run.decoder == decoder; });
 }
-
-/// Not applicable: null for a program that reads the table.
-Cell no_cell() { return {"-", Json()}; }
 
 // ASPD's own metrics (section 4.1), beside it AR's tokens per second, which it is compared with.
 
@@ -265,16 +134,6 @@ std::vector<Cell> thread_cells(const RunRow& run, const RunAnswers& answers) {
           mean(cached, responses, 1), mean(attended, attended > 0 ? text : 0, 1)};
 }
 
-/// A long text by its beginning; the whole stands behind it in json and csv.
-Cell shortened(const std::string& text) {
-  constexpr size_t kShown = 40;
-  if (text.size() <= kShown) return text;
-  size_t end = kShown;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    --end;  // not inside a character
-  return {text.substr(0, end) + "...", Json(text)};
-}
-
 /// How close the choices were at which an arm's answers first depart from the baseline's.
 std::string departure_note(Store& store, const RunSummary& run) {
   std::vector<double> gaps;
@@ -295,6 +154,178 @@ std::string departure_note(Store& store, const RunSummary& run) {
                 ", least ", fixed(*std::min_element(gaps.begin(), gaps.end()), 4));
   if (without) note += str("; ", without, " have no such token");
   return note + ".";
+}
+
+// The table of an invocation, and its parts ------------------------------------------------------
+
+std::string dataset_cell(const RunRow& run) {
+  return run.dataset.name + (run.dataset.sample ? " (own sample)" : "");
+}
+
+/// Total seconds of the baseline over the method's, on the blocks that both were measured on.
+struct Speedup {
+  Interval ratio;
+  std::int64_t blocks;
+};
+
+std::optional<Speedup> speedup_over(Store& store, const RunSummary& baseline,
+                                    const RunSummary& method, double confidence) {
+  std::vector<BlockPair> pairs;
+  for (const auto& pair : store.block_pairs(baseline.run.id, method.run.id))
+    pairs.push_back({static_cast<double>(pair.baseline_ns), static_cast<double>(pair.method_ns)});
+  if (pairs.empty()) return std::nullopt;
+  return Speedup{ratio_of_totals(pairs, confidence), std::ssize(pairs)};
+}
+
+bool is_baseline(const std::vector<RunSummary>& runs, const RunSummary& run,
+                 const std::string& label) {
+  return std::any_of(runs.begin(), runs.end(), [&](const RunSummary& other) {
+    return find_baseline(runs, other, label) == &run;
+  });
+}
+
+double tokens_per_forward(const RunSummary& run) {
+  return run.totals.forwards
+             ? static_cast<double>(run.totals.chosen) / static_cast<double>(run.totals.forwards)
+             : std::nan("");
+}
+
+Cell share_cell(double share) {
+  return Cell(percent(share), std::isfinite(share) ? Json(share) : Json());
+}
+
+/// Speedup, its interval, and over how many blocks.
+std::vector<Cell> speed_cells(Store& store, const std::vector<RunSummary>& runs,
+                              const RunSummary& run, const std::string& baseline_label,
+                              double confidence) {
+  const RunSummary* baseline = find_baseline(runs, run, baseline_label);
+  const auto speedup =
+      baseline ? speedup_over(store, *baseline, run, confidence) : std::optional<Speedup>();
+  if (!speedup)
+    return {!baseline && is_baseline(runs, run, baseline_label) ? Cell("1 (baseline)", Json(1.0))
+                                                                : no_cell(),
+            no_cell(), number_cell(run.measured_blocks)};
+  const Interval& ratio = speedup->ratio;
+  return {number_cell(ratio.estimate, 2),
+          Cell(str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
+                   ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""),
+               Json{ratio.low, ratio.high}),
+          number_cell(speedup->blocks)};
+}
+
+/// Share of answers equal to the baseline's; under an oracle, of the network's own choices.
+Cell likeness_cell(Store& store, const RunSummary* baseline, const RunSummary& run) {
+  if (!baseline) return no_cell();
+  if (run.run.oracle)
+    return share_cell(
+        unforced_agreement(read_answers(store, baseline->run.id), read_answers(store, run.run.id)));
+  return share_cell(run.compared
+                        ? static_cast<double>(run.identical) / static_cast<double>(run.compared)
+                        : std::nan(""));
+}
+
+/// IPPD's EM has a sense where both arms ask one by one.
+bool asked_one_by_one(const RunSummary* baseline, const RunSummary& run) {
+  return baseline && !run.run.oracle && run.run.form == "value" && baseline->run.form == "value";
+}
+
+/// What stands under every table of scores and speeds.
+void add_origin_notes(Table& table, const std::vector<RunSummary>& runs) {
+  if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
+  if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run.run.dataset.sample; }))
+    table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
+  const RunRow& first = runs.front().run;
+  table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, invocation ",
+                            first.invocation.substr(0, 8), "."));
+}
+
+std::string oracle_note(const std::string& oracle) {
+  if (oracle.starts_with("accept:"))
+    return str("oracle ", oracle,
+               ": drafted tokens were accepted at this rate whatever the network said, so speed is "
+               "that of such drafts and no score is given.");
+  return "oracle: the reference answers were forced, so speed is that of right answers and no "
+         "score "
+         "is given; same choices: share of the network's own choices that agree after equal ids.";
+}
+
+constexpr const char* kBranchNote =
+    "DP, ABN, PPD, TPS, P-TPS as ASPD counts them (section 4.1), over jobs: share of the answer in "
+    "branches and branches a stage, where there are any; share of answers that have some; tokens/s "
+    "of an answer, and of its branches in parallel stages, prefill apart.";
+constexpr const char* kThreadNote =
+    "threads, parallel, max cached, attended as APAR counts them (section 4): threads an answer "
+    "and "
+    "share of answers with several; rows in the cache at most, mean of answers; tokens before each "
+    "token of the text on its path.";
+
+/// Model, device and the like, which all arms of an invocation share.
+std::string title_of(const std::vector<RunSummary>& runs) {
+  const RunRow& first = runs.front().run;
+  const bool untrained =
+      std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run.run.untrained; });
+  return str(first.model.path.substr(first.model.path.find_last_of('/') + 1), ", ", first.dtype,
+             ", ", first.device, ", ", first.threads, " threads", untrained ? ", untrained" : "",
+             first.oracle ? ", oracle " + *first.oracle : "");
+}
+
+/// ConfigError where no arm has the label; empty: each run has its own.
+void check_baseline(const std::vector<RunSummary>& runs, const std::string& label) {
+  std::vector<std::string> labels;
+  for (const auto& run : runs) labels.push_back(run.run.label);
+  if (!label.empty() && std::find(labels.begin(), labels.end(), label) == labels.end())
+    throw ConfigError(
+        str("--baseline: no arm is labelled '", label, "'", known_names(label, labels)));
+}
+
+/// Pairs of dataset and arm that could not be run, with the reason.
+std::map<std::pair<std::string, std::string>, std::string> not_applicable_in(
+    const std::vector<RunSummary>& runs) {
+  std::map<std::pair<std::string, std::string>, std::string> reasons;
+  for (const auto& run : runs)
+    if (run.run.experiment)
+      for (const Json& one : run.run.experiment->json.value(kNotApplicable, Json::array()))
+        reasons[{one.at("dataset").get<std::string>(), one.at("arm").get<std::string>()}] =
+            one.at("reason").get<std::string>();
+  return reasons;
+}
+
+void add_not_applicable_notes(Table& table, const std::vector<RunSummary>& runs) {
+  for (const auto& [pair, reason] : not_applicable_in(runs))
+    table.notes.push_back(str("n/a: ", pair.first, ", ", pair.second, ": it ", reason, "."));
+}
+
+/// Score, speedup and tokens per forward of one arm on one dataset.
+Cell matrix_cell(Store& store, const std::vector<RunSummary>& runs, const RunSummary& run,
+                 std::string_view metric, const std::string& baseline_label, double confidence) {
+  const auto totals = score_totals(store, run);
+  const auto score = totals.find(metric);
+  const RunSummary* baseline = find_baseline(runs, run, baseline_label);
+  const auto speedup =
+      baseline ? speedup_over(store, *baseline, run, confidence) : std::optional<Speedup>();
+  std::int64_t answered = 0;
+  for (const auto& generation : store.generations(run.run.id))
+    answered += !generation.row.error && !strip(generation.row.text).empty();
+  const auto number = [](bool known, double value) {
+    return known && std::isfinite(value) ? Json(value) : Json();
+  };
+  const double tokens = tokens_per_forward(run);
+  const bool scored = score != totals.end();
+  const double ratio = speedup ? speedup->ratio.estimate : std::nan("");
+  return {str(scored ? fixed(score->second, 3) : "-", " · ",
+              baseline                                 ? fixed(ratio, 2)
+              : is_baseline(runs, run, baseline_label) ? "1"
+                                                       : "-",
+              " · ", fixed(tokens, 2),
+              run.failed_generations ? str(" ", run.failed_generations, " failed") : ""),
+          Json{{"metric", std::string(metric)},
+               {"score", scored ? number(true, score->second) : Json()},
+               {"speedup", number(speedup.has_value(), ratio)},
+               {"tokens_per_forward", number(true, tokens)},
+               {"n", run.generations},
+               {"failed", run.failed_generations},
+               {"answered", answered},
+               {"untrained", run.run.untrained}}};
 }
 
 }  // namespace
@@ -352,6 +383,17 @@ void check_confidence(double confidence) {
     throw ConfigError(str("--confidence-level is ", confidence, ", expected between 0 and 1"));
 }
 
+std::string untrained_note(const std::vector<RunSummary>& runs) {
+  std::vector<std::string> arms;
+  for (const auto& run : runs)
+    if (run.run.untrained && std::find(arms.begin(), arms.end(), run.run.label) == arms.end())
+      arms.push_back(run.run.label);
+  if (arms.empty()) return "";
+  return str("untrained (", join(arms, ", "),
+             "): the network's weights are random, or it was never taught what this decoder needs; "
+             "what it writes so is noise.");
+}
+
 void mark_identities(Store& store, const std::string& invocation) {
   const auto runs = runs_of(store, invocation);
   for (const auto& method : runs) {
@@ -372,14 +414,7 @@ void mark_identities(Store& store, const std::string& invocation) {
 Table compare_runs(Store& store, const std::string& invocation, const std::string& baseline_label,
                    double confidence) {
   const auto runs = runs_of(store, invocation);
-  if (!baseline_label.empty() && std::none_of(runs.begin(), runs.end(), [&](const auto& run) {
-        return run.run.label == baseline_label;
-      })) {
-    std::vector<std::string> labels;
-    for (const auto& run : runs) labels.push_back(run.run.label);
-    throw ConfigError(str("--baseline: no arm is labelled '", baseline_label, "'",
-                          known_names(baseline_label, labels)));
-  }
+  check_baseline(runs, baseline_label);
   const RunRow& first = runs.front().run;
   const bool oracle = first.oracle.has_value();
   std::string unit(find_dataset(first.dataset.name).unit);
@@ -387,10 +422,7 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
     if (find_dataset(run.run.dataset.name).unit != unit) unit = "examples";  // of several kinds
 
   Table table;
-  table.title =
-      str(first.model.path.substr(first.model.path.find_last_of('/') + 1), ", ", first.dtype, ", ",
-          first.device, ", ", first.threads, " threads", first.untrained ? ", untrained" : "",
-          oracle ? ", oracle " + *first.oracle : "");
+  table.title = title_of(runs);
   table.columns = {
       {"dataset"},
       {"arm"},
@@ -403,251 +435,137 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
       {"blocks", Align::right},
       {"tokens/forward", Align::right, "tokens_per_forward"},
       {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"}};
-  const bool exact_matches =
-      !oracle && std::any_of(runs.begin(), runs.end(), [&](const RunSummary& run) {
-        const RunSummary* baseline = find_baseline(runs, run, baseline_label);
-        return baseline && asked_one_by_one(run) && asked_one_by_one(*baseline);
-      });
+  const bool exact_matches = std::any_of(runs.begin(), runs.end(), [&](const RunSummary& run) {
+    return asked_one_by_one(find_baseline(runs, run, baseline_label), run);
+  });
   const bool branches = any_of_decoder(runs, "aspd"), threads = any_of_decoder(runs, "apar");
   const auto add_columns = [&](const std::vector<Column>& columns) {
     table.columns.insert(table.columns.end(), columns.begin(), columns.end());
   };
   if (exact_matches) add_columns({{"EM", Align::right, "exact_match"}});
-  const auto score_cells = score_columns(runs);
-  for (const auto& column : score_cells) add_columns({{column.header, Align::right, column.key}});
+  const auto scores = score_columns(runs);
+  for (const auto& column : scores) add_columns({{column.header, Align::right, column.key}});
   if (branches) add_columns(branch_columns());
   if (threads) add_columns(thread_columns());
-  bool samples = false;
+
   std::vector<std::string> departures;
   for (const auto& run : runs) {
     const RunRow& row = run.run;
-    samples = samples || row.dataset.sample;
     const RunSummary* baseline = find_baseline(runs, run, baseline_label);
+    if (baseline && !oracle && run.identical < run.compared)
+      departures.push_back(departure_note(store, run));
     const double speed = run.measured_wall_ns > 0
                              ? static_cast<double>(run.measured_examples) /
                                    (static_cast<double>(run.measured_wall_ns) * 1e-9)
                              : std::nan("");
-    const double per_forward = run.totals.forwards ? static_cast<double>(run.totals.chosen) /
-                                                         static_cast<double>(run.totals.forwards)
-                                                   : std::nan("");
-
-    const Cell nothing = no_cell();
-    Cell speedup = nothing, interval = nothing, blocks = number_cell(run.measured_blocks),
-         same = nothing;
-    if (baseline) {
-      std::vector<BlockPair> pairs;
-      for (const auto& pair : store.block_pairs(baseline->run.id, row.id))
-        pairs.push_back(
-            {static_cast<double>(pair.baseline_ns), static_cast<double>(pair.method_ns)});
-      if (!pairs.empty()) {
-        const Interval ratio = ratio_of_totals(pairs, confidence);
-        speedup = number_cell(ratio.estimate, 2);
-        interval = Cell(str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
-                            ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""),
-                        Json{ratio.low, ratio.high});
-        blocks = number_cell(static_cast<std::int64_t>(pairs.size()));
-      }
-      const double share =
-          oracle         ? unforced_agreement(read_answers(store, baseline->run.id),
-                                              read_answers(store, row.id))
-          : run.compared ? static_cast<double>(run.identical) / static_cast<double>(run.compared)
-                         : std::nan("");
-      same = Cell(percent(share), std::isfinite(share) ? Json(share) : Json());
-    } else if (std::any_of(runs.begin(), runs.end(), [&](const auto& other) {
-                 return find_baseline(runs, other, baseline_label) == &run;
-               })) {
-      speedup = Cell("1 (baseline)", Json(1.0));
-    }
-    Cell em = nothing;
-    if (exact_matches && baseline && asked_one_by_one(run) && asked_one_by_one(*baseline)) {
-      const double share =
-          exact_match(read_answers(store, baseline->run.id), read_answers(store, row.id));
-      em = Cell(percent(share), std::isfinite(share) ? Json(share) : Json());
-    }
-    if (baseline && !oracle && run.identical < run.compared)
-      departures.push_back(departure_note(store, run));
-    table.rows.push_back({row.dataset.name + (row.dataset.sample ? " (own sample)" : ""), row.label,
-                          number_cell(static_cast<std::int64_t>(row.batch_size)),
-                          number_cell(run.generations), number_cell(run.failed_generations),
-                          number_cell(speed, 2), speedup, interval, blocks,
-                          number_cell(per_forward, 2), same});
-    const auto add_cells = [&](const std::vector<Cell>& cells) {
-      table.rows.back().insert(table.rows.back().end(), cells.begin(), cells.end());
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    const auto add = [&](const std::vector<Cell>& more) {
+      cells.insert(cells.end(), more.begin(), more.end());
     };
-    if (exact_matches) add_cells({em});
+    add({dataset_cell(row), row.label, number_cell(static_cast<std::int64_t>(row.batch_size)),
+         number_cell(run.generations), number_cell(run.failed_generations), number_cell(speed, 2)});
+    add(speed_cells(store, runs, run, baseline_label, confidence));
+    add({number_cell(tokens_per_forward(run), 2), likeness_cell(store, baseline, run)});
+    if (exact_matches)
+      add({asked_one_by_one(baseline, run)
+               ? share_cell(exact_match(read_answers(store, baseline->run.id),
+                                        read_answers(store, row.id)))
+               : no_cell()});
     const auto totals = score_totals(store, run);  // none under an oracle
-    for (const auto& column : score_cells) {
+    for (const auto& column : scores) {
       const auto found = totals.find(column.total);
-      add_cells({found == totals.end()
-                     ? nothing
-                     : Cell(fixed(found->second, 3) + (row.untrained ? " (untrained)" : ""),
-                            Json(found->second))});
+      add({found == totals.end()
+               ? no_cell()
+               : Cell(fixed(found->second, 3) + (row.untrained ? " (untrained)" : ""),
+                      Json(found->second))});
     }
     const RunAnswers answers = branches || threads ? read_answers(store, row.id) : RunAnswers{};
-    if (branches) add_cells(branch_cells(row, answers));
-    if (threads) add_cells(thread_cells(row, answers));
+    if (branches) add(branch_cells(row, answers));
+    if (threads) add(thread_cells(row, answers));
   }
+
   table.notes.push_back(str(
       "speedup: ratio of total seconds on the same blocks, arms alternating; ",
       fixed(100 * confidence, 0), " % paired bootstrap over blocks. n: answers; in flight: jobs."));
-  if (oracle && first.oracle->starts_with("accept:"))
-    table.notes.push_back(
-        str("oracle ", *first.oracle,
-            ": drafted tokens were accepted at this rate whatever the network said, so speed is "
-            "that of such drafts and no score is given."));
-  else if (oracle)
-    table.notes.push_back(
-        "oracle: the reference answers were forced, so speed is that of right answers and no score "
-        "is given; same choices: share of the network's own choices that agree after equal ids.");
-  else
-    table.notes.push_back(
-        str("identical: answers equal to the baseline's in every field.",
-            score_cells.empty() || score_cells.front().key != "f1_micro"
-                ? ""
-                : " F1 as ExtractGPT counts it; strict: unannotated fields count as absent."));
+  table.notes.push_back(
+      oracle ? oracle_note(*first.oracle)
+             : str("identical: answers equal to the baseline's in every field.",
+                   scores.empty() || scores.front().key != "f1_micro"
+                       ? ""
+                       : " F1 as ExtractGPT counts it; strict: unannotated fields count as "
+                         "absent."));
   if (exact_matches)
     table.notes.push_back(
         "EM: fields whose answer equals the baseline's id by id, where both ask one by one (IPPD, "
         "Table 2).");
-  if (branches)
-    table.notes.push_back(
-        "DP, ABN, PPD, TPS, P-TPS as ASPD counts them (section 4.1), over jobs: share of the "
-        "answer "
-        "in branches and branches a stage, where there are any; share of answers that have some; "
-        "tokens/s of an answer, and of its branches in parallel stages, prefill apart.");
-  if (threads)
-    table.notes.push_back(
-        "threads, parallel, max cached, attended as APAR counts them (section 4): threads an "
-        "answer "
-        "and share of answers with several; rows in the cache at most, mean of answers; tokens "
-        "before each token of the text on its path.");
+  if (branches) table.notes.push_back(kBranchNote);
+  if (threads) table.notes.push_back(kThreadNote);
   table.notes.insert(table.notes.end(), departures.begin(), departures.end());
-  if (first.untrained)
-    table.notes.push_back("untrained: the network's weights are random, its answers are noise.");
-  if (samples)
-    table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
-  table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, invocation ",
-                            invocation.substr(0, 8), "."));
+  add_not_applicable_notes(table, runs);
+  add_origin_notes(table, runs);
   return table;
 }
 
-Table accounting_table(Store& store, const std::string& invocation,
-                       std::optional<double> usd_per_hour) {
-  Table table;
-  table.title = "What each arm fed, chose and cached";
-  table.columns = {{"dataset"},
-                   {"arm"},
-                   {"jobs", Align::right},
-                   {"prompt", Align::right},
-                   {"forced", Align::right},
-                   {"chosen", Align::right},
-                   {"fed", Align::right},
-                   {"text", Align::right},
-                   {"forwards", Align::right},
-                   {"parallelism", Align::right},
-                   {"attended", Align::right},
-                   {"q + K,V", Align::right, "attention_accesses"},
-                   {"cached, peak", Align::right, "cached_peak"},
-                   {"pads", Align::right},
-                   {"prefill s", Align::right, "prefill_seconds"},
-                   {"decode s", Align::right, "decode_seconds"}};
-  if (usd_per_hour) table.columns.push_back({"USD/1k", Align::right, "usd_per_thousand"});
-  for (const auto& run : runs_of(store, invocation)) {
-    std::int64_t pads = 0;
-    std::vector<BranchLengths> batch;
-    const auto close_batch = [&] {
-      pads += pad_columns(batch);
-      batch.clear();
-    };
-    for (const auto& job : store.jobs(run.run.id)) {
-      batch.push_back(job.counters.branch_lengths);
-      if (static_cast<int>(batch.size()) == run.run.batch_size) close_batch();
-    }
-    close_batch();
-    const JobCounters& c = run.totals;
-    table.rows.push_back(
-        {run.run.dataset.name, run.run.label, number_cell(run.jobs), number_cell(c.prompt_tokens),
-         number_cell(c.forced), number_cell(c.chosen), number_cell(c.fed),
-         number_cell(c.text_tokens), number_cell(c.forwards),
-         number_cell(c.forwards ? static_cast<double>(c.chosen) / static_cast<double>(c.forwards)
-                                : std::nan(""),
-                     2),
-         number_cell(c.attended), number_cell(c.fed + c.cached_sum), number_cell(c.cached_peak),
-         number_cell(pads), number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2),
-         number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)});
-    if (usd_per_hour)
-      table.rows.back().push_back(
-          number_cell(usd_per_thousand(static_cast<double>(run.measured_examples) /
-                                           (static_cast<double>(run.measured_wall_ns) * 1e-9),
-                                       *usd_per_hour),
-                      4));
-  }
-  table.notes.push_back(
-      "prompt, forced (skeleton), chosen, fed, text: tokens summed over jobs; forwards: passes a "
-      "job took part in; parallelism: chosen / forwards.");
-  table.notes.push_back(
-      "attended: keys seen, over all tokens fed; q + K,V: memory accesses of attention as the IPPD "
-      "paper counts them (appendix A.2), queries and cached rows of every pass and sequence.");
-  table.notes.push_back(
-      "pads: dummy tokens that an implementation with padded batches would have fed in batches of "
-      "this size; here batches are packed and none are.");
-  table.notes.push_back(
-      "prefill and decode: latencies summed over jobs; where several are in flight they overlap.");
-  return table;
-}
-
-Table differences_table(Store& store, const std::string& invocation, int limit) {
+Table matrix_of_runs(Store& store, const std::string& invocation, const std::string& baseline_label,
+                     double confidence) {
   const auto runs = runs_of(store, invocation);
-  Table table;
-  table.title = "Where answers depart from the baseline's";
-  table.columns = {{"dataset"},
-                   {"arm"},
-                   {"sample"},
-                   {"field"},
-                   {"baseline"},
-                   {"answer"},
-                   {"token", Align::right},
-                   {"logit gap", Align::right, "logit_gap"}};
-  struct Row {
-    double gap;
-    std::vector<Cell> cells;
+  check_baseline(runs, baseline_label);
+  const auto not_applicable = not_applicable_in(runs);
+  // By first mention; what runs nowhere stands at the end.
+  std::vector<std::string> arms, names;
+  const auto mention = [](std::vector<std::string>& all, const std::string& name) {
+    if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
   };
-  std::vector<Row> found;
-  for (const auto& method : runs) {
-    const RunSummary* baseline = find_baseline(runs, method, "");
-    if (!baseline || method.run.oracle) continue;
-    const RunAnswers theirs = read_answers(store, baseline->run.id),
-                     ours = read_answers(store, method.run.id);
-    for (const auto& [key, answered] : ours.by_sample) {
-      const auto other = theirs.by_sample.find(key);
-      if (other == theirs.by_sample.end() || answered.generation.row.error ||
-          other->second.generation.row.error)
+  for (const auto& run : runs) mention(arms, run.run.label), mention(names, run.run.dataset.name);
+  for (const auto& [pair, reason] : not_applicable)
+    mention(names, pair.first), mention(arms, pair.second);
+
+  Table table;
+  table.title = title_of(runs);
+  table.columns = {{"arm"}};
+  std::map<std::string, std::string_view> headline;  // metric of each dataset
+  for (const std::string& name : names) {
+    std::string shown = name;
+    for (const auto& run : runs) {
+      if (run.run.dataset.name != name) continue;
+      shown = dataset_cell(run.run);
+      const auto totals = score_totals(store, run);
+      for (const std::string_view metric : find_dataset(name).metrics)
+        if (!headline.contains(name) && totals.contains(metric)) headline[name] = metric;
+    }
+    table.columns.push_back(
+        {str(shown, headline.contains(name)
+                        ? ": " + replace_all(std::string(headline[name]), "_", " ")
+                        : ""),
+         Align::right, name});
+  }
+  for (const std::string& arm : arms) {
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    const bool untrained = std::any_of(runs.begin(), runs.end(), [&](const RunSummary& one) {
+      return one.run.label == arm && one.run.untrained;
+    });
+    cells.push_back({arm + (untrained ? " (untrained)" : ""), Json(arm)});
+    for (const std::string& name : names) {
+      const auto run = std::find_if(runs.begin(), runs.end(), [&](const RunSummary& one) {
+        return one.run.label == arm && one.run.dataset.name == name;
+      });
+      if (run == runs.end()) {
+        const auto reason = not_applicable.find({name, arm});
+        cells.push_back(reason == not_applicable.end()
+                            ? no_cell()
+                            : Cell("n/a", Json{{kNotApplicable, reason->second}}));
         continue;
-      const Identity identity = compare_fields(other->second, answered);
-      if (identity.identical) continue;
-      std::string field, before, after;
-      const auto& fields = answered.generation.row.fields;
-      for (size_t f = 0; f < fields.size() && field.empty(); ++f) {
-        const auto& base = other->second.generation.row.fields;
-        if (f < base.size() && base[f].text == fields[f].text) continue;
-        field = fields[f].name;
-        before = f < base.size() ? base[f].text : "";
-        after = fields[f].text;
       }
-      const double gap = identity.gap.value_or(std::numeric_limits<double>::infinity());
-      found.push_back({gap,
-                       {method.run.dataset.name, method.run.label, key.first, field,
-                        shortened(before), shortened(after),
-                        number_cell(identity.first_difference.value_or(-1)), number_cell(gap, 4)}});
+      cells.push_back(matrix_cell(store, runs, *run, headline[name], baseline_label, confidence));
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Row& a, const Row& b) { return a.gap < b.gap; });
-  for (size_t i = 0; i < found.size() && (limit <= 0 || static_cast<int>(i) < limit); ++i)
-    table.rows.push_back(std::move(found[i].cells));
-  table.notes.push_back(str(found.size(),
-                            " answers differ; token: index of the first that differs among the "
-                            "answer's value tokens; logit gap: best minus second best there."));
+  table.notes.push_back(
+      str("score · speedup over the baseline · ids chosen in a forward pass; ",
+          fixed(100 * confidence, 0),
+          " % intervals and all other numbers: pardec compare without --matrix."));
+  if (runs.front().run.oracle) table.notes.push_back(oracle_note(*runs.front().run.oracle));
+  add_not_applicable_notes(table, runs);
+  add_origin_notes(table, runs);
   return table;
 }
 

@@ -31,6 +31,16 @@ void mark_identities(Store& store, const std::string& invocation);
 Table compare_runs(Store& store, const std::string& invocation, const std::string& baseline,
                    double confidence);
 
+/// The same as one row an arm and one column a dataset, each cell the dataset's headline score, the
+/// speedup over the baseline and the tokens per forward; "n/a" where the arm could not be run, with
+/// the reason in a note.
+Table matrix_of_runs(Store& store, const std::string& invocation, const std::string& baseline,
+                     double confidence);
+
+/// Key in the experiment's record (`ExperimentRow::json`): arms that do not run on a dataset, as a
+/// list of {"dataset", "arm", "reason"}.
+inline constexpr const char* kNotApplicable = "not_applicable";
+
 /// The invocation with the newest run, of a dataset if one is named. ConfigError when the store is
 /// empty.
 std::string latest_invocation(Store& store);
@@ -38,6 +48,9 @@ std::string latest_invocation(Store& store);
 /// The invocation of which `prefix` begins the id, or the id of one of its runs; empty: the newest.
 /// ConfigError when there is none.
 std::string find_invocation(Store& store, const std::string& prefix);
+
+/// Which arms' answers are noise, and why; empty: none are.
+std::string untrained_note(const std::vector<RunSummary>& runs);
 
 /// ConfigError for a --confidence-level that is none.
 void check_confidence(double confidence);

@@ -35,6 +35,17 @@ struct Interrupted {};
 
 int Experiment::stopped_by() { return interrupts.load() > 0 ? last_signal.load() : 0; }
 
+Json Experiment::not_applicable_pairs() const {
+  Json pairs = Json::array();
+  for (const auto& work : workloads_)
+    for (size_t arm = 0; arm < arms_.size(); ++arm)
+      if (!work.runs(arm))
+        pairs.push_back({{"dataset", work.dataset.name},
+                         {"arm", arms_[arm].label},
+                         {"reason", work.not_applicable[arm]}});
+  return pairs;
+}
+
 RunRow Experiment::run_row(const Workload& work, size_t arm) {
   RunRow row;
   row.uuid = make_uuid();
@@ -70,7 +81,7 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
                 {"cache_watermark", flags_.cache.watermark},
                 {"chat_template", flags_.decode.chat_template}};
   if (!flags_.oracle.empty()) row.oracle = flags_.oracle;
-  row.untrained = checkpoint_.untrained;
+  row.untrained = untrained_for(checkpoint_, row.decoder);
   row.seed = flags_.decode.seed;
   row.device = flags_.model.device;
   row.dtype = flags_.model.dtype;
@@ -84,9 +95,10 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
   row.prompt_hash = sha256(work.prompt.content);
   row.argv = flags_.argv;
   row.environment = environment_json();
-  row.experiment = ExperimentRow{
-      flags_.name,
-      Json{{"arms", flags_.arms}, {"decoders", flags_.decoders}, {"datasets", flags_.datasets}}};
+  row.experiment = ExperimentRow{flags_.name, Json{{"arms", flags_.arms},
+                                                   {"decoders", flags_.decoders},
+                                                   {"datasets", flags_.datasets},
+                                                   {kNotApplicable, not_applicable_pairs()}}};
   return row;
 }
 

@@ -50,6 +50,7 @@ class Experiment {
   std::int64_t finished() const { return finished_; }
 
  private:
+  Json not_applicable_pairs() const;
   RunRow run_row(const Workload& work, size_t arm);
   void find_resumable(std::vector<std::vector<RunRow>>& rows);
   void run_dataset(const Workload& work, const std::vector<RowId>& ids,

@@ -30,8 +30,6 @@ Json json_at(const Table& table, std::size_t row, const std::string& key) {
   return table.rows[row][*column].value.value_or(Json());
 }
 
-std::string fixed(double value, int decimals) { return number_cell(value, decimals).text; }
-
 bool several_datasets(const std::vector<RunSummary>& runs) {
   return std::any_of(runs.begin(), runs.end(), [&](const auto& run) {
     return run.run.dataset.name != runs.front().run.dataset.name;

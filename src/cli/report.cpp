@@ -58,10 +58,10 @@ std::string text_at(const Table& table, std::size_t row, const std::string& key)
 std::vector<std::string> marks_of(const std::vector<RunSummary>& runs) {
   const RunRow& first = runs.front().run;
   std::vector<std::string> marks;
-  if (first.untrained)
-    marks.push_back(
-        "Untrained network: its weights are random, so its own answers and any score are noise. "
-        "Only speed is to be read here.");
+  if (std::string note = untrained_note(runs); !note.empty()) {
+    note.front() = 'U';
+    marks.push_back(note + " Only speed is to be read there.");
+  }
   if (first.oracle)
     marks.push_back(str("Oracle (", *first.oracle,
                         first.oracle->starts_with("accept:")

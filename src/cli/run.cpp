@@ -94,7 +94,8 @@ int run(CLI::App& app, RunFlags& flags) {
         flags.db.c_str());
     return 128 + signal;
   }
-  std::cout << render(compare_runs(store, experiment.invocation(), flags.baseline, 0.95), format);
+  const auto table = flags.matrix ? matrix_of_runs : compare_runs;
+  std::cout << render(table(store, experiment.invocation(), flags.baseline, 0.95), format);
   std::fprintf(stderr, "database: %s\n", flags.db.c_str());
   const double failed_share = experiment.finished() ? static_cast<double>(experiment.failed()) /
                                                           static_cast<double>(experiment.finished())
@@ -201,6 +202,8 @@ Verb run_verb() {
         app.add_option("--format", flags->format, "of the table: md, csv, json, jsonl, latex")
             ->capture_default_str()
             ->type_name("FORMAT");
+        app.add_flag("--matrix", flags->matrix,
+                     "the table with one row an arm and one column a dataset");
         app.add_option("--progress", flags->progress, "auto, bar, plain or none")
             ->capture_default_str()
             ->type_name("STYLE");

@@ -20,7 +20,7 @@ struct RunFlags {
   CacheBudget cache;
   int batch_size = 8, warmup = 1, runs = 1, block = 0;
   double fail_on_error = 0;
-  bool resume = false, retry_errors = false, dry_run = false, unseen = false;
+  bool resume = false, retry_errors = false, dry_run = false, unseen = false, matrix = false;
   bool db_is_default = true;
   std::string name = "run";
   std::vector<std::string> argv;

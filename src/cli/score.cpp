@@ -114,8 +114,7 @@ int score(const ScoreFlags& flags) {
   table.notes.push_back(
       "n: answers that the score is of; changed: stored scores of the metric that are new, or were "
       "others before.");
-  if (runs.front().run.untrained)
-    table.notes.push_back("untrained: the network's weights are random, its answers are noise.");
+  if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
   std::cout << render(table, format);
   return 0;
 }

@@ -280,7 +280,7 @@ std::string command_of(const CLI::App& app) {
 /// Whether `folder` holds a run of the same settings to go on with. ConfigError where it holds
 /// another one, or one while nobody asked to resume.
 bool may_resume(const TrainFlags& flags, const OrderedJson& record) {
-  const std::filesystem::path folder = flags.out, old = folder / "training.json";
+  const std::filesystem::path folder = flags.out, old = folder / kTrainingRecord;
   std::error_code ignored;
   if (!std::filesystem::exists(old, ignored)) {
     if (std::filesystem::exists(folder / "model.safetensors", ignored))
@@ -347,7 +347,7 @@ int run_train(const TrainFlags& flags, const std::string& command) {
   if (error) throw ConfigError(str(flags.out, ": cannot be made: ", error.message()));
   bool recorded = resume;
   const auto write_record = [&] {
-    write_file(folder / "training.json", record.dump(2) + "\n");
+    write_file(folder / kTrainingRecord, record.dump(2) + "\n");
     recorded = true;
   };
   std::cerr << source.parts().train.size() << " titles to train on, "

@@ -83,6 +83,21 @@ Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig&
   return tokenizer;
 }
 
+namespace {
+
+/// The formats in the record of `train`, where there is one.
+std::optional<std::vector<std::string>> formats_taught(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const std::filesystem::path file = folder / kTrainingRecord;
+  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
+  const Json formats = read_json(file).value("/settings/format"_json_pointer, Json());
+  if (!formats.is_array())
+    throw ModelError(file.string(), "has no settings.format, expected the record of `train`");
+  return formats.get<std::vector<std::string>>();
+}
+
+}  // namespace
+
 Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer) {
   if (flags.model.empty())
     throw ConfigError("no model was named; give --model DIR ('pardec model synth' makes one)");
@@ -102,8 +117,19 @@ Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer) {
   std::optional<Tokenizer> tokenizer;
   if (with_tokenizer) tokenizer = load_tokenizer(folder, config);
   const bool untrained = std::filesystem::exists(folder / kSynthesisNote, ignored);
-  return {folder, untrained ? "untrained: random weights, its values are noise" : "", untrained,
-          std::move(tokenizer), Model::load(folder, {dtype, flags.device})};
+  return {folder,
+          untrained ? "untrained: random weights, its values are noise" : "",
+          untrained,
+          formats_taught(folder),
+          std::move(tokenizer),
+          Model::load(folder, {dtype, flags.device})};
+}
+
+bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder) {
+  if (checkpoint.untrained) return true;
+  if (!find_decoder(decoder).trained || !checkpoint.formats) return false;
+  return std::none_of(checkpoint.formats->begin(), checkpoint.formats->end(),
+                      [&](const std::string& format) { return format.starts_with(decoder); });
 }
 
 std::optional<CheckpointFace> read_face(const std::string& model) {
@@ -205,16 +231,14 @@ Form form_on(Shape shape, const Decoder& decoder) {
 }
 
 int stack_on(Shape shape, const Decoder& decoder) {
-  return shape == Shape::open ? 1 : decoder.stack();
+  const bool alone =
+      shape == Shape::open || (shape == Shape::questions && decoder.form() == Form::json);
+  return alone ? 1 : decoder.stack();
 }
 
 std::string not_applicable(Shape shape, const Decoder& decoder) {
   if (shape == Shape::open && !find_decoder(decoder.name()).free_running)
     return "fills the fields of a job, and an open prompt has none";
-  if (shape == Shape::questions && decoder.form() == Form::json && decoder.stack() > 1)
-    return str("stacks ", decoder.stack(),
-               " texts that share one list of fields, and each text has questions of its own; give "
-               "stack=1");
   return "";
 }
 

@@ -42,9 +42,14 @@ struct Checkpoint {
   std::string
       note;  ///< what a reader of the run should know, e.g. that weights are random; may be empty
   bool untrained = false;
+  std::optional<std::vector<std::string>> formats;  ///< that pardec taught it; none: not known
   std::optional<Tokenizer> tokenizer;
   Model model;
 };
+
+/// Whether a decoder's answers on it are noise: random weights, or a network that pardec trained,
+/// but not in this decoder's format.
+bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder);
 
 /// Loads the network, and its tokenizer.json unless told not to. ModelError.
 Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer);
@@ -77,6 +82,8 @@ std::optional<Checkpoint> load_draft(const ModelFlags& flags, const Checkpoint& 
 /// The tokenizer alone. ModelError when ids of it lie outside the network's vocabulary.
 Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config);
 
+/// What `train` writes beside the weights that it made.
+inline constexpr const char* kTrainingRecord = "training.json";
 /// A file beside the weights that `model synth` writes: these weights are random.
 inline constexpr const char* kSynthesisNote = "pardec_synthesis.json";
 
@@ -86,7 +93,8 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
 
 /// The form in which `decoder` is asked on data of this shape: its own, or freely on open prompts.
 Form form_on(Shape shape, const Decoder& decoder);
-/// How many examples of one category it takes into one job there: open prompts stand alone.
+/// How many examples of one category it takes into one job there: its stack; one where a job has
+/// one list of fields for all, and each text questions of its own, and of open prompts.
 int stack_on(Shape shape, const Decoder& decoder);
 /// Why the decoder cannot run on data of this shape, and what can be done; empty: it can.
 std::string not_applicable(Shape shape, const Decoder& decoder);

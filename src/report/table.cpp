@@ -221,13 +221,24 @@ std::string render_latex(const Table& table) {
 
 }  // namespace
 
-Cell number_cell(double value, int decimals) {
-  if (!std::isfinite(value)) return Cell("n/a", Json());
+std::string fixed(double value, int decimals) {
+  if (!std::isfinite(value)) return "-";
   const int size = std::snprintf(nullptr, 0, "%.*f", decimals, value);
   std::string shown(static_cast<std::size_t>(size) + 1, '\0');
   std::snprintf(shown.data(), shown.size(), "%.*f", decimals, value);
   shown.pop_back();
-  return Cell(shown, Json(value));
+  return shown;
+}
+
+std::string percent(double share, int decimals) {
+  return std::isfinite(share) ? fixed(100 * share, decimals) + " %" : "-";
+}
+
+Cell no_cell() { return {"-", Json()}; }
+
+Cell number_cell(double value, int decimals) {
+  if (!std::isfinite(value)) return Cell("n/a", Json());
+  return Cell(fixed(value, decimals), Json(value));
 }
 
 Cell number_cell(std::int64_t value) { return Cell(std::to_string(value), Json(value)); }

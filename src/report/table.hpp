@@ -32,6 +32,14 @@ struct Cell {
 Cell number_cell(double value, int decimals);
 Cell number_cell(std::int64_t value);
 
+/// What there is nothing of: null for a program that reads the table.
+Cell no_cell();
+
+/// A number with `decimals` digits after the point, and a share of 1 as "12.3 %"; "-" where it is
+/// not finite.
+std::string fixed(double value, int decimals);
+std::string percent(double share, int decimals = 1);
+
 /// A table as a value. A row may be shorter than the list of columns, not longer.
 struct Table {
   std::string title;

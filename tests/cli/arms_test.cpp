@@ -69,20 +69,24 @@ TEST_CASE("an option of another decoder, or none's, is refused for every decoder
 }
 
 TEST_CASE("data of each shape is asked in a form that fits, or not at all") {
-  const auto unfit = [](const char* name, Shape shape, const Json& options = Json::object()) {
-    return not_applicable(shape, *make_decoder(name, options));
-  };
   for (const DecoderEntry& entry : decoders()) {
     INFO(entry.name);
     const auto decoder = make_decoder(entry.name, Json::object());
     CHECK(not_applicable(Shape::attributes, *decoder).empty());
+    CHECK(not_applicable(Shape::questions, *decoder).empty());
     CHECK(form_on(Shape::attributes, *decoder) == decoder->form());
     CHECK(form_on(Shape::open, *decoder) == Form::free);
     CHECK(not_applicable(Shape::open, *decoder).empty() == entry.free_running);
   }
-  CHECK(unfit("hpd", Shape::open) == "fills the fields of a job, and an open prompt has none");
-  CHECK_THAT(unfit("hpd", Shape::questions), Catch::StartsWith("stacks 6 texts"));
-  CHECK(unfit("hpd", Shape::questions, {{"stack", 1}}).empty());
+  CHECK(not_applicable(Shape::open, *make_decoder("hpd", Json::object())) ==
+        "fills the fields of a job, and an open prompt has none");
+  const auto stack = [](const char* name, Shape shape) {
+    return stack_on(shape, *make_decoder(name, Json::object()));
+  };
+  CHECK(stack("hpd", Shape::attributes) == 6);
+  CHECK(stack("hpd", Shape::questions) == 1);
+  CHECK(stack("ippd", Shape::questions) == 6);
+  CHECK(stack("ippd", Shape::open) == 1);
 }
 
 TEST_CASE("what a decoder needs is found without a network's weights") {
