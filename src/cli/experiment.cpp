@@ -196,8 +196,6 @@ void Experiment::warm_up(const Workload& work, size_t arm) {
     co_await decode_request(*decoders_[arm], requests[static_cast<size_t>(i)], context_);
   };
   engine_.run(count, arms_[arm].batch_size, start, [](int, Task<void>&) {});
-  if (trace_)
-    engine_.set_trace_sink([this](const Trace& t) { *trace_ << dump(to_json(t)) << "\n"; });
 }
 
 void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run,
@@ -265,6 +263,11 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
     finished_ += static_cast<std::int64_t>(examples.size());
     progress.update(finished_, str(failed_ ? str(failed_, " failed · ") : "", arms_[arm].label));
   };
+  if (trace_)
+    engine_.set_trace_sink([&](Trace t) {
+      t.arm = arms_[arm].label;
+      *trace_ << dump(to_json(t)) << "\n";
+    });
   const std::int64_t begin = clock_.now_ns();
   const std::int64_t outside =
       engine_.run(static_cast<int>(open.size()), arms_[arm].batch_size, start, done);

@@ -7,6 +7,7 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/project_files.hpp"
+#include "src/cli/traces.hpp"
 #include "src/cli/watch.hpp"
 #include "src/cli/workload.hpp"
 #include "src/support/error.hpp"
@@ -81,15 +82,7 @@ int draw_traces(const GenerateFlags& flags) {
   std::optional<Tokenizer> tokenizer;
   if (!flags.model.model.empty())
     tokenizer = load_tokenizer(flags.model.model, read_model_config(flags.model.model));
-  std::vector<Trace> traces;
-  long line = 0;
-  for (const auto& text : split(read_file(flags.from_trace), '\n')) {
-    ++line;
-    if (!strip(text).empty())
-      traces.push_back(
-          parse_trace(parse_json(text, flags.from_trace, line), str(flags.from_trace, ":", line)));
-  }
-  for (const Trace& trace : traces) {
+  for (const Trace& trace : read_traces(flags.from_trace)) {
     if (trace.step.empty()) continue;
     Watch watch(stderr, tokenizer ? &*tokenizer : nullptr, is_greedy(trace), flags.pace_ms);
     for (int step = 0; step < trace.step.back(); ++step) watch.show(until(trace, step), false);

@@ -12,6 +12,7 @@ namespace pardec {
 /// replay it (design, section 5: the contract of `--trace`).
 struct Trace {
   std::string request, decoder;
+  std::string arm;    ///< of an experiment, whose label the engine does not know; else empty
   std::string model;  ///< "draft" for a draft network's rows; empty: the network's own
   std::vector<Token> tokens;
   std::vector<int> position;

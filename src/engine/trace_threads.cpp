@@ -70,6 +70,7 @@ Trace parse_trace(const Json& json, const std::string& where) {
   Trace t;
   t.request = read.required<std::string>("request");
   t.decoder = read.required<std::string>("decoder");
+  t.arm = read.optional<std::string>("arm", "");
   t.model = read.optional<std::string>("model", "");
   try {
     t.tokens = read.any("tokens").get<Tokens>();

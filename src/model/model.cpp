@@ -13,8 +13,6 @@
 
 namespace pardec {
 
-namespace {
-
 at::ScalarType scalar_type(Dtype dtype) {
   switch (dtype) {
     case Dtype::fp32:
@@ -26,6 +24,8 @@ at::ScalarType scalar_type(Dtype dtype) {
   }
   throw std::logic_error("unknown Dtype");
 }
+
+namespace {
 
 at::ScalarType scalar_type(StoredType type) {
   switch (type) {
@@ -235,7 +235,6 @@ Model::~Model() = default;
 
 const ModelConfig& Model::config() const { return network_->config; }
 const Model::Options& Model::options() const { return network_->options; }
-
 
 std::int64_t Model::weight_bytes() const {
   std::int64_t sum = 0;

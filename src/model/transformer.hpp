@@ -17,6 +17,8 @@
 
 namespace pardec {
 
+at::ScalarType scalar_type(Dtype dtype);
+
 struct Linear {
   at::Tensor weight;  ///< [out, in]
   at::Tensor bias;    ///< [out], or undefined

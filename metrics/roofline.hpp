@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+/// What a forward pass takes at least on a machine: the larger of the time to move what it must
+/// read and write, and the time to compute (the roofline). Pure functions.
+namespace pardec {
+
+/// A machine by its two limits.
+struct Hardware {
+  std::string name, source;
+  double bytes_per_second = 0;  ///< of its memory
+  double flop_per_second = 0;   ///< dense, of the network's type
+};
+
+/// A network by what a pass over it moves and computes; counts of values.
+struct NetworkSize {
+  double layer_weights = 0;    ///< of all layers
+  double head_weights = 0;     ///< of the head, tied or not
+  double hidden = 0;           ///< read of the embedding for each row
+  double cached_per_row = 0;   ///< keys and values of all layers
+  double attention_flops = 0;  ///< for one query and one key, all layers and heads
+  double bytes_per_value = 0;
+};
+
+/// What is fed and asked in one pass, summed over the sequences in it.
+struct PassWork {
+  std::int64_t rows = 0;       ///< fed
+  std::int64_t head_rows = 0;  ///< of which logits are read
+  std::int64_t cached = 0;     ///< rows of the cache that some row sees, once for each sequence
+  std::int64_t pairs = 0;      ///< of a row and one that it sees
+  PassWork& operator+=(const PassWork& other);
+};
+
+struct PassBound {
+  double memory_seconds = 0, compute_seconds = 0;
+  double seconds() const {
+    return memory_seconds > compute_seconds ? memory_seconds : compute_seconds;
+  }
+};
+
+/// Memory: all weights once (the head's where logits are read), each row's embedding, the cached
+/// keys and values that are seen, and those of the new rows written. Compute: two operations a
+/// weight and row, and attention's. Activations are taken to stay in caches.
+PassBound pass_bound(const PassWork& work, const NetworkSize& network, const Hardware& hardware);
+
+}  // namespace pardec

@@ -1,0 +1,54 @@
+#include "src/model/machine.hpp"
+
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <vector>
+
+#include "src/model/transformer.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr int kRepeats = 5;
+constexpr std::int64_t kWords = std::int64_t{32} << 20;  // of 8 bytes: 256 MiB
+
+/// Seconds of the fastest run; the first of them warms up.
+template <typename Run>
+double fastest(Run&& run) {
+  run();
+  double best = 1e300;
+  for (int i = 0; i < kRepeats; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    run();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, took.count());
+  }
+  return best;
+}
+
+}  // namespace
+
+MachineSpeed measure_machine(Dtype dtype) {
+  const std::vector<std::uint64_t> words(static_cast<size_t>(kWords), 1);
+  std::atomic<std::uint64_t> sum{0};  // so that the reading is not left out
+  const double reading = fastest([&] {
+    at::parallel_for(0, kWords, kWords / 64, [&](std::int64_t begin, std::int64_t end) {
+      std::uint64_t part = 0;
+      for (std::int64_t i = begin; i < end; ++i) part += words[static_cast<size_t>(i)];
+      sum += part;
+    });
+  });
+
+  const c10::NoGradGuard no_grad;
+  constexpr std::int64_t kRows = 512, kWidth = 2048;
+  const auto options = at::TensorOptions().dtype(scalar_type(dtype));
+  const at::Tensor x = at::ones({kRows, kWidth}, options), w = at::ones({kWidth, kWidth}, options);
+  const double computing = fastest([&] { at::linear(x, w); });
+  return {8.0 * kWords / reading, 2.0 * kRows * kWidth * kWidth / computing};
+}
+
+}  // namespace pardec

@@ -1,0 +1,104 @@
+"""`roofline`: bounds of traced passes, against a count of one's own over the same trace; and what is asked wrongly.
+
+Usage: roofline_test.py PROGRAM
+"""
+import collections
+import json
+import math
+import sys
+
+from harness import ROOT, Checks, scratch
+
+QUICKSTART = ROOT / "experiments" / "quickstart"
+
+
+def unfolded(items):
+    return {row for item in items for row in (range(*item) if isinstance(item, list) else (item,))}
+
+
+def passes(trace):
+    """[(rows, rows with logits, cached rows that are seen, pairs)] of each pass."""
+    work = collections.defaultdict(lambda: [0, 0, set(), 0])
+    for row, step in enumerate(trace["step"]):
+        seen = unfolded(trace["visible"][row])
+        one = work[step]
+        one[0] += 1
+        one[1] += trace["predicts"][row] is not None
+        one[2] |= {key for key in seen if trace["step"][key] < step}
+        one[3] += len(seen)
+    return [(rows, logits, len(cached), pairs) for _, (rows, logits, cached, pairs) in sorted(work.items())]
+
+
+def seconds(work, config, bandwidth, speed, size):
+    rows, logits, cached, pairs = work
+    hidden, layers, inner = config["hidden_size"], config["num_hidden_layers"], config["intermediate_size"]
+    heads, kv, dim = config["num_attention_heads"], config["num_key_value_heads"], config["head_dim"]
+    layer = hidden * dim * (2 * heads + 2 * kv) + 3 * hidden * inner + 2 * hidden
+    weights, head = layers * layer + hidden, hidden * config["vocab_size"]
+    memory = size * (weights + (head if logits else 0) + hidden * rows + 2 * layers * kv * dim * (cached + rows)) / bandwidth
+    compute = (2 * weights * rows + 2 * head * logits + 4 * layers * heads * dim * pairs) / speed
+    return max(memory, compute), memory >= compute
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        pardec.good("run", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--arm", "one=ar", "--arm", "many=hpd,stack=2", "--arm",
+                    "draft=speculative", "--arm", "again=hpd,stack=3", "--dataset", "oa-mine", "--limit", 5, "--trace", "t.jsonl", "--db", "t.sqlite", "--warmup", 1,
+                    "--progress", "none", "--baseline", "one")
+        traces = [json.loads(line) for line in (pardec.folder / "t.jsonl").read_text().splitlines()]
+        by_arm = collections.defaultdict(list)
+        for trace in traces:
+            by_arm[trace["arm"]].append(trace)
+        check(set(by_arm) == {"one", "many", "draft", "again"} and len(by_arm["one"]) == 5, f"the trace names arms: { {k: len(v) for k, v in by_arm.items()} }")
+        machine = {"name": "a machine", "bandwidth_gb_s": 30, "tflop_s": {"bf16": 0.05, "fp32": 0.02}}
+        (pardec.folder / "machine.json").write_text(json.dumps(machine))
+        call = ["roofline", "--trace", "t.jsonl", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--baseline", "one", "--hardware"]
+        configs = {part: json.loads((QUICKSTART / part / "config.json").read_text()) for part in ("model", "draft")}
+        for dtype, size, batch in (("bf16", 2, 1), ("fp32", 4, 1), ("bf16", 2, 3)):
+            table = json.loads(pardec.good(*call, "machine.json", "--dtype", dtype, "--batch-size", batch, "--format", "json"))
+            rows = {row["arm"]: row for row in table["rows"]}
+            total = {}
+            for arm, of_arm in by_arm.items():
+                total[arm] = bound_by_memory = count = 0
+                for part in ("model", "draft"):
+                    own = [passes(trace) for trace in of_arm if trace.get("model", "") == ("draft" if part == "draft" else "")]
+                    for begin in range(0, len(own), batch):
+                        group = own[begin:begin + batch]
+                        for step in range(max(map(len, group))):
+                            work = [sum(values) for values in zip(*(one[step] for one in group if step < len(one)))]
+                            least, memory = seconds(work, configs[part], 30e9, machine["tflop_s"][dtype] * 1e12, size)
+                            total[arm] += least
+                            bound_by_memory += least if memory else 0
+                            count += part == "model"
+                row = rows[arm]
+                check(math.isclose(row["seconds"], total[arm], rel_tol=1e-9), f"{dtype} {batch} {arm}: {row['seconds']} s, counted {total[arm]}")
+                check(math.isclose(row["memory_bound"], bound_by_memory / total[arm], rel_tol=1e-9, abs_tol=1e-12), f"{dtype} {batch} {arm}: {row}")
+                chosen = sum(len(t["emitted"]) for t in of_arm if not t.get("model"))
+                check(row["passes"] == count and row["chosen"] == chosen, f"{dtype} {batch} {arm}: {count} passes, {chosen} chosen: {row}")
+            for arm in by_arm:
+                check(math.isclose(rows[arm]["speedup"], total["one"] / total[arm], rel_tol=1e-9), f"{dtype} {batch} {arm}: speedup {rows[arm]['speedup']}")
+
+        request = by_arm["one"][0]["request"]
+        listed = json.loads(pardec.good(*call, "machine.json", "--passes", request, "--format", "json"))["rows"]
+        wanted = [(t["arm"], *work[:3]) for t in traces if t["request"] == request and not t.get("model") for work in passes(t)]
+        check([(r["arm"], r["rows"], r["logits"], r["cached"]) for r in listed] == wanted, f"passes: {listed[:3]} ... {wanted[:3]}")
+
+        known = json.loads(pardec.good(*call[:4], QUICKSTART / "model.json", *call[5:], "here,a800,h100,h200,l40s", "--format", "json"))
+        check(len(known["rows"]) == 5 * len(by_arm) and all(r["seconds"] > 0 for r in known["rows"]), "all machines that are known, and this one")
+
+        for wrong, said in ((["l40"], "did you mean 'l40s'"), (["machine.json", "--dtype", "fp64"], "has no 'fp64'"), (["machine.json", "--passes", "nobody"], "no request 'nobody'"),
+                            (["none.json"], "none.json"), (["machine.json", "--batch-size", 0], "--batch-size is 0")):
+            ran = pardec(*call, *wrong)
+            check(ran.returncode == 2 and said in ran.stderr, f"{wrong}: exit {ran.returncode}: {ran.stderr}")
+        ran = pardec("roofline", "--trace", "t.jsonl", "--model", QUICKSTART / "model", "--hardware", "h100")
+        check(ran.returncode == 2 and "--draft-model" in ran.stderr, f"drafts without their network: {ran.stderr}")
+        (pardec.folder / "machine.json").write_text(json.dumps({**machine, "bandwidth": 1}))
+        check("unknown" in pardec(*call, "machine.json").stderr, "a key of the hardware file that nobody asks for")
+        lonely = json.loads(pardec.good(*call[:-3], "--hardware", "h100", "--format", "json"))
+        check(all(r["speedup"] is None for r in lonely["rows"]) and any("no arm of the trace is 'ar'" in n for n in lonely["notes"]), "no baseline in the trace")
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
