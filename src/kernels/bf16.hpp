@@ -1,0 +1,22 @@
+#pragma once
+#include <cstdint>
+
+namespace pardec {
+
+// Of internal linkage, with built-ins in place of std::bit_cast: the kernels are compiled once for
+// each instruction set, and the linker must not take one set's copy of a function for all.
+
+/// bf16 is the upper half of a float32.
+static inline float widen(std::uint16_t x) {
+  return __builtin_bit_cast(float, std::uint32_t{x} << 16);
+}
+
+/// To nearest, ties to even; NaN stays NaN. Without a branch, so that loops over it vectorise.
+static inline std::uint16_t narrow(float x) {
+  const auto bits = __builtin_bit_cast(std::uint32_t, x);
+  const std::uint32_t rounded = (bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16;
+  const std::uint32_t quiet = bits >> 16 | 0x40u;
+  return static_cast<std::uint16_t>((bits & 0x7FFFFFFFu) > 0x7F800000u ? quiet : rounded);
+}
+
+}  // namespace pardec

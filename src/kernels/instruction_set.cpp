@@ -1,0 +1,35 @@
+#include "src/kernels/instruction_set.hpp"
+
+#include <stdexcept>
+
+namespace pardec {
+
+std::string_view name(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::generic:
+      return "generic";
+    case InstructionSet::avx2:
+      return "avx2";
+    case InstructionSet::avx512_bf16:
+      return "avx512_bf16";
+  }
+  throw std::logic_error("unknown InstructionSet");
+}
+
+std::vector<InstructionSet> instruction_sets() {
+  std::vector<InstructionSet> sets{InstructionSet::generic};
+#ifdef PARDEC_X86_KERNELS
+  // The compiler's own look at cpuid; it asks the system whether the registers are saved, too.
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    sets.push_back(InstructionSet::avx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bf16"))
+    sets.push_back(InstructionSet::avx512_bf16);
+#endif
+  return sets;
+}
+
+InstructionSet widest_instruction_set() { return instruction_sets().back(); }
+
+}  // namespace pardec

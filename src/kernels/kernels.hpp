@@ -1,0 +1,83 @@
+#pragma once
+#include <cstdint>
+
+#include "src/kernels/instruction_set.hpp"
+#include "src/kernels/packed_matrix.hpp"
+
+namespace pardec {
+
+// The CPU's inner loops: plain pointers in, no allocation, no thread, no exception. bf16 is the
+// upper half of a float32; sums are float32, and a result is rounded once, to nearest even. A
+// result never depends on how many rows are computed together, nor on how the work is cut up.
+
+/// x times the transpose of packed weights.
+struct Product {
+  PackedMatrix weights;
+  const std::uint16_t* x = nullptr;  ///< [rows, x_stride] bf16; the first `inputs` of a row count
+  std::int64_t rows = 0, x_stride = 0;
+  const float* bias = nullptr;  ///< by output, in the panels' order, whole panels; null: none
+  enum class Finish {
+    store,   ///< out [rows, out_stride] float32 = sum + bias
+    add,     ///< out += sum + bias
+    swiglu,  ///< gated [rows, out_stride] bf16 = silu(a) * b, where a panel has 16 outputs a and
+             ///< their 16 b: column 16 p + j of `gated` is from panel p
+  } finish = Finish::store;
+  float* out = nullptr;
+  std::uint16_t* gated = nullptr;
+  std::int64_t out_stride = 0;
+};
+
+/// Attention of some queries of one sequence to the keys of one head.
+struct Attention {
+  const std::uint16_t* queries = nullptr;  ///< token t, head g: [dim] at t * stride + g * dim
+  std::uint16_t* out = nullptr;            ///< the same places
+  std::int64_t tokens = 0, group = 0;      ///< queries, and heads that share the keys
+  std::int64_t stride = 0, dim = 0;        ///< dim: even
+  const std::uint16_t *keys = nullptr, *values = nullptr;  ///< [end, dim]
+  std::int64_t end = 0;
+  /// A token's [mask_stride] words: bit k % 32 of word k / 32 says whether it sees key k. Bits from
+  /// `end` on are zero. A token that sees nothing gets zeros.
+  const std::uint32_t* mask = nullptr;
+  std::int64_t mask_stride = 0;
+  float scale = 1;  ///< of query times key
+};
+
+/// Floats of scratch that an Attention of that shape needs, 64-byte aligned.
+std::int64_t attention_scratch(std::int64_t tokens, std::int64_t group, std::int64_t dim);
+
+/// The two largest of some values; the first of equal ones counts as the larger.
+struct TopTwo {
+  std::int64_t best = 0, second = 0;
+  float best_value = 0, second_value = 0;
+};
+
+struct Kernels {
+  /// Panels [begin, end) of the product.
+  void (*multiply)(const Product& product, std::int64_t begin, std::int64_t end);
+
+  /// Packs up to 32 rows of [inputs] bf16 into one panel; null rows become zeros.
+  void (*pack_panel)(const std::uint16_t* const* rows, std::int64_t inputs, std::uint16_t* panel);
+
+  void (*attend)(const Attention& attention, float* scratch);
+
+  /// out = weight * x / sqrt(mean(x^2) + eps), [size]; rounded to bf16, or not.
+  void (*rms_norm)(const float* x, const float* weight, std::int64_t size, float eps,
+                   std::uint16_t* out);
+  void (*rms_norm_wide)(const float* x, const float* weight, std::int64_t size, float eps,
+                        float* out);
+
+  /// Rotary embedding of a head of [2 half]: the pairs that turn together are half a head apart.
+  void (*rotate)(const float* x, const float* cos, const float* sin, std::int64_t half,
+                 std::uint16_t* out);
+
+  /// bf16(x), [size]
+  void (*narrow)(const float* x, std::int64_t size, std::uint16_t* out);
+
+  /// REQUIRES: size >= 2.
+  TopTwo (*top_two)(const float* x, std::int64_t size);
+};
+
+/// REQUIRES: `set` is one of instruction_sets(); otherwise std::logic_error.
+const Kernels& kernels(InstructionSet set);
+
+}  // namespace pardec

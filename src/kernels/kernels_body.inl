@@ -1,0 +1,285 @@
+// The kernels over the primitives of one instruction set; included by each set's source inside
+// namespace pardec, after it has defined, in an unnamed namespace,
+//   kMostRows                                   rows of x that `accumulate` takes at once
+//   accumulate(rows, panel, x, x_stride, pairs, sums, first, ahead, ahead_step)
+//       sums[r][32] (= where first, else +=) x[r] times the panel; prefetches a line at ahead,
+//       ahead + ahead_step, ... with each pair
+//   pack_panel(rows, inputs, panel)             as Kernels::pack_panel
+//   pack_value_pairs(values, stride, keys, dim, panels)
+// Plain loops: the compiler vectorises them with the flags of the source.
+
+namespace {
+
+static inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+static inline std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// e^x for x in [-87, 88], beyond it the value at the border: 2^n times the Taylor polynomial of
+/// degree 7 at |r| <= ln(2) / 2, whose remainder is below 6e-9 of the result.
+static inline float exponential(float x) {
+  x = x < -87.0f ? -87.0f : x;
+  x = x > 88.0f ? 88.0f : x;
+  constexpr float kShift = 12582912.0f;  // 1.5 * 2^23: adding it rounds to whole numbers
+  const float n = (x * 1.44269504f + kShift) - kShift;
+  // ln(2) in two parts, the first short enough that n times it is exact.
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float p = 1.0f / 5040;
+  p = p * r + 1.0f / 720;
+  p = p * r + 1.0f / 120;
+  p = p * r + 1.0f / 24;
+  p = p * r + 1.0f / 6;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  const auto power = static_cast<std::uint32_t>(static_cast<std::int32_t>(n) + 127) << 23;
+  return p * __builtin_bit_cast(float, power);
+}
+
+// ---- products ----
+
+constexpr std::int64_t kRowBlock = 256;    // rows whose sums of a panel wait in the cache
+constexpr std::int64_t kInputBlock = 512;  // inputs of a panel that stay there from row to row
+constexpr std::int64_t kAhead = 4096;      // bytes that a single group of rows prefetches ahead
+
+/// sums[rows][32] (= where first, else +=) over a block of inputs, rows in groups of nearly equal
+/// size. Each group prefetches its share of the memory that comes after the block, so that it
+/// streams while the block is computed on.
+void accumulate_block(const std::uint16_t* panel, const std::uint16_t* x, std::int64_t rows,
+                      std::int64_t x_stride, std::int64_t pairs, float* sums, bool first) {
+  const std::int64_t groups = divided_up(rows, kMostRows), bytes = pairs * 4 * kPanel;
+  const std::uintptr_t here = reinterpret_cast<std::uintptr_t>(panel);
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t begin = rows * g / groups, end = rows * (g + 1) / groups;
+    const std::uintptr_t ahead =
+        here + static_cast<std::uintptr_t>(groups == 1 ? kAhead : bytes + bytes * g / groups);
+    accumulate(end - begin, panel, x + begin * x_stride, x_stride, pairs, sums + begin * kPanel,
+               first, ahead, static_cast<std::uintptr_t>(4 * kPanel / groups));
+  }
+}
+
+/// All of them: sums[rows][32] = x times the panel.
+void accumulate_panel(const PackedMatrix& w, std::int64_t p, const std::uint16_t* x,
+                      std::int64_t rows, std::int64_t x_stride, float* sums) {
+  const std::uint16_t* panel = w.panel(p);
+  const std::int64_t even = w.inputs / 2 * 2;
+  for (std::int64_t k = 0; k < even; k += kInputBlock)
+    accumulate_block(panel + k * kPanel, x + k, rows, x_stride, smaller(kInputBlock, even - k) / 2,
+                     sums, k == 0);
+  if (w.inputs == even) return;
+  // The last input has no partner, and what lies behind it is not ours to read.
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::uint16_t last[2] = {x[r * x_stride + even], 0};
+    accumulate_block(panel + even * kPanel, last, 1, 2, 1, sums + r * kPanel, even == 0);
+  }
+}
+
+void finish_swiglu(const Product& product, std::int64_t p, std::int64_t row, std::int64_t rows,
+                   const float* sums) {
+  constexpr std::int64_t kHalf = kPanel / 2;
+  const float* bias = product.bias ? product.bias + p * kPanel : nullptr;
+  const std::int64_t width = smaller(kHalf, product.weights.outputs / 2 - p * kHalf);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    float sum[kPanel];
+    for (std::int64_t j = 0; j < kPanel; ++j) sum[j] = sums[r * kPanel + j];
+    if (bias)
+      for (std::int64_t j = 0; j < kPanel; ++j) sum[j] += bias[j];
+    std::uint16_t result[kHalf];
+#pragma omp simd
+    for (std::int64_t j = 0; j < kHalf; ++j)
+      result[j] = narrow(sum[j] / (1.0f + exponential(-sum[j])) * sum[kHalf + j]);
+    std::uint16_t* out = product.gated + (row + r) * product.out_stride + p * kHalf;
+    if (width == kHalf)
+      __builtin_memcpy(out, result, sizeof result);
+    else
+      for (std::int64_t j = 0; j < width; ++j) out[j] = result[j];
+  }
+}
+
+void finish_wide(const Product& product, std::int64_t p, std::int64_t row, std::int64_t rows,
+                 const float* sums) {
+  const float* bias = product.bias ? product.bias + p * kPanel : nullptr;
+  const std::int64_t width = smaller(kPanel, product.weights.outputs - p * kPanel);
+  const bool add = product.finish == Product::Finish::add;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const float* sum = sums + r * kPanel;
+    float* out = product.out + (row + r) * product.out_stride + p * kPanel;
+    if (bias && add)
+      for (std::int64_t j = 0; j < width; ++j) out[j] += sum[j] + bias[j];
+    else if (bias)
+      for (std::int64_t j = 0; j < width; ++j) out[j] = sum[j] + bias[j];
+    else if (add)
+      for (std::int64_t j = 0; j < width; ++j) out[j] += sum[j];
+    else
+      for (std::int64_t j = 0; j < width; ++j) out[j] = sum[j];
+  }
+}
+
+void multiply(const Product& product, std::int64_t begin, std::int64_t end) {
+  alignas(64) float sums[kRowBlock * kPanel];
+  for (std::int64_t row = 0; row < product.rows; row += kRowBlock) {
+    const std::int64_t rows = smaller(kRowBlock, product.rows - row);
+    for (std::int64_t p = begin; p < end; ++p) {
+      accumulate_panel(product.weights, p, product.x + row * product.x_stride, rows,
+                       product.x_stride, sums);
+      if (product.finish == Product::Finish::swiglu)
+        finish_swiglu(product, p, row, rows, sums);
+      else
+        finish_wide(product, p, row, rows, sums);
+    }
+  }
+}
+
+// ---- attention ----
+
+/// Scratch of an Attention, carved out of one piece. `rows` = tokens * group; panels of `dim`.
+struct AttentionScratch {
+  std::int64_t rows, panels;
+  float* mixed;            // [panels][rows][32]: sum of weight times value so far
+  float* scores;           // [rows][32]
+  float *largest, *total;  // [rows]: largest score so far, sum of weights so far
+  std::uint16_t* queries;  // [rows][dim]
+  std::uint16_t* weights;  // [rows][2][32]: upper and lower half of a weight
+  std::uint16_t* keys;     // a panel of 32 keys: [dim / 2][32][2]
+  std::uint16_t* values;   // [panels][16][32][2]: panels of 32 columns, inputs are keys
+
+  AttentionScratch(const Attention& a, float* at)
+      : rows(a.tokens * a.group), panels(divided_up(a.dim, kPanel)) {
+    mixed = at, at += panels * rows * kPanel;
+    scores = at, at += rows * kPanel;
+    keys = reinterpret_cast<std::uint16_t*>(at), at += a.dim / 2 * kPanel;
+    values = reinterpret_cast<std::uint16_t*>(at), at += panels * kPanel / 2 * kPanel;
+    weights = reinterpret_cast<std::uint16_t*>(at), at += rows * kPanel;
+    queries = reinterpret_cast<std::uint16_t*>(at), at += rows * a.dim / 2;
+    largest = at, at += rows;
+    total = at;
+  }
+};
+
+constexpr float kNothing = -3.0e38f;  // below any score
+
+/// Scores of 32 keys become weights; what was mixed before is scaled to the new largest score.
+void weigh(const AttentionScratch& s, std::int64_t row, std::uint32_t mask, float scale) {
+  std::uint16_t* upper = s.weights + row * 2 * kPanel;
+  std::uint16_t* lower = upper + kPanel;
+  if (mask == 0) {
+    for (std::int64_t k = 0; k < 2 * kPanel; ++k) upper[k] = 0;
+    return;
+  }
+  const float* scores = s.scores + row * kPanel;
+  float seen[kPanel];
+  float largest = s.largest[row];
+  for (std::uint32_t k = 0; k < kPanel; ++k)
+    seen[k] = mask >> k & 1u ? scores[k] * scale : kNothing;
+#pragma omp simd reduction(max : largest)
+  for (std::int64_t k = 0; k < kPanel; ++k) largest = seen[k] > largest ? seen[k] : largest;
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t k = 0; k < kPanel; ++k) {
+    const float weight = seen[k] == kNothing ? 0.0f : exponential(seen[k] - largest);
+    sum += weight;
+    upper[k] = narrow(weight);
+    lower[k] = narrow(weight - widen(upper[k]));
+  }
+  if (largest > s.largest[row]) {
+    const float fade = s.largest[row] == kNothing ? 0.0f : exponential(s.largest[row] - largest);
+    s.largest[row] = largest;
+    s.total[row] *= fade;
+    for (std::int64_t p = 0; p < s.panels; ++p) {
+      float* mixed = s.mixed + (p * s.rows + row) * kPanel;
+      for (std::int64_t j = 0; j < kPanel; ++j) mixed[j] *= fade;
+    }
+  }
+  s.total[row] += sum;
+}
+
+/// One block of 32 keys after the other, with a running largest score; blocks that no token sees
+/// are skipped. Weights keep 16 bits: two products of bf16 each.
+void attend(const Attention& a, float* scratch) {
+  const AttentionScratch s(a, scratch);
+  for (std::int64_t row = 0; row < s.rows; ++row) {
+    const std::uint16_t* query = a.queries + row / a.group * a.stride + row % a.group * a.dim;
+    for (std::int64_t j = 0; j < a.dim; ++j) s.queries[row * a.dim + j] = query[j];
+    s.largest[row] = kNothing;
+    s.total[row] = 0;
+  }
+  for (std::int64_t i = 0; i < s.panels * s.rows * kPanel; ++i) s.mixed[i] = 0;
+  for (std::int64_t block = 0; block * kPanel < a.end; ++block) {
+    std::uint32_t any = 0;
+    for (std::int64_t t = 0; t < a.tokens; ++t) any |= a.mask[t * a.mask_stride + block];
+    if (any == 0) continue;
+    const std::int64_t first = block * kPanel, count = smaller(kPanel, a.end - first);
+    const std::uint16_t* keys[kPanel];
+    for (std::int64_t k = 0; k < kPanel; ++k)
+      keys[k] = k < count ? a.keys + (first + k) * a.dim : nullptr;
+    pack_panel(keys, a.dim, s.keys);
+    accumulate_block(s.keys, s.queries, s.rows, a.dim, a.dim / 2, s.scores, true);
+    for (std::int64_t row = 0; row < s.rows; ++row)
+      weigh(s, row, a.mask[row / a.group * a.mask_stride + block], a.scale);
+    pack_value_pairs(a.values + first * a.dim, count, a.dim, s.values);
+    for (std::int64_t p = 0; p < s.panels; ++p)
+      for (const std::int64_t half : {0, 1})
+        accumulate_block(s.values + p * kPanel / 2 * 2 * kPanel, s.weights + half * kPanel, s.rows,
+                         2 * kPanel, kPanel / 2, s.mixed + p * s.rows * kPanel, false);
+  }
+  for (std::int64_t row = 0; row < s.rows; ++row) {
+    const float share = s.total[row] > 0 ? 1.0f / s.total[row] : 0.0f;
+    std::uint16_t* out = a.out + row / a.group * a.stride + row % a.group * a.dim;
+    for (std::int64_t p = 0; p < s.panels; ++p) {
+      const float* mixed = s.mixed + (p * s.rows + row) * kPanel;
+      for (std::int64_t j = 0; j < smaller(kPanel, a.dim - p * kPanel); ++j)
+        out[p * kPanel + j] = narrow(mixed[j] * share);
+    }
+  }
+}
+
+// ---- rows ----
+
+static inline float norm_factor(const float* x, std::int64_t size, float eps) {
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t i = 0; i < size; ++i) sum += x[i] * x[i];
+  return 1.0f / __builtin_sqrtf(sum / static_cast<float>(size) + eps);
+}
+
+void rms_norm(const float* x, const float* weight, std::int64_t size, float eps,
+              std::uint16_t* out) {
+  const float factor = norm_factor(x, size, eps);
+  for (std::int64_t i = 0; i < size; ++i) out[i] = narrow(weight[i] * (x[i] * factor));
+}
+
+void rms_norm_wide(const float* x, const float* weight, std::int64_t size, float eps, float* out) {
+  const float factor = norm_factor(x, size, eps);
+  for (std::int64_t i = 0; i < size; ++i) out[i] = weight[i] * (x[i] * factor);
+}
+
+void rotate(const float* x, const float* cos, const float* sin, std::int64_t half,
+            std::uint16_t* out) {
+  for (std::int64_t i = 0; i < half; ++i) out[i] = narrow(x[i] * cos[i] - x[half + i] * sin[i]);
+  for (std::int64_t i = 0; i < half; ++i)
+    out[half + i] = narrow(x[half + i] * cos[i] + x[i] * sin[i]);
+}
+
+void narrow_row(const float* x, std::int64_t size, std::uint16_t* out) {
+  for (std::int64_t i = 0; i < size; ++i) out[i] = narrow(x[i]);
+}
+
+TopTwo top_two(const float* x, std::int64_t size) {
+  TopTwo top{0, 1, x[0], x[1]};
+  if (x[1] > x[0]) top = {1, 0, x[1], x[0]};
+  constexpr std::int64_t kStride = 256;
+  for (std::int64_t begin = 2; begin < size; begin += kStride) {
+    const std::int64_t end = smaller(size, begin + kStride);
+    float largest = x[begin];
+#pragma omp simd reduction(max : largest)
+    for (std::int64_t i = begin; i < end; ++i) largest = x[i] > largest ? x[i] : largest;
+    if (largest <= top.second_value) continue;  // few stretches hold one of the two
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (x[i] > top.best_value)
+        top = {i, top.best, x[i], top.best_value};
+      else if (x[i] > top.second_value)
+        top.second = i, top.second_value = x[i];
+    }
+  }
+  return top;
+}
+
+}  // namespace
