@@ -2,6 +2,7 @@
 #include <cstring>
 #include <limits>
 
+#include "src/kernels/kernels.hpp"
 #include "src/model/transformer.hpp"
 
 namespace pardec {
@@ -30,9 +31,29 @@ at::Tensor strike_banned(const at::Tensor& logits, std::span<const OutputRequest
   return struck;
 }
 
+/// The same as top_two, in one pass over the logits.
+at::Tensor top_two_floats(const at::Tensor& logits) {
+  const Kernels& k = kernels(widest_instruction_set());
+  const std::int64_t vocab = logits.size(1);
+  const at::Tensor result = at::empty({logits.size(0), 4}, at::kDouble);
+  const float* from = logits.const_data_ptr<float>();
+  double* out = result.mutable_data_ptr<double>();
+  at::parallel_for(0, logits.size(0), 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const TopTwo top = k.top_two(from + row * vocab, vocab);
+      const double values[] = {static_cast<double>(top.best), static_cast<double>(top.second),
+                               top.best_value, top.second_value};
+      std::copy(values, values + 4, out + row * 4);
+    }
+  });
+  return result;
+}
+
 /// [m, 4] float64: best id, second id, best logit, second logit. `max` gives the first of equal
 /// values on every device, which `topk` does not promise.
 at::Tensor top_two(const at::Tensor& logits) {
+  if (logits.is_cpu() && logits.scalar_type() == at::kFloat && logits.size(1) >= 2)
+    return top_two_floats(logits.contiguous());
   const auto [best_logit, best] = at::max(logits, 1, /*keepdim=*/true);
   const auto [second_logit, second] =
       at::max(logits.scatter(1, best, kStruck), 1, /*keepdim=*/true);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "src/model/packed_network.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/rope_frequencies.hpp"
 #include "src/model/safetensors.hpp"
@@ -69,7 +70,8 @@ at::Tensor to_tensor(const CheckpointFiles::Entry& entry, at::ScalarType type, a
           static_cast<std::uintptr_t>(size_of(entry.tensor.type)) ==
       0) {
     tensor = at::from_blob(
-        bytes.data(), entry.tensor.shape, [mapping = entry.mapping](void*) {}, options);
+        bytes.data(), entry.tensor.shape,
+        [mapping = entry.mapping, bytes](void*) { mapping->release(bytes); }, options);
   } else {
     tensor = at::empty(entry.tensor.shape, options);
     std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
@@ -209,6 +211,9 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
     assign_weights(*network, load_tensors(*network, CheckpointFiles(folder)));
     network->extra_heads = load_extra_heads(*network, folder / kExtraHeadsFile);
     network->inverse_frequencies = inverse_frequencies(network->config).to(network->device);
+    if (PackedNetwork::fits(*network))
+      network->packed =
+          PackedNetwork::take(*network, options.instruction_set.value_or(widest_instruction_set()));
   }
   return Model(std::move(network));
 }
@@ -237,10 +242,8 @@ const ModelConfig& Model::config() const { return network_->config; }
 const Model::Options& Model::options() const { return network_->options; }
 
 std::int64_t Model::weight_bytes() const {
-  std::int64_t sum = 0;
-  for (const auto& [name, tensor] : network_->named_parameters())
-    sum += static_cast<std::int64_t>(tensor.nbytes());
-  return sum;
+  return parameter_count(network_->config) *
+         static_cast<std::int64_t>(at::elementSize(network_->type));
 }
 
 }  // namespace pardec

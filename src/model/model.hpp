@@ -2,10 +2,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "src/kernels/instruction_set.hpp"
 #include "src/model/config.hpp"
 #include "src/model/kv_cache.hpp"
 #include "src/model/visibility.hpp"
@@ -92,6 +94,8 @@ class Model {
   struct Options {
     Dtype dtype = Dtype::fp32;
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
+    /// Of the CPU's kernels, which bf16 networks run on; by default the widest there is.
+    std::optional<InstructionSet> instruction_set;
   };
 
   /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or

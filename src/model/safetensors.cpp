@@ -192,6 +192,15 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
 
+void MappedFile::release(std::span<std::byte> part) const {
+  // Whole pages alone: the rest of the first and the last is another's.
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t last = (begin + part.size()) / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 void CheckpointFiles::add_file(const std::filesystem::path& file) {
   const auto mapping = std::make_shared<const MappedFile>(file);
   for (auto& [tensor_name, tensor] : parse_safetensors(mapping->bytes(), file.string())) {

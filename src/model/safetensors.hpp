@@ -44,6 +44,9 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   std::span<std::byte> bytes() const { return bytes_; }
+  /// `part` of it is not needed any more: its memory is given back. (Read again, it is what the
+  /// file has.)
+  void release(std::span<std::byte> part) const;
 
  private:
   std::span<std::byte> bytes_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include <c10/core/GradMode.h>
 
 #include "src/model/mask.hpp"
+#include "src/model/packed_network.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/skinny_attention.hpp"
 #include "src/support/error.hpp"
@@ -321,8 +323,16 @@ at::Tensor apply(const Layer& layer, const ModelConfig& config, const at::Tensor
   return apply_mlp(layer, config, apply_attention(layer, config, x, turn, attend));
 }
 
+/// What the heads read of x.
+at::Tensor final_norm(const Model::Network& network, const at::Tensor& x) {
+  return network.packed ? network.packed->normed(network, x)
+                        : rms_norm(x, network.final_norm, network.config.rms_norm_eps);
+}
+at::Tensor own_head(const Model::Network& network, const at::Tensor& z) {
+  return network.packed ? network.packed->head(z) : network.head(z);
+}
 at::Tensor output(const Model::Network& network, const at::Tensor& x) {
-  return network.head(rms_norm(x, network.final_norm, network.config.rms_norm_eps));
+  return own_head(network, final_norm(network, x));
 }
 
 void check_head(const Model::Network& network, const OutputRequest& output) {
@@ -336,17 +346,17 @@ at::Tensor output(const Model::Network& network, const at::Tensor& x,
                   const std::vector<int>& heads) {
   const std::set<int> used(heads.begin(), heads.end());
   if (used == std::set<int>{0}) return output(network, x);
-  const at::Tensor z = rms_norm(x, network.final_norm, network.config.rms_norm_eps);
-  at::Tensor result = at::empty({z.size(0), network.config.vocab_size}, z.options());
+  const at::Tensor z = final_norm(network, x);
+  at::Tensor result = at::empty({z.size(0), network.config.vocab_size}, x.options());
   for (const int head : used) {
     std::vector<std::int64_t> members;
     for (size_t i = 0; i < heads.size(); ++i)
       if (heads[i] == head) members.push_back(static_cast<std::int64_t>(i));
     const at::Tensor index = at::tensor(members, at::kLong).to(z.device());
     const at::Tensor rows = z.index_select(0, index);
-    result.index_copy_(
-        0, index,
-        head == 0 ? network.head(rows) : network.extra_heads[static_cast<size_t>(head) - 1](rows));
+    const at::Tensor logits = head == 0 ? own_head(network, rows)
+                                        : network.extra_heads[static_cast<size_t>(head) - 1](rows);
+    result.index_copy_(0, index, logits.to(result.scalar_type()));
   }
   return result;
 }
@@ -412,6 +422,12 @@ at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
   Rows rows;
   rows.add(tokens, labels);
   check_window(network.path, network.config.sliding_window, {}, labels, segments);
+  if (network.packed) {
+    KvCache::Storage cache(network);
+    cache.reserve(static_cast<int>(tokens.size()));
+    const NewRows all{&cache, tokens, labels, &segments};
+    return output(network, network.packed->layers(network, {&all, 1}, nullptr));
+  }
   auto plans = plans_for(network, {}, labels, segments);
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = at::embedding(network.embedding, on_device(network, rows.ids));
@@ -425,6 +441,7 @@ at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
 
 at::Tensor logits(const Model::Network& network, std::span<const PackedSequence> sequences,
                   const std::vector<std::int64_t>& wanted) {
+  if (network.packed) throw std::logic_error("a packed network cannot be trained");
   Rows rows;
   for (const PackedSequence& sequence : sequences) {
     check_rows(network, sequence.tokens, sequence.labels, *sequence.segments);
@@ -442,18 +459,18 @@ at::Tensor logits(const Model::Network& network, std::span<const PackedSequence>
   return output(network, x.index_select(0, on_device(network, wanted)));
 }
 
-at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps,
-                        const SkippedSublayers* skipped) {
-  check_steps(network, steps);
-  if (skipped && (skipped->attention.size() != network.layers.size() ||
-                  skipped->mlp.size() != network.layers.size()))
-    throw std::logic_error(str("sublayers of ", skipped->attention.size(),
-                               " layers are skipped in ", network.layers.size()));
-  // No graph, and no dispatch through autograd. (Not inference mode: its tensors could never be
-  // trained.)
-  const c10::NoGradGuard no_grad;
-  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+namespace {
 
+/// What the last layer makes of the rows of all steps, [n, hidden]; the caches have room for them.
+at::Tensor run_layers(const Model::Network& network, std::span<const SequenceStep> steps,
+                      const SkippedSublayers* skipped) {
+  if (network.packed) {
+    std::vector<NewRows> sequences;
+    for (const SequenceStep& step : steps)
+      if (!step.tokens.empty())
+        sequences.push_back({&step.cache->storage(), step.tokens, step.labels, step.segments});
+    return network.packed->layers(network, sequences, skipped);
+  }
   struct Part {
     KvCache::Storage* cache;
     std::int64_t begin, count;
@@ -461,24 +478,13 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
   };
   Rows rows;
   std::vector<Part> parts;
-  std::vector<std::int64_t> wanted;  // rows with an output
-  std::vector<int> heads;            // of each
   for (const SequenceStep& step : steps) {
-    const std::int64_t begin = std::ssize(rows.ids);
-    for (const OutputRequest& output : step.outputs) {
-      wanted.push_back(begin + output.index);
-      heads.push_back(output.head);
-    }
     if (step.tokens.empty()) continue;
     KvCache::Storage& cache = step.cache->storage();
-    cache.reserve(static_cast<int>(step.tokens.size()));
-    rows.add(step.tokens, step.labels);
-    parts.push_back({&cache, begin, std::ssize(step.tokens),
+    parts.push_back({&cache, std::ssize(rows.ids), std::ssize(step.tokens),
                      plans_for(network, cache.slots, step.labels, *step.segments)});
+    rows.add(step.tokens, step.labels);
   }
-  const at::TensorOptions options = at::TensorOptions().dtype(network.type).device(network.device);
-  if (parts.empty()) return at::empty({0, network.config.vocab_size}, options);
-
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = network.embedding.index_select(0, on_device(network, rows.ids));
   for (size_t i = 0; i < network.layers.size(); ++i) {
@@ -500,6 +506,38 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
       x = apply_attention(layer, network.config, x, turn, attend);
     if (!skipped || !skipped->mlp[i]) x = apply_mlp(layer, network.config, x);
   }
+  return x;
+}
+
+}  // namespace
+
+at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps,
+                        const SkippedSublayers* skipped) {
+  check_steps(network, steps);
+  if (skipped && (skipped->attention.size() != network.layers.size() ||
+                  skipped->mlp.size() != network.layers.size()))
+    throw std::logic_error(str("sublayers of ", skipped->attention.size(),
+                               " layers are skipped in ", network.layers.size()));
+  // No graph, and no dispatch through autograd. (Not inference mode: its tensors could never be
+  // trained.)
+  const c10::NoGradGuard no_grad;
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+
+  std::int64_t fed = 0;
+  std::vector<std::int64_t> wanted;  // rows with an output
+  std::vector<int> heads;            // of each
+  for (const SequenceStep& step : steps) {
+    for (const OutputRequest& output : step.outputs) {
+      wanted.push_back(fed + output.index);
+      heads.push_back(output.head);
+    }
+    fed += std::ssize(step.tokens);
+    if (!step.tokens.empty()) step.cache->storage().reserve(static_cast<int>(step.tokens.size()));
+  }
+  const at::TensorOptions options = at::TensorOptions().dtype(network.type).device(network.device);
+  if (fed == 0) return at::empty({0, network.config.vocab_size}, options);
+
+  at::Tensor x = run_layers(network, steps, skipped);
   std::int64_t begin = 0;
   for (const SequenceStep& step : steps) {
     const auto count = std::ssize(step.tokens);
@@ -508,7 +546,7 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
           std::make_shared<HiddenRows::Storage>(HiddenRows::Storage{x.narrow(0, begin, count)}));
     begin += count;
   }
-  if (wanted.size() != rows.ids.size() || !std::is_sorted(wanted.begin(), wanted.end()))
+  if (std::ssize(wanted) != fed || !std::is_sorted(wanted.begin(), wanted.end(), std::less_equal()))
     x = x.index_select(0, on_device(network, wanted));
   const at::Tensor result = wanted.empty() ? at::empty({0, network.config.vocab_size}, options)
                                            : output(network, x, heads);

@@ -18,6 +18,7 @@
 namespace pardec {
 
 at::ScalarType scalar_type(Dtype dtype);
+class PackedNetwork;
 
 struct Linear {
   at::Tensor weight;  ///< [out, in]
@@ -58,6 +59,9 @@ struct Model::Network {
   Linear head;                     ///< [vocab, hidden]; the embedding itself when tied
   at::Tensor inverse_frequencies;  ///< [head_dim / 2] float32, as transformers computes them
   std::vector<ExtraHead> extra_heads;
+  /// In its place for a loaded bf16 network on the CPU: the matrices above are undefined then, and
+  /// so is the embedding where it is the head.
+  std::shared_ptr<const PackedNetwork> packed;
 
   /// A network of `config` over given weights, by their checkpoint names, all of one dtype on one
   /// device; the tensors are shared, not copied. REQUIRES: every name of `parameters(config)`.

@@ -1,0 +1,466 @@
+#include "src/model/packed_network.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "src/kernels/bf16.hpp"
+#include "src/model/mask.hpp"
+#include "src/model/team.hpp"
+#include "src/model/transformer.hpp"
+
+namespace pardec {
+
+namespace {
+
+const std::uint16_t* bits(const at::Tensor& tensor) {
+  return reinterpret_cast<const std::uint16_t*>(tensor.const_data_ptr<at::BFloat16>());
+}
+std::uint16_t* mutable_bits(const at::Tensor& tensor) {
+  return reinterpret_cast<std::uint16_t*>(tensor.mutable_data_ptr<at::BFloat16>());
+}
+
+std::vector<float> floats(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  const at::Tensor wide = tensor.to(at::kFloat).contiguous();
+  return {wide.const_data_ptr<float>(), wide.const_data_ptr<float>() + wide.numel()};
+}
+
+const float* data_or_null(const std::vector<float>& values) {
+  return values.empty() ? nullptr : values.data();
+}
+
+/// Runs `work(member)` on all threads at once.
+template <typename Work>
+void run_team(const Work& work) {
+  const int shares = at::get_num_threads();
+  Team team(shares);
+  at::parallel_for(0, shares, 1, [&](std::int64_t begin, std::int64_t end) {
+    Team::Member member(team, begin, end);
+    work(member);
+  });
+}
+
+}  // namespace
+
+// ---- packing ----
+
+class PackedNetwork::Packer {
+ public:
+  Packer(const Kernels& kernels, WeightMemory& memory) : kernels_(kernels), memory_(memory) {}
+
+  /// Tensors above one another.
+  PackedMatrix stacked(std::initializer_list<at::Tensor*> tensors) {
+    std::vector<const std::uint16_t*> rows;
+    for (const at::Tensor* tensor : tensors)
+      for (std::int64_t i = 0; i < tensor->size(0); ++i) rows.push_back(row(*tensor, i));
+    const PackedMatrix matrix = pack(rows, (*tensors.begin())->size(1), std::ssize(rows));
+    for (at::Tensor* tensor : tensors) tensor->reset();
+    return matrix;
+  }
+  /// In each panel 16 rows of `a` and the same of `b`, as Product::Finish::swiglu wants them.
+  PackedMatrix interleaved(at::Tensor& a, at::Tensor& b) {
+    std::vector<const std::uint16_t*> rows;
+    for (std::int64_t i = 0; i < a.size(0); i += kPanel / 2)
+      for (const at::Tensor* tensor : {&a, &b})
+        for (std::int64_t j = i; j < i + kPanel / 2; ++j)
+          rows.push_back(j < a.size(0) ? row(*tensor, j) : nullptr);
+    const PackedMatrix matrix = pack(rows, a.size(1), 2 * a.size(0));
+    a.reset(), b.reset();
+    return matrix;
+  }
+  static std::vector<float> stacked_bias(std::initializer_list<at::Tensor*> biases) {
+    std::vector<float> all;
+    for (at::Tensor* bias : biases) {
+      const std::vector<float> values = floats(*bias);
+      all.insert(all.end(), values.begin(), values.end());
+      bias->reset();
+    }
+    all.resize((all.size() + kPanel - 1) / kPanel * kPanel);
+    return all;
+  }
+  static std::vector<float> interleaved_bias(at::Tensor& a, at::Tensor& b) {
+    const std::vector<float> from[] = {floats(a), floats(b)};
+    std::vector<float> all;
+    for (size_t i = 0; i < from[0].size(); i += kPanel / 2)
+      for (const auto& values : from)
+        for (size_t j = i; j < i + kPanel / 2; ++j)
+          all.push_back(j < values.size() ? values[j] : 0.0f);
+    a.reset(), b.reset();
+    return all;
+  }
+
+ private:
+  static const std::uint16_t* row(const at::Tensor& tensor, std::int64_t i) {
+    return bits(tensor) + i * tensor.stride(0);
+  }
+  /// Rows in the panels' order; null: zeros.
+  PackedMatrix pack(std::vector<const std::uint16_t*> rows, std::int64_t inputs,
+                    std::int64_t outputs) {
+    std::uint16_t* panels = memory_.take(packed_size(std::ssize(rows), inputs));
+    const PackedMatrix matrix{panels, outputs, inputs};
+    rows.resize(static_cast<size_t>(divided_up(std::ssize(rows)) * kPanel), nullptr);
+    at::parallel_for(0, std::ssize(rows) / kPanel, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t p = begin; p < end; ++p)
+        kernels_.pack_panel(rows.data() + p * kPanel, inputs, panels + p * matrix.panel_size());
+    });
+    return matrix;
+  }
+  static std::int64_t divided_up(std::int64_t rows) { return (rows + kPanel - 1) / kPanel; }
+
+  const Kernels& kernels_;
+  WeightMemory& memory_;
+};
+
+bool PackedNetwork::fits(const Model::Network& network) {
+  const Family family = network.config.family;
+  return network.type == at::kBFloat16 && network.device.is_cpu() &&
+         (family == Family::llama || family == Family::qwen3);
+}
+
+std::unique_ptr<const PackedNetwork> PackedNetwork::take(Model::Network& network,
+                                                         InstructionSet set) {
+  const ModelConfig& config = network.config;
+  const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
+  const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
+  const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
+  const auto size = [](std::int64_t outputs, std::int64_t inputs) {
+    return WeightMemory::taken(packed_size(outputs, inputs));
+  };
+  const std::int64_t gate_up_rows = (inner + kPanel / 2 - 1) / (kPanel / 2) * kPanel;
+  const std::int64_t layer_bytes = size(queries + 2 * keys, hidden) + size(hidden, queries) +
+                                   size(gate_up_rows, hidden) + size(hidden, inner);
+
+  std::unique_ptr<PackedNetwork> packed(new PackedNetwork(set));
+  packed->memory_ = WeightMemory(config.layers * layer_bytes + size(config.vocab_size, hidden));
+  Packer packer(packed->kernels_, packed->memory_);
+  for (pardec::Layer& from : network.layers) {
+    Layer& layer = packed->layers_.emplace_back();
+    layer.input_norm = floats(from.input_norm);
+    layer.post_norm = floats(from.post_norm);
+    layer.q_norm = floats(from.q_norm);
+    layer.k_norm = floats(from.k_norm);
+    layer.qkv = packer.stacked({&from.q.weight, &from.k.weight, &from.v.weight});
+    layer.o = packer.stacked({&from.o.weight});
+    layer.gate_up = packer.interleaved(from.gate.weight, from.up.weight);
+    layer.down = packer.stacked({&from.down.weight});
+    layer.qkv_bias = Packer::stacked_bias({&from.q.bias, &from.k.bias, &from.v.bias});
+    layer.o_bias = Packer::stacked_bias({&from.o.bias});
+    layer.gate_up_bias = Packer::interleaved_bias(from.gate.bias, from.up.bias);
+    layer.down_bias = Packer::stacked_bias({&from.down.bias});
+  }
+  packed->final_norm_ = floats(network.final_norm);
+  if (config.tied_head) network.embedding.reset();
+  packed->head_ = packer.stacked({&network.head.weight});
+  return packed;
+}
+
+// ---- one pass ----
+
+namespace {
+
+/// What each token of a step sees, as bits: words of 32 keys.
+struct MaskBits {
+  std::vector<std::uint32_t> words;
+  std::int64_t stride = 0;         // words of a token
+  std::vector<std::int64_t> ends;  // by token: the last key seen, plus one
+  MaskBits(std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels,
+           const Segments& segments, int window) {
+    MaskRows rows(slots, labels, segments, window);
+    const int keys = rows.keys();
+    stride = (keys + kPanel - 1) / kPanel;
+    words.resize(labels.size() * static_cast<size_t>(stride));
+    std::vector<float> row(static_cast<size_t>(stride * kPanel), -1.0f);
+    std::uint32_t* word = words.data();
+    for (int i = 0; i < std::ssize(labels); ++i) {
+      ends.push_back(rows.write(i, row.data()).end);
+      for (const float* at = row.data(); at < row.data() + row.size(); at += kPanel) {
+        std::uint32_t seen = 0;
+        for (std::uint32_t k = 0; k < kPanel; ++k)
+          seen |= static_cast<std::uint32_t>(at[k] == 0.0f) << k;
+        *word++ = seen;
+      }
+    }
+  }
+};
+
+/// The new rows of one sequence, among all.
+struct Part {
+  KvCache::Storage* cache;
+  std::int64_t begin, count;
+  std::vector<MaskBits> masks;  // without a window, with it: those that some layer needs
+};
+
+/// One key head's work for some queries of a part.
+struct AttentionTask {
+  size_t part;
+  std::int64_t begin, count;  // tokens of the part
+  std::int64_t head;
+};
+
+constexpr std::int64_t kTaskRows = 28;  // queries that share a pass over the keys
+
+}  // namespace
+
+/// One forward pass: buffers for all rows, filled phase by phase by the whole team.
+class PackedNetwork::Pass {
+ public:
+  Pass(const PackedNetwork& packed, const Model::Network& network,
+       std::span<const NewRows> sequences, const SkippedSublayers* skipped)
+      : packed_(packed),
+        k_(packed.kernels_),
+        network_(network),
+        config_(network.config),
+        skipped_(skipped),
+        queries_(std::int64_t{config_.heads} * config_.head_dim),
+        keys_(std::int64_t{config_.kv_heads} * config_.head_dim),
+        group_(config_.heads / config_.kv_heads),
+        next_task_(packed.layers_.size()) {
+    for (const NewRows& sequence : sequences) add(sequence);
+    const auto options = at::TensorOptions().dtype(at::kFloat);
+    const auto half = options.dtype(at::kBFloat16);
+    const std::int64_t hidden = config_.hidden_size;
+    x_ = at::empty({rows_, hidden}, options);
+    normed_ = at::empty({rows_, hidden}, half);
+    qkv_ = at::empty({rows_, queries_ + 2 * keys_}, options);
+    mixed_ = at::empty({rows_, queries_}, half);
+    gated_ = at::empty({rows_, config_.intermediate_size}, half);
+    turn_ = at::empty({rows_, config_.head_dim}, options);
+    scratch_ = at::empty(
+        {at::get_num_threads(), attention_scratch(task_tokens(), group_, config_.head_dim)},
+        options);
+  }
+
+  at::Tensor run() {
+    run_team([&](Team::Member& member) {
+      prepare(member);
+      for (size_t i = 0; i < packed_.layers_.size(); ++i) {
+        if (!skipped_ || !skipped_->attention[i]) attention(member, i);
+        if (!skipped_ || !skipped_->mlp[i]) mlp(member, packed_.layers_[i]);
+      }
+    });
+    return x_;
+  }
+
+ private:
+  void add(const NewRows& sequence) {
+    Part& part = parts_.emplace_back();
+    part.cache = sequence.cache;
+    part.begin = rows_;
+    part.count = std::ssize(sequence.tokens);
+    const std::vector<bool>& slides = config_.slides;
+    for (const bool window : {false, true})
+      if (std::find(slides.begin(), slides.end(), window) != slides.end() ||
+          (slides.empty() && !window))
+        part.masks.emplace_back(part.cache->slots, sequence.labels, *sequence.segments,
+                                window ? config_.sliding_window : 0);
+    const std::int64_t tokens = task_tokens();
+    for (std::int64_t begin = 0; begin < part.count; begin += tokens)
+      for (std::int64_t head = 0; head < config_.kv_heads; ++head)
+        tasks_.push_back({parts_.size() - 1, begin, std::min(tokens, part.count - begin), head});
+    ids_.insert(ids_.end(), sequence.tokens.begin(), sequence.tokens.end());
+    for (const RowLabel& label : sequence.labels) positions_.push_back(label.position);
+    rows_ += part.count;
+  }
+
+  /// Queries of a task.
+  std::int64_t task_tokens() const { return std::max<std::int64_t>(1, kTaskRows / group_); }
+
+  float* x(std::int64_t row) { return x_.mutable_data_ptr<float>() + row * config_.hidden_size; }
+
+  /// Embeddings, and the cosines and sines of the positions: [head_dim / 2] each.
+  void prepare(Team::Member& member) {
+    const float* frequency = network_.inverse_frequencies.const_data_ptr<float>();
+    const std::int64_t half = config_.head_dim / 2;
+    const auto turned = static_cast<float>(config_.rope.attention_factor);
+    const auto [first, last] = member.part(rows_);
+    for (std::int64_t row = first; row < last; ++row) {
+      packed_.embed(network_, ids_[static_cast<size_t>(row)], x(row));
+      float* cos = turn_.mutable_data_ptr<float>() + row * config_.head_dim;
+      const auto position = static_cast<float>(positions_[static_cast<size_t>(row)]);
+      for (std::int64_t i = 0; i < half; ++i) {
+        const float angle = position * frequency[i];
+        cos[i] = std::cos(angle) * turned;
+        cos[half + i] = std::sin(angle) * turned;
+      }
+    }
+  }
+
+  void norm(Team::Member& member, const std::vector<float>& weight) {
+    const auto [first, last] = member.part(rows_);
+    for (std::int64_t row = first; row < last; ++row)
+      k_.rms_norm(x(row), weight.data(), config_.hidden_size, eps(),
+                  mutable_bits(normed_) + row * config_.hidden_size);
+    member.wait();
+  }
+
+  void multiply(Team::Member& member, const Product& product) {
+    const auto [first, last] = member.part(product.weights.panel_count());
+    k_.multiply(product, first, last);
+    member.wait();
+  }
+
+  /// input times weights, added to x.
+  void multiply_add(Team::Member& member, const PackedMatrix& weights,
+                    const std::vector<float>& bias, const at::Tensor& input) {
+    multiply(member, {.weights = weights,
+                      .x = bits(input),
+                      .rows = rows_,
+                      .x_stride = input.size(1),
+                      .bias = data_or_null(bias),
+                      .finish = Product::Finish::add,
+                      .out = x(0),
+                      .out_stride = config_.hidden_size});
+  }
+
+  void attention(Team::Member& member, size_t index) {
+    const Layer& layer = packed_.layers_[index];
+    norm(member, layer.input_norm);
+    multiply(member, {.weights = layer.qkv,
+                      .x = bits(normed_),
+                      .rows = rows_,
+                      .x_stride = config_.hidden_size,
+                      .bias = data_or_null(layer.qkv_bias),
+                      .out = qkv_.mutable_data_ptr<float>(),
+                      .out_stride = qkv_.size(1)});
+    for (const Part& part : parts_) {
+      const auto [first, last] = member.part(part.count);
+      for (std::int64_t i = first; i < last; ++i) turn_and_cache(layer, index, part, i);
+    }
+    member.wait();
+    attend(member, index);
+    member.wait();
+    multiply_add(member, layer.o, layer.o_bias, mixed_);
+  }
+
+  /// Row i of the part: norms and rotation of queries and keys; keys and values go to the cache.
+  void turn_and_cache(const Layer& layer, size_t index, const Part& part, std::int64_t i) {
+    const std::int64_t row = part.begin + i, dim = config_.head_dim;
+    const std::int64_t slot = std::ssize(part.cache->slots) + i;
+    float* from = qkv_.mutable_data_ptr<float>() + row * qkv_.size(1);
+    const float* cos = turn_.const_data_ptr<float>() + row * dim;
+    const auto turn = [&](float* head, const std::vector<float>& weight, std::uint16_t* to) {
+      if (!weight.empty()) k_.rms_norm_wide(head, weight.data(), dim, eps(), head);
+      k_.rotate(head, cos, cos + dim / 2, dim / 2, to);
+    };
+    std::uint16_t* q = mutable_bits(mixed_) + row * queries_;
+    for (std::int64_t head = 0; head < config_.heads; ++head)
+      turn(from + head * dim, layer.q_norm, q + head * dim);
+    at::Tensor &keys = part.cache->keys[index], &values = part.cache->values[index];
+    for (std::int64_t head = 0; head < config_.kv_heads; ++head) {
+      const auto place = head * keys.stride(0) + slot * dim;
+      turn(from + queries_ + head * dim, layer.k_norm, mutable_bits(keys) + place);
+      k_.narrow(from + queries_ + keys_ + head * dim, dim, mutable_bits(values) + place);
+    }
+  }
+
+  /// Queries become what they attend to, in place.
+  void attend(const Team::Member& member, size_t index) {
+    const std::int64_t dim = config_.head_dim;
+    const bool slides = !config_.slides.empty() && config_.slides[index];
+    float* scratch = scratch_.mutable_data_ptr<float>() + member.index() * scratch_.stride(0);
+    for (size_t at = next_task_[index]++; at < tasks_.size(); at = next_task_[index]++) {
+      const AttentionTask& task = tasks_[at];
+      const Part& part = parts_[task.part];
+      const MaskBits& mask = slides ? part.masks.back() : part.masks.front();
+      const auto ends = mask.ends.begin() + task.begin;
+      const at::Tensor &keys = part.cache->keys[index], &values = part.cache->values[index];
+      std::uint16_t* queries =
+          mutable_bits(mixed_) + (part.begin + task.begin) * queries_ + task.head * group_ * dim;
+      k_.attend({.queries = queries,
+                 .out = queries,
+                 .tokens = task.count,
+                 .group = group_,
+                 .stride = queries_,
+                 .dim = dim,
+                 .keys = bits(keys) + task.head * keys.stride(0),
+                 .values = bits(values) + task.head * values.stride(0),
+                 .end = *std::max_element(ends, ends + task.count),
+                 .mask = mask.words.data() + task.begin * mask.stride,
+                 .mask_stride = mask.stride,
+                 .scale = 1.0f / std::sqrt(static_cast<float>(dim))},
+                scratch);
+    }
+  }
+
+  void mlp(Team::Member& member, const Layer& layer) {
+    norm(member, layer.post_norm);
+    multiply(member, {.weights = layer.gate_up,
+                      .x = bits(normed_),
+                      .rows = rows_,
+                      .x_stride = config_.hidden_size,
+                      .bias = data_or_null(layer.gate_up_bias),
+                      .finish = Product::Finish::swiglu,
+                      .gated = mutable_bits(gated_),
+                      .out_stride = config_.intermediate_size});
+    multiply_add(member, layer.down, layer.down_bias, gated_);
+  }
+
+  float eps() const { return static_cast<float>(config_.rms_norm_eps); }
+
+  const PackedNetwork& packed_;
+  const Kernels& k_;
+  const Model::Network& network_;
+  const ModelConfig& config_;
+  const SkippedSublayers* skipped_;
+  const std::int64_t queries_, keys_;  // columns of q; of k, and of v
+  const std::int64_t group_;           // heads that share keys
+
+  std::vector<Part> parts_;
+  std::vector<AttentionTask> tasks_;
+  std::vector<std::atomic<size_t>> next_task_;  // by layer
+  std::vector<Token> ids_;
+  std::vector<int> positions_;
+  std::int64_t rows_ = 0;
+
+  at::Tensor x_;        // [rows, hidden] float32
+  at::Tensor normed_;   // [rows, hidden] bf16
+  at::Tensor qkv_;      // [rows, q, k and v columns] float32
+  at::Tensor mixed_;    // [rows, q columns] bf16: queries, then what they attend to
+  at::Tensor gated_;    // [rows, inner] bf16
+  at::Tensor turn_;     // [rows, head_dim] float32: cosines, sines
+  at::Tensor scratch_;  // of attention, by thread
+};
+
+void PackedNetwork::embed(const Model::Network& network, Token token, float* row) const {
+  const std::int64_t hidden = network.config.hidden_size;
+  if (network.embedding.defined()) {
+    const std::uint16_t* from = bits(network.embedding) + token * hidden;
+    for (std::int64_t i = 0; i < hidden; ++i) row[i] = widen(from[i]);
+  } else {
+    unpack_row(head_, token, row);
+  }
+}
+
+at::Tensor PackedNetwork::layers(const Model::Network& network, std::span<const NewRows> sequences,
+                                 const SkippedSublayers* skipped) const {
+  return Pass(*this, network, sequences, skipped).run();
+}
+
+at::Tensor PackedNetwork::normed(const Model::Network& network, const at::Tensor& rows) const {
+  const at::Tensor from = rows.contiguous();
+  at::Tensor result = at::empty(from.sizes(), from.options().dtype(at::kBFloat16));
+  const std::int64_t hidden = from.size(1);
+  for (std::int64_t row = 0; row < from.size(0); ++row)
+    kernels_.rms_norm(from.const_data_ptr<float>() + row * hidden, final_norm_.data(), hidden,
+                      static_cast<float>(network.config.rms_norm_eps),
+                      mutable_bits(result) + row * hidden);
+  return result;
+}
+
+at::Tensor PackedNetwork::head(const at::Tensor& normed) const {
+  const at::Tensor from = normed.contiguous();
+  at::Tensor logits = at::empty({from.size(0), head_.outputs}, from.options().dtype(at::kFloat));
+  const Product product{.weights = head_,
+                        .x = bits(from),
+                        .rows = from.size(0),
+                        .x_stride = from.size(1),
+                        .out = logits.mutable_data_ptr<float>(),
+                        .out_stride = head_.outputs};
+  at::parallel_for(0, head_.panel_count(), 1, [&](std::int64_t begin, std::int64_t end) {
+    kernels_.multiply(product, begin, end);
+  });
+  return logits;
+}
+
+}  // namespace pardec

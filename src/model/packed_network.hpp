@@ -1,0 +1,69 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "src/kernels/kernels.hpp"
+#include "src/kernels/weight_memory.hpp"
+#include "src/model/kv_cache.hpp"
+#include "src/model/model.hpp"
+
+namespace at {
+class Tensor;
+}
+
+namespace pardec {
+
+/// Rows that a sequence gets in one pass; the cache has room for them behind its last slot.
+struct NewRows {
+  KvCache::Storage* cache = nullptr;
+  std::span<const Token> tokens;
+  std::span<const RowLabel> labels;  ///< one per token
+  const Segments* segments = nullptr;
+};
+
+/// A network in bf16 on the CPU in the form that its kernels stream: each weight once, packed; each
+/// layer two large products (q, k, v and gate, up) and two small ones. What runs between layers is
+/// float32, and is rounded to bf16 only as input of a product or a cached key or value. A row's
+/// result does not depend on the rows beside it.
+class PackedNetwork {
+ public:
+  /// Whether there are kernels for all that the network has.
+  static bool fits(const Model::Network& network);
+
+  /// Packs the weights tensor by tensor, and takes each out of `network` when that is done; the
+  /// embedding stays unless it is the head, too. REQUIRES: fits(network).
+  static std::unique_ptr<const PackedNetwork> take(Model::Network& network, InstructionSet set);
+
+  /// What the last layer makes of the new rows of all sequences, one after another: [n, hidden]
+  /// float32. Their keys and values are written behind the last slots of the caches.
+  at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
+                    const SkippedSublayers* skipped) const;
+
+  /// rows [m, hidden] float32, after the final norm: [m, hidden] bf16.
+  at::Tensor normed(const Model::Network& network, const at::Tensor& rows) const;
+  /// normed rows [m, hidden] bf16 -> logits [m, vocab] float32.
+  at::Tensor head(const at::Tensor& normed) const;
+
+ private:
+  struct Layer {
+    std::vector<float> input_norm, post_norm;  // [hidden]
+    std::vector<float> q_norm, k_norm;         // [head_dim], or empty
+    PackedMatrix qkv, o, gate_up, down;        // gate_up: 16 rows of gate, their 16 of up, ...
+    std::vector<float> qkv_bias, o_bias, gate_up_bias, down_bias;  // whole panels, or empty
+  };
+  class Packer;
+  class Pass;
+
+  explicit PackedNetwork(InstructionSet set) : kernels_(kernels(set)) {}
+  /// Row `token` of the embedding, widened.
+  void embed(const Model::Network& network, Token token, float* row) const;
+
+  const Kernels& kernels_;
+  WeightMemory memory_;
+  std::vector<Layer> layers_;
+  std::vector<float> final_norm_;
+  PackedMatrix head_;
+};
+
+}  // namespace pardec

@@ -1,0 +1,221 @@
+// Loaded bf16 networks run packed, on kernels of their own: against the same weights in float64,
+// and no worse than plain bf16 arithmetic; bit for bit the same in any company.
+#include "src/model/packed_network.hpp"
+
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/model/safetensors.hpp"
+#include "src/model/transformer.hpp"
+#include "src/support/files.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/data.hpp"
+
+using namespace pardec;
+
+namespace {
+
+/// Sizes that fill no panel, no pair of panels, no vector.
+Json config_of(const char* type, bool tied, bool biased, int window = 0) {
+  Json config{
+      {"model_type", type},          {"vocab_size", 97},        {"hidden_size", 44},
+      {"intermediate_size", 50},     {"num_hidden_layers", 3},  {"num_attention_heads", 6},
+      {"num_key_value_heads", 2},    {"head_dim", 18},          {"max_position_embeddings", 256},
+      {"tie_word_embeddings", tied}, {"attention_bias", biased}};
+  if (type == std::string("llama")) config["mlp_bias"] = biased;
+  if (window > 0) {
+    config["use_sliding_window"] = true;
+    config["sliding_window"] = window;
+    config["layer_types"] = {"full_attention", "sliding_attention", "full_attention"};
+  }
+  return config;
+}
+
+const Json kConfigs[] = {config_of("llama", false, false), config_of("llama", true, true),
+                         config_of("qwen3", true, false), config_of("qwen3", false, true, 12)};
+
+struct Checkpointed {
+  test::TemporaryFolder folder;
+  explicit Checkpointed(const Json& config) { synthesise_checkpoint(config, 3, folder.path()); }
+  Model load(Dtype dtype, std::optional<InstructionSet> set = {}) const {
+    return Model::load(folder.path(), {.dtype = dtype, .instruction_set = set});
+  }
+  /// bf16 through the library's products, one operation after another.
+  std::unique_ptr<Model::Network> plain() const {
+    const Model wide = load(Dtype::fp64);
+    std::map<std::string, at::Tensor> weights;
+    for (const auto& [name, tensor] : wide.network().named_parameters())
+      weights.emplace(name, tensor.to(at::kBFloat16));
+    return Model::Network::over(wide.config(), weights);
+  }
+};
+
+struct Text {
+  std::vector<Token> tokens;
+  std::vector<RowLabel> labels;
+  Segments segments;
+  std::vector<OutputRequest> outputs;
+};
+/// A trunk, then two branches behind it that do not see one another.
+Text branched(int count) {
+  Text text;
+  const int first = text.segments.add({0}), second = text.segments.add({0});
+  for (int i = 0; i < count; ++i) {
+    const int segment = i < count / 2 ? 0 : i < count * 3 / 4 ? first : second;
+    text.tokens.push_back((i * 31 + 5) % 97);
+    const int place = segment == second ? i - count * 3 / 4 + count / 2 : i;
+    text.labels.push_back({place, place, segment, 0});
+    text.outputs.push_back({.index = i, .logits = true});
+  }
+  return text;
+}
+
+at::Tensor whole(const Model::Network& network, const Text& text) {
+  const c10::NoGradGuard no_grad;
+  return logits(network, text.tokens, text.labels, text.segments).to(at::kDouble);
+}
+double largest(const at::Tensor& x) { return x.abs().max().item<double>(); }
+
+/// Feeds rows [first, last) of the text.
+std::vector<RowLogits> feed(Model& model, KvCache& cache, const Text& text, size_t first,
+                            size_t last, HiddenRows* hidden = nullptr) {
+  const SequenceStep step{&cache,
+                          &text.segments,
+                          std::span(text.tokens).subspan(first, last - first),
+                          std::span(text.labels).subspan(first, last - first),
+                          std::span(text.outputs).first(last - first),
+                          hidden};
+  return model.forward({&step, 1}).front();
+}
+
+template <typename Test>
+void with_each(Test&& test) {
+  for (const InstructionSet set : instruction_sets())
+    for (size_t i = 0; i < std::size(kConfigs); ++i)
+      DYNAMIC_SECTION(name(set) << ", config " << i) { test(Checkpointed(kConfigs[i]), set); }
+}
+
+}  // namespace
+
+TEST_CASE("a packed network is nearer to float64 than plain bf16 arithmetic") {
+  with_each([](const Checkpointed& files, InstructionSet set) {
+    const Text text = branched(40);
+    const Model packed = files.load(Dtype::bf16, set);
+    REQUIRE(packed.network().packed);
+    const at::Tensor truth = whole(files.load(Dtype::fp64).network(), text);
+    const double error = largest(whole(packed.network(), text) - truth);
+    const double plain = largest(whole(*files.plain(), text) - truth);
+    INFO("error " << error << ", plain " << plain << ", of logits up to " << largest(truth));
+    CHECK(error <= plain);
+    CHECK(error > 0);
+  });
+}
+
+TEST_CASE("a row's logits have the same bits however its text is cut, and in any company") {
+  with_each([](const Checkpointed& files, InstructionSet set) {
+    Model model = files.load(Dtype::bf16, set);
+    const Text text = branched(40);
+    KvCache together(model);
+    const auto all = feed(model, together, text, 0, 40);
+    for (const size_t size : {1, 7, 16}) {
+      KvCache cache(model);
+      for (size_t first = 0; first < 40; first += size) {
+        const size_t last = std::min<size_t>(40, first + size);
+        const auto rows = feed(model, cache, text, first, last);
+        for (size_t row = first; row < last; ++row)
+          REQUIRE(rows[row - first].logits == all[row].logits);
+      }
+    }
+    const Text other = branched(23);
+    KvCache a(model), b(model);
+    const SequenceStep steps[] = {{&a, &other.segments, other.tokens, other.labels, other.outputs},
+                                  {&b, &text.segments, text.tokens, text.labels, text.outputs}};
+    const auto packed = model.forward(steps);
+    for (size_t row = 0; row < 40; ++row) REQUIRE(packed[1][row].logits == all[row].logits);
+    CHECK(packed[0].size() == 23);
+  });
+}
+
+TEST_CASE("threads change no bit") {
+  const Checkpointed files(kConfigs[3]);
+  Model model = files.load(Dtype::bf16);
+  const Text text = branched(40);
+  const int before = at::get_num_threads();
+  std::vector<std::vector<RowLogits>> results;
+  for (const int threads : {1, 2, 5}) {
+    at::set_num_threads(threads);
+    KvCache cache(model);
+    results.push_back(feed(model, cache, text, 0, 40));
+  }
+  at::set_num_threads(before);
+  for (size_t row = 0; row < 40; ++row) {
+    CHECK(results[0][row].logits == results[1][row].logits);
+    CHECK(results[0][row].logits == results[2][row].logits);
+  }
+}
+
+TEST_CASE("a packed network skips sublayers, and gives further rows") {
+  with_each([](const Checkpointed& files, InstructionSet set) {
+    Model model = files.load(Dtype::bf16, set), truth = files.load(Dtype::fp64);
+    const Text text = branched(20);
+    const SkippedSublayers skipped{{true, false, false}, {false, false, true}};
+    const auto run = [&](Model& network, const SkippedSublayers* left_out) {
+      KvCache cache(network);
+      const SequenceStep step{&cache, &text.segments, text.tokens, text.labels, text.outputs};
+      return network.forward({&step, 1}, left_out).front();
+    };
+    const auto got = run(model, &skipped), want = run(truth, &skipped), full = run(truth, nullptr);
+    double error = 0, effect = 0;
+    for (size_t row = 0; row < 20; ++row)
+      for (size_t i = 0; i < 97; ++i) {
+        error = std::max(error, std::abs(double{got[row].logits[i]} - want[row].logits[i]));
+        effect = std::max(effect, std::abs(double{full[row].logits[i]} - want[row].logits[i]));
+      }
+    INFO("error " << error << ", effect of skipping " << effect);
+    CHECK(error < effect / 10);
+
+    KvCache cache(model);
+    HiddenRows hidden;
+    const auto rows = feed(model, cache, text, 0, 20, &hidden);
+    const std::vector<OutputRequest> later{{.index = 3, .logits = true},
+                                           {.index = 0, .logits = true}};
+    const FurtherRows further{hidden.from(5), later};
+    const auto more = model.further({&further, 1}).front();
+    CHECK(more[0].logits == rows[8].logits);
+    CHECK(more[1].logits == rows[5].logits);
+  });
+}
+
+TEST_CASE("a packed network holds each weight once, and cannot be trained") {
+  for (const bool tied : {false, true}) {
+    const Checkpointed files(config_of("llama", tied, true));
+    const Model model = files.load(Dtype::bf16);
+    const Model::Network& network = model.network();
+    CHECK(network.embedding.defined() != tied);
+    CHECK_FALSE(network.head.weight.defined());
+    for (const Layer& layer : network.layers)
+      for (const Linear* linear :
+           {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
+        CHECK_FALSE((linear->weight.defined() || linear->bias.defined()));
+    CHECK(model.weight_bytes() == 2 * parameter_count(model.config()));
+    const Text text = branched(4);
+    const PackedSequence sequence{text.tokens, text.labels, &text.segments};
+    CHECK_THROWS_AS(logits(network, {&sequence, 1}, {0}), std::logic_error);
+  }
+  for (const Dtype dtype : {Dtype::fp32, Dtype::fp64})
+    CHECK_FALSE(Checkpointed(kConfigs[0]).load(dtype).network().packed);
+}
+
+TEST_CASE("memory of a mapped file is given back, and read again where it is needed") {
+  test::TemporaryFolder folder;
+  const std::string text(20000, 'x');
+  write_file(folder.path() / "file", [&](const FileSink& put) { put(text.data(), text.size()); });
+  const MappedFile file(folder.path() / "file");
+  file.bytes()[4096] = std::byte{'y'};
+  file.bytes()[100] = std::byte{'z'};
+  file.release(file.bytes().subspan(50, 12000));
+  CHECK(file.bytes()[4096] == std::byte{'x'});  // a whole page inside
+  CHECK(file.bytes()[100] == std::byte{'z'});   // a page that is another's, too
+}
