@@ -12,6 +12,8 @@
 #include "src/cli/version.hpp"
 #include "src/cli/workload.hpp"
 #include "src/model/device.hpp"
+#include "src/model/parameters.hpp"
+#include "src/model/safetensors.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/hashing.hpp"
@@ -35,6 +37,9 @@ Start read_start(const TrainFlags& flags) {
   const std::filesystem::path model = flags.model;
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(model, ignored);
+  if (!folder && flags.trainer.extra.heads > 0)
+    throw ConfigError(str("--medusa-heads reads a network that is trained; expected a checkpoint ",
+                          "folder as --model, found ", flags.model));
   if (folder) start.weights = model;
   const std::filesystem::path config = folder ? model / "config.json" : model;
   start.config = read_json(config);
@@ -105,10 +110,27 @@ Data read_data(const TrainFlags& flags) {
   return data;
 }
 
+/// model.safetensors, or all shards.
+std::set<std::filesystem::path> weight_files(const std::filesystem::path& folder) {
+  std::set<std::filesystem::path> files;
+  const CheckpointFiles checkpoint(folder);
+  for (const auto& [name, entry] : checkpoint.tensors()) files.insert(entry.file);
+  return files;
+}
+
+/// Of model.safetensors, or of all shards and their names.
+std::string weights_sha256(const std::filesystem::path& folder) {
+  const std::set<std::filesystem::path> files = weight_files(folder);
+  if (files.size() == 1) return sha256_file(*files.begin());
+  std::string all;
+  for (const auto& file : files) all += str(file.filename().string(), " ", sha256_file(file), "\n");
+  return sha256(all);
+}
+
 /// What determines the weights, for the record and for comparing with it on --resume.
 OrderedJson settings(const TrainFlags& flags, const Start& start) {
   OrderedJson model = {{"config", start.config}};
-  if (start.weights) model["start_sha256"] = sha256_file(*start.weights / "model.safetensors");
+  if (start.weights) model["start_sha256"] = weights_sha256(*start.weights);
   OrderedJson all = {{"model", model},
                      {"tokenizer_sha256", sha256_file(start.tokenizer)},
                      {"dataset", flags.dataset},
@@ -139,6 +161,8 @@ OrderedJson settings(const TrainFlags& flags, const Start& start) {
     return std::any_of(flags.format.begin(), flags.format.end(),
                        [&](const std::string& name) { return name.starts_with(decoder); });
   };
+  if (flags.trainer.extra.heads > 0)
+    all["medusa"] = {{"heads", flags.trainer.extra.heads}, {"blocks", flags.trainer.extra.blocks}};
   if (taught("space"))
     all["space"] = {{"masks", flags.masks},
                     {"ar_share", flags.ar_share},
@@ -172,7 +196,8 @@ bool may_resume(const TrainFlags& flags, const OrderedJson& record) {
   const std::filesystem::path folder = flags.out, old = folder / kTrainingRecord;
   std::error_code ignored;
   if (!std::filesystem::exists(old, ignored)) {
-    if (std::filesystem::exists(folder / "model.safetensors", ignored))
+    if (std::filesystem::exists(folder / "model.safetensors", ignored) ||
+        std::filesystem::exists(folder / "model.safetensors.index.json", ignored))
       throw ConfigError(str(flags.out, ": holds a model; give another --out"));
     return false;
   }
@@ -191,6 +216,33 @@ bool may_resume(const TrainFlags& flags, const OrderedJson& record) {
   return std::filesystem::exists(folder / "state.safetensors", ignored);
 }
 
+/// Numbers that learn.
+std::int64_t parameters_in_training(const TrainFlags& flags, const ModelConfig& config) {
+  const ExtraHeadShape& extra = flags.trainer.extra;
+  if (extra.heads == 0) return parameter_count(config);
+  std::int64_t sum = 0;
+  for (const Parameter& parameter : extra_head_parameters(config, extra.heads, extra.blocks))
+    sum += parameter.elements();
+  return sum;
+}
+
+/// The network that extra heads were trained over, as it is: weights, JSON files and wordings.
+void copy_checkpoint(const std::filesystem::path& from, const std::filesystem::path& to) {
+  constexpr auto kOverwrite = std::filesystem::copy_options::overwrite_existing;
+  try {
+    for (const auto& file : weight_files(from))
+      std::filesystem::copy_file(file, to / file.filename(), kOverwrite);
+    for (const auto& entry : std::filesystem::directory_iterator(from))
+      if (entry.path().extension() == ".json" && entry.path().filename() != "training.json")
+        std::filesystem::copy_file(entry.path(), to / entry.path().filename(), kOverwrite);
+    if (std::filesystem::is_directory(from / "prompts"))
+      std::filesystem::copy(from / "prompts", to / "prompts",
+                            kOverwrite | std::filesystem::copy_options::recursive);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw RunError(str(to.string(), ": the network cannot be copied here: ", error.what()));
+  }
+}
+
 int run_train(const TrainFlags& flags, const std::string& command) {
   check(flags);
   const ProgressStyle style = parse_progress_style(flags.progress);
@@ -204,9 +256,9 @@ int run_train(const TrainFlags& flags, const std::string& command) {
 
   TitleSource::Parts parts;
   parts.formats = make_formats(flags, tokenizer, start.parsed);
-  parts.prompt = load_prompt(flags.prompt_file.empty()
-                                 ? std::string(find_dataset(flags.dataset.front()).prompt)
-                                 : flags.prompt_file);
+  const std::string task(find_dataset(flags.dataset.front()).prompt);
+  parts.prompt = start.weights ? choose_prompt(flags.prompt_file, task, *start.weights)
+                               : load_prompt(flags.prompt_file.empty() ? task : flags.prompt_file);
   const std::string wording = parts.prompt.content;
   parts.chat_template = flags.chat_template;
   parts.seed = flags.seed;
@@ -222,7 +274,7 @@ int run_train(const TrainFlags& flags, const std::string& command) {
       {"data", data.files},
       {"prompt_sha256", sha256(wording)},
       {"titles", {{"train", parts.train.size()}, {"validation", parts.held_out.size()}}},
-      {"parameters", parameter_count(start.parsed)},
+      {"parameters", parameters_in_training(flags, start.parsed)},
       {"pardec", built.version},
       {"commit", built.commit},
       {"libtorch", built.torch},
@@ -240,8 +292,9 @@ int run_train(const TrainFlags& flags, const std::string& command) {
     recorded = true;
   };
   std::cerr << source.parts().train.size() << " titles to train on, "
-            << source.parts().held_out.size() << " to validate, " << parameter_count(start.parsed)
-            << " parameters, " << flags.trainer.workers << " threads\n";
+            << source.parts().held_out.size() << " to validate, "
+            << parameters_in_training(flags, start.parsed) << " parameters, "
+            << flags.trainer.workers << " threads\n";
 
   const SteadyClock clock;
   std::unique_ptr<Progress> progress;
@@ -254,10 +307,15 @@ int run_train(const TrainFlags& flags, const std::string& command) {
                                        static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));
       });
   progress.reset();
-  write_model_config(start.config, folder);
+  const bool heads = flags.trainer.extra.heads > 0;
+  if (heads)
+    copy_checkpoint(*start.weights, folder);
+  else
+    write_model_config(start.config, folder);
   write_file(folder / "tokenizer.json", read_file(start.tokenizer));
-  if (!flags.prompt_file.empty()) {
-    const auto own = own_prompt(folder, find_dataset(flags.dataset.front()).prompt);
+  if (!flags.prompt_file.empty() ||
+      (start.weights && std::filesystem::exists(own_prompt(*start.weights, task), error))) {
+    const auto own = own_prompt(folder, task);
     std::filesystem::create_directories(own.parent_path());
     write_file(own, wording);
   }
@@ -270,11 +328,16 @@ int run_train(const TrainFlags& flags, const std::string& command) {
       {"train_loss", result.train_loss},
       {"validation_loss",
        result.validation_loss ? OrderedJson(*result.validation_loss) : OrderedJson()},
-      {"model_sha256", sha256_file(folder / "model.safetensors")}};
+      {"validation_accuracy", result.validation_accuracy},
+      {"model_sha256", weights_sha256(folder)}};
+  if (heads) record["result"]["heads_sha256"] = sha256_file(folder / kExtraHeadsFile);
   write_record();
   std::cerr << flags.out << ": " << result.steps << " updates, " << result.tokens
             << " tokens, loss " << result.train_loss;
   if (result.validation_loss) std::cerr << ", validation loss " << *result.validation_loss;
+  for (size_t i = 0; i < result.validation_accuracy.size(); ++i)
+    std::cerr << (i == 0 ? ", right " : " ") << (heads ? str("head ", i + 1, " ") : std::string())
+              << result.validation_accuracy[i];
   std::cerr << (drawn ? "" : "; no loss.svg (gnuplot was not found, loss.csv has the numbers)")
             << "\n";
   return 0;
@@ -292,7 +355,10 @@ Verb train_verb() {
       "  the same line with --resume goes on where a run was stopped\n\n"
       "Into --out: config.json, generation_config.json, tokenizer.json, model.safetensors (bf16), "
       "training.json\n"
-      "(what made it), loss.csv, loss.svg, and state.safetensors, which only --resume needs.",
+      "(what made it), loss.csv, loss.svg, and state.safetensors, which only --resume needs. With "
+      "--medusa-heads:\n"
+      "the checkpoint's weights as they are, and medusa_heads.safetensors, which works beside them "
+      "anywhere.",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<TrainFlags>();
         const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
@@ -355,8 +421,18 @@ Verb train_verb() {
             "work",
             "N")
             ->capture_default_str();
+        add("--medusa-heads", flags->trainer.extra.heads,
+            "train so many extra heads for medusa and apar on the formats ar, ar-value, apar or "
+            "apar-unrolled, and leave the checkpoint as it is; 0: train the network",
+            "N")
+            ->capture_default_str();
+        add("--medusa-blocks", flags->trainer.extra.blocks, "residual blocks of each such head",
+            "N")
+            ->capture_default_str();
         add("--prompt-file", flags->prompt_file,
-            "wording of the task: a name in datasets/prompts or a file", "FILE");
+            "wording of the task: a name in datasets/prompts or a file; else the checkpoint's own, "
+            "else the project's",
+            "FILE");
         add("--chat-template", flags->chat_template,
             "markup around the prompt: plain, chatml, llama-2", "NAME")
             ->capture_default_str();
@@ -398,6 +474,8 @@ Verb train_verb() {
         return [flags, &app] {
           flags->trainer.dtype = parse_dtype(flags->dtype);
           flags->trainer.workers = flags->threads > 0 ? flags->threads : threads();
+          if (flags->trainer.extra.heads > 0 && app.get_option("--format")->count() == 0)
+            flags->format = {"ar"};
           set_threads(1);  // a batch is shared out as a whole: cheaper than within each product
           return run_train(*flags, command_of(app));
         };

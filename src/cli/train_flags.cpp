@@ -1,5 +1,8 @@
 #include "src/cli/train_flags.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "decoders/apar_format.hpp"
 #include "decoders/ar_format.hpp"
 #include "decoders/aspd_format.hpp"
@@ -33,6 +36,8 @@ void check(const TrainFlags& flags) {
   check_at_least("--validate-every", flags.loop.validate_every, 0);
   check_at_least("--weight-decay", flags.trainer.adamw.weight_decay, 0);
   check_at_least("--clip", flags.trainer.clip, 0);
+  check_at_least("--medusa-heads", flags.trainer.extra.heads, 0);
+  check_at_least("--medusa-blocks", flags.trainer.extra.blocks, 1);
   if (!(flags.loop.epochs > 0))
     throw ConfigError(str("--epochs is ", flags.loop.epochs, ", expected more than 0"));
   if (!(flags.loop.learning_rate > 0))
@@ -96,6 +101,13 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const TrainFlags& flag
       throw ConfigError(str("unknown training format '", name, "'", known_names(name, known)));
     }
   }
+  constexpr std::array kTexts{"ar", "ar-value", "apar", "apar-unrolled"};
+  for (const std::string& name : flags.format)
+    if (flags.trainer.extra.heads > 0 &&
+        std::find(kTexts.begin(), kTexts.end(), name) == kTexts.end())
+      throw ConfigError(
+          str("format ", name, " does not go with --medusa-heads, which are to guess ",
+              "what medusa and apar write; expected ", join({kTexts.begin(), kTexts.end()}, ", ")));
   if (formats.empty()) throw ConfigError("no training format was named; give --format ar,hpd");
   return formats;
 }

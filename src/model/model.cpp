@@ -141,8 +141,7 @@ void assign_weights(Model::Network& network, const std::map<std::string, at::Ten
 /// the names.
 std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
                                         const std::filesystem::path& file) {
-  std::vector<ExtraHead> all;
-  if (network.config.extra_heads == 0) return all;
+  if (network.config.extra_heads == 0) return {};
   const auto mapping = std::make_shared<const MappedFile>(file);
   std::map<std::string, StoredTensor> tensors = parse_safetensors(mapping->bytes(), file.string());
   const int heads = network.config.extra_heads;
@@ -167,18 +166,24 @@ std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
     throw ModelError(file.string(),
                      str("has tensor '", repair_utf8(tensors.begin()->first), "', which ", heads,
                          " heads of ", blocks, " blocks have not"));
+  return extra_heads_over(loaded, heads, blocks);
+}
+
+}  // namespace
+
+std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights, int heads,
+                                        int blocks) {
+  std::vector<ExtraHead> all;
   for (int head = 0; head < heads; ++head) {
     ExtraHead& extra = all.emplace_back();
     for (int block = 0; block < blocks; ++block) {
       const std::string prefix = str(head, ".", block, ".linear.");
-      extra.blocks.push_back({loaded.at(prefix + "weight"), loaded.at(prefix + "bias")});
+      extra.blocks.push_back({weights.at(prefix + "weight"), weights.at(prefix + "bias")});
     }
-    extra.out.weight = loaded.at(str(head, ".", blocks, ".weight"));
+    extra.out.weight = weights.at(str(head, ".", blocks, ".weight"));
   }
   return all;
 }
-
-}  // namespace
 
 Dtype parse_dtype(std::string_view text) {
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp64})

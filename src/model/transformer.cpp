@@ -439,8 +439,8 @@ at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
   return output(network, x);
 }
 
-at::Tensor logits(const Model::Network& network, std::span<const PackedSequence> sequences,
-                  const std::vector<std::int64_t>& wanted) {
+at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequence> sequences,
+                       const std::vector<std::int64_t>& wanted) {
   if (network.packed) throw std::logic_error("a packed network cannot be trained");
   Rows rows;
   for (const PackedSequence& sequence : sequences) {
@@ -456,7 +456,13 @@ at::Tensor logits(const Model::Network& network, std::span<const PackedSequence>
               [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
                 return attention.of(i).attend(q, k, v);
               });
-  return output(network, x.index_select(0, on_device(network, wanted)));
+  return rms_norm(x.index_select(0, on_device(network, wanted)), network.final_norm,
+                  network.config.rms_norm_eps);
+}
+
+at::Tensor logits(const Model::Network& network, std::span<const PackedSequence> sequences,
+                  const std::vector<std::int64_t>& rows) {
+  return network.head(head_inputs(network, sequences, rows));
 }
 
 namespace {

@@ -45,6 +45,11 @@ struct ExtraHead {
   }
 };
 
+/// Extra heads over given weights, by the names of `extra_head_parameters`; the tensors are shared,
+/// not copied. REQUIRES: every one of these names.
+std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights, int heads,
+                                        int blocks);
+
 /// Weights, all of one dtype on one device, under the roles they have in the forward.
 struct Model::Network {
   std::string path;  ///< for errors
@@ -118,6 +123,10 @@ struct PackedSequence {
 /// own mask.
 at::Tensor logits(const Model::Network& network, std::span<const PackedSequence> sequences,
                   const std::vector<std::int64_t>& rows);
+
+/// What the heads read in these rows, [rows.size(), hidden]: behind the last layer and its norm.
+at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequence> sequences,
+                       const std::vector<std::int64_t>& rows);
 
 /// One forward pass as Model::forward describes, without gradients: the logits of all rows with an
 /// output, by the heads that they name, [m, vocab] in the network's dtype, in the order of the

@@ -14,6 +14,8 @@ struct LossRow {
   std::optional<double> validation_loss;  ///< where it was measured
   double seconds = 0;                     ///< since the run began, over all sittings
   double tokens_per_second = 0;           ///< of this update
+  /// Where it was measured, by head in training; not in the file.
+  std::vector<double> validation_accuracy = {};
 };
 
 /// The loss of a run as CSV: header step,tokens,lr,train_loss,validation_loss,seconds,

@@ -3,6 +3,7 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <numeric>
@@ -12,16 +13,22 @@
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
+#include "src/training/continuation.hpp"
 
 namespace pardec {
 
 namespace {
 
-std::vector<std::pair<std::string, at::Tensor>> in_order(
-    const ModelConfig& config, const std::map<std::string, at::Tensor>& weights) {
+/// The weights that learn, in order.
+std::vector<std::pair<std::string, at::Tensor>> masters(
+    const ModelConfig& config, const std::map<std::string, at::Tensor>& weights,
+    const ExtraHeadShape& extra) {
+  const bool heads = extra.heads > 0;
+  const auto begun = heads ? initial_extra_heads(config, weights, extra) : weights;
   std::vector<std::pair<std::string, at::Tensor>> ordered;
-  for (const Parameter& parameter : parameters(config))
-    ordered.emplace_back(parameter.name, weights.at(parameter.name));
+  for (const Parameter& parameter :
+       heads ? extra_head_parameters(config, extra.heads, extra.blocks) : parameters(config))
+    ordered.emplace_back(parameter.name, begun.at(parameter.name));
   return ordered;
 }
 
@@ -69,11 +76,28 @@ std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std
   return weights;
 }
 
+std::map<std::string, at::Tensor> initial_extra_heads(
+    const ModelConfig& config, const std::map<std::string, at::Tensor>& weights,
+    const ExtraHeadShape& shape) {
+  const at::Tensor& head =
+      weights.at(config.tied_head ? "model.embed_tokens.weight" : "lm_head.weight");
+  std::map<std::string, at::Tensor> begun;
+  for (const Parameter& parameter : extra_head_parameters(config, shape.heads, shape.blocks))
+    begun.emplace(parameter.name, parameter.name.find(".linear.") != std::string::npos
+                                      ? at::zeros(parameter.shape, head.options())
+                                      : head.clone());
+  return begun;
+}
+
+double extra_head_weight(int head) { return std::pow(0.8, head); }
+
 Trainer::Trainer(const ModelConfig& config, const std::map<std::string, at::Tensor>& weights,
                  const TrainerOptions& options)
-    : options_(options), optimiser_(in_order(config, weights), options.adamw) {
+    : options_(options), optimiser_(masters(config, weights, options.extra), options.adamw) {
   const at::ScalarType type = compute_type(options.dtype);
   std::map<std::string, at::Tensor> computing;
+  if (options.extra.heads > 0)
+    for (const auto& [name, weight] : weights) computing.emplace(name, weight.detach().to(type));
   for (const AdamW::Slot& slot : optimiser_.slots())
     leaves_.push_back(computing
                           .emplace(slot.name, slot.weight.detach()
@@ -81,6 +105,7 @@ Trainer::Trainer(const ModelConfig& config, const std::map<std::string, at::Tens
                                                   .requires_grad_(true))
                           .first->second);
   network_ = Model::Network::over(config, computing);
+  network_->extra_heads = extra_heads_over(computing, options.extra.heads, options.extra.blocks);
 }
 
 void Trainer::refresh() {
@@ -134,36 +159,85 @@ void Trainer::deal(size_t count, const std::function<void(size_t worker, size_t 
     if (failure) std::rethrow_exception(failure);
 }
 
-at::Tensor Trainer::summed_loss(std::span<const TrainingSample* const> samples) const {
+at::Tensor Trainer::Scores::summed_loss() const {
+  return at::cross_entropy_loss(logits, targets, {}, at::Reduction::Sum);
+}
+
+double Trainer::weight_of(size_t i) const {
+  return options_.extra.heads > 0 ? extra_head_weight(static_cast<int>(i) + 1) : 1.0;
+}
+
+std::vector<std::int64_t> Trainer::target_counts(
+    std::span<const TrainingSample* const> samples) const {
+  std::vector<std::int64_t> counts(static_cast<size_t>(std::max(1, options_.extra.heads)));
+  for (const TrainingSample* sample : samples)
+    if (options_.extra.heads == 0)
+      counts[0] += std::ssize(sample->targets);
+    else
+      for (const Continuation& row : continuations(*sample, options_.extra.heads))
+        for (size_t i = 0; i < row.tokens.size(); ++i) ++counts[i];
+  return counts;
+}
+
+std::vector<Trainer::Scores> Trainer::scores(std::span<const TrainingSample* const> samples) const {
+  const int heads = options_.extra.heads;
   std::vector<PackedSequence> packed;
-  std::vector<std::int64_t> rows, targets;
+  std::vector<std::int64_t> rows;  // that some head in training has a target at
+  std::vector<std::vector<std::int64_t>> members(static_cast<size_t>(std::max(1, heads))),
+      targets = members;  // by head: which of these rows, and the targets there
   std::int64_t begin = 0;
   for (const TrainingSample* sample : samples) {
     packed.push_back({sample->tokens, sample->labels, &sample->segments});
-    for (const auto& [row, target] : sample->targets) {
-      rows.push_back(begin + row);
-      targets.push_back(target);
-    }
+    if (heads == 0)
+      for (const auto& [row, target] : sample->targets) {
+        rows.push_back(begin + row);
+        targets[0].push_back(target);
+      }
+    else
+      for (const Continuation& next : continuations(*sample, heads)) {
+        for (size_t i = 0; i < next.tokens.size(); ++i) {
+          members[i].push_back(std::ssize(rows));
+          targets[i].push_back(next.tokens[i]);
+        }
+        rows.push_back(begin + next.row);
+      }
     begin += std::ssize(sample->tokens);
   }
-  const at::Tensor scores = logits(*network_, packed, rows);
-  const at::ScalarType wide = scores.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  return at::cross_entropy_loss(scores.to(wide), at::tensor(targets, at::kLong), {},
-                                at::Reduction::Sum);
+  std::vector<Scores> all;
+  const auto add = [&](const at::Tensor& logits) {
+    const at::ScalarType wide = logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    all.push_back({logits.to(wide), at::tensor(targets[all.size()], at::kLong)});
+  };
+  if (heads == 0) {
+    add(logits(*network_, packed, rows));
+    return all;
+  }
+  const at::Tensor z = [&] {
+    const c10::NoGradGuard no_grad;
+    return head_inputs(*network_, packed, rows);
+  }();
+  for (size_t i = 0; i < members.size(); ++i)
+    add(network_->extra_heads[i](z.index_select(0, at::tensor(members[i], at::kLong))));
+  return all;
 }
 
 std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const> batch,
                                            Report& report) {
-  for (const TrainingSample* sample : batch) {
-    report.tokens += std::ssize(sample->tokens);
-    report.targets += std::ssize(sample->targets);
-  }
+  for (const TrainingSample* sample : batch) report.tokens += std::ssize(sample->tokens);
+  const std::vector<std::int64_t> counts = target_counts(batch);
+  report.targets = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   if (report.targets == 0) throw ConfigError("a batch has no target, expected at least one");
   const auto pieces = cut(batch);
   std::vector<double> losses(pieces.size());
   std::vector<std::vector<at::Tensor>> sums(static_cast<size_t>(options_.workers));
   deal(pieces.size(), [&](size_t worker, size_t i) {
-    const at::Tensor loss = summed_loss(pieces[i]) / static_cast<double>(report.targets);
+    const std::vector<Scores> heads = scores(pieces[i]);
+    at::Tensor loss;
+    for (size_t head = 0; head < heads.size(); ++head) {
+      const auto count = static_cast<double>(std::max<std::int64_t>(1, counts[head]));
+      const at::Tensor part = heads[head].summed_loss() * weight_of(head) / count;
+      loss = loss.defined() ? loss + part : part;
+    }
     losses[i] = loss.item<double>();
     add_to(sums[worker], torch::autograd::grad({loss}, leaves_));
   });
@@ -185,17 +259,32 @@ Trainer::Report Trainer::step(std::span<const TrainingSample* const> batch, doub
   return report;
 }
 
-double Trainer::loss(std::span<const TrainingSample* const> samples) {
+Trainer::Measure Trainer::measure(std::span<const TrainingSample* const> samples) {
   const auto pieces = cut(samples);
-  std::vector<double> losses(pieces.size());
+  const std::vector<std::int64_t> counts = target_counts(samples);
+  struct Sums {
+    std::vector<double> losses, right;  // by head
+  };
+  std::vector<Sums> sums(pieces.size());
   deal(pieces.size(), [&](size_t, size_t i) {
     const c10::NoGradGuard no_grad;
-    losses[i] = summed_loss(pieces[i]).item<double>();
+    for (const Scores& head : scores(pieces[i])) {
+      sums[i].losses.push_back(head.summed_loss().item<double>());
+      sums[i].right.push_back(head.logits.argmax(1).eq(head.targets).sum().item<double>());
+    }
   });
-  const double sum = std::accumulate(losses.begin(), losses.end(), 0.0);
-  std::int64_t targets = 0;
-  for (const TrainingSample* sample : samples) targets += std::ssize(sample->targets);
-  return targets ? sum / static_cast<double>(targets) : 0.0;
+  Measure measure;
+  for (size_t head = 0; head < counts.size(); ++head) {
+    double loss = 0, right = 0;
+    for (const Sums& piece : sums) {
+      loss += piece.losses[head];
+      right += piece.right[head];
+    }
+    const auto count = static_cast<double>(std::max<std::int64_t>(1, counts[head]));
+    measure.loss += weight_of(head) * loss / count;
+    measure.accuracy.push_back(right / count);
+  }
+  return measure;
 }
 
 }  // namespace pardec

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/training/schedule.hpp"
@@ -87,8 +88,11 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
         .step = state.step, .tokens = state.tokens, .learning_rate = rate, .train_loss = done.loss};
     row.tokens_per_second = static_cast<double>(done.tokens) / (elapsed() - begin);
     const bool last = state.step == steps;
-    if (!held_out.empty() && (last || state.step % validate_every == 0))
-      row.validation_loss = trainer.loss(held_out_pointers);
+    if (!held_out.empty() && (last || state.step % validate_every == 0)) {
+      const Trainer::Measure measure = trainer.measure(held_out_pointers);
+      row.validation_loss = measure.loss;
+      row.validation_accuracy = measure.accuracy;
+    }
     row.seconds = state.seconds = elapsed();
     log.add(row);
     if (last || (options.save_every > 0 && state.step % options.save_every == 0)) {
@@ -102,7 +106,11 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
   for (const LossRow& row : log.rows()) {
     result.train_loss = row.train_loss;
     if (row.validation_loss) result.validation_loss = row.validation_loss;
+    result.validation_accuracy = row.validation_accuracy;
   }
+  // Resumed behind the last update: the log keeps no accuracies.
+  if (!held_out.empty() && result.validation_accuracy.empty())
+    result.validation_accuracy = trainer.measure(held_out_pointers).accuracy;
   return result;
 }
 
@@ -120,7 +128,8 @@ LoopResult train_model(const TrainingRun& run, const SampleSource& source,
     for (auto& [name, weight] : weights) weight = weight.to(at::kDouble);
   Trainer trainer(run.config, weights, run.trainer);
   LoopResult result = train(trainer, source, run.loop, folder, resume, clock, report);
-  export_weights(folder / "model.safetensors", trainer);
+  export_weights(folder / (run.trainer.extra.heads > 0 ? kExtraHeadsFile : "model.safetensors"),
+                 trainer);
   return result;
 }
 

@@ -42,6 +42,7 @@ struct LoopResult {
   std::int64_t steps = 0, tokens = 0;
   double seconds = 0, train_loss = 0;  ///< of the last update
   std::optional<double> validation_loss;
+  std::vector<double> validation_accuracy;  ///< by head in training; empty: nothing is held out
 };
 
 /// How many samples from `begin` on make one batch.
@@ -64,8 +65,8 @@ struct TrainingRun {
   LoopOptions loop;
 };
 
-/// Makes a Trainer, trains it as above, and writes model.safetensors (bf16) into `folder` at the
-/// end.
+/// Makes a Trainer, trains it as above, and writes model.safetensors, or the extra heads that were
+/// trained into kExtraHeadsFile, into `folder` at the end, in bf16.
 LoopResult train_model(const TrainingRun& run, const SampleSource& source,
                        const std::filesystem::path& folder, bool resume, const Clock& clock,
                        const std::function<void(const LossRow&, std::int64_t steps)>& report);

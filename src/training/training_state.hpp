@@ -28,7 +28,8 @@ void save_state(const std::filesystem::path& file, const Trainer& trainer,
 /// Sets masters and moments. ModelError where the file is not of this network.
 TrainingState load_state(const std::filesystem::path& file, Trainer& trainer);
 
-/// model.safetensors in bf16 from the masters, as Hugging Face has it.
+/// The masters in bf16, by their names: a model.safetensors as Hugging Face has it, or a
+/// kExtraHeadsFile.
 void export_weights(const std::filesystem::path& file, const Trainer& trainer);
 
 }  // namespace pardec

@@ -36,8 +36,8 @@ def check(good, what):
         failures.append(what)
 
 
-def train(folder, out, *flags):
-    return [PARDEC, "train", "--model", str(folder / "config.json"), "--tokenizer", str(ROOT / "experiments/quickstart/tokenizer.json"),
+def train(folder, out, *flags, model="config.json"):
+    return [PARDEC, "train", "--model", str(folder / model), "--tokenizer", str(ROOT / "experiments/quickstart/tokenizer.json"),
             "--dataset", "oa-mine", "--data-root", str(folder), "--prompt-file", str(folder / "prompt.txt"), *([] if "--k-max" in flags else ["--k-max", "12"]),
             "--threads", "2", "--progress", "none", "--out", str(folder / out), *flags]
 
@@ -77,6 +77,37 @@ def learns_by_heart(folder):
         check(len(got) == len(want) and not wrong, f"{decoder} says all {len(want)} values back {wrong or ''} {said.stderr.strip()}")
 
 
+def learns_heads(folder):
+    """Over the network that `learns_by_heart` left: they guess what it will say, and change nothing of it."""
+    model, heads = folder / "model", folder / "heads"
+    flags = train(folder, "heads", "--medusa-heads", "2", "--steps", "120", "--batch-tokens", "100000", "--lr", "3e-3", "--weight-decay", "0",
+                  "--validation", "0.25", model="model")
+    wording = flags.index("--prompt-file")
+    del flags[wording:wording + 2]  # the model's own
+    done = run(flags)
+    check(done.returncode == 0 and "right head 1 " in done.stderr, f"heads are trained {done.stderr.strip()[-200:]}")
+    for name in ("model.safetensors", "config.json", "tokenizer.json", "prompts/attributes.txt"):
+        check((heads / name).read_bytes() == (model / name).read_bytes(), f"{name} is the model's")
+    record = json.loads((heads / "training.json").read_text())
+    accuracy = record["result"]["validation_accuracy"]
+    check(record["settings"]["format"] == ["ar"] and record["settings"]["medusa"] == {"heads": 2, "blocks": 1} and len(accuracy) == 2,
+          f"training.json says what was trained, and how often it is right: {accuracy}")
+    check(run(flags + ["--resume"]).returncode == 0, "resumed behind the end")
+    check(json.loads((heads / "training.json").read_text())["result"]["validation_accuracy"] == accuracy, "which changes nothing")
+    refused = run(train(folder, "other", "--medusa-heads", "2", "--format", "hpd", model="model"))
+    check(refused.returncode == 2 and "expected ar" in refused.stderr, f"heads on hpd: {refused.stderr.strip()}")
+    ids, passes = {}, {}
+    for decoder, options in (("ar", []), ("medusa", ["--set", "medusa.tree=1x3x2"])):
+        said = run([PARDEC, "generate", "--model", str(heads), "--decoder", decoder, "--job", str(folder / "jobs1.jsonl"), "--threads", "1",
+                    "--format", "json", *options])
+        answers = [json.loads(line) for line in said.stdout.splitlines()]
+        ids[decoder] = [answer["tokens"] for answer in answers]
+        passes[decoder] = sum(answer["counters"]["forwards"] for answer in answers)
+    check(len(ids["ar"]) == len(TITLES) and ids["medusa"] == ids["ar"], "medusa says what ar says")
+    # Three tokens a pass at most.
+    check(passes["medusa"] < 0.5 * passes["ar"], f"in fewer passes {passes}")
+
+
 def tensors(file):
     import safetensors.torch
     found = safetensors.torch.load_file(str(file))
@@ -84,27 +115,30 @@ def tensors(file):
     return found
 
 
-def resumes(folder):
+def resumes(folder, whole, broken, *more, model="config.json", result="model.safetensors"):
     import torch
+
+    def start(out, *flags):
+        return train(folder, out, *flags, *more, model=model)
     flags = ["--steps", "24", "--batch-tokens", "700", "--validation", "0.25", "--save-every", "3", "--dtype", "bf16"]
-    check(run(train(folder, "whole", *flags)).returncode == 0, "a run without a break")
-    process = subprocess.Popen(train(folder, "broken", *flags), stderr=subprocess.DEVNULL)
-    state = folder / "broken/state.safetensors"
+    check(run(start(whole, *flags)).returncode == 0, f"a run without a break {' '.join(more)}")
+    process = subprocess.Popen(start(broken, *flags), stderr=subprocess.DEVNULL)
+    state = folder / broken / "state.safetensors"
     while not state.exists() and process.poll() is None:
         time.sleep(0.002)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    check(process.returncode == -signal.SIGKILL and not (folder / "broken/model.safetensors").exists(), "killed in mid-run")
-    refused = run(train(folder, "broken", *flags))
+    check(process.returncode == -signal.SIGKILL and not (folder / broken / result).exists(), "killed in mid-run")
+    refused = run(start(broken, *flags))
     check(refused.returncode == 2 and "--resume" in refused.stderr and refused.stderr.count("\n") == 1, "not overwritten unasked")
-    other = run(train(folder, "broken", *flags, "--lr", "1e-5", "--resume"))
+    other = run(start(broken, *flags, "--lr", "1e-5", "--resume"))
     check(other.returncode == 2 and "'lr'" in other.stderr, "not resumed with other flags")
-    resumed = run(train(folder, "broken", *flags, "--resume"))
+    resumed = run(start(broken, *flags, "--resume"))
     check(resumed.returncode == 0, f"resumed {resumed.stderr.strip()[-200:]}")
-    for name in ("state.safetensors", "model.safetensors"):
-        one, two = tensors(folder / "whole" / name), tensors(folder / "broken" / name)
+    for name in ("state.safetensors", result):
+        one, two = tensors(folder / whole / name), tensors(folder / broken / name)
         check(one.keys() == two.keys() and all(torch.equal(one[key], two[key]) for key in one), f"{name}: {len(one)} tensors are bit-equal")
-    rows = [[line.split(",")[:5] for line in (folder / out / "loss.csv").read_text().splitlines()] for out in ("whole", "broken")]
+    rows = [[line.split(",")[:5] for line in (folder / out / "loss.csv").read_text().splitlines()] for out in (whole, broken)]
     check(rows[0] == rows[1] and len(rows[0]) == 25, "loss.csv has each update once, with the same losses")
 
 
@@ -129,7 +163,9 @@ def loads_in_transformers(folder):
 
 def refuses(folder):
     for flags, part in ((["--format", "hdp"], "hpd"), (["--steps", "-1"], "--steps"), (["--dtype", "fp8"], "fp8"),
-                        (["--k-max", "400"], "--k-max"), (["--extra", "missing.jsonl"], "missing.jsonl"), (["--validation", "1"], "--validation")):
+                        (["--k-max", "400"], "--k-max"), (["--extra", "missing.jsonl"], "missing.jsonl"), (["--validation", "1"], "--validation"),
+                        (["--medusa-heads", "2"], "config.json"), (["--medusa-heads", "-1"], "--medusa-heads"),
+                        (["--medusa-blocks", "0"], "--medusa-blocks")):
         done = run(train(folder, "refused", *flags))
         check(done.returncode == 2 and part in done.stderr, f"{' '.join(flags)}: {done.stderr.strip()}")
     check(not list((folder / "refused").glob("*")), "a refused run leaves no file")
@@ -145,8 +181,10 @@ def main():
         folder = pathlib.Path(name)
         prepare(folder)
         refuses(folder)
-        resumes(folder)
+        resumes(folder, "whole", "broken")
+        resumes(folder, "whole_heads", "broken_heads", "--medusa-heads", "3", "--medusa-blocks", "2", model="whole", result="medusa_heads.safetensors")
         learns_by_heart(folder)
+        learns_heads(folder)
         loads_in_transformers(folder)
     print(f"{len(failures)} failed")
     return 1 if failures else 0
