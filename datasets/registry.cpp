@@ -15,6 +15,7 @@
 #include "datasets/own_jsonl.hpp"
 #include "datasets/race.hpp"
 #include "datasets/reading.hpp"
+#include "datasets/sources.hpp"
 #include "datasets/squad.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
@@ -214,9 +215,13 @@ Dataset load_dataset(const DatasetEntry& entry,
   if (!folder) {
     std::vector<std::string> wanted;
     for (const auto name : entry.folders) wanted.push_back((root / name).string());
-    throw ConfigError(
-        str("dataset '", entry.name, "': no folder ", join(wanted, " or "),
-            data_root ? "; check the data root, or leave it out for the built-in sample" : ""));
+    throw ConfigError(str("dataset '", entry.name, "': no folder ", join(wanted, " or "),
+                          !data_root ? ""
+                          : find_source(entry.name)
+                              ? str("; check the data root, 'pardec data fetch ", entry.name,
+                                    "' gets it, and without a data root the built-in "
+                                    "sample is used")
+                              : "; check the data root"));
   }
   Dataset dataset = entry.load(*folder, split.empty() ? entry.splits.front() : split, inspection);
   dataset.sample = !data_root;

@@ -1,39 +1,18 @@
-// `pardec data`: what the datasets hold.
-#include <cmath>
-#include <iostream>
-#include <map>
-#include <memory>
-#include <set>
+// `pardec data`: which datasets are there, and whether their files are right.
+#include "src/cli/data.hpp"
 
-#include "metrics/attention_model.hpp"
+#include <iostream>
+#include <memory>
+
+#include "datasets/sources.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/project_files.hpp"
-#include "src/cli/workload.hpp"
-#include "src/prompt/json_answer.hpp"
-#include "src/prompt/pieces.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
-namespace {
-
-struct DataFlags {
-  std::string action, data_root, split, tokenizer, format = "md";
-  bool attention = false;
-  int contexts = 1;
-  std::vector<std::string> datasets;
-};
-
-/// A mean that is built up.
-struct Mean {
-  double sum = 0, count = 0;
-  void add(double value) { sum += value, ++count; }
-  double value() const { return count > 0 ? sum / count : std::nan(""); }
-};
-
-/// The datasets that flags name; without a name all that the data root has.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags) {
   std::vector<const DatasetEntry*> chosen;
   for (const auto& name : flags.datasets) chosen.push_back(&find_dataset(name));
@@ -47,9 +26,8 @@ std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags) {
   return chosen;
 }
 
-/// The splits of a dataset whose files are there; the first error where none are.
 std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& flags,
-                                 std::vector<Inspection>* inspections = nullptr) {
+                                 std::vector<Inspection>* inspections) {
   std::vector<std::string> splits(entry.splits.begin(), entry.splits.end());
   if (!flags.split.empty()) splits = {flags.split};
   std::vector<Dataset> loaded;
@@ -73,86 +51,6 @@ std::string shown_name(const Dataset& dataset) {
   return dataset.name + (dataset.sample ? " (own sample)" : "");
 }
 
-struct SplitStats {
-  std::int64_t examples = 0, all_fields = 0, unanswerable = 0, categories = 0;
-  double attributes_per_category = std::nan("");
-  Mean fields, present, text, prompt, question, answer, value;
-};
-
-/// Attributes that the annotators used in this split, mean over its categories.
-void count_attributes(const Dataset& dataset, SplitStats& stats) {
-  std::map<std::string, std::set<std::string>> attributes;
-  for (const auto& example : dataset.examples) {
-    auto& of_category = attributes[example.category];
-    for (const auto& field : example.fields)
-      if (field.annotated) of_category.insert(field.name);
-  }
-  stats.categories = static_cast<std::int64_t>(attributes.size());
-  if (dataset.shape != Shape::attributes) return;
-  Mean mean;
-  for (const auto& [category, names] : attributes) mean.add(static_cast<double>(names.size()));
-  stats.attributes_per_category = mean.value();
-}
-
-void add(Mean& mean, std::size_t size) { mean.add(static_cast<double>(size)); }
-
-/// Lengths of one example's prompt and reference answer in the form that extraction decoders use.
-void count_json_tokens(const Example& example, const PromptFile& prompt, const Tokenizer& tokenizer,
-                       SplitStats& stats) {
-  const Job job = make_job(example.id, {&example}, Form::json, prompt, DecodeFlags{});
-  const Pieces pieces =
-      make_pieces(job, Form::json, prompt, find_chat_template("plain"), tokenizer);
-  add(stats.prompt, pieces.whole_prompt().size());
-  std::size_t answer = 0;
-  for (const auto& segment : pieces.segments) answer += segment.size();
-  const auto references = references_of({&example}).front();
-  for (std::size_t f = 0; f < references.size(); ++f) {
-    const std::size_t size =
-        tokenizer.encode_piece(json_value(references[f], f + 1 == references.size()), false).size();
-    answer += size;
-    if (references[f]) add(stats.value, size);
-  }
-  add(stats.answer, answer);
-}
-
-/// Lengths of the prompts and reference answers of an example whose fields are asked one by one.
-void count_field_tokens(const Example& example, Form form, const PromptFile& prompt,
-                        const Tokenizer& tokenizer, SplitStats& stats) {
-  const Job job = make_job(example.id, {&example}, form, prompt, DecodeFlags{});
-  const Pieces pieces = make_pieces(job, form, prompt, find_chat_template("plain"), tokenizer);
-  const auto references = references_of({&example}).front();
-  for (std::size_t f = 0; f < references.size(); ++f) {
-    if (!example.conversation || f == 0) add(stats.prompt, pieces.field_prompt(0, f).size());
-    add(stats.question, pieces.fields[0][f].size());
-    if (!example.fields[f].annotated) continue;
-    add(stats.answer, tokenizer.encode_piece(" " + references[f].value_or("null"), false).size());
-  }
-}
-
-SplitStats stats_of(const Dataset& dataset, const PromptFile& prompt, const Tokenizer& tokenizer) {
-  SplitStats stats;
-  stats.examples = std::ssize(dataset.examples);
-  count_attributes(dataset, stats);
-  for (const auto& example : dataset.examples) {
-    double present = 0;
-    for (const auto& field : example.fields) {
-      present += !field.references.empty();
-      stats.unanswerable += field.annotated && field.references.empty();
-    }
-    stats.all_fields += std::ssize(example.fields);
-    add(stats.fields, example.fields.size());
-    stats.present.add(present);
-    add(stats.text, tokenizer.encode(example.text, false).size());
-    if (dataset.shape == Shape::attributes)
-      count_json_tokens(example, prompt, tokenizer, stats);
-    else
-      count_field_tokens(example, dataset.shape == Shape::open ? Form::free : Form::value, prompt,
-                         tokenizer, stats);
-  }
-  return stats;
-}
-
-/// The published rows of a paper's table by dataset.
 std::map<std::string, Json> published_rows(const std::string& table) {
   const Json file = read_json(project_file("experiments/papers/" + table));
   std::map<std::string, Json> rows;
@@ -168,93 +66,58 @@ Tokenizer tokenizer_of(const DataFlags& flags) {
   return Tokenizer::load(std::filesystem::is_directory(path) ? path / "tokenizer.json" : path);
 }
 
-int stats(const DataFlags& flags) {
-  const TableFormat format = parse_table_format(flags.format);
-  const Tokenizer tokenizer = tokenizer_of(flags);
-  const auto hpd = published_rows("hpd/table2.json"), ippd = published_rows("ippd/table1.json");
+namespace {
+
+std::vector<const DatasetEntry*> named_or_all(const DataFlags& flags) {
+  std::vector<const DatasetEntry*> chosen;
+  for (const auto& name : flags.datasets) chosen.push_back(&find_dataset(name));
+  if (chosen.empty())
+    for (const auto& entry : datasets()) chosen.push_back(&entry);
+  return chosen;
+}
+
+std::string_view reached(const Source& source) {
+  return source.verified ? "reached" : "unverified";
+}
+
+/// What `fetch` would do for a dataset.
+Cell fetch_cell(const DatasetEntry& entry) {
+  const Source* source = find_source(entry.name);
+  if (!source) return Cell("-", Json());
+  if (source->files.empty()) return Cell("by hand");
+  return Cell(str(source->files.size(), source->files.size() == 1 ? " file, " : " files, ",
+                  reached(*source)));
+}
+
+/// Where each file comes from.
+int list_addresses(const DataFlags& flags) {
   Table table;
-  table.title = "Datasets";
-  table.columns = {{"dataset"},
-                   {"split"},
-                   {"examples", Align::right},
-                   {"paper: examples", Align::right, "examples_published"},
-                   {"fields", Align::right, "fields"},
-                   {"absent", Align::right, "absent"},
-                   {"categories", Align::right},
-                   {"attributes/category", Align::right, "attributes_per_category"},
-                   {"paper: attributes", Align::right, "attributes_per_category_published"},
-                   {"parallelism", Align::right},
-                   {"paper: parallelism", Align::right, "parallelism_published"},
-                   {"present", Align::right},
-                   {"text", Align::right, "text_tokens"},
-                   {"paper: text", Align::right, "text_tokens_published"},
-                   {"question", Align::right, "question_tokens"},
-                   {"paper: question", Align::right, "question_tokens_published"},
-                   {"prompt", Align::right, "prompt_tokens"},
-                   {"answer", Align::right, "answer_tokens"},
-                   {"paper: answer", Align::right, "answer_tokens_published"},
-                   {"value", Align::right, "value_tokens"}};
-  bool samples = false;
-  for (const DatasetEntry* entry : chosen_datasets(flags))
-    for (const Dataset& dataset : load_splits(*entry, flags)) {
-      samples = samples || dataset.sample;
-      const SplitStats stats =
-          stats_of(dataset, load_prompt(std::string(prompt_name(*entry, dataset))), tokenizer);
-      // HPD's table has all splits, IPPD's the one that is evaluated.
-      const auto paper = [&](const std::map<std::string, Json>& rows, const std::string& key,
-                             int decimals) {
-        const auto row = rows.find(dataset.name);
-        if (row == rows.end() || !row->second.contains(key)) return Cell("-", Json());
-        if (&rows == &ippd && dataset.split != entry->splits.front()) return Cell("-", Json());
-        const Json& value = row->second[key];
-        return decimals ? number_cell(value.get<double>(), decimals)
-                        : number_cell(value.get<std::int64_t>());
-      };
-      const bool in_hpd = hpd.contains(dataset.name);
-      const auto mean = [](const Mean& of) { return number_cell(of.value(), 2); };
-      table.rows.push_back({shown_name(dataset),
-                            dataset.split,
-                            number_cell(stats.examples),
-                            in_hpd ? paper(hpd, dataset.split, 0) : paper(ippd, "contexts", 0),
-                            number_cell(stats.all_fields),
-                            number_cell(stats.unanswerable),
-                            number_cell(stats.categories),
-                            number_cell(stats.attributes_per_category, 2),
-                            paper(hpd, "attributes_per_category", 2),
-                            mean(stats.fields),
-                            paper(ippd, "parallelism", 2),
-                            mean(stats.present),
-                            mean(stats.text),
-                            paper(ippd, "context", 2),
-                            mean(stats.question),
-                            paper(ippd, "question", 2),
-                            mean(stats.prompt),
-                            mean(stats.answer),
-                            paper(ippd, "answer", 2),
-                            mean(stats.value)});
-    }
-  table.notes = {
-      "paper: Table 2 of the HPD paper, which gives one number of attributes a dataset, and Table "
-      "1 "
-      "of the IPPD paper, whose tokens are those of its own tokenizer.",
-      "fields: asked of all examples; absent: those whose right answer is that there is none; "
-      "parallelism: fields of an example (an attribute dataset: those that the train file lists "
-      "for "
-      "its category); present: those with a reference.",
-      "attributes/category: annotated in the split, mean over its categories.",
-      str("text, question, prompt, answer, value: mean ids under ",
-          flags.tokenizer.empty() ? "the quickstart tokenizer" : flags.tokenizer,
-          "; answer: of attributes the JSON object with the reference values, else one field's "
-          "reference; value: one that is there, with its quotes and comma.")};
-  if (samples)
-    table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
-  std::cout << render(table, format);
+  table.title = "Addresses of datasets";
+  table.columns = {{"dataset"}, {"file"}, {"state"},  {"SHA-256", Align::left, "sha256"},
+                   {"licence"}, {"page"}, {"address"}};
+  for (const DatasetEntry* entry : named_or_all(flags)) {
+    const Source* source = find_source(entry->name);
+    if (!source) continue;
+    for (const SourceFile& file : source->files)
+      table.rows.push_back(
+          {std::string(entry->name), std::string(file.path), std::string(reached(*source)),
+           file.sha256.empty() ? Cell("-", Json()) : Cell(std::string(file.sha256)),
+           std::string(source->licence), std::string(source->page), std::string(file.url)});
+    if (!source->by_hand.empty())
+      table.notes.push_back(str(entry->name, ", by hand: ", source->by_hand));
+  }
+  table.notes.push_back(
+      "unverified: nobody has reached the address with pardec yet; where it is "
+      "wrong, the page leads on. ~: from memory. {part}: what --part names.");
+  std::cout << render(table, parse_table_format(flags.format));
   return 0;
 }
 
-/// Which datasets are there, and where.
+}  // namespace
+
 int list_data(const DataFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
+  if (flags.addresses) return list_addresses(flags);
   const std::filesystem::path root = flags.data_root.empty()
                                          ? project_file("datasets/samples")
                                          : std::filesystem::path(flags.data_root);
@@ -271,15 +134,12 @@ int list_data(const DataFlags& flags) {
                    {"metrics"},
                    {"folder"},
                    {"files", Align::right},
-                   {"bytes", Align::right}};
+                   {"bytes", Align::right},
+                   {"fetch"}};
   const auto joined = [](const auto& names) {
     return join(std::vector<std::string>(names.begin(), names.end()), ", ");
   };
-  std::vector<const DatasetEntry*> chosen;
-  for (const auto& name : flags.datasets) chosen.push_back(&find_dataset(name));
-  if (chosen.empty())
-    for (const auto& entry : datasets()) chosen.push_back(&entry);
-  for (const DatasetEntry* entry : chosen) {
+  for (const DatasetEntry* entry : named_or_all(flags)) {
     const auto folder = dataset_folder(*entry, root);
     std::int64_t files = 0, bytes = 0;
     if (folder)
@@ -288,16 +148,16 @@ int list_data(const DataFlags& flags) {
     table.rows.push_back({std::string(entry->name), std::string(entry->unit), joined(entry->splits),
                           joined(entry->metrics),
                           folder ? Cell(folder->filename().string()) : Cell("-", Json()),
-                          number_cell(files), number_cell(bytes)});
+                          number_cell(files), number_cell(bytes), fetch_cell(*entry)});
   }
   table.notes = {
-      "splits: the first is read where none is named. datasets/README.md says where each "
-      "dataset comes from, and how its files are called."};
+      "splits: the first is read where none is named. fetch: what 'pardec data fetch NAME' gets; "
+      "--addresses lists it. datasets/README.md says how the files are called."};
   std::cout << render(table, format);
   return 0;
 }
 
-/// Reads everything, and says what is wrong with it. Exit code 2 when a run would refuse a record.
+// Exit code 2 when a run would refuse a record.
 int check_data(const DataFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   Table table, findings;
@@ -339,189 +199,70 @@ int check_data(const DataFlags& flags) {
   return bad ? 2 : 0;
 }
 
-/// What attention does for one dataset under PC+PA and under IPPD.
-struct AttentionStats {
-  std::int64_t examples = 0;
-  Mean m, p, c, x, y;
-  StagedCost pcpa, ippd;
-};
-
-void add(StagedCost& to, const StagedCost& more) {
-  to.prefill.flops += more.prefill.flops, to.prefill.accesses += more.prefill.accesses;
-  to.decode.flops += more.decode.flops, to.decode.accesses += more.decode.accesses;
-}
-
-/// Lengths of all examples asked field by field, in stacks of `contexts` of one category.
-AttentionStats attention_of(const Dataset& dataset, const PromptFile& prompt,
-                            const Tokenizer& tokenizer, int contexts) {
-  AttentionStats stats;
-  std::map<std::string, std::vector<CommonContext>> stacks;  // by category, not full yet
-  std::map<std::string, std::int64_t> p_of;
-  const auto close = [&](const std::string& category, std::vector<CommonContext>& stack) {
-    if (!stack.empty()) add(stats.ippd, ippd_cost(p_of[category], stack));
-    stack.clear();
-  };
-  for (const auto& example : dataset.examples) {
-    const Job job = make_job(example.id, {&example}, Form::value, prompt, DecodeFlags{});
-    const Pieces pieces =
-        make_pieces(job, Form::value, prompt, find_chat_template("plain"), tokenizer);
-    const auto p = static_cast<std::int64_t>(pieces.prefix.size());
-    CommonContext context{static_cast<std::int64_t>(pieces.contexts[0].size()), {}, {}};
-    const auto references = references_of({&example}).front();
-    for (std::size_t f = 0; f < references.size(); ++f) {
-      context.x.push_back(static_cast<std::int64_t>(pieces.fields[0][f].size()));
-      // The reference and the end of sequence.
-      context.y.push_back(static_cast<std::int64_t>(
-          tokenizer.encode_piece(" " + references[f].value_or(std::string(kAbsent)), false).size() +
-          1));
-      stats.x.add(static_cast<double>(context.x.back()));
-      stats.y.add(static_cast<double>(context.y.back()));
-    }
-    ++stats.examples;
-    stats.m.add(static_cast<double>(context.x.size()));
-    stats.p.add(static_cast<double>(p));
-    stats.c.add(static_cast<double>(context.c));
-    add(stats.pcpa, pcpa_cost(p, context));
-    p_of[example.category] = p;
-    auto& stack = stacks[example.category];
-    stack.push_back(std::move(context));
-    if (static_cast<int>(stack.size()) == contexts) close(example.category, stack);
-  }
-  for (auto& [category, stack] : stacks) close(category, stack);
-  return stats;
-}
-
-/// The means that the model is evaluated at, and what it gives; letters are the paper's.
-std::vector<Cell> attention_row(const std::string& name, std::int64_t examples, double m, double p,
-                                double c, double x, double y, const AttentionStats* exact) {
-  const double sum_x = m * x, half = y / 2;
-  const auto cell = [](double value) { return number_cell(value, 3); };
-  const auto ratio = [&](double AttentionCost::*what, bool ippd_over_pcpa) {
-    if (!exact) return Cell("-", Json());
-    const double ippd = exact->ippd.prefill.*what + exact->ippd.decode.*what;
-    const double pcpa = exact->pcpa.prefill.*what + exact->pcpa.decode.*what;
-    return cell(ippd_over_pcpa ? ippd / pcpa : pcpa / ippd);
-  };
-  return {name,
-          number_cell(examples),
-          number_cell(m, 2),
-          number_cell(p, 2),
-          number_cell(c, 2),
-          number_cell(x, 2),
-          number_cell(y, 2),
-          cell(prefill_flop_factor(p, c, x, sum_x)),
-          cell(prefill_access_ratio(p, c, x, sum_x, m)),
-          cell(decode_flop_factor(p, c, x, half, sum_x, m * half)),
-          cell(pcpa_subsequent_prefill(p, c, x).intensity()),
-          cell(ippd_prefill(p, c, sum_x).intensity()),
-          cell(pcpa_decode(p, c, x, half).intensity()),
-          cell(ippd_decode(p, c, sum_x, m * half, m).intensity()),
-          ratio(&AttentionCost::flops, true),
-          ratio(&AttentionCost::accesses, false)};
-}
-
-int attention(const DataFlags& flags) {
-  const TableFormat format = parse_table_format(flags.format);
-  if (flags.contexts < 1)
-    throw ConfigError(str("--contexts is ", flags.contexts, ", expected at least 1"));
-  const Tokenizer tokenizer = tokenizer_of(flags);
-  Table table;
-  table.title = "Attention per head: IPPD against prefix caching with PagedAttention (PC+PA)";
-  table.columns = {{"dataset"},
-                   {"contexts", Align::right},
-                   {"M", Align::right},
-                   {"|p|", Align::right, "p"},
-                   {"|c|", Align::right, "c"},
-                   {"|x|", Align::right, "x"},
-                   {"|y|", Align::right, "y"},
-                   {"prefill FLOP factor", Align::right, "prefill_flop_factor"},
-                   {"prefill access ratio", Align::right, "prefill_access_ratio"},
-                   {"decode FLOP factor", Align::right, "decode_flop_factor"},
-                   {"prefill intensity: PC+PA", Align::right, "pcpa_prefill_intensity"},
-                   {"IPPD", Align::right, "ippd_prefill_intensity"},
-                   {"decode intensity: PC+PA", Align::right, "pcpa_decode_intensity"},
-                   {"IPPD ", Align::right, "ippd_decode_intensity"},
-                   {"all FLOPs: IPPD / PC+PA", Align::right, "total_flop_factor"},
-                   {"all accesses: PC+PA / IPPD", Align::right, "total_access_ratio"}};
-  bool samples = false;
-  for (const DatasetEntry* entry : chosen_datasets(flags)) {
-    const Dataset dataset = load_splits(*entry, flags).front();
-    if (dataset.shape == Shape::open) {
-      if (flags.datasets.empty()) continue;
-      throw ConfigError(
-          str("dataset ", dataset.name,
-              " is of open prompts, whose contexts no questions share; leave it out"));
-    }
-    samples = samples || dataset.sample;
-    const AttentionStats stats = attention_of(
-        dataset, load_prompt(std::string(prompt_name(*entry, dataset))), tokenizer, flags.contexts);
-    table.rows.push_back(attention_row(shown_name(dataset), stats.examples, stats.m.value(),
-                                       stats.p.value(), stats.c.value(), stats.x.value(),
-                                       stats.y.value(), &stats));
-  }
-  for (const auto& [name, row] : published_rows("ippd/table1.json")) {
-    const auto number = [&](const char* key) { return row.at(key).get<double>(); };
-    table.rows.push_back(attention_row(
-        "paper: " + name, row.at("contexts").get<std::int64_t>(), number("parallelism"),
-        number("instruction"), number("context"), number("question"), number("answer"), nullptr));
-  }
-  table.notes = {
-      "The model of the IPPD paper (appendix A.2, Table 3) at the mean lengths: M questions a "
-      "context, |p| instruction, |c| context, |x| question, |y| answer with its end of sequence; "
-      "decode at half an answer. Intensity: FLOPs per memory access.",
-      str("prefill FLOP factor, decode FLOP factor: IPPD / PC+PA, prefill against the first one "
-          "alone, as the paper has it; access ratio: PC+PA / IPPD. all: exact sums over the "
-          "dataset, every prefill and decode step counted, ",
-          flags.contexts, flags.contexts == 1 ? " context" : " contexts", " a prompt."),
-      "paper: the lengths of its Table 1."};
-  if (samples)
-    table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
-  std::cout << render(table, format);
-  return 0;
-}
-
-}  // namespace
-
 Verb data_verb() {
-  return {"data", "what the datasets hold, and whether their files are right",
-          "pardec data list --data-root data\n  pardec data check --data-root data --dataset "
-          "squad\n  pardec data stats --data-root data\n  pardec data stats --dataset oa-mine "
-          "--tokenizer "
-          "DIR/tokenizer.json --format csv\n  pardec data stats --attention --contexts 6",
-          [](CLI::App& app) -> std::function<int()> {
-            auto flags = std::make_shared<DataFlags>();
-            app.add_option("action", flags->action, "list, check or stats")->required();
-            app.add_option("--dataset", flags->datasets, "datasets; all without it")
-                ->delimiter(',')
-                ->type_name("A,B");
-            app.add_option(
-                   "--data-root", flags->data_root,
-                   "folder with one folder a dataset; without it the project's samples are read")
-                ->type_name("DIR");
-            app.add_option("--split", flags->split, "one split; without it all that are there")
-                ->type_name("NAME");
-            app.add_option("--tokenizer", flags->tokenizer,
-                           "a tokenizer.json or its folder; without it the quickstart's")
-                ->type_name("FILE");
-            app.add_flag("--attention", flags->attention,
-                         "what attention costs where questions share a context, by the model of "
-                         "the IPPD paper");
-            app.add_option("--contexts", flags->contexts,
-                           "with --attention: contexts stacked in one prompt of IPPD")
-                ->capture_default_str()
-                ->type_name("N");
-            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
-                ->capture_default_str()
-                ->type_name("FORMAT");
-            return [flags] {
-              if (flags->action == "list") return list_data(*flags);
-              if (flags->action == "check") return check_data(*flags);
-              if (flags->action != "stats")
-                throw ConfigError(str("data: '", flags->action, "'",
-                                      known_names(flags->action, {"list", "check", "stats"})));
-              return flags->attention ? attention(*flags) : stats(*flags);
-            };
-          }};
+  return {
+      "data", "gets datasets, and says what they hold and whether their files are right",
+      "pardec data list --data-root data\n  pardec data fetch squad race --data-root data\n  "
+      "pardec data check --data-root data --dataset "
+      "squad\n  pardec data stats --data-root data\n  pardec data stats --dataset oa-mine "
+      "--tokenizer "
+      "DIR/tokenizer.json --format csv\n  pardec data stats --attention --contexts 6",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<DataFlags>();
+        app.add_option("action", flags->action, "list, fetch, check or stats")->required();
+        app.add_option("names", flags->datasets, "datasets; all without them (fetch: none)")
+            ->type_name("NAME");
+        app.add_option("--dataset", flags->datasets, "the same")->delimiter(',')->type_name("A,B");
+        app.add_option(
+               "--data-root", flags->data_root,
+               "folder with one folder a dataset; without it the project's samples are read")
+            ->type_name("DIR");
+        app.add_option("--split", flags->split, "one split; without it all that are there")
+            ->type_name("NAME");
+        app.add_option("--tokenizer", flags->tokenizer,
+                       "a tokenizer.json or its folder; without it the quickstart's")
+            ->type_name("FILE");
+        app.add_flag("--addresses", flags->addresses,
+                     "list: where fetch gets each file from, and its licence");
+        app.add_flag("--attention", flags->attention,
+                     "stats: what attention costs where questions share a context, by the "
+                     "model of the IPPD paper");
+        app.add_option("--contexts", flags->contexts,
+                       "with --attention: contexts stacked in one prompt of IPPD")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--mirror", flags->mirror,
+                       "fetch: takes MIRROR/DATASET/FILE instead of the publisher's address")
+            ->type_name("URL");
+        app.add_option("--part", flags->part,
+                       "fetch: which part of a dataset that comes in parts, e.g. a category of "
+                       "amazon-reviews")
+            ->type_name("NAME");
+        app.add_option("--retries", flags->retries,
+                       "fetch: tries after a cut, a timeout, or an answer that asks for another")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--timeout", flags->timeout_seconds,
+                       "fetch: seconds to connect, and without a byte")
+            ->capture_default_str()
+            ->type_name("S");
+        app.add_flag("--force", flags->force, "fetch: also what is there already");
+        app.add_option("--progress", flags->progress, "fetch: auto, bar, plain or none")
+            ->capture_default_str()
+            ->type_name("STYLE");
+        app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+            ->capture_default_str()
+            ->type_name("FORMAT");
+        return [flags] {
+          if (flags->action == "list") return list_data(*flags);
+          if (flags->action == "fetch") return fetch_data(*flags);
+          if (flags->action == "check") return check_data(*flags);
+          if (flags->action != "stats")
+            throw ConfigError(str("data: '", flags->action, "'",
+                                  known_names(flags->action, {"list", "fetch", "check", "stats"})));
+          return flags->attention ? attention_stats(*flags) : data_stats(*flags);
+        };
+      }};
 }
 
 }  // namespace pardec

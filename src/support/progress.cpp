@@ -61,8 +61,13 @@ constexpr std::int64_t kBarEvery = 100'000'000, kPlainEvery = 30'000'000'000;
 
 }  // namespace
 
-Progress::Progress(ProgressStyle style, std::string what, std::int64_t total)
-    : style_(style), what_(std::move(what)), total_(total), started_ns_(SteadyClock().now_ns()) {
+Progress::Progress(ProgressStyle style, std::string what, std::int64_t total, std::int64_t begun)
+    : style_(style),
+      what_(std::move(what)),
+      total_(total),
+      begun_(begun),
+      done_(begun),
+      started_ns_(SteadyClock().now_ns()) {
   if (style_ == ProgressStyle::automatic) {
     const char* term = std::getenv("TERM");
     style_ = ::isatty(STDERR_FILENO) && !(term && std::string_view(term) == "dumb")
@@ -88,14 +93,16 @@ void Progress::update(std::int64_t done, const std::string& note) {
 
 void Progress::draw(bool last) {
   const double seconds = static_cast<double>(SteadyClock().now_ns() - started_ns_) * 1e-9;
-  std::string line = str(what_, " ", done_, "/", total_);
+  std::string line = str(what_, " ", done_);
+  if (total_ > 0) line += str("/", total_);
   if (!note_.empty()) line += " · " + note_;
   if (last)
     line += " · " + duration(static_cast<std::int64_t>(seconds)) + " in all";
-  else if (done_ > 0 && done_ < total_)
+  else if (done_ > begun_ && done_ < total_)
     line += " · " +
-            duration(static_cast<std::int64_t>(
-                seconds / static_cast<double>(done_) * static_cast<double>(total_ - done_) + 0.5)) +
+            duration(static_cast<std::int64_t>(seconds / static_cast<double>(done_ - begun_) *
+                                                   static_cast<double>(total_ - done_) +
+                                               0.5)) +
             " left";
   if (style_ == ProgressStyle::plain) {
     std::fprintf(stderr, "%s\n", line.c_str());

@@ -23,7 +23,8 @@ TerminalSize terminal_size(int fd);
 /// seconds. The destructor ends the line.
 class Progress {
  public:
-  Progress(ProgressStyle style, std::string what, std::int64_t total);
+  /// `total` 0: not known. `begun`: how much was done before.
+  Progress(ProgressStyle style, std::string what, std::int64_t total, std::int64_t begun = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -36,7 +37,7 @@ class Progress {
 
   ProgressStyle style_;
   std::string what_, note_;
-  std::int64_t total_, done_ = 0;
+  std::int64_t total_, begun_, done_;
   std::int64_t started_ns_, drawn_ns_ = 0;
   bool drawn_ = false;
 };

@@ -15,12 +15,13 @@ ALLOWED = {
     "src/training": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt"},
     "src/prompt": {"src/support", "src/tokenizer"},
     "src/sandbox": {"src/support"},
+    "src/http": {"src/support"},
     "src/store": {"src/support"},
     "src/report": {"src/support"},
     "decoders": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training"},
     "datasets": {"src/support"},
     "metrics": {"src/support"},
-    "src/cli": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "src/sandbox", "src/store", "src/report",
+    "src/cli": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "src/sandbox", "src/http", "src/store", "src/report",
                 "decoders", "datasets", "metrics"},
 }
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)

@@ -1,0 +1,58 @@
+#pragma once
+// What the actions of `pardec data` share; each is in a file of its own.
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "src/support/json.hpp"
+#include "src/tokenizer/tokenizer.hpp"
+
+namespace pardec {
+
+struct DataFlags {
+  std::string action, data_root, split, tokenizer, format = "md";
+  std::vector<std::string> datasets;
+  // list
+  bool addresses = false;
+  // stats
+  bool attention = false;
+  int contexts = 1;
+  // fetch
+  std::string mirror, part, progress = "auto";
+  int retries = 4, timeout_seconds = 30;
+  bool force = false;
+};
+
+/// Each runs one action; exit code.
+int list_data(const DataFlags& flags);
+int check_data(const DataFlags& flags);
+int data_stats(const DataFlags& flags);
+int attention_stats(const DataFlags& flags);
+int fetch_data(const DataFlags& flags);
+
+/// A mean that is built up.
+struct Mean {
+  double sum = 0, count = 0;
+  void add(double value) { sum += value, ++count; }
+  double value() const { return count > 0 ? sum / count : std::nan(""); }
+};
+
+/// The datasets that flags name; without a name all that the data root has.
+std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
+
+/// The splits of a dataset whose files are there; the first error where none are.
+std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& flags,
+                                 std::vector<Inspection>* inspections = nullptr);
+
+/// Its name in a table, which says so where it is not the publisher's data.
+std::string shown_name(const Dataset& dataset);
+
+/// The published rows of a paper's table (experiments/papers) by dataset.
+std::map<std::string, Json> published_rows(const std::string& table);
+
+/// The tokenizer that flags name, else the quickstart model's.
+Tokenizer tokenizer_of(const DataFlags& flags);
+
+}  // namespace pardec

@@ -1,0 +1,183 @@
+// `pardec data stats`: the papers' tables of datasets beside what the files hold.
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "src/cli/data.hpp"
+#include "src/cli/project_files.hpp"
+#include "src/cli/workload.hpp"
+#include "src/prompt/json_answer.hpp"
+#include "src/prompt/pieces.hpp"
+#include "src/report/table.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+struct SplitStats {
+  std::int64_t examples = 0, all_fields = 0, unanswerable = 0, categories = 0;
+  double attributes_per_category = std::nan("");
+  Mean fields, present, text, prompt, question, answer, value;
+};
+
+/// Attributes that the annotators used in this split, mean over its categories.
+void count_attributes(const Dataset& dataset, SplitStats& stats) {
+  std::map<std::string, std::set<std::string>> attributes;
+  for (const auto& example : dataset.examples) {
+    auto& of_category = attributes[example.category];
+    for (const auto& field : example.fields)
+      if (field.annotated) of_category.insert(field.name);
+  }
+  stats.categories = static_cast<std::int64_t>(attributes.size());
+  if (dataset.shape != Shape::attributes) return;
+  Mean mean;
+  for (const auto& [category, names] : attributes) mean.add(static_cast<double>(names.size()));
+  stats.attributes_per_category = mean.value();
+}
+
+void add(Mean& mean, std::size_t size) { mean.add(static_cast<double>(size)); }
+
+/// Lengths of one example's prompt and reference answer in the form that extraction decoders use.
+void count_json_tokens(const Example& example, const PromptFile& prompt, const Tokenizer& tokenizer,
+                       SplitStats& stats) {
+  const Job job = make_job(example.id, {&example}, Form::json, prompt, DecodeFlags{});
+  const Pieces pieces =
+      make_pieces(job, Form::json, prompt, find_chat_template("plain"), tokenizer);
+  add(stats.prompt, pieces.whole_prompt().size());
+  std::size_t answer = 0;
+  for (const auto& segment : pieces.segments) answer += segment.size();
+  const auto references = references_of({&example}).front();
+  for (std::size_t f = 0; f < references.size(); ++f) {
+    const std::size_t size =
+        tokenizer.encode_piece(json_value(references[f], f + 1 == references.size()), false).size();
+    answer += size;
+    if (references[f]) add(stats.value, size);
+  }
+  add(stats.answer, answer);
+}
+
+/// Lengths of the prompts and reference answers of an example whose fields are asked one by one.
+void count_field_tokens(const Example& example, Form form, const PromptFile& prompt,
+                        const Tokenizer& tokenizer, SplitStats& stats) {
+  const Job job = make_job(example.id, {&example}, form, prompt, DecodeFlags{});
+  const Pieces pieces = make_pieces(job, form, prompt, find_chat_template("plain"), tokenizer);
+  const auto references = references_of({&example}).front();
+  for (std::size_t f = 0; f < references.size(); ++f) {
+    if (!example.conversation || f == 0) add(stats.prompt, pieces.field_prompt(0, f).size());
+    add(stats.question, pieces.fields[0][f].size());
+    if (!example.fields[f].annotated) continue;
+    add(stats.answer, tokenizer.encode_piece(" " + references[f].value_or("null"), false).size());
+  }
+}
+
+SplitStats stats_of(const Dataset& dataset, const PromptFile& prompt, const Tokenizer& tokenizer) {
+  SplitStats stats;
+  stats.examples = std::ssize(dataset.examples);
+  count_attributes(dataset, stats);
+  for (const auto& example : dataset.examples) {
+    double present = 0;
+    for (const auto& field : example.fields) {
+      present += !field.references.empty();
+      stats.unanswerable += field.annotated && field.references.empty();
+    }
+    stats.all_fields += std::ssize(example.fields);
+    add(stats.fields, example.fields.size());
+    stats.present.add(present);
+    add(stats.text, tokenizer.encode(example.text, false).size());
+    if (dataset.shape == Shape::attributes)
+      count_json_tokens(example, prompt, tokenizer, stats);
+    else
+      count_field_tokens(example, dataset.shape == Shape::open ? Form::free : Form::value, prompt,
+                         tokenizer, stats);
+  }
+  return stats;
+}
+
+}  // namespace
+
+int data_stats(const DataFlags& flags) {
+  const TableFormat format = parse_table_format(flags.format);
+  const Tokenizer tokenizer = tokenizer_of(flags);
+  const auto hpd = published_rows("hpd/table2.json"), ippd = published_rows("ippd/table1.json");
+  Table table;
+  table.title = "Datasets";
+  table.columns = {{"dataset"},
+                   {"split"},
+                   {"examples", Align::right},
+                   {"paper: examples", Align::right, "examples_published"},
+                   {"fields", Align::right, "fields"},
+                   {"absent", Align::right, "absent"},
+                   {"categories", Align::right},
+                   {"attributes/category", Align::right, "attributes_per_category"},
+                   {"paper: attributes", Align::right, "attributes_per_category_published"},
+                   {"parallelism", Align::right},
+                   {"paper: parallelism", Align::right, "parallelism_published"},
+                   {"present", Align::right},
+                   {"text", Align::right, "text_tokens"},
+                   {"paper: text", Align::right, "text_tokens_published"},
+                   {"question", Align::right, "question_tokens"},
+                   {"paper: question", Align::right, "question_tokens_published"},
+                   {"prompt", Align::right, "prompt_tokens"},
+                   {"answer", Align::right, "answer_tokens"},
+                   {"paper: answer", Align::right, "answer_tokens_published"},
+                   {"value", Align::right, "value_tokens"}};
+  bool samples = false;
+  for (const DatasetEntry* entry : chosen_datasets(flags))
+    for (const Dataset& dataset : load_splits(*entry, flags)) {
+      samples = samples || dataset.sample;
+      const SplitStats stats =
+          stats_of(dataset, load_prompt(std::string(prompt_name(*entry, dataset))), tokenizer);
+      // HPD's table has all splits, IPPD's the one that is evaluated.
+      const auto paper = [&](const std::map<std::string, Json>& rows, const std::string& key,
+                             int decimals) {
+        const auto row = rows.find(dataset.name);
+        if (row == rows.end() || !row->second.contains(key)) return Cell("-", Json());
+        if (&rows == &ippd && dataset.split != entry->splits.front()) return Cell("-", Json());
+        const Json& value = row->second[key];
+        return decimals ? number_cell(value.get<double>(), decimals)
+                        : number_cell(value.get<std::int64_t>());
+      };
+      const bool in_hpd = hpd.contains(dataset.name);
+      const auto mean = [](const Mean& of) { return number_cell(of.value(), 2); };
+      table.rows.push_back({shown_name(dataset),
+                            dataset.split,
+                            number_cell(stats.examples),
+                            in_hpd ? paper(hpd, dataset.split, 0) : paper(ippd, "contexts", 0),
+                            number_cell(stats.all_fields),
+                            number_cell(stats.unanswerable),
+                            number_cell(stats.categories),
+                            number_cell(stats.attributes_per_category, 2),
+                            paper(hpd, "attributes_per_category", 2),
+                            mean(stats.fields),
+                            paper(ippd, "parallelism", 2),
+                            mean(stats.present),
+                            mean(stats.text),
+                            paper(ippd, "context", 2),
+                            mean(stats.question),
+                            paper(ippd, "question", 2),
+                            mean(stats.prompt),
+                            mean(stats.answer),
+                            paper(ippd, "answer", 2),
+                            mean(stats.value)});
+    }
+  table.notes = {
+      "paper: Table 2 of the HPD paper, which gives one number of attributes a dataset, and Table "
+      "1 "
+      "of the IPPD paper, whose tokens are those of its own tokenizer.",
+      "fields: asked of all examples; absent: those whose right answer is that there is none; "
+      "parallelism: fields of an example (an attribute dataset: those that the train file lists "
+      "for "
+      "its category); present: those with a reference.",
+      "attributes/category: annotated in the split, mean over its categories.",
+      str("text, question, prompt, answer, value: mean ids under ",
+          flags.tokenizer.empty() ? "the quickstart tokenizer" : flags.tokenizer,
+          "; answer: of attributes the JSON object with the reference values, else one field's "
+          "reference; value: one that is there, with its quotes and comma.")};
+  if (samples)
+    table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
+  std::cout << render(table, format);
+  return 0;
+}
+
+}  // namespace pardec

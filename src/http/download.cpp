@@ -1,0 +1,356 @@
+#include "src/http/download.hpp"
+
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/json.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostRedirects = 10;
+constexpr long kLongestWaitSeconds = 60;  // that a server may ask for
+constexpr std::int64_t kSlack = 1 << 20;  // room that is left on a disk
+
+/// By what the server tells that its file is still the same.
+struct Version {
+  std::string etag, modified;
+  std::int64_t total = 0;  // bytes; 0: not said
+
+  bool known() const { return total > 0 || !etag.empty() || !modified.empty(); }
+  /// A weak ETag promises no equal bytes.
+  std::string if_range() const { return etag.empty() || etag.starts_with("W/") ? modified : etag; }
+};
+
+/// `file.part` with its version; locked while it is open.
+class Part {
+ public:
+  Part(const std::string& url, const fs::path& file)
+      : path_(file.string() + ".part"), notes_(file.string() + ".part.json"), url_(url) {
+    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd_ < 0) fail("cannot be opened");
+    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+      ::close(fd_);
+      throw RunError(str(path_.string(), " is being written by another call; wait for its end"));
+    }
+    have_ = ::lseek(fd_, 0, SEEK_END);
+    if (have_ > 0) read_notes();
+    if (have_ > 0 && (!version_.known() || (version_.total > 0 && have_ > version_.total))) clear();
+  }
+  ~Part() { ::close(fd_); }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  std::int64_t have() const { return have_; }
+  const Version& version() const { return version_; }
+  bool whole() const { return version_.total > 0 && have_ == version_.total; }
+  const fs::path& path() const { return path_; }
+
+  void clear() {
+    if (::ftruncate(fd_, 0) != 0 || ::lseek(fd_, 0, SEEK_SET) != 0) fail("cannot be emptied");
+    have_ = 0, version_ = {};
+  }
+  void note(const Version& version) {
+    version_ = version;
+    write_file(notes_, dump(Json{{"url", url_},
+                                 {"etag", version.etag},
+                                 {"modified", version.modified},
+                                 {"bytes", version.total}}));
+  }
+  void append(const char* bytes, std::size_t count) {
+    while (count > 0) {
+      const ssize_t written = ::write(fd_, bytes, count);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail(str("cannot be written behind byte ", have_));
+      bytes += written, count -= static_cast<std::size_t>(written), have_ += written;
+    }
+  }
+  void sync() {
+    if (::fsync(fd_) != 0) fail("cannot be written to the disk");
+  }
+  void move_to(const fs::path& file) {
+    if (::rename(path_.c_str(), file.c_str()) != 0) fail("cannot be renamed");
+    ::unlink(notes_.c_str());
+  }
+  void remove() {
+    ::unlink(path_.c_str());
+    ::unlink(notes_.c_str());
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    const int error = errno;
+    throw RunError(str(path_.string(), " ", what, ": ", std::strerror(error),
+                       error == ENOSPC || error == EFBIG || error == EDQUOT
+                           ? "; make room, and the same command goes on behind what is there"
+                           : ""));
+  }
+  void read_notes() {
+    try {
+      const Json notes = read_json(notes_);
+      if (notes.at("url").get<std::string>() != url_) return;
+      version_ = {notes.at("etag").get<std::string>(), notes.at("modified").get<std::string>(),
+                  notes.at("bytes").get<std::int64_t>()};
+    } catch (const DataError&) {  // no notes: nothing is known of the part
+    } catch (const nlohmann::json::exception&) {
+    }
+  }
+
+  fs::path path_, notes_;
+  std::string url_;
+  int fd_ = -1;
+  std::int64_t have_ = 0;
+  Version version_;
+};
+
+/// The part is not of the file that the server has now: it is to be begun anew.
+struct Changed {};
+
+/// One request and what comes of it.
+struct Transfer {
+  Part& part;
+  const DownloadProgress& progress;
+  CURL* curl = nullptr;
+  std::map<std::string, std::string> headers;  // of the last answer, names in small letters
+  bool begun = false;
+  std::exception_ptr error;  // of a callback: C code lies between it and us
+
+  std::string header(const std::string& name) const {
+    const auto found = headers.find(name);
+    return found == headers.end() ? "" : found->second;
+  }
+  /// Before the first byte is taken: is it the next one of the part?
+  void begin();
+};
+
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+void Transfer::begin() {
+  begun = true;
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  Version now{header("etag"), header("last-modified"), 0};
+  if (status == 206) {  // Content-Range: bytes 100-199/200
+    const std::string range = header("content-range");
+    const size_t space = range.find(' '), dash = range.find('-'), slash = range.find('/');
+    std::optional<std::int64_t> first;
+    if (space < dash && dash < slash && slash != std::string::npos) {
+      first = number(std::string_view(range).substr(space + 1, dash - space - 1));
+      now.total = number(std::string_view(range).substr(slash + 1)).value_or(0);
+    }
+    const std::int64_t noted = part.version().total;
+    if (first != part.have() || (noted > 0 && now.total != noted)) throw Changed{};
+  } else {
+    part.clear();
+    now.total = number(header("content-length")).value_or(0);
+  }
+  std::error_code unknown;
+  const auto space = fs::space(part.path(), unknown);
+  const std::int64_t needed = now.total - part.have();
+  if (!unknown && now.total > 0 && needed + kSlack > static_cast<std::int64_t>(space.available))
+    throw RunError(str("needs ", needed, " bytes, the disk of ", part.path().parent_path().string(),
+                       " has ", space.available, " free; make room or name another --data-root"));
+  part.note(now);
+}
+
+/// Runs a callback's body; what it throws is kept, and ends the transfer.
+template <typename Body>
+size_t guarded_callback(Transfer& transfer, size_t count, Body body) {
+  try {
+    body();
+    return count;
+  } catch (...) {
+    transfer.error = std::current_exception();
+    return count + 1;  // any other number: curl gives up
+  }
+}
+
+size_t on_header(char* text, size_t, size_t count, void* data) {
+  auto& transfer = *static_cast<Transfer*>(data);
+  return guarded_callback(transfer, count, [&] {
+    const std::string line(strip(std::string_view(text, count)));
+    if (line.starts_with("HTTP/")) transfer.headers.clear();  // a redirect's are behind us
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) return;
+    std::string name = line.substr(0, colon);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+    transfer.headers[name] = std::string(strip(line.substr(colon + 1)));
+  });
+}
+
+size_t on_body(char* bytes, size_t, size_t count, void* data) {
+  auto& transfer = *static_cast<Transfer*>(data);
+  return guarded_callback(transfer, count, [&] {
+    if (!transfer.begun) transfer.begin();
+    transfer.part.append(bytes, count);
+    transfer.progress(transfer.part.have(), transfer.part.version().total);
+  });
+}
+
+enum class Outcome { good, changed, may_pass };
+
+/// One request for what the part lacks. `fault` says what went wrong where it may pass, `wait` how
+/// long the server asks to wait.
+Outcome request(const std::string& url, Part& part, const DownloadOptions& options,
+                const DownloadProgress& progress, std::string& fault, long& wait) {
+  static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
+  const std::unique_ptr<CURL, void (*)(CURL*)> owner(curl_easy_init(), curl_easy_cleanup);
+  CURL* curl = owner.get();
+  if (kReady != CURLE_OK || !curl) throw RunError("libcurl cannot be started");
+  Transfer transfer{part, progress, curl, {}, false, nullptr};
+
+  const auto set = [&](CURLoption option, auto value) {
+    if (const CURLcode code = curl_easy_setopt(curl, option, value); code != CURLE_OK)
+      throw RunError(str(url, ": ", curl_easy_strerror(code)));
+  };
+  char message[CURL_ERROR_SIZE] = "";
+  set(CURLOPT_URL, url.c_str());
+  set(CURLOPT_ERRORBUFFER, message);
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_USERAGENT, "pardec (data fetch)");
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_REDIR_PROTOCOLS_STR, url.starts_with("https:") ? "https" : "http,https");
+  set(CURLOPT_FOLLOWLOCATION, 1L);
+  set(CURLOPT_MAXREDIRS, static_cast<long>(kMostRedirects));
+  set(CURLOPT_FAILONERROR, 1L);
+  set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.timeout_seconds));
+  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+  set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.timeout_seconds));
+  set(CURLOPT_HEADERFUNCTION, &on_header);
+  set(CURLOPT_HEADERDATA, &transfer);
+  set(CURLOPT_WRITEFUNCTION, &on_body);
+  set(CURLOPT_WRITEDATA, &transfer);
+  std::unique_ptr<curl_slist, void (*)(curl_slist*)> extra(nullptr, curl_slist_free_all);
+  if (part.have() > 0) {
+    set(CURLOPT_RANGE, str(part.have(), "-").c_str());  // curl copies it
+    if (const std::string same = part.version().if_range(); !same.empty()) {
+      extra.reset(curl_slist_append(nullptr, ("If-Range: " + same).c_str()));
+      set(CURLOPT_HTTPHEADER, extra.get());
+    }
+  }
+
+  const CURLcode code = curl_easy_perform(curl);
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  if (transfer.error) try {
+      std::rethrow_exception(transfer.error);
+    } catch (const Changed&) {
+      return Outcome::changed;
+    }
+  if (code == CURLE_OK) {
+    if (!transfer.begun) transfer.begin();  // an empty file
+    return Outcome::good;
+  }
+  if (code == CURLE_HTTP_RETURNED_ERROR) {
+    if (status == 416) return Outcome::changed;  // the file is shorter than the part
+    fault = str("the server answered ", status,
+                status == 404 || status == 410   ? " (there is no such file)"
+                : status == 401 || status == 403 ? " (it wants leave that was not given)"
+                                                 : "");
+    curl_off_t asked = 0;
+    curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &asked);
+    wait = static_cast<long>(asked);
+    if (status == 408 || status == 429 || (status >= 500 && status != 501))
+      return Outcome::may_pass;
+    throw RunError(str(url, ": ", fault));
+  }
+  fault = *message ? message : curl_easy_strerror(code);
+  switch (code) {
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+      return Outcome::may_pass;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT:
+      throw RunError(str(url, ": could not be reached: ", fault));
+    default:
+      throw RunError(str(url, ": ", fault));
+  }
+}
+
+/// Asks until the part is whole.
+void complete(const std::string& url, Part& part, const DownloadOptions& options,
+              const DownloadProgress& progress) {
+  bool anew = false;
+  for (int tries = 0; !part.whole();) {
+    std::string fault;
+    long asked = 0;
+    const Outcome outcome = request(url, part, options, progress, fault, asked);
+    if (outcome == Outcome::good && (part.version().total == 0 || part.whole())) return;
+    if (outcome == Outcome::good) fault = "fewer bytes came than were announced";
+    if (outcome == Outcome::changed) {
+      if (std::exchange(anew, true))
+        throw RunError(str(url, ": the server sends another piece than it was asked for"));
+      part.clear();
+      continue;
+    }
+    if (tries++ >= options.retries)
+      throw RunError(str(url, ": ", fault, "; given up after ", tries,
+                         tries == 1 ? " try" : " tries", ", with ", part.have(),
+                         " bytes kept for the next call"));
+    const long wait = std::clamp(asked, std::min(1L << (tries - 1), 16L), kLongestWaitSeconds);
+    std::this_thread::sleep_for(std::chrono::seconds(wait));
+  }
+}
+
+}  // namespace
+
+Downloaded download(const std::string& url, const fs::path& file, const std::string& sha256,
+                    const DownloadOptions& options, const DownloadProgress& progress) {
+  Part part(url, file);
+  Downloaded result;
+  try {
+    for (result.kept = part.have();; result.kept = 0) {
+      complete(url, part, options, progress);
+      part.sync();
+      result.bytes = part.have();
+      result.sha256 = sha256_file(part.path());
+      if (sha256.empty() || result.sha256 == sha256) break;
+      if (result.kept == 0) {
+        part.remove();
+        throw RunError(str(url, ": ", result.bytes, " bytes came with SHA-256 ", result.sha256,
+                           ", expected ", sha256,
+                           "; the publisher's file has changed, or something else came in its "
+                           "place"));
+      }
+      part.clear();  // perhaps what was kept was wrong
+    }
+  } catch (const RunError&) {
+    if (part.have() == 0) part.remove();
+    throw;
+  }
+  part.move_to(file);
+  return result;
+}
+
+}  // namespace pardec

@@ -1,0 +1,182 @@
+#include "src/support/archive.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kBlock = 1u << 18;
+
+/// A reader of libarchive.
+class Reader {
+ public:
+  explicit Reader(const fs::path& file, bool tar) : file_(file), reader_(archive_read_new()) {
+    archive_read_support_filter_all(reader_);
+    if (tar)
+      archive_read_support_format_tar(reader_);
+    else
+      archive_read_support_format_raw(reader_);
+    if (archive_read_open_filename(reader_, file.c_str(), kBlock) != ARCHIVE_OK) {
+      const std::string what = message();
+      archive_read_free(reader_);
+      throw RunError(what);
+    }
+  }
+  ~Reader() { archive_read_free(reader_); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  /// None at the end.
+  archive_entry* next() {
+    archive_entry* entry = nullptr;
+    const int code = archive_read_next_header(reader_, &entry);
+    if (code == ARCHIVE_EOF) return nullptr;
+    check(code == ARCHIVE_OK || code == ARCHIVE_WARN);
+    return entry;
+  }
+  /// The entry's content in pieces.
+  void read(const FileSink& put) {
+    std::vector<char> buffer(kBlock);
+    for (;;) {
+      const la_ssize_t count = archive_read_data(reader_, buffer.data(), buffer.size());
+      check(count >= 0);
+      if (count == 0) return;
+      put(buffer.data(), static_cast<std::size_t>(count));
+    }
+  }
+  std::int64_t bytes_read() { return archive_filter_bytes(reader_, -1); }
+  int filters() { return archive_filter_count(reader_); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw RunError(str(file_.string(), ": ", what));
+  }
+
+ private:
+  std::string message() const {
+    const char* said = archive_error_string(reader_);
+    return str(file_.string(), ": cannot be unpacked: ", said ? said : "damaged archive");
+  }
+  void check(bool good) const {
+    if (!good) throw RunError(message());
+  }
+
+  fs::path file_;
+  archive* reader_;
+};
+
+/// The name below the first `strip` folders; empty where there is none.
+fs::path inner_name(const Reader& reader, const std::string& name, int strip) {
+  const fs::path path(name);
+  fs::path inner;
+  int skipped = 0;
+  if (path.is_absolute()) reader.fail(str("holds '", name, "', which leads out of the archive"));
+  for (const auto& part : path) {
+    if (part == "..") reader.fail(str("holds '", name, "', which leads out of the archive"));
+    if (part == "." || part.empty()) continue;
+    if (skipped < strip)
+      ++skipped;
+    else
+      inner /= part;
+  }
+  return inner;
+}
+
+/// Writes without a sync: there can be 200,000 files, which are synced together.
+void write_quickly(const fs::path& file, const std::function<void(const FileSink&)>& fill) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const auto need = [&](bool good) {
+    if (!good) throw RunError(str(file.string(), ": cannot be written: ", std::strerror(errno)));
+  };
+  need(fd >= 0);
+  try {
+    fill([&](const void* bytes, std::size_t count) {
+      const char* from = static_cast<const char*>(bytes);
+      while (count > 0) {
+        const ssize_t written = ::write(fd, from, count);
+        need(written >= 0 || errno == EINTR);
+        if (written > 0) from += written, count -= static_cast<std::size_t>(written);
+      }
+    });
+  } catch (...) {
+    ::close(fd);
+    throw;
+  }
+  need(::close(fd) == 0);
+}
+
+void sync_all(const fs::path& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool good = fd >= 0 && ::syncfs(fd) == 0;
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  if (!good) throw RunError(str(folder.string(), ": cannot be written: ", std::strerror(error)));
+}
+
+}  // namespace
+
+std::int64_t unpack_tar(const fs::path& archive, const fs::path& folder, int strip,
+                        const UnpackProgress& progress) {
+  const fs::path stage = folder / ".unpacking";
+  std::error_code ignored;
+  fs::remove_all(stage, ignored);
+  std::int64_t files = 0;
+  try {
+    Reader reader(archive, true);
+    std::set<fs::path> made;  // folders
+    while (archive_entry* entry = reader.next()) {
+      const char* given = archive_entry_pathname(entry);
+      const std::string name = given ? given : "";
+      const fs::path inner = inner_name(reader, name, strip);
+      if (inner.empty() || archive_entry_filetype(entry) == AE_IFDIR) continue;
+      if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry))
+        reader.fail(str("holds '", name, "', which is a link or no file; expected files alone"));
+      const fs::path file = stage / inner;
+      if (made.insert(file.parent_path()).second) fs::create_directories(file.parent_path());
+      write_quickly(file, [&](const FileSink& put) { reader.read(put); });
+      ++files;
+      progress(reader.bytes_read());
+    }
+    if (files == 0) reader.fail("holds no file, expected some");
+    sync_all(stage);
+    for (const auto& entry : fs::directory_iterator(stage)) {
+      const fs::path place = folder / entry.path().filename();
+      fs::remove_all(place);
+      fs::rename(entry.path(), place);
+    }
+    fs::remove_all(stage);
+  } catch (const fs::filesystem_error& error) {
+    fs::remove_all(stage, ignored);
+    throw RunError(str(folder.string(), ": cannot be written: ", error.code().message()));
+  } catch (...) {
+    fs::remove_all(stage, ignored);
+    throw;
+  }
+  return files;
+}
+
+void unpack_file(const fs::path& packed, const fs::path& file, const UnpackProgress& progress) {
+  Reader reader(packed, false);
+  if (!reader.next() || reader.filters() < 2)
+    reader.fail("is not compressed as expected (gzip or the like)");
+  write_file(file, [&](const FileSink& put) {
+    reader.read([&](const void* bytes, std::size_t count) {
+      put(bytes, count);
+      progress(reader.bytes_read());
+    });
+  });
+}
+
+}  // namespace pardec
