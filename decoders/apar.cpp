@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "decoders/control_tokens.hpp"
@@ -485,6 +486,11 @@ class Apar final : public FreeRunningDecoder {
     return told({"[Fork]", "[Child]"}, {found.fork, found.child}) +
            (heads.empty() ? "" : ", " + heads);
   }
+  std::string undriven(std::string_view /*oracle*/) const override {
+    return options_.medusa.depth() > 0
+               ? "chooses in another order than the recording with apar.medusa"
+               : "";
+  }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 
  private:
@@ -499,9 +505,7 @@ Task<Stream> Apar::stream(StreamRequest request, const DecoderContext& context) 
   check(context);
   const bool guesses = options_.medusa.depth() > 0;
   if (guesses && request.oracle)
-    throw ConfigError(
-        "apar.medusa does not go with --oracle recorded: it chooses in another order than the "
-        "recording; leave one out");
+    throw std::logic_error("apar: an oracle with apar.medusa, expected it to be refused before");
   const auto chance = context.chance(request.seed);
   Group G(context.engine.open(request.name, "apar"), options_, control, request,
           Chooser(*chance, request.oracle), context);

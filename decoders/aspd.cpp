@@ -520,10 +520,10 @@ Task<Answers> Aspd::decode_together(const Request& request, const DecoderContext
   if (!context.tokenizer)
     throw ConfigError(
         "aspd ask=together needs a tokenizer: it reads JSON; expected a Job, not token ids");
-  SeededChance chance(request.job.seed);
+  const auto chance = context.chance(request.job.seed);
   const StopRule rule{request.job.limits.max_new_tokens, kAnswerClosing};
   Response y = co_await answer(request, context, request.job.id, request.pieces.whole_prompt(), 0,
-                               rule, chance);
+                               rule, *chance);
   Answers answers;
   const std::string text = repair_utf8(y.text);
   JsonAnswer parsed = parse_json_answer(text, request.job.contexts);
@@ -559,7 +559,7 @@ void count_shared_passes(const std::vector<Response>& responses, Counters& count
 }
 
 Task<Answers> Aspd::decode_separately(const Request& request, const DecoderContext& context) const {
-  SeededChance chance(request.job.seed);
+  const auto chance = context.chance(request.job.seed);
   const StopRule rule{request.form == Form::value ? request.job.limits.per_field
                                                   : request.job.limits.max_new_tokens,
                       {}};
@@ -568,7 +568,7 @@ Task<Answers> Aspd::decode_separately(const Request& request, const DecoderConte
     for (size_t f = 0; f < request.pieces.fields[c].size(); ++f)
       tasks.push_back(answer(request, context, str(request.job.id, "/", c, "/", f),
                              request.pieces.field_prompt(c, f), static_cast<int>(tasks.size()),
-                             rule, chance));
+                             rule, *chance));
   std::vector<Response> responses = co_await all(std::move(tasks));
   Answers answers;
   count_shared_passes(responses, answers.counters);

@@ -106,6 +106,9 @@ class Decoder {
       const Request& request,
       const std::vector<std::vector<std::optional<std::string>>>& references,
       const DecoderContext& context) const;
+  /// Why an oracle of a kind that its registry row has does not drive it with these options,
+  /// completing "it ..."; empty: it does. Asked before any model is loaded.
+  virtual std::string undriven(std::string_view /*oracle*/) const { return {}; }
   /// Whether it needs `--draft-model`.
   virtual bool drafts_with_model() const { return false; }
   /// What it found of what it needs besides weights, e.g. "[Fork] is 4089, [Child] 4090"; empty:

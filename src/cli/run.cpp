@@ -54,7 +54,7 @@ int run(CLI::App& app, RunFlags& flags) {
   std::vector<std::unique_ptr<Decoder>> decoders;
   for (const auto& arm : arms) decoders.push_back(make_decoder(arm.decoder, arm.options));
   for (size_t a = 0; a < arms.size(); ++a) baseline_of(arms, a, flags.baseline);
-  check_oracle(parse_oracle(flags.oracle), arms);
+  check_oracle(parse_oracle(flags.oracle), arms, decoders);
   const bool drafts = std::any_of(decoders.begin(), decoders.end(),
                                   [](const auto& decoder) { return decoder->drafts_with_model(); });
   check_draft_flag(flags.model, drafts);

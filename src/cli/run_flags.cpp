@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "datasets/dataset.hpp"
-#include "decoders/decoder.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
@@ -103,14 +102,21 @@ OracleFlag parse_oracle(const std::string& text) {
   return oracle;
 }
 
-void check_oracle(const OracleFlag& oracle, const std::vector<Arm>& arms) {
+void check_oracle(const OracleFlag& oracle, const std::vector<Arm>& arms,
+                  const std::vector<std::unique_ptr<Decoder>>& made) {
   if (oracle.kind.empty()) return;
   const auto drives = [&](std::string_view decoder) {
     const auto& kinds = find_decoder(decoder).oracles;
     return std::find(kinds.begin(), kinds.end(), oracle.kind) != kinds.end();
   };
-  for (const Arm& arm : arms) {
-    if (drives(arm.decoder)) continue;
+  for (size_t a = 0; a < arms.size(); ++a) {
+    const Arm& arm = arms[a];
+    if (drives(arm.decoder)) {
+      if (const std::string why = made[a]->undriven(oracle.kind); !why.empty())
+        throw ConfigError(str("--oracle ", oracle.kind, " does not drive arm '", arm.label,
+                              "': it ", why, "; leave one out"));
+      continue;
+    }
     std::vector<std::string> driven;
     for (const auto& entry : decoders())
       if (drives(entry.name)) driven.emplace_back(entry.name);

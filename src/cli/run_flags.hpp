@@ -1,8 +1,10 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "decoders/decoder.hpp"
 #include "src/cli/arms.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/workload.hpp"
@@ -48,7 +50,8 @@ struct OracleFlag {
 
 OracleFlag parse_oracle(const std::string& text);
 
-/// ConfigError where the oracle does not drive every arm.
-void check_oracle(const OracleFlag& oracle, const std::vector<Arm>& arms);
+/// ConfigError where the oracle does not drive every arm; `decoders` are theirs.
+void check_oracle(const OracleFlag& oracle, const std::vector<Arm>& arms,
+                  const std::vector<std::unique_ptr<Decoder>>& decoders);
 
 }  // namespace pardec

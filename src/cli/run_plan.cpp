@@ -25,6 +25,10 @@ std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Ar
                           split, project_file("datasets/samples"));
     };
     work.dataset = load(flags.split);
+    if (work.dataset.shape == Shape::open && parse_oracle(flags.oracle).kind == "references")
+      throw ConfigError(str("--oracle references forces a short answer to each field, and ", name,
+                            " has open prompts; leave it out, or force what a run chose with ",
+                            "--oracle recorded:RUN"));
     if (flags.unseen) work.seen = leave_out_seen(work.dataset.examples, load("train").examples);
     work.examples = select(work.dataset.examples, flags.limit, flags.offset, flags.decode.seed);
     if (work.examples.empty())

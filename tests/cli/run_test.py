@@ -413,6 +413,15 @@ def raise_logits(file, token, factor):
     file.write_bytes(data)
 
 
+def refused_oracles(check, pardec):
+    """Before any model is read: there is none here."""
+    for args, words in ((["--decoder", "ar", "--dataset", "oa-mine,mt-bench", "--oracle", "references"], "mt-bench has open prompts"),
+                        (["--arm", "guessing=apar,medusa=1x2x2", "--dataset", "oa-mine", "--oracle", "recorded:0123456789ab"], "arm 'guessing'")):
+        db = pardec.folder / "refused.sqlite"
+        ran = pardec("run", "--model", pardec.folder / "nowhere", *args, "--db", db)
+        check(ran.returncode == 2 and words in ran.stderr and not db.exists(), f"refused {args}: exit {ran.returncode}: {ran.stderr}")
+
+
 def recorded(check, pardec):
     """What a run chose is forced on another network: the same ids, threads and passes; apar's control tokens included."""
     db = pardec.folder / "recorded.sqlite"
@@ -651,6 +660,7 @@ def main():
         precedence(check, pardec, model)
         failures(check, pardec, model)
         oracle(check, pardec, model)
+        refused_oracles(check, pardec)
         recorded(check, pardec)
         common_context(check, pardec, model)
         own_metrics(check, pardec)
