@@ -79,7 +79,9 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
                 {"ignore_eos", flags_.decode.ignore_eos},
                 {"cache_blocks", flags_.cache.blocks},
                 {"cache_watermark", flags_.cache.watermark},
-                {"chat_template", flags_.decode.chat_template}};
+                {"chat_template", chat_.name()},
+                {"chat_template_hash", sha256(chat_.text())},
+                {"chat_set", flags_.decode.chat_set}};
   if (!flags_.oracle.empty()) row.oracle = flags_.oracle;
   row.untrained = untrained_for(checkpoint_, row.decoder);
   row.seed = flags_.decode.seed;
@@ -152,8 +154,7 @@ Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan
   request.job = make_job(plan.key, examples, request.form, work.prompt, flags_.decode);
   request.job.seed = derive_seed(flags_.decode.seed, plan.key);
   request.pieces =
-      make_pieces(request.job, request.form, work.prompt,
-                  find_chat_template(flags_.decode.chat_template), *checkpoint_.tokenizer);
+      make_pieces(request.job, request.form, work.prompt, chat_, *checkpoint_.tokenizer);
   const OracleFlag oracle = parse_oracle(flags_.oracle);
   request.accept_rate = oracle.accept_rate;
   if (oracle.kind == "recorded")

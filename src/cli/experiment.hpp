@@ -9,6 +9,7 @@
 #include "src/cli/run_plan.hpp"
 #include "src/cli/workload.hpp"
 #include "src/engine/engine.hpp"
+#include "src/prompt/chat_template.hpp"
 #include "src/store/store.hpp"
 #include "src/support/clock.hpp"
 #include "src/support/progress.hpp"
@@ -22,7 +23,7 @@ class Experiment {
   Experiment(const RunFlags& flags, const std::vector<Arm>& arms,
              const std::vector<std::unique_ptr<Decoder>>& decoders,
              const std::vector<Workload>& workloads, Store& store, Checkpoint& checkpoint,
-             Checkpoint* draft)
+             Checkpoint* draft, ChatTemplate chat)
       : flags_(flags),
         arms_(arms),
         decoders_(decoders),
@@ -31,6 +32,7 @@ class Experiment {
         store_(store),
         checkpoint_(checkpoint),
         draft_(draft),
+        chat_(std::move(chat)),
         engine_(checkpoint.model, clock_),
         context_{engine_, &*checkpoint.tokenizer, flags.decode.ignore_eos,
                  draft ? &draft->model : nullptr},
@@ -72,6 +74,7 @@ class Experiment {
   Store& store_;
   Checkpoint& checkpoint_;
   Checkpoint* draft_;  // null: no arm drafts with a network
+  const ChatTemplate chat_;
   SteadyClock clock_;
   Engine engine_;
   DecoderContext context_;

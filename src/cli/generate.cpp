@@ -118,7 +118,11 @@ int generate(const GenerateFlags& flags) {
   check_draft_flag(flags.model, decoder->drafts_with_model());
 
   std::vector<Request> requests;
-  const ChatTemplate& chat = find_chat_template(flags.decode.chat_template);
+  check_chat_template(flags.decode.chat_template, flags.decode.chat_set);
+  const ChatTemplate chat = flags.prompt_tokens.empty()
+                                ? choose_chat_template(flags.decode.chat_template,
+                                                       flags.model.model, flags.decode.chat_set)
+                                : find_chat_template("plain");
   std::vector<Tokens> token_lists;
   if (!flags.prompt_tokens.empty()) token_lists = parse_token_lists(flags.prompt_tokens);
   std::vector<Job> jobs;

@@ -49,7 +49,7 @@ int run(CLI::App& app, RunFlags& flags) {
   parse_oracle(flags.oracle);
   const TableFormat format = parse_table_format(flags.format);
   flags.decode.sampling();
-  find_chat_template(flags.decode.chat_template);
+  check_chat_template(flags.decode.chat_template, flags.decode.chat_set);
   const std::vector<Arm> arms = make_arms(flags.decoders, flags.arms, flags.sets, flags.batch_size);
   std::vector<std::unique_ptr<Decoder>> decoders;
   for (const auto& arm : arms) decoders.push_back(make_decoder(arm.decoder, arm.options));
@@ -69,10 +69,12 @@ int run(CLI::App& app, RunFlags& flags) {
         str("--resume: ", flags.db, " does not exist; leave --resume out to begin a run"));
   NewDatabase made(flags.db);
   Store store(flags.db, {.create_folders = flags.db_is_default});
+  ChatTemplate chat =
+      choose_chat_template(flags.decode.chat_template, flags.model.model, flags.decode.chat_set);
   Checkpoint checkpoint = load_checkpoint(flags.model, true);
   std::optional<Checkpoint> draft = load_draft(flags.model, checkpoint, drafts);
   Experiment experiment(flags, arms, decoders, workloads, store, checkpoint,
-                        draft ? &*draft : nullptr);
+                        draft ? &*draft : nullptr, std::move(chat));
   experiment.begin();
   made.keep();
   for (const auto& work : workloads)

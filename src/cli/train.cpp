@@ -434,7 +434,7 @@ Verb train_verb() {
             "else the project's",
             "FILE");
         add("--chat-template", flags->chat_template,
-            "markup around the prompt: plain, chatml, llama-2", "NAME")
+            "markup around the prompt: plain, chatml, llama-2, llama-3, phi-4, vicuna", "NAME")
             ->capture_default_str();
         add("--epochs", flags->loop.epochs, "times that every title is seen in each format", "X")
             ->capture_default_str();

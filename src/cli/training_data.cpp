@@ -45,7 +45,7 @@ std::vector<TrainingSample> TitleSource::samples(const std::vector<Example>& exa
   Rng rng(seed);
   std::map<std::string, std::vector<const Example*>> groups;
   for (const Example& example : examples) groups[stack_key(example)].push_back(&example);
-  const ChatTemplate& chat = find_chat_template(parts_.chat_template);
+  const ChatTemplate chat = find_chat_template(parts_.chat_template);
   const DecodeFlags flags;
   std::vector<TrainingSample> all;
   for (const auto& format : parts_.formats)

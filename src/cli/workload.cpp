@@ -4,6 +4,7 @@
 
 #include "metrics/decoding_metrics.hpp"
 #include "src/model/device.hpp"
+#include "src/prompt/chat_template.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/rng.hpp"
@@ -47,9 +48,14 @@ void DecodeFlags::add_to(CLI::App& app) {
       ->type_name("N");
   app.add_flag("--ignore-eos", ignore_eos, "go on after the end of sequence, up to the limit");
   app.add_option("--chat-template", chat_template,
-                 "markup around the prompt: plain, chatml, llama-2")
+                 str("markup around the prompt: auto (the checkpoint's own, else plain), ",
+                     join(chat_template_names(), ", ")))
       ->capture_default_str()
       ->type_name("NAME");
+  app.add_option("--chat-set", chat_set,
+                 "a variable of the checkpoint's own chat template, e.g. enable_thinking=false; "
+                 "repeatable")
+      ->type_name("KEY=VALUE");
   app.add_option("--prompt-file", prompt_file,
                  "wording of the task: a name in datasets/prompts or a file; else the model's own "
                  "(MODEL/prompts), else the dataset's")

@@ -29,7 +29,8 @@ struct DecodeFlags {
   int top_k = 0, max_new_tokens = 512, per_field = 64;
   std::uint64_t seed = 1;
   bool ignore_eos = false;
-  std::string chat_template = "plain", prompt_file;
+  std::string chat_template = "auto", prompt_file;
+  std::vector<std::string> chat_set;
   void add_to(CLI::App& app);
   Limits limits() const { return {max_new_tokens, per_field}; }
   /// ConfigError for values that make no distribution.

@@ -1,7 +1,6 @@
 #include "src/prompt/pieces.hpp"
 
-#include <array>
-
+#include "src/prompt/jinja/python_text.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -10,42 +9,45 @@ namespace pardec {
 
 namespace {
 
-constexpr std::array kChatTemplates{
-    ChatTemplate{"plain", "{system}\n\n{user}\n", "{user}\n", "\n\n"},
-    ChatTemplate{"chatml",
-                 "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_"
-                 "start|>assistant\n",
-                 "<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n", "<|im_end|>\n"},
-    ChatTemplate{"llama-2", "[INST] <<SYS>>\n{system}\n<</SYS>>\n\n{user} [/INST]",
-                 "[INST] {user} [/INST]", " </s><s>"},
-};
-
 /// The same pieces as texts.
 struct Texts {
   std::string prefix;
   std::vector<std::string> contexts;
   std::vector<std::vector<std::string>> fields;
   std::string closing;
-  std::string turn_opening, turn_closing;
+  std::string turn_opening, turn_closing, next_turn;
 };
 
-/// What stands between an answer and the user's next turn.
-std::string between_turns(const ChatTemplate& chat) {
-  return str(chat.after_answer, chat.user_only.substr(0, chat.user_only.find("{user}")));
+/// Takes white space off the ends of what the user says, where the chat template does.
+void strip_words(Texts& texts, const ChatTemplate::Turn& turn, bool conversation) {
+  const auto strip = [](std::string& text, bool left) {
+    text = jinja::strip_text(text, left, !left);
+    return text.empty();
+  };
+  if (turn.strips_left) {
+    const bool no_prefix = strip(texts.prefix, true);
+    bool no_context = no_prefix;  // in json form: none so far
+    for (size_t c = 0; c < texts.contexts.size(); ++c) {
+      if (texts.fields.empty() ? no_context : no_prefix)
+        no_context = strip(texts.contexts[c], true);
+      for (size_t f = 0; !texts.fields.empty() && f < texts.fields[c].size(); ++f)
+        if (no_context || (conversation && f > 0)) strip(texts.fields[c][f], true);
+    }
+  }
+  if (!turn.strips_right) return;
+  for (auto& fields : texts.fields)
+    for (std::string& field : fields) strip(field, false);
+  if (texts.fields.empty() && !texts.contexts.empty()) strip(texts.contexts.back(), false);
 }
 
 Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat) {
-  // The template is rendered with the user slot left open, and cut there.
-  constexpr std::string_view kUser = "{user}";
-  const std::string_view markup = prompt.system.empty() ? chat.user_only : chat.with_system;
-  const size_t user = markup.find(kUser);
-  const std::string before =
-      replace_all(std::string(markup.substr(0, user)), "{system}", prompt.system);
-  const std::string after(markup.substr(user + kUser.size()));
+  std::vector<ChatMessage> messages;
+  if (!prompt.system.empty()) messages.push_back({"system", prompt.system});
+  const ChatTemplate::Turn turn = chat.open_turn(messages);
 
   Texts texts;
-  texts.prefix = before;
-  if (form == Form::free) texts.turn_opening = before, texts.turn_closing = after;
+  if (form == Form::free) texts.turn_opening = turn.before, texts.turn_closing = turn.after;
+  if (form == Form::free || job.conversation) texts.next_turn = chat.between_turns(messages);
   const auto answer = prompt.answer.find(form);
   for (const std::string& part :
        {job.instruction, answer == prompt.answer.end() ? std::string() : answer->second})
@@ -79,28 +81,21 @@ Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const Chat
       continue;
     }
     auto& fields = texts.fields.emplace_back();
-    for (const Field& field : context.fields) {
-      const std::string asked = worded(prompt.field, field, "[field]") + after;
-      const bool later = job.conversation && !fields.empty();
-      fields.push_back(later ? between_turns(chat) + asked : asked);
-    }
+    for (const Field& field : context.fields)
+      fields.push_back(worded(prompt.field, field, "[field]"));
   }
-  if (form == Form::json) texts.closing = after + std::string(kAnswerOpening);
+  strip_words(texts, turn, job.conversation);
+  texts.prefix = turn.before + texts.prefix;
+  for (auto& fields : texts.fields)
+    for (size_t f = 0; f < fields.size(); ++f)
+      fields[f] = (job.conversation && f > 0 ? texts.next_turn : "") + fields[f] + turn.after;
+  if (form == Form::json) texts.closing = turn.after + std::string(kAnswerOpening);
   return texts;
 }
 
 void append(Tokens& to, const Tokens& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 }  // namespace
-
-const ChatTemplate& find_chat_template(std::string_view name) {
-  std::vector<std::string> known;
-  for (const auto& chat : kChatTemplates) {
-    if (chat.name == name) return chat;
-    known.emplace_back(chat.name);
-  }
-  throw ConfigError(str("unknown chat template '", name, "'", known_names(name, known)));
-}
 
 Tokens Pieces::whole_prompt() const {
   Tokens ids = prefix;
@@ -123,7 +118,7 @@ Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const Ch
   bool first = true;  // the first piece that is not empty begins the text
   const auto encode = [&](const std::string& text) {
     if (text.empty()) return Tokens{};
-    return tokenizer.encode_piece(text, std::exchange(first, false));
+    return tokenizer.encode_piece(text, std::exchange(first, false), !chat.has_special_tokens());
   };
   pieces.prefix = encode(texts.prefix);
   const bool after_prefix = first;
@@ -141,7 +136,7 @@ Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const Ch
   pieces.closing = encode(texts.closing);
   pieces.turn_opening = texts.turn_opening;
   pieces.turn_closing = texts.turn_closing;
-  pieces.next_turn = between_turns(chat);
+  pieces.next_turn = texts.next_turn;
   if (form == Form::json)
     for (const auto& segment : json_skeleton(job.contexts).segments)
       pieces.segments.push_back(encode(segment));

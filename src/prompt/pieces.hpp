@@ -4,21 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "src/prompt/chat_template.hpp"
 #include "src/prompt/prompt_file.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 
 namespace pardec {
-
-/// A chat template with its two slots; what stands around them is the family's own markup.
-struct ChatTemplate {
-  std::string_view name;
-  std::string_view with_system;   ///< holds {system} and {user}
-  std::string_view user_only;     ///< holds {user}
-  std::string_view after_answer;  ///< between an answer and the user's next turn
-};
-
-/// `plain`, `chatml`, `llama-2`. ConfigError with the near names otherwise.
-const ChatTemplate& find_chat_template(std::string_view name);
 
 /// The ids of a job's prompt, cut at the slot borders and tokenized piece by piece. Decoders only
 /// concatenate pieces and never tokenize again, so all of them see the same ids.
@@ -35,7 +25,8 @@ struct Pieces {
   /// Free form: the chat's markup before and behind what the user says, as texts, for decoders that
   /// word requests of their own.
   std::string turn_opening, turn_closing;
-  std::string next_turn;  ///< between an answer and what the user says next
+  std::string
+      next_turn;  ///< free form and conversations: between an answer and what the user says next
 
   /// prefix, all contexts, closing: what stands before a json answer.
   Tokens whole_prompt() const;
@@ -43,7 +34,8 @@ struct Pieces {
   Tokens field_prompt(size_t context, size_t field) const;
 };
 
-/// ConfigError: json form over contexts whose fields differ, or a slot that is not known.
+/// ConfigError: json form over contexts whose fields differ, a slot that is not known, or a
+/// conversation that the chat template refuses.
 Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat,
                    const Tokenizer& tokenizer);
 

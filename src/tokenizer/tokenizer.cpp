@@ -142,9 +142,9 @@ Tokens Tokenizer::encode(std::string_view text, bool add_special) const {
   return out;
 }
 
-Tokens Tokenizer::encode_piece(std::string_view text, bool first) const {
+Tokens Tokenizer::encode_piece(std::string_view text, bool first, bool add_special) const {
   Tokens out;
-  if (first) out = state_->post_processor.leading;
+  if (first && add_special) out = state_->post_processor.leading;
   state_->encode(repair_utf8(text), first ? Place::first : Place::later, out);
   return out;
 }

@@ -34,8 +34,9 @@ class Tokenizer {
   /// leading tokens; Strip takes white space off that stretch's beginning alone. decode(pieces
   /// joined, skip_special) is the normalised text without its special tokens; with Metaspace, which
   /// puts no prefix before a space, a space at the text's very beginning is lost, as with PyPI
-  /// `tokenizers`.
-  Tokens encode_piece(std::string_view text, bool first) const;
+  /// `tokenizers`. Without `add_special` the post-processor's tokens are left out, as where the
+  /// text spells them itself.
+  Tokens encode_piece(std::string_view text, bool first, bool add_special = true) const;
 
   /// As `decode(ids, skip_special_tokens)`; bytes that are no UTF-8 come out as U+FFFD, as there.
   /// Ids that the vocabulary lacks are left out.

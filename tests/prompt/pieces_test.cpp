@@ -47,7 +47,7 @@ TEST_CASE("pieces joined are the prompt, in every form and for every tokenizer")
     for (const char* chat_name : {"plain", "chatml", "llama-2"}) {
       CAPTURE(file, chat_name);
       const Tokenizer tokenizer = Tokenizer::load(file);
-      const ChatTemplate& chat = find_chat_template(chat_name);
+      const ChatTemplate chat = find_chat_template(chat_name);
 
       const Pieces json = make_pieces(job, Form::json, prompt, chat, tokenizer);
       CHECK(tokenizer.decode(json.whole_prompt(), false) ==
@@ -94,7 +94,7 @@ TEST_CASE("where all fields are asked at once, each is listed beside its context
       "[context]\n<{n}>{text}\n[listed]\n{name}: "
       "{question}{choices}\n[field]\n{question}{choices}\n",
       "w.txt");
-  const ChatTemplate& plain = find_chat_template("plain");
+  const ChatTemplate plain = find_chat_template("plain");
   CHECK(prompt_text(job, Form::json, prompt, plain) ==
         "<1>Text.\nq1: Who?\nq2: What?\nA. x\nB. y\n\n<result>");
   job.contexts[0].fields.erase(job.contexts[0].fields.begin());

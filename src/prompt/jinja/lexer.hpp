@@ -1,0 +1,32 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pardec::jinja {
+
+struct Token {
+  enum class Kind {
+    data,          ///< text between tags
+    output_begin,  ///< {{
+    output_end,
+    block_begin,  ///< {%
+    block_end,
+    name,
+    string,  ///< its text, escapes resolved
+    integer,
+    real,
+    symbol,  ///< an operator or bracket
+    end
+  };
+  Kind kind = Kind::end;
+  std::string text;
+  int line = 1;
+};
+
+/// Cuts a template into tokens as jinja2 does with trim_blocks and lstrip_blocks: the line break
+/// after a block goes, and so does the white space before one on its line; `-` strips all white
+/// space on its side, `+` none. Ends with one `end`. Fault: what no template may have.
+std::vector<Token> tokenize(std::string_view source);
+
+}  // namespace pardec::jinja

@@ -1,0 +1,172 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "src/support/json.hpp"
+
+namespace pardec::jinja {
+
+/// What goes wrong in a template; `line` 0 where the place is not known yet.
+struct Fault {
+  std::string what;
+  int line = 0;
+};
+
+struct Sequence;
+struct Dict;
+struct Namespace;
+struct Loop;
+struct Callable;
+
+/// What Python calls an undefined value: prints as nothing, and most uses of it are errors.
+struct Undefined {
+  std::string name;  ///< how the template called it
+};
+
+/// A value of the template language. It behaves as the Python value that jinja2 would have; texts
+/// are valid UTF-8 and count code points.
+class Value {
+ public:
+  using None = std::monostate;
+  Value() = default;  ///< None
+  Value(bool value) : held_(value) {}
+  Value(int value) : held_(std::int64_t{value}) {}
+  Value(std::int64_t value) : held_(value) {}
+  Value(double value) : held_(value) {}
+  Value(std::string value) : held_(std::move(value)) {}
+  Value(std::string_view value) : held_(std::string(value)) {}
+  Value(const char* value) : held_(std::string(value)) {}
+  Value(Undefined value) : held_(std::move(value)) {}
+  Value(std::shared_ptr<Sequence> value) : held_(std::move(value)) {}
+  Value(std::shared_ptr<const Dict> value) : held_(std::move(value)) {}
+  Value(std::shared_ptr<const Callable> value) : held_(std::move(value)) {}
+  Value(Namespace* value) : held_(value) {}
+  Value(Loop* value) : held_(value) {}
+
+  bool is_none() const { return std::holds_alternative<None>(held_); }
+  const Undefined* undefined() const { return std::get_if<Undefined>(&held_); }
+  const bool* boolean() const { return std::get_if<bool>(&held_); }
+  const std::int64_t* integer() const { return std::get_if<std::int64_t>(&held_); }
+  const double* real() const { return std::get_if<double>(&held_); }
+  const std::string* text() const { return std::get_if<std::string>(&held_); }
+  Sequence* sequence() const { return pointer<std::shared_ptr<Sequence>>(); }
+  const Dict* dict() const { return pointer<std::shared_ptr<const Dict>>(); }
+  const Callable* callable() const { return pointer<std::shared_ptr<const Callable>>(); }
+  Namespace* name_space() const { return pointer<Namespace*>(); }
+  Loop* loop() const { return pointer<Loop*>(); }
+
+  bool is_number() const { return boolean() || integer() || real(); }
+  /// A bool or an integer. Fault otherwise, which says what for.
+  std::int64_t whole(std::string_view what_for) const;
+  /// As Python's float(). REQUIRES: is_number().
+  double as_real() const;
+  /// `bool(value)`.
+  bool truth() const;
+  /// Python's name of the type: "str", "dict".
+  std::string_view type() const;
+
+ private:
+  template <typename Pointer>
+  auto pointer() const -> decltype(&**static_cast<const Pointer*>(nullptr)) {
+    const auto* held = std::get_if<Pointer>(&held_);
+    return held ? &**held : nullptr;
+  }
+  std::variant<None, Undefined, bool, std::int64_t, double, std::string, std::shared_ptr<Sequence>,
+               std::shared_ptr<const Dict>, std::shared_ptr<const Callable>, Namespace*, Loop*>
+      held_;
+};
+
+using Values = std::vector<Value>;
+
+/// Everything with items in an order. A generator can be gone through once.
+struct Sequence {
+  enum class Kind { list, tuple, range, keys, values, items, generator };
+  Kind kind = Kind::list;
+  Values values;
+  bool has_length() const { return kind != Kind::generator; }
+  bool has_index() const {
+    return kind == Kind::list || kind == Kind::tuple || kind == Kind::range;
+  }
+};
+Value make_sequence(Values values, Sequence::Kind kind = Sequence::Kind::list);
+
+struct Dict {
+  std::vector<std::pair<Value, Value>> entries;  ///< in the order in which they came
+  const Value* find(const Value& key) const;
+  void set(Value key, Value value);
+};
+Value make_dict(Dict dict);
+
+/// `namespace()`: the one thing that a template can change from an inner scope. Its renderer owns
+/// it, so that it may hold itself.
+struct Namespace {
+  Dict members;
+};
+
+/// What `loop` is inside a `for`.
+struct Loop {
+  Values items;
+  std::int64_t index0 = 0, depth0 = 0;
+  Values last_changed;
+  bool changed_before = false;
+};
+
+/// The arguments of a call, a filter or a test.
+class Arguments {
+ public:
+  explicit Arguments(std::string callee, Values positional = {},
+                     std::vector<std::pair<std::string, Value>> named = {})
+      : callee_(std::move(callee)), positional_(std::move(positional)), named_(std::move(named)) {}
+
+  const std::string& callee() const { return callee_; }
+  const Values& positional() const { return positional_; }
+  const std::vector<std::pair<std::string, Value>>& named() const { return named_; }
+  bool has(size_t index, std::string_view name) const;
+  /// The argument at a position or by its name, else `fallback`.
+  Value get(size_t index, std::string_view name, Value fallback) const;
+  /// Fault where it is missing.
+  Value get(size_t index, std::string_view name) const;
+  /// Fault: more arguments than `most`, or a name that is not among the `names`.
+  void check(size_t most, std::initializer_list<std::string_view> names) const;
+
+ private:
+  std::string callee_;
+  Values positional_;
+  std::vector<std::pair<std::string, Value>> named_;
+};
+
+struct Callable {
+  std::string name;
+  std::function<Value(const Arguments&)> call;
+};
+Value make_callable(std::string name, std::function<Value(const Arguments&)> call);
+
+/// Fault for an integer beyond 64 bits, which Python would have.
+Value from_json(const OrderedJson& json);
+
+/// `str(value)` and `repr(value)`.
+std::string to_text(const Value& value);
+std::string representation(const Value& value);
+
+struct JsonStyle {
+  bool ensure_ascii = false, sort_keys = false;
+  bool pretty = false;
+  std::string indent;  ///< of one level; where pretty
+  std::string item_separator = ", ", key_separator = ": ";
+};
+/// `json.dumps(value)` of Python.
+std::string to_json_text(const Value& value, const JsonStyle& style);
+
+/// The items that a `for` goes through; a generator is used up. Fault for what cannot be iterated.
+Values iterate(const Value& value);
+bool is_iterable(const Value& value);
+/// `len(value)`. Fault where it has none.
+std::int64_t length(const Value& value);
+
+}  // namespace pardec::jinja
