@@ -6,6 +6,7 @@ Templates with the constructs of the families' (own writing, tests/prompt/templa
 conversations; then random expressions, each a template of its own. Where jinja2 refuses, ours must
 refuse too. Ours may refuse an expression as unsupported, by name, which is counted and bounded.
 """
+import collections
 import datetime
 import json
 import pathlib
@@ -185,7 +186,7 @@ def main():
     assert len(answers) == len(jobs), (len(answers), len(jobs))
 
     wrong, unsupported, refused, equal = [], 0, 0, 0
-    refused_conversations = 0
+    refused_conversations = collections.Counter()  # by template
     for index, ((name, source, variables), answer) in enumerate(zip(jobs, answers)):
         ours = json.loads(answer)
         text, error = truth(source, variables)
@@ -196,17 +197,18 @@ def main():
             if error is None and "<generator" not in text and " object at 0x" not in text:
                 wrong.append((name, source, variables, text, ours))
             refused += 1
-            refused_conversations += index < conversations
+            refused_conversations[name] += index < conversations
         elif error is not None or ours["text"] != text:
             wrong.append((name, source, variables, error or text, ours))
         else:
             equal += 1
     for name, source, variables, theirs, ours in wrong[:12]:
         print(f"--- {name}: {source if name == 'expression' else json.dumps(variables)}\n jinja2: {theirs!r}\n ours:   {ours!r}")
-    print(f"{conversations} conversations through {len(list(TEMPLATES.glob('*.jinja')))} templates ({refused_conversations} refused "
+    print(f"{conversations} conversations through {len(list(TEMPLATES.glob('*.jinja')))} templates ({refused_conversations.total()} refused "
           f"by both), {count} expressions: {equal} equal, {refused} refused by both, {unsupported} not supported, {len(wrong)} wrong")
     assert not wrong
-    assert refused_conversations < 0.2 * conversations
+    assert all(count < 110 for name, count in refused_conversations.items() if name != "expression"), refused_conversations  # of 155 each
+    assert refused_conversations.total() < 0.2 * conversations
     assert unsupported < 0.08 * count, unsupported
     assert equal - conversations > 0.4 * count, equal
 
