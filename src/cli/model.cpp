@@ -55,7 +55,7 @@ int inspect(const ModelVerbFlags& flags) {
   const auto add = [&](const char* what, const auto& value) {
     table.rows.push_back({what, str(value)});
   };
-  add("family", config.family == Family::llama ? "llama" : "qwen3");
+  add("family", model_type(config.family));
   add("parameters", grouped(parameter_count(config)));
   add("layers", config.layers);
   add("hidden, ffn", str(config.hidden_size, ", ", config.intermediate_size));

@@ -13,26 +13,38 @@ namespace pardec {
 
 namespace {
 
+/// What transformers' configuration classes have where config.json is silent.
 struct FamilyEntry {
   Family family;
   const char* model_type;
   const char* architecture;
-  int default_head_dim;      // 0: hidden_size / heads
-  int default_max_position;  // as transformers' configuration classes have it
+  int head_dim;  // 0: hidden_size / heads
+  int kv_heads;  // 0: heads
+  int max_position;
+  double rms_norm_eps;
 };
 constexpr FamilyEntry kFamilies[] = {
-    {Family::llama, "llama", "LlamaForCausalLM", 0, 2048},
-    {Family::qwen3, "qwen3", "Qwen3ForCausalLM", 128, 32768},
+    {Family::llama, "llama", "LlamaForCausalLM", 0, 0, 2048, 1e-6},
+    {Family::mistral, "mistral", "MistralForCausalLM", 0, 8, 131072, 1e-6},
+    {Family::olmo2, "olmo2", "Olmo2ForCausalLM", 0, 0, 2048, 1e-5},
+    {Family::phi3, "phi3", "Phi3ForCausalLM", 0, 0, 4096, 1e-5},
+    {Family::qwen2, "qwen2", "Qwen2ForCausalLM", 0, 0, 32768, 1e-6},
+    {Family::qwen3, "qwen3", "Qwen3ForCausalLM", 128, 0, 32768, 1e-6},
 };
 const FamilyEntry& entry(Family family) { return kFamilies[static_cast<size_t>(family)]; }
-constexpr const char* kSupported =
-    "supported are llama (LlamaForCausalLM) and qwen3 (Qwen3ForCausalLM)";
+
+std::string supported() {
+  std::vector<std::string> names;
+  for (const FamilyEntry& one : kFamilies)
+    names.push_back(str(one.model_type, " (", one.architecture, ")"));
+  return "supported are " + join(names, ", ");
+}
 
 const FamilyEntry& find_family(JsonReader& read, const std::string& where) {
   const std::string type = read.optional<std::string>("model_type", "");
   const auto names = read.optional<std::vector<std::string>>("architectures", {});
   if (type.empty() && names.empty())
-    throw ModelError(where, str("has neither 'model_type' nor 'architectures'; ", kSupported));
+    throw ModelError(where, str("has neither 'model_type' nor 'architectures'; ", supported()));
   for (const FamilyEntry& entry : kFamilies) {
     const bool type_fits = type.empty() || type == entry.model_type;
     const bool name_fits = names.empty() || names == std::vector<std::string>{entry.architecture};
@@ -43,8 +55,8 @@ const FamilyEntry& find_family(JsonReader& read, const std::string& where) {
   }
   throw ModelError(
       where, type.empty()
-                 ? str("architecture '", join(names, ", "), "' is not supported; ", kSupported)
-                 : str("model_type '", type, "' is not supported; ", kSupported));
+                 ? str("architecture '", join(names, ", "), "' is not supported; ", supported())
+                 : str("model_type '", type, "' is not supported; ", supported()));
 }
 
 void refuse_unsupported(JsonReader& read, const std::string& where) {
@@ -57,23 +69,35 @@ void refuse_unsupported(JsonReader& read, const std::string& where) {
                      "supported are bf16, fp16, fp32 and fp64 weights");
 }
 
-/// Qwen3's form: a window for the layers that `layer_types` names, without it for those from
-/// `max_window_layers` on.
+/// The window of a family: Qwen's where `use_sliding_window` says so, by default for layers from
+/// `max_window_layers` on; Mistral's and Phi-3's for all layers, where it is not null.
+int window_of(const Json& json, JsonReader& read, const std::string& where, Family family) {
+  const auto written = [&](int fallback) {
+    return json.contains("sliding_window") ? read.optional<int>("sliding_window", 0) : fallback;
+  };
+  int window = 0;
+  const bool used = read.optional<bool>("use_sliding_window", false);
+  const bool qwen = family == Family::qwen2 || family == Family::qwen3;
+  if (qwen && used) window = written(4096);
+  if (family == Family::mistral) window = written(4096);
+  if (family == Family::phi3) window = written(0);
+  if (used && window == 0 && (family == Family::llama || family == Family::olmo2))
+    throw ModelError(
+        where, str("'use_sliding_window' is true, which is not supported for ", model_type(family),
+                   "; expected a qwen, mistral or phi3, or false"));
+  if (window < 0) throw ModelError(where, str("'sliding_window' is ", window, ", expected more"));
+  return window;
+}
+
 void read_window(const Json& json, JsonReader& read, const std::string& where,
                  ModelConfig& config) {
-  const bool used = read.optional<bool>("use_sliding_window", false);
-  if (used && config.family != Family::qwen3)
-    throw ModelError(where, str("'use_sliding_window' is true, which is not supported for ",
-                                model_type(config.family), "; expected qwen3, or false"));
-  const int window = !used                              ? 0
-                     : !json.contains("sliding_window") ? 4096
-                                                        : read.optional<int>("sliding_window", 0);
-  if (window < 0) throw ModelError(where, str("'sliding_window' is ", window, ", expected more"));
-  const int first = read.optional<int>("max_window_layers", 28);
-  std::vector<std::string> types;
+  const int window = window_of(json, read, where, config.family);
+  const bool by_layer = config.family == Family::qwen2 || config.family == Family::qwen3;
+  const int first = by_layer ? read.optional<int>("max_window_layers", 28) : 0;
+  std::vector<std::string> expected;
   for (int layer = 0; layer < config.layers; ++layer)
-    types.push_back(window > 0 && layer >= first ? "sliding_attention" : "full_attention");
-  types = read.optional<std::vector<std::string>>("layer_types", types);
+    expected.push_back(window > 0 && layer >= first ? "sliding_attention" : "full_attention");
+  const auto types = read.optional<std::vector<std::string>>("layer_types", expected);
   if (std::ssize(types) != config.layers)
     throw ModelError(where, str("'layer_types' has ", types.size(),
                                 " entries, expected one for each of ", config.layers, " layers"));
@@ -85,11 +109,27 @@ void read_window(const Json& json, JsonReader& read, const std::string& where,
     if (slides && window == 0)
       throw ModelError(where,
                        "'layer_types' has 'sliding_attention', expected 'full_attention', "
-                       "or a qwen3 with 'use_sliding_window' and 'sliding_window'");
+                       "or a qwen with 'use_sliding_window' and 'sliding_window'");
     config.slides.push_back(slides);
     if (slides) config.sliding_window = window;
   }
+  if (!by_layer && types != expected)
+    throw ModelError(where, str("'layer_types' has layers without the window, which ",
+                                model_type(config.family), " has not"));
   if (config.sliding_window == 0) config.slides.clear();
+}
+
+/// What layers of the family are made of.
+void read_structure(JsonReader& read, ModelConfig& config) {
+  const Family family = config.family;
+  config.qk_norm = family == Family::qwen3;
+  config.qk_norm_whole = config.post_norms = family == Family::olmo2;
+  config.fused = family == Family::phi3;
+  const bool optional_bias =
+      family == Family::llama || family == Family::olmo2 || family == Family::qwen3;
+  config.output_bias = optional_bias && read.optional<bool>("attention_bias", false);
+  config.attention_bias = family == Family::qwen2 || config.output_bias;
+  config.mlp_bias = family == Family::llama && read.optional<bool>("mlp_bias", false);
 }
 
 /// One id, a list of ids, or null.
@@ -176,29 +216,29 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
     config.intermediate_size = read.required<int>("intermediate_size");
     config.layers = read.required<int>("num_hidden_layers");
     config.heads = read.required<int>("num_attention_heads");
-    config.kv_heads = read.optional<int>("num_key_value_heads", config.heads);
+    // Null stands for as many as there are heads, also where the default is a number.
+    const bool silent = !json.contains("num_key_value_heads") && family.kv_heads > 0;
+    config.kv_heads =
+        silent ? family.kv_heads : read.optional<int>("num_key_value_heads", config.heads);
     const auto head_dim = read.maybe<int>("head_dim");
-    if (!head_dim && family.default_head_dim == 0 && config.heads > 0 &&
+    if (!head_dim && family.head_dim == 0 && config.heads > 0 &&
         config.hidden_size % config.heads != 0)
       throw ModelError(where, str("'hidden_size' is ", config.hidden_size,
                                   ", expected a multiple of 'num_attention_heads' (", config.heads,
                                   "), or 'head_dim'"));
-    config.head_dim = head_dim ? *head_dim
-                      : family.default_head_dim > 0
-                          ? family.default_head_dim
-                          : config.hidden_size / std::max(config.heads, 1);
-    config.max_position =
-        read.optional<int>("max_position_embeddings", family.default_max_position);
-    config.rms_norm_eps = read.optional<double>("rms_norm_eps", 1e-6);
+    config.head_dim = head_dim              ? *head_dim
+                      : family.head_dim > 0 ? family.head_dim
+                                            : config.hidden_size / std::max(config.heads, 1);
+    config.max_position = read.optional<int>("max_position_embeddings", family.max_position);
+    config.rms_norm_eps = read.optional<double>("rms_norm_eps", family.rms_norm_eps);
     config.initializer_range = read.optional<double>("initializer_range", 0.02);
     config.tied_head = read.optional<bool>("tie_word_embeddings", false);
-    config.qk_norm = config.family == Family::qwen3;
-    config.attention_bias = read.optional<bool>("attention_bias", false);
-    config.mlp_bias = config.family == Family::llama && read.optional<bool>("mlp_bias", false);
+    read_structure(read, config);
     config.dtype =
         read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
     check_sizes(config, where);
-    config.rope = read_rope(read, where, config.head_dim, config.max_position);
+    config.rope =
+        read_rope(read, where, config.head_dim, config.max_position, config.family == Family::phi3);
     read_window(json, read, where, config);
     read_special_ids(json, where, config);
     return config;

@@ -10,7 +10,7 @@
 
 namespace pardec {
 
-enum class Family { llama, qwen3 };
+enum class Family { llama, mistral, olmo2, phi3, qwen2, qwen3 };
 /// As config.json writes them: "llama", "LlamaForCausalLM".
 std::string model_type(Family family);
 std::string architecture(Family family);
@@ -35,7 +35,12 @@ struct ModelConfig {
   std::vector<bool> slides;  ///< by layer: whether it has the window; empty where none has
   bool tied_head = false;    ///< tie_word_embeddings: the head is the embedding matrix
   bool qk_norm = false;  ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
-  bool attention_bias = false;  ///< bias on q, k, v, o (Llama option; Qwen3 has the option too)
+  bool qk_norm_whole = false;  ///< the same over all heads together (OLMo-2)
+  /// Norms stand behind attention and MLP, before their sums, instead of in front of them (OLMo-2).
+  bool post_norms = false;
+  bool fused = false;           ///< q, k, v are one matrix in the file, gate and up another (Phi-3)
+  bool attention_bias = false;  ///< bias on q, k, v (Qwen2; an option of Llama, OLMo-2, Qwen3)
+  bool output_bias = false;     ///< bias on o (with that option)
   bool mlp_bias = false;        ///< bias on gate, up, down (Llama option)
   std::string dtype;            ///< torch_dtype or dtype as written, e.g. "bfloat16"
   std::optional<Token> bos;
@@ -53,9 +58,9 @@ struct ModelConfig {
   std::string positions_key() const;
 };
 
-/// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder, and counts
-/// its extra heads. An
-/// architecture or option that is not supported is a ModelError that says which, and what is.
+/// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder, and
+/// counts its extra heads. An architecture or option that is not supported is a ModelError that
+/// says which, and what is.
 ModelConfig read_model_config(const std::filesystem::path& folder);
 /// The same from parsed JSON; `where` names it in errors.
 ModelConfig parse_model_config(const Json& json, const std::string& where);

@@ -110,6 +110,17 @@ std::map<std::string, at::Tensor> load_tensors(const Model::Network& network,
   return loaded;
 }
 
+/// q, k, v, gate and up as parts of the matrices that the file has; nothing is copied.
+void split_fused(const ModelConfig& config, Layer& layer) {
+  const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
+  const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
+  layer.q.weight = layer.qkv.narrow(0, 0, queries);
+  layer.k.weight = layer.qkv.narrow(0, queries, keys);
+  layer.v.weight = layer.qkv.narrow(0, queries + keys, keys);
+  layer.gate.weight = layer.gate_up.narrow(0, 0, config.intermediate_size);
+  layer.up.weight = layer.gate_up.narrow(0, config.intermediate_size, config.intermediate_size);
+}
+
 void assign_weights(Model::Network& network, const std::map<std::string, at::Tensor>& tensors) {
   const auto get = [&](const std::string& name) {
     const auto found = tensors.find(name);
@@ -121,17 +132,25 @@ void assign_weights(Model::Network& network, const std::map<std::string, at::Ten
     const auto linear = [&](const std::string& name) {
       return Linear{get(prefix + name + ".weight"), get(prefix + name + ".bias")};
     };
-    network.layers.push_back({.input_norm = get(prefix + "input_layernorm.weight"),
-                              .q = linear("self_attn.q_proj"),
-                              .k = linear("self_attn.k_proj"),
-                              .v = linear("self_attn.v_proj"),
-                              .o = linear("self_attn.o_proj"),
-                              .q_norm = get(prefix + "self_attn.q_norm.weight"),
-                              .k_norm = get(prefix + "self_attn.k_norm.weight"),
-                              .post_norm = get(prefix + "post_attention_layernorm.weight"),
-                              .gate = linear("mlp.gate_proj"),
-                              .up = linear("mlp.up_proj"),
-                              .down = linear("mlp.down_proj")});
+    const bool behind = network.config.post_norms;  // whose norms stand behind the sublayers
+    const std::string between = prefix + "post_attention_layernorm.weight";
+    Layer layer{.input_norm = get(prefix + "input_layernorm.weight"),
+                .q = linear("self_attn.q_proj"),
+                .k = linear("self_attn.k_proj"),
+                .v = linear("self_attn.v_proj"),
+                .o = linear("self_attn.o_proj"),
+                .q_norm = get(prefix + "self_attn.q_norm.weight"),
+                .k_norm = get(prefix + "self_attn.k_norm.weight"),
+                .post_norm = behind ? at::Tensor() : get(between),
+                .gate = linear("mlp.gate_proj"),
+                .up = linear("mlp.up_proj"),
+                .down = linear("mlp.down_proj"),
+                .after_attention = behind ? get(between) : at::Tensor(),
+                .after_mlp = get(prefix + "post_feedforward_layernorm.weight"),
+                .qkv = get(prefix + "self_attn.qkv_proj.weight"),
+                .gate_up = get(prefix + "mlp.gate_up_proj.weight")};
+    if (network.config.fused) split_fused(network.config, layer);
+    network.layers.push_back(std::move(layer));
   }
   network.final_norm = get("model.norm.weight");
   network.head.weight = network.config.tied_head ? network.embedding : get("lm_head.weight");

@@ -21,19 +21,29 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
       all.push_back({prefix + name + ".weight", {out, in}});
       if (bias) all.push_back({prefix + name + ".bias", {out}});
     };
-    all.push_back({prefix + "input_layernorm.weight", {hidden}});
-    linear("self_attn.q_proj", queries, hidden, config.attention_bias);
-    linear("self_attn.k_proj", keys, hidden, config.attention_bias);
-    linear("self_attn.v_proj", keys, hidden, config.attention_bias);
-    linear("self_attn.o_proj", hidden, queries, config.attention_bias);
-    if (config.qk_norm) {
-      all.push_back({prefix + "self_attn.q_norm.weight", {config.head_dim}});
-      all.push_back({prefix + "self_attn.k_norm.weight", {config.head_dim}});
+    if (!config.post_norms) all.push_back({prefix + "input_layernorm.weight", {hidden}});
+    if (config.fused) {
+      linear("self_attn.qkv_proj", queries + 2 * keys, hidden, config.attention_bias);
+    } else {
+      linear("self_attn.q_proj", queries, hidden, config.attention_bias);
+      linear("self_attn.k_proj", keys, hidden, config.attention_bias);
+      linear("self_attn.v_proj", keys, hidden, config.attention_bias);
+    }
+    linear("self_attn.o_proj", hidden, queries, config.output_bias);
+    if (config.qk_norm || config.qk_norm_whole) {
+      const bool whole = config.qk_norm_whole;
+      all.push_back({prefix + "self_attn.q_norm.weight", {whole ? queries : config.head_dim}});
+      all.push_back({prefix + "self_attn.k_norm.weight", {whole ? keys : config.head_dim}});
     }
     all.push_back({prefix + "post_attention_layernorm.weight", {hidden}});
-    linear("mlp.gate_proj", inner, hidden, config.mlp_bias);
-    linear("mlp.up_proj", inner, hidden, config.mlp_bias);
+    if (config.fused) {
+      linear("mlp.gate_up_proj", 2 * inner, hidden, config.mlp_bias);
+    } else {
+      linear("mlp.gate_proj", inner, hidden, config.mlp_bias);
+      linear("mlp.up_proj", inner, hidden, config.mlp_bias);
+    }
     linear("mlp.down_proj", hidden, inner, config.mlp_bias);
+    if (config.post_norms) all.push_back({prefix + "post_feedforward_layernorm.weight", {hidden}});
   }
   all.push_back({"model.norm.weight", {hidden}});
   if (!config.tied_head) all.push_back({"lm_head.weight", {config.vocab_size, hidden}});

@@ -51,8 +51,7 @@ void read_yarn(const Json& written, JsonReader& rope, Rope& out, int max_positio
   out.attention_factor = rope.optional<double>("attention_factor", inferred);
 }
 
-void read_longrope(JsonReader& rope, Rope& out, const std::string& place, int head_dim,
-                   int max_position) {
+void read_longrope(JsonReader& rope, Rope& out, const std::string& place, int max_position) {
   out.factor = read_factor(rope, out, max_position);
   const double inferred =
       out.factor <= 1.0
@@ -61,9 +60,9 @@ void read_longrope(JsonReader& rope, Rope& out, const std::string& place, int he
   out.attention_factor = rope.optional<double>("attention_factor", inferred);
   out.short_factor = rope.required<std::vector<double>>("short_factor");
   rope.any("long_factor");  // for longer contexts than are supported
-  if (std::ssize(out.short_factor) != head_dim / 2)
+  if (std::ssize(out.short_factor) != out.dims / 2)
     throw ConfigError(str(place, ": 'short_factor' has ", out.short_factor.size(),
-                          " numbers, expected head_dim / 2 (", head_dim / 2, ")"));
+                          " numbers, expected head_dim / 2 (", out.dims / 2, ")"));
   for (const double divisor : out.short_factor) check_positive(divisor, "short_factor", place);
 }
 
@@ -77,9 +76,13 @@ void read_llama3(JsonReader& rope, Rope& out, const std::string& place) {
                           ", expected more than 'low_freq_factor' (", out.low_freq_factor, ")"));
 }
 
-RopeType read_type(JsonReader& rope, const std::string& where, const char* key) {
+RopeType read_type(JsonReader& rope, const std::string& where, const char* key, bool phi3) {
   const auto older = rope.maybe<std::string>("type");
-  const auto type = rope.optional<std::string>("rope_type", older.value_or("default"));
+  auto type = rope.optional<std::string>("rope_type", older.value_or("default"));
+  if (phi3 && (type == "su" || type == "yarn")) type = "longrope";
+  if (phi3 && type != "default" && type != "longrope")
+    throw ModelError(where, str("'", key, "' has rope_type '", type,
+                                "', expected default or longrope for phi3"));
   for (size_t i = 0; i < kTypes.size(); ++i)
     if (type == kTypes[i]) return static_cast<RopeType>(i);
   throw ModelError(
@@ -88,7 +91,7 @@ RopeType read_type(JsonReader& rope, const std::string& where, const char* key) 
 }
 
 void read_scaling(const Json& written, JsonReader& rope, Rope& out, const std::string& place,
-                  std::optional<int> original, int head_dim, int max_position) {
+                  std::optional<int> original, int max_position) {
   const auto inner = rope.maybe<int>("original_max_position_embeddings");
   out.original_max_position = original ? *original : inner.value_or(max_position);
   check_positive(out.original_max_position, "original_max_position_embeddings", place);
@@ -103,7 +106,7 @@ void read_scaling(const Json& written, JsonReader& rope, Rope& out, const std::s
       read_yarn(written, rope, out, max_position);
       break;
     case RopeType::longrope:
-      read_longrope(rope, out, place, head_dim, max_position);
+      read_longrope(rope, out, place, max_position);
       break;
     case RopeType::llama3:
       read_llama3(rope, out, place);
@@ -113,23 +116,37 @@ void read_scaling(const Json& written, JsonReader& rope, Rope& out, const std::s
   check_positive(out.attention_factor, "attention_factor", place);
 }
 
-void refuse_partial(JsonReader& read, const std::string& where, const std::string& place) {
-  if (read.optional<double>("partial_rotary_factor", 1.0) != 1.0)
-    throw ModelError(where,
-                     str(place,
-                         "'partial_rotary_factor' is not 1: heads that turn in part alone are "
-                         "not supported"));
+/// How many dimensions of a head turn, by `partial_rotary_factor`.
+void read_partial(JsonReader& read, const std::string& where, const std::string& place,
+                  int head_dim, bool may_be, Rope& out) {
+  const auto share = read.maybe<double>("partial_rotary_factor");
+  if (!share) return;
+  if (*share != 1.0 && !may_be)
+    throw ModelError(where, str(place,
+                                "'partial_rotary_factor' is not 1: heads that turn in part alone "
+                                "are not supported but for phi3"));
+  if (!(*share > 0 && *share <= 1))
+    throw ModelError(where, str(place, "'partial_rotary_factor' is ", *share,
+                                ", expected above 0 and at most 1"));
+  out.dims = static_cast<int>(head_dim * *share);
+  if (out.dims < 2 || out.dims % 2 != 0)
+    throw ModelError(
+        where, str(place, "'partial_rotary_factor' is ", *share, ", so that ", out.dims, " of ",
+                   head_dim, " dimensions turn; expected an even number"));
 }
 
 }  // namespace
 
 std::string_view name(RopeType type) { return kTypes[static_cast<size_t>(type)]; }
 
-Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position) {
+Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position,
+               bool phi3) {
   Rope out;
+  out.dims = head_dim;
   out.theta = config.optional<double>("rope_theta", out.theta);
-  const auto original = config.maybe<int>("original_max_position_embeddings");
-  refuse_partial(config, where, "");
+  auto original = config.maybe<int>("original_max_position_embeddings");
+  if (phi3 && !original) original = 4096;
+  read_partial(config, where, "", head_dim, phi3, out);
   const Json& older = config.any("rope_scaling");
   const Json& newer = config.any("rope_parameters");
   const bool has_older = !older.is_null() && !older.empty();
@@ -138,10 +155,10 @@ Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int m
   if (!value.is_null()) {
     const std::string place = str(where, ": '", key, "'");
     JsonReader rope(value, place);
-    out.type = read_type(rope, where, key);
+    out.type = read_type(rope, where, key, phi3);
     out.theta = rope.optional<double>("rope_theta", out.theta);
-    refuse_partial(rope, where, str("'", key, "': "));
-    read_scaling(value, rope, out, place, original, head_dim, max_position);
+    read_partial(rope, where, str("'", key, "': "), head_dim, phi3, out);
+    read_scaling(value, rope, out, place, original, max_position);
     if (out.type != RopeType::standard) rope.finish();
   }
   if (!(out.theta > 0) || !std::isfinite(out.theta))

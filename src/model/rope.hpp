@@ -15,6 +15,7 @@ std::string_view name(RopeType type);
 /// transformers' `modeling_rope_utils` reads them.
 struct Rope {
   RopeType type = RopeType::standard;
+  int dims = 0;            ///< of a head turn, from its first on; the others stay (Phi-3)
   double theta = 10000.0;  ///< the base
   double factor = 1.0;
   int original_max_position = 0;  ///< llama3, yarn, longrope: the length of pretraining
@@ -29,7 +30,10 @@ struct Rope {
 
 /// Reads `rope_theta` with `rope_scaling` (before transformers 5) or `rope_parameters` (5); where
 /// both stand, `rope_scaling` counts, as there. An unknown type, option or impossible number is a
-/// ModelError that names it. `head_dim` and `max_position` are the network's.
-Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position);
+/// ModelError that names it. `head_dim` and `max_position` are the network's. `phi3`: of that
+/// family, whose heads may turn in part (`partial_rotary_factor`), whose older names of longrope
+/// are known, and whose original length stands outside of the options.
+Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position,
+               bool phi3 = false);
 
 }  // namespace pardec

@@ -65,7 +65,7 @@ at::Tensor llama3(const Rope& rope, int dim) {
 
 at::Tensor inverse_frequencies(const ModelConfig& config) {
   const Rope& rope = config.rope;
-  const int dim = config.head_dim;
+  const int dim = rope.dims;
   switch (rope.type) {
     case RopeType::standard:
       return standard(rope.theta, dim);

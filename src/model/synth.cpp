@@ -37,7 +37,7 @@ double almost_normal(Rng& rng) {
 double deviation(const Parameter& parameter) {
   const auto is = [&](const char* part) { return parameter.name.find(part) != std::string::npos; };
   if (is("embed_tokens")) return 1.0;
-  const double gain = is("q_proj") || is("k_proj") ? 3.0 : 1.0;
+  const double gain = is("q_proj") || is("k_proj") || is("qkv_proj") ? 3.0 : 1.0;
   return gain / std::sqrt(static_cast<double>(parameter.shape.back()));
 }
 

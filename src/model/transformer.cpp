@@ -33,17 +33,20 @@ constexpr std::int64_t kGrain = 1 << 16;  // multiplications that are worth a th
 /// throughout.
 at::ScalarType wide(at::ScalarType type) { return type == at::kDouble ? at::kDouble : at::kFloat; }
 
+/// `x` itself where the network has no norm in that place.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  if (!weight.defined()) return x;
   const at::Tensor w = x.to(wide(x.scalar_type()));
   return weight * (w * at::rsqrt(w.square().mean(-1, /*keepdim=*/true) + eps)).to(x.scalar_type());
 }
 
 // ---- rotary embedding ----
 
-/// Cosines and sines of the rows' positions, [n, 1, head_dim / 2]. The queries' carry the 1 /
-/// sqrt(head_dim) of attention, which so costs nothing.
+/// Cosines and sines of the rows' positions, [n, 1, rope.dims / 2]. The queries' carry the 1 /
+/// sqrt(head_dim) of attention, which so costs nothing; dimensions that do not turn take it apart.
 struct Rotation {
   at::Tensor q_cos, q_sin, k_cos, k_sin;
+  double q_scale = 1;
 };
 
 Rotation rotation(const Model::Network& network, const at::Tensor& positions) {
@@ -56,14 +59,18 @@ Rotation rotation(const Model::Network& network, const at::Tensor& positions) {
   const auto scaled = [&](const at::Tensor& t) {
     return (t.to(accurate) * scale).to(network.type);
   };
-  return {scaled(cos), scaled(sin), cos.to(network.type), sin.to(network.type)};
+  return {scaled(cos), scaled(sin), cos.to(network.type), sin.to(network.type), scale};
 }
 
-/// x: [n, heads, head_dim]; the pairs that turn together are half a head apart.
-at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
-  const std::int64_t half = x.size(-1) / 2;
+/// x: [n, heads, head_dim]; the pairs that turn together are half of what turns apart. `scale`: of
+/// the dimensions behind that.
+at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin,
+                  double scale = 1) {
+  const std::int64_t half = cos.size(-1), rest = x.size(-1) - 2 * half;
   const at::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
-  return at::cat({a * cos - b * sin, b * cos + a * sin}, -1);
+  const at::Tensor turned_a = a * cos - b * sin, turned_b = b * cos + a * sin;
+  if (rest == 0) return at::cat({turned_a, turned_b}, -1);
+  return at::cat({turned_a, turned_b, x.narrow(-1, 2 * half, rest) * scale}, -1);
 }
 
 // ---- attention ----
@@ -301,20 +308,24 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
                            const Rotation& turn, Attend&& attend) {
   const std::int64_t n = x.size(0), dim = config.head_dim;
   const at::Tensor h = rms_norm(x, layer.input_norm, config.rms_norm_eps);
-  at::Tensor q = layer.q(h).view({n, config.heads, dim});
-  at::Tensor k = layer.k(h).view({n, config.kv_heads, dim});
+  const bool whole = config.qk_norm_whole;
+  const auto normed = [&](const at::Tensor& x, const at::Tensor& norm, int heads) {
+    const at::Tensor by_head =
+        (whole ? rms_norm(x, norm, config.rms_norm_eps) : x).view({n, heads, dim});
+    return whole ? by_head : rms_norm(by_head, norm, config.rms_norm_eps);
+  };
+  const at::Tensor q = normed(layer.q(h), layer.q_norm, config.heads);
+  const at::Tensor k = normed(layer.k(h), layer.k_norm, config.kv_heads);
   const at::Tensor v = layer.v(h).view({n, config.kv_heads, dim});
-  if (config.qk_norm) {
-    q = rms_norm(q, layer.q_norm, config.rms_norm_eps);
-    k = rms_norm(k, layer.k_norm, config.rms_norm_eps);
-  }
-  return x +
-         layer.o(attend(rotate(q, turn.q_cos, turn.q_sin), rotate(k, turn.k_cos, turn.k_sin), v));
+  const at::Tensor mixed =
+      attend(rotate(q, turn.q_cos, turn.q_sin, turn.q_scale), rotate(k, turn.k_cos, turn.k_sin), v);
+  return x + rms_norm(layer.o(mixed), layer.after_attention, config.rms_norm_eps);
 }
 
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& y) {
   const at::Tensor g = rms_norm(y, layer.post_norm, config.rms_norm_eps);
-  return y + layer.down(at::silu(layer.gate(g)) * layer.up(g));
+  const at::Tensor out = layer.down(at::silu(layer.gate(g)) * layer.up(g));
+  return y + rms_norm(out, layer.after_mlp, config.rms_norm_eps);
 }
 
 template <typename Attend>
@@ -632,16 +643,24 @@ std::vector<std::pair<std::string, at::Tensor>> Model::Network::named_parameters
       add((name + ".bias").c_str(), linear.bias);
     };
     add("input_layernorm.weight", layer.input_norm);
-    add_linear("self_attn.q_proj", layer.q);
-    add_linear("self_attn.k_proj", layer.k);
-    add_linear("self_attn.v_proj", layer.v);
+    add("self_attn.qkv_proj.weight", layer.qkv);
+    if (!config.fused) {
+      add_linear("self_attn.q_proj", layer.q);
+      add_linear("self_attn.k_proj", layer.k);
+      add_linear("self_attn.v_proj", layer.v);
+    }
     add_linear("self_attn.o_proj", layer.o);
     add("self_attn.q_norm.weight", layer.q_norm);
     add("self_attn.k_norm.weight", layer.k_norm);
-    add("post_attention_layernorm.weight", layer.post_norm);
-    add_linear("mlp.gate_proj", layer.gate);
-    add_linear("mlp.up_proj", layer.up);
+    add("post_attention_layernorm.weight",
+        config.post_norms ? layer.after_attention : layer.post_norm);
+    add("mlp.gate_up_proj.weight", layer.gate_up);
+    if (!config.fused) {
+      add_linear("mlp.gate_proj", layer.gate);
+      add_linear("mlp.up_proj", layer.up);
+    }
     add_linear("mlp.down_proj", layer.down);
+    add("post_feedforward_layernorm.weight", layer.after_mlp);
   }
   all.emplace_back("model.norm.weight", final_norm);
   if (!config.tied_head) all.emplace_back("lm_head.weight", head.weight);

@@ -27,11 +27,13 @@ struct Linear {
 };
 
 struct Layer {
-  at::Tensor input_norm;  ///< [hidden]
+  at::Tensor input_norm;  ///< [hidden], or undefined
   Linear q, k, v, o;      ///< q: [heads * head_dim, hidden], k and v: [kv_heads * head_dim, hidden]
-  at::Tensor q_norm, k_norm;  ///< [head_dim], or undefined
-  at::Tensor post_norm;       ///< [hidden]
+  at::Tensor q_norm, k_norm;  ///< [head_dim], of all heads together, or undefined
+  at::Tensor post_norm;       ///< [hidden], or undefined
   Linear gate, up, down;
+  at::Tensor after_attention, after_mlp;  ///< OLMo-2's norms, [hidden], or undefined
+  at::Tensor qkv, gate_up;  ///< Phi-3: what q, k and v, gate and up are parts of, or undefined
 };
 
 /// A head besides the network's own: residual blocks, z + SiLU(W z + b), then a matrix to the
@@ -62,7 +64,7 @@ struct Model::Network {
   std::vector<Layer> layers;
   at::Tensor final_norm;           ///< [hidden]
   Linear head;                     ///< [vocab, hidden]; the embedding itself when tied
-  at::Tensor inverse_frequencies;  ///< [head_dim / 2] float32, as transformers computes them
+  at::Tensor inverse_frequencies;  ///< [rope.dims / 2] float32, as transformers computes them
   std::vector<ExtraHead> extra_heads;
   /// In its place for a loaded bf16 network on the CPU: the matrices above are undefined then, and
   /// so is the embedding where it is the head.

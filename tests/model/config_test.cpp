@@ -24,6 +24,12 @@ Json qwen3() {
   json["architectures"] = {"Qwen3ForCausalLM"};
   return json;
 }
+Json family(const char* type, const char* architecture) {
+  Json json = llama();
+  json["model_type"] = type;
+  json["architectures"] = {architecture};
+  return json;
+}
 Json with(Json json, const Json& changes) {
   json.update(changes);
   return json;
@@ -57,6 +63,72 @@ TEST_CASE("defaults are those of transformers' configuration classes") {
   CHECK(qwen.qk_norm);
 }
 
+TEST_CASE("families differ in defaults, biases, norms and windows") {
+  const auto parsed = [](const Json& json) { return parse_model_config(json, "config.json"); };
+  const auto names = [](const ModelConfig& config) {
+    std::string all;
+    for (const Parameter& p : parameters(config))
+      if (p.name.starts_with("model.layers.1."))
+        all += p.name.substr(15) + shape_text(p.shape) + "\n";
+    return all;
+  };
+
+  const Json qwen2 = family("qwen2", "Qwen2ForCausalLM");
+  const ModelConfig qwen = parsed(with(qwen2, {{"sliding_window", 8}, {"max_window_layers", 1}}));
+  CHECK(qwen.sliding_window == 0);  // as use_sliding_window is not there
+  CHECK(qwen.max_position == 32768);
+  CHECK_THAT(names(qwen), Catch::Contains("q_proj.bias[48]"));
+  CHECK_THAT(names(qwen), !Catch::Contains("o_proj.bias"));
+  CHECK(
+      parsed(with(qwen2,
+                  {{"use_sliding_window", true}, {"sliding_window", 8}, {"max_window_layers", 1}}))
+          .slides == std::vector<bool>{false, true});
+
+  const Json mistral = with(family("mistral", "MistralForCausalLM"), {{"num_key_value_heads", 2}});
+  CHECK(parsed(mistral).sliding_window == 4096);
+  CHECK(parsed(mistral).slides == std::vector<bool>{true, true});
+  CHECK(parsed(with(mistral, {{"sliding_window", nullptr}})).sliding_window == 0);
+  CHECK(parsed(with(mistral, {{"num_attention_heads", 12}, {"num_key_value_heads", nullptr}}))
+            .kv_heads == 12);
+  Json silent = with(mistral, {{"num_attention_heads", 16}, {"head_dim", 4}});
+  silent.erase("num_key_value_heads");
+  CHECK(parsed(silent).kv_heads == 8);
+  CHECK_THAT(error_of(with(mistral, {{"layer_types", {"full_attention", "sliding_attention"}}})),
+             Catch::Contains("layers without the window, which mistral has not"));
+
+  const Json phi3 = family("phi3", "Phi3ForCausalLM");
+  const ModelConfig phi = parsed(with(phi3, {{"partial_rotary_factor", 0.5}}));
+  CHECK(phi.rope.dims == 6);
+  CHECK(phi.rms_norm_eps == 1e-5);
+  CHECK(names(phi) ==
+        "input_layernorm.weight[48]\nself_attn.qkv_proj.weight[144, "
+        "48]\nself_attn.o_proj.weight[48, 48]\n"
+        "post_attention_layernorm.weight[48]\nmlp.gate_up_proj.weight[128, "
+        "48]\nmlp.down_proj.weight[48, 64]\n");
+  CHECK(parsed(with(phi3, {{"sliding_window", 2047}})).sliding_window == 2047);
+  const Json longrope = {
+      {"type", "su"}, {"short_factor", {1, 1, 1, 2, 2, 2}}, {"long_factor", {1, 1, 1, 2, 2, 2}}};
+  const ModelConfig stretched =
+      parsed(with(phi3, {{"rope_scaling", longrope}, {"max_position_embeddings", 131072}}));
+  CHECK(stretched.rope.type == RopeType::longrope);
+  CHECK(stretched.positions() == 4096);
+  CHECK_THAT(error_of(with(phi3, {{"rope_scaling", {{"type", "linear"}, {"factor", 2}}}})),
+             Catch::Contains("expected default or longrope for phi3"));
+  CHECK_THAT(error_of(with(phi3, {{"partial_rotary_factor", 0.25}})),
+             Catch::Contains("3 of 12 dimensions turn; expected an even number"));
+
+  const ModelConfig olmo =
+      parsed(with(family("olmo2", "Olmo2ForCausalLM"), {{"num_key_value_heads", 2}}));
+  CHECK(
+      names(olmo) ==
+      "self_attn.q_proj.weight[48, 48]\nself_attn.k_proj.weight[24, "
+      "48]\nself_attn.v_proj.weight[24, 48]\n"
+      "self_attn.o_proj.weight[48, 48]\nself_attn.q_norm.weight[48]\nself_attn.k_norm.weight[24]\n"
+      "post_attention_layernorm.weight[48]\nmlp.gate_proj.weight[64, 48]\nmlp.up_proj.weight[64, "
+      "48]\n"
+      "mlp.down_proj.weight[48, 64]\npost_feedforward_layernorm.weight[48]\n");
+}
+
 TEST_CASE("both forms of the rotary base are read") {
   CHECK(parse_model_config(with(llama(), {{"rope_theta", 5e5}, {"rope_scaling", nullptr}}), "c")
             .rope.theta == 5e5);
@@ -71,8 +143,9 @@ TEST_CASE("both forms of the rotary base are read") {
 
 TEST_CASE("what is not supported is an error that says which, and what is") {
   CHECK(error_of(with(llama(), {{"model_type", "gpt2"}, {"architectures", {"GPT2LMHeadModel"}}})) ==
-        "config.json: model_type 'gpt2' is not supported; supported are llama (LlamaForCausalLM) "
-        "and qwen3 (Qwen3ForCausalLM)");
+        "config.json: model_type 'gpt2' is not supported; supported are llama (LlamaForCausalLM), "
+        "mistral (MistralForCausalLM), olmo2 (Olmo2ForCausalLM), phi3 (Phi3ForCausalLM), qwen2 "
+        "(Qwen2ForCausalLM), qwen3 (Qwen3ForCausalLM)");
   CHECK_THAT(error_of(with(llama(), {{"architectures", {"LlamaForSequenceClassification"}}})),
              Catch::Contains("expected LlamaForCausalLM"));
   Json nameless = llama();

@@ -15,9 +15,14 @@ try:
     import numpy as np
     import torch
     import transformers
-    from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
+    from transformers import (AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Olmo2Config,
+                              Olmo2ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
     from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
     from transformers.models.llama import modeling_llama
+    from transformers.models.mistral import modeling_mistral
+    from transformers.models.olmo2 import modeling_olmo2
+    from transformers.models.phi3 import modeling_phi3
+    from transformers.models.qwen2 import modeling_qwen2
     from transformers.models.qwen3 import modeling_qwen3
 except ImportError as error:
     print(f"[skipped] {error}")
@@ -50,9 +55,11 @@ def exact_attention(module, query, key, value, attention_mask, scaling, dropout=
 class Exact:
     """transformers with norms and softmax in the type of the network."""
     def __enter__(self):
-        self.saved = [(m, n, getattr(m, n)) for m, n in (
-            (modeling_llama.LlamaRMSNorm, "forward"), (modeling_qwen3.Qwen3RMSNorm, "forward"),
-            (modeling_llama, "eager_attention_forward"), (modeling_qwen3, "eager_attention_forward"))]
+        norms = (modeling_llama.LlamaRMSNorm, modeling_mistral.MistralRMSNorm, modeling_olmo2.Olmo2RMSNorm, modeling_phi3.Phi3RMSNorm,
+                 modeling_qwen2.Qwen2RMSNorm, modeling_qwen3.Qwen3RMSNorm)
+        families = (modeling_llama, modeling_mistral, modeling_olmo2, modeling_phi3, modeling_qwen2, modeling_qwen3)
+        self.saved = [(n, "forward", n.forward) for n in norms]
+        self.saved += [(m, "eager_attention_forward", m.eager_attention_forward) for m in families]
         for module, name, _ in self.saved:
             setattr(module, name, exact_norm if name == "forward" else exact_attention)
 
@@ -72,7 +79,9 @@ def reference(model, rows, visible):
         full[i, seen] = 0.0
         sliding[i, [k for k in seen if not window or rows[i][1][0] - rows[k][1][0] < window]] = 0.0
     masks = full[None, None]
-    if window:
+    if window and model.config.model_type in ("mistral", "phi3"):  # in all layers
+        masks = sliding[None, None]
+    elif window:
         masks = {"full_attention": masks, "sliding_attention": sliding[None, None]}
     with torch.no_grad():
         out = model(torch.tensor([[t for t, _ in rows]]), attention_mask=masks,
@@ -294,7 +303,7 @@ def sharpened(model, seed):
     with torch.no_grad():
         for name, p in model.named_parameters():
             if p.dim() == 2:
-                p.normal_(0, 1.0 if "embed" in name else (3.0 if "q_proj" in name or "k_proj" in name else 1.0) / p.shape[1] ** 0.5)
+                p.normal_(0, 1.0 if "embed" in name else (3.0 if any(part in name for part in ("q_proj", "k_proj", "qkv_proj")) else 1.0) / p.shape[1] ** 0.5)
             elif "norm" in name:
                 p.uniform_(0.5, 1.5)
             else:
@@ -306,6 +315,10 @@ def checkpoints(root):
     shape = dict(vocab_size=211, hidden_size=48, intermediate_size=80, num_hidden_layers=3, max_position_embeddings=512)
     llama = lambda **o: LlamaForCausalLM(LlamaConfig(**{**shape, **o}))
     qwen3 = lambda **o: Qwen3ForCausalLM(Qwen3Config(**{**shape, **o}))
+    qwen2 = lambda **o: Qwen2ForCausalLM(Qwen2Config(**{**shape, **o}))
+    mistral = lambda **o: MistralForCausalLM(MistralConfig(**{**shape, **o}))
+    phi3 = lambda **o: Phi3ForCausalLM(Phi3Config(**{**shape, "pad_token_id": 0, "eos_token_id": 2, **o}))
+    olmo2 = lambda **o: Olmo2ForCausalLM(Olmo2Config(**{**shape, "eos_token_id": 2, **o}))
     nets = {
         "llama tied, fp32 file": (llama(num_attention_heads=4, tie_word_embeddings=True), torch.float32, {}),
         "llama GQA untied, bf16 file": (llama(num_attention_heads=6, num_key_value_heads=2, rope_theta=500000.0), torch.bfloat16, {}),
@@ -315,6 +328,17 @@ def checkpoints(root):
                                         rms_norm_eps=1e-5), torch.bfloat16, {}),
         "qwen3 sharded, fp32 files": (qwen3(num_attention_heads=4, num_key_value_heads=4, head_dim=16, attention_bias=True),
                                       torch.float32, {"max_shard_size": "60KB"}),
+        "qwen2 tied, bf16 file": (qwen2(num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True), torch.bfloat16, {}),
+        "qwen2 untied, window not used, fp32 file": (qwen2(num_attention_heads=6, num_key_value_heads=6, sliding_window=9,
+                                                           use_sliding_window=False, max_window_layers=1), torch.float32, {}),
+        "mistral GQA, no window, bf16 file": (mistral(num_attention_heads=6, num_key_value_heads=2, head_dim=12, sliding_window=None,
+                                                      rope_theta=1e6), torch.bfloat16, {}),
+        "phi3 tied, heads turn in part, bf16 file": (phi3(num_attention_heads=3, num_key_value_heads=1, tie_word_embeddings=True,
+                                                          partial_rotary_factor=0.75), torch.bfloat16, {}),
+        "phi3 sharded, fp32 files": (phi3(num_attention_heads=4, num_key_value_heads=4), torch.float32, {"max_shard_size": "60KB"}),
+        "olmo2 tied, GQA, biases, bf16 file": (olmo2(num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True,
+                                                     attention_bias=True), torch.bfloat16, {}),
+        "olmo2 untied, fp32 file": (olmo2(num_attention_heads=6, num_key_value_heads=6, rope_theta=500000.0), torch.float32, {}),
     }
     for i, (label, (model, dtype, options)) in enumerate(nets.items()):
         folder = os.path.join(root, f"net{i}")
@@ -352,6 +376,30 @@ def scaled_checkpoints(root):
             written.update(rope_scaling=rope, rope_theta=20000.0)
             json.dump(written, open(file, "w"))
         yield f"{config.model_type} {label}", folder, shape["vocab_size"], 200 if "longrope" in label else 384
+    short = [1.0 + i / 4 for i in range(4)]
+    phi = {**shape, "head_dim": 16, "num_key_value_heads": 1, "max_position_embeddings": 384, "pad_token_id": 0, "eos_token_id": 2,
+           "partial_rotary_factor": 0.5, "original_max_position_embeddings": 200}
+    for i, kind in enumerate(("longrope", "longrope, older form")):
+        rope = {"rope_type": "longrope", "short_factor": short, "long_factor": [3 * x for x in short], "rope_theta": 20000.0,
+                "partial_rotary_factor": 0.5}
+        folder = os.path.join(root, f"phi{i}")
+        sharpened(Phi3ForCausalLM(Phi3Config(**phi, rope_parameters=rope)), 30 + i).save_pretrained(folder)
+        if "older" in kind:
+            file = os.path.join(folder, "config.json")
+            written = json.load(open(file))
+            del written["rope_parameters"]
+            written.update(rope_theta=20000.0, partial_rotary_factor=0.5, rope_scaling={
+                "type": "longrope", "short_factor": short, "long_factor": [3 * x for x in short]})
+            json.dump(written, open(file, "w"))
+        yield f"phi3 {kind}, heads turn in part", folder, shape["vocab_size"], 200
+    every = {"mistral window": MistralForCausalLM(MistralConfig(**shape, num_key_value_heads=1, max_position_embeddings=384, sliding_window=13)),
+             "phi3 window": Phi3ForCausalLM(Phi3Config(**{**phi, "original_max_position_embeddings": 384}, sliding_window=17)),
+             "qwen2 window from layer 1": Qwen2ForCausalLM(Qwen2Config(**shape, num_key_value_heads=3, max_position_embeddings=384,
+                                                                       use_sliding_window=True, sliding_window=11, max_window_layers=1))}
+    for i, (label, net) in enumerate(every.items()):
+        folder = os.path.join(root, f"every{i}")
+        sharpened(net, 40 + i).save_pretrained(folder)
+        yield label, folder, shape["vocab_size"], "window"
     windows = {"window from layer 1": dict(sliding_window=13, max_window_layers=1),
                "window by layer, yarn": dict(sliding_window=20, layer_types=["sliding_attention", "full_attention", "sliding_attention"],
                                              rope_parameters={"rope_type": "yarn", "factor": 2.0, "rope_theta": 20000.0,
@@ -364,14 +412,14 @@ def scaled_checkpoints(root):
         yield f"qwen3 {label}", folder, shape["vocab_size"], "window"
 
 
-def own_window(folder, vocab):
+def own_window(label, folder, vocab):
     """transformers' own mask of a sliding window is what the tests above say of it."""
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager").eval()
     rows = causal(np.random.default_rng(1), vocab, 60)
     with torch.no_grad():
         theirs = model(torch.tensor([[t for t, _ in rows]]), use_cache=False).logits[0].numpy()
     ours = reference(model, rows, [list(range(i + 1)) for i in range(60)])
-    check(np.abs(theirs - ours).max() <= 1e-9 * np.abs(theirs).max(), "a window counts as transformers counts")
+    check(np.abs(theirs - ours).max() <= 1e-9 * np.abs(theirs).max(), f"{label}: it counts as transformers counts")
 
 
 def compare_warpers(folder):
@@ -439,7 +487,8 @@ def main():
         compare_warpers(folder)
         for label, folder, vocab, kind in scaled_checkpoints(root):
             compare_model(label, folder, vocab, also_bf16=False, kind=kind)
-        own_window(folder, vocab)
+            if kind == "window":
+                own_window(label, folder, vocab)
         synthetic(root)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
