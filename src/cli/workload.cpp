@@ -96,7 +96,10 @@ std::optional<std::vector<std::string>> formats_taught(const std::filesystem::pa
   std::error_code ignored;
   const std::filesystem::path file = folder / kTrainingRecord;
   if (!std::filesystem::exists(file, ignored)) return std::nullopt;
-  const Json formats = read_json(file).value("/settings/format"_json_pointer, Json());
+  const Json record = read_json(file);
+  if (record.contains("/settings/medusa"_json_pointer))
+    return std::nullopt;  // extra heads alone, over a network that has a record of its own
+  const Json formats = record.value("/settings/format"_json_pointer, Json());
   if (!formats.is_array())
     throw ModelError(file.string(), "has no settings.format, expected the record of `train`");
   return formats.get<std::vector<std::string>>();
