@@ -9,11 +9,9 @@ namespace pardec {
 
 std::int64_t attention_scratch(std::int64_t tokens, std::int64_t group, std::int64_t dim) {
   const std::int64_t rows = tokens * group, panels = (dim + kPanel - 1) / kPanel;
-  return panels * rows * kPanel          // mixed
-         + 2 * rows * kPanel             // scores, weights
-         + dim / 2 * kPanel              // keys
-         + panels * kPanel / 2 * kPanel  // values
-         + rows * dim / 2 + 2 * rows;    // queries, largest, total
+  return panels * rows * kPanel        // mixed
+         + rows * kPanel               // scores
+         + rows * dim / 2 + 2 * rows;  // queries, largest, total
 }
 
 const Kernels& kernels(InstructionSet set) {

@@ -33,7 +33,8 @@ struct Attention {
   std::uint16_t* out = nullptr;            ///< the same places
   std::int64_t tokens = 0, group = 0;      ///< queries, and heads that share the keys
   std::int64_t stride = 0, dim = 0;        ///< dim: even
-  const std::uint16_t *keys = nullptr, *values = nullptr;  ///< [end, dim]
+  const std::uint16_t* keys = nullptr;     ///< panels of 32 keys, [ceil(end / 32)][dim / 2][32][2]
+  const std::uint16_t* values = nullptr;   ///< [end, dim]
   std::int64_t end = 0;
   /// A token's [mask_stride] words: bit k % 32 of word k / 32 says whether it sees key k. Bits from
   /// `end` on are zero. A token that sees nothing gets zeros.
@@ -69,6 +70,10 @@ struct Kernels {
   /// Rotary embedding of a head of [2 half]: the pairs that turn together are half a head apart.
   void (*rotate)(const float* x, const float* cos, const float* sin, std::int64_t half,
                  std::uint16_t* out);
+
+  /// The same of a key, into its place in a panel of 32: pair i of the result is at lane + 64 i.
+  void (*rotate_key)(const float* x, const float* cos, const float* sin, std::int64_t half,
+                     std::uint16_t* lane);
 
   /// bf16(x), [size]
   void (*narrow)(const float* x, std::int64_t size, std::uint16_t* out);

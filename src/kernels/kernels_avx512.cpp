@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #include "src/kernels/bf16.hpp"
+#include "src/kernels/exponential.hpp"
 #include "src/kernels/kernel_table.hpp"
 
 namespace pardec {
@@ -15,13 +16,16 @@ void accumulate_rows(const std::uint16_t* panel, const std::uint16_t* x, std::in
                      std::uintptr_t ahead_step) {
   const auto before = static_cast<__mmask16>(first ? 0 : 0xFFFF);
   __m512 sum[kRows][2];
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
     for (int j = 0; j < 2; ++j)
       sum[r][j] = _mm512_maskz_loadu_ps(before, sums + r * kPanel + 16 * j);
   for (std::int64_t k = 0; k < pairs; ++k, panel += 2 * kPanel, ahead += ahead_step) {
     const auto a = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel));
     const auto b = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + kPanel));
     _mm_prefetch(reinterpret_cast<const char*>(ahead), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(ahead + ahead_step / 2), _MM_HINT_T0);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       int pair;
@@ -31,7 +35,9 @@ void accumulate_rows(const std::uint16_t* panel, const std::uint16_t* x, std::in
       sum[r][1] = _mm512_dpbf16_ps(sum[r][1], b, both);
     }
   }
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
     for (int j = 0; j < 2; ++j) _mm512_storeu_ps(sums + r * kPanel + 16 * j, sum[r][j]);
 }
 
@@ -44,6 +50,43 @@ void accumulate(std::int64_t rows, const std::uint16_t* panel, const std::uint16
       accumulate_rows<9>,  accumulate_rows<10>, accumulate_rows<11>, accumulate_rows<12>,
       accumulate_rows<13>, accumulate_rows<14>};
   kByRows[rows - 1](panel, x, x_stride, pairs, sums, first, ahead, ahead_step);
+}
+
+/// As `exponential`, for 16 values.
+inline __m512 exponentials(__m512 x) {
+  x = _mm512_min_ps(_mm512_max_ps(x, _mm512_set1_ps(-87.0f)), _mm512_set1_ps(88.0f));
+  const __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504f)),
+                                        _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375f), x);
+  r = _mm512_fmadd_ps(n, _mm512_set1_ps(2.12194440e-4f), r);
+  __m512 p = _mm512_set1_ps(1.0f / 5040);
+  for (const float c : {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f})
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(c));
+  return _mm512_scalef_ps(p, n);
+}
+
+/// As kernels_body.inl wants them.
+void gate(const float* sums, std::uint16_t* gated) {
+  const __m512 a = _mm512_loadu_ps(sums), b = _mm512_loadu_ps(sums + 16);
+  const __m512 below =
+      _mm512_add_ps(_mm512_set1_ps(1.0f), exponentials(_mm512_sub_ps(_mm512_setzero_ps(), a)));
+  const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_mul_ps(_mm512_div_ps(a, below), b));
+  __builtin_memcpy(gated, &rounded, sizeof rounded);
+}
+
+float soften(float* scores, std::uint32_t mask, float scale, float& largest) {
+  const auto low = static_cast<__mmask16>(mask), high = static_cast<__mmask16>(mask >> 16);
+  const __m512 nothing = _mm512_set1_ps(kNothing), factor = _mm512_set1_ps(scale);
+  const __m512 a = _mm512_mask_mul_ps(nothing, low, _mm512_loadu_ps(scores), factor);
+  const __m512 b = _mm512_mask_mul_ps(nothing, high, _mm512_loadu_ps(scores + 16), factor);
+  const float most = _mm512_reduce_max_ps(_mm512_max_ps(a, b));
+  largest = most > largest ? most : largest;
+  const __m512 base = _mm512_set1_ps(largest);
+  const __m512 c = _mm512_maskz_mov_ps(low, exponentials(_mm512_sub_ps(a, base)));
+  const __m512 d = _mm512_maskz_mov_ps(high, exponentials(_mm512_sub_ps(b, base)));
+  _mm512_storeu_ps(scores, c);
+  _mm512_storeu_ps(scores + 16, d);
+  return _mm512_reduce_add_ps(_mm512_add_ps(c, d));
 }
 
 /// 16 x 16 values of 32 bits, in place.
@@ -88,30 +131,47 @@ void pack_panel(const std::uint16_t* const* rows, std::int64_t inputs, std::uint
     }
 }
 
-/// values [keys, dim], at most 32 keys, to panels of 32 columns whose inputs are 32 keys:
-/// [ceil(dim / 32)][16][32][2].
-void pack_value_pairs(const std::uint16_t* values, std::int64_t keys, std::int64_t dim,
-                      std::uint16_t* panels) {
-  // Columns 0..15 of two keys side by side, then 16..31.
-  alignas(64) std::uint16_t near[32], far[32];
-  for (std::uint16_t j = 0; j < 16; ++j) {
-    near[2 * j] = j, near[2 * j + 1] = static_cast<std::uint16_t>(32 + j);
-    far[2 * j] = static_cast<std::uint16_t>(16 + j);
-    far[2 * j + 1] = static_cast<std::uint16_t>(48 + j);
-  }
-  const __m512i first = _mm512_load_si512(near), second = _mm512_load_si512(far);
-  for (std::int64_t column = 0; column < dim; column += kPanel) {
-    const std::int64_t width = dim - column < kPanel ? dim - column : kPanel;
-    const auto present = static_cast<__mmask32>((std::uint64_t{1} << width) - 1);
-    for (std::int64_t key = 0; key < kPanel; key += 2, panels += 2 * kPanel) {
-      const std::uint16_t* at = values + key * dim + column;
-      const __m512i a = key < keys ? _mm512_maskz_loadu_epi16(present, at) : _mm512_setzero_si512();
-      const __m512i b =
-          key + 1 < keys ? _mm512_maskz_loadu_epi16(present, at + dim) : _mm512_setzero_si512();
-      _mm512_storeu_si512(panels, _mm512_permutex2var_epi16(a, first, b));
-      _mm512_storeu_si512(panels + kPanel, _mm512_permutex2var_epi16(a, second, b));
+template <int kRows>
+void mix_rows(const float* weights, const std::uint16_t* values, std::int64_t stride,
+              std::int64_t keys, std::int64_t width, float* mixed) {
+  const auto present = static_cast<__mmask32>((std::uint64_t{1} << width) - 1);
+  const auto low = static_cast<__mmask16>(present), high = static_cast<__mmask16>(present >> 16);
+  const auto wide = [](__mmask16 there, const std::uint16_t* from) {
+    const __m256i bits = _mm256_maskz_loadu_epi16(there, from);
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+  };
+  // The same columns of the next block.
+  std::uintptr_t next = reinterpret_cast<std::uintptr_t>(values) + kPanel * stride * 2;
+  __m512 sum[kRows][2];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) sum[r][j] = _mm512_loadu_ps(mixed + r * kPanel + 16 * j);
+  for (std::int64_t k = 0; k < keys; ++k, values += stride) {
+    const __m512 a = wide(low, values), b = wide(high, values + 16);
+    _mm_prefetch(reinterpret_cast<const char*>(next), _MM_HINT_T0);
+    next += stride * 2;
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const __m512 weight = _mm512_set1_ps(weights[r * kPanel + k]);
+      sum[r][0] = _mm512_fmadd_ps(weight, a, sum[r][0]);
+      sum[r][1] = _mm512_fmadd_ps(weight, b, sum[r][1]);
     }
   }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) _mm512_storeu_ps(mixed + r * kPanel + 16 * j, sum[r][j]);
+}
+
+/// As kernels_body.inl wants it.
+void mix(std::int64_t rows, const float* weights, const std::uint16_t* values, std::int64_t stride,
+         std::int64_t keys, std::int64_t width, float* mixed) {
+  constexpr decltype(&mix_rows<1>) kByRows[] = {
+      mix_rows<1>,  mix_rows<2>,  mix_rows<3>,  mix_rows<4>, mix_rows<5>,
+      mix_rows<6>,  mix_rows<7>,  mix_rows<8>,  mix_rows<9>, mix_rows<10>,
+      mix_rows<11>, mix_rows<12>, mix_rows<13>, mix_rows<14>};
+  kByRows[rows - 1](weights, values, stride, keys, width, mixed);
 }
 
 }  // namespace
@@ -119,8 +179,8 @@ void pack_value_pairs(const std::uint16_t* values, std::int64_t keys, std::int64
 #include "src/kernels/kernels_body.inl"
 
 const Kernels& avx512_bf16_kernels() {
-  static constexpr Kernels kTable{multiply,      pack_panel, attend,     rms_norm,
-                                  rms_norm_wide, rotate,     narrow_row, top_two};
+  static constexpr Kernels kTable{multiply, pack_panel, attend,     rms_norm, rms_norm_wide,
+                                  rotate,   rotate_key, narrow_row, top_two};
   return kTable;
 }
 

@@ -2,37 +2,22 @@
 // namespace pardec, after it has defined, in an unnamed namespace,
 //   kMostRows                                   rows of x that `accumulate` takes at once
 //   accumulate(rows, panel, x, x_stride, pairs, sums, first, ahead, ahead_step)
-//       sums[r][32] (= where first, else +=) x[r] times the panel; prefetches a line at ahead,
-//       ahead + ahead_step, ... with each pair
+//       sums[r][32] (= where first, else +=) x[r] times the panel; prefetches ahead_step bytes (at
+//       most two lines) from ahead, ahead + ahead_step, ... on with each pair
+//   gate(sums, gated)                           gated[j] = silu(sums[j]) * sums[16 + j], 16 of them
+//   soften(scores, mask, scale, largest)        32 scores, of which the mask has some, become
+//       e^(scale * score - largest), 0 where it has them not; `largest` rises to the largest of
+//       them before; returns their sum
 //   pack_panel(rows, inputs, panel)             as Kernels::pack_panel
-//   pack_value_pairs(values, stride, keys, dim, panels)
+//   mix(rows, weights, values, stride, keys, width, mixed)
+//       mixed[r][0 .. width) += sum over k < keys of weights[r][k] * values[k * stride + ...], key
+//       after key; weights [rows][32], mixed [rows][32] float32
 // Plain loops: the compiler vectorises them with the flags of the source.
 
 namespace {
 
 static inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 static inline std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-/// e^x for x in [-87, 88], beyond it the value at the border: 2^n times the Taylor polynomial of
-/// degree 7 at |r| <= ln(2) / 2, whose remainder is below 6e-9 of the result.
-static inline float exponential(float x) {
-  x = x < -87.0f ? -87.0f : x;
-  x = x > 88.0f ? 88.0f : x;
-  constexpr float kShift = 12582912.0f;  // 1.5 * 2^23: adding it rounds to whole numbers
-  const float n = (x * 1.44269504f + kShift) - kShift;
-  // ln(2) in two parts, the first short enough that n times it is exact.
-  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  const auto power = static_cast<std::uint32_t>(static_cast<std::int32_t>(n) + 127) << 23;
-  return p * __builtin_bit_cast(float, power);
-}
 
 // ---- products ----
 
@@ -83,9 +68,7 @@ void finish_swiglu(const Product& product, std::int64_t p, std::int64_t row, std
     if (bias)
       for (std::int64_t j = 0; j < kPanel; ++j) sum[j] += bias[j];
     std::uint16_t result[kHalf];
-#pragma omp simd
-    for (std::int64_t j = 0; j < kHalf; ++j)
-      result[j] = narrow(sum[j] / (1.0f + exponential(-sum[j])) * sum[kHalf + j]);
+    gate(sum, result);
     std::uint16_t* out = product.gated + (row + r) * product.out_stride + p * kHalf;
     if (width == kHalf)
       __builtin_memcpy(out, result, sizeof result);
@@ -134,51 +117,29 @@ void multiply(const Product& product, std::int64_t begin, std::int64_t end) {
 struct AttentionScratch {
   std::int64_t rows, panels;
   float* mixed;            // [panels][rows][32]: sum of weight times value so far
-  float* scores;           // [rows][32]
+  float* scores;           // [rows][32], then weights
   float *largest, *total;  // [rows]: largest score so far, sum of weights so far
   std::uint16_t* queries;  // [rows][dim]
-  std::uint16_t* weights;  // [rows][2][32]: upper and lower half of a weight
-  std::uint16_t* keys;     // a panel of 32 keys: [dim / 2][32][2]
-  std::uint16_t* values;   // [panels][16][32][2]: panels of 32 columns, inputs are keys
 
   AttentionScratch(const Attention& a, float* at)
       : rows(a.tokens * a.group), panels(divided_up(a.dim, kPanel)) {
     mixed = at, at += panels * rows * kPanel;
     scores = at, at += rows * kPanel;
-    keys = reinterpret_cast<std::uint16_t*>(at), at += a.dim / 2 * kPanel;
-    values = reinterpret_cast<std::uint16_t*>(at), at += panels * kPanel / 2 * kPanel;
-    weights = reinterpret_cast<std::uint16_t*>(at), at += rows * kPanel;
     queries = reinterpret_cast<std::uint16_t*>(at), at += rows * a.dim / 2;
     largest = at, at += rows;
     total = at;
   }
 };
 
-constexpr float kNothing = -3.0e38f;  // below any score
-
 /// Scores of 32 keys become weights; what was mixed before is scaled to the new largest score.
 void weigh(const AttentionScratch& s, std::int64_t row, std::uint32_t mask, float scale) {
-  std::uint16_t* upper = s.weights + row * 2 * kPanel;
-  std::uint16_t* lower = upper + kPanel;
+  float* scores = s.scores + row * kPanel;
   if (mask == 0) {
-    for (std::int64_t k = 0; k < 2 * kPanel; ++k) upper[k] = 0;
+    for (std::int64_t k = 0; k < kPanel; ++k) scores[k] = 0;
     return;
   }
-  const float* scores = s.scores + row * kPanel;
-  float seen[kPanel];
   float largest = s.largest[row];
-  for (std::uint32_t k = 0; k < kPanel; ++k)
-    seen[k] = mask >> k & 1u ? scores[k] * scale : kNothing;
-#pragma omp simd reduction(max : largest)
-  for (std::int64_t k = 0; k < kPanel; ++k) largest = seen[k] > largest ? seen[k] : largest;
-  float sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t k = 0; k < kPanel; ++k) {
-    const float weight = seen[k] == kNothing ? 0.0f : exponential(seen[k] - largest);
-    sum += weight;
-    upper[k] = narrow(weight);
-    lower[k] = narrow(weight - widen(upper[k]));
-  }
+  const float sum = soften(scores, mask, scale, largest);
   if (largest > s.largest[row]) {
     const float fade = s.largest[row] == kNothing ? 0.0f : exponential(s.largest[row] - largest);
     s.largest[row] = largest;
@@ -191,8 +152,17 @@ void weigh(const AttentionScratch& s, std::int64_t row, std::uint32_t mask, floa
   s.total[row] += sum;
 }
 
+void mix_block(std::int64_t rows, const float* weights, const std::uint16_t* values,
+               std::int64_t stride, std::int64_t keys, std::int64_t width, float* mixed) {
+  const std::int64_t groups = divided_up(rows, kMostRows);
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t begin = rows * g / groups, end = rows * (g + 1) / groups;
+    mix(end - begin, weights + begin * kPanel, values, stride, keys, width, mixed + begin * kPanel);
+  }
+}
+
 /// One block of 32 keys after the other, with a running largest score; blocks that no token sees
-/// are skipped. Weights keep 16 bits: two products of bf16 each.
+/// are skipped.
 void attend(const Attention& a, float* scratch) {
   const AttentionScratch s(a, scratch);
   for (std::int64_t row = 0; row < s.rows; ++row) {
@@ -206,19 +176,14 @@ void attend(const Attention& a, float* scratch) {
     std::uint32_t any = 0;
     for (std::int64_t t = 0; t < a.tokens; ++t) any |= a.mask[t * a.mask_stride + block];
     if (any == 0) continue;
-    const std::int64_t first = block * kPanel, count = smaller(kPanel, a.end - first);
-    const std::uint16_t* keys[kPanel];
-    for (std::int64_t k = 0; k < kPanel; ++k)
-      keys[k] = k < count ? a.keys + (first + k) * a.dim : nullptr;
-    pack_panel(keys, a.dim, s.keys);
-    accumulate_block(s.keys, s.queries, s.rows, a.dim, a.dim / 2, s.scores, true);
+    const std::int64_t first = block * kPanel;
+    accumulate_block(a.keys + first * a.dim, s.queries, s.rows, a.dim, a.dim / 2, s.scores, true);
     for (std::int64_t row = 0; row < s.rows; ++row)
       weigh(s, row, a.mask[row / a.group * a.mask_stride + block], a.scale);
-    pack_value_pairs(a.values + first * a.dim, count, a.dim, s.values);
     for (std::int64_t p = 0; p < s.panels; ++p)
-      for (const std::int64_t half : {0, 1})
-        accumulate_block(s.values + p * kPanel / 2 * 2 * kPanel, s.weights + half * kPanel, s.rows,
-                         2 * kPanel, kPanel / 2, s.mixed + p * s.rows * kPanel, false);
+      mix_block(s.rows, s.scores, a.values + first * a.dim + p * kPanel, a.dim,
+                smaller(kPanel, a.end - first), smaller(kPanel, a.dim - p * kPanel),
+                s.mixed + p * s.rows * kPanel);
   }
   for (std::int64_t row = 0; row < s.rows; ++row) {
     const float share = s.total[row] > 0 ? 1.0f / s.total[row] : 0.0f;
@@ -256,6 +221,16 @@ void rotate(const float* x, const float* cos, const float* sin, std::int64_t hal
   for (std::int64_t i = 0; i < half; ++i) out[i] = narrow(x[i] * cos[i] - x[half + i] * sin[i]);
   for (std::int64_t i = 0; i < half; ++i)
     out[half + i] = narrow(x[half + i] * cos[i] + x[i] * sin[i]);
+}
+
+void rotate_key(const float* x, const float* cos, const float* sin, std::int64_t half,
+                std::uint16_t* lane) {
+  for (std::int64_t i = 0; i < 2 * half; ++i) {
+    const std::int64_t j = i < half ? i : i - half;
+    const float turned =
+        i < half ? x[i] * cos[j] - x[half + i] * sin[j] : x[i] * cos[j] + x[j] * sin[j];
+    lane[i / 2 * 2 * kPanel + i % 2] = narrow(turned);
+  }
 }
 
 void narrow_row(const float* x, std::int64_t size, std::uint16_t* out) {

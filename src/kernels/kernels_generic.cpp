@@ -1,11 +1,12 @@
 #include "src/kernels/bf16.hpp"
+#include "src/kernels/exponential.hpp"
 #include "src/kernels/kernel_table.hpp"
 
 namespace pardec {
 
 namespace {
 
-#include "src/kernels/plain_packing.inl"
+#include "src/kernels/plain_primitives.inl"
 
 constexpr std::int64_t kMostRows = 4;
 
@@ -49,8 +50,8 @@ void accumulate(std::int64_t rows, const std::uint16_t* panel, const std::uint16
 #include "src/kernels/kernels_body.inl"
 
 const Kernels& generic_kernels() {
-  static constexpr Kernels kTable{multiply,      pack_panel, attend,     rms_norm,
-                                  rms_norm_wide, rotate,     narrow_row, top_two};
+  static constexpr Kernels kTable{multiply, pack_panel, attend,     rms_norm, rms_norm_wide,
+                                  rotate,   rotate_key, narrow_row, top_two};
   return kTable;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "src/kernels/packed_matrix.hpp"
 #include "src/model/transformer.hpp"
 #include "src/support/text.hpp"
 
@@ -15,6 +16,21 @@ constexpr int kDeadBeforeCompaction = 64;  // fewer are not worth the copy
 
 std::int64_t rounded_up(std::int64_t slots) { return (slots + kBlock - 1) / kBlock * kBlock; }
 
+/// Slots whose memory a copy of the first `used` takes along: whole panels.
+std::int64_t held(std::int64_t used) { return (used + kPanel - 1) / kPanel * kPanel; }
+static_assert(kBlock % kPanel == 0);
+
+/// Keys in panels, as slots: [kv_heads, capacity / 32, 32, head_dim / 2, 2]; a view.
+at::Tensor by_slot(const at::Tensor& keys) {
+  return keys.view({keys.size(0), keys.size(1) / kPanel, keys.size(2) / 2, kPanel, 2})
+      .permute({0, 1, 3, 2, 4});
+}
+
+/// Moves the slots of `living` to the front.
+void pack(const at::Tensor& rows, const at::Tensor& living) {
+  rows.narrow(1, 0, living.size(0)).copy_(rows.index_select(1, living));
+}
+
 }  // namespace
 
 KvCache::Storage::Storage(const Model::Network& network)
@@ -22,7 +38,8 @@ KvCache::Storage::Storage(const Model::Network& network)
       head_dim(network.config.head_dim),
       tensor_options(at::TensorOptions().dtype(network.type).device(network.device)),
       keys(static_cast<size_t>(network.config.layers)),
-      values(keys.size()) {
+      values(keys.size()),
+      key_panels(network.packed != nullptr) {
   for (size_t layer = 0; layer < keys.size(); ++layer) {
     keys[layer] = at::empty({kv_heads, 0, head_dim}, tensor_options);
     values[layer] = at::empty({kv_heads, 0, head_dim}, tensor_options);
@@ -36,7 +53,7 @@ void KvCache::Storage::reserve(int more) {
   for (auto* tensors : {&keys, &values})
     for (at::Tensor& tensor : *tensors) {
       at::Tensor larger = at::empty({kv_heads, grown, head_dim}, tensor_options);
-      larger.narrow(1, 0, used).copy_(tensor.narrow(1, 0, used));
+      larger.narrow(1, 0, held(used)).copy_(tensor.narrow(1, 0, held(used)));
       tensor = std::move(larger);
     }
   capacity = grown;
@@ -72,9 +89,16 @@ void KvCache::Storage::reclaim() {
   for (size_t i = 0; i < slots.size(); ++i)
     if (slots[i].alive) living.push_back(static_cast<std::int64_t>(i));
   const at::Tensor index = at::tensor(living, at::kLong).to(tensor_options.device());
-  for (auto* tensors : {&keys, &values})
-    for (at::Tensor& tensor : *tensors)
-      tensor.narrow(1, 0, alive).copy_(tensor.index_select(1, index));
+  for (at::Tensor& tensor : values) pack(tensor, index);
+  for (at::Tensor& tensor : keys) {
+    if (!key_panels) {
+      pack(tensor, index);
+    } else {
+      const at::Tensor rows = by_slot(tensor).reshape(tensor.sizes());
+      pack(rows, index);
+      by_slot(tensor).copy_(rows.view(by_slot(tensor).sizes()));
+    }
+  }
   std::erase_if(slots, [](const Slot& slot) { return !slot.alive; });
 }
 
@@ -92,7 +116,7 @@ KvCache KvCache::fork() const {
     for (at::Tensor& tensor : *tensors) {
       at::Tensor own =
           at::empty({copy->kv_heads, copy->capacity, copy->head_dim}, copy->tensor_options);
-      own.narrow(1, 0, used).copy_(tensor.narrow(1, 0, used));
+      own.narrow(1, 0, held(used)).copy_(tensor.narrow(1, 0, held(used)));
       tensor = std::move(own);
     }
   return KvCache(std::move(copy));

@@ -265,6 +265,12 @@ Model::~Model() = default;
 const ModelConfig& Model::config() const { return network_->config; }
 const Model::Options& Model::options() const { return network_->options; }
 
+void Model::set_profile(Profile* into) {
+  if (into && !network_->packed)
+    throw ConfigError("a profile needs a network in bf16 on the CPU; give --dtype bf16");
+  network_->profile = into;
+}
+
 std::int64_t Model::weight_bytes() const {
   return parameter_count(network_->config) *
          static_cast<std::int64_t>(at::elementSize(network_->type));

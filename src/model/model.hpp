@@ -77,6 +77,8 @@ struct SkippedSublayers {
   bool operator==(const SkippedSublayers&) const = default;
 };
 
+struct Profile;
+
 /// The tokens that one sequence feeds in one forward pass.
 struct SequenceStep {
   KvCache* cache = nullptr;  ///< gets the new rows appended, alive
@@ -126,6 +128,10 @@ class Model {
   /// The head alone, over further rows of steps that were computed with `hidden`. Returns one
   /// vector per entry, one RowLogits per output. A row that the step has not is a std::logic_error.
   std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);
+
+  /// From the next pass on, until null is set: passes add to it where their time goes. REQUIRES: a
+  /// network in bf16 on the CPU; otherwise ConfigError.
+  void set_profile(Profile* into);
 
   struct Network;  // the tensors and the differentiable forward; src/model/transformer.hpp
   Network& network() { return *network_; }

@@ -6,6 +6,7 @@
 
 #include "src/kernels/bf16.hpp"
 #include "src/model/mask.hpp"
+#include "src/model/profile.hpp"
 #include "src/model/team.hpp"
 #include "src/model/transformer.hpp"
 
@@ -215,7 +216,8 @@ class PackedNetwork::Pass {
         queries_(std::int64_t{config_.heads} * config_.head_dim),
         keys_(std::int64_t{config_.kv_heads} * config_.head_dim),
         group_(config_.heads / config_.kv_heads),
-        next_task_(packed.layers_.size()) {
+        next_task_(packed.layers_.size()),
+        laps_(network.profile) {
     for (const NewRows& sequence : sequences) add(sequence);
     const auto options = at::TensorOptions().dtype(at::kFloat);
     const auto half = options.dtype(at::kBFloat16);
@@ -266,6 +268,12 @@ class PackedNetwork::Pass {
   /// Queries of a task.
   std::int64_t task_tokens() const { return std::max<std::int64_t>(1, kTaskRows / group_); }
 
+  /// The end of a phase, whose time is that part's.
+  void finish(Team::Member& member, std::int64_t Profile::*part) {
+    member.wait();
+    if (member.index() == 0) laps_.add_to(part);
+  }
+
   float* x(std::int64_t row) { return x_.mutable_data_ptr<float>() + row * config_.hidden_size; }
 
   /// Embeddings, and the cosines and sines of the positions: [head_dim / 2] each.
@@ -291,13 +299,13 @@ class PackedNetwork::Pass {
     for (std::int64_t row = first; row < last; ++row)
       k_.rms_norm(x(row), weight.data(), config_.hidden_size, eps(),
                   mutable_bits(normed_) + row * config_.hidden_size);
-    member.wait();
+    finish(member, &Profile::rows_ns);
   }
 
   void multiply(Team::Member& member, const Product& product) {
     const auto [first, last] = member.part(product.weights.panel_count());
     k_.multiply(product, first, last);
-    member.wait();
+    finish(member, &Profile::linear_ns);
   }
 
   /// input times weights, added to x.
@@ -327,9 +335,9 @@ class PackedNetwork::Pass {
       const auto [first, last] = member.part(part.count);
       for (std::int64_t i = first; i < last; ++i) turn_and_cache(layer, index, part, i);
     }
-    member.wait();
+    finish(member, &Profile::rows_ns);
     attend(member, index);
-    member.wait();
+    finish(member, &Profile::attention_ns);
     multiply_add(member, layer.o, layer.o_bias, mixed_);
   }
 
@@ -339,18 +347,22 @@ class PackedNetwork::Pass {
     const std::int64_t slot = std::ssize(part.cache->slots) + i;
     float* from = qkv_.mutable_data_ptr<float>() + row * qkv_.size(1);
     const float* cos = turn_.const_data_ptr<float>() + row * dim;
-    const auto turn = [&](float* head, const std::vector<float>& weight, std::uint16_t* to) {
+    const float* sin = cos + dim / 2;
+    const auto normed = [&](float* head, const std::vector<float>& weight) {
       if (!weight.empty()) k_.rms_norm_wide(head, weight.data(), dim, eps(), head);
-      k_.rotate(head, cos, cos + dim / 2, dim / 2, to);
+      return head;
     };
     std::uint16_t* q = mutable_bits(mixed_) + row * queries_;
     for (std::int64_t head = 0; head < config_.heads; ++head)
-      turn(from + head * dim, layer.q_norm, q + head * dim);
+      k_.rotate(normed(from + head * dim, layer.q_norm), cos, sin, dim / 2, q + head * dim);
     at::Tensor &keys = part.cache->keys[index], &values = part.cache->values[index];
     for (std::int64_t head = 0; head < config_.kv_heads; ++head) {
-      const auto place = head * keys.stride(0) + slot * dim;
-      turn(from + queries_ + head * dim, layer.k_norm, mutable_bits(keys) + place);
-      k_.narrow(from + queries_ + keys_ + head * dim, dim, mutable_bits(values) + place);
+      std::uint16_t* panel =
+          mutable_bits(keys) + head * keys.stride(0) + slot / kPanel * kPanel * dim;
+      k_.rotate_key(normed(from + queries_ + head * dim, layer.k_norm), cos, sin, dim / 2,
+                    panel + 2 * (slot % kPanel));
+      k_.narrow(from + queries_ + keys_ + head * dim, dim,
+                mutable_bits(values) + head * values.stride(0) + slot * dim);
     }
   }
 
@@ -412,6 +424,7 @@ class PackedNetwork::Pass {
   std::vector<Token> ids_;
   std::vector<int> positions_;
   std::int64_t rows_ = 0;
+  Laps laps_;
 
   at::Tensor x_;        // [rows, hidden] float32
   at::Tensor normed_;   // [rows, hidden] bf16
@@ -438,6 +451,7 @@ at::Tensor PackedNetwork::layers(const Model::Network& network, std::span<const 
 }
 
 at::Tensor PackedNetwork::normed(const Model::Network& network, const at::Tensor& rows) const {
+  Laps laps(network.profile);
   const at::Tensor from = rows.contiguous();
   at::Tensor result = at::empty(from.sizes(), from.options().dtype(at::kBFloat16));
   const std::int64_t hidden = from.size(1);
@@ -445,10 +459,12 @@ at::Tensor PackedNetwork::normed(const Model::Network& network, const at::Tensor
     kernels_.rms_norm(from.const_data_ptr<float>() + row * hidden, final_norm_.data(), hidden,
                       static_cast<float>(network.config.rms_norm_eps),
                       mutable_bits(result) + row * hidden);
+  laps.add_to(&Profile::rows_ns);
   return result;
 }
 
-at::Tensor PackedNetwork::head(const at::Tensor& normed) const {
+at::Tensor PackedNetwork::head(const Model::Network& network, const at::Tensor& normed) const {
+  Laps laps(network.profile);
   const at::Tensor from = normed.contiguous();
   at::Tensor logits = at::empty({from.size(0), head_.outputs}, from.options().dtype(at::kFloat));
   const Product product{.weights = head_,
@@ -460,6 +476,7 @@ at::Tensor PackedNetwork::head(const at::Tensor& normed) const {
   at::parallel_for(0, head_.panel_count(), 1, [&](std::int64_t begin, std::int64_t end) {
     kernels_.multiply(product, begin, end);
   });
+  laps.add_to(&Profile::linear_ns);
   return logits;
 }
 

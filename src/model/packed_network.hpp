@@ -43,7 +43,7 @@ class PackedNetwork {
   /// rows [m, hidden] float32, after the final norm: [m, hidden] bf16.
   at::Tensor normed(const Model::Network& network, const at::Tensor& rows) const;
   /// normed rows [m, hidden] bf16 -> logits [m, vocab] float32.
-  at::Tensor head(const at::Tensor& normed) const;
+  at::Tensor head(const Model::Network& network, const at::Tensor& normed) const;
 
  private:
   struct Layer {

@@ -13,6 +13,7 @@
 #include "src/model/mask.hpp"
 #include "src/model/packed_network.hpp"
 #include "src/model/parameters.hpp"
+#include "src/model/profile.hpp"
 #include "src/model/skinny_attention.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -340,7 +341,7 @@ at::Tensor final_norm(const Model::Network& network, const at::Tensor& x) {
                         : rms_norm(x, network.final_norm, network.config.rms_norm_eps);
 }
 at::Tensor own_head(const Model::Network& network, const at::Tensor& z) {
-  return network.packed ? network.packed->head(z) : network.head(z);
+  return network.packed ? network.packed->head(network, z) : network.head(z);
 }
 at::Tensor output(const Model::Network& network, const at::Tensor& x) {
   return own_head(network, final_norm(network, x));
@@ -598,7 +599,9 @@ std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep>
   std::vector<const OutputRequest*> requests;
   for (const SequenceStep& step : steps)
     for (const OutputRequest& output : step.outputs) requests.push_back(&output);
+  Laps laps(network_->profile);
   std::vector<RowLogits> reduced = reduce_logits(rows, requests);
+  laps.add_to(&Profile::logits_ns);
   if (requests.empty() &&
       !network_->device.is_cpu())  // else the copy of the results has waited for the device
     for (const SequenceStep& step : steps)
@@ -627,7 +630,11 @@ std::vector<std::vector<RowLogits>> Model::further(std::span<const FurtherRows> 
       hidden.push_back(part.hidden.storage()->rows.index_select(0, on_device(*network_, indices)));
   }
   if (requests.empty()) return std::vector<std::vector<RowLogits>>(rows.size());
-  return by_part(reduce_logits(output(*network_, at::cat(hidden, 0), heads), requests), rows);
+  const at::Tensor logits = output(*network_, at::cat(hidden, 0), heads);
+  Laps laps(network_->profile);
+  std::vector<RowLogits> reduced = reduce_logits(logits, requests);
+  laps.add_to(&Profile::logits_ns);
+  return by_part(std::move(reduced), rows);
 }
 
 std::vector<std::pair<std::string, at::Tensor>> Model::Network::named_parameters() const {

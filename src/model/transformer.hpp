@@ -19,6 +19,7 @@ namespace pardec {
 
 at::ScalarType scalar_type(Dtype dtype);
 class PackedNetwork;
+struct Profile;
 
 struct Linear {
   at::Tensor weight;  ///< [out, in]
@@ -69,6 +70,7 @@ struct Model::Network {
   /// In its place for a loaded bf16 network on the CPU: the matrices above are undefined then, and
   /// so is the embedding where it is the head.
   std::shared_ptr<const PackedNetwork> packed;
+  Profile* profile = nullptr;  ///< passes add to it where it is set and the network is packed
 
   /// A network of `config` over given weights, by their checkpoint names, all of one dtype on one
   /// device; the tensors are shared, not copied. REQUIRES: every name of `parameters(config)`.
@@ -95,7 +97,9 @@ struct KvCache::Storage {
   int kv_heads, head_dim;
   at::TensorOptions tensor_options;
   std::vector<at::Tensor> keys, values;  ///< a layer: [kv_heads, capacity, head_dim]
-  std::vector<Slot> slots;               ///< ascending rows
+  /// A packed network's keys lie in panels: [kv_heads, capacity / 32, head_dim / 2, 32, 2].
+  bool key_panels;
+  std::vector<Slot> slots;  ///< ascending rows
   std::int64_t capacity = 0;
   int fed = 0, alive = 0;
   std::deque<int> returning;  ///< names that the next rows get, as they are evicted ones

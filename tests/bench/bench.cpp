@@ -7,14 +7,19 @@
 // --model: by default the quickstart model. Times are wall time; run it on an idle machine.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <iostream>
 #include <numeric>
 #include <string>
 
 #include "src/engine/engine.hpp"
+#include "src/kernels/weight_memory.hpp"
 #include "src/model/device.hpp"
 #include "src/model/model.hpp"
+#include "src/model/profile.hpp"
+#include "src/model/torch.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -97,6 +102,8 @@ void ar(benchmark::State& state, Model& model) {
   const SteadyClock clock;
   Engine engine(model, clock);
   std::int64_t decode_ns = 0;
+  Profile profile;
+  if (model.options().dtype == Dtype::bf16) model.set_profile(&profile);
   for (auto _ : state) {
     const std::int64_t begin = clock.now_ns();
     engine.run(
@@ -104,10 +111,79 @@ void ar(benchmark::State& state, Model& model) {
         [](int, Task<void>& task) { task.result(); });
     decode_ns += clock.now_ns() - begin;
   }
+  model.set_profile(nullptr);
+  const auto share = [&](std::int64_t ns) {
+    return 100.0 * static_cast<double>(ns) / static_cast<double>(decode_ns);
+  };
+  if (profile.sum() > 0) {
+    state.counters["linear_%"] = share(profile.linear_ns);
+    state.counters["attention_%"] = share(profile.attention_ns);
+    state.counters["rows_%"] = share(profile.rows_ns);
+    state.counters["logits_%"] = share(profile.logits_ns);
+    state.counters["rest_%"] = share(decode_ns - profile.sum());
+  }
   state.counters["tokens/s"] =
       benchmark::Counter(kAnswer * live, benchmark::Counter::kIsIterationInvariantRate);
   state.counters["outside_%"] =
       100.0 * (1.0 - static_cast<double>(engine.model_ns()) / static_cast<double>(decode_ns));
+}
+
+/// Adds up the values of a piece of memory, on all threads.
+std::uint64_t read_all(std::span<const std::uint16_t> memory) {
+  std::atomic<std::uint64_t> sum = 0;
+  at::parallel_for(0, std::ssize(memory), 1, [&](std::int64_t begin, std::int64_t end) {
+    std::uint16_t part = 0;
+    for (std::int64_t i = begin; i < end; ++i) part ^= memory[static_cast<size_t>(i)];
+    sum += part;
+  });
+  return sum;
+}
+
+/// Steps of one token, and between them memory as large as the weights is read: a step can take no
+/// less than that. (Alternating, as the bandwidth of a shared machine changes from second to
+/// second.) Time: of the steps.
+void roofline(benchmark::State& state, Model& model) {
+  const SteadyClock clock;
+  const Segments segments;
+  KvCache cache(model);
+  feed(model, cache, segments, 0, kContext);
+  WeightMemory weights(model.weight_bytes());  // in large pages, as the network's own
+  const std::span memory(weights.take(model.weight_bytes() / 2),
+                         static_cast<size_t>(model.weight_bytes() / 2));
+  std::fill(memory.begin(), memory.end(), std::uint16_t{1});
+  std::vector<double> ratios;
+  double best = 1e30;
+  Profile profile;
+  if (model.options().dtype == Dtype::bf16) model.set_profile(&profile);
+  std::int64_t steps_ns = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const std::int64_t begin = clock.now_ns();
+    benchmark::DoNotOptimize(read_all(memory));
+    const std::int64_t middle = clock.now_ns();
+    state.ResumeTiming();
+    feed(model, cache, segments, kContext, 1);
+    const std::int64_t end = clock.now_ns();
+    steps_ns += end - middle;
+    ratios.push_back(static_cast<double>(middle - begin) / static_cast<double>(end - middle));
+    best = std::min(best, static_cast<double>(middle - begin));
+    state.PauseTiming();
+    cache.keep(cache.rows_fed() - 1, {});
+    state.ResumeTiming();
+  }
+  model.set_profile(nullptr);
+  std::sort(ratios.begin(), ratios.end());
+  state.counters["read_GB/s"] = static_cast<double>(model.weight_bytes()) / best;
+  state.counters["of_roofline"] = ratios[ratios.size() / 2];
+  if (profile.sum() > 0) {
+    const auto share = [&](std::int64_t ns) {
+      return 100.0 * static_cast<double>(ns) / static_cast<double>(steps_ns);
+    };
+    state.counters["linear_%"] = share(profile.linear_ns);
+    state.counters["attention_%"] = share(profile.attention_ns);
+    state.counters["rows_%"] = share(profile.rows_ns);
+    state.counters["logits_%"] = share(profile.logits_ns);
+  }
 }
 
 /// Takes `--name VALUE` out of the arguments.
@@ -143,6 +219,7 @@ int run(int argc, char** argv) {
   };
   auto* steps = add("forward", forward)->ArgName("new");
   for (int n = 1; n <= 128; n *= 2) steps->Arg(n);
+  add("roofline", roofline);
   add("prefill_512", prefill);
   auto* answers = add("ar", ar)->ArgName("live");
   for (const int live : {1, 8, 32}) answers->Arg(live);

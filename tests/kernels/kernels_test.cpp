@@ -264,6 +264,12 @@ struct Heads {
   }
   std::vector<std::uint16_t> attend(const Kernels& k, std::int64_t first,
                                     std::int64_t count) const {
+    // Beyond `end` NaN: what is there is nobody's.
+    std::vector<std::uint16_t> panels(static_cast<size_t>(words * kPanel * dim), 0x7FC0);
+    for (std::int64_t key = 0; key < end; ++key)
+      for (std::int64_t i = 0; i < dim; ++i)
+        panels[static_cast<size_t>((key / 32 * dim / 2 + i / 2) * 64 + key % 32 * 2 + i % 2)] =
+            keys[static_cast<size_t>(key * dim + i)];
     std::vector<std::uint16_t> out(queries.size());
     std::vector<float> scratch(static_cast<size_t>(attention_scratch(count, group, dim)),
                                std::numeric_limits<float>::quiet_NaN());
@@ -273,7 +279,7 @@ struct Heads {
               .group = group,
               .stride = group * dim,
               .dim = dim,
-              .keys = keys.data(),
+              .keys = panels.data(),
               .values = values.data(),
               .end = end,
               .mask = mask.data() + first * words,
@@ -317,9 +323,8 @@ TEST_CASE("attention is softmax of the scores of what is seen, times the values"
                   if (h.sees(row / group, key))
                     total += std::exp(score[static_cast<size_t>(key)] - largest);
                 // Of a weight, relative: both scores, 12 roundings of the exponential, up to 7
-                // fadings by such an exponential, 16 bits kept.
-                const double weight_error =
-                    2 * score_error + 8 * (12 * kFloat + 2 * score_error) + 0x1p-16;
+                // fadings by such an exponential.
+                const double weight_error = 2 * score_error + 8 * (12 * kFloat + 2 * score_error);
                 for (std::int64_t j = 0; j < dim; ++j) {
                   Sum mixed;
                   for (std::int64_t key = 0; key < end; ++key)
@@ -407,6 +412,10 @@ TEST_CASE("norms, rotation and rounding of rows") {
       for (const float a : angle) cos.push_back(std::cos(a)), sin.push_back(std::sin(a));
       std::vector<std::uint16_t> turned(2 * half);
       k.rotate(x.data(), cos.data(), sin.data(), size / 2, turned.data());
+      std::vector<std::uint16_t> panel(half * 64, 0x1234);
+      k.rotate_key(x.data(), cos.data(), sin.data(), size / 2, panel.data() + 2 * 5);
+      for (size_t i = 0; i < panel.size(); ++i)
+        CHECK(panel[i] == (i % 64 / 2 == 5 ? turned[i / 64 * 2 + i % 2] : 0x1234));
       for (size_t i = 0; i < half; ++i) {
         const double a = x[i], b = x[half + i], c = cos[i], s = sin[i];
         const double error = 3 * kFloat * (std::abs(a) + std::abs(b));

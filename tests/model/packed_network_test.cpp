@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/model/profile.hpp"
 #include "src/model/safetensors.hpp"
 #include "src/model/transformer.hpp"
+#include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"
@@ -206,6 +208,64 @@ TEST_CASE("a packed network holds each weight once, and cannot be trained") {
   }
   for (const Dtype dtype : {Dtype::fp32, Dtype::fp64})
     CHECK_FALSE(Checkpointed(kConfigs[0]).load(dtype).network().packed);
+}
+
+TEST_CASE("a profile says where the time of a packed network's passes went") {
+  const Checkpointed files(kConfigs[2]);
+  Model model = files.load(Dtype::bf16);
+  const Text text = branched(40);
+  Profile profile;
+  model.set_profile(&profile);
+  const SteadyClock clock;
+  const std::int64_t begin = clock.now_ns();
+  KvCache cache(model);
+  feed(model, cache, text, 0, 40);
+  const std::int64_t wall = clock.now_ns() - begin;
+  CHECK(std::min({profile.linear_ns, profile.attention_ns, profile.rows_ns, profile.logits_ns}) >
+        0);
+  CHECK(profile.sum() <= wall);
+  model.set_profile(nullptr);
+  const std::int64_t before = profile.sum();
+  KvCache other(model);
+  feed(model, other, text, 0, 40);
+  CHECK(profile.sum() == before);
+  Model wide = files.load(Dtype::fp32);
+  CHECK_THROWS_AS(wide.set_profile(&profile), ConfigError);
+}
+
+TEST_CASE("a packed network's cache forgets dropped rows, packs the living and is copied") {
+  for (const Json& config : {kConfigs[0], kConfigs[2]}) {
+    const Checkpointed files(config);
+    // 200 rows, of which most are dropped, so that the living move; then more rows, on the cache
+    // and on a copy of it.
+    const auto run = [&](Dtype dtype, bool drop) {
+      Model model = files.load(dtype);
+      Text text = branched(240);
+      for (size_t i = 0; i < 240; ++i)
+        text.labels[i] = {static_cast<int>(i), static_cast<int>(i), 0, 0};
+      KvCache cache(model);
+      feed(model, cache, text, 0, 200);
+      std::vector<int> dropped;
+      for (int row = 0; row < 200; ++row)
+        if (row % 7 != 3) dropped.push_back(row);
+      if (drop) cache.drop(dropped);
+      KvCache copy = cache.fork();
+      auto rows = feed(model, cache, text, 200, 230);
+      const auto again = feed(model, copy, text, 200, 230);
+      for (size_t row = 0; row < 30; ++row) REQUIRE(rows[row].logits == again[row].logits);
+      return rows;
+    };
+    const auto got = run(Dtype::bf16, true), want = run(Dtype::fp64, true),
+               full = run(Dtype::fp64, false);
+    double error = 0, effect = 0;
+    for (size_t row = 0; row < 30; ++row)
+      for (size_t i = 0; i < 97; ++i) {
+        error = std::max(error, std::abs(double{got[row].logits[i]} - want[row].logits[i]));
+        effect = std::max(effect, std::abs(double{full[row].logits[i]} - want[row].logits[i]));
+      }
+    INFO("error " << error << ", effect of dropping " << effect);
+    CHECK(error < effect / 5);
+  }
 }
 
 TEST_CASE("memory of a mapped file is given back, and read again where it is needed") {

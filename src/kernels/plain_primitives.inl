@@ -1,0 +1,48 @@
+// Primitives without intrinsics, for the sets that have nothing better; included inside an unnamed
+// namespace.
+
+/// As Kernels::pack_panel.
+void pack_panel(const std::uint16_t* const* rows, std::int64_t inputs, std::uint16_t* panel) {
+  for (std::int64_t k = 0; k < inputs; k += 2, panel += 2 * kPanel)
+    for (std::int64_t j = 0; j < kPanel; ++j) {
+      panel[2 * j] = rows[j] ? rows[j][k] : 0;
+      panel[2 * j + 1] = rows[j] && k + 1 < inputs ? rows[j][k + 1] : 0;
+    }
+}
+
+/// As kernels_body.inl wants it.
+void mix(std::int64_t rows, const float* weights, const std::uint16_t* values, std::int64_t stride,
+         std::int64_t keys, std::int64_t width, float* mixed) {
+  for (std::int64_t k = 0; k < keys; ++k) {
+    float value[kPanel];
+    for (std::int64_t j = 0; j < width; ++j) value[j] = widen(values[k * stride + j]);
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t j = 0; j < width; ++j)
+        mixed[r * kPanel + j] += weights[r * kPanel + k] * value[j];
+  }
+}
+
+/// As kernels_body.inl wants them.
+void gate(const float* sums, std::uint16_t* gated) {
+  float result[kPanel / 2];
+  for (std::int64_t j = 0; j < kPanel / 2; ++j)
+    result[j] = sums[j] / (1.0f + exponential(-sums[j])) * sums[kPanel / 2 + j];
+#pragma omp simd
+  for (std::int64_t j = 0; j < kPanel / 2; ++j) gated[j] = narrow(result[j]);
+}
+
+float soften(float* scores, std::uint32_t mask, float scale, float& largest) {
+  for (std::uint32_t k = 0; k < kPanel; ++k)
+    scores[k] = mask >> k & 1u ? scores[k] * scale : kNothing;
+  float most = largest;
+#pragma omp simd reduction(max : most)
+  for (std::int64_t k = 0; k < kPanel; ++k) most = scores[k] > most ? scores[k] : most;
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t k = 0; k < kPanel; ++k) {
+    scores[k] = scores[k] == kNothing ? 0.0f : exponential(scores[k] - most);
+    sum += scores[k];
+  }
+  largest = most;
+  return sum;
+}
