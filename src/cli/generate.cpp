@@ -10,6 +10,8 @@
 #include "src/cli/traces.hpp"
 #include "src/cli/watch.hpp"
 #include "src/cli/workload.hpp"
+#include "src/model/profile.hpp"
+#include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
@@ -24,8 +26,22 @@ struct GenerateFlags {
   std::string decoder = "ar", job, prompt, prompt_tokens, format = "text", trace, from_trace;
   std::vector<std::string> set;
   int batch_size = 1, pace_ms = 0;
-  bool watch = false;
+  bool watch = false, profile = false;
 };
+
+/// Where the time of `wall_ns` went, in one line on stderr.
+void print_profile(const Profile& profile, std::int64_t wall_ns) {
+  const auto share = [&](const char* what, std::int64_t ns) {
+    const double percent = 100.0 * static_cast<double>(ns) / static_cast<double>(wall_ns);
+    return str(what, " ", number_cell(percent, 2).text, " %");
+  };
+  std::cerr << "profile: " << number_cell(static_cast<double>(wall_ns) * 1e-9, 3).text
+            << " s: " << share("linear", profile.linear_ns) << ", "
+            << share("attention", profile.attention_ns) << ", "
+            << share("norm and rope", profile.rows_ns) << ", "
+            << share("logit reduction", profile.logits_ns) << ", "
+            << share("rest", wall_ns - profile.sum()) << "\n";
+}
 
 /// `1,2,3`, or `@FILE` with one such list a line.
 std::vector<Tokens> parse_token_lists(const std::string& text) {
@@ -206,17 +222,22 @@ int generate(const GenerateFlags& flags) {
     const auto index = static_cast<size_t>(i);
     answers[index] = co_await decode_request(*decoder, requests[index], context);
   };
-  engine.run(static_cast<int>(requests.size()), flags.batch_size, run_one,
-             [&](int i, Task<void>& task) {
-               try {
-                 task.result();
-               } catch (const Error& error) {
-                 errors[static_cast<size_t>(i)] = error.what();
-               }
-               if (!watch) print_ready();
-             });
+  Profile profile;
+  if (flags.profile) checkpoint.model.set_profile(&profile);
+  const std::int64_t begin = clock.now_ns();
+  const std::int64_t printing_ns = engine.run(static_cast<int>(requests.size()), flags.batch_size,
+                                              run_one, [&](int i, Task<void>& task) {
+                                                try {
+                                                  task.result();
+                                                } catch (const Error& error) {
+                                                  errors[static_cast<size_t>(i)] = error.what();
+                                                }
+                                                if (!watch) print_ready();
+                                              });
+  const std::int64_t wall_ns = clock.now_ns() - begin - printing_ns;
   watch.reset();
   print_ready();
+  if (flags.profile) print_profile(profile, wall_ns);
   if (trace && !trace->flush())
     throw RunError(str("--trace: ", flags.trace, " could not be written to its end"));
   for (const auto& error : errors)
@@ -260,6 +281,8 @@ Verb generate_verb() {
             app.add_option("--from-trace", flags->from_trace,
                            "with --watch: show what --trace wrote, with the tokenizer of --model")
                 ->type_name("FILE");
+            app.add_flag("--profile", flags->profile,
+                         "say on stderr where the time went (bf16 on the CPU)");
             app.add_option("--batch-size", flags->batch_size, "prompts in flight")
                 ->capture_default_str()
                 ->type_name("N");

@@ -247,6 +247,7 @@ def command_line_cases(model, folder):
     yield Case("generate: two things", [*generate, "--prompt", "x", "--prompt-tokens", "1"], "more than one", "expected one")
     yield Case("generate: format", [*generate, "--prompt", "x", "--format", "md"], "--format", "'md'", "json")
     yield Case("generate: batch", [*generate, "--prompt", "x", "--batch-size", 0], "--batch-size is 0", "at least 1")
+    yield Case("generate: a profile of fp32", [*generate, "--prompt-tokens", "1", "--profile"], "a profile needs", "--dtype bf16")
     yield Case("generate: hpd without a job", [*generate, "--decoder", "hpd", "--prompt", "x"], "hpd", "--job")
     yield Case("generate: an id beyond", [*generate, "--prompt-tokens", f"1,{VOCABULARY}"], "--prompt-tokens", str(VOCABULARY), str(VOCABULARY - 1))
     yield Case("generate: an id beyond, in a file", [*generate, "--prompt-tokens", f"@{folder}/ids.txt"], "--prompt-tokens line 2", str(VOCABULARY), str(VOCABULARY - 1))
