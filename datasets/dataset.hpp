@@ -41,7 +41,8 @@ enum class Shape {
 
 struct Dataset {
   std::string name, split;
-  bool sample = false;  ///< the project's own small sample, not the publisher's file
+  bool sample = false;   ///< the project's own small sample, not the publisher's file
+  bool standin = false;  ///< generated words of the published lengths (datasets/standin.hpp)
   Shape shape = Shape::attributes;
   std::vector<std::filesystem::path> files;  ///< what was read, for the hash of the run
   std::vector<Example> examples;             ///< in file order
@@ -67,6 +68,9 @@ struct DatasetEntry {
   Dataset (*load)(const std::filesystem::path& folder, std::string_view split,
                   Inspection* inspection);
 };
+
+/// A file beside the data of a stand-in.
+inline constexpr const char* kStandinNote = "standin.json";
 
 const std::vector<DatasetEntry>& datasets();
 /// ConfigError with the near names where there is none of that name.

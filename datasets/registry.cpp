@@ -225,6 +225,8 @@ Dataset load_dataset(const DatasetEntry& entry,
   }
   Dataset dataset = entry.load(*folder, split.empty() ? entry.splits.front() : split, inspection);
   dataset.sample = !data_root;
+  std::error_code ignored;
+  dataset.standin = std::filesystem::exists(*folder / kStandinNote, ignored);
   check_ids(dataset, inspection);
   return dataset;
 }

@@ -1,4 +1,5 @@
 #include "src/cli/comparison.hpp"
+#include "src/cli/record.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -158,10 +159,6 @@ std::string departure_note(Store& store, const RunSummary& run) {
 
 // The table of an invocation, and its parts ------------------------------------------------------
 
-std::string dataset_cell(const RunRow& run) {
-  return run.dataset.name + (run.dataset.sample ? " (own sample)" : "");
-}
-
 /// Total seconds of the baseline over the method's, on the blocks that both were measured on.
 struct Speedup {
   Interval ratio;
@@ -232,8 +229,13 @@ bool asked_one_by_one(const RunSummary* baseline, const RunSummary& run) {
 /// What stands under every table of scores and speeds.
 void add_origin_notes(Table& table, const std::vector<RunSummary>& runs) {
   if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
-  if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run.run.dataset.sample; }))
-    table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
+  const auto any = [&](auto&& is) {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const RunSummary& run) { return is(run.run.dataset); });
+  };
+  if (any([](const DatasetRow& dataset) { return dataset.sample; }))
+    table.notes.push_back(kSampleNote);
+  if (any(is_standin)) table.notes.push_back(kStandinMark);
   const RunRow& first = runs.front().run;
   table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, invocation ",
                             first.invocation.substr(0, 8), "."));
@@ -462,7 +464,7 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
     const auto add = [&](const std::vector<Cell>& more) {
       cells.insert(cells.end(), more.begin(), more.end());
     };
-    add({dataset_cell(row), row.label, number_cell(static_cast<std::int64_t>(row.batch_size)),
+    add({shown_name(row.dataset), row.label, number_cell(static_cast<std::int64_t>(row.batch_size)),
          number_cell(run.generations), number_cell(run.failed_generations), number_cell(speed, 2)});
     add(speed_cells(store, runs, run, baseline_label, confidence));
     add({number_cell(tokens_per_forward(run), 2), likeness_cell(store, baseline, run)});
@@ -528,7 +530,7 @@ Table matrix_of_runs(Store& store, const std::string& invocation, const std::str
     std::string shown = name;
     for (const auto& run : runs) {
       if (run.run.dataset.name != name) continue;
-      shown = dataset_cell(run.run);
+      shown = shown_name(run.run.dataset);
       const auto totals = score_totals(store, run);
       for (const std::string_view metric : find_dataset(name).metrics)
         if (!headline.contains(name) && totals.contains(metric)) headline[name] = metric;

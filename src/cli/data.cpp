@@ -7,6 +7,7 @@
 #include "datasets/sources.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/project_files.hpp"
+#include "src/cli/record.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -47,16 +48,16 @@ std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& fla
   return loaded;
 }
 
-std::string shown_name(const Dataset& dataset) {
-  return dataset.name + (dataset.sample ? " (own sample)" : "");
-}
-
 std::map<std::string, Json> published_rows(const std::string& table) {
   const Json file = read_json(project_file("experiments/papers/" + table));
   std::map<std::string, Json> rows;
   for (const auto& row : file.at("published").at("rows"))
     rows[row.at("dataset").get<std::string>()] = row;
   return rows;
+}
+
+std::size_t answer_ids(const std::string& answer, bool choices, const Tokenizer& tokenizer) {
+  return tokenizer.encode_piece(" " + answer, false).size() + (choices ? 0 : 1);
 }
 
 Tokenizer tokenizer_of(const DataFlags& flags) {
@@ -209,8 +210,9 @@ Verb data_verb() {
       "DIR/tokenizer.json --format csv\n  pardec data stats --attention --contexts 6",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<DataFlags>();
-        app.add_option("action", flags->action, "list, fetch, check or stats")->required();
-        app.add_option("names", flags->datasets, "datasets; all without them (fetch: none)")
+        app.add_option("action", flags->action, "list, fetch, standin, check or stats")->required();
+        app.add_option("names", flags->datasets,
+                       "datasets; all without them (fetch, standin: none)")
             ->type_name("NAME");
         app.add_option("--dataset", flags->datasets, "the same")->delimiter(',')->type_name("A,B");
         app.add_option(
@@ -229,6 +231,15 @@ Verb data_verb() {
                      "model of the IPPD paper");
         app.add_option("--contexts", flags->contexts,
                        "with --attention: contexts stacked in one prompt of IPPD")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_flag("--published", flags->published,
+                     "stats: also the papers' rows of datasets that pardec does not read");
+        app.add_option("--seed", flags->seed, "standin: seed of the words")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--examples", flags->examples,
+                       "standin: how many examples; 0: as many as published")
             ->capture_default_str()
             ->type_name("N");
         app.add_option("--mirror", flags->mirror,
@@ -255,11 +266,13 @@ Verb data_verb() {
             ->type_name("FORMAT");
         return [flags] {
           if (flags->action == "list") return list_data(*flags);
+          if (flags->action == "standin") return standin_data(*flags);
           if (flags->action == "fetch") return fetch_data(*flags);
           if (flags->action == "check") return check_data(*flags);
           if (flags->action != "stats")
-            throw ConfigError(str("data: '", flags->action, "'",
-                                  known_names(flags->action, {"list", "fetch", "check", "stats"})));
+            throw ConfigError(
+                str("data: '", flags->action, "'",
+                    known_names(flags->action, {"list", "fetch", "standin", "check", "stats"})));
           return flags->attention ? attention_stats(*flags) : data_stats(*flags);
         };
       }};

@@ -1,6 +1,7 @@
 #pragma once
 // What the actions of `pardec data` share; each is in a file of its own.
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ struct DataFlags {
   // stats
   bool attention = false;
   int contexts = 1;
+  bool published = false;
+  // standin
+  std::uint64_t seed = 1;
+  std::int64_t examples = 0;
   // fetch
   std::string mirror, part, progress = "auto";
   int retries = 4, timeout_seconds = 30;
@@ -30,6 +35,7 @@ int list_data(const DataFlags& flags);
 int check_data(const DataFlags& flags);
 int data_stats(const DataFlags& flags);
 int attention_stats(const DataFlags& flags);
+int standin_data(const DataFlags& flags);
 int fetch_data(const DataFlags& flags);
 
 /// A mean that is built up.
@@ -46,11 +52,12 @@ std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& flags,
                                  std::vector<Inspection>* inspections = nullptr);
 
-/// Its name in a table, which says so where it is not the publisher's data.
-std::string shown_name(const Dataset& dataset);
-
 /// The published rows of a paper's table (experiments/papers) by dataset.
 std::map<std::string, Json> published_rows(const std::string& table);
+
+/// Ids that a field's answer takes with its end of sequence, as the IPPD paper counts them; a
+/// letter of multiple choice is cut there.
+std::size_t answer_ids(const std::string& answer, bool choices, const Tokenizer& tokenizer);
 
 /// The tokenizer that flags name, else the quickstart model's.
 Tokenizer tokenizer_of(const DataFlags& flags);

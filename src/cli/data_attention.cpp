@@ -5,6 +5,7 @@
 #include "metrics/attention_model.hpp"
 #include "src/cli/data.hpp"
 #include "src/cli/project_files.hpp"
+#include "src/cli/record.hpp"
 #include "src/cli/workload.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/prompt/pieces.hpp"
@@ -47,10 +48,9 @@ AttentionStats attention_of(const Dataset& dataset, const PromptFile& prompt,
     const auto references = references_of({&example}).front();
     for (std::size_t f = 0; f < references.size(); ++f) {
       context.x.push_back(static_cast<std::int64_t>(pieces.fields[0][f].size()));
-      // The reference and the end of sequence.
-      context.y.push_back(static_cast<std::int64_t>(
-          tokenizer.encode_piece(" " + references[f].value_or(std::string(kAbsent)), false).size() +
-          1));
+      context.y.push_back(
+          static_cast<std::int64_t>(answer_ids(references[f].value_or(std::string(kAbsent)),
+                                               !example.fields[f].choices.empty(), tokenizer)));
       stats.x.add(static_cast<double>(context.x.back()));
       stats.y.add(static_cast<double>(context.y.back()));
     }
@@ -122,7 +122,7 @@ int attention_stats(const DataFlags& flags) {
                    {"IPPD ", Align::right, "ippd_decode_intensity"},
                    {"all FLOPs: IPPD / PC+PA", Align::right, "total_flop_factor"},
                    {"all accesses: PC+PA / IPPD", Align::right, "total_access_ratio"}};
-  bool samples = false;
+  bool samples = false, standins = false;
   for (const DatasetEntry* entry : chosen_datasets(flags)) {
     const Dataset dataset = load_splits(*entry, flags).front();
     if (dataset.shape == Shape::open) {
@@ -131,7 +131,7 @@ int attention_stats(const DataFlags& flags) {
           str("dataset ", dataset.name,
               " is of open prompts, whose contexts no questions share; leave it out"));
     }
-    samples = samples || dataset.sample;
+    samples = samples || dataset.sample, standins = standins || dataset.standin;
     const AttentionStats stats = attention_of(
         dataset, load_prompt(std::string(prompt_name(*entry, dataset))), tokenizer, flags.contexts);
     table.rows.push_back(attention_row(shown_name(dataset), stats.examples, stats.m.value(),
@@ -153,8 +153,8 @@ int attention_stats(const DataFlags& flags) {
           "dataset, every prefill and decode step counted, ",
           flags.contexts, flags.contexts == 1 ? " context" : " contexts", " a prompt."),
       "paper: the lengths of its Table 1."};
-  if (samples)
-    table.notes.push_back("own sample: the project's small sample, not the publisher's data.");
+  if (samples) table.notes.push_back(kSampleNote);
+  if (standins) table.notes.push_back(kStandinMark);
   std::cout << render(table, format);
   return 0;
 }

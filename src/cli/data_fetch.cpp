@@ -112,6 +112,11 @@ std::vector<Cell> fetch_file(const DataFlags& flags, const Wanted& want) {
                              sha256.empty() || want.sha256.empty() ? "-" : "as published",
                              want.url};
   };
+  std::error_code error;
+  if (fs::exists(want.folder / kStandinNote, error))
+    throw RunError(
+        str(want.folder.string(),
+            ": holds a stand-in; expected another --data-root for the publisher's files"));
   if (there(want) && !flags.force) {
     if (want.source->packing == Packing::tar) return row("already there", -1, "");
     const auto bytes = static_cast<std::int64_t>(fs::file_size(want.result));
@@ -122,7 +127,6 @@ std::vector<Cell> fetch_file(const DataFlags& flags, const Wanted& want) {
     throw RunError(str(want.result.string(), ": is there with SHA-256 ", sha256,
                        ", the publisher's has ", want.sha256, "; --force fetches it anew"));
   }
-  std::error_code error;
   fs::create_directories(want.file.parent_path(), error);
   if (error)
     throw RunError(str(want.file.parent_path().string(), ": cannot be made: ", error.message()));

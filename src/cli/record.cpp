@@ -44,11 +44,32 @@ ModelRow model_row(Store& store, const std::filesystem::path& folder, const Mode
   return row;
 }
 
+constexpr const char* kStandinSplit = ", stand-in";
+
 DatasetRow dataset_row(const Dataset& dataset) {
   std::string all;
   for (const auto& file : dataset.files)
     all += str(file.filename().string(), " ", sha256_file(file), "\n");
-  return {dataset.name, dataset.split, sha256(all), dataset.sample};
+  return {dataset.name, dataset.split + (dataset.standin ? kStandinSplit : ""), sha256(all),
+          dataset.sample};
+}
+
+bool is_standin(const DatasetRow& dataset) { return dataset.split.ends_with(kStandinSplit); }
+
+namespace {
+
+std::string marked(const std::string& name, bool sample, bool standin) {
+  return name + (standin ? " (stand-in)" : sample ? " (own sample)" : "");
+}
+
+}  // namespace
+
+std::string shown_name(const Dataset& dataset) {
+  return marked(dataset.name, dataset.sample, dataset.standin);
+}
+
+std::string shown_name(const DatasetRow& dataset) {
+  return marked(dataset.name, dataset.sample, is_standin(dataset));
 }
 
 std::vector<SampleRow> sample_rows(const std::vector<Example>& examples) {

@@ -14,7 +14,18 @@ namespace pardec {
 
 /// Hash of a checkpoint's files; the stored one while path, sizes and times are unchanged.
 ModelRow model_row(Store& store, const std::filesystem::path& folder, const ModelConfig& config);
+/// The split of a stand-in is stored with that word behind it.
 DatasetRow dataset_row(const Dataset& dataset);
+bool is_standin(const DatasetRow& dataset);
+
+/// A dataset's name in a table, which says so where it is not the publisher's data.
+std::string shown_name(const Dataset& dataset);
+std::string shown_name(const DatasetRow& dataset);
+/// What these marks mean, for the notes of a table.
+inline constexpr const char* kSampleNote =
+    "own sample: the project's small sample, not the publisher's data.";
+inline constexpr const char* kStandinMark =
+    "stand-in: generated words of the published lengths; speed alone can be read from it.";
 std::vector<SampleRow> sample_rows(const std::vector<Example>& examples);
 
 /// The machine as far as it can be read: processor, cores, memory, governor, kernel, libtorch,

@@ -13,6 +13,7 @@
 #include "src/cli/command_line.hpp"
 #include "src/cli/comparison.hpp"
 #include "src/cli/figures.hpp"
+#include "src/cli/record.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/rng.hpp"
@@ -77,6 +78,15 @@ std::vector<std::string> marks_of(const std::vector<RunSummary>& runs) {
   if (!samples.empty())
     marks.push_back(str("Own sample: ", join(samples, ", "), samples.size() > 1 ? " are" : " is",
                         " the project's small sample, not the publisher's data."));
+  std::vector<std::string> standins;
+  for (const auto& run : runs)
+    if (is_standin(run.run.dataset) &&
+        std::find(standins.begin(), standins.end(), run.run.dataset.name) == standins.end())
+      standins.push_back(run.run.dataset.name);
+  if (!standins.empty())
+    marks.push_back(str("Stand-in: ", join(standins, ", "), standins.size() > 1 ? " are" : " is",
+                        " generated words of the published lengths; speed alone can be read from "
+                        "it."));
   std::int64_t failed = 0, open = 0;
   for (const auto& run : runs) {
     failed += run.failed_generations;

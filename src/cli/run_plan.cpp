@@ -1,4 +1,5 @@
 #include "src/cli/run_plan.hpp"
+#include "src/cli/record.hpp"
 
 #include <iostream>
 
@@ -86,8 +87,7 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
       std::int64_t jobs = 0;
       for (const auto& block : work.blocks) jobs += static_cast<std::int64_t>(block.jobs[a].size());
       const auto baseline = baseline_of(arms, a, flags.baseline);
-      table.rows.push_back({work.dataset.name + (work.dataset.sample ? " (own sample)" : ""),
-                            work.dataset.split,
+      table.rows.push_back({shown_name(work.dataset), work.dataset.split,
                             number_cell(static_cast<std::int64_t>(work.examples.size())),
                             arms[a].label, arms[a].decoder, dump(decoders[a]->options()),
                             work.runs(a) ? std::string(name(form_on(shape, *decoders[a]))) : "n/a",

@@ -7,6 +7,7 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/comparison.hpp"
+#include "src/cli/record.hpp"
 #include "src/cli/scoring.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -96,9 +97,9 @@ int score(const ScoreFlags& flags) {
     all.push_back(rescore(store, row, metrics));
     for (const TaskMetric* metric : metrics)
       for (const MetricTotal& total : metric->total(all.back().generations))
-        table.rows.push_back({row.dataset.name + (row.dataset.sample ? " (own sample)" : ""),
-                              row.label, std::string(total.name), number_cell(total.value, 4),
-                              number_cell(total.count), number_cell(all.back().changed[metric])});
+        table.rows.push_back({shown_name(row.dataset), row.label, std::string(total.name),
+                              number_cell(total.value, 4), number_cell(total.count),
+                              number_cell(all.back().changed[metric])});
     if (metrics.empty())
       table.notes.push_back(str(row.dataset.name, " ", row.label,
                                 ": its metrics need a judge or run code, and are not among those "

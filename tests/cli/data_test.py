@@ -73,7 +73,56 @@ def statistics(check, pardec):
     check(found["race", "test"] == race_counts(DATA / "race/test") == (1407, 4934), f"RACE: {found}")
     check(found["squad", "dev"] == squad_counts(DATA / "squad/dev-v2.0.json") == (646, 6078), f"SQuAD: {found}")
     check([found[d, s][0] for d in ("oa-mine", "ae-110k") for s in ("train", "test")] == [1452, 491, 1568, 524], f"OA-Mine, AE-110k: {found}")
+    if (DATA / "tokenizers/qwen").is_dir():  # the tokenizer of the IPPD paper
+        real = {r["dataset"]: r for r in rows(pardec.good("data", "stats", "race", "squad", "--split", "", "--data-root", DATA, "--tokenizer", DATA / "tokenizers/qwen",
+                                                           "--published", "--format", "json"))}
+        for dataset, mean, tolerance in (("race", "text_tokens", 0.001), ("race", "answer_tokens", 1e-9), ("squad", "answer_tokens", 0.01),
+                                         ("squad", "question_tokens", 0.01), ("squad", "text_tokens", 0.02)):  # of squad a part is here
+            check(abs(real[dataset][mean] / real[dataset][f"{mean}_published"] - 1) < tolerance, f"{dataset} {mean}: {real[dataset]}")
+        check(real["paper: lima"]["answer_tokens_published"] == 639.1 and real["paper: lima"]["prompt_tokens_published"] == 74.2, "SPACE's Table 5")
+        real = {(r["dataset"], r["split"]): r for r in rows(pardec.good("data", "stats", "--data-root", DATA, "--format", "json", "race"))}
     check(round(real["race", "test"]["parallelism"], 2) == real["race", "test"]["parallelism_published"] == 3.51, "RACE: questions a passage")
+
+
+def standins(check, pardec):
+    """data standin: files of the published form and lengths, which every table calls so."""
+    if not (DATA / "tokenizers/qwen").is_dir():
+        print(f"[skipped] {DATA / 'tokenizers/qwen'} is missing")
+        return
+    qwen = ["--tokenizer", DATA / "tokenizers/qwen"]  # the papers' lengths are in its ids
+    pardec.good("data", "standin", "narrativeqa", "longhealth", "--data-root", "standin", *qwen)
+    pardec.good("data", "standin", "squad", "race", "--data-root", "standin", "--examples", 150, *qwen)
+    pardec.good("data", "standin", "amazon-reviews", "--data-root", "standin", "--examples", 40, *qwen)
+    stats = {r["dataset"]: r for r in rows(pardec.good("data", "stats", "--data-root", "standin", "--format", "json", *qwen))}
+    check(set(stats) == {f"{d} (stand-in)" for d in ("narrativeqa", "longhealth", "squad", "race", "amazon-reviews")}, f"stand-ins: {list(stats)}")
+    for dataset, row in stats.items():
+        for mean in ("parallelism", "text_tokens", "question_tokens", "answer_tokens"):
+            published = row.get(f"{mean}_published")
+            check(published is None or abs(row[mean] / published - 1) < 0.03, f"{dataset} {mean}: {row[mean]}, published {published}")
+        check("amazon" in dataset or row["text_tokens_published"] > 0, f"{dataset}: a published row stands beside it")
+    check(stats["narrativeqa (stand-in)"]["examples"] == 355 and stats["longhealth (stand-in)"]["examples"] == 20, "as many as published")
+    check(stats["amazon-reviews (stand-in)"]["parallelism"] == 16, f"attributes: {stats['amazon-reviews (stand-in)']}")
+    check(0.4 < stats["squad (stand-in)"]["absent"] / stats["squad (stand-in)"]["fields"] < 0.6, "half of SQuAD's questions have no answer")
+    check(pardec("data", "check", "--data-root", "standin").returncode == 0, "stand-ins have no fault")
+    again = pardec.good("data", "standin", "narrativeqa", "--data-root", "again", "--seed", 1, *qwen) and (pardec.folder / "again/narrativeqa/qaps.csv").read_bytes()
+    check(again == (pardec.folder / "standin/narrativeqa/qaps.csv").read_bytes(), "the same seed gives the same words")
+    pardec.good("data", "standin", "narrativeqa", "--data-root", "other", "--seed", 2, *qwen)
+    check(again != (pardec.folder / "other/narrativeqa/qaps.csv").read_bytes(), "another seed gives others")
+    for arguments, pieces in ((["race", "--data-root", "standin"], ["is there"]), (["mt-bench", "--data-root", "x"], ["published lengths"]),
+                              (["--data-root", "x"], ["no dataset"]), (["race"], ["--data-root"])):
+        ran = pardec("data", "standin", *arguments)
+        check(ran.returncode == 2 and all(p in ran.stderr for p in pieces), f"data standin {arguments}: exit {ran.returncode}: {ran.stderr}")
+    ran = pardec("data", "fetch", "narrativeqa", "--data-root", "standin", "--mirror", "http://127.0.0.1:9")
+    check(ran.returncode == 1 and "stand-in" in ran.stderr, f"fetch leaves a stand-in alone: {ran.stderr}")
+    model = pardec.synthesise("standin-model")
+    run = ["run", "--model", model, "--decoder", "ar", "--dataset", "race", "--data-root", "standin", "--limit", 2, "--max-new-tokens", 4, "--warmup", 0,
+           "--progress", "none", "--db", "standin.sqlite"]
+    for what, printed in (("run", pardec.good(*run)), ("compare", pardec.good("compare", "--db", "standin.sqlite")),
+                          ("score", pardec.good("score", "--db", "standin.sqlite")), ("run --dry-run", pardec.good(*run, "--dry-run")),
+                          ("data stats --attention", pardec.good("data", "stats", "race", "--attention", "--data-root", "standin"))):
+        check("race (stand-in)" in printed, f"{what} says stand-in: {printed}")
+    pardec.good("report", "--db", "standin.sqlite", "-o", "standin.html")
+    check("Stand-in: race" in (pardec.folder / "standin.html").read_text(), "report says stand-in")
 
 
 def checking(check, pardec):
@@ -190,6 +239,7 @@ def main():
     with scratch(sys.argv[1]) as pardec:
         listing(check, pardec)
         statistics(check, pardec)
+        standins(check, pardec)
         checking(check, pardec)
         own_records(check, pardec)
         running(check, pardec)
