@@ -80,6 +80,8 @@ void read_article(const Record& article, Dataset& dataset, Inspection* inspectio
 void each_article(const std::filesystem::path& file,
                   const std::function<void(const OrderedJson&, size_t index)>& take) {
   const std::string name = file.string();
+  if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
+    throw DataError(name, 0, "is a folder, expected a file");
   std::ifstream in(file, std::ios::binary);
   if (!in) throw DataError(name, 0, str("cannot be read: ", std::strerror(errno)));
   size_t articles = 0;
