@@ -102,6 +102,8 @@ void each_article(const std::filesystem::path& file,
                                                                       : "unexpected character",
                         " at byte ", error.byte, ", behind ", articles,
                         " articles; expected one complete JSON value"));
+  } catch (const nlohmann::json::out_of_range&) {
+    throw DataError(name, 0, "has a number that no double holds");
   }
   if (!any_data) throw DataError(name, 0, "has no 'data', expected {\"version\", \"data\": [...]}");
 }

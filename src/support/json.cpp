@@ -27,6 +27,8 @@ J parse(std::string_view text, std::string_view file, long line) {
     throw DataError(file, line > 0 ? line : lines + 1,
                     str("is not valid JSON: ", ended ? "the text ends" : "unexpected character",
                         " at column ", column, "; expected one complete JSON value"));
+  } catch (const nlohmann::json::out_of_range&) {
+    throw DataError(file, line, "has a number that no double holds");
   }
 }
 

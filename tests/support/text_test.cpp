@@ -37,6 +37,8 @@ TEST_CASE("a JSON syntax error says its line") {
                     Catch::Contains("x.json:3: is not valid JSON"));
   CHECK_THROWS_WITH(parse_json("{\"a\": ", "x.jsonl", 12),
                     Catch::Contains("x.jsonl:12: is not valid JSON: the text ends"));
+  CHECK_THROWS_WITH(parse_json("[9e99999]", "x.json", 0),
+                    Catch::Contains("x.json") && Catch::Contains("a number that no double holds"));
 }
 
 TEST_CASE("the generator is the published one") {
