@@ -94,29 +94,6 @@ fs::path inner_name(const Reader& reader, const std::string& name, int strip) {
   return inner;
 }
 
-/// Writes without a sync: there can be 200,000 files, which are synced together.
-void write_quickly(const fs::path& file, const std::function<void(const FileSink&)>& fill) {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  const auto need = [&](bool good) {
-    if (!good) throw RunError(str(file.string(), ": cannot be written: ", std::strerror(errno)));
-  };
-  need(fd >= 0);
-  try {
-    fill([&](const void* bytes, std::size_t count) {
-      const char* from = static_cast<const char*>(bytes);
-      while (count > 0) {
-        const ssize_t written = ::write(fd, from, count);
-        need(written >= 0 || errno == EINTR);
-        if (written > 0) from += written, count -= static_cast<std::size_t>(written);
-      }
-    });
-  } catch (...) {
-    ::close(fd);
-    throw;
-  }
-  need(::close(fd) == 0);
-}
-
 void sync_all(const fs::path& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool good = fd >= 0 && ::syncfs(fd) == 0;
@@ -145,7 +122,8 @@ std::int64_t unpack_tar(const fs::path& archive, const fs::path& folder, int str
         reader.fail(str("holds '", name, "', which is a link or no file; expected files alone"));
       const fs::path file = stage / inner;
       if (made.insert(file.parent_path()).second) fs::create_directories(file.parent_path());
-      write_quickly(file, [&](const FileSink& put) { reader.read(put); });
+      // There can be 200,000 files, which are synced together.
+      write_unsynced(file, [&](const FileSink& put) { reader.read(put); });
       ++files;
       progress(reader.bytes_read());
     }

@@ -29,31 +29,57 @@ std::string read_file(const std::filesystem::path& file) {
   return content;
 }
 
-void write_file(const std::filesystem::path& file,
-                const std::function<void(const FileSink&)>& fill) {
-  const std::string temporary = file.string() + ".tmp";
-  const auto need = [&](bool good) {
-    if (!good) throw RunError(str(file.string(), ": cannot be written: ", std::strerror(errno)));
-  };
-  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  need(fd >= 0);
+namespace {
+
+void need(bool good, const std::filesystem::path& file) {
+  if (!good) throw RunError(str(file.string(), ": cannot be written: ", std::strerror(errno)));
+}
+
+/// Opens `place`, which errors call `file`.
+int open_to_write(const std::filesystem::path& place, const std::filesystem::path& file) {
+  const int fd = ::open(place.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  need(fd >= 0, file);
+  return fd;
+}
+
+/// Fills what was opened, and closes it in any case.
+void fill_and_close(int fd, const std::filesystem::path& file, bool sync,
+                    const std::function<void(const FileSink&)>& fill) {
   try {
     fill([&](const void* bytes, std::size_t count) {
       const char* from = static_cast<const char*>(bytes);
       while (count > 0) {
         const ssize_t written = ::write(fd, from, count);
-        need(written >= 0 || errno == EINTR);
+        need(written >= 0 || errno == EINTR, file);
         if (written > 0) from += written, count -= static_cast<std::size_t>(written);
       }
     });
-    need(::fsync(fd) == 0);
-    ::close(std::exchange(fd, -1));
-    need(::rename(temporary.c_str(), file.c_str()) == 0);
+    if (sync) need(::fsync(fd) == 0, file);
+    need(::close(std::exchange(fd, -1)) == 0, file);
   } catch (...) {
     if (fd >= 0) ::close(fd);
+    throw;
+  }
+}
+
+}  // namespace
+
+void write_file(const std::filesystem::path& file,
+                const std::function<void(const FileSink&)>& fill) {
+  const std::string temporary = file.string() + ".tmp";
+  const int fd = open_to_write(temporary, file);
+  try {
+    fill_and_close(fd, file, /*sync=*/true, fill);
+    need(::rename(temporary.c_str(), file.c_str()) == 0, file);
+  } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
+}
+
+void write_unsynced(const std::filesystem::path& file,
+                    const std::function<void(const FileSink&)>& fill) {
+  fill_and_close(open_to_write(file, file), file, /*sync=*/false, fill);
 }
 
 void write_file(const std::filesystem::path& file, std::string_view content) {

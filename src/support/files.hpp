@@ -18,7 +18,12 @@ using FileSink = std::function<void(const void* bytes, std::size_t count)>;
 void write_file(const std::filesystem::path& file,
                 const std::function<void(const FileSink&)>& fill);
 
-/// The same for content that is there as a whole.
+/// Writes `file` in its place and without a sync, for one of many files that the caller syncs
+/// together. RunError.
+void write_unsynced(const std::filesystem::path& file,
+                    const std::function<void(const FileSink&)>& fill);
+
+/// write_file for content that is there as a whole.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace pardec
