@@ -25,10 +25,8 @@ constexpr std::string_view kCrlfNote = "has lines that end in CRLF, read as LF";
 /// The lines of a stream, without keeping more than one of them.
 class LineReader {
  public:
-  explicit LineReader(const std::filesystem::path& file) : name_(file.string()) {
-    in_.open(file, std::ios::binary);
-    if (!in_) throw DataError(name_, 0, str("cannot be read: ", std::strerror(errno)));
-  }
+  explicit LineReader(const std::filesystem::path& file)
+      : name_(file.string()), in_(open_data(file)) {}
 
   /// False at the end. `too_long` says that the line was longer than may be, and left out.
   bool next(std::string& line, bool& too_long) {
@@ -68,6 +66,14 @@ class LineReader {
 };
 
 }  // namespace
+
+std::ifstream open_data(const std::filesystem::path& file) {
+  if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
+    throw DataError(file.string(), 0, "is a folder, expected a file");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw DataError(file.string(), 0, str("cannot be read: ", std::strerror(errno)));
+  return in;
+}
 
 void complain(Inspection* inspection, const DataError& error) {
   guarded(inspection, [&] { throw error; });

@@ -1,6 +1,7 @@
 #pragma once
 // What loaders share: lines and records of files, and complaints that name their place.
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ void guarded(Inspection* inspection, Read read) {
 
 /// Throws, or notes where the files are inspected.
 void complain(Inspection* inspection, const DataError& error);
+
+/// A file to be read piece by piece. DataError: it cannot be opened, or is a folder.
+std::ifstream open_data(const std::filesystem::path& file);
 
 /// Calls `take(text, number)` for each line of a file, one at a time, without its end (LF or CRLF)
 /// and without a byte order mark, and notes these. DataError: a line beyond kLongestLine, which is

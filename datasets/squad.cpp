@@ -1,8 +1,6 @@
 #include "datasets/squad.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 
 #include "datasets/reading.hpp"
@@ -80,10 +78,7 @@ void read_article(const Record& article, Dataset& dataset, Inspection* inspectio
 void each_article(const std::filesystem::path& file,
                   const std::function<void(const OrderedJson&, size_t index)>& take) {
   const std::string name = file.string();
-  if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
-    throw DataError(name, 0, "is a folder, expected a file");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw DataError(name, 0, str("cannot be read: ", std::strerror(errno)));
+  std::ifstream in = open_data(file);
   size_t articles = 0;
   bool in_data = false, any_data = false;
   const auto watch = [&](int depth, OrderedJson::parse_event_t event, OrderedJson& parsed) {
