@@ -18,13 +18,21 @@ namespace pardec {
 
 namespace {
 
-/// The totals of the run's stored scores.
-std::map<std::string_view, double> score_totals(Store& store, const RunSummary& run) {
-  std::map<std::string_view, double> totals;
+/// What a run's stored answers come to.
+struct RunScores {
+  std::map<std::string_view, double> totals;  ///< of their scores
+  std::int64_t answered = 0;                  ///< answers that are not empty
+};
+
+RunScores run_scores(Store& store, const RunSummary& run) {
+  RunScores scores;
   const auto generations = store.generations(run.run.id);
   for (const TaskMetric& metric : task_metrics())
-    for (const MetricTotal& total : metric.total(generations)) totals[total.name] = total.value;
-  return totals;
+    for (const MetricTotal& total : metric.total(generations))
+      scores.totals[total.name] = total.value;
+  for (const auto& generation : generations)
+    scores.answered += !generation.row.error && !strip(generation.row.text).empty();
+  return scores;
 }
 
 /// A column of scores: its total, its header and its key.
@@ -299,20 +307,17 @@ void add_not_applicable_notes(Table& table, const std::vector<RunSummary>& runs)
 
 /// Score, speedup and tokens per forward of one arm on one dataset.
 Cell matrix_cell(Store& store, const std::vector<RunSummary>& runs, const RunSummary& run,
-                 std::string_view metric, const std::string& baseline_label, double confidence) {
-  const auto totals = score_totals(store, run);
-  const auto score = totals.find(metric);
+                 const RunScores& scores, std::string_view metric,
+                 const std::string& baseline_label, double confidence) {
+  const auto score = scores.totals.find(metric);
   const RunSummary* baseline = find_baseline(runs, run, baseline_label);
   const auto speedup =
       baseline ? speedup_over(store, *baseline, run, confidence) : std::optional<Speedup>();
-  std::int64_t answered = 0;
-  for (const auto& generation : store.generations(run.run.id))
-    answered += !generation.row.error && !strip(generation.row.text).empty();
   const auto number = [](bool known, double value) {
     return known && std::isfinite(value) ? Json(value) : Json();
   };
   const double tokens = tokens_per_forward(run);
-  const bool scored = score != totals.end();
+  const bool scored = score != scores.totals.end();
   const double ratio = speedup ? speedup->ratio.estimate : std::nan("");
   return {str(scored ? fixed(score->second, 3) : "-", " · ",
               baseline                                 ? fixed(ratio, 2)
@@ -326,7 +331,7 @@ Cell matrix_cell(Store& store, const std::vector<RunSummary>& runs, const RunSum
                {"tokens_per_forward", number(true, tokens)},
                {"n", run.generations},
                {"failed", run.failed_generations},
-               {"answered", answered},
+               {"answered", scores.answered},
                {"untrained", run.run.untrained}}};
 }
 
@@ -473,7 +478,7 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
                ? share_cell(exact_match(read_answers(store, baseline->run.id),
                                         read_answers(store, row.id)))
                : no_cell()});
-    const auto totals = score_totals(store, run);  // none under an oracle
+    const auto totals = run_scores(store, run).totals;  // none under an oracle
     for (const auto& column : scores) {
       const auto found = totals.find(column.total);
       add({found == totals.end()
@@ -525,15 +530,16 @@ Table matrix_of_runs(Store& store, const std::string& invocation, const std::str
   Table table;
   table.title = title_of(runs);
   table.columns = {{"arm"}};
+  std::vector<RunScores> scores;  // [run]
+  for (const auto& run : runs) scores.push_back(run_scores(store, run));
   std::map<std::string, std::string_view> headline;  // metric of each dataset
   for (const std::string& name : names) {
     std::string shown = name;
-    for (const auto& run : runs) {
-      if (run.run.dataset.name != name) continue;
-      shown = shown_name(run.run.dataset);
-      const auto totals = score_totals(store, run);
+    for (size_t r = 0; r < runs.size(); ++r) {
+      if (runs[r].run.dataset.name != name) continue;
+      shown = shown_name(runs[r].run.dataset);
       for (const std::string_view metric : find_dataset(name).metrics)
-        if (!headline.contains(name) && totals.contains(metric)) headline[name] = metric;
+        if (!headline.contains(name) && scores[r].totals.contains(metric)) headline[name] = metric;
     }
     table.columns.push_back(
         {str(shown, headline.contains(name)
@@ -558,7 +564,9 @@ Table matrix_of_runs(Store& store, const std::string& invocation, const std::str
                             : Cell("n/a", Json{{kNotApplicable, reason->second}}));
         continue;
       }
-      cells.push_back(matrix_cell(store, runs, *run, headline[name], baseline_label, confidence));
+      cells.push_back(matrix_cell(store, runs, *run,
+                                  scores[static_cast<size_t>(run - runs.begin())], headline[name],
+                                  baseline_label, confidence));
     }
   }
   table.notes.push_back(

@@ -155,11 +155,10 @@ Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan
   request.job.seed = derive_seed(flags_.decode.seed, plan.key);
   request.pieces =
       make_pieces(request.job, request.form, work.prompt, chat_, *checkpoint_.tokenizer);
-  const OracleFlag oracle = parse_oracle(flags_.oracle);
-  request.accept_rate = oracle.accept_rate;
-  if (oracle.kind == "recorded")
+  request.accept_rate = oracle_.accept_rate;
+  if (oracle_.kind == "recorded")
     request.oracle = recordings_[static_cast<size_t>(&work - workloads_.data())][arm].at(plan.key);
-  else if (oracle.kind == "references")
+  else if (oracle_.kind == "references")
     request.oracle = decoders_[arm]->reference_oracle(request, references_of(examples), context_);
   return request;
 }
@@ -173,7 +172,7 @@ void Experiment::read_recordings(const std::vector<std::vector<RunRow>>& rows) {
         of_dataset.emplace_back();
         continue;
       }
-      of_dataset.push_back(read_recording(store_, parse_oracle(flags_.oracle).run, rows[w][arm]));
+      of_dataset.push_back(read_recording(store_, oracle_.run, rows[w][arm]));
       for (const BlockPlan& block : workloads_[w].blocks)
         for (const JobPlan& job : block.jobs[arm])
           if (!of_dataset.back().contains(job.key))
@@ -320,7 +319,7 @@ void Experiment::begin() {
     auto& of_dataset = rows.emplace_back();
     for (size_t arm = 0; arm < arms_.size(); ++arm) of_dataset.push_back(run_row(work, arm));
   }
-  if (parse_oracle(flags_.oracle).kind == "recorded") read_recordings(rows);
+  if (oracle_.kind == "recorded") read_recordings(rows);
   if (flags_.resume) find_resumable(rows);
   if (!flags_.trace.empty()) {
     // A resumed run adds to what was traced before.

@@ -29,6 +29,7 @@ class Experiment {
         decoders_(decoders),
         workloads_(workloads),
         shard_(parse_shard(flags.shard)),
+        oracle_(parse_oracle(flags.oracle)),
         store_(store),
         checkpoint_(checkpoint),
         draft_(draft),
@@ -71,6 +72,7 @@ class Experiment {
   const std::vector<std::unique_ptr<Decoder>>& decoders_;
   const std::vector<Workload>& workloads_;
   Shard shard_;
+  OracleFlag oracle_;
   Store& store_;
   Checkpoint& checkpoint_;
   Checkpoint* draft_;  // null: no arm drafts with a network
