@@ -235,18 +235,18 @@ TEST_CASE("medusa: options, and heads that are not there") {
   CHECK_THROWS_WITH(apar->check({guessing, nullptr}), Catch::Contains("apar.medusa=1x2x2x2"));
 }
 
+/// Of a network for whose weights alone files are made.
+static Json small_config() {
+  return {{"model_type", "llama"},    {"vocab_size", 8},
+          {"hidden_size", 16},        {"intermediate_size", 8},
+          {"num_hidden_layers", 1},   {"num_attention_heads", 1},
+          {"num_key_value_heads", 1}, {"max_position_embeddings", 64}};
+}
+
 TEST_CASE("medusa: a file of heads that is wrong is an error that says where") {
   const auto refused = [](const std::vector<WholeTensor>& tensors, const std::string& what) {
     TemporaryFolder folder;
-    synthesise_checkpoint({{"model_type", "llama"},
-                           {"vocab_size", 8},
-                           {"hidden_size", 16},
-                           {"intermediate_size", 8},
-                           {"num_hidden_layers", 1},
-                           {"num_attention_heads", 1},
-                           {"num_key_value_heads", 1},
-                           {"max_position_embeddings", 64}},
-                          1, folder.path());
+    synthesise_checkpoint(small_config(), 1, folder.path());
     write_bf16(folder.path() / "medusa_heads.safetensors", tensors,
                [](const std::string&, std::int64_t) { return 0.5f; });
     INFO(what);
@@ -271,15 +271,7 @@ TEST_CASE("medusa: a file of heads that is wrong is an error that says where") {
 
 TEST_CASE("synthesised heads are loaded, and depend on their seed") {
   TemporaryFolder folder;
-  synthesise_checkpoint({{"model_type", "llama"},
-                         {"vocab_size", 8},
-                         {"hidden_size", 16},
-                         {"intermediate_size", 8},
-                         {"num_hidden_layers", 1},
-                         {"num_attention_heads", 1},
-                         {"num_key_value_heads", 1},
-                         {"max_position_embeddings", 64}},
-                        1, folder.path());
+  synthesise_checkpoint(small_config(), 1, folder.path());
   std::vector<std::string> bytes;
   for (const std::uint64_t seed : {1, 1, 2}) {
     synthesise_extra_heads(3, 2, seed, folder.path());

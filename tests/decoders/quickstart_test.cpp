@@ -33,16 +33,6 @@ Job product(const std::string& id, const std::string& category, const std::strin
   return job;
 }
 
-Request request_for(Job job, const Decoder& decoder, const Tokenizer& tokenizer,
-                    const PromptFile& wording) {
-  Request request;
-  request.form = decoder.form();
-  job.instruction = instruction_for(wording, job.contexts, request.form);
-  request.pieces = make_pieces(job, request.form, wording, find_chat_template("plain"), tokenizer);
-  request.job = std::move(job);
-  return request;
-}
-
 std::vector<Job> products() {
   return {
       product("hat", "Hat", "Orla wool winter hat, dark green, one size", {"Color", "Material"}),
@@ -67,7 +57,7 @@ TEST_CASE("quickstart: every decoder replays, is the same in a batch, and guesse
     const auto decoder = make_decoder(entry.name, Json::object());
     std::vector<Request> requests;
     for (const Job& job : products())
-      requests.push_back(request_for(job, *decoder, tokenizer, wording));
+      requests.push_back(make_request(job, *decoder, tokenizer, wording));
     const auto decode = [&](const Decoder& with, int live, bool traced = false) {
       return run(model, tokenizer, with, requests, live, traced, {}, &draft);
     };

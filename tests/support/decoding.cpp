@@ -223,14 +223,17 @@ Job random_job(const std::string& id, int products, int fields, std::uint64_t se
   return job;
 }
 
-Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer) {
-  const PromptFile prompt = parse_prompt_file(kPrompt, "test");
+Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer,
+                     const PromptFile& wording) {
   Request request;
   request.form = decoder.form();
-  job.instruction = instruction_for(prompt, job.contexts, request.form);
-  request.pieces = make_pieces(job, request.form, prompt, find_chat_template("plain"), tokenizer);
+  job.instruction = instruction_for(wording, job.contexts, request.form);
+  request.pieces = make_pieces(job, request.form, wording, find_chat_template("plain"), tokenizer);
   request.job = std::move(job);
   return request;
+}
+Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer) {
+  return make_request(std::move(job), decoder, tokenizer, parse_prompt_file(kPrompt, "test"));
 }
 
 Request open_request(const std::string& id, Tokens prompt, int max_new_tokens,

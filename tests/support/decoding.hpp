@@ -50,6 +50,9 @@ class TinyNetwork {
 
 /// A job over `products` made-up texts with fields A1 .. An; equal arguments, equal job.
 Job random_job(const std::string& id, int products, int fields, std::uint64_t seed);
+/// Asked for in this wording; without one, in a short one of the tests'.
+Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer,
+                     const PromptFile& wording);
 Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer);
 /// An open prompt of these ids, as `generate --prompt-tokens` makes it.
 Request open_request(const std::string& id, Tokens prompt, int max_new_tokens,
