@@ -14,6 +14,10 @@ std::int64_t attention_scratch(std::int64_t tokens, std::int64_t group, std::int
          + rows * dim / 2 + 2 * rows;  // queries, largest, total
 }
 
+std::int64_t attention_state(std::int64_t group, std::int64_t dim) {
+  return group * ((dim + kPanel - 1) / kPanel * kPanel + 2);  // mixed; largest, total
+}
+
 const Kernels& kernels(InstructionSet set) {
   const auto sets = instruction_sets();
   if (std::find(sets.begin(), sets.end(), set) == sets.end())

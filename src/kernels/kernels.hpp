@@ -27,24 +27,32 @@ struct Product {
   std::int64_t out_stride = 0;
 };
 
-/// Attention of some queries of one sequence to the keys of one head.
+/// Attention of some queries to the keys of one head. The keys can come in several pieces, in the
+/// order of one sequence's slots: what one call leaves in the states the next one goes on from, and
+/// the results are those of one call over all the keys, bit by bit.
 struct Attention {
-  const std::uint16_t* queries = nullptr;  ///< token t, head g: [dim] at t * stride + g * dim
-  std::uint16_t* out = nullptr;            ///< the same places
-  std::int64_t tokens = 0, group = 0;      ///< queries, and heads that share the keys
-  std::int64_t stride = 0, dim = 0;        ///< dim: even
-  const std::uint16_t* keys = nullptr;     ///< panels of 32 keys, [ceil(end / 32)][dim / 2][32][2]
-  const std::uint16_t* values = nullptr;   ///< [end, dim]
+  struct Token {
+    const std::uint16_t* query = nullptr;  ///< head g of the group: [dim] at g * dim
+    std::uint16_t* out = nullptr;          ///< the same; may be the same memory
+    /// Bit k % 32 of word k / 32 says whether it sees key k. Bits from `end` on are zero. A token
+    /// that sees nothing gets zeros.
+    const std::uint32_t* mask = nullptr;
+    float* state = nullptr;  ///< [attention_state(group, dim)], where there are several pieces
+  };
+  const Token* tokens = nullptr;
+  std::int64_t count = 0, group = 0;      ///< tokens, and heads that share the keys
+  std::int64_t dim = 0;                   ///< even
+  const std::uint16_t* keys = nullptr;    ///< panels of 32 keys, [ceil(end / 32)][dim / 2][32][2]
+  const std::uint16_t* values = nullptr;  ///< [end, dim]
   std::int64_t end = 0;
-  /// A token's [mask_stride] words: bit k % 32 of word k / 32 says whether it sees key k. Bits from
-  /// `end` on are zero. A token that sees nothing gets zeros.
-  const std::uint32_t* mask = nullptr;
-  std::int64_t mask_stride = 0;
-  float scale = 1;  ///< of query times key
+  float scale = 1;                 ///< of query times key
+  bool first = true, last = true;  ///< whether these keys are the first, the last piece
 };
 
 /// Floats of scratch that an Attention of that shape needs, 64-byte aligned.
 std::int64_t attention_scratch(std::int64_t tokens, std::int64_t group, std::int64_t dim);
+/// Floats of a token's state between two pieces.
+std::int64_t attention_state(std::int64_t group, std::int64_t dim);
 
 /// The two largest of some values; the first of equal ones counts as the larger.
 struct TopTwo {

@@ -113,7 +113,7 @@ void multiply(const Product& product, std::int64_t begin, std::int64_t end) {
 
 // ---- attention ----
 
-/// Scratch of an Attention, carved out of one piece. `rows` = tokens * group; panels of `dim`.
+/// Scratch of an Attention, carved out of one piece. `rows` = count * group; panels of `dim`.
 struct AttentionScratch {
   std::int64_t rows, panels;
   float* mixed;            // [panels][rows][32]: sum of weight times value so far
@@ -122,7 +122,7 @@ struct AttentionScratch {
   std::uint16_t* queries;  // [rows][dim]
 
   AttentionScratch(const Attention& a, float* at)
-      : rows(a.tokens * a.group), panels(divided_up(a.dim, kPanel)) {
+      : rows(a.count * a.group), panels(divided_up(a.dim, kPanel)) {
     mixed = at, at += panels * rows * kPanel;
     scores = at, at += rows * kPanel;
     queries = reinterpret_cast<std::uint16_t*>(at), at += rows * a.dim / 2;
@@ -161,39 +161,72 @@ void mix_block(std::int64_t rows, const float* weights, const std::uint16_t* val
   }
 }
 
-/// One block of 32 keys after the other, with a running largest score; blocks that no token sees
-/// are skipped.
-void attend(const Attention& a, float* scratch) {
-  const AttentionScratch s(a, scratch);
+/// Calls take(row, part of the state) for each row of queries.
+template <typename Take>
+void each_state(const Attention& a, const AttentionScratch& s, Take&& take) {
+  for (std::int64_t row = 0; row < s.rows; ++row)
+    take(row, a.tokens[row / a.group].state + row % a.group * (s.panels * kPanel + 2));
+}
+
+void begin_rows(const Attention& a, const AttentionScratch& s) {
   for (std::int64_t row = 0; row < s.rows; ++row) {
-    const std::uint16_t* query = a.queries + row / a.group * a.stride + row % a.group * a.dim;
+    const std::uint16_t* query = a.tokens[row / a.group].query + row % a.group * a.dim;
     for (std::int64_t j = 0; j < a.dim; ++j) s.queries[row * a.dim + j] = query[j];
     s.largest[row] = kNothing;
     s.total[row] = 0;
   }
-  for (std::int64_t i = 0; i < s.panels * s.rows * kPanel; ++i) s.mixed[i] = 0;
-  for (std::int64_t block = 0; block * kPanel < a.end; ++block) {
-    std::uint32_t any = 0;
-    for (std::int64_t t = 0; t < a.tokens; ++t) any |= a.mask[t * a.mask_stride + block];
-    if (any == 0) continue;
-    const std::int64_t first = block * kPanel;
-    accumulate_block(a.keys + first * a.dim, s.queries, s.rows, a.dim, a.dim / 2, s.scores, true);
-    for (std::int64_t row = 0; row < s.rows; ++row)
-      weigh(s, row, a.mask[row / a.group * a.mask_stride + block], a.scale);
-    for (std::int64_t p = 0; p < s.panels; ++p)
-      mix_block(s.rows, s.scores, a.values + first * a.dim + p * kPanel, a.dim,
-                smaller(kPanel, a.end - first), smaller(kPanel, a.dim - p * kPanel),
-                s.mixed + p * s.rows * kPanel);
+  if (a.first) {
+    for (std::int64_t i = 0; i < s.panels * s.rows * kPanel; ++i) s.mixed[i] = 0;
+    return;
+  }
+  each_state(a, s, [&](std::int64_t row, const float* state) {
+    s.largest[row] = *state++;
+    s.total[row] = *state++;
+    for (std::int64_t p = 0; p < s.panels; ++p, state += kPanel)
+      __builtin_memcpy(s.mixed + (p * s.rows + row) * kPanel, state, kPanel * sizeof(float));
+  });
+}
+
+void end_rows(const Attention& a, const AttentionScratch& s) {
+  if (!a.last) {
+    each_state(a, s, [&](std::int64_t row, float* state) {
+      *state++ = s.largest[row];
+      *state++ = s.total[row];
+      for (std::int64_t p = 0; p < s.panels; ++p, state += kPanel)
+        __builtin_memcpy(state, s.mixed + (p * s.rows + row) * kPanel, kPanel * sizeof(float));
+    });
+    return;
   }
   for (std::int64_t row = 0; row < s.rows; ++row) {
     const float share = s.total[row] > 0 ? 1.0f / s.total[row] : 0.0f;
-    std::uint16_t* out = a.out + row / a.group * a.stride + row % a.group * a.dim;
+    std::uint16_t* out = a.tokens[row / a.group].out + row % a.group * a.dim;
     for (std::int64_t p = 0; p < s.panels; ++p) {
       const float* mixed = s.mixed + (p * s.rows + row) * kPanel;
       for (std::int64_t j = 0; j < smaller(kPanel, a.dim - p * kPanel); ++j)
         out[p * kPanel + j] = narrow(mixed[j] * share);
     }
   }
+}
+
+/// One block of 32 keys after the other, with a running largest score; blocks that no token sees
+/// are skipped.
+void attend(const Attention& a, float* scratch) {
+  const AttentionScratch s(a, scratch);
+  begin_rows(a, s);
+  for (std::int64_t block = 0; block * kPanel < a.end; ++block) {
+    std::uint32_t any = 0;
+    for (std::int64_t t = 0; t < a.count; ++t) any |= a.tokens[t].mask[block];
+    if (any == 0) continue;
+    const std::int64_t first = block * kPanel;
+    accumulate_block(a.keys + first * a.dim, s.queries, s.rows, a.dim, a.dim / 2, s.scores, true);
+    for (std::int64_t row = 0; row < s.rows; ++row)
+      weigh(s, row, a.tokens[row / a.group].mask[block], a.scale);
+    for (std::int64_t p = 0; p < s.panels; ++p)
+      mix_block(s.rows, s.scores, a.values + first * a.dim + p * kPanel, a.dim,
+                smaller(kPanel, a.end - first), smaller(kPanel, a.dim - p * kPanel),
+                s.mixed + p * s.rows * kPanel);
+  }
+  end_rows(a, s);
 }
 
 // ---- rows ----

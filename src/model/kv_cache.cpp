@@ -16,6 +16,8 @@ constexpr int kDeadBeforeCompaction = 64;  // fewer are not worth the copy
 
 std::int64_t rounded_up(std::int64_t slots) { return (slots + kBlock - 1) / kBlock * kBlock; }
 
+std::int64_t whole_panels(std::int64_t slots) { return slots / kPanel * kPanel; }
+
 /// Slots whose memory a copy of the first `used` takes along: whole panels.
 std::int64_t held(std::int64_t used) { return (used + kPanel - 1) / kPanel * kPanel; }
 static_assert(kBlock % kPanel == 0);
@@ -47,16 +49,19 @@ KvCache::Storage::Storage(const Model::Network& network)
 }
 
 void KvCache::Storage::reserve(int more) {
-  const std::int64_t used = std::ssize(slots), needed = used + more;
+  const std::int64_t needed = own() + more;
   if (needed <= capacity) return;
-  const std::int64_t grown = rounded_up(std::max(needed, capacity + capacity / 2));
+  resize(rounded_up(std::max(needed, capacity + capacity / 2)));
+}
+
+void KvCache::Storage::resize(std::int64_t new_capacity) {
   for (auto* tensors : {&keys, &values})
     for (at::Tensor& tensor : *tensors) {
-      at::Tensor larger = at::empty({kv_heads, grown, head_dim}, tensor_options);
-      larger.narrow(1, 0, held(used)).copy_(tensor.narrow(1, 0, held(used)));
-      tensor = std::move(larger);
+      at::Tensor other = at::empty({kv_heads, new_capacity, head_dim}, tensor_options);
+      other.narrow(1, 0, held(own())).copy_(tensor.narrow(1, 0, held(own())));
+      tensor = std::move(other);
     }
-  capacity = grown;
+  capacity = new_capacity;
 }
 
 void KvCache::Storage::append(std::span<const RowLabel> labels) {
@@ -83,11 +88,15 @@ size_t KvCache::Storage::find_alive(int row) const {
 
 void KvCache::Storage::reclaim() {
   while (!slots.empty() && !slots.back().alive) slots.pop_back();
-  const int dead = static_cast<int>(slots.size()) - alive;
-  if (dead <= kDeadBeforeCompaction || dead <= alive) return;
-  std::vector<std::int64_t> living;
-  for (size_t i = 0; i < slots.size(); ++i)
-    if (slots[i].alive) living.push_back(static_cast<std::int64_t>(i));
+  shorten();
+  const auto crowded = [](std::int64_t dead, std::int64_t living) {
+    return dead > kDeadBeforeCompaction && dead > living;
+  };
+  if (!crowded(std::ssize(slots) - alive, alive)) return;
+  std::vector<std::int64_t> living;  // of its own slots
+  for (std::int64_t i = shared_slots; i < std::ssize(slots); ++i)
+    if (slots[static_cast<size_t>(i)].alive) living.push_back(i - shared_slots);
+  if (!crowded(own() - std::ssize(living), std::ssize(living))) return;
   const at::Tensor index = at::tensor(living, at::kLong).to(tensor_options.device());
   for (at::Tensor& tensor : values) pack(tensor, index);
   for (at::Tensor& tensor : keys) {
@@ -99,7 +108,52 @@ void KvCache::Storage::reclaim() {
       by_slot(tensor).copy_(rows.view(by_slot(tensor).sizes()));
     }
   }
-  std::erase_if(slots, [](const Slot& slot) { return !slot.alive; });
+  slots.erase(std::remove_if(slots.begin() + shared_slots, slots.end(),
+                             [](const Slot& slot) { return !slot.alive; }),
+              slots.end());
+}
+
+void KvCache::Storage::shorten() {
+  const std::int64_t left = std::ssize(slots);
+  if (left >= shared_slots) return;
+  const std::int64_t kept = whole_panels(left);
+  while (shared_slots - shared.back().slots > kept) {
+    shared_slots -= shared.back().slots;
+    shared.pop_back();
+  }
+  // What is left of the last panel is copied.
+  Part& last = shared.back();
+  const std::int64_t before = shared_slots - last.slots, from = kept - before;
+  const std::shared_ptr<const SharedRows> rows = last.rows;
+  last.slots = from;
+  shared_slots = kept;
+  if (from == 0) shared.pop_back();
+  capacity = rounded_up(own() + 1);
+  const auto copy = [&](std::vector<at::Tensor>& to, const std::vector<at::Tensor>& tensors) {
+    for (size_t layer = 0; layer < to.size(); ++layer) {
+      to[layer] = at::empty({kv_heads, capacity, head_dim}, tensor_options);
+      to[layer].narrow(1, 0, held(own())).copy_(tensors[layer].narrow(1, from, held(own())));
+    }
+  };
+  copy(keys, rows->keys), copy(values, rows->values);
+}
+
+void KvCache::Storage::freeze() {
+  const std::int64_t frozen = whole_panels(own());
+  if (frozen == 0) return;
+  auto rows = std::make_shared<SharedRows>();
+  const auto split = [&](std::vector<at::Tensor>& tensors, std::vector<at::Tensor>& into) {
+    for (at::Tensor& tensor : tensors) {
+      const bool spare = capacity - frozen > kBlock;  // too much to be held for good
+      into.push_back(spare ? tensor.narrow(1, 0, frozen).clone() : tensor);
+      tensor = tensor.narrow(1, frozen, capacity - frozen);
+    }
+  };
+  split(keys, rows->keys), split(values, rows->values);
+  shared.push_back({std::move(rows), frozen});
+  shared_slots += frozen;
+  capacity -= frozen;
+  resize(rounded_up(own() + 1));
 }
 
 KvCache::KvCache(const Model& model) : storage_(std::make_unique<Storage>(model.network())) {}
@@ -109,22 +163,31 @@ KvCache& KvCache::operator=(KvCache&&) noexcept = default;
 KvCache::~KvCache() = default;
 
 KvCache KvCache::fork() const {
-  auto copy = std::make_unique<Storage>(*storage_);  // the tensors are still shared here
-  const std::int64_t used = std::ssize(copy->slots);
-  copy->capacity = rounded_up(used + 1);
-  for (auto* tensors : {&copy->keys, &copy->values})
-    for (at::Tensor& tensor : *tensors) {
-      at::Tensor own =
-          at::empty({copy->kv_heads, copy->capacity, copy->head_dim}, copy->tensor_options);
-      own.narrow(1, 0, held(used)).copy_(tensor.narrow(1, 0, held(used)));
-      tensor = std::move(own);
-    }
+  auto copy = std::make_unique<Storage>(*storage_);  // the tensors are still the same here
+  copy->resize(rounded_up(copy->own() + 1));
   return KvCache(std::move(copy));
+}
+
+KvCache KvCache::share() {
+  storage_->freeze();
+  return fork();
+}
+
+std::vector<KvCache::Shared> KvCache::shared() const {
+  std::vector<Shared> parts;
+  for (const Storage::Part& part : storage_->shared)
+    parts.push_back({part.rows.get(), static_cast<int>(part.slots)});
+  return parts;
 }
 
 std::span<const KvCache::Slot> KvCache::slots() const { return storage_->slots; }
 int KvCache::rows_fed() const { return storage_->fed; }
 int KvCache::rows_alive() const { return storage_->alive; }
+int KvCache::own_rows_alive() const {
+  const auto first = storage_->slots.begin();
+  return storage_->alive - static_cast<int>(std::count_if(first, first + storage_->shared_slots,
+                                                          [](const Slot& s) { return s.alive; }));
+}
 
 void KvCache::drop(std::span<const int> rows) {
   for (const int row : rows) {
@@ -155,6 +218,7 @@ void KvCache::retract(int first) {
   for (; !slots.empty() && slots.back().row >= first; slots.pop_back())
     storage_->alive -= slots.back().alive;
   storage_->fed = first;
+  storage_->shorten();
 }
 
 void KvCache::relabel(int row, const RowLabel& label) {
@@ -172,10 +236,9 @@ std::vector<KvCache::Slot> KvCache::evict() {
   for (const Slot& slot : gone) storage_->returning.push_back(slot.row);
   storage_->slots.clear();
   storage_->alive = 0;
-  storage_->capacity = 0;
-  for (auto* tensors : {&storage_->keys, &storage_->values})
-    for (at::Tensor& tensor : *tensors)
-      tensor = at::empty({storage_->kv_heads, 0, storage_->head_dim}, storage_->tensor_options);
+  storage_->shared.clear();
+  storage_->shared_slots = 0;
+  storage_->resize(0);
   return gone;
 }
 
@@ -189,8 +252,12 @@ void KvCache::Storage::move(at::Device device) {
 
 std::int64_t KvCache::bytes() const {
   std::int64_t sum = 0;
-  for (const auto* tensors : {&storage_->keys, &storage_->values})
-    for (const at::Tensor& tensor : *tensors) sum += static_cast<std::int64_t>(tensor.nbytes());
+  const auto add = [&](const auto& rows) {
+    for (const auto* tensors : {&rows.keys, &rows.values})
+      for (const at::Tensor& tensor : *tensors) sum += static_cast<std::int64_t>(tensor.nbytes());
+  };
+  add(*storage_);
+  for (const Storage::Part& part : storage_->shared) add(*part.rows);
   return sum;
 }
 

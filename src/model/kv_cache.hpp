@@ -13,7 +13,7 @@ class Model;
 /// Keys and values of one sequence, and the labels of its rows. Rows are named by arrival: the n-th
 /// row ever fed to the sequence is row n, for good. Rows that were dropped are invisible at once;
 /// their memory is reclaimed when they are the last ones, or when they outweigh the living. Moves,
-/// never copies silently; `fork` copies.
+/// never copies silently; `fork` copies, `share` does where it must.
 class KvCache {
  public:
   explicit KvCache(const Model& model);
@@ -23,6 +23,10 @@ class KvCache {
 
   /// An independent copy with the same rows and names.
   KvCache fork() const;
+
+  /// The same, but for the keys and values of whole blocks of 32 rows, which both have in common
+  /// from now on, and which forward passes read once for all that feed new rows.
+  KvCache share();
 
   /// One slot of memory: which row it holds, and whether that row is alive.
   struct Slot {
@@ -35,6 +39,8 @@ class KvCache {
   /// Rows ever fed, and rows alive now.
   int rows_fed() const;
   int rows_alive() const;
+  /// Rows alive in memory that is not shared.
+  int own_rows_alive() const;
 
   /// REQUIRES (all three): the rows are alive; otherwise std::logic_error.
   void drop(std::span<const int> rows);
@@ -51,12 +57,21 @@ class KvCache {
   /// Gives up all rows to make room, and returns those that were alive: fed again in this order,
   /// they get their names back.
   std::vector<Slot> evict();
-  /// Where its memory is. Only a cache on the model's device can be fed.
+  /// Where its memory is, but for what is shared, which stays. Only a cache on the model's device
+  /// can be fed.
   void move_to_host();
   void move_to_device();
 
-  /// Bytes of key and value memory held, spare capacity included.
+  /// Bytes of key and value memory held, spare capacity and what others share included.
   std::int64_t bytes() const;
+
+  /// Memory that several caches may have in common, and how many of this cache's slots lie in it.
+  /// They are the first ones.
+  struct Shared {
+    const void* memory;
+    int slots;
+  };
+  std::vector<Shared> shared() const;
 
   struct Storage;  // the tensors; defined and used in src/model alone
   Storage& storage() { return *storage_; }

@@ -1,8 +1,10 @@
 #include "src/model/packed_network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
+#include <map>
 
 #include "src/kernels/bf16.hpp"
 #include "src/model/mask.hpp"
@@ -192,10 +194,18 @@ struct Part {
   std::vector<MaskBits> masks;  // without a window, with it: those that some layer needs
 };
 
-/// One key head's work for some queries of a part.
-struct AttentionTask {
+/// A query: a token of a part.
+struct Reader {
   size_t part;
-  std::int64_t begin, count;  // tokens of the part
+  std::int64_t token;
+};
+
+/// One key head's work for some readers of the same keys.
+struct AttentionTask {
+  const SharedRows* shared;   // null: the own slots of the readers' cache
+  std::int64_t first_slot;    // of these keys, in the sequence
+  std::int64_t slots;         // how many there are
+  std::int64_t begin, count;  // readers
   std::int64_t head;
 };
 
@@ -216,9 +226,10 @@ class PackedNetwork::Pass {
         queries_(std::int64_t{config_.heads} * config_.head_dim),
         keys_(std::int64_t{config_.kv_heads} * config_.head_dim),
         group_(config_.heads / config_.kv_heads),
-        next_task_(packed.layers_.size()),
         laps_(network.profile) {
     for (const NewRows& sequence : sequences) add(sequence);
+    plan_attention();
+    next_task_ = std::vector<std::atomic<size_t>>(packed.layers_.size() * phases_.size());
     const auto options = at::TensorOptions().dtype(at::kFloat);
     const auto half = options.dtype(at::kBFloat16);
     const std::int64_t hidden = config_.hidden_size;
@@ -228,6 +239,9 @@ class PackedNetwork::Pass {
     mixed_ = at::empty({rows_, queries_}, half);
     gated_ = at::empty({rows_, config_.intermediate_size}, half);
     turn_ = at::empty({rows_, config_.head_dim}, options);
+    if (phases_.size() > 1)
+      states_ =
+          at::empty({rows_, config_.kv_heads, attention_state(group_, config_.head_dim)}, options);
     scratch_ = at::empty(
         {at::get_num_threads(), attention_scratch(task_tokens(), group_, config_.head_dim)},
         options);
@@ -256,13 +270,46 @@ class PackedNetwork::Pass {
           (slides.empty() && !window))
         part.masks.emplace_back(part.cache->slots, sequence.labels, *sequence.segments,
                                 window ? config_.sliding_window : 0);
-    const std::int64_t tokens = task_tokens();
-    for (std::int64_t begin = 0; begin < part.count; begin += tokens)
-      for (std::int64_t head = 0; head < config_.kv_heads; ++head)
-        tasks_.push_back({parts_.size() - 1, begin, std::min(tokens, part.count - begin), head});
     ids_.insert(ids_.end(), sequence.tokens.begin(), sequence.tokens.end());
     for (const RowLabel& label : sequence.labels) positions_.push_back(label.position);
     rows_ += part.count;
+  }
+
+  /// Keys in the order of slots: what sequences share is read in a phase for all of them, the n-th
+  /// shared rows in the n-th phase; then what is their own. (Cascade inference; a query's result is
+  /// the same as if nothing were shared.)
+  void plan_attention() {
+    for (size_t level = 0;; ++level) {
+      std::vector<AttentionTask>& phase = phases_.emplace_back();
+      std::map<std::pair<const SharedRows*, std::int64_t>, std::vector<size_t>> groups;
+      for (size_t i = 0; i < parts_.size(); ++i)
+        if (const auto& shared = parts_[i].cache->shared; level < shared.size())
+          groups[{shared[level].rows.get(), shared[level].slots}].push_back(i);
+      if (groups.empty()) break;
+      for (const auto& [keys, parts] : groups) {
+        std::int64_t first_slot = 0;
+        for (size_t before = 0; before < level; ++before)
+          first_slot += parts_[parts.front()].cache->shared[before].slots;
+        add_tasks(phase, parts, {keys.first, first_slot, keys.second});
+      }
+    }
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      const KvCache::Storage& cache = *parts_[i].cache;
+      add_tasks(phases_.back(), {i}, {nullptr, cache.shared_slots, cache.own() + parts_[i].count});
+    }
+  }
+
+  /// The work of all queries of some parts, as `keys` describes it.
+  void add_tasks(std::vector<AttentionTask>& phase, const std::vector<size_t>& parts,
+                 AttentionTask keys) {
+    const std::int64_t first = std::ssize(readers_), tokens = task_tokens();
+    for (const size_t part : parts)
+      for (std::int64_t token = 0; token < parts_[part].count; ++token)
+        readers_.push_back({part, token});
+    for (keys.begin = first; keys.begin < std::ssize(readers_); keys.begin += tokens) {
+      keys.count = std::min(tokens, std::ssize(readers_) - keys.begin);
+      for (keys.head = 0; keys.head < config_.kv_heads; ++keys.head) phase.push_back(keys);
+    }
   }
 
   /// Queries of a task.
@@ -336,15 +383,17 @@ class PackedNetwork::Pass {
       for (std::int64_t i = first; i < last; ++i) turn_and_cache(layer, index, part, i);
     }
     finish(member, &Profile::rows_ns);
-    attend(member, index);
-    finish(member, &Profile::attention_ns);
+    for (size_t phase = 0; phase < phases_.size(); ++phase) {
+      attend(member, index, phase);
+      finish(member, &Profile::attention_ns);
+    }
     multiply_add(member, layer.o, layer.o_bias, mixed_);
   }
 
   /// Row i of the part: norms and rotation of queries and keys; keys and values go to the cache.
   void turn_and_cache(const Layer& layer, size_t index, const Part& part, std::int64_t i) {
     const std::int64_t row = part.begin + i, dim = config_.head_dim;
-    const std::int64_t slot = std::ssize(part.cache->slots) + i;
+    const std::int64_t slot = part.cache->own() + i;
     float* from = qkv_.mutable_data_ptr<float>() + row * qkv_.size(1);
     const float* cos = turn_.const_data_ptr<float>() + row * dim;
     const float* sin = cos + dim / 2;
@@ -366,31 +415,45 @@ class PackedNetwork::Pass {
     }
   }
 
-  /// Queries become what they attend to, in place.
-  void attend(const Team::Member& member, size_t index) {
-    const std::int64_t dim = config_.head_dim;
+  /// Queries become what they attend to, in place, with the last phase.
+  void attend(const Team::Member& member, size_t index, size_t phase) {
+    const std::int64_t dim = config_.head_dim, state = attention_state(group_, dim);
     const bool slides = !config_.slides.empty() && config_.slides[index];
     float* scratch = scratch_.mutable_data_ptr<float>() + member.index() * scratch_.stride(0);
-    for (size_t at = next_task_[index]++; at < tasks_.size(); at = next_task_[index]++) {
-      const AttentionTask& task = tasks_[at];
-      const Part& part = parts_[task.part];
-      const MaskBits& mask = slides ? part.masks.back() : part.masks.front();
-      const auto ends = mask.ends.begin() + task.begin;
-      const at::Tensor &keys = part.cache->keys[index], &values = part.cache->values[index];
-      std::uint16_t* queries =
-          mutable_bits(mixed_) + (part.begin + task.begin) * queries_ + task.head * group_ * dim;
-      k_.attend({.queries = queries,
-                 .out = queries,
-                 .tokens = task.count,
+    const std::vector<AttentionTask>& tasks = phases_[phase];
+    std::atomic<size_t>& next = next_task_[index * phases_.size() + phase];
+    for (size_t at = next++; at < tasks.size(); at = next++) {
+      const AttentionTask& task = tasks[at];
+      std::array<Attention::Token, kTaskRows> tokens;
+      std::int64_t end = 0;
+      for (std::int64_t i = 0; i < task.count; ++i) {
+        const Reader& reader = readers_[static_cast<size_t>(task.begin + i)];
+        const Part& part = parts_[reader.part];
+        const MaskBits& mask = slides ? part.masks.back() : part.masks.front();
+        const std::int64_t row = part.begin + reader.token;
+        std::uint16_t* query = mutable_bits(mixed_) + row * queries_ + task.head * group_ * dim;
+        tokens[static_cast<size_t>(i)] = {
+            .query = query,
+            .out = query,
+            .mask = mask.words.data() + reader.token * mask.stride + task.first_slot / kPanel,
+            .state = states_.defined() ? states_.mutable_data_ptr<float>() +
+                                             (row * config_.kv_heads + task.head) * state
+                                       : nullptr};
+        end = std::max(end, mask.ends[static_cast<size_t>(reader.token)] - task.first_slot);
+      }
+      const KvCache::Storage& own = *parts_[readers_[static_cast<size_t>(task.begin)].part].cache;
+      const at::Tensor& keys = (task.shared ? task.shared->keys : own.keys)[index];
+      const at::Tensor& values = (task.shared ? task.shared->values : own.values)[index];
+      k_.attend({.tokens = tokens.data(),
+                 .count = task.count,
                  .group = group_,
-                 .stride = queries_,
                  .dim = dim,
                  .keys = bits(keys) + task.head * keys.stride(0),
                  .values = bits(values) + task.head * values.stride(0),
-                 .end = *std::max_element(ends, ends + task.count),
-                 .mask = mask.words.data() + task.begin * mask.stride,
-                 .mask_stride = mask.stride,
-                 .scale = 1.0f / std::sqrt(static_cast<float>(dim))},
+                 .end = std::min(end, task.slots),
+                 .scale = 1.0f / std::sqrt(static_cast<float>(dim)),
+                 .first = task.first_slot == 0,
+                 .last = !task.shared},
                 scratch);
     }
   }
@@ -419,8 +482,9 @@ class PackedNetwork::Pass {
   const std::int64_t group_;           // heads that share keys
 
   std::vector<Part> parts_;
-  std::vector<AttentionTask> tasks_;
-  std::vector<std::atomic<size_t>> next_task_;  // by layer
+  std::vector<Reader> readers_;
+  std::vector<std::vector<AttentionTask>> phases_;
+  std::vector<std::atomic<size_t>> next_task_;  // by layer and phase
   std::vector<Token> ids_;
   std::vector<int> positions_;
   std::int64_t rows_ = 0;
@@ -432,6 +496,7 @@ class PackedNetwork::Pass {
   at::Tensor mixed_;    // [rows, q columns] bf16: queries, then what they attend to
   at::Tensor gated_;    // [rows, inner] bf16
   at::Tensor turn_;     // [rows, head_dim] float32: cosines, sines
+  at::Tensor states_;   // of attention between phases, by row and key head; one phase needs none
   at::Tensor scratch_;  // of attention, by thread
 };
 

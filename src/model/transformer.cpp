@@ -4,17 +4,15 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <set>
 #include <stdexcept>
 
 #include <c10/core/GradMode.h>
 
-#include "src/model/mask.hpp"
+#include "src/model/attention.hpp"
 #include "src/model/packed_network.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/profile.hpp"
-#include "src/model/skinny_attention.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -22,19 +20,7 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kScratchBytes = std::int64_t{32}
-                                       << 20;  // of scores, for one chunk of queries
-constexpr std::int64_t kMaskBytes = std::int64_t{32}
-                                    << 20;  // of masks kept from layer to layer, for one sequence
-constexpr std::int64_t kSkinnyRows =
-    16;  // query rows up to which our own product beats the library's
-constexpr std::int64_t kGrain = 1 << 16;  // multiplications that are worth a thread
-
-/// Norms and softmax are computed in float32, as transformers does; fp64 networks keep fp64
-/// throughout.
-at::ScalarType wide(at::ScalarType type) { return type == at::kDouble ? at::kDouble : at::kFloat; }
-
-/// `x` itself where the network has no norm in that place.
+/// In float32, as transformers does; `x` itself where the network has no norm in that place.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
   if (!weight.defined()) return x;
   const at::Tensor w = x.to(wide(x.scalar_type()));
@@ -74,232 +60,6 @@ at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
   return at::cat({turned_a, turned_b, x.narrow(-1, 2 * half, rest) * scale}, -1);
 }
 
-// ---- attention ----
-
-/// The queries of one sequence's step in chunks, so that scores stay small, each with the keys that
-/// it can see.
-class AttentionPlan {
- public:
-  AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots,
-                std::span<const RowLabel> labels, const Segments& segments, int window)
-      : network_(network), rows_(slots, labels, segments, window) {
-    const std::int64_t count = std::ssize(labels);
-    const std::int64_t query_bytes = std::int64_t{3} * 4 * network.config.heads * rows_.keys();
-    const std::int64_t step =
-        std::max<std::int64_t>(1, kScratchBytes / std::max<std::int64_t>(1, query_bytes));
-    std::int64_t mask_bytes = 0;
-    for (std::int64_t begin = 0; begin < count; begin += step) {
-      Chunk chunk{.begin = begin, .count = std::min(step, count - begin)};
-      at::Tensor mask = build(chunk);
-      mask_bytes += static_cast<std::int64_t>(mask.nbytes());
-      if (chunk.masked && mask_bytes <= kMaskBytes) chunk.mask = std::move(mask);
-      chunks_.push_back(std::move(chunk));
-    }
-  }
-
-  /// q [n, heads, head_dim], scaled; keys and values [kv_heads, >= all keys, head_dim] -> [n, heads
-  /// * head_dim].
-  at::Tensor attend(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values) {
-    std::vector<at::Tensor> outputs;
-    for (Chunk& chunk : chunks_) outputs.push_back(attend(chunk, q, keys, values));
-    return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
-  }
-
- private:
-  struct Chunk {
-    std::int64_t begin = 0, count = 0;
-    std::int64_t end = 0;  // keys from here on are hidden from all of them
-    bool masked = false;   // false: all of them see all keys before `end`
-    at::Tensor mask;       // [count, 1, end]; undefined where it is too large to keep
-  };
-
-  /// Evaluates the rule, fills in what the chunk needs to know, and returns its mask.
-  at::Tensor build(Chunk& chunk) {
-    const std::int64_t keys = rows_.keys();
-    at::Tensor mask = at::empty({chunk.count, keys}, at::kFloat);
-    float* out = mask.data_ptr<float>();
-    std::int64_t visible = 0;
-    chunk.end = 0;
-    for (std::int64_t i = 0; i < chunk.count; ++i) {
-      const auto [seen, end] = rows_.write(static_cast<int>(chunk.begin + i), out + i * keys);
-      visible += seen;
-      chunk.end = std::max<std::int64_t>(chunk.end, end);
-    }
-    chunk.masked = visible < chunk.count * chunk.end;
-    if (!chunk.masked) return mask.narrow(1, 0, 0);
-    return mask.narrow(1, 0, chunk.end)
-        .unsqueeze(1)
-        .to(at::TensorOptions().device(network_.device).dtype(network_.type));
-  }
-
-  at::Tensor attend(Chunk& chunk, const at::Tensor& q, const at::Tensor& keys,
-                    const at::Tensor& values) {
-    const std::int64_t kv = network_.config.kv_heads, dim = network_.config.head_dim;
-    const std::int64_t group = network_.config.heads / kv, n = chunk.count;
-    // Queries that share a key head are rows of one product: keys are never repeated.
-    const at::Tensor grouped = q.narrow(0, chunk.begin, n)
-                                   .reshape({n, kv, group, dim})
-                                   .permute({1, 0, 2, 3})
-                                   .reshape({kv, n * group, dim});
-    if (skinny(n * group) && keys.stride(1) == dim && values.stride(1) == dim) {
-      const at::Tensor mixed = attend_skinny(chunk, grouped, keys, values);
-      return mixed.view({kv, n, group, dim})
-          .permute({1, 0, 2, 3})
-          .reshape({n, kv * group * dim})
-          .to(network_.type);
-    }
-    at::Tensor scores = at::bmm(grouped, keys.narrow(1, 0, chunk.end).transpose(1, 2));
-    if (chunk.masked)
-      scores.view({kv, n, group, chunk.end}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
-    const at::Tensor weights = at::softmax(scores, -1, wide(network_.type)).to(network_.type);
-    const at::Tensor mixed = at::bmm(weights, values.narrow(1, 0, chunk.end));
-    return mixed.view({kv, n, group, dim}).permute({1, 0, 2, 3}).reshape({n, kv * group * dim});
-  }
-
-  bool skinny(std::int64_t rows) const {
-    return rows <= kSkinnyRows && network_.type == at::kBFloat16 && network_.device.is_cpu() &&
-           !c10::GradMode::is_enabled();
-  }
-
-  /// The same of few rows: queries [kv_heads, rows, head_dim] -> [kv_heads, rows, head_dim]
-  /// float32.
-  at::Tensor attend_skinny(Chunk& chunk, const at::Tensor& queries, const at::Tensor& keys,
-                           const at::Tensor& values) {
-    const std::int64_t kv = queries.size(0), rows = queries.size(1), dim = queries.size(2),
-                       end = chunk.end;
-    const at::Tensor q = queries.to(at::kFloat);
-    at::Tensor scores = at::empty({kv, rows, end}, q.options());
-    at::Tensor mixed = at::empty({kv, rows, dim}, q.options());
-    const auto bits = [](const at::Tensor& t, std::int64_t head) {
-      return reinterpret_cast<const std::uint16_t*>(t.const_data_ptr<at::BFloat16>()) +
-             head * t.stride(0);
-    };
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (rows * end * dim));
-    at::parallel_for(0, kv, grain, [&](std::int64_t begin, std::int64_t stop) {
-      for (std::int64_t head = begin; head < stop; ++head)
-        skinny_scores(q.const_data_ptr<float>() + head * rows * dim, bits(keys, head), rows, end,
-                      dim, scores.mutable_data_ptr<float>() + head * rows * end);
-    });
-    if (chunk.masked) {
-      const std::int64_t n = chunk.count;
-      scores.view({kv, n, rows / n, end}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
-    }
-    const at::Tensor weights = at::softmax(scores, -1);
-    at::parallel_for(0, kv, grain, [&](std::int64_t begin, std::int64_t stop) {
-      for (std::int64_t head = begin; head < stop; ++head)
-        skinny_mix(weights.const_data_ptr<float>() + head * rows * end, bits(values, head), rows,
-                   end, dim, mixed.mutable_data_ptr<float>() + head * rows * dim);
-    });
-    return mixed;
-  }
-
-  const Model::Network& network_;
-  MaskRows rows_;
-  std::vector<Chunk> chunks_;
-};
-
-/// Attention of packed sequences, differentiable. Queries in chunks, each with the keys up to the
-/// last one that it sees. Plain products: for the short sequences of training they take half to a
-/// quarter of the time of the library's fused kernel.
-class PackedAttention {
- public:
-  PackedAttention(const Model::Network& network, std::span<const PackedSequence> sequences,
-                  int window)
-      : kv_(network.config.kv_heads), group_(network.config.heads / network.config.kv_heads) {
-    for (const PackedSequence& sequence : sequences) {
-      const std::int64_t count = std::ssize(sequence.tokens);
-      counts_.push_back(count);
-      grouped_counts_.push_back(count * group_);
-      MaskRows rows({}, sequence.labels, *sequence.segments, window);
-      at::Tensor mask = at::empty({count, count}, at::kFloat);
-      std::vector<std::int64_t> ends;
-      for (std::int64_t i = 0; i < count; ++i)
-        ends.push_back(rows.write(static_cast<int>(i), mask.data_ptr<float>() + i * count).end);
-      std::vector<Chunk>& chunks = chunks_.emplace_back();
-      for (std::int64_t at = 0; at < count; at += kQueries) {
-        Chunk chunk{.begin = at, .count = std::min(kQueries, count - at)};
-        chunk.end = *std::max_element(ends.begin() + at, ends.begin() + at + chunk.count);
-        chunk.mask = mask.narrow(0, at, chunk.count)
-                         .narrow(1, 0, chunk.end)
-                         .to(network.device, network.type)
-                         .contiguous()
-                         .unsqueeze(1);
-        chunks.push_back(std::move(chunk));
-      }
-    }
-  }
-
-  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim] -> [n, heads * head_dim].
-  at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const {
-    const std::int64_t n = q.size(0), dim = q.size(2);
-    // Queries that share a key head are rows of one product. Split, not narrowed: the gradient of a
-    // narrowed tensor is as large as the whole.
-    const auto queries = q.view({n, kv_, group_, dim})
-                             .permute({1, 0, 2, 3})
-                             .reshape({kv_, n * group_, dim})
-                             .split_with_sizes(grouped_counts_, 1);
-    const auto keys = k.transpose(0, 1).split_with_sizes(counts_, 1);
-    const auto values = v.transpose(0, 1).split_with_sizes(counts_, 1);
-    std::vector<at::Tensor> outputs;
-    for (size_t i = 0; i < chunks_.size(); ++i)
-      for (const Chunk& chunk : chunks_[i]) {
-        const bool all = chunk.count == counts_[i];
-        const at::Tensor rows =
-            all ? queries[i] : queries[i].narrow(1, chunk.begin * group_, chunk.count * group_);
-        const auto seen = [&](const at::Tensor& x) {
-          return chunk.end == counts_[i] ? x : x.narrow(1, 0, chunk.end);
-        };
-        const at::Tensor scores = at::bmm(rows, seen(keys[i]).transpose(1, 2))
-                                      .view({kv_, chunk.count, group_, chunk.end});
-        const at::Tensor weights =
-            at::softmax(scores + chunk.mask, -1).view({kv_, chunk.count * group_, chunk.end});
-        outputs.push_back(at::bmm(weights, seen(values[i])));
-      }
-    return at::cat(outputs, 1)
-        .view({kv_, n, group_, dim})
-        .permute({1, 0, 2, 3})
-        .reshape({n, kv_ * group_ * dim});
-  }
-
- private:
-  static constexpr std::int64_t kQueries = 256;
-  struct Chunk {
-    std::int64_t begin = 0, count = 0, end = 0;  // within the sequence
-    at::Tensor mask;                             // [count, 1, end]
-  };
-  const std::int64_t kv_, group_;
-  std::vector<std::int64_t> counts_, grouped_counts_;  // rows of the sequences, and times group
-  std::vector<std::vector<Chunk>> chunks_;             // of the sequences
-};
-
-/// One plan for the layers without a window, one for those with: each where some layer needs it.
-template <typename Plan>
-class PerLayer {
- public:
-  /// `make(window)` makes a plan; window 0 is none.
-  template <typename Make>
-  PerLayer(const ModelConfig& config, Make&& make) : slides_(config.slides) {
-    const auto needed = [&](bool slides) {
-      return slides_.empty() ? !slides
-                             : std::find(slides_.begin(), slides_.end(), slides) != slides_.end();
-    };
-    if (needed(false)) full_.emplace(make(0));
-    if (needed(true)) sliding_.emplace(make(config.sliding_window));
-  }
-  Plan& of(size_t layer) { return !slides_.empty() && slides_[layer] ? *sliding_ : *full_; }
-
- private:
-  const std::vector<bool>& slides_;
-  std::optional<Plan> full_, sliding_;
-};
-
-PerLayer<AttentionPlan> plans_for(const Model::Network& network,
-                                  std::span<const KvCache::Slot> slots,
-                                  std::span<const RowLabel> labels, const Segments& segments) {
-  return {network.config,
-          [&](int window) { return AttentionPlan(network, slots, labels, segments, window); }};
-}
-
 // ---- layers ----
 
 /// x [n, hidden] -> [n, hidden]. `attend(q, k, v)`, each [n, heads of it, head_dim] -> [n, heads *
@@ -310,9 +70,9 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
   const std::int64_t n = x.size(0), dim = config.head_dim;
   const at::Tensor h = rms_norm(x, layer.input_norm, config.rms_norm_eps);
   const bool whole = config.qk_norm_whole;
-  const auto normed = [&](const at::Tensor& x, const at::Tensor& norm, int heads) {
+  const auto normed = [&](const at::Tensor& rows, const at::Tensor& norm, int heads) {
     const at::Tensor by_head =
-        (whole ? rms_norm(x, norm, config.rms_norm_eps) : x).view({n, heads, dim});
+        (whole ? rms_norm(rows, norm, config.rms_norm_eps) : rows).view({n, heads, dim});
     return whole ? by_head : rms_norm(by_head, norm, config.rms_norm_eps);
   };
   const at::Tensor q = normed(layer.q(h), layer.q_norm, config.heads);
@@ -440,7 +200,9 @@ at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
     const NewRows all{&cache, tokens, labels, &segments};
     return output(network, network.packed->layers(network, {&all, 1}, nullptr));
   }
-  auto plans = plans_for(network, {}, labels, segments);
+  PerLayer<AttentionPlan> plans(network.config, [&](int window) {
+    return AttentionPlan(network, {}, labels, segments, window);
+  });
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = at::embedding(network.embedding, on_device(network, rows.ids));
   for (size_t i = 0; i < network.layers.size(); ++i)
@@ -489,35 +251,14 @@ at::Tensor run_layers(const Model::Network& network, std::span<const SequenceSte
         sequences.push_back({&step.cache->storage(), step.tokens, step.labels, step.segments});
     return network.packed->layers(network, sequences, skipped);
   }
-  struct Part {
-    KvCache::Storage* cache;
-    std::int64_t begin, count;
-    PerLayer<AttentionPlan> plans;
-  };
   Rows rows;
-  std::vector<Part> parts;
-  for (const SequenceStep& step : steps) {
-    if (step.tokens.empty()) continue;
-    KvCache::Storage& cache = step.cache->storage();
-    parts.push_back({&cache, std::ssize(rows.ids), std::ssize(step.tokens),
-                     plans_for(network, cache.slots, step.labels, *step.segments)});
-    rows.add(step.tokens, step.labels);
-  }
+  for (const SequenceStep& step : steps) rows.add(step.tokens, step.labels);
+  CachedAttention attention(network, steps);
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = network.embedding.index_select(0, on_device(network, rows.ids));
   for (size_t i = 0; i < network.layers.size(); ++i) {
     const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-      std::vector<at::Tensor> outputs;
-      for (Part& part : parts) {
-        at::Tensor &keys = part.cache->keys[i], &values = part.cache->values[i];
-        const std::int64_t used = std::ssize(part.cache->slots);
-        keys.narrow(1, used, part.count).copy_(k.narrow(0, part.begin, part.count).transpose(0, 1));
-        values.narrow(1, used, part.count)
-            .copy_(v.narrow(0, part.begin, part.count).transpose(0, 1));
-        outputs.push_back(
-            part.plans.of(i).attend(q.narrow(0, part.begin, part.count), keys, values));
-      }
-      return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
+      return attention.attend(i, q, k, v);
     };
     const Layer& layer = network.layers[i];
     if (!skipped || !skipped->attention[i])

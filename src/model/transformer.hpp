@@ -82,9 +82,16 @@ struct Model::Network {
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
 
+/// Keys and values of rows that several caches have in common. Nobody writes them again.
+struct SharedRows {
+  std::vector<at::Tensor> keys, values;  ///< as KvCache::Storage has them
+};
+
 struct KvCache::Storage {
   explicit Storage(const Model::Network& network);
 
+  /// Slots in memory of its own, which lie behind the shared ones.
+  std::int64_t own() const { return std::ssize(slots) - shared_slots; }
   /// Room for `more` rows behind the last slot, grown geometrically.
   void reserve(int more);
   /// The rows whose keys and values have been written behind the last slot now count.
@@ -93,10 +100,24 @@ struct KvCache::Storage {
   size_t find_alive(int row) const;
   /// After slots died: gives back the last ones, and packs the living where the dead outweigh them.
   void reclaim();
+  /// After slots at the end were given back: none of those is in shared memory any more.
+  void shorten();
+  /// Whole panels of own slots become shared ones.
+  void freeze();
+  /// New memory for its own slots.
+  void resize(std::int64_t new_capacity);
 
   int kv_heads, head_dim;
   at::TensorOptions tensor_options;
-  std::vector<at::Tensor> keys, values;  ///< a layer: [kv_heads, capacity, head_dim]
+  /// Of the first slots, `slots` of each, whole panels.
+  struct Part {
+    std::shared_ptr<const SharedRows> rows;
+    std::int64_t slots;
+  };
+  std::vector<Part> shared;
+  std::int64_t shared_slots = 0;
+  /// Of its own slots; a layer: [kv_heads, capacity, head_dim]
+  std::vector<at::Tensor> keys, values;
   /// A packed network's keys lie in panels: [kv_heads, capacity / 32, head_dim / 2, 32, 2].
   bool key_panels;
   std::vector<Slot> slots;  ///< ascending rows

@@ -262,8 +262,9 @@ struct Heads {
   bool sees(std::int64_t t, std::int64_t key) const {
     return mask[static_cast<size_t>(t * words + key / 32)] >> key % 32 & 1u;
   }
-  std::vector<std::uint16_t> attend(const Kernels& k, std::int64_t first,
-                                    std::int64_t count) const {
+  /// Of `count` tokens; the keys in pieces that end at `cuts`, in panels.
+  std::vector<std::uint16_t> attend(const Kernels& k, std::int64_t first, std::int64_t count,
+                                    std::vector<std::int64_t> cuts = {}) const {
     // Beyond `end` NaN: what is there is nobody's.
     std::vector<std::uint16_t> panels(static_cast<size_t>(words * kPanel * dim), 0x7FC0);
     for (std::int64_t key = 0; key < end; ++key)
@@ -273,19 +274,30 @@ struct Heads {
     std::vector<std::uint16_t> out(queries.size());
     std::vector<float> scratch(static_cast<size_t>(attention_scratch(count, group, dim)),
                                std::numeric_limits<float>::quiet_NaN());
-    k.attend({.queries = queries.data() + first * group * dim,
-              .out = out.data() + first * group * dim,
-              .tokens = count,
-              .group = group,
-              .stride = group * dim,
-              .dim = dim,
-              .keys = panels.data(),
-              .values = values.data(),
-              .end = end,
-              .mask = mask.data() + first * words,
-              .mask_stride = words,
-              .scale = 0.7f / std::sqrt(static_cast<float>(dim))},
-             scratch.data());
+    std::vector<float> states(static_cast<size_t>(count * attention_state(group, dim)),
+                              std::numeric_limits<float>::quiet_NaN());
+    cuts.insert(cuts.begin(), 0);
+    cuts.push_back(words);
+    for (size_t piece = 0; piece + 1 < cuts.size(); ++piece) {
+      const std::int64_t from = cuts[piece] * kPanel;
+      std::vector<Attention::Token> rows;
+      for (std::int64_t t = first; t < first + count; ++t)
+        rows.push_back({.query = queries.data() + t * group * dim,
+                        .out = out.data() + t * group * dim,
+                        .mask = mask.data() + t * words + cuts[piece],
+                        .state = states.data() + (t - first) * attention_state(group, dim)});
+      k.attend({.tokens = rows.data(),
+                .count = count,
+                .group = group,
+                .dim = dim,
+                .keys = panels.data() + from * dim,
+                .values = values.data() + from * dim,
+                .end = std::min(end, cuts[piece + 1] * kPanel) - from,
+                .scale = 0.7f / std::sqrt(static_cast<float>(dim)),
+                .first = piece == 0,
+                .last = piece + 2 == cuts.size()},
+               scratch.data());
+    }
     return out;
   }
 };
@@ -356,6 +368,20 @@ TEST_CASE("a row's attention does not depend on the rows beside it") {
         const auto some = h.attend(k, first, count);
         const auto begin = first * 128, size = count * 128;
         REQUIRE(std::equal(some.begin() + begin, some.begin() + begin + size, all.begin() + begin));
+      }
+  });
+}
+
+TEST_CASE("attention to keys in pieces is attention to all of them, bit by bit") {
+  with_each_set([](const Kernels& k) {
+    Rng rng(8);
+    for (const double share : {1.0, 0.3, 0.01})
+      for (const std::int64_t dim : {16, 64, 70}) {
+        const Heads h(rng, 9, 2, dim, 200, share);
+        const auto all = h.attend(k, 0, 9);
+        for (const auto& cuts :
+             std::vector<std::vector<std::int64_t>>{{1}, {4}, {6}, {2, 3, 5}, {0}})
+          REQUIRE(h.attend(k, 0, 9, cuts) == all);
       }
   });
 }

@@ -1,0 +1,132 @@
+#pragma once
+// Attention as tensor operations, for networks that run through libtorch.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "src/model/mask.hpp"
+#include "src/model/transformer.hpp"
+
+namespace pardec {
+
+/// Softmax is computed in float32, as transformers does; fp64 networks keep fp64 throughout.
+inline at::ScalarType wide(at::ScalarType type) {
+  return type == at::kDouble ? at::kDouble : at::kFloat;
+}
+
+/// One plan for the layers without a window, one for those with: each where some layer needs it.
+template <typename Plan>
+class PerLayer {
+ public:
+  /// `make(window)` makes a plan; window 0 is none.
+  template <typename Make>
+  PerLayer(const ModelConfig& config, Make&& make) : slides_(config.slides) {
+    const auto needed = [&](bool slides) {
+      return slides_.empty() ? !slides
+                             : std::find(slides_.begin(), slides_.end(), slides) != slides_.end();
+    };
+    if (needed(false)) full_.emplace(make(0));
+    if (needed(true)) sliding_.emplace(make(config.sliding_window));
+  }
+  Plan& of(size_t layer) { return !slides_.empty() && slides_[layer] ? *sliding_ : *full_; }
+
+ private:
+  const std::vector<bool>& slides_;
+  std::optional<Plan> full_, sliding_;
+};
+
+/// The queries of one sequence's step in chunks, so that scores stay small, each with the keys that
+/// it can see.
+class AttentionPlan {
+ public:
+  AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots,
+                std::span<const RowLabel> labels, const Segments& segments, int window);
+
+  /// q [n, heads, head_dim], scaled; keys and values [kv_heads, >= all keys, head_dim] -> [n, heads
+  /// * head_dim].
+  at::Tensor attend(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values);
+
+  /// Whether all queries are one chunk.
+  bool whole() const { return chunks_.size() == 1; }
+  /// Of a whole plan: scores [kv_heads, n * group, all keys] -> weights, the same.
+  at::Tensor weights(const at::Tensor& scores);
+
+ private:
+  struct Chunk {
+    std::int64_t begin = 0, count = 0;
+    std::int64_t end = 0;  // keys from here on are hidden from all of them
+    bool masked = false;   // false: all of them see all keys before `end`
+    at::Tensor mask;       // [count, 1, end]; undefined where it is too large to keep
+  };
+
+  at::Tensor build(Chunk& chunk);
+  at::Tensor attend(Chunk& chunk, const at::Tensor& q, const at::Tensor& keys,
+                    const at::Tensor& values);
+  bool skinny(std::int64_t rows) const;
+  at::Tensor attend_skinny(Chunk& chunk, const at::Tensor& queries, const at::Tensor& keys,
+                           const at::Tensor& values);
+
+  const Model::Network& network_;
+  MaskRows rows_;
+  std::vector<Chunk> chunks_;
+};
+
+/// Attention of one forward pass to the caches of its sequences and to the new rows. What several
+/// caches share is read in one product for all of them (cascade inference; exact, as in Hydragen,
+/// arXiv:2402.05099, section 3.1, but with one softmax over all scores of a row instead of two that
+/// are joined).
+class CachedAttention {
+ public:
+  /// `steps` outlive it; the caches have room for their new rows.
+  CachedAttention(const Model::Network& network, std::span<const SequenceStep> steps);
+
+  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim], of the new rows of all steps,
+  /// one after another; they are written behind the last slots. -> [n, heads * head_dim].
+  at::Tensor attend(size_t layer, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
+
+ private:
+  struct Part {
+    KvCache::Storage* cache;
+    std::int64_t begin, count;  // of the pass's rows
+    std::unique_ptr<PerLayer<AttentionPlan>> plans;
+    bool cascades;  // its shared rows are read with those of others
+  };
+  /// Shared rows, and the parts that read them.
+  struct Group {
+    const SharedRows* rows;
+    std::int64_t slots;
+    std::vector<size_t> parts;
+  };
+  at::Tensor alone(Part& part, size_t layer, const at::Tensor& q) const;
+  void together(size_t layer, const at::Tensor& q, std::vector<at::Tensor>& outputs);
+
+  const Model::Network& network_;
+  std::vector<Part> parts_;
+  std::vector<Group> groups_;
+};
+
+/// Attention of packed sequences, differentiable. Queries in chunks, each with the keys up to the
+/// last one that it sees. Plain products: for the short sequences of training they take half to a
+/// quarter of the time of the library's fused kernel.
+class PackedAttention {
+ public:
+  PackedAttention(const Model::Network& network, std::span<const PackedSequence> sequences,
+                  int window);
+
+  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim] -> [n, heads * head_dim].
+  at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const;
+
+ private:
+  struct Chunk {
+    std::int64_t begin = 0, count = 0, end = 0;  // within the sequence
+    at::Tensor mask;                             // [count, 1, end]
+  };
+  const std::int64_t kv_, group_;
+  std::vector<std::int64_t> counts_, grouped_counts_;  // rows of the sequences, and times group
+  std::vector<std::vector<Chunk>> chunks_;             // of the sequences
+};
+
+}  // namespace pardec
