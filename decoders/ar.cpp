@@ -5,7 +5,7 @@
 //   ask=together: one JSON answer with all fields of the job's contexts; it ends at </result> or at
 //     the end of sequence.
 //   ask=separately: one prompt a field; its answer ends at the end of sequence or at the limit per
-//     field. What prompts begin with can be computed once and copied (prefix_cache): the
+//     field. What prompts begin with can be computed once for all (prefix_cache): the
 //     instruction for all jobs, or the context too for its fields.
 //   forced_keys: the JSON answer's keys are fed as known, and only values are decoded, one after
 //     another: what a skeleton gains without parallel values.
@@ -100,7 +100,7 @@ Task<Stream> Ar::stream(StreamRequest request, const DecoderContext& context) co
   co_return co_await continue_prompt(std::move(sequence), std::move(request), context);
 }
 
-/// Each field behind a copy of `prefix`, which is given up then: no rows are held for nobody.
+/// Each field behind a fork of `prefix`, which is given up then: no rows are held for nobody.
 std::vector<Task<Stream>> continue_behind(Sequence prefix, std::vector<StreamRequest> fields,
                                           std::int64_t asked, const DecoderContext& context) {
   std::vector<Task<Stream>> tasks;
@@ -113,7 +113,7 @@ std::vector<Task<Stream>> continue_behind(Sequence prefix, std::vector<StreamReq
   return tasks;
 }
 
-/// The fields of one context, side by side, each behind a copy of `prefix` and of the `shared`
+/// The fields of one context, side by side, each behind its fork of `prefix` and of the `shared`
 /// tokens that come next, which are fed once. `waited`: forward passes of this job before.
 Task<std::vector<Stream>> decode_behind(Sequence prefix, Tokens shared,
                                         std::vector<StreamRequest> fields, std::int64_t asked,
@@ -143,7 +143,7 @@ Task<Answers> decode_behind_prefix(const Request& request, bool with_context,
   std::vector<Task<std::vector<Stream>>> tasks;
   Counters prefix_cost;
   {
-    const Prefixed prefix =
+    Prefixed prefix =
         co_await context.engine.prefixes().begin(request.pieces.prefix, request.job.id, "ar");
     prefix_cost = prefix.cost;
     auto next = std::make_move_iterator(fields.begin());
@@ -154,7 +154,7 @@ Task<Answers> decode_behind_prefix(const Request& request, bool with_context,
                                     {next, end}, asked, prefix_cost.forwards, context));
       next = end;
     }
-  }  // the contexts have their copies
+  }  // the contexts have their forks
   std::vector<std::vector<Stream>> contexts = co_await all(std::move(tasks));
   std::vector<Stream> streams;
   for (auto& of_context : contexts)

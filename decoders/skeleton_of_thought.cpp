@@ -153,7 +153,7 @@ Task<Stream> answer_question(Question question, bool shared_prefix) {
   co_return answer;
 }
 
-/// One request a point: `common` tokens and its own, behind a copy of `prefix`, which is given up
+/// One request a point: `common` tokens and its own, behind a fork of `prefix`, which is given up
 /// then.
 std::vector<Task<Stream>> point_requests(const Question& question,
                                          const std::vector<SkeletonPoint>& points,

@@ -1,6 +1,7 @@
 #include "src/cli/arms.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "decoders/decoder.hpp"
@@ -24,22 +25,33 @@ std::pair<std::string, std::string> key_value(const std::string& text, const std
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+constexpr std::array<std::string_view, 2> kOfEveryArm{"batch_size", "cascade"};
+
+std::vector<std::string> options_of(const DecoderEntry& entry) {
+  std::vector<std::string> options(entry.options.begin(), entry.options.end());
+  options.insert(options.end(), kOfEveryArm.begin(), kOfEveryArm.end());
+  return options;
+}
+
 bool has_option(const DecoderEntry& entry, const std::string& option) {
-  return option == "batch_size" ||
-         std::find(entry.options.begin(), entry.options.end(), option) != entry.options.end();
+  const auto options = options_of(entry);
+  return std::find(options.begin(), options.end(), option) != options.end();
 }
 
 /// ConfigError, which begins with `where`, for an option that the decoder has not.
 void check_option(const DecoderEntry& entry, const std::string& option, const std::string& where) {
   if (has_option(entry, option)) return;
-  std::vector<std::string> known(entry.options.begin(), entry.options.end());
-  known.push_back("batch_size");
   throw ConfigError(str(where, ": decoder ", entry.name, " has no option '", option, "'",
-                        known_names(option, known)));
+                        known_names(option, options_of(entry))));
 }
 
 void put(Arm& arm, const std::string& option, const Json& value) {
-  if (option != "batch_size")
+  if (option == "cascade") {
+    if (!value.is_boolean())
+      throw ConfigError(
+          str("arm ", arm.label, ": cascade is ", dump(value), ", expected true or false"));
+    arm.cascade = value;
+  } else if (option != "batch_size")
     arm.options[option] = value;
   else if (!value.is_number_integer() || value < 1 || value > std::numeric_limits<int>::max())
     throw ConfigError(str("arm ", arm.label, ": batch_size is ", dump(value),

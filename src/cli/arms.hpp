@@ -12,15 +12,16 @@ struct Arm {
   std::string label, decoder;
   Json options = Json::object();  ///< names without the decoder's own
   int batch_size = 1;             ///< jobs in flight
+  bool cascade = false;           ///< Engine::set_cascade
 };
 
 /// The value of an option as it was written: true, false, a number, else text.
 Json option_value(const std::string& text);
 
 /// Arms from `--decoder a,b`, `--arm LABEL=NAME[,option=value...]` and `--set
-/// [decoder.]option=value`, in this order. An arm's own option beats --set. `batch_size` is an
-/// option of every arm. ConfigError: no arm, two of one label, unknown decoder or option, a --set
-/// that no arm has.
+/// [decoder.]option=value`, in this order. An arm's own option beats --set. `batch_size` and
+/// `cascade` are options of every arm. ConfigError: no arm, two of one label, unknown decoder or
+/// option, a --set that no arm has.
 std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
                            const std::vector<std::string>& arms,
                            const std::vector<std::string>& sets, int batch_size);

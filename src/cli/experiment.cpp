@@ -77,6 +77,7 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
                 {"max_new_tokens", flags_.decode.max_new_tokens},
                 {"per_field", flags_.decode.per_field},
                 {"ignore_eos", flags_.decode.ignore_eos},
+                {"cascade", arms_[arm].cascade},
                 {"cache_blocks", flags_.cache.blocks},
                 {"cache_watermark", flags_.cache.watermark},
                 {"chat_template", chat_.name()},
@@ -189,6 +190,7 @@ void Experiment::warm_up(const Workload& work, size_t arm) {
   if (!work.runs(arm)) return;
   const auto& jobs = work.blocks.front().jobs[arm];
   const int count = std::min(flags_.warmup, static_cast<int>(jobs.size()));
+  engine_.set_cascade(arms_[arm].cascade);
   std::vector<Request> requests;
   for (int i = 0; i < count; ++i)
     requests.push_back(make_request(work, arm, jobs[static_cast<size_t>(i)]));
@@ -268,6 +270,7 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
       t.arm = arms_[arm].label;
       *trace_ << dump(to_json(t)) << "\n";
     });
+  engine_.set_cascade(arms_[arm].cascade);
   const std::int64_t begin = clock_.now_ns();
   const std::int64_t outside =
       engine_.run(static_cast<int>(open.size()), arms_[arm].batch_size, start, done);

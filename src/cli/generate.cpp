@@ -128,7 +128,7 @@ int generate(const GenerateFlags& flags) {
     throw ConfigError(
         str("decoder ", entry.name,
             " fills the fields of a Job and takes no open prompt; give --job FILE.json"));
-  const Arm arm = make_arms({flags.decoder}, {}, flags.set, 1).front();
+  const Arm arm = make_arms({flags.decoder}, {}, flags.set, flags.batch_size).front();
   const auto decoder = make_decoder(arm.decoder, arm.options);
   flags.decode.sampling();
   check_draft_flag(flags.model, decoder->drafts_with_model());
@@ -149,6 +149,7 @@ int generate(const GenerateFlags& flags) {
       load_draft(flags.model, checkpoint, decoder->drafts_with_model());
   const SteadyClock clock;
   Engine engine(checkpoint.model, clock);
+  engine.set_cascade(arm.cascade);
   const DecoderContext context{engine, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr,
                                flags.decode.ignore_eos, draft ? &draft->model : nullptr};
   decoder->check(context);
@@ -225,7 +226,7 @@ int generate(const GenerateFlags& flags) {
   Profile profile;
   if (flags.profile) checkpoint.model.set_profile(&profile);
   const std::int64_t begin = clock.now_ns();
-  const std::int64_t printing_ns = engine.run(static_cast<int>(requests.size()), flags.batch_size,
+  const std::int64_t printing_ns = engine.run(static_cast<int>(requests.size()), arm.batch_size,
                                               run_one, [&](int i, Task<void>& task) {
                                                 try {
                                                   task.result();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -64,7 +65,10 @@ struct Sequence::State {
   bool aside = false;
   std::vector<KvCache::Slot> evicted;
 
-  std::int64_t rows() const { return evicted.empty() ? cache.rows_alive() : std::ssize(evicted); }
+  /// Rows that need room of their own; what it shares with others is not among them.
+  std::int64_t own_rows() const {
+    return evicted.empty() ? cache.own_rows_alive() : std::ssize(evicted);
+  }
 
   /// Number of the next forward pass in the trace.
   int next_step() const { return first_step + static_cast<int>(counters.forwards); }
@@ -164,8 +168,10 @@ void Sequence::keep(int first, std::span<const int> rows) {
   drop(dropped);
 }
 
-Sequence Sequence::fork(const std::string& request) const {
-  auto copy = std::make_unique<State>(state_->engine, state_->model, state_->cache.fork(),
+Sequence Sequence::fork(const std::string& request) {
+  KvCache& cache = state_->cache;
+  auto copy = std::make_unique<State>(state_->engine, state_->model,
+                                      state_->engine.cascade_ ? cache.share() : cache.fork(),
                                       state_->drafts_for);
   copy->segments = state_->segments;
   copy->tokens = state_->tokens;
@@ -416,42 +422,56 @@ void Engine::set_aside(Packed& late) {
   }
 }
 
+/// Of all sequences in the cache; what several share counts once, set aside or not.
+std::int64_t Engine::held_blocks() const {
+  std::int64_t held = 0;
+  std::map<const void*, int> shared;  // slots
+  for (const Sequence::State* sequence : sequences_) {
+    if (!sequence->aside) held += blocks(sequence->own_rows());
+    for (const auto& [memory, slots] : sequence->cache.shared())
+      shared[memory] = std::max(shared[memory], slots);
+  }
+  for (const auto& [memory, slots] : shared) held += blocks(slots);
+  return held;
+}
+
 /// Leaves in `packed` what the cache has room for, and holds back the rest.
 void Engine::schedule(std::vector<Packed>& packed) {
   if (budget_.blocks <= 0) return;
   const auto after = [&](const Packed& p) {
-    return blocks(p.sequence->rows() + std::ssize(p.tokens));
+    return blocks(p.sequence->own_rows() + std::ssize(p.tokens));
   };
-  std::int64_t held = 0;  // blocks of all sequences in the cache, as they will be after the pass
-  for (const Sequence::State* sequence : sequences_)
-    if (!sequence->aside) held += blocks(sequence->rows());
+  // What the pass adds to the sequence's blocks, once it is in the cache.
+  const auto added = [&](const Packed& p) { return after(p) - blocks(p.sequence->own_rows()); };
   std::vector<Packed> running, late, fresh;  // oldest first
   for (const Sequence::State* sequence : sequences_)
     for (Packed& p : packed)
       if (p.sequence == sequence)
-        (sequence->aside ? late : sequence->rows() > 0 ? running : fresh).push_back(std::move(p));
+        (sequence->aside                    ? late
+         : sequence->cache.rows_alive() > 0 ? running
+                                            : fresh)
+            .push_back(std::move(p));
   packed.clear();
   const auto too_small = [&](Packed& p) {
     p.fail(std::make_exception_ptr(
         RunError(str("the cache budget of ", budget_.blocks, " blocks of ", budget_.block_rows,
                      " rows has no room for a sequence of ",
-                     p.sequence->rows() + std::ssize(p.tokens), " rows; give more"))));
+                     p.sequence->own_rows() + std::ssize(p.tokens), " rows; give more"))));
   };
 
+  std::int64_t growth = 0;  // by those that enter, and that end
+  for (const Packed& p : running) growth += added(p);
+  std::int64_t held = held_blocks() + growth;         // after the pass
   const auto make_room = [&](std::int64_t allowed) {  // prefixes that are idle go before anybody
-    while (held > allowed) {
-      const std::int64_t rows = prefixes_->give_back();
-      if (rows == 0) break;
-      held -= blocks(rows);
-    }
+    while (held > allowed && prefixes_->give_back()) held = held_blocks() + growth;
   };
 
-  for (const Packed& p : running) held += after(p) - blocks(p.sequence->rows());
   make_room(budget_.blocks);
   bool full = false;
   while (held > budget_.blocks && !running.empty()) {
-    held -= after(running.back());
+    growth -= added(running.back());
     if (running.size() == 1) {
+      growth -= blocks(running.back().sequence->own_rows());  // it ends
       too_small(running.back());
     } else {
       full = true;
@@ -459,6 +479,7 @@ void Engine::schedule(std::vector<Packed>& packed) {
       running.back().hold();
     }
     running.pop_back();
+    held = held_blocks() + growth;
   }
   packed = std::move(running);
 
@@ -471,8 +492,9 @@ void Engine::schedule(std::vector<Packed>& packed) {
                              : static_cast<std::int64_t>(std::ceil(
                                    budget_.watermark * static_cast<double>(budget_.blocks)));
     const std::int64_t fed = std::ssize(p.sequence->evicted) + std::ssize(p.tokens);
-    if (!full) make_room(budget_.blocks - spare - after(p));
-    const bool fits = held + after(p) <= budget_.blocks - spare &&
+    const std::int64_t wanted = after(p);
+    if (!full) make_room(budget_.blocks - spare - wanted);
+    const bool fits = held + wanted <= budget_.blocks - spare &&
                       (prefill == 0 || prefill + fed <= budget_.prefill_rows);
     if (first && !fits) {  // nothing runs that could make room
       too_small(p);
@@ -483,7 +505,6 @@ void Engine::schedule(std::vector<Packed>& packed) {
       p.hold();
       continue;
     }
-    held += after(p);
     prefill += fed;
     if (p.sequence->aside && p.sequence->evicted.empty()) p.sequence->cache.move_to_device();
     if (!p.sequence->evicted.empty()) {
@@ -491,6 +512,8 @@ void Engine::schedule(std::vector<Packed>& packed) {
       report_.refed_rows += std::ssize(std::exchange(p.sequence->evicted, {}));
     }
     p.sequence->aside = false;
+    growth += wanted - blocks(p.sequence->own_rows());
+    held += wanted;
     packed.push_back(std::move(p));
   }
   report_.peak_blocks = std::max(report_.peak_blocks, held);

@@ -89,8 +89,8 @@ class Sequence {
   /// Forgets the rows that were fed with sublayers skipped. They are in no trace, and their names
   /// are given again.
   void take_back_drafts();
-  /// An independent sequence with the same rows; its counters start at zero.
-  Sequence fork(const std::string& request) const;
+  /// A sequence that goes on from the same rows; its counters start at zero.
+  Sequence fork(const std::string& request);
   /// Counts its time from `ns` of the engine's clock on: what a fork had to wait for is its cost.
   void start_clock_at(std::int64_t ns);
   /// An empty sequence of a draft network, with a trace of its own under the same names; what it
@@ -159,6 +159,10 @@ class Engine {
   void set_cache_budget(const CacheBudget& budget) { budget_ = budget; }
   const CacheReport& cache_report() const { return report_; }
 
+  /// Whether sequences hold the rows that they were forked behind in common, and attend to them in
+  /// one product for all (cascade inference), or each has a copy. Decides for forks from now on.
+  void set_cascade(bool cascade) { cascade_ = cascade; }
+
   /// Finished traces go there, in the order in which sequences end. Empty: none are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
@@ -187,6 +191,7 @@ class Engine {
   void schedule(std::vector<Packed>& packed);
   void set_aside(Packed& late);
   std::int64_t blocks(std::int64_t rows) const;
+  std::int64_t held_blocks() const;
   void answer_later();
   void resume(std::list<Waiting*>& queue);
 
@@ -198,6 +203,7 @@ class Engine {
   std::list<Waiting*> waiting_;            // for a forward pass, in order of arrival
   std::list<Waiting*> asking_;             // for further rows of the last one
   std::list<Sequence::State*> sequences_;  // all of the network that are open, oldest first
+  bool cascade_ = false;
   CacheBudget budget_;
   CacheReport report_;
   std::unique_ptr<PrefixCache> prefixes_;

@@ -32,14 +32,13 @@ std::shared_ptr<PrefixCache::Entry> PrefixCache::find(const Tokens& prefix,
   return entries_.front();
 }
 
-std::int64_t PrefixCache::give_back() {
+bool PrefixCache::give_back() {
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
     if (entry->use_count() > 1 || !(*entry)->computed()) continue;  // a `begin` goes on with it
-    const std::int64_t rows = (*entry)->base.rows_fed();
     entries_.erase(std::next(entry).base());
-    return rows;
+    return true;
   }
-  return 0;
+  return false;
 }
 
 Task<Prefixed> PrefixCache::begin(Tokens prefix, std::string request, std::string decoder) {

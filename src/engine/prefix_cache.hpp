@@ -14,10 +14,10 @@ struct Prefixed {
   Counters cost;  ///< of computing the prefix; all zero where it was there, or nothing to compute
 };
 
-/// Prefixes that several sequences begin with, computed once and copied (IPPD, section 4.4; not
-/// shared memory). The one who asks first pays for the computing, in `cost`; who asks while it is
-/// computed waits for that forward pass. The prefixes asked for last are kept, while the engine's
-/// cache budget has room.
+/// Prefixes that several sequences begin with, computed once, then copied (IPPD, section 4.4) or
+/// shared, as the engine is set. The one who asks first pays for the computing, in `cost`; who asks
+/// while it is computed waits for that forward pass. The prefixes asked for last are kept, while
+/// the engine's cache budget has room.
 class PrefixCache {
  public:
   /// `engine` outlives the cache.
@@ -27,9 +27,9 @@ class PrefixCache {
   /// clock runs from the asking on. Throws what Sequence::forward throws.
   Task<Prefixed> begin(Tokens prefix, std::string request, std::string decoder);
 
-  /// Gives up the prefix that was asked for longest ago, of those that nobody waits for. Returns
-  /// the rows it held, 0 where there is none.
-  std::int64_t give_back();
+  /// Gives up the prefix that was asked for longest ago, of those that nobody waits for. False:
+  /// there is none.
+  bool give_back();
 
   void clear() { entries_.clear(); }
 

@@ -11,10 +11,12 @@ using namespace pardec;
 
 TEST_CASE("arms come from --decoder, --arm and --set; an arm's own option wins") {
   const auto arms = make_arms({"ar"}, {"h8=hpd,k_max=8,batch_size=2", "h=hpd,hpd.stack=3"},
-                              {"hpd.k_max=30", "ask=separately"}, 5);
+                              {"hpd.k_max=30", "ask=separately", "ar.cascade=true"}, 5);
   REQUIRE(arms.size() == 3);
   CHECK(arms[0].options == Json{{"ask", "separately"}});
   CHECK(arms[0].batch_size == 5);
+  CHECK(arms[0].cascade);
+  CHECK_FALSE(arms[1].cascade);
   CHECK(arms[1].options == Json{{"k_max", 8}});
   CHECK(arms[1].batch_size == 2);
   CHECK(arms[2].options == Json{{"k_max", 30}, {"stack", 3}});
@@ -41,6 +43,8 @@ TEST_CASE("wrong arms are refused with the near names") {
                     "--arm x: decoder hpd has no option 'kmax'; did you mean 'k_max'?");
   CHECK_THROWS_WITH(make_arms({}, {"hpd"}, {}, 1),
                     "--arm is 'hpd', expected LABEL=NAME[,option=value...]");
+  CHECK_THROWS_WITH(make_arms({}, {"x=hpd,cascade=2"}, {}, 1),
+                    "arm x: cascade is 2, expected true or false");
   for (const char* size : {"0", "-3", "1.5", "99999999999"})
     CHECK_THROWS_WITH(
         make_arms({}, {str("x=hpd,batch_size=", size)}, {}, 1),

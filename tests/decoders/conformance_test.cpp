@@ -44,6 +44,7 @@ struct Arm {
   Json options;
   enum class On { plain, forks, branches } on = On::plain;
   bool guesses = false;  ///< greedily, its ids are ar's
+  bool cascade = false;  ///< what sequences begin with is shared, and attended to once
 };
 
 /// The control tokens of ASPD; seeds and orders were tried until random networks choose them in
@@ -106,6 +107,12 @@ std::vector<Arm> arms(const std::string& family) {
       {"space", {{"k", 3}}, plain, true},
       {"space", {{"k", 5}}, plain, true},
   };
+  for (const char* forks : {"ar", "ippd", "skeleton-of-thought"})
+    for (size_t i = 0, listed = all.size(); i < listed; ++i)
+      if (all[i].decoder == forks && !all[i].cascade) {
+        all.push_back(all[i]);
+        all.back().cascade = true;
+      }
   for (Arm& arm : all) {
     if (arm.decoder == "apar") arm.options.update({{"fork_token", kFork}, {"child_token", kChild}});
     if (arm.decoder == "aspd")
@@ -203,7 +210,7 @@ TEST_CASE("conformance: every decoder of the registry is in the suite") {
 
 TEST_CASE("conformance: replay makes every choice again under the recorded masks") {
   std::map<std::string, int> choices;
-  std::int64_t forks = 0, groups = 0;
+  std::int64_t forks = 0, groups = 0, shareable = 0;
   for (const char* family : {"llama", "qwen3"}) {
     const Networks networks(family, 77, Json::object());
     {
@@ -215,7 +222,7 @@ TEST_CASE("conformance: replay makes every choice again under the recorded masks
         const auto requests = requests_for(arm, *decoder, network.tokenizer(), 3, 3);
         INFO(family << " " << name(dtype) << " " << arm.decoder << " " << arm.options.dump());
         const Ran ran = run(models.of(arm), network.tokenizer(), *decoder, requests, 2, true, {},
-                            &models.drafter);
+                            &models.drafter, nullptr, arm.cascade);
         for (const std::string& error : ran.errors) REQUIRE(error == "");
         // Logits of control tokens are up to eight times as large.
         const double near = tolerance(dtype) * (arm.on == Arm::On::plain ? 1 : 2);
@@ -224,6 +231,9 @@ TEST_CASE("conformance: replay makes every choice again under the recorded masks
         CHECK(again.wrong == std::vector<std::string>{});
         CHECK(again.worst_gap <= 2 * near);
         choices[arm.decoder] += again.choices;
+        if (arm.cascade)
+          for (const auto& [id, trace] : ran.traces)
+            shareable += std::count(trace.step.begin(), trace.step.end(), 0) >= 32;
         for (size_t i = 0; i < requests.size(); ++i) {
           const Answers& answers = ran.of(i);
           CHECK(wrong_counts(answers) == "");
@@ -248,6 +258,7 @@ TEST_CASE("conformance: replay makes every choice again under the recorded masks
   }
   CHECK(forks > 100);
   CHECK(groups > 20);
+  CHECK(shareable > 20);  // a block of 32 rows, which is what can be shared
 }
 
 TEST_CASE("replay notices a wrong mask, a wrong position and a wrong choice") {
@@ -300,7 +311,7 @@ TEST_CASE("conformance: answers alone equal answers packed with others") {
                       << " temperature " << sampling.temperature);
           const auto decode = [&](int live) {
             return run(models.of(arm), network.tokenizer(), *decoder, requests, live, false, {},
-                       &models.drafter);
+                       &models.drafter, nullptr, arm.cascade);
           };
           const Ran alone = decode(1);
           std::set<size_t> lengths;

@@ -249,3 +249,24 @@ TEST_CASE(
   CHECK(f.engine.cache_report().peak_blocks == 3);
   CHECK(f.engine.cache_report().recomputed == 3);
 }
+
+TEST_CASE("prefix cache: under a budget, rows that sequences share count once") {
+  Fixture f;
+  const Tokens prefix(320, 9);
+  std::vector<Counters> costs(4);
+  std::vector<std::vector<float>> logits(4);
+  std::vector<std::function<Task<void>()>> tasks;
+  for (size_t i = 0; i < 4; ++i)
+    tasks.emplace_back([&, i] { return behind(f.engine, prefix, 30, costs[i], logits[i]); });
+  // 20 blocks of prefix, and for each one's new row one more.
+  f.engine.set_cascade(true);
+  f.engine.set_cache_budget({.blocks = 24, .watermark = 0});
+  f.run(tasks, 4);
+  CHECK(f.engine.cache_report().peak_blocks == 24);
+  CHECK(f.engine.cache_report().recomputed + f.engine.cache_report().swapped == 0);
+  const auto shared = logits;
+  f.engine.set_cascade(false);
+  f.run(tasks, 4);
+  CHECK(f.engine.cache_report().recomputed + f.engine.cache_report().swapped > 0);
+  for (size_t i = 0; i < 4; ++i) CHECK(difference(shared[i], logits[i]) < 1e-5);
+}

@@ -258,9 +258,10 @@ const Answers& Ran::of(size_t i) const {
 
 Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
         const std::vector<Request>& requests, int live, bool traced, const CacheBudget& budget,
-        Model* draft, Chance* chance) {
+        Model* draft, Chance* chance, bool cascade) {
   const SteadyClock clock;
   Engine engine(model, clock);
+  engine.set_cascade(cascade);
   engine.set_cache_budget(budget);
   Ran ran;
   ran.answers.resize(requests.size());

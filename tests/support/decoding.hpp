@@ -72,10 +72,11 @@ struct Ran {
 
 /// Decodes with at most `live` requests at a time; traces are recorded where `traced` (those of a
 /// draft network under the sequence's name with "#draft"). `chance`: null, or what takes all random
-/// decisions.
+/// decisions. `cascade`: as Engine::set_cascade.
 Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
         const std::vector<Request>& requests, int live = 1, bool traced = false,
-        const CacheBudget& budget = {}, Model* draft = nullptr, Chance* chance = nullptr);
+        const CacheBudget& budget = {}, Model* draft = nullptr, Chance* chance = nullptr,
+        bool cascade = false);
 
 /// All values of all contexts in one list, product-major.
 std::vector<FieldResult> flat(const Answers& answers);
