@@ -15,7 +15,7 @@ if(PARDEC_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${PARDEC_CCACHE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    add_compile_options(-fpch-preprocess)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   endif()
 endif()
 
@@ -25,7 +25,8 @@ target_compile_options(pardec_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshad
                        -Wno-missing-field-initializers -Wno-restrict $<$<BOOL:${PARDEC_WERROR}>:-Werror>)
 
 if(PARDEC_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined>)
   add_link_options(-fsanitize=address,undefined)
 endif()
 

@@ -170,12 +170,8 @@ at::Tensor CachedAttention::attend(size_t layer, const at::Tensor& q, const at::
   std::vector<at::Tensor> outputs(parts_.size());
   for (size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
-    const auto write = [&](const at::Tensor& into, const at::Tensor& rows) {
-      into.narrow(1, part.cache->own(), part.count)
-          .copy_(rows.narrow(0, part.begin, part.count).transpose(0, 1));
-    };
-    write(part.cache->keys[layer], k);
-    write(part.cache->values[layer], v);
+    write_behind(*part.cache, part.cache->keys[layer], k, part.begin, part.count);
+    write_behind(*part.cache, part.cache->values[layer], v, part.begin, part.count);
     if (!part.cascades) outputs[i] = alone(part, layer, q);
   }
   if (!groups_.empty()) together(layer, q, outputs);

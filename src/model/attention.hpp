@@ -74,6 +74,13 @@ class AttentionPlan {
   std::vector<Chunk> chunks_;
 };
 
+/// Writes new keys or values [n, kv_heads, head_dim], rows [begin, begin + count) of them, behind
+/// the last slot of a cache's own memory.
+inline void write_behind(const KvCache::Storage& cache, const at::Tensor& into,
+                         const at::Tensor& rows, std::int64_t begin, std::int64_t count) {
+  into.narrow(1, cache.own(), count).copy_(rows.narrow(0, begin, count).transpose(0, 1));
+}
+
 /// Attention of one forward pass to the caches of its sequences and to the new rows. What several
 /// caches share is read in one product for all of them (cascade inference; exact, as in Hydragen,
 /// arXiv:2402.05099, section 3.1, but with one softmax over all scores of a row instead of two that

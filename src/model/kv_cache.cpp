@@ -43,9 +43,16 @@ KvCache::Storage::Storage(const Model::Network& network)
       values(keys.size()),
       key_panels(network.packed != nullptr) {
   for (size_t layer = 0; layer < keys.size(); ++layer) {
-    keys[layer] = at::empty({kv_heads, 0, head_dim}, tensor_options);
-    values[layer] = at::empty({kv_heads, 0, head_dim}, tensor_options);
+    keys[layer] = memory(0);
+    values[layer] = memory(0);
   }
+}
+
+/// A GPU's kernels read whole blocks of slots: what nobody wrote must be finite there.
+at::Tensor KvCache::Storage::memory(std::int64_t slot_count) const {
+  const std::vector<std::int64_t> sizes{kv_heads, slot_count, head_dim};
+  return tensor_options.device().is_cpu() ? at::empty(sizes, tensor_options)
+                                          : at::zeros(sizes, tensor_options);
 }
 
 void KvCache::Storage::reserve(int more) {
@@ -57,7 +64,7 @@ void KvCache::Storage::reserve(int more) {
 void KvCache::Storage::resize(std::int64_t new_capacity) {
   for (auto* tensors : {&keys, &values})
     for (at::Tensor& tensor : *tensors) {
-      at::Tensor other = at::empty({kv_heads, new_capacity, head_dim}, tensor_options);
+      at::Tensor other = memory(new_capacity);
       other.narrow(1, 0, held(own())).copy_(tensor.narrow(1, 0, held(own())));
       tensor = std::move(other);
     }
@@ -131,7 +138,7 @@ void KvCache::Storage::shorten() {
   capacity = rounded_up(own() + 1);
   const auto copy = [&](std::vector<at::Tensor>& to, const std::vector<at::Tensor>& tensors) {
     for (size_t layer = 0; layer < to.size(); ++layer) {
-      to[layer] = at::empty({kv_heads, capacity, head_dim}, tensor_options);
+      to[layer] = memory(capacity);
       to[layer].narrow(1, 0, held(own())).copy_(tensors[layer].narrow(1, from, held(own())));
     }
   };

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "src/kernels/kernels.hpp"
+#include "src/model/cuda_runner.hpp"
 #include "src/model/transformer.hpp"
 
 namespace pardec {
@@ -54,6 +55,12 @@ at::Tensor top_two_floats(const at::Tensor& logits) {
 at::Tensor top_two(const at::Tensor& logits) {
   if (logits.is_cpu() && logits.scalar_type() == at::kFloat && logits.size(1) >= 2)
     return top_two_floats(logits.contiguous());
+#ifdef PARDEC_CUDA
+  if (logits.is_cuda() && logits.size(1) >= 2) {
+    const auto [ids, values] = cuda_best_ids(logits.to(at::kFloat), 2);
+    return at::cat({ids.to(at::kDouble), values.to(at::kDouble)}, 1);
+  }
+#endif
   const auto [best_logit, best] = at::max(logits, 1, /*keepdim=*/true);
   const auto [second_logit, second] =
       at::max(logits.scatter(1, best, kStruck), 1, /*keepdim=*/true);

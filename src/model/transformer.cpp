@@ -10,6 +10,7 @@
 #include <c10/core/GradMode.h>
 
 #include "src/model/attention.hpp"
+#include "src/model/cuda_runner.hpp"
 #include "src/model/packed_network.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/profile.hpp"
@@ -241,6 +242,21 @@ at::Tensor logits(const Model::Network& network, std::span<const PackedSequence>
 
 namespace {
 
+/// Attention of a pass in a layer, by the GPU's own kernels where they can do it.
+std::function<at::Tensor(size_t layer, const at::Tensor& q, const at::Tensor& k,
+                         const at::Tensor& v)>
+attention_of(const Model::Network& network, std::span<const SequenceStep> steps) {
+  const auto by = [](auto attention) {
+    return [attention](size_t layer, const at::Tensor& q, const at::Tensor& k,
+                       const at::Tensor& v) { return attention->attend(layer, q, k, v); };
+  };
+#ifdef PARDEC_CUDA
+  if (network.device.is_cuda() && GpuAttention::fits(network))
+    return by(std::make_shared<GpuAttention>(network, steps, cuda_runner(network.device)));
+#endif
+  return by(std::make_shared<CachedAttention>(network, steps));
+}
+
 /// What the last layer makes of the rows of all steps, [n, hidden]; the caches have room for them.
 at::Tensor run_layers(const Model::Network& network, std::span<const SequenceStep> steps,
                       const SkippedSublayers* skipped) {
@@ -253,12 +269,12 @@ at::Tensor run_layers(const Model::Network& network, std::span<const SequenceSte
   }
   Rows rows;
   for (const SequenceStep& step : steps) rows.add(step.tokens, step.labels);
-  CachedAttention attention(network, steps);
+  const auto attention = attention_of(network, steps);
   const Rotation turn = rotation(network, on_device(network, rows.positions));
   at::Tensor x = network.embedding.index_select(0, on_device(network, rows.ids));
   for (size_t i = 0; i < network.layers.size(); ++i) {
     const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-      return attention.attend(i, q, k, v);
+      return attention(i, q, k, v);
     };
     const Layer& layer = network.layers[i];
     if (!skipped || !skipped->attention[i])

@@ -104,6 +104,8 @@ struct KvCache::Storage {
   void shorten();
   /// Whole panels of own slots become shared ones.
   void freeze();
+  /// Keys or values of so many slots.
+  at::Tensor memory(std::int64_t slot_count) const;
   /// New memory for its own slots.
   void resize(std::int64_t new_capacity);
 
