@@ -89,7 +89,7 @@ void each_article(const std::filesystem::path& file,
     return false;
   };
   try {
-    OrderedJson::parse(in, watch);
+    [[maybe_unused]] const OrderedJson rest = OrderedJson::parse(in, watch);  // taken already
   } catch (const nlohmann::json::parse_error& error) {
     throw DataError(name, 0,
                     str("is not valid JSON: ",

@@ -22,7 +22,7 @@ endif()
 add_library(pardec_warnings INTERFACE)
 add_library(pardec::warnings ALIAS pardec_warnings)
 target_compile_options(pardec_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow
-                       -Wno-missing-field-initializers -Wno-restrict $<$<BOOL:${PARDEC_WERROR}>:-Werror>)
+                       -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<BOOL:${PARDEC_WERROR}>:-Werror>)
 
 if(PARDEC_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>

@@ -1,0 +1,32 @@
+#pragma once
+// What the fuzz targets share: input as files, which is what the readers take.
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace pardec::test {
+
+inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+/// This process's folder under TMPDIR, which `run` puts into memory and removes.
+inline const std::filesystem::path& scratch() {
+  static const std::filesystem::path kFolder =
+      std::filesystem::temp_directory_path() / std::to_string(::getpid());
+  return kFolder;
+}
+
+inline std::filesystem::path put(const std::string& name, std::string_view content) {
+  const std::filesystem::path file = scratch() / name;
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::binary | std::ios::trunc)
+      .write(content.data(), static_cast<std::streamsize>(content.size()));
+  return file;
+}
+
+}  // namespace pardec::test
