@@ -99,6 +99,7 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
     });
     if (!parser.finish()) broken();
     take_rows(last + 1);
+    note_open_end(file, inspection);
     if (header.empty()) throw DataError(name, 0, "is empty, expected a header and records");
   });
 }

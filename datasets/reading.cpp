@@ -145,6 +145,14 @@ OrderedJson parse_record(std::string_view text, const std::string& file, long li
   return json;
 }
 
+void note_open_end(const std::filesystem::path& file, Inspection* inspection) {
+  if (!inspection) return;
+  std::ifstream in = open_data(file);
+  in.seekg(-1, std::ios::end);
+  if (const int last = in.get(); last != '\n' && last != '\r' && in)
+    note(inspection, file.string(), "ends without a line break; is it whole?");
+}
+
 void note_encoding(const std::filesystem::path& file, Inspection* inspection) {
   if (!inspection) return;
   const std::string text = read_file(file);

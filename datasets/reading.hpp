@@ -48,6 +48,10 @@ void each_line(const std::filesystem::path& file, Inspection* inspection,
 /// one object (the library would keep one of the two). `line` 0: the text is a whole file.
 OrderedJson parse_record(std::string_view text, const std::string& file, long line);
 
+/// Notes that a file which is inspected ends without a line break: a CSV file that was cut inside
+/// its last column looks whole but for that.
+void note_open_end(const std::filesystem::path& file, Inspection* inspection);
+
 /// Notes a byte order mark and CRLF of a file that is inspected.
 void note_encoding(const std::filesystem::path& file, Inspection* inspection);
 

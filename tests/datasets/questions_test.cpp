@@ -163,6 +163,11 @@ TEST_CASE("narrativeqa: CSV with quotes and line breaks, joined by document", "[
   files.check_fault("narrativeqa", "qaps.csv:2: column 'answer2' is empty");
   files.write("qaps.csv", head + "d1,test,Q,a,b,x\nd1,test,\"Q,a,b,x\n");
   files.check_fault("narrativeqa", "qaps.csv:3: is not valid CSV from here on");
+  Inspection found;
+  files.write("qaps.csv", head + "d1,test,Q,a,b,cut in its last colu");
+  files.load("narrativeqa", "", &found);
+  CHECK(found.faults.empty());
+  CHECK_THAT(found.notes.back(), Catch::Contains("qaps.csv: ends without a line break"));
   files.write("qaps.csv", "document_id,set,question,answer1\n");
   files.check_fault("narrativeqa", "qaps.csv:1: has no column 'answer2'");
   files.write("qaps.csv", "");
