@@ -1,6 +1,7 @@
 #include "src/prompt/jinja/template.hpp"
 
 #include "src/support/error.hpp"
+#include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace pardec;
@@ -85,4 +86,30 @@ TEST_CASE("what is wrong is said with its line") {
   for (int i = 0; i < 100000; ++i) sum += "+1", blocks += "{% if 1 %}";
   CHECK_THROWS_AS(render("{{ " + sum + " }}"), ConfigError);
   CHECK_THROWS_AS(render(blocks), ConfigError);
+}
+
+TEST_CASE("values nest a hundred deep, and no deeper") {
+  const auto nested = [](const std::string& value, int times) {
+    return str("{% set ns = namespace(x=1) %}{% for i in range(", times,
+               ") %}{% set ns.x = ", value, " %}{% endfor %}");
+  };
+  for (const char* value :
+       {"[ns.x]", "(ns.x,)", "{'a': ns.x}", "dict(a=ns.x)", "{'a': ns.x}.items()",
+        "[[ns.x], 1] | list", "ns.x | list if i % 2 else [ns.x]"}) {
+    CAPTURE(value);
+    CHECK_NOTHROW(render(nested(value, 30) + "{{ ns.x == ns.x }}"));
+    CHECK_THROWS_WITH(render(nested(value, 100000)),
+                      Catch::Contains("line 1: values are nested deeper than supported"));
+  }
+  CHECK(render(nested("[ns.x]", 100) + "{{ ns.x }}{{ ns.x == ns.x | list }}") ==
+        std::string(100, '[') + "1" + std::string(100, ']') + "True");
+  CHECK_THROWS_WITH(render(nested("[ns.x]", 101)), Catch::Contains("deeper"));
+  // What a user sets: `--chat-set x=[[[...`.
+  const auto given = [](int times) {
+    return OrderedJson{
+        {"x", OrderedJson::parse(std::string(times, '[') + std::string(times, ']'))}};
+  };
+  CHECK(render("{{ x }}", given(100)) == std::string(100, '[') + std::string(100, ']'));
+  CHECK_THROWS_WITH(render("{{ x }}", given(101)), Catch::Contains("deeper"));
+  CHECK_THROWS_WITH(render("", given(1000000)), Catch::Contains("deeper"));
 }

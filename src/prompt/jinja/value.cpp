@@ -61,10 +61,32 @@ std::string_view Value::type() const {
   return "generator";
 }
 
+int Value::depth() const {
+  if (const auto* value = sequence()) return value->depth;
+  if (const auto* value = dict()) return value->depth;
+  return 0;
+}
+
+namespace {
+
+/// One more than `inner`. Fault where that is too deep.
+int depth_over(int inner) {
+  if (inner >= 100) throw Fault{"values are nested deeper than supported"};
+  return inner + 1;
+}
+
+}  // namespace
+
 Value make_sequence(Values values, Sequence::Kind kind) {
-  return std::make_shared<Sequence>(Sequence{kind, std::move(values)});
+  int inner = 0;
+  for (const Value& value : values) inner = std::max(inner, value.depth());
+  return std::make_shared<Sequence>(Sequence{kind, std::move(values), depth_over(inner)});
 }
 Value make_dict(Dict dict) {
+  int inner = 0;
+  for (const auto& [key, value] : dict.entries)
+    inner = std::max({inner, key.depth(), value.depth()});
+  dict.depth = depth_over(inner);
   return std::shared_ptr<const Dict>(std::make_shared<Dict>(std::move(dict)));
 }
 Value make_callable(std::string name, std::function<Value(const Arguments&)> call) {
@@ -129,7 +151,7 @@ void Arguments::check(size_t most, std::initializer_list<std::string_view> names
   }
 }
 
-Value from_json(const OrderedJson& json) {
+Value from_json(const OrderedJson& json, int inside) {
   switch (json.type()) {
     case OrderedJson::value_t::boolean:
       return json.get<bool>();
@@ -144,14 +166,16 @@ Value from_json(const OrderedJson& json) {
     case OrderedJson::value_t::string:
       return repair_utf8(json.get_ref<const std::string&>());
     case OrderedJson::value_t::array: {
+      const int deeper = depth_over(inside);
       Values values;
-      for (const auto& item : json) values.push_back(from_json(item));
+      for (const auto& item : json) values.push_back(from_json(item, deeper));
       return make_sequence(std::move(values));
     }
     case OrderedJson::value_t::object: {
+      const int deeper = depth_over(inside);
       Dict dict;
       for (const auto& [key, value] : json.items())
-        dict.entries.emplace_back(repair_utf8(key), from_json(value));
+        dict.entries.emplace_back(repair_utf8(key), from_json(value, deeper));
       return make_dict(std::move(dict));
     }
     default:

@@ -68,6 +68,8 @@ class Value {
   double as_real() const;
   /// `bool(value)`.
   bool truth() const;
+  /// How many lists and dicts stand one inside the other here.
+  int depth() const;
   /// Python's name of the type: "str", "dict".
   std::string_view type() const;
 
@@ -89,19 +91,23 @@ struct Sequence {
   enum class Kind { list, tuple, range, keys, values, items, generator };
   Kind kind = Kind::list;
   Values values;
+  int depth = 1;
   bool has_length() const { return kind != Kind::generator; }
   bool has_index() const {
     return kind == Kind::list || kind == Kind::tuple || kind == Kind::range;
   }
 };
+/// Fault where it would be nested deeper than supported: to write, compare and free a value takes a
+/// call a level.
 Value make_sequence(Values values, Sequence::Kind kind = Sequence::Kind::list);
 
 struct Dict {
   std::vector<std::pair<Value, Value>> entries;  ///< in the order in which they came
+  int depth = 1;                                 ///< as make_dict finds it
   const Value* find(const Value& key) const;
   void set(Value key, Value value);
 };
-Value make_dict(Dict dict);
+Value make_dict(Dict dict);  ///< Fault as make_sequence
 
 /// `namespace()`: the one thing that a template can change from an inner scope. Its renderer owns
 /// it, so that it may hold itself.
@@ -147,8 +153,9 @@ struct Callable {
 };
 Value make_callable(std::string name, std::function<Value(const Arguments&)> call);
 
-/// Fault for an integer beyond 64 bits, which Python would have.
-Value from_json(const OrderedJson& json);
+/// Fault for an integer beyond 64 bits, which Python would have, and as make_sequence. `inside`:
+/// how many lists and dicts it stands in.
+Value from_json(const OrderedJson& json, int inside = 0);
 
 /// `str(value)` and `repr(value)`.
 std::string to_text(const Value& value);
