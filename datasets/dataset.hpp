@@ -63,6 +63,9 @@ struct DatasetEntry {
   std::string_view unit;    ///< what one example is called in tables, e.g. "products"
   std::vector<std::string_view> metrics;  ///< its task metrics, the headline one first
   std::vector<std::string_view> splits;   ///< the one that is evaluated where none is named first
+  /// Of fields that are asked one by one (IPPD, section B.3): ids of an answer at most, and worked
+  /// examples of split train in the prompt; 0: nothing is stated.
+  int answer_ids = 0, shots = 0;
   /// Reads `folder`. ConfigError: no such split, or a file of it is missing. A bad record is a
   /// DataError; with an inspection it is noted there and left out.
   Dataset (*load)(const std::filesystem::path& folder, std::string_view split,

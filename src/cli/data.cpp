@@ -27,6 +27,19 @@ std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags) {
   return chosen;
 }
 
+namespace {
+
+Dataset load_split(const DatasetEntry& entry, const DataFlags& flags, const std::string& split,
+                   Inspection* inspection = nullptr) {
+  return load_dataset(entry,
+                      flags.data_root.empty()
+                          ? std::nullopt
+                          : std::optional<std::filesystem::path>(flags.data_root),
+                      split, project_file("datasets/samples"), inspection);
+}
+
+}  // namespace
+
 std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& flags,
                                  std::vector<Inspection>* inspections) {
   std::vector<std::string> splits(entry.splits.begin(), entry.splits.end());
@@ -35,17 +48,19 @@ std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& fla
   std::optional<ConfigError> first;
   for (const auto& split : splits) try {
       Inspection inspection;
-      loaded.push_back(load_dataset(
-          entry,
-          flags.data_root.empty() ? std::nullopt
-                                  : std::optional<std::filesystem::path>(flags.data_root),
-          split, project_file("datasets/samples"), inspections ? &inspection : nullptr));
+      loaded.push_back(load_split(entry, flags, split, inspections ? &inspection : nullptr));
       if (inspections) inspections->push_back(std::move(inspection));
     } catch (const ConfigError& error) {
       if (!first) first = error;
     }
   if (loaded.empty()) throw *first;
   return loaded;
+}
+
+Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const DataFlags& flags,
+                     std::vector<std::string>& notes) {
+  return default_protocol(
+      entry, dataset, [&] { return load_split(entry, flags, "train"); }, notes);
 }
 
 std::map<std::string, Json> published_rows(const std::string& table) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "src/cli/protocol.hpp"
 #include "src/support/json.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 
@@ -51,6 +52,10 @@ std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 /// The splits of a dataset whose files are there; the first error where none are.
 std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& flags,
                                  std::vector<Inspection>* inspections = nullptr);
+
+/// How `data stats` counts a dataset's prompts; notes say where they are not the protocol's.
+Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const DataFlags& flags,
+                     std::vector<std::string>& notes);
 
 /// The published rows of a paper's table (experiments/papers) by dataset.
 std::map<std::string, Json> published_rows(const std::string& table);

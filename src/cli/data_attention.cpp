@@ -30,7 +30,7 @@ void add(StagedCost& to, const StagedCost& more) {
 }
 
 /// Lengths of all examples asked field by field, in stacks of `contexts` of one category.
-AttentionStats attention_of(const Dataset& dataset, const PromptFile& prompt,
+AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
                             const Tokenizer& tokenizer, int contexts) {
   AttentionStats stats;
   std::map<std::string, std::vector<CommonContext>> stacks;  // by category, not full yet
@@ -40,9 +40,9 @@ AttentionStats attention_of(const Dataset& dataset, const PromptFile& prompt,
     stack.clear();
   };
   for (const auto& example : dataset.examples) {
-    const Job job = make_job(example.id, {&example}, Form::value, prompt, DecodeFlags{});
+    const Job job = make_job(example.id, {&example}, Form::value, protocol, DecodeFlags{});
     const Pieces pieces =
-        make_pieces(job, Form::value, prompt, find_chat_template("plain"), tokenizer);
+        make_pieces(job, Form::value, protocol.prompt, find_chat_template("plain"), tokenizer);
     const auto p = static_cast<std::int64_t>(pieces.prefix.size());
     CommonContext context{static_cast<std::int64_t>(pieces.contexts[0].size()), {}, {}};
     const auto references = references_of({&example}).front();
@@ -123,6 +123,7 @@ int attention_stats(const DataFlags& flags) {
                    {"all FLOPs: IPPD / PC+PA", Align::right, "total_flop_factor"},
                    {"all accesses: PC+PA / IPPD", Align::right, "total_access_ratio"}};
   bool samples = false, standins = false;
+  std::vector<std::string> protocol_notes;
   for (const DatasetEntry* entry : chosen_datasets(flags)) {
     const Dataset dataset = load_splits(*entry, flags).front();
     if (dataset.shape == Shape::open) {
@@ -133,7 +134,7 @@ int attention_stats(const DataFlags& flags) {
     }
     samples = samples || dataset.sample, standins = standins || dataset.standin;
     const AttentionStats stats = attention_of(
-        dataset, load_prompt(std::string(prompt_name(*entry, dataset))), tokenizer, flags.contexts);
+        dataset, protocol_of(*entry, dataset, flags, protocol_notes), tokenizer, flags.contexts);
     table.rows.push_back(attention_row(shown_name(dataset), stats.examples, stats.m.value(),
                                        stats.p.value(), stats.c.value(), stats.x.value(),
                                        stats.y.value(), &stats));
@@ -153,6 +154,7 @@ int attention_stats(const DataFlags& flags) {
           "dataset, every prefill and decode step counted, ",
           flags.contexts, flags.contexts == 1 ? " context" : " contexts", " a prompt."),
       "paper: the lengths of its Table 1."};
+  table.notes.insert(table.notes.end(), protocol_notes.begin(), protocol_notes.end());
   if (samples) table.notes.push_back(kSampleNote);
   if (standins) table.notes.push_back(kStandinMark);
   std::cout << render(table, format);

@@ -19,7 +19,7 @@ namespace {
 struct SplitStats {
   std::int64_t examples = 0, all_fields = 0, unanswerable = 0, categories = 0;
   double attributes_per_category = std::nan("");
-  Mean fields, present, text, prompt, question, asked, answer, value;
+  Mean fields, present, text, instruction, prompt, question, asked, answer, value;
 };
 
 /// Attributes that the annotators used in this split, mean over its categories.
@@ -40,11 +40,12 @@ void count_attributes(const Dataset& dataset, SplitStats& stats) {
 void add(Mean& mean, std::size_t size) { mean.add(static_cast<double>(size)); }
 
 /// Lengths of one example's prompt and reference answer in the form that extraction decoders use.
-void count_json_tokens(const Example& example, const PromptFile& prompt, const Tokenizer& tokenizer,
+void count_json_tokens(const Example& example, const Protocol& protocol, const Tokenizer& tokenizer,
                        SplitStats& stats) {
-  const Job job = make_job(example.id, {&example}, Form::json, prompt, DecodeFlags{});
+  const Job job = make_job(example.id, {&example}, Form::json, protocol, DecodeFlags{});
   const Pieces pieces =
-      make_pieces(job, Form::json, prompt, find_chat_template("plain"), tokenizer);
+      make_pieces(job, Form::json, protocol.prompt, find_chat_template("plain"), tokenizer);
+  add(stats.instruction, pieces.prefix.size());
   add(stats.prompt, pieces.whole_prompt().size());
   std::size_t answer = 0;
   for (const auto& segment : pieces.segments) answer += segment.size();
@@ -59,10 +60,12 @@ void count_json_tokens(const Example& example, const PromptFile& prompt, const T
 }
 
 /// Lengths of the prompts and reference answers of an example whose fields are asked one by one.
-void count_field_tokens(const Example& example, Form form, const PromptFile& prompt,
+void count_field_tokens(const Example& example, Form form, const Protocol& protocol,
                         const Tokenizer& tokenizer, SplitStats& stats) {
-  const Job job = make_job(example.id, {&example}, form, prompt, DecodeFlags{});
-  const Pieces pieces = make_pieces(job, form, prompt, find_chat_template("plain"), tokenizer);
+  const Job job = make_job(example.id, {&example}, form, protocol, DecodeFlags{});
+  const Pieces pieces =
+      make_pieces(job, form, protocol.prompt, find_chat_template("plain"), tokenizer);
+  add(stats.instruction, pieces.prefix.size());
   const auto references = references_of({&example}).front();
   for (std::size_t f = 0; f < references.size(); ++f) {
     if (!example.conversation || f == 0) add(stats.prompt, pieces.field_prompt(0, f).size());
@@ -77,7 +80,7 @@ void count_field_tokens(const Example& example, Form form, const PromptFile& pro
   }
 }
 
-SplitStats stats_of(const Dataset& dataset, const PromptFile& prompt, const Tokenizer& tokenizer) {
+SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Tokenizer& tokenizer) {
   SplitStats stats;
   stats.examples = std::ssize(dataset.examples);
   count_attributes(dataset, stats);
@@ -92,9 +95,9 @@ SplitStats stats_of(const Dataset& dataset, const PromptFile& prompt, const Toke
     stats.present.add(present);
     add(stats.text, tokenizer.encode(example.text, false).size());
     if (dataset.shape == Shape::attributes)
-      count_json_tokens(example, prompt, tokenizer, stats);
+      count_json_tokens(example, protocol, tokenizer, stats);
     else
-      count_field_tokens(example, dataset.shape == Shape::open ? Form::free : Form::value, prompt,
+      count_field_tokens(example, dataset.shape == Shape::open ? Form::free : Form::value, protocol,
                          tokenizer, stats);
   }
   return stats;
@@ -119,6 +122,7 @@ void add_published(Table& table, const std::set<std::string>& shown) {
       put("examples_published", "examples", 0);
       put("attributes_per_category_published", "attributes_per_category", 2);
       put("parallelism_published", "parallelism", 2);
+      put("instruction_tokens_published", "instruction", 2);
       put("text_tokens_published", "context", 2);
       put("question_tokens_published", "question", 2);
       put("prompt_tokens_published", "input", 2);
@@ -148,6 +152,8 @@ int data_stats(const DataFlags& flags) {
                    {"parallelism", Align::right},
                    {"paper: parallelism", Align::right, "parallelism_published"},
                    {"present", Align::right},
+                   {"instruction", Align::right, "instruction_tokens"},
+                   {"paper: instruction", Align::right, "instruction_tokens_published"},
                    {"text", Align::right, "text_tokens"},
                    {"paper: text", Align::right, "text_tokens_published"},
                    {"question", Align::right, "question_tokens"},
@@ -159,13 +165,14 @@ int data_stats(const DataFlags& flags) {
                    {"paper: answer", Align::right, "answer_tokens_published"},
                    {"value", Align::right, "value_tokens"}};
   bool samples = false, standins = false;
+  std::vector<std::string> protocol_notes;
   std::set<std::string> chosen;
   for (const DatasetEntry* entry : chosen_datasets(flags))
     for (const Dataset& dataset : load_splits(*entry, flags)) {
       chosen.insert(dataset.name);
       samples = samples || dataset.sample, standins = standins || dataset.standin;
       const SplitStats stats =
-          stats_of(dataset, load_prompt(std::string(prompt_name(*entry, dataset))), tokenizer);
+          stats_of(dataset, protocol_of(*entry, dataset, flags, protocol_notes), tokenizer);
       // HPD's table has all splits, IPPD's the one that is evaluated.
       const auto paper = [&](const std::map<std::string, Json>& rows, const std::string& key,
                              int decimals) {
@@ -190,6 +197,8 @@ int data_stats(const DataFlags& flags) {
                             mean(stats.fields),
                             paper(ippd, "parallelism", 2),
                             mean(stats.present),
+                            mean(stats.instruction),
+                            paper(ippd, "instruction", 2),
                             mean(stats.text),
                             paper(ippd, "context", 2),
                             mean(stats.question),
@@ -211,7 +220,8 @@ int data_stats(const DataFlags& flags) {
       "for "
       "its category); present: those with a reference.",
       "attributes/category: annotated in the split, mean over its categories.",
-      str("text, question (with its choices), asked (as it is asked, with its wording), prompt, "
+      str("instruction (with worked examples where the protocol has them), text, question (with "
+          "its choices), asked (as it is asked, with its wording), prompt, "
           "answer, value: mean ids under ",
           flags.tokenizer.empty() ? "the quickstart tokenizer" : flags.tokenizer,
           "; answer: of attributes the JSON object with the reference values, else one field's "
@@ -221,6 +231,7 @@ int data_stats(const DataFlags& flags) {
     table.notes.push_back(
         "paper: NAME: the row of a dataset that is not here; of Table 5 of the "
         "SPACE paper, prompt is the mean input and answer the mean output.");
+  table.notes.insert(table.notes.end(), protocol_notes.begin(), protocol_notes.end());
   if (samples) table.notes.push_back(kSampleNote);
   if (standins) table.notes.push_back(kStandinMark);
   std::cout << render(table, format);

@@ -53,7 +53,8 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
   row.label = arms_[arm].label;
   row.decoder = arms_[arm].decoder;
   row.options = Json::parse(dump(decoders_[arm]->options()));
-  row.form = name(form_on(work.dataset.shape, *decoders_[arm]));
+  const Form form = form_on(work.dataset.shape, *decoders_[arm]);
+  row.form = name(form);
   if (const auto baseline = baseline_of(arms_, arm, flags_.baseline))
     row.baseline = arms_[*baseline].label;
   row.dataset = dataset_row(work.dataset);
@@ -62,6 +63,8 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
     row.draft = model_row(store_, draft_->folder, draft_->model.config());
   std::vector<std::string> labels;  // blocks end where the jobs of all arms do
   for (const Arm& other : arms_) labels.push_back(other.label);
+  const Limits limits = limits_on(work.protocol, form, flags_.decode);
+  const auto shots = form == Form::value ? work.protocol.shots : std::vector<Shot>{};
   // What decides the answers and how they are measured; `differences` compares it key by key on
   // resume.
   row.config = {{"dataset", work.dataset.name},
@@ -75,7 +78,9 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
                 {"top_k", flags_.decode.top_k},
                 {"top_p", flags_.decode.top_p},
                 {"max_new_tokens", flags_.decode.max_new_tokens},
-                {"per_field", flags_.decode.per_field},
+                {"per_field", limits.per_field},
+                {"shots", shots.size()},
+                {"shots_hash", hash_of(shots)},
                 {"ignore_eos", flags_.decode.ignore_eos},
                 {"cascade", arms_[arm].cascade},
                 {"cache_blocks", flags_.cache.blocks},
@@ -95,7 +100,7 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
   row.shard = flags_.shard;
   row.commit = version().commit;
   row.build_type = version().build_type;
-  row.prompt_hash = sha256(work.prompt.content);
+  row.prompt_hash = sha256(work.protocol.prompt.content);
   row.argv = flags_.argv;
   row.environment = environment_json();
   row.experiment = ExperimentRow{flags_.name, Json{{"arms", flags_.arms},
@@ -152,10 +157,10 @@ Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan
   const auto examples = examples_of(work, plan);
   Request request;
   request.form = form_on(work.dataset.shape, *decoders_[arm]);
-  request.job = make_job(plan.key, examples, request.form, work.prompt, flags_.decode);
+  request.job = make_job(plan.key, examples, request.form, work.protocol, flags_.decode);
   request.job.seed = derive_seed(flags_.decode.seed, plan.key);
   request.pieces =
-      make_pieces(request.job, request.form, work.prompt, chat_, *checkpoint_.tokenizer);
+      make_pieces(request.job, request.form, work.protocol.prompt, chat_, *checkpoint_.tokenizer);
   request.accept_rate = oracle_.accept_rate;
   if (oracle_.kind == "recorded")
     request.oracle = recordings_[static_cast<size_t>(&work - workloads_.data())][arm].at(plan.key);

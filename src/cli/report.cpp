@@ -282,8 +282,8 @@ std::vector<FactGroup> facts_of(const std::vector<RunSummary>& runs) {
                {"build", first.build_type},
                {"seed", std::to_string(first.seed)},
                {"time (UTC)", duration(first.started_utc, first.ended_utc)}};
-  for (const char* key : {"temperature", "top_k", "top_p", "max_new_tokens", "per_field", "limit",
-                          "offset", "ignore_eos", "chat_template"})
+  for (const char* key : {"temperature", "top_k", "top_p", "max_new_tokens", "per_field", "shots",
+                          "limit", "offset", "ignore_eos", "chat_template"})
     if (first.config.contains(key)) run.facts.push_back({key, json_text(first.config[key])});
 
   std::string batch;

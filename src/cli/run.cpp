@@ -151,6 +151,10 @@ Verb run_verb() {
         app.add_option("--offset", flags->offset, "skip N of that sample's order")
             ->capture_default_str()
             ->type_name("N");
+        app.add_option("--shots", flags->shots,
+                       "worked examples of split train in prompts that ask field by field; without "
+                       "it as many as the dataset's protocol has")
+            ->type_name("N");
         app.add_flag("--unseen", flags->unseen,
                      "leave out examples whose text is also in the train split");
         app.add_option("--batch-size", flags->batch_size,

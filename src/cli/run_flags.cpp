@@ -49,6 +49,7 @@ void check(const RunFlags& flags) {
   check_at_least("--warmup", flags.warmup, 0);
   check_at_least("--runs", flags.runs, 1);
   check_at_least("--block", flags.block, 0);
+  check_at_least("--shots", flags.shots.value_or(0), 0);
   if (flags.unseen && flags.split == "train")
     throw ConfigError("--unseen leaves nothing of the train split; give another --split");
   check_at_least("--cache-blocks", flags.cache.blocks, 0);

@@ -21,6 +21,7 @@ struct RunFlags {
   std::int64_t limit = 0, offset = 0;
   CacheBudget cache;
   int batch_size = 8, warmup = 1, runs = 1, block = 0;
+  std::optional<int> shots;  ///< none: as many as the dataset's protocol has
   double fail_on_error = 0;
   bool resume = false, retry_errors = false, dry_run = false, unseen = false, matrix = false;
   bool db_is_default = true;

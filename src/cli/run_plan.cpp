@@ -1,6 +1,8 @@
 #include "src/cli/run_plan.hpp"
 #include "src/cli/record.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <iostream>
 
 #include "src/cli/project_files.hpp"
@@ -9,6 +11,43 @@
 #include "src/support/text.hpp"
 
 namespace pardec {
+
+namespace {
+
+/// Whether one of the decoders asks field by field on data of this shape.
+bool asks_alone(Shape shape, const std::vector<std::unique_ptr<Decoder>>& decoders) {
+  return std::any_of(decoders.begin(), decoders.end(), [&](const auto& decoder) {
+    return not_applicable(shape, *decoder).empty() && form_on(shape, *decoder) == Form::value;
+  });
+}
+
+/// Shows examples of split train in the prompt; they are not evaluated.
+void add_shots(Workload& work, int count, const std::function<Dataset()>& train) {
+  if (work.protocol.prompt.shot.empty())
+    throw ConfigError(str("prompt ", work.protocol.prompt.name, " has no [shot] section for the ",
+                          count, " worked examples of dataset ", work.entry->name,
+                          "; expected one, or --shots 0"));
+  try {
+    const std::vector<Example> shown = examples_shown(train(), count);
+    work.protocol.shots = make_shots(shown);
+    leave_out_seen(work.dataset.examples, shown);
+  } catch (const ConfigError& error) {
+    throw ConfigError(str("dataset ", work.entry->name, ": its prompt shows ", count,
+                          " worked examples: ", error.what(), "; --shots gives another number"));
+  }
+}
+
+/// What the dataset's protocol says of fields that are asked one by one.
+std::string protocol_note(const RunFlags& flags, const Workload& work) {
+  const Limits limits = limits_on(work.protocol, Form::value, flags.decode);
+  const bool own = !flags.decode.per_field && work.protocol.answer_ids > 0;
+  return str(work.dataset.name, ", asked field by field: answers of at most ", limits.per_field,
+             limits.per_field == 1 ? " id" : " ids",
+             own ? " (the dataset's limit; --per-field gives another), " : ", ",
+             work.protocol.shots.size(), " worked examples in the prompt");
+}
+
+}  // namespace
 
 std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Arm>& arms,
                                      const std::vector<std::unique_ptr<Decoder>>& decoders) {
@@ -31,12 +70,16 @@ std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Ar
                             " has open prompts; leave it out, or force what a run chose with ",
                             "--oracle recorded:RUN"));
     if (flags.unseen) work.seen = leave_out_seen(work.dataset.examples, load("train").examples);
+    work.protocol.answer_ids = entry.answer_ids;
+    work.protocol.prompt = choose_prompt(flags.decode.prompt_file, prompt_name(entry, work.dataset),
+                                         flags.model.model);
+    if (const int shots = flags.shots.value_or(entry.shots);
+        shots > 0 && asks_alone(work.dataset.shape, decoders))
+      add_shots(work, shots, [&] { return load("train"); });
     work.examples = select(work.dataset.examples, flags.limit, flags.offset, flags.decode.seed);
     if (work.examples.empty())
       throw ConfigError(str("dataset ", name, ": --offset ", flags.offset, " leaves none of its ",
                             work.dataset.examples.size(), " examples"));
-    work.prompt = choose_prompt(flags.decode.prompt_file, prompt_name(entry, work.dataset),
-                                flags.model.model);
     std::vector<int> stacks, batches;
     for (size_t a = 0; a < arms.size(); ++a) {
       work.not_applicable.push_back(not_applicable(work.dataset.shape, *decoders[a]));
@@ -100,6 +143,8 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
         table.notes.push_back(
             str("n/a: ", work.dataset.name, ", ", arms[a].label, ": it ", work.not_applicable[a]));
     }
+  for (const auto& work : workloads)
+    if (asks_alone(work.dataset.shape, decoders)) table.notes.push_back(protocol_note(flags, work));
   for (const auto& work : workloads)
     if (flags.unseen)
       table.notes.push_back(str(work.dataset.name, ": ", work.seen, " examples of ",

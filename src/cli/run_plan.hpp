@@ -17,7 +17,7 @@ struct Workload {
   Dataset dataset;
   std::int64_t seen = 0;          // left out by --unseen
   std::vector<Example> examples;  // selected
-  PromptFile prompt;
+  Protocol protocol;
   std::vector<BlockPlan> blocks;
   std::vector<std::string> not_applicable;  // [arm] why it does not run here; empty: it does
 

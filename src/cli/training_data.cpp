@@ -59,7 +59,7 @@ std::vector<TrainingSample> TitleSource::samples(const std::vector<Example>& exa
             members.begin() + static_cast<std::ptrdiff_t>(std::min(at + stack, members.size())));
         TrainingExample example;
         example.job =
-            make_job(together.front()->id, together, format->form(), parts_.prompt, flags);
+            make_job(together.front()->id, together, format->form(), {parts_.prompt, {}, 0}, flags);
         example.pieces = make_pieces(example.job, format->form(), parts_.prompt, chat, tokenizer_);
         example.references = references_of(together);
         example.seed = derive_seed(seed, example.job.id);

@@ -43,8 +43,9 @@ void DecodeFlags::add_to(CLI::App& app) {
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--per-field", per_field,
-                 "ids chosen for one field at most, where fields are answered one by one")
-      ->capture_default_str()
+                 str("ids chosen for one field at most, where fields are answered one by one; "
+                     "without it the dataset's limit (run --dry-run shows it), else ",
+                     Limits{}.per_field))
       ->type_name("N");
   app.add_flag("--ignore-eos", ignore_eos, "go on after the end of sequence, up to the limit");
   app.add_option("--chat-template", chat_template,
@@ -71,7 +72,8 @@ Sampling DecodeFlags::sampling() const {
     throw ConfigError(str("--top-p is ", top_p, ", expected above 0 and at most 1"));
   if (max_new_tokens < 1)
     throw ConfigError(str("--max-new-tokens is ", max_new_tokens, ", expected at least 1"));
-  if (per_field < 1) throw ConfigError(str("--per-field is ", per_field, ", expected at least 1"));
+  if (per_field.value_or(1) < 1)
+    throw ConfigError(str("--per-field is ", *per_field, ", expected at least 1"));
   return sampling;
 }
 
@@ -218,9 +220,10 @@ std::optional<Checkpoint> load_draft(const ModelFlags& flags, const Checkpoint& 
 }
 
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
-             const PromptFile& prompt, const DecodeFlags& flags) {
+             const Protocol& protocol, const DecodeFlags& flags) {
   Job job;
   job.id = id;
+  if (form == Form::value) job.shots = protocol.shots;
   for (const Example* example : examples) {
     Context context{example->id, example->category, example->text, {}};
     for (const auto& field : example->fields)
@@ -228,11 +231,15 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
     job.contexts.push_back(std::move(context));
   }
   job.conversation = examples.size() == 1 && examples.front()->conversation;
-  job.instruction = instruction_for(prompt, job.contexts, form);
-  job.limits = flags.limits();
+  job.instruction = instruction_for(protocol.prompt, job.contexts, form);
+  job.limits = limits_on(protocol, form, flags);
   job.sampling = flags.sampling();
   job.seed = flags.seed;
   return job;
+}
+
+Limits limits_on(const Protocol& protocol, Form form, const DecodeFlags& flags) {
+  return flags.limits(form == Form::value ? protocol.answer_ids : 0);
 }
 
 Form form_on(Shape shape, const Decoder& decoder) {

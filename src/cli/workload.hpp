@@ -7,6 +7,7 @@
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
 #include "src/cli/arms.hpp"
+#include "src/cli/protocol.hpp"
 #include "src/prompt/prompt_file.hpp"
 #include "src/support/json.hpp"
 
@@ -26,13 +27,17 @@ struct ModelFlags {
 /// How answers are made: the flags that `run` and `generate` share.
 struct DecodeFlags {
   double temperature = 0, top_p = 1;
-  int top_k = 0, max_new_tokens = 512, per_field = 64;
+  int top_k = 0, max_new_tokens = Limits{}.max_new_tokens;
+  std::optional<int> per_field;  ///< none: what is asked says
   std::uint64_t seed = 1;
   bool ignore_eos = false;
   std::string chat_template = "auto", prompt_file;
   std::vector<std::string> chat_set;
   void add_to(CLI::App& app);
-  Limits limits() const { return {max_new_tokens, per_field}; }
+  /// `answer_ids`: a field's limit where the flags give none; 0: as elsewhere.
+  Limits limits(int answer_ids = 0) const {
+    return {max_new_tokens, per_field.value_or(answer_ids > 0 ? answer_ids : Limits{}.per_field)};
+  }
   /// ConfigError for values that make no distribution.
   Sampling sampling() const;
 };
@@ -90,7 +95,9 @@ inline constexpr const char* kSynthesisNote = "pardec_synthesis.json";
 
 /// A job over the examples of one stack, asked for in `form`.
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
-             const PromptFile& prompt, const DecodeFlags& flags);
+             const Protocol& protocol, const DecodeFlags& flags);
+/// What `flags` allow an answer that is asked for in `form`.
+Limits limits_on(const Protocol& protocol, Form form, const DecodeFlags& flags);
 
 /// The form in which `decoder` is asked on data of this shape: its own, or freely on open prompts.
 Form form_on(Shape shape, const Decoder& decoder);

@@ -67,11 +67,10 @@ Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const Chat
              prompt.name + ": [context]");
     texts.contexts.push_back(text.empty() ? text : text + "\n");
     const auto worded = [&](const std::string& wording, const Field& field, const char* section) {
-      std::string choices;
-      for (size_t i = 0; i < field.choices.size(); ++i)
-        choices += str("\n", static_cast<char>('A' + i), ". ", field.choices[i]);
       return fill(wording,
-                  {{"name", field.name}, {"question", field.question}, {"choices", choices}},
+                  {{"name", field.name},
+                   {"question", field.question},
+                   {"choices", lettered(field.choices)}},
                   str(prompt.name, ": ", section));
     };
     if (form == Form::json) {

@@ -80,6 +80,13 @@ std::string fill(std::string_view wording, const std::map<std::string, std::stri
   return out;
 }
 
+std::string lettered(const std::vector<std::string>& choices) {
+  std::string text;
+  for (size_t i = 0; i < choices.size(); ++i)
+    text += str("\n", static_cast<char>('A' + i), ". ", choices[i]);
+  return text;
+}
+
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form) {
   std::vector<std::string> fields;

@@ -33,6 +33,9 @@ PromptFile parse_prompt_file(std::string content, const std::string& name);
 std::string fill(std::string_view wording, const std::map<std::string, std::string>& slots,
                  const std::string& where);
 
+/// Choices as prompts show them: each on a new line behind its letter.
+std::string lettered(const std::vector<std::string>& choices);
+
 /// The instruction for contexts that share category and fields. One prompt shows all of them in
 /// json form, one of them in the others, which {context_count} says.
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
