@@ -1,6 +1,7 @@
 #include "datasets/standin.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -61,11 +62,17 @@ class Writer {
     stop_ = std::max<std::int64_t>(1, count("a.") - count("a"));
   }
 
-  /// Words of `ids` ids in all, at least one; sentences end in a full stop where there are several.
-  /// `behind`: the text stands behind a space.
-  Words text(std::int64_t ids, bool sentences, bool behind = false) {
+  /// What a text is for. Words have several ids, so that a text may miss its length by some; the
+  /// next one of its kind makes up for them.
+  enum class Kind { prose, line, answer };
+
+  /// Words of about `ids` ids in all, at least one. Prose: sentences end in a full stop where there
+  /// are several. An answer stands behind a space.
+  Words text(std::int64_t ids, Kind kind) {
+    const bool sentences = kind == Kind::prose, behind = kind == Kind::answer;
     Words out;
-    std::int64_t left = ids;
+    std::int64_t& left = left_[static_cast<std::size_t>(kind)];
+    left += ids;
     while (left >= shortest_.ids || out.words.empty()) {
       Word word = pick(left);
       if (out.words.empty() && !behind) word.ids = count_(word.text);
@@ -78,8 +85,9 @@ class Writer {
     }
     return out;
   }
-  std::string line(std::int64_t ids) { return text(ids, false).text(); }
-  std::string answer(std::int64_t ids) { return text(ids, false, true).text(); }
+  std::string prose(std::int64_t ids) { return text(ids, Kind::prose).text(); }
+  std::string line(std::int64_t ids) { return text(ids, Kind::line).text(); }
+  std::string answer(std::int64_t ids) { return text(ids, Kind::answer).text(); }
 
   std::uint64_t below(std::uint64_t bound) { return rng_.below(bound); }
 
@@ -113,6 +121,7 @@ class Writer {
   std::vector<Word> words_;
   Word shortest_;
   std::int64_t stop_;
+  std::array<std::int64_t, 3> left_{};  ///< ids that texts of each kind lack so far
 };
 
 /// One text with the lengths of its questions and answers.
@@ -151,24 +160,29 @@ Choices choices_of(std::int64_t ids, int choices, Writer& writer) {
   return made;
 }
 
-void write_narrativeqa(const fs::path& folder, const std::vector<Plan>& plans, Writer& writer) {
+/// The three files of NarrativeQA: `plans` are split test, `shown` split train.
+void write_narrativeqa(const fs::path& folder, const std::vector<Plan>& plans,
+                       const std::vector<Plan>& shown, Writer& writer) {
   std::string documents = "document_id,set,kind\n",
               summaries = "document_id,set,summary,summary_tokenized\n",
               questions =
                   "document_id,set,question,answer1,answer2,question_tokenized,"
                   "answer1_tokenized,answer2_tokenized\n";
-  for (std::size_t c = 0; c < plans.size(); ++c) {
-    documents += str("standin-", c, ",test,", c % 2 ? "movie" : "gutenberg", "\n");
-    const std::string text = writer.text(plans[c].context, true).text();
-    summaries += str("standin-", c, ",test,\"", text, "\",\"", text, "\"\n");
-    for (std::size_t q = 0; q < plans[c].questions.size(); ++q) {
-      const std::string question = writer.line(plans[c].questions[q]),
-                        answer = writer.answer(plans[c].answers[q]),
-                        other = writer.answer(plans[c].answers[q]);
-      questions += str("standin-", c, ",test,", question, ",", answer, ",", other, ",", question,
-                       ",", answer, ",", other, "\n");
+  int number = 0;
+  for (const auto& [split, made] : {std::pair{"test", &plans}, std::pair{"train", &shown}})
+    for (const Plan& one : *made) {
+      const std::string id = str("standin-", number, ",", split, ",");
+      documents += str(id, number++ % 2 ? "movie" : "gutenberg", "\n");
+      const std::string text = writer.prose(one.context);
+      summaries += str(id, "\"", text, "\",\"", text, "\"\n");
+      for (std::size_t q = 0; q < one.questions.size(); ++q) {
+        const std::string question = writer.line(one.questions[q]),
+                          answer = writer.answer(one.answers[q]),
+                          other = writer.answer(one.answers[q]);
+        questions += str(id, question, ",", answer, ",", other, ",", question, ",", answer, ",",
+                         other, "\n");
+      }
     }
-  }
   write_file(folder / "documents.csv", documents);
   write_file(folder / "summaries.csv", summaries);
   write_file(folder / "qaps.csv", questions);
@@ -199,7 +213,7 @@ void write_squad(const fs::path& folder, const std::vector<Plan>& plans, Writer&
   std::int64_t number = 0;
   double owed = 0;
   for (const Plan& made : plans) {
-    const Words text = writer.text(made.context, true);
+    const Words text = writer.text(made.context, Writer::Kind::prose);
     OrderedJson qas = OrderedJson::array();
     for (std::size_t q = 0; q < made.questions.size(); ++q, ++number) {
       OrderedJson answers = OrderedJson::array();
@@ -240,7 +254,7 @@ void write_race(const fs::path& folder, const std::vector<Plan>& plans, Writer& 
                OrderedJson({{"answers", answers},
                             {"options", options},
                             {"questions", questions},
-                            {"article", writer.text(plans[c].context, true).text()},
+                            {"article", writer.prose(plans[c].context)},
                             {"id", str(level, c, ".txt")}})
                    .dump());
   }
@@ -254,7 +268,7 @@ void write_longhealth(const fs::path& folder, const std::vector<Plan>& plans, Wr
     OrderedJson texts, questions = OrderedJson::array();
     for (std::int64_t left = plans[c].context; left > heading;) {
       const std::int64_t ids = std::min(kDocument, left) - heading;
-      texts[str("text_", texts.size())] = writer.text(ids, true).text();
+      texts[str("text_", texts.size())] = writer.prose(ids);
       left -= ids + heading;
     }
     for (std::size_t q = 0; q < plans[c].questions.size(); ++q) {
@@ -286,7 +300,7 @@ void write_amazon_reviews(const fs::path& folder, const std::vector<Plan>& plans
         const std::string line =
             OrderedJson({{"title", writer.line(ids / 8)},
                          {"features", {writer.line(ids / 8), writer.line(ids / 8)}},
-                         {"description", {writer.text(ids - 3 * (ids / 8), true).text()}},
+                         {"description", {writer.prose(ids - 3 * (ids / 8))}},
                          {"parent_asin", str("STANDIN", p)}})
                 .dump() +
             "\n";
@@ -311,7 +325,11 @@ void write_standin(std::string_view dataset, const fs::path& folder, const Stand
       dataset == "amazon-reviews"
           ? plan({lengths.examples, 0.1, lengths.context, 1, 1}, writer)  // no questions of its own
           : plan(lengths, writer);
-  if (dataset == "narrativeqa") write_narrativeqa(folder, plans, writer);
+  if (dataset == "narrativeqa")
+    write_narrativeqa(
+        folder, plans,
+        plan({lengths.shots, 1, lengths.shot_context, lengths.question, lengths.answer}, writer),
+        writer);
   if (dataset == "squad") write_squad(folder, plans, writer, count, lengths.answer);
   if (dataset == "race") write_race(folder, plans, writer);
   if (dataset == "longhealth") write_longhealth(folder, plans, writer, count);

@@ -14,6 +14,9 @@ struct StandinLengths {
   double context = 0;   ///< ids of its text
   double question = 0;  ///< ids of a question, its choices included
   double answer = 0;    ///< ids of a right answer, without an end of sequence; of choices: 1
+  /// Examples of split train, for the worked examples of the prompt, and ids of the text of each.
+  std::int64_t shots = 0;
+  double shot_context = 0;
 };
 
 /// Ids of a text that stands behind others.

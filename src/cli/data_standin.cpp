@@ -5,6 +5,9 @@
 #include "datasets/standin.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/data.hpp"
+#include "src/cli/project_files.hpp"
+#include "src/prompt/chat_template.hpp"
+#include "src/prompt/pieces.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -18,7 +21,23 @@ namespace fs = std::filesystem;
 /// Ids of a product's text: the HPD paper does not say how many, so this is a choice of ours.
 constexpr double kProductText = 250;
 
-StandinLengths published_lengths(const std::string& dataset) {
+/// Makes the worked examples so long that the instruction with them has the published length.
+void set_shots(StandinLengths& lengths, const DatasetEntry& entry, double instruction,
+               const Tokenizer& tokenizer) {
+  lengths.shots = entry.shots;
+  if (entry.shots == 0) return;
+  const PromptFile prompt = load_prompt(std::string(entry.prompt));
+  Job job;
+  job.contexts.push_back({"", "", "", {{"", "", {}}}});
+  job.instruction = instruction_for(prompt, job.contexts, Form::value);
+  job.shots.resize(static_cast<std::size_t>(entry.shots));
+  const auto empty =
+      make_pieces(job, Form::value, prompt, find_chat_template("plain"), tokenizer).prefix.size();
+  lengths.shot_context =
+      (instruction - static_cast<double>(empty)) / entry.shots - lengths.question - lengths.answer;
+}
+
+StandinLengths published_lengths(const std::string& dataset, const Tokenizer& tokenizer) {
   if (dataset == "amazon-reviews") {
     const Json row = published_rows("hpd/table2.json").at(dataset);
     return {row.at("test").get<std::int64_t>(), row.at("attributes_per_category").get<double>(),
@@ -26,9 +45,12 @@ StandinLengths published_lengths(const std::string& dataset) {
   }
   const Json row = published_rows("ippd/table1.json").at(dataset);
   const double answer = row.at("answer").get<double>();
-  return {row.at("contexts").get<std::int64_t>(), row.at("parallelism").get<double>(),
-          row.at("context").get<double>(), row.at("question").get<double>(),
-          answer > 1 ? answer - 1 : 1};  // longer ones are published with their end of sequence
+  StandinLengths lengths{
+      row.at("contexts").get<std::int64_t>(), row.at("parallelism").get<double>(),
+      row.at("context").get<double>(), row.at("question").get<double>(),
+      answer > 1 ? answer - 1 : 1};  // longer ones are published with their end of sequence
+  set_shots(lengths, find_dataset(dataset), row.at("instruction").get<double>(), tokenizer);
+  return lengths;
 }
 
 }  // namespace
@@ -58,7 +80,7 @@ int standin_data(const DataFlags& flags) {
   table.title = "Stand-ins";
   table.columns = {{"dataset"}, {"examples", Align::right}, {"folder"}};
   for (const auto& name : flags.datasets) {
-    StandinLengths lengths = published_lengths(name);
+    StandinLengths lengths = published_lengths(name, tokenizer);
     if (flags.examples > 0) lengths.examples = flags.examples;
     const fs::path folder = fs::path(flags.data_root) / find_dataset(name).folders.front();
     const fs::path made = folder.string() + ".part";

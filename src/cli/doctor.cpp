@@ -117,7 +117,9 @@ int doctor(const DoctorFlags& flags) {
     checks.add("dataset " + std::string(entry.name), [&] {
       const Dataset dataset = load_dataset(entry, root, "", project_file("datasets/samples"));
       return str(dataset.examples.size(), " ", entry.unit,
-                 dataset.sample ? " (own sample; --data-root names the real ones)" : "");
+                 dataset.sample    ? " (own sample; --data-root names the real ones)"
+                 : dataset.standin ? " (stand-in: generated words of the published lengths)"
+                                   : "");
     });
   }
   add_decoders(checks, flags.model);

@@ -84,6 +84,13 @@ def statistics(check, pardec):
     check(round(real["race", "test"]["parallelism"], 2) == real["race", "test"]["parallelism_published"] == 3.51, "RACE: questions a passage")
 
 
+def check_lengths(check, dataset, row, means=("parallelism", "text_tokens", "question_tokens", "answer_tokens")):
+    """Of a stand-in: the published means."""
+    for mean in means:
+        published = row.get(f"{mean}_published")
+        check(published is None or abs(row[mean] / published - 1) < 0.02, f"{dataset} {mean}: {row[mean]}, published {published}")
+
+
 def standins(check, pardec):
     """data standin: files of the published form and lengths, which every table calls so."""
     if not (DATA / "tokenizers/qwen").is_dir():
@@ -93,17 +100,24 @@ def standins(check, pardec):
     pardec.good("data", "standin", "narrativeqa", "longhealth", "--data-root", "standin", *qwen)
     pardec.good("data", "standin", "squad", "race", "--data-root", "standin", "--examples", 150, *qwen)
     pardec.good("data", "standin", "amazon-reviews", "--data-root", "standin", "--examples", 40, *qwen)
-    stats = {r["dataset"]: r for r in rows(pardec.good("data", "stats", "--data-root", "standin", "--format", "json", *qwen))}
+    stats = {r["dataset"]: r for r in rows(pardec.good("data", "stats", "--data-root", "standin", "--format", "json", *qwen)) if r["split"] != "train"}
     check(set(stats) == {f"{d} (stand-in)" for d in ("narrativeqa", "longhealth", "squad", "race", "amazon-reviews")}, f"stand-ins: {list(stats)}")
     for dataset, row in stats.items():
-        for mean in ("parallelism", "text_tokens", "question_tokens", "answer_tokens"):
-            published = row.get(f"{mean}_published")
-            check(published is None or abs(row[mean] / published - 1) < 0.03, f"{dataset} {mean}: {row[mean]}, published {published}")
+        check_lengths(check, dataset, row)
         check("amazon" in dataset or row["text_tokens_published"] > 0, f"{dataset}: a published row stands beside it")
     check(stats["narrativeqa (stand-in)"]["examples"] == 355 and stats["longhealth (stand-in)"]["examples"] == 20, "as many as published")
     check(stats["amazon-reviews (stand-in)"]["parallelism"] == 16, f"attributes: {stats['amazon-reviews (stand-in)']}")
     check(0.4 < stats["squad (stand-in)"]["absent"] / stats["squad (stand-in)"]["fields"] < 0.6, "half of SQuAD's questions have no answer")
     check(pardec("data", "check", "--data-root", "standin").returncode == 0, "stand-ins have no fault")
+    shown = stats["narrativeqa (stand-in)"]
+    check(abs(shown["instruction_tokens"] / shown["instruction_tokens_published"] - 1) < 0.02, f"five worked examples of the published length: {shown}")
+    pardec.good("data", "standin", "narrativeqa", "squad", "race", "longhealth", "--data-root", "quickstart", "--examples", 150)  # several ids a word
+    for row in rows(pardec.good("data", "stats", "--data-root", "quickstart", "--format", "json")):
+        if row["split"] != "train":
+            letters = row["answer_tokens_published"] == 1  # it has two ids for a letter behind a space
+            check_lengths(check, row["dataset"], row, ("parallelism", "text_tokens", "question_tokens", *([] if letters else ["answer_tokens"])))
+    said = {r["check"]: r["detail"] for r in rows(pardec.good("doctor", "--data-root", "standin", "--format", "json"))}
+    check("stand-in" in said["dataset race"] and "sample" not in said["dataset race"], f"doctor says stand-in: {said}")
     again = pardec.good("data", "standin", "narrativeqa", "--data-root", "again", "--seed", 1, *qwen) and (pardec.folder / "again/narrativeqa/qaps.csv").read_bytes()
     check(again == (pardec.folder / "standin/narrativeqa/qaps.csv").read_bytes(), "the same seed gives the same words")
     pardec.good("data", "standin", "narrativeqa", "--data-root", "other", "--seed", 2, *qwen)
