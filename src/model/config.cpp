@@ -22,12 +22,14 @@ struct FamilyEntry {
   int kv_heads;  // 0: heads
   int max_position;
   double rms_norm_eps;
+  // 0: none. Of llama and mistral it would be 2, which is any token under tokenizers not theirs.
+  Token eos = 0;
 };
 constexpr FamilyEntry kFamilies[] = {
     {Family::llama, "llama", "LlamaForCausalLM", 0, 0, 2048, 1e-6},
     {Family::mistral, "mistral", "MistralForCausalLM", 0, 8, 131072, 1e-6},
-    {Family::olmo2, "olmo2", "Olmo2ForCausalLM", 0, 0, 2048, 1e-5},
-    {Family::phi3, "phi3", "Phi3ForCausalLM", 0, 0, 4096, 1e-5},
+    {Family::olmo2, "olmo2", "Olmo2ForCausalLM", 0, 0, 2048, 1e-5, 50279},
+    {Family::phi3, "phi3", "Phi3ForCausalLM", 0, 0, 4096, 1e-5, 32000},
     {Family::qwen2, "qwen2", "Qwen2ForCausalLM", 0, 0, 32768, 1e-6},
     {Family::qwen3, "qwen3", "Qwen3ForCausalLM", 128, 0, 32768, 1e-6},
 };
@@ -240,6 +242,8 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
     config.rope =
         read_rope(read, where, config.head_dim, config.max_position, config.family == Family::phi3);
     read_window(json, read, where, config);
+    if (family.eos > 0 && family.eos < config.vocab_size && !json.contains("eos_token_id"))
+      config.eos = {family.eos};
     read_special_ids(json, where, config);
     return config;
   } catch (const ConfigError& error) {

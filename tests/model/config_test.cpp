@@ -212,6 +212,19 @@ TEST_CASE("generation_config.json has the last word on the ids that end an answe
                     Catch::Contains("config.json: line 2: is not valid JSON"));
 }
 
+TEST_CASE("Phi-3 and OLMo-2 have an end of sequence where config.json names none") {
+  for (const auto& [type, name, id] : {std::tuple{"phi3", "Phi3ForCausalLM", 32000},
+                                       std::tuple{"olmo2", "Olmo2ForCausalLM", 50279}}) {
+    const Json silent = with(family(type, name), {{"vocab_size", id + 1}});
+    CAPTURE(type);
+    CHECK(parse_model_config(silent, "config.json").eos == std::vector<Token>{id});
+    CHECK(parse_model_config(with(silent, {{"eos_token_id", 5}}), "config.json").eos ==
+          std::vector<Token>{5});
+    CHECK(parse_model_config(with(silent, {{"eos_token_id", nullptr}}), "config.json").eos.empty());
+    CHECK(parse_model_config(with(silent, {{"vocab_size", id}}), "config.json").eos.empty());
+  }
+}
+
 TEST_CASE("a folder that is no checkpoint says what is missing") {
   const test::TemporaryFolder folder;
   CHECK_THROWS_WITH(
