@@ -7,12 +7,12 @@
 
 #include "metrics/roofline.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/network_size.hpp"
 #include "src/cli/project_files.hpp"
 #include "src/cli/traces.hpp"
 #include "src/cli/workload.hpp"
 #include "src/model/device.hpp"
 #include "src/model/machine.hpp"
-#include "src/model/parameters.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -99,20 +99,10 @@ ArmWork work_of(const std::vector<const Trace*>& traces, int batch_size) {
 
 NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype) {
   std::error_code ignored;
-  const ModelConfig config = std::filesystem::is_regular_file(model, ignored)
-                                 ? parse_model_config(read_json(model), model.string())
-                                 : read_model_config(model);
-  const double hidden = config.hidden_size, layers = config.layers,
-               head = hidden * config.vocab_size,
-               outside = config.tied_head ? head : 2 * head;  // embedding and head
-  return {.layer_weights = static_cast<double>(parameter_count(config)) - outside,
-          .head_weights = head,
-          .hidden = hidden,
-          .cached_per_row = 2 * layers * config.kv_heads * config.head_dim,
-          .attention_flops = 4 * layers * config.heads * config.head_dim,
-          .bytes_per_value = dtype == Dtype::bf16   ? 2.0
-                             : dtype == Dtype::fp32 ? 4.0
-                                                    : 8.0};
+  return network_size(std::filesystem::is_regular_file(model, ignored)
+                          ? parse_model_config(read_json(model), model.string())
+                          : read_model_config(model),
+                      dtype);
 }
 
 /// `here` is measured; else hardware/NAME.json of the project, or a file of that form.
