@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "src/engine/living_rows.hpp"
 #include "src/engine/prefix_cache.hpp"
 #include "src/model/mask.hpp"
 #include "src/support/error.hpp"
@@ -74,7 +75,7 @@ struct Sequence::State {
   int next_step() const { return first_step + static_cast<int>(counters.forwards); }
   void close_forward();
   void account(const std::vector<Engine::Waiting*>& branches, std::int64_t now);
-  void account(const Step& step);
+  void account(const Step& step, const LivingRows& living);
   void note_predictions(const Step& step, const StepResult& result);
   /// Books a pass of a draft network, or one with sublayers skipped.
   void account_draft(int rows, std::int64_t ns) {
@@ -229,8 +230,9 @@ void Sequence::State::close_forward() {
 
 /// Books a whole pass that ended at `now`: the rows of the branches' steps, and what was read.
 void Sequence::State::account(const std::vector<Engine::Waiting*>& branches, std::int64_t now) {
+  const LivingRows living(cache.slots(), segments);
   for (const Engine::Waiting* branch : branches) {
-    account(branch->step);
+    account(branch->step, living);
     note_predictions(branch->step, branch->result);
   }
   if (counters.forwards++ == 0) counters.prefill_ns = now - opened_ns;
@@ -240,7 +242,7 @@ void Sequence::State::account(const std::vector<Engine::Waiting*>& branches, std
 }
 
 /// Books the rows of one branch's step, which have just been fed.
-void Sequence::State::account(const Step& step) {
+void Sequence::State::account(const Step& step, const LivingRows& living) {
   counters.fed += step.size();
   tokens.insert(tokens.end(), step.tokens.begin(), step.tokens.end());
   for (const Origin origin : step.origins) {
@@ -251,11 +253,10 @@ void Sequence::State::account(const Step& step) {
   for (int i = 0; i < step.size(); ++i) {
     const auto& label = step.labels[static_cast<size_t>(i)];
     std::vector<int> seen;
-    for (const auto& slot : cache.slots()) {
-      if (!slot.alive || !visible(label, slot.label, segments)) continue;
+    living.seen_by(label, [&](const KvCache::Slot& slot) {
       ++counters.attended;
       if (trace) seen.push_back(slot.row);
-    }
+    });
     if (!trace) continue;
     const int from = step.from[static_cast<size_t>(i)];
     trace->tokens.push_back(step.tokens[static_cast<size_t>(i)]);

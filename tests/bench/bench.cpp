@@ -1,5 +1,5 @@
 // What the engine costs on a checkpoint: forward passes over 1..128 new tokens, prefill, AR
-// decoding, and the share of the time that is not spent in the network.
+// decoding, steps of many branches, and the share of the time that is not spent in the network.
 //
 //   build/release/tests/bench/pardec_bench [--model DIR] [--dtype fp32|bf16] [--threads N] [flags
 //   of google-benchmark]
@@ -29,6 +29,7 @@ namespace {
 constexpr int kContext = 256;  // rows in the cache before anything is measured
 constexpr int kAnswer = 64;    // tokens of an AR answer
 constexpr int kPrompt = 512;   // tokens of a prefill
+constexpr int kDeep = 8;       // tokens that a branch gets
 
 Tokens some_tokens(int count, const ModelConfig& config) {
   Tokens tokens;
@@ -96,6 +97,18 @@ Task<void> answer(Engine& engine) {
   }
 }
 
+/// Where the time of `wall_ns` went.
+void add_shares(benchmark::State& state, const Profile& profile, std::int64_t wall_ns) {
+  const auto share = [&](std::int64_t ns) {
+    return 100.0 * static_cast<double>(ns) / static_cast<double>(wall_ns);
+  };
+  state.counters["linear_%"] = share(profile.linear_ns);
+  state.counters["attention_%"] = share(profile.attention_ns);
+  state.counters["rows_%"] = share(profile.rows_ns);
+  state.counters["logits_%"] = share(profile.logits_ns);
+  state.counters["rest_%"] = share(wall_ns - profile.sum());
+}
+
 /// Whole AR answers through the engine, `range(0)` at a time.
 void ar(benchmark::State& state, Model& model) {
   const auto live = static_cast<int>(state.range(0));
@@ -112,20 +125,61 @@ void ar(benchmark::State& state, Model& model) {
     decode_ns += clock.now_ns() - begin;
   }
   model.set_profile(nullptr);
-  const auto share = [&](std::int64_t ns) {
-    return 100.0 * static_cast<double>(ns) / static_cast<double>(decode_ns);
-  };
-  if (profile.sum() > 0) {
-    state.counters["linear_%"] = share(profile.linear_ns);
-    state.counters["attention_%"] = share(profile.attention_ns);
-    state.counters["rows_%"] = share(profile.rows_ns);
-    state.counters["logits_%"] = share(profile.logits_ns);
-    state.counters["rest_%"] = share(decode_ns - profile.sum());
-  }
+  if (profile.sum() > 0) add_shares(state, profile, decode_ns);
   state.counters["tokens/s"] =
       benchmark::Counter(kAnswer * live, benchmark::Counter::kIsIterationInvariantRate);
   state.counters["outside_%"] =
       100.0 * (1.0 - static_cast<double>(engine.model_ns()) / static_cast<double>(decode_ns));
+}
+
+/// One branch of a sequence: a segment that sees the prompt and itself.
+Task<Token> branch(Sequence& sequence, Token token) {
+  const int segment = sequence.add_segment({0});
+  for (int i = 0; i < kDeep; ++i) {
+    Step step;
+    step.add(token, {.position = kContext + i, .order = kContext + i, .segment = segment},
+             Origin::chosen);
+    step.want(0);
+    const StepResult seen = co_await sequence.forward(std::move(step));
+    token = seen.outputs[0].best;
+  }
+  co_return token;
+}
+
+/// `live` branches behind a prompt of kContext tokens; `begin_ns`: when that is fed.
+Task<void> branches_of_one(Engine& engine, int live, std::int64_t& begin_ns) {
+  Sequence sequence = engine.open("bench", "branches");
+  Step prompt = prompt_step(some_tokens(kContext, engine.model().config()), 0);
+  co_await sequence.forward(std::move(prompt));
+  begin_ns = engine.clock().now_ns();
+  std::vector<Task<Token>> tasks;
+  for (int i = 0; i < live; ++i) tasks.push_back(branch(sequence, 16 + i));
+  co_await all(std::move(tasks));
+}
+
+/// Steps in which each of `range(0)` live branches of one sequence gets a token, kDeep of them.
+/// Time: of one such step, all that the engine does included.
+void branches(benchmark::State& state, Model& model) {
+  const auto live = static_cast<int>(state.range(0));
+  const SteadyClock clock;
+  Engine engine(model, clock);
+  Profile profile;
+  std::int64_t profiled_ns = 0;
+  for (auto _ : state) {
+    std::int64_t begin_ns = 0;
+    const std::int64_t prompt_ns = clock.now_ns();
+    if (model.options().dtype == Dtype::bf16) model.set_profile(&profile);
+    engine.run(
+        1, 1, [&](int) { return branches_of_one(engine, live, begin_ns); },
+        [](int, Task<void>& task) { task.result(); });
+    const std::int64_t end_ns = clock.now_ns();
+    profiled_ns += end_ns - prompt_ns;
+    state.SetIterationTime(static_cast<double>(end_ns - begin_ns) * 1e-9 / kDeep);
+  }
+  model.set_profile(nullptr);
+  if (profile.sum() > 0) add_shares(state, profile, profiled_ns);
+  state.counters["tokens/s"] =
+      benchmark::Counter(live, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 /// Adds up the values of a piece of memory, on all threads.
@@ -175,15 +229,7 @@ void roofline(benchmark::State& state, Model& model) {
   std::sort(ratios.begin(), ratios.end());
   state.counters["read_GB/s"] = static_cast<double>(model.weight_bytes()) / best;
   state.counters["of_roofline"] = ratios[ratios.size() / 2];
-  if (profile.sum() > 0) {
-    const auto share = [&](std::int64_t ns) {
-      return 100.0 * static_cast<double>(ns) / static_cast<double>(steps_ns);
-    };
-    state.counters["linear_%"] = share(profile.linear_ns);
-    state.counters["attention_%"] = share(profile.attention_ns);
-    state.counters["rows_%"] = share(profile.rows_ns);
-    state.counters["logits_%"] = share(profile.logits_ns);
-  }
+  if (profile.sum() > 0) add_shares(state, profile, steps_ns);
 }
 
 /// Takes `--name VALUE` out of the arguments.
@@ -222,7 +268,15 @@ int run(int argc, char** argv) {
   add("roofline", roofline);
   add("prefill_512", prefill);
   auto* answers = add("ar", ar)->ArgName("live");
-  for (const int live : {1, 8, 32}) answers->Arg(live);
+  for (const int live : {1, 8, 16, 32}) answers->Arg(live);
+  const std::string of_branches = "branches" + kind;
+  benchmark::RegisterBenchmark(of_branches.c_str(),
+                               [&model](benchmark::State& state) { branches(state, model); })
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->ArgName("live")
+      ->Arg(100)
+      ->Arg(1000);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

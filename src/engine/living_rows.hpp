@@ -1,0 +1,48 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "src/model/kv_cache.hpp"
+#include "src/model/visibility.hpp"
+
+namespace pardec {
+
+/// A sequence's alive rows by segment, so that a row of one of a thousand branches is not held
+/// against the rows of the others.
+class LivingRows {
+ public:
+  LivingRows(std::span<const KvCache::Slot> slots, const Segments& segments) : segments_(segments) {
+    const auto count = static_cast<size_t>(segments.count());
+    begin_.resize(count + 1);
+    for (const KvCache::Slot& slot : slots)
+      if (slot.alive) ++begin_[static_cast<size_t>(slot.label.segment) + 1];
+    for (size_t s = 0; s < count; ++s) {
+      if (begin_[s + 1] > 0) inhabited_.push_back(static_cast<int>(s));
+      begin_[s + 1] += begin_[s];
+    }
+    rows_.resize(begin_.back());
+    std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
+    for (const KvCache::Slot& slot : slots)
+      if (slot.alive) rows_[next[static_cast<size_t>(slot.label.segment)]++] = &slot;
+  }
+
+  /// Calls `found` with the slots that a row of this label sees, segment by segment.
+  template <typename Found>
+  void seen_by(const RowLabel& row, const Found& found) const {
+    for (const int segment : inhabited_) {
+      if (!segments_.sees(row.segment, segment)) continue;
+      const auto s = static_cast<size_t>(segment);
+      for (size_t i = begin_[s]; i < begin_[s + 1]; ++i)
+        if (visible(row, rows_[i]->label, segments_)) found(*rows_[i]);
+    }
+  }
+
+ private:
+  const Segments& segments_;
+  std::vector<int> inhabited_;  // segments that have rows
+  std::vector<size_t> begin_;   // of each segment's rows, and the end of the last one's
+  std::vector<const KvCache::Slot*> rows_;
+};
+
+}  // namespace pardec
