@@ -75,13 +75,14 @@ struct Kernels {
   void (*rms_norm_wide)(const float* x, const float* weight, std::int64_t size, float eps,
                         float* out);
 
-  /// Rotary embedding of a head of [2 half]: the pairs that turn together are half a head apart.
+  /// Rotary embedding of a head [size], of which the first 2 half turn: the pairs that turn
+  /// together are half apart. REQUIRES: 2 half <= size.
   void (*rotate)(const float* x, const float* cos, const float* sin, std::int64_t half,
-                 std::uint16_t* out);
+                 std::int64_t size, std::uint16_t* out);
 
   /// The same of a key, into its place in a panel of 32: pair i of the result is at lane + 64 i.
   void (*rotate_key)(const float* x, const float* cos, const float* sin, std::int64_t half,
-                     std::uint16_t* lane);
+                     std::int64_t size, std::uint16_t* lane);
 
   /// bf16(x), [size]
   void (*narrow)(const float* x, std::int64_t size, std::uint16_t* out);

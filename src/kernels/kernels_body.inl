@@ -249,25 +249,28 @@ void rms_norm_wide(const float* x, const float* weight, std::int64_t size, float
   for (std::int64_t i = 0; i < size; ++i) out[i] = weight[i] * (x[i] * factor);
 }
 
+void narrow_row(const float* x, std::int64_t size, std::uint16_t* out) {
+  for (std::int64_t i = 0; i < size; ++i) out[i] = narrow(x[i]);
+}
+
 void rotate(const float* x, const float* cos, const float* sin, std::int64_t half,
-            std::uint16_t* out) {
+            std::int64_t size, std::uint16_t* out) {
   for (std::int64_t i = 0; i < half; ++i) out[i] = narrow(x[i] * cos[i] - x[half + i] * sin[i]);
   for (std::int64_t i = 0; i < half; ++i)
     out[half + i] = narrow(x[half + i] * cos[i] + x[i] * sin[i]);
+  narrow_row(x + 2 * half, size - 2 * half, out + 2 * half);
 }
 
 void rotate_key(const float* x, const float* cos, const float* sin, std::int64_t half,
-                std::uint16_t* lane) {
+                std::int64_t size, std::uint16_t* lane) {
+  const auto place = [](std::int64_t i) { return i / 2 * 2 * kPanel + i % 2; };
   for (std::int64_t i = 0; i < 2 * half; ++i) {
     const std::int64_t j = i < half ? i : i - half;
     const float turned =
         i < half ? x[i] * cos[j] - x[half + i] * sin[j] : x[i] * cos[j] + x[j] * sin[j];
-    lane[i / 2 * 2 * kPanel + i % 2] = narrow(turned);
+    lane[place(i)] = narrow(turned);
   }
-}
-
-void narrow_row(const float* x, std::int64_t size, std::uint16_t* out) {
-  for (std::int64_t i = 0; i < size; ++i) out[i] = narrow(x[i]);
+  for (std::int64_t i = 2 * half; i < size; ++i) lane[place(i)] = narrow(x[i]);
 }
 
 TopTwo top_two(const float* x, std::int64_t size) {

@@ -1,8 +1,5 @@
 #include "src/model/attention.hpp"
 
-#include <c10/core/GradMode.h>
-
-#include "src/model/skinny_attention.hpp"
 
 namespace pardec {
 
@@ -12,9 +9,6 @@ constexpr std::int64_t kScratchBytes = std::int64_t{32}
                                        << 20;  // of scores, for one chunk of queries
 constexpr std::int64_t kMaskBytes = std::int64_t{32}
                                     << 20;  // of masks kept from layer to layer, for one sequence
-constexpr std::int64_t kSkinnyRows =
-    16;  // query rows up to which our own product beats the library's
-constexpr std::int64_t kGrain = 1 << 16;        // multiplications that are worth a thread
 constexpr std::int64_t kTrainingQueries = 256;  // of a chunk
 
 /// Queries that share a key head as rows of one product: keys are never repeated. x [n, heads,
@@ -90,49 +84,13 @@ at::Tensor AttentionPlan::build(Chunk& chunk) {
 
 at::Tensor AttentionPlan::attend(Chunk& chunk, const at::Tensor& q, const at::Tensor& keys,
                                  const at::Tensor& values) {
-  const std::int64_t dim = network_.config.head_dim, n = chunk.count;
+  const std::int64_t n = chunk.count;
   const at::Tensor queries = grouped(q.narrow(0, chunk.begin, n), network_.config.kv_heads);
-  if (skinny(queries.size(1)) && keys.stride(1) == dim && values.stride(1) == dim)
-    return by_row(attend_skinny(chunk, queries, keys, values), n).to(network_.type);
   at::Tensor scores = at::bmm(queries, keys.narrow(1, 0, chunk.end).transpose(1, 2));
   if (chunk.masked)
     scores.unflatten(1, {n, -1}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
   const at::Tensor weights = at::softmax(scores, -1, wide(network_.type)).to(network_.type);
   return by_row(at::bmm(weights, values.narrow(1, 0, chunk.end)), n);
-}
-
-bool AttentionPlan::skinny(std::int64_t rows) const {
-  return rows <= kSkinnyRows && network_.type == at::kBFloat16 && network_.device.is_cpu() &&
-         !c10::GradMode::is_enabled();
-}
-
-/// The same of few rows: queries [kv_heads, rows, head_dim] -> [kv_heads, rows, head_dim] float32.
-at::Tensor AttentionPlan::attend_skinny(Chunk& chunk, const at::Tensor& queries,
-                                        const at::Tensor& keys, const at::Tensor& values) {
-  const std::int64_t kv = queries.size(0), rows = queries.size(1), dim = queries.size(2),
-                     end = chunk.end;
-  const at::Tensor q = queries.to(at::kFloat);
-  at::Tensor scores = at::empty({kv, rows, end}, q.options());
-  at::Tensor mixed = at::empty({kv, rows, dim}, q.options());
-  const auto bits = [](const at::Tensor& t, std::int64_t head) {
-    return reinterpret_cast<const std::uint16_t*>(t.const_data_ptr<at::BFloat16>()) +
-           head * t.stride(0);
-  };
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (rows * end * dim));
-  at::parallel_for(0, kv, grain, [&](std::int64_t begin, std::int64_t stop) {
-    for (std::int64_t head = begin; head < stop; ++head)
-      skinny_scores(q.const_data_ptr<float>() + head * rows * dim, bits(keys, head), rows, end, dim,
-                    scores.mutable_data_ptr<float>() + head * rows * end);
-  });
-  if (chunk.masked)
-    scores.unflatten(1, {chunk.count, -1}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
-  const at::Tensor weights = at::softmax(scores, -1);
-  at::parallel_for(0, kv, grain, [&](std::int64_t begin, std::int64_t stop) {
-    for (std::int64_t head = begin; head < stop; ++head)
-      skinny_mix(weights.const_data_ptr<float>() + head * rows * end, bits(values, head), rows, end,
-                 dim, mixed.mutable_data_ptr<float>() + head * rows * dim);
-  });
-  return mixed;
 }
 
 // ---- the sequences of a pass ----

@@ -65,9 +65,6 @@ class AttentionPlan {
   at::Tensor build(Chunk& chunk);
   at::Tensor attend(Chunk& chunk, const at::Tensor& q, const at::Tensor& keys,
                     const at::Tensor& values);
-  bool skinny(std::int64_t rows) const;
-  at::Tensor attend_skinny(Chunk& chunk, const at::Tensor& queries, const at::Tensor& keys,
-                           const at::Tensor& values);
 
   const Model::Network& network_;
   MaskRows rows_;

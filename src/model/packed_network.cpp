@@ -52,45 +52,36 @@ class PackedNetwork::Packer {
  public:
   Packer(const Kernels& kernels, WeightMemory& memory) : kernels_(kernels), memory_(memory) {}
 
-  /// Tensors above one another.
-  PackedMatrix stacked(std::initializer_list<at::Tensor*> tensors) {
+  /// Maps above one another.
+  Map stacked(std::initializer_list<Linear*> maps) {
     std::vector<const std::uint16_t*> rows;
-    for (const at::Tensor* tensor : tensors)
-      for (std::int64_t i = 0; i < tensor->size(0); ++i) rows.push_back(row(*tensor, i));
-    const PackedMatrix matrix = pack(rows, (*tensors.begin())->size(1), std::ssize(rows));
-    for (at::Tensor* tensor : tensors) tensor->reset();
-    return matrix;
+    std::vector<float> bias;
+    for (const Linear* map : maps) {
+      for (std::int64_t i = 0; i < map->weight.size(0); ++i) rows.push_back(row(map->weight, i));
+      const std::vector<float> values = floats(map->bias);
+      bias.insert(bias.end(), values.begin(), values.end());
+    }
+    bias.resize((bias.size() + kPanel - 1) / kPanel * kPanel);
+    const PackedMatrix matrix = pack(rows, (*maps.begin())->weight.size(1), std::ssize(rows));
+    for (Linear* map : maps) *map = {};
+    return {matrix, std::move(bias)};
   }
   /// In each panel 16 rows of `a` and the same of `b`, as Product::Finish::swiglu wants them.
-  PackedMatrix interleaved(at::Tensor& a, at::Tensor& b) {
+  Map interleaved(Linear& a, Linear& b) {
     std::vector<const std::uint16_t*> rows;
-    for (std::int64_t i = 0; i < a.size(0); i += kPanel / 2)
-      for (const at::Tensor* tensor : {&a, &b})
-        for (std::int64_t j = i; j < i + kPanel / 2; ++j)
-          rows.push_back(j < a.size(0) ? row(*tensor, j) : nullptr);
-    const PackedMatrix matrix = pack(rows, a.size(1), 2 * a.size(0));
-    a.reset(), b.reset();
-    return matrix;
-  }
-  static std::vector<float> stacked_bias(std::initializer_list<at::Tensor*> biases) {
-    std::vector<float> all;
-    for (at::Tensor* bias : biases) {
-      const std::vector<float> values = floats(*bias);
-      all.insert(all.end(), values.begin(), values.end());
-      bias->reset();
-    }
-    all.resize((all.size() + kPanel - 1) / kPanel * kPanel);
-    return all;
-  }
-  static std::vector<float> interleaved_bias(at::Tensor& a, at::Tensor& b) {
-    const std::vector<float> from[] = {floats(a), floats(b)};
-    std::vector<float> all;
-    for (size_t i = 0; i < from[0].size(); i += kPanel / 2)
-      for (const auto& values : from)
-        for (size_t j = i; j < i + kPanel / 2; ++j)
-          all.push_back(j < values.size() ? values[j] : 0.0f);
-    a.reset(), b.reset();
-    return all;
+    std::vector<float> bias;
+    const std::int64_t count = a.weight.size(0);
+    for (std::int64_t i = 0; i < count; i += kPanel / 2)
+      for (const Linear* map : {&a, &b}) {
+        const std::vector<float> values = floats(map->bias);
+        for (std::int64_t j = i; j < i + kPanel / 2; ++j) {
+          rows.push_back(j < count ? row(map->weight, j) : nullptr);
+          if (!values.empty()) bias.push_back(j < count ? values[static_cast<size_t>(j)] : 0.0f);
+        }
+      }
+    const PackedMatrix matrix = pack(rows, a.weight.size(1), 2 * count);
+    a = b = {};
+    return {matrix, std::move(bias)};
   }
 
  private:
@@ -116,9 +107,7 @@ class PackedNetwork::Packer {
 };
 
 bool PackedNetwork::fits(const Model::Network& network) {
-  const Family family = network.config.family;
-  return network.type == at::kBFloat16 && network.device.is_cpu() &&
-         (family == Family::llama || family == Family::qwen3);
+  return network.type == at::kBFloat16 && network.device.is_cpu();
 }
 
 std::unique_ptr<const PackedNetwork> PackedNetwork::take(Model::Network& network,
@@ -135,7 +124,11 @@ std::unique_ptr<const PackedNetwork> PackedNetwork::take(Model::Network& network
                                    size(gate_up_rows, hidden) + size(hidden, inner);
 
   std::unique_ptr<PackedNetwork> packed(new PackedNetwork(set));
-  packed->memory_ = WeightMemory(config.layers * layer_bytes + size(config.vocab_size, hidden));
+  const std::int64_t head_bytes = size(config.vocab_size, hidden);
+  std::int64_t bytes = config.layers * layer_bytes + head_bytes;
+  for (const pardec::ExtraHead& head : network.extra_heads)
+    bytes += std::ssize(head.blocks) * size(hidden, hidden) + head_bytes;
+  packed->memory_ = WeightMemory(bytes);
   Packer packer(packed->kernels_, packed->memory_);
   for (pardec::Layer& from : network.layers) {
     Layer& layer = packed->layers_.emplace_back();
@@ -143,18 +136,22 @@ std::unique_ptr<const PackedNetwork> PackedNetwork::take(Model::Network& network
     layer.post_norm = floats(from.post_norm);
     layer.q_norm = floats(from.q_norm);
     layer.k_norm = floats(from.k_norm);
-    layer.qkv = packer.stacked({&from.q.weight, &from.k.weight, &from.v.weight});
-    layer.o = packer.stacked({&from.o.weight});
-    layer.gate_up = packer.interleaved(from.gate.weight, from.up.weight);
-    layer.down = packer.stacked({&from.down.weight});
-    layer.qkv_bias = Packer::stacked_bias({&from.q.bias, &from.k.bias, &from.v.bias});
-    layer.o_bias = Packer::stacked_bias({&from.o.bias});
-    layer.gate_up_bias = Packer::interleaved_bias(from.gate.bias, from.up.bias);
-    layer.down_bias = Packer::stacked_bias({&from.down.bias});
+    layer.after_attention = floats(from.after_attention);
+    layer.after_mlp = floats(from.after_mlp);
+    from.qkv.reset(), from.gate_up.reset();  // their parts hold them yet
+    layer.qkv = packer.stacked({&from.q, &from.k, &from.v});
+    layer.o = packer.stacked({&from.o});
+    layer.gate_up = packer.interleaved(from.gate, from.up);
+    layer.down = packer.stacked({&from.down});
   }
   packed->final_norm_ = floats(network.final_norm);
   if (config.tied_head) network.embedding.reset();
-  packed->head_ = packer.stacked({&network.head.weight});
+  packed->head_ = packer.stacked({&network.head});
+  for (pardec::ExtraHead& from : network.extra_heads) {
+    ExtraHead& head = packed->extra_heads_.emplace_back();
+    for (Linear& block : from.blocks) head.blocks.push_back(packer.stacked({&block}));
+    head.out = packer.stacked({&from.out});
+  }
   return packed;
 }
 
@@ -238,7 +235,8 @@ class PackedNetwork::Pass {
     qkv_ = at::empty({rows_, queries_ + 2 * keys_}, options);
     mixed_ = at::empty({rows_, queries_}, half);
     gated_ = at::empty({rows_, config_.intermediate_size}, half);
-    turn_ = at::empty({rows_, config_.head_dim}, options);
+    turn_ = at::empty({rows_, config_.rope.dims}, options);
+    if (config_.post_norms) branch_ = at::empty({rows_, hidden}, options);
     if (phases_.size() > 1)
       states_ =
           at::empty({rows_, config_.kv_heads, attention_state(group_, config_.head_dim)}, options);
@@ -323,15 +321,15 @@ class PackedNetwork::Pass {
 
   float* x(std::int64_t row) { return x_.mutable_data_ptr<float>() + row * config_.hidden_size; }
 
-  /// Embeddings, and the cosines and sines of the positions: [head_dim / 2] each.
+  /// Embeddings, and the cosines and sines of the positions: [rope.dims / 2] each.
   void prepare(Team::Member& member) {
     const float* frequency = network_.inverse_frequencies.const_data_ptr<float>();
-    const std::int64_t half = config_.head_dim / 2;
+    const std::int64_t half = config_.rope.dims / 2;
     const auto turned = static_cast<float>(config_.rope.attention_factor);
     const auto [first, last] = member.part(rows_);
     for (std::int64_t row = first; row < last; ++row) {
       packed_.embed(network_, ids_[static_cast<size_t>(row)], x(row));
-      float* cos = turn_.mutable_data_ptr<float>() + row * config_.head_dim;
+      float* cos = turn_.mutable_data_ptr<float>() + row * config_.rope.dims;
       const auto position = static_cast<float>(positions_[static_cast<size_t>(row)]);
       for (std::int64_t i = 0; i < half; ++i) {
         const float angle = position * frequency[i];
@@ -341,11 +339,17 @@ class PackedNetwork::Pass {
     }
   }
 
+  /// What a sublayer reads: x, normed where it has a norm in front.
   void norm(Team::Member& member, const std::vector<float>& weight) {
+    const std::int64_t hidden = config_.hidden_size;
     const auto [first, last] = member.part(rows_);
-    for (std::int64_t row = first; row < last; ++row)
-      k_.rms_norm(x(row), weight.data(), config_.hidden_size, eps(),
-                  mutable_bits(normed_) + row * config_.hidden_size);
+    for (std::int64_t row = first; row < last; ++row) {
+      std::uint16_t* out = mutable_bits(normed_) + row * hidden;
+      if (weight.empty())
+        k_.narrow(x(row), hidden, out);
+      else
+        k_.rms_norm(x(row), weight.data(), hidden, eps(), out);
+    }
     finish(member, &Profile::rows_ns);
   }
 
@@ -355,27 +359,38 @@ class PackedNetwork::Pass {
     finish(member, &Profile::linear_ns);
   }
 
-  /// input times weights, added to x.
-  void multiply_add(Team::Member& member, const PackedMatrix& weights,
-                    const std::vector<float>& bias, const at::Tensor& input) {
-    multiply(member, {.weights = weights,
+  /// The end of a sublayer: the product, normed where it has a norm behind, is added to x.
+  void multiply_add(Team::Member& member, const Map& map, const std::vector<float>& norm_behind,
+                    const at::Tensor& input) {
+    const bool direct = norm_behind.empty();
+    multiply(member, {.weights = map.weights,
                       .x = bits(input),
                       .rows = rows_,
                       .x_stride = input.size(1),
-                      .bias = data_or_null(bias),
-                      .finish = Product::Finish::add,
-                      .out = x(0),
+                      .bias = data_or_null(map.bias),
+                      .finish = direct ? Product::Finish::add : Product::Finish::store,
+                      .out = direct ? x(0) : branch_.mutable_data_ptr<float>(),
                       .out_stride = config_.hidden_size});
+    if (direct) return;
+    const std::int64_t hidden = config_.hidden_size;
+    const auto [first, last] = member.part(rows_);
+    for (std::int64_t row = first; row < last; ++row) {
+      float* branch = branch_.mutable_data_ptr<float>() + row * hidden;
+      k_.rms_norm_wide(branch, norm_behind.data(), hidden, eps(), branch);
+      float* sum = x(row);
+      for (std::int64_t i = 0; i < hidden; ++i) sum[i] += branch[i];
+    }
+    finish(member, &Profile::rows_ns);
   }
 
   void attention(Team::Member& member, size_t index) {
     const Layer& layer = packed_.layers_[index];
     norm(member, layer.input_norm);
-    multiply(member, {.weights = layer.qkv,
+    multiply(member, {.weights = layer.qkv.weights,
                       .x = bits(normed_),
                       .rows = rows_,
                       .x_stride = config_.hidden_size,
-                      .bias = data_or_null(layer.qkv_bias),
+                      .bias = data_or_null(layer.qkv.bias),
                       .out = qkv_.mutable_data_ptr<float>(),
                       .out_stride = qkv_.size(1)});
     for (const Part& part : parts_) {
@@ -387,7 +402,7 @@ class PackedNetwork::Pass {
       attend(member, index, phase);
       finish(member, &Profile::attention_ns);
     }
-    multiply_add(member, layer.o, layer.o_bias, mixed_);
+    multiply_add(member, layer.o, layer.after_attention, mixed_);
   }
 
   /// Row i of the part: norms and rotation of queries and keys; keys and values go to the cache.
@@ -395,21 +410,24 @@ class PackedNetwork::Pass {
     const std::int64_t row = part.begin + i, dim = config_.head_dim;
     const std::int64_t slot = part.cache->own() + i;
     float* from = qkv_.mutable_data_ptr<float>() + row * qkv_.size(1);
-    const float* cos = turn_.const_data_ptr<float>() + row * dim;
-    const float* sin = cos + dim / 2;
-    const auto normed = [&](float* head, const std::vector<float>& weight) {
-      if (!weight.empty()) k_.rms_norm_wide(head, weight.data(), dim, eps(), head);
-      return head;
+    const std::int64_t half = config_.rope.dims / 2;
+    const float* cos = turn_.const_data_ptr<float>() + row * 2 * half;
+    const float* sin = cos + half;
+    const auto norm = [&](float* first, std::int64_t count, const std::vector<float>& weight) {
+      const std::int64_t size = std::ssize(weight);  // of a head, or of all together
+      for (std::int64_t at = 0; size > 0 && at < count; at += size)
+        k_.rms_norm_wide(first + at, weight.data(), size, eps(), first + at);
     };
+    norm(from, queries_, layer.q_norm);
+    norm(from + queries_, keys_, layer.k_norm);
     std::uint16_t* q = mutable_bits(mixed_) + row * queries_;
     for (std::int64_t head = 0; head < config_.heads; ++head)
-      k_.rotate(normed(from + head * dim, layer.q_norm), cos, sin, dim / 2, q + head * dim);
+      k_.rotate(from + head * dim, cos, sin, half, dim, q + head * dim);
     at::Tensor &keys = part.cache->keys[index], &values = part.cache->values[index];
     for (std::int64_t head = 0; head < config_.kv_heads; ++head) {
       std::uint16_t* panel =
           mutable_bits(keys) + head * keys.stride(0) + slot / kPanel * kPanel * dim;
-      k_.rotate_key(normed(from + queries_ + head * dim, layer.k_norm), cos, sin, dim / 2,
-                    panel + 2 * (slot % kPanel));
+      k_.rotate_key(from + queries_ + head * dim, cos, sin, half, dim, panel + 2 * (slot % kPanel));
       k_.narrow(from + queries_ + keys_ + head * dim, dim,
                 mutable_bits(values) + head * values.stride(0) + slot * dim);
     }
@@ -460,15 +478,15 @@ class PackedNetwork::Pass {
 
   void mlp(Team::Member& member, const Layer& layer) {
     norm(member, layer.post_norm);
-    multiply(member, {.weights = layer.gate_up,
+    multiply(member, {.weights = layer.gate_up.weights,
                       .x = bits(normed_),
                       .rows = rows_,
                       .x_stride = config_.hidden_size,
-                      .bias = data_or_null(layer.gate_up_bias),
+                      .bias = data_or_null(layer.gate_up.bias),
                       .finish = Product::Finish::swiglu,
                       .gated = mutable_bits(gated_),
                       .out_stride = config_.intermediate_size});
-    multiply_add(member, layer.down, layer.down_bias, gated_);
+    multiply_add(member, layer.down, layer.after_mlp, gated_);
   }
 
   float eps() const { return static_cast<float>(config_.rms_norm_eps); }
@@ -495,7 +513,8 @@ class PackedNetwork::Pass {
   at::Tensor qkv_;      // [rows, q, k and v columns] float32
   at::Tensor mixed_;    // [rows, q columns] bf16: queries, then what they attend to
   at::Tensor gated_;    // [rows, inner] bf16
-  at::Tensor turn_;     // [rows, head_dim] float32: cosines, sines
+  at::Tensor turn_;     // [rows, rope.dims] float32: cosines, sines
+  at::Tensor branch_;   // [rows, hidden] float32: what a norm behind a sublayer reads
   at::Tensor states_;   // of attention between phases, by row and key head; one phase needs none
   at::Tensor scratch_;  // of attention, by thread
 };
@@ -506,7 +525,7 @@ void PackedNetwork::embed(const Model::Network& network, Token token, float* row
     const std::uint16_t* from = bits(network.embedding) + token * hidden;
     for (std::int64_t i = 0; i < hidden; ++i) row[i] = widen(from[i]);
   } else {
-    unpack_row(head_, token, row);
+    unpack_row(head_.weights, token, row);
   }
 }
 
@@ -528,21 +547,37 @@ at::Tensor PackedNetwork::normed(const Model::Network& network, const at::Tensor
   return result;
 }
 
-at::Tensor PackedNetwork::head(const Model::Network& network, const at::Tensor& normed) const {
+at::Tensor PackedNetwork::head(const Model::Network& network, const at::Tensor& normed,
+                               int head) const {
   Laps laps(network.profile);
-  const at::Tensor from = normed.contiguous();
-  at::Tensor logits = at::empty({from.size(0), head_.outputs}, from.options().dtype(at::kFloat));
-  const Product product{.weights = head_,
+  at::Tensor logits;
+  if (head == 0) {
+    logits = multiply(head_, normed);
+  } else {
+    const ExtraHead& extra = extra_heads_.at(static_cast<size_t>(head) - 1);
+    at::Tensor z = normed.to(at::kFloat);
+    for (const Map& block : extra.blocks) z = z + at::silu(multiply(block, z.to(at::kBFloat16)));
+    logits = multiply(extra.out, z.to(at::kBFloat16));
+  }
+  laps.add_to(&Profile::linear_ns);
+  return logits;
+}
+
+at::Tensor PackedNetwork::multiply(const Map& map, const at::Tensor& rows) const {
+  const at::Tensor from = rows.contiguous();
+  const PackedMatrix& weights = map.weights;
+  at::Tensor out = at::empty({from.size(0), weights.outputs}, from.options().dtype(at::kFloat));
+  const Product product{.weights = weights,
                         .x = bits(from),
                         .rows = from.size(0),
                         .x_stride = from.size(1),
-                        .out = logits.mutable_data_ptr<float>(),
-                        .out_stride = head_.outputs};
-  at::parallel_for(0, head_.panel_count(), 1, [&](std::int64_t begin, std::int64_t end) {
+                        .bias = data_or_null(map.bias),
+                        .out = out.mutable_data_ptr<float>(),
+                        .out_stride = weights.outputs};
+  at::parallel_for(0, weights.panel_count(), 1, [&](std::int64_t begin, std::int64_t end) {
     kernels_.multiply(product, begin, end);
   });
-  laps.add_to(&Profile::linear_ns);
-  return logits;
+  return out;
 }
 
 }  // namespace pardec

@@ -42,18 +42,32 @@ class PackedNetwork {
 
   /// rows [m, hidden] float32, after the final norm: [m, hidden] bf16.
   at::Tensor normed(const Model::Network& network, const at::Tensor& rows) const;
-  /// normed rows [m, hidden] bf16 -> logits [m, vocab] float32.
-  at::Tensor head(const Model::Network& network, const at::Tensor& normed) const;
+  /// normed rows [m, hidden] bf16 -> logits [m, vocab] float32, by the network's own head (0) or
+  /// its h-th extra head.
+  at::Tensor head(const Model::Network& network, const at::Tensor& normed, int head) const;
 
  private:
+  /// A linear map.
+  struct Map {
+    PackedMatrix weights;
+    std::vector<float> bias;  // whole panels, or empty
+  };
+  /// Norms that the family has not are empty.
   struct Layer {
-    std::vector<float> input_norm, post_norm;  // [hidden]
-    std::vector<float> q_norm, k_norm;         // [head_dim], or empty
-    PackedMatrix qkv, o, gate_up, down;        // gate_up: 16 rows of gate, their 16 of up, ...
-    std::vector<float> qkv_bias, o_bias, gate_up_bias, down_bias;  // whole panels, or empty
+    std::vector<float> input_norm, post_norm;       // [hidden]
+    std::vector<float> q_norm, k_norm;              // [head_dim], or of all heads together
+    std::vector<float> after_attention, after_mlp;  // [hidden], before the sums
+    Map qkv, o, gate_up, down;                      // gate_up: 16 rows of gate, their 16 of up, ...
+  };
+  struct ExtraHead {
+    std::vector<Map> blocks;
+    Map out;
   };
   class Packer;
   class Pass;
+
+  /// Rows [m, inputs] bf16 -> [m, outputs] float32.
+  at::Tensor multiply(const Map& map, const at::Tensor& rows) const;
 
   explicit PackedNetwork(InstructionSet set) : kernels_(kernels(set)) {}
   /// Row `token` of the embedding, widened.
@@ -63,7 +77,8 @@ class PackedNetwork {
   WeightMemory memory_;
   std::vector<Layer> layers_;
   std::vector<float> final_norm_;
-  PackedMatrix head_;
+  Map head_;
+  std::vector<ExtraHead> extra_heads_;
 };
 
 }  // namespace pardec

@@ -101,11 +101,13 @@ at::Tensor final_norm(const Model::Network& network, const at::Tensor& x) {
   return network.packed ? network.packed->normed(network, x)
                         : rms_norm(x, network.final_norm, network.config.rms_norm_eps);
 }
-at::Tensor own_head(const Model::Network& network, const at::Tensor& z) {
-  return network.packed ? network.packed->head(network, z) : network.head(z);
+/// Logits by head `head`, as OutputRequest counts them.
+at::Tensor head_of(const Model::Network& network, int head, const at::Tensor& z) {
+  if (network.packed) return network.packed->head(network, z, head);
+  return head == 0 ? network.head(z) : network.extra_heads[static_cast<size_t>(head) - 1](z);
 }
 at::Tensor output(const Model::Network& network, const at::Tensor& x) {
-  return own_head(network, final_norm(network, x));
+  return head_of(network, 0, final_norm(network, x));
 }
 
 void check_head(const Model::Network& network, const OutputRequest& output) {
@@ -127,8 +129,7 @@ at::Tensor output(const Model::Network& network, const at::Tensor& x,
       if (heads[i] == head) members.push_back(static_cast<std::int64_t>(i));
     const at::Tensor index = at::tensor(members, at::kLong).to(z.device());
     const at::Tensor rows = z.index_select(0, index);
-    const at::Tensor logits = head == 0 ? own_head(network, rows)
-                                        : network.extra_heads[static_cast<size_t>(head) - 1](rows);
+    const at::Tensor logits = head_of(network, head, rows);
     result.index_copy_(0, index, logits.to(result.scalar_type()));
   }
   return result;

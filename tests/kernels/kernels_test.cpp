@@ -431,15 +431,20 @@ TEST_CASE("norms, rotation and rounding of rows") {
       }
       k.narrow(x.data(), size, rounded.data());
       for (size_t i = 0; i < x.size(); ++i) CHECK(rounded[i] == narrow(x[i]));
-
-      const auto half = static_cast<size_t>(size / 2);
-      const auto angle = random_floats(rng, size / 2);
+    }
+    // Heads that turn as a whole, and in part: pairs, and how many numbers there are.
+    const std::pair<std::int64_t, std::int64_t> heads[] = {{1, 2},    {8, 16},  {15, 30}, {32, 64},
+                                                           {50, 100}, {12, 32}, {3, 18},  {1, 128}};
+    for (const auto& [pairs, size] : heads) {
+      const auto x = random_floats(rng, size);
+      const auto half = static_cast<size_t>(pairs);
+      const auto angle = random_floats(rng, pairs);
       std::vector<float> cos, sin;
       for (const float a : angle) cos.push_back(std::cos(a)), sin.push_back(std::sin(a));
-      std::vector<std::uint16_t> turned(2 * half);
-      k.rotate(x.data(), cos.data(), sin.data(), size / 2, turned.data());
-      std::vector<std::uint16_t> panel(half * 64, 0x1234);
-      k.rotate_key(x.data(), cos.data(), sin.data(), size / 2, panel.data() + 2 * 5);
+      std::vector<std::uint16_t> turned(x.size());
+      k.rotate(x.data(), cos.data(), sin.data(), pairs, size, turned.data());
+      std::vector<std::uint16_t> panel(x.size() * 32, 0x1234);
+      k.rotate_key(x.data(), cos.data(), sin.data(), pairs, size, panel.data() + 2 * 5);
       for (size_t i = 0; i < panel.size(); ++i)
         CHECK(panel[i] == (i % 64 / 2 == 5 ? turned[i / 64 * 2 + i % 2] : 0x1234));
       for (size_t i = 0; i < half; ++i) {
@@ -450,6 +455,7 @@ TEST_CASE("norms, rotation and rounding of rows") {
         CHECK(std::abs(widen(turned[half + i]) - (b * c + a * s)) <=
               error + kBf16 * (std::abs(b * c + a * s) + error));
       }
+      for (size_t i = 2 * half; i < x.size(); ++i) CHECK(turned[i] == narrow(x[i]));
     }
   });
 }
