@@ -12,13 +12,13 @@ PassWork& PassWork::operator+=(const PassWork& other) {
 
 PassBound pass_bound(const PassWork& work, const NetworkSize& network, const Hardware& hardware) {
   const auto rows = static_cast<double>(work.rows), asked = static_cast<double>(work.head_rows);
-  const double values = network.layer_weights + (asked > 0 ? network.head_weights : 0) +
-                        network.hidden * rows +
+  const double values = (asked > 0 ? network.head_weights : 0) + network.hidden * rows +
                         network.cached_per_row * (static_cast<double>(work.cached) + rows);
+  const double bytes =
+      network.layer_weights * network.bytes_per_layer_weight + values * network.bytes_per_value;
   const double flops = 2 * network.layer_weights * rows + 2 * network.head_weights * asked +
                        network.attention_flops * static_cast<double>(work.pairs);
-  return {values * network.bytes_per_value / hardware.bytes_per_second,
-          flops / hardware.flop_per_second};
+  return {bytes / hardware.bytes_per_second, flops / hardware.flop_per_second};
 }
 
 }  // namespace pardec

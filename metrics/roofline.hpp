@@ -21,6 +21,7 @@ struct NetworkSize {
   double cached_per_row = 0;   ///< keys and values of all layers
   double attention_flops = 0;  ///< for one query and one key, all layers and heads
   double bytes_per_value = 0;
+  double bytes_per_layer_weight = 0;  ///< less than that where layers are quantised
 };
 
 /// What is fed and asked in one pass, summed over the sequences in it.

@@ -133,9 +133,9 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
   const Json by_type = read.any("tflop_s");
   read.finish();
   JsonReader speeds(by_type, read.where("tflop_s"));
-  const auto speed = speeds.maybe<double>(std::string(name(dtype)));
+  const auto speed = speeds.maybe<double>(std::string(name(computing(dtype))));
   if (!speed)
-    throw ConfigError(str(file.string(), ": 'tflop_s' has no '", name(dtype),
+    throw ConfigError(str(file.string(), ": 'tflop_s' has no '", name(computing(dtype)),
                           "', expected its dense TFLOP/s; or give another --dtype"));
   hardware.flop_per_second = 1e12 * *speed;
   if (!(hardware.bytes_per_second > 0 && hardware.flop_per_second > 0))
@@ -319,7 +319,9 @@ Verb roofline_verb() {
             ->delimiter(',')
             ->capture_default_str()
             ->type_name("A,B");
-        app.add_option("--dtype", flags->dtype, "type of weights and cache: bf16, fp32, fp64")
+        app.add_option("--dtype", flags->dtype,
+                       "type of weights and cache: bf16, fp32, fp64; int8, nf4: "
+                       "of layers' weights")
             ->capture_default_str()
             ->type_name("TYPE");
         app.add_option("--batch-size", flags->batch_size, "sequences side by side in a pass")

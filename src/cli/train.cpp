@@ -473,6 +473,9 @@ Verb train_verb() {
             ->capture_default_str();
         return [flags, &app] {
           flags->trainer.dtype = parse_dtype(flags->dtype);
+          if (computing(flags->trainer.dtype) != flags->trainer.dtype)
+            throw ConfigError(str("--dtype is ", flags->dtype,
+                                  ", expected fp32 or bf16: quantised weights cannot be trained"));
           flags->trainer.workers = flags->threads > 0 ? flags->threads : threads();
           if (flags->trainer.extra.heads > 0 && app.get_option("--format")->count() == 0)
             flags->format = {"ar"};

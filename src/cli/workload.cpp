@@ -17,7 +17,10 @@ void ModelFlags::add_to(CLI::App& app) {
   app.add_option("--draft-model", draft_model,
                  "checkpoint folder of the network that guesses for decoder speculative")
       ->type_name("DIR");
-  app.add_option("--dtype", dtype, "compute in fp32 or bf16")
+  app.add_option(
+         "--dtype", dtype,
+         "compute in fp32 or bf16; int8 and nf4: in bf16 with the layers' weights quantised "
+         "(CPU)")
       ->capture_default_str()
       ->type_name("TYPE");
   app.add_option("--device", device, "cpu, cuda or cuda:I")

@@ -64,8 +64,10 @@ struct Kernels {
   /// Panels [begin, end) of the product.
   void (*multiply)(const Product& product, std::int64_t begin, std::int64_t end);
 
-  /// Packs up to 32 rows of [inputs] bf16 into one panel; null rows become zeros.
-  void (*pack_panel)(const std::uint16_t* const* rows, std::int64_t inputs, std::uint16_t* panel);
+  /// Packs, and where the type says so quantises, 32 rows of [inputs] bf16 into one panel; null
+  /// rows become zeros. A quantised row is all zero or has no number that is not finite.
+  void (*pack_panel)(WeightType type, const std::uint16_t* const* rows, std::int64_t inputs,
+                     std::byte* panel);
 
   void (*attend)(const Attention& attention, float* scratch);
 

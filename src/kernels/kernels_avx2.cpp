@@ -12,6 +12,40 @@ namespace {
 
 constexpr std::int64_t kMostRows = 4;
 
+/// To nearest, ties to even, of finite numbers: bf16 in the lower halves.
+inline __m256i rounded(__m256 x) {
+  const __m256i bits = _mm256_castps_si256(x);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  return _mm256_srli_epi32(_mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF))),
+                           16);
+}
+
+void expand_nf4(const float* scales, const std::byte* lines, std::int64_t pairs,
+                std::uint16_t* out) {
+  const __m256 low = _mm256_loadu_ps(kNf4), high = _mm256_loadu_ps(kNf4 + 8);
+  // A vector has 4 outputs, each with both inputs of a pair.
+  const __m256i twice[2] = {_mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3),
+                            _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7)};
+  for (std::int64_t k = 0; k < pairs; ++k, out += 2 * kPanel) {
+    const auto* line = reinterpret_cast<const __m256i*>(lines + k / 2 * 64);
+    for (int v = 0; v < 4; ++v) {
+      const __m256 scale = _mm256_loadu_ps(scales + 8 * v);
+      const int shift = 4 * (4 * static_cast<int>(k % 2) + v);
+      __m256i half[2];
+      for (int h = 0; h < 2; ++h) {
+        const __m256i q = _mm256_srl_epi32(_mm256_loadu_si256(line + h), _mm_cvtsi32_si128(shift));
+        // The permutation reads the lowest 3 bits of a word; the fourth says which half.
+        const __m256 level =
+            _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, q), _mm256_permutevar8x32_ps(high, q),
+                             _mm256_castsi256_ps(_mm256_slli_epi32(q, 28)));
+        half[h] = rounded(_mm256_mul_ps(level, _mm256_permutevar8x32_ps(scale, twice[h])));
+      }
+      const __m256i both = _mm256_permute4x64_epi64(_mm256_packus_epi32(half[0], half[1]), 0xD8);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + 16 * v), both);
+    }
+  }
+}
+
 /// Half a panel, 16 outputs, at a time: 2 registers of sums a row, 4 of weights.
 template <int kRows>
 void accumulate_rows(const std::uint16_t* panel, const std::uint16_t* x, std::int64_t x_stride,

@@ -115,8 +115,8 @@ inline void transpose(__m512i (&m)[16]) {
   for (int i = 0; i < 16; ++i) m[i] = t[i];
 }
 
-/// As Kernels::pack_panel; 16 rows of 16 pairs are one transposition.
-void pack_panel(const std::uint16_t* const* rows, std::int64_t inputs, std::uint16_t* panel) {
+/// As kernels_body.inl wants them; 16 rows of 16 pairs are one transposition.
+void pack_bf16(const std::uint16_t* const* rows, std::int64_t inputs, std::uint16_t* panel) {
   for (std::int64_t half = 0; half < kPanel; half += 16)
     for (std::int64_t k = 0; k < inputs; k += 32) {
       const std::int64_t count = inputs - k < 32 ? inputs - k : 32;
@@ -129,6 +129,44 @@ void pack_panel(const std::uint16_t* const* rows, std::int64_t inputs, std::uint
       for (int i = 0; i < (count + 1) / 2; ++i)
         _mm512_storeu_si512(panel + (k + 2 * i) * kPanel + 2 * half, m[i]);
     }
+}
+
+void expand_int8(const std::byte* codes, std::int64_t pairs, std::uint16_t* out) {
+  const auto wide = [](const std::byte* from) {
+    __m128i bytes;
+    __builtin_memcpy(&bytes, from, sizeof bytes);
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+  };
+  for (std::int64_t k = 0; k < 2 * pairs; ++k, codes += 32, out += 32) {
+    const __m512bh both = _mm512_cvtne2ps_pbh(wide(codes + 16), wide(codes));
+    __builtin_memcpy(out, &both, sizeof both);
+  }
+}
+
+void expand_nf4(const float* scales, const std::byte* lines, std::int64_t pairs,
+                std::uint16_t* out) {
+  const __m512 levels = _mm512_loadu_ps(kNf4);
+  // A vector has 8 outputs, each with both inputs of a pair.
+  const __m512i twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+  __m512 scale[4];
+#pragma GCC unroll 4
+  for (int v = 0; v < 4; ++v)
+    scale[v] =
+        _mm512_permutexvar_ps(twice, _mm512_castps256_ps512(_mm256_loadu_ps(scales + 8 * v)));
+  for (std::int64_t k = 0; k < pairs; ++k, out += 2 * kPanel) {
+    __m512i words;
+    __builtin_memcpy(&words, lines + k / 2 * 64, sizeof words);
+    if (k % 2) words = _mm512_srli_epi32(words, 16);
+    __m512 weights[4];
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v)  // the permutation reads the lowest 4 bits of a word
+      weights[v] =
+          _mm512_mul_ps(_mm512_permutexvar_ps(_mm512_srli_epi32(words, 4 * v), levels), scale[v]);
+    const __m512bh low = _mm512_cvtne2ps_pbh(weights[1], weights[0]);
+    const __m512bh high = _mm512_cvtne2ps_pbh(weights[3], weights[2]);
+    __builtin_memcpy(out, &low, sizeof low);
+    __builtin_memcpy(out + kPanel, &high, sizeof high);
+  }
 }
 
 template <int kRows>

@@ -8,7 +8,9 @@
 //   soften(scores, mask, scale, largest)        32 scores, of which the mask has some, become
 //       e^(scale * score - largest), 0 where it has them not; `largest` rises to the largest of
 //       them before; returns their sum
-//   pack_panel(rows, inputs, panel)             as Kernels::pack_panel
+//   pack_bf16(rows, inputs, panel)              as Kernels::pack_panel
+//   expand_int8(codes, pairs, out)              pairs of codes, one byte each, become bf16
+//   expand_nf4(scales, lines, pairs, out)       pairs of one block, as in PackedMatrix, become bf16
 //   mix(rows, weights, values, stride, keys, width, mixed)
 //       mixed[r][0 .. width) += sum over k < keys of weights[r][k] * values[k * stride + ...], key
 //       after key; weights [rows][32], mixed [rows][32] float32
@@ -23,38 +25,155 @@ static inline std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (
 
 constexpr std::int64_t kRowBlock = 256;    // rows whose sums of a panel wait in the cache
 constexpr std::int64_t kInputBlock = 512;  // inputs of a panel that stay there from row to row
+constexpr std::int64_t kExpanded = 256;    // the same of a quantised one
+constexpr std::int64_t kFewExpanded = 32;  // for few rows: so few that both halves of the work run
+                                           // side by side in the processor
 constexpr std::int64_t kAhead = 4096;      // bytes that a single group of rows prefetches ahead
 
+/// Memory that is prefetched while a block is computed on.
+struct Next {
+  std::uintptr_t begin = 0;
+  std::int64_t bytes = 0;
+};
+
 /// sums[rows][32] (= where first, else +=) over a block of inputs, rows in groups of nearly equal
-/// size. Each group prefetches its share of the memory that comes after the block, so that it
-/// streams while the block is computed on.
+/// size. Each group prefetches its share of the memory that comes next, so that it streams while
+/// the block is computed on.
 void accumulate_block(const std::uint16_t* panel, const std::uint16_t* x, std::int64_t rows,
-                      std::int64_t x_stride, std::int64_t pairs, float* sums, bool first) {
-  const std::int64_t groups = divided_up(rows, kMostRows), bytes = pairs * 4 * kPanel;
-  const std::uintptr_t here = reinterpret_cast<std::uintptr_t>(panel);
+                      std::int64_t x_stride, std::int64_t pairs, float* sums, bool first,
+                      const Next& next) {
+  const std::int64_t groups = divided_up(rows, kMostRows);
   for (std::int64_t g = 0; g < groups; ++g) {
     const std::int64_t begin = rows * g / groups, end = rows * (g + 1) / groups;
-    const std::uintptr_t ahead =
-        here + static_cast<std::uintptr_t>(groups == 1 ? kAhead : bytes + bytes * g / groups);
     accumulate(end - begin, panel, x + begin * x_stride, x_stride, pairs, sums + begin * kPanel,
-               first, ahead, static_cast<std::uintptr_t>(4 * kPanel / groups));
+               first, next.begin + static_cast<std::uintptr_t>(next.bytes * g / groups),
+               static_cast<std::uintptr_t>(next.bytes / pairs / groups));
   }
+}
+
+/// The same where what comes next lies behind the block.
+void accumulate_block(const std::uint16_t* panel, const std::uint16_t* x, std::int64_t rows,
+                      std::int64_t x_stride, std::int64_t pairs, float* sums, bool first) {
+  const std::int64_t bytes = pairs * 4 * kPanel;
+  const std::uintptr_t here = reinterpret_cast<std::uintptr_t>(panel);
+  const std::int64_t ahead = rows <= kMostRows ? kAhead : bytes;
+  accumulate_block(panel, x, rows, x_stride, pairs, sums, first,
+                   Next{here + static_cast<std::uintptr_t>(ahead), bytes});
+}
+
+/// Some inputs of a quantised panel, from input k on, become bf16 (NF4: k is a multiple of 4);
+/// returns as much memory as they took, behind them.
+Next expand(const PackedMatrix& w, const std::byte* panel, std::int64_t k, std::int64_t pairs,
+            std::uint16_t* out) {
+  if (w.type == WeightType::int8) {
+    const std::byte* codes = panel + kScaleBytes + k * kPanel;
+    expand_int8(codes, pairs, out);
+    return {reinterpret_cast<std::uintptr_t>(codes + pairs * 2 * kPanel), pairs * 2 * kPanel};
+  }
+  const std::byte* block = panel + k / kNf4Block * kNf4Bytes;
+  std::int64_t within = k % kNf4Block / 2;  // pairs
+  for (std::int64_t left = pairs; left > 0; within = 0, block += kNf4Bytes) {
+    const std::int64_t count = smaller(left, kNf4Block / 2 - within);
+    expand_nf4(reinterpret_cast<const float*>(block), block + kScaleBytes + within * kPanel, count,
+               out);
+    left -= count, out += count * 2 * kPanel;
+  }
+  return {reinterpret_cast<std::uintptr_t>(block), pairs * 2 * kNf4Bytes / kNf4Block};
 }
 
 /// All of them: sums[rows][32] = x times the panel.
 void accumulate_panel(const PackedMatrix& w, std::int64_t p, const std::uint16_t* x,
                       std::int64_t rows, std::int64_t x_stride, float* sums) {
-  const std::uint16_t* panel = w.panel(p);
-  const std::int64_t even = w.inputs / 2 * 2;
-  for (std::int64_t k = 0; k < even; k += kInputBlock)
-    accumulate_block(panel + k * kPanel, x + k, rows, x_stride, smaller(kInputBlock, even - k) / 2,
-                     sums, k == 0);
-  if (w.inputs == even) return;
-  // The last input has no partner, and what lies behind it is not ours to read.
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const std::uint16_t last[2] = {x[r * x_stride + even], 0};
-    accumulate_block(panel + even * kPanel, last, 1, 2, 1, sums + r * kPanel, even == 0);
+  const std::byte* panel = w.panel(p);
+  const bool quantised = w.type != WeightType::bf16;
+  const bool few = rows <= kMostRows;
+  const std::int64_t step = !quantised ? kInputBlock : few ? kFewExpanded : kExpanded;
+  alignas(64) std::uint16_t expanded[kExpanded * kPanel];
+  for (std::int64_t k = 0; k < w.inputs; k += step) {
+    const std::int64_t count = smaller(step, w.inputs - k), pairs = count / 2;
+    const std::uint16_t* block = reinterpret_cast<const std::uint16_t*>(panel) + k * kPanel;
+    if (quantised) {
+      Next next = expand(w, panel, k, divided_up(count, 2), expanded);
+      if (few) next.begin += static_cast<std::uintptr_t>(kAhead);
+      block = expanded;
+      if (pairs > 0) accumulate_block(block, x + k, rows, x_stride, pairs, sums, k == 0, next);
+    } else if (pairs > 0) {
+      accumulate_block(block, x + k, rows, x_stride, pairs, sums, k == 0);
+    }
+    if (count % 2 == 0) continue;
+    // The last input has no partner, and what lies behind it is not ours to read.
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const std::uint16_t last[2] = {x[r * x_stride + k + count - 1], 0};
+      accumulate_block(block + 2 * pairs * kPanel, last, 1, 2, 1, sums + r * kPanel,
+                       k + pairs == 0);
+    }
   }
+  if (w.type != WeightType::int8) return;
+  const auto* scales = reinterpret_cast<const float*>(panel);
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t j = 0; j < kPanel; ++j) sums[r * kPanel + j] *= scales[j] * (1.0f / 127);
+}
+
+// ---- packing ----
+
+/// The largest size of a number of x.
+static inline float largest_size(const std::uint16_t* x, std::int64_t count) {
+  std::uint16_t most = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto size = static_cast<std::uint16_t>(x[i] & 0x7FFFu);
+    most = size > most ? size : most;
+  }
+  return widen(most);
+}
+
+/// As bitsandbytes' int8_vectorwise_quant rounds; a row of zeros has the scale 0.
+void pack_int8(const std::uint16_t* const* rows, std::int64_t inputs, std::byte* panel) {
+  auto* codes = reinterpret_cast<signed char*>(panel + kScaleBytes);
+  for (std::int64_t i = 0; i < divided_up(inputs, 2) * 2 * kPanel; ++i) codes[i] = 0;
+  for (std::int64_t o = 0; o < kPanel; ++o) {
+    const float scale = rows[o] ? largest_size(rows[o], inputs) : 0.0f;
+    __builtin_memcpy(panel + 4 * o, &scale, 4);
+    if (scale == 0) continue;
+    const float factor = 1.0f / scale * 127.0f;  // as torch divides a number by a tensor
+    for (std::int64_t i = 0; i < inputs; ++i)
+      codes[i / 2 * 2 * kPanel + 2 * o + i % 2] =
+          static_cast<signed char>(__builtin_rintf(widen(rows[o][i]) * factor));
+  }
+}
+
+/// As bitsandbytes' quantize_4bit rounds: a number between two levels gets the nearer, the lower
+/// where it is in the middle. Each row begins a block.
+void pack_nf4(const std::uint16_t* const* rows, std::int64_t inputs, std::byte* panel) {
+  for (std::int64_t begin = 0; begin < inputs; begin += kNf4Block, panel += kNf4Bytes) {
+    const std::int64_t count = smaller(kNf4Block, inputs - begin);
+    std::uint32_t words[kNf4Block / 4 * 16] = {};
+    for (std::int64_t o = 0; o < kPanel; ++o) {
+      const std::uint16_t* x = rows[o] ? rows[o] + begin : nullptr;
+      const float scale = x ? largest_size(x, count) : 0.0f;
+      __builtin_memcpy(panel + 4 * o, &scale, 4);
+      const float factor = 1.0f / (scale > 1e-38f ? scale : 1e-38f);
+      std::uint32_t q[kNf4Block];
+      for (std::int64_t i = 0; i < kNf4Block; ++i) {
+        const float value = x && i < count ? widen(x[i]) * factor : 0.0f;
+        q[i] = 0;
+        for (int level = 0; level < 15; ++level)
+          q[i] += value > (kNf4[level] + kNf4[level + 1]) / 2;
+      }
+      for (std::int64_t i = 0; i < kNf4Block; ++i)
+        words[i / 4 * 16 + 2 * (o % 8) + i % 2] |= q[i] << 4 * (i / 2 % 2 * 4 + o / 8);
+    }
+    __builtin_memcpy(panel + kScaleBytes, words, sizeof words);
+  }
+}
+
+void pack_panel(WeightType type, const std::uint16_t* const* rows, std::int64_t inputs,
+                std::byte* panel) {
+  if (type == WeightType::int8)
+    pack_int8(rows, inputs, panel);
+  else if (type == WeightType::nf4)
+    pack_nf4(rows, inputs, panel);
+  else
+    pack_bf16(rows, inputs, reinterpret_cast<std::uint16_t*>(panel));
 }
 
 void finish_swiglu(const Product& product, std::int64_t p, std::int64_t row, std::int64_t rows,

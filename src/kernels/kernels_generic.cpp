@@ -10,6 +10,18 @@ namespace {
 
 constexpr std::int64_t kMostRows = 4;
 
+void expand_nf4(const float* scales, const std::byte* lines, std::int64_t pairs,
+                std::uint16_t* out) {
+  for (std::int64_t k = 0; k < pairs; ++k, out += 2 * kPanel) {
+    std::uint32_t words[16];
+    __builtin_memcpy(words, lines + k / 2 * 64, sizeof words);
+    for (std::int64_t v = 0; v < 4; ++v)
+      for (std::int64_t lane = 0; lane < 16; ++lane)
+        out[16 * v + lane] =
+            narrow(kNf4[words[lane] >> 4 * (4 * (k % 2) + v) & 15u] * scales[8 * v + lane / 2]);
+  }
+}
+
 template <int kRows>
 void accumulate_rows(const std::uint16_t* panel, const std::uint16_t* x, std::int64_t x_stride,
                      std::int64_t pairs, float* sums, bool first) {

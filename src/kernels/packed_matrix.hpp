@@ -1,31 +1,69 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace pardec {
 
-// Weights as the kernels stream them: panels of 32 outputs, inputs in pairs.
-//   panel p, pair k:  { w[32 p][2 k], w[32 p][2 k + 1],  w[32 p + 1][2 k], w[32 p + 1][2 k + 1],
-//   ... }
-// 128 bytes a pair, one after another: a product reads memory from front to back, and two registers
-// of 16 outputs take a pair each. Rows and inputs that fill up the last panel and pair are zero.
+// Weights as the kernels stream them: panels of 32 outputs, inputs in pairs, one after another, so
+// that a product reads memory from front to back. Rows and inputs that fill up a panel are zero.
+//
+// bf16: a pair of inputs takes 128 bytes, two registers of 16 outputs each.
+//   pair k:  { w[0][2 k], w[0][2 k + 1],  w[1][2 k], w[1][2 k + 1], ... w[31][2 k + 1] }
+//
+// int8: row-wise, as LLM.int8() (arXiv:2208.07339) without its outliers. A row's scale is its
+// largest size, a weight is q * scale / 127.
+//   float32 scale[32], then pairs as above of one byte each
+//
+// nf4: blocks of 64 inputs, as QLoRA (arXiv:2305.14314) without its double quantisation. A block's
+// scale is its largest size, a weight is kNf4[q] * scale, rounded to bf16.
+//   float32 scale[32], then 16 lines of 64 bytes: 16 words of 32 bits. A line has two pairs of
+//   inputs; word 2 o + i has, in its bits from 4 (4 p + v) on, q of output 8 v + o and input i of
+//   pair p.
 
-inline constexpr std::int64_t kPanel = 32;  ///< outputs of a panel
+inline constexpr std::int64_t kPanel = 32;     ///< outputs of a panel
+inline constexpr std::int64_t kNf4Block = 64;  ///< inputs that share a scale
 
-/// Weights of a linear map, packed; the memory is another's. bf16 is the upper half of a float32.
-struct PackedMatrix {
-  const std::uint16_t* panels = nullptr;
-  std::int64_t outputs = 0, inputs = 0;
+inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< scales of a panel
+inline constexpr std::int64_t kNf4Bytes = kScaleBytes + kPanel * kNf4Block / 2;  ///< of a block
 
-  std::int64_t panel_count() const { return (outputs + kPanel - 1) / kPanel; }
-  std::int64_t pairs() const { return (inputs + 1) / 2; }
-  /// bf16 values of a panel.
-  std::int64_t panel_size() const { return pairs() * 2 * kPanel; }
-  const std::uint16_t* panel(std::int64_t p) const { return panels + p * panel_size(); }
+enum class WeightType { bf16, int8, nf4 };
+
+/// The sixteen levels of NF4 (QLoRA, appendix E), as bitsandbytes has them.
+inline constexpr float kNf4[16] = {
+    -1.0f,
+    -0.6961928009986877f,
+    -0.5250730514526367f,
+    -0.39491748809814453f,
+    -0.28444138169288635f,
+    -0.18477343022823334f,
+    -0.09105003625154495f,
+    0.0f,
+    0.07958029955625534f,
+    0.16093020141124725f,
+    0.24611230194568634f,
+    0.33791524171829224f,
+    0.44070982933044434f,
+    0.5626170039176941f,
+    0.7229568362236023f,
+    1.0f,
 };
 
-/// bf16 values that a packed matrix has.
-std::int64_t packed_size(std::int64_t outputs, std::int64_t inputs);
+/// Weights of a linear map, packed; the memory is another's.
+struct PackedMatrix {
+  const std::byte* panels = nullptr;
+  std::int64_t outputs = 0, inputs = 0;
+  WeightType type = WeightType::bf16;
+
+  std::int64_t panel_count() const { return (outputs + kPanel - 1) / kPanel; }
+  std::int64_t panel_bytes() const;
+  const std::byte* panel(std::int64_t p) const { return panels + p * panel_bytes(); }
+};
+
+/// Bytes that a packed matrix has.
+std::int64_t packed_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
+
+/// Bytes of these weights and their scales alone, without what fills up panels.
+std::int64_t weight_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
 
 /// Row `output` of the matrix, out of the panels, widened: [inputs]. REQUIRES: 0 <= output <
 /// outputs.

@@ -1,13 +1,20 @@
 // Primitives without intrinsics, for the sets that have nothing better; included inside an unnamed
 // namespace.
 
-/// As Kernels::pack_panel.
-void pack_panel(const std::uint16_t* const* rows, std::int64_t inputs, std::uint16_t* panel) {
+/// As kernels_body.inl wants them.
+void pack_bf16(const std::uint16_t* const* rows, std::int64_t inputs, std::uint16_t* panel) {
   for (std::int64_t k = 0; k < inputs; k += 2, panel += 2 * kPanel)
     for (std::int64_t j = 0; j < kPanel; ++j) {
       panel[2 * j] = rows[j] ? rows[j][k] : 0;
       panel[2 * j + 1] = rows[j] && k + 1 < inputs ? rows[j][k + 1] : 0;
     }
+}
+
+void expand_int8(const std::byte* codes, std::int64_t pairs, std::uint16_t* out) {
+  const auto* q = reinterpret_cast<const signed char*>(codes);
+  for (std::int64_t i = 0; i < pairs * 2 * kPanel; ++i)
+    out[i] = static_cast<std::uint16_t>(
+        __builtin_bit_cast(std::uint32_t, static_cast<float>(q[i])) >> 16);  // exact
 }
 
 /// As kernels_body.inl wants it.

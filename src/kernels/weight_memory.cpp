@@ -51,16 +51,14 @@ WeightMemory& WeightMemory::operator=(WeightMemory&& other) noexcept {
   return *this;
 }
 
-std::int64_t WeightMemory::taken(std::int64_t count) {
-  return rounded_up(count * static_cast<std::int64_t>(sizeof(std::uint16_t)), kLine);
-}
+std::int64_t WeightMemory::taken(std::int64_t bytes) { return rounded_up(bytes, kLine); }
 
-std::uint16_t* WeightMemory::take(std::int64_t count) {
-  if (used_ + taken(count) > bytes_)
+std::byte* WeightMemory::take(std::int64_t bytes) {
+  if (used_ + taken(bytes) > bytes_)
     throw std::logic_error("WeightMemory: more is taken than was asked for");
   std::byte* piece = begin_ + used_;
-  used_ += taken(count);
-  return reinterpret_cast<std::uint16_t*>(piece);
+  used_ += taken(bytes);
+  return piece;
 }
 
 }  // namespace pardec

@@ -17,11 +17,11 @@ class WeightMemory {
 
   std::int64_t bytes() const { return bytes_; }
 
-  /// The next piece of it, for `count` bf16 values, at the start of a cache line. REQUIRES: it is
-  /// there; otherwise std::logic_error.
-  std::uint16_t* take(std::int64_t count);
-  /// Bytes that `take(count)` takes.
-  static std::int64_t taken(std::int64_t count);
+  /// The next piece of it, of `bytes`, at the start of a cache line. REQUIRES: it is there;
+  /// otherwise std::logic_error.
+  std::byte* take(std::int64_t bytes);
+  /// Bytes that `take(bytes)` takes.
+  static std::int64_t taken(std::int64_t bytes);
 
  private:
   void* mapping_ = nullptr;

@@ -35,7 +35,7 @@ double fastest(Run&& run) {
 
 MachineSpeed measure_machine(Dtype dtype) {
   WeightMemory memory(8 * kWords);  // in large pages, as weights are
-  auto* const words = reinterpret_cast<std::uint64_t*>(memory.take(4 * kWords));
+  auto* const words = reinterpret_cast<std::uint64_t*>(memory.take(8 * kWords));
   std::fill(words, words + kWords, std::uint64_t{1});
   std::atomic<std::uint64_t> sum{0};  // so that the reading is not left out
   const double reading = fastest([&] {

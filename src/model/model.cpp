@@ -2,6 +2,7 @@
 
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "src/model/packed_network.hpp"
@@ -15,15 +16,14 @@
 namespace pardec {
 
 at::ScalarType scalar_type(Dtype dtype) {
-  switch (dtype) {
+  switch (computing(dtype)) {
     case Dtype::fp32:
       return at::kFloat;
-    case Dtype::bf16:
-      return at::kBFloat16;
     case Dtype::fp64:
       return at::kDouble;
+    default:
+      return at::kBFloat16;
   }
-  throw std::logic_error("unknown Dtype");
 }
 
 namespace {
@@ -60,8 +60,9 @@ at::Device parse_device(const std::string& name) {
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(number_of_gpu));
 }
 
-/// In the wanted dtype, on the device. The file's own memory where that already is it.
-at::Tensor to_tensor(const CheckpointFiles::Entry& entry, at::ScalarType type, at::Device device) {
+/// In the network's type, on its device; where it will be packed, in the file's. The file's own
+/// memory where that already is it.
+at::Tensor to_tensor(const CheckpointFiles::Entry& entry, const Model::Network& network) {
   const at::ScalarType stored = scalar_type(entry.tensor.type);
   const auto options = at::TensorOptions().dtype(stored);
   const std::span<std::byte> bytes = entry.tensor.data;
@@ -76,7 +77,7 @@ at::Tensor to_tensor(const CheckpointFiles::Entry& entry, at::ScalarType type, a
     tensor = at::empty(entry.tensor.shape, options);
     std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
   }
-  return tensor.to(device, type);
+  return PackedNetwork::fits(network) ? tensor : tensor.to(network.device, network.type);
 }
 
 /// What the checkpoint may hold beyond the network's weights.
@@ -101,7 +102,7 @@ std::map<std::string, at::Tensor> load_tensors(const Model::Network& network,
       throw ModelError(entry.file, str("tensor '", parameter.name, "' has shape ",
                                        shape_text(entry.tensor.shape), ", expected ",
                                        shape_text(parameter.shape), " from the config"));
-    loaded.emplace(parameter.name, to_tensor(entry, network.type, network.device));
+    loaded.emplace(parameter.name, to_tensor(entry, network));
   }
   for (const auto& [name, entry] : checkpoint.tensors())
     if (!loaded.contains(name) && !may_be_ignored(name, network.config))
@@ -177,8 +178,7 @@ std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
       throw ModelError(file.string(), str("tensor '", parameter.name, "' has shape ",
                                           shape_text(found->second.shape), ", expected ",
                                           shape_text(parameter.shape), " from the config"));
-    loaded.emplace(parameter.name, to_tensor({found->second, mapping, file.string()}, network.type,
-                                             network.device));
+    loaded.emplace(parameter.name, to_tensor({found->second, mapping, file.string()}, network));
     tensors.erase(found);
   }
   if (!tensors.empty())
@@ -204,23 +204,30 @@ std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>&
   return all;
 }
 
-Dtype parse_dtype(std::string_view text) {
-  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp64})
-    if (text == name(dtype)) return dtype;
-  throw ConfigError(
-      str("dtype '", text, "' is unknown", known_names(text, {"fp32", "bf16", "fp64"})));
+namespace {
+
+constexpr std::string_view kDtypes[] = {"fp32", "bf16", "int8", "nf4", "fp64"};  // as declared
+
+WeightType weight_type(Dtype dtype) {
+  return dtype == Dtype::int8  ? WeightType::int8
+         : dtype == Dtype::nf4 ? WeightType::nf4
+                               : WeightType::bf16;
 }
 
-std::string_view name(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::fp32:
-      return "fp32";
-    case Dtype::bf16:
-      return "bf16";
-    case Dtype::fp64:
-      return "fp64";
-  }
-  throw std::logic_error("unknown Dtype");
+}  // namespace
+
+Dtype parse_dtype(std::string_view text) {
+  const auto found = std::find(std::begin(kDtypes), std::end(kDtypes), text);
+  if (found == std::end(kDtypes))
+    throw ConfigError(str("dtype '", text, "' is unknown",
+                          known_names(text, {std::begin(kDtypes), std::end(kDtypes)})));
+  return static_cast<Dtype>(found - std::begin(kDtypes));
+}
+
+std::string_view name(Dtype dtype) { return kDtypes[static_cast<size_t>(dtype)]; }
+
+Dtype computing(Dtype dtype) {
+  return dtype == Dtype::int8 || dtype == Dtype::nf4 ? Dtype::bf16 : dtype;
 }
 
 Model Model::load(const std::filesystem::path& folder, const Options& options) {
@@ -230,6 +237,10 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
   network->type = scalar_type(options.dtype);
   network->device = parse_device(options.device);
   network->config = read_model_config(folder);
+  if (computing(options.dtype) != options.dtype && !network->device.is_cpu())
+    throw ModelError(str("dtype ", name(options.dtype)),
+                     str("runs on the CPU alone, and the device is ", options.device,
+                         "; use --dtype bf16, or --device cpu"));
   {
     const c10::NoGradGuard no_grad;
     assign_weights(*network, load_tensors(*network, CheckpointFiles(folder)));
@@ -237,7 +248,8 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
     network->inverse_frequencies = inverse_frequencies(network->config).to(network->device);
     if (PackedNetwork::fits(*network))
       network->packed =
-          PackedNetwork::take(*network, options.instruction_set.value_or(widest_instruction_set()));
+          PackedNetwork::take(*network, options.instruction_set.value_or(widest_instruction_set()),
+                              weight_type(options.dtype));
   }
   return Model(std::move(network));
 }
@@ -267,13 +279,27 @@ const Model::Options& Model::options() const { return network_->options; }
 
 void Model::set_profile(Profile* into) {
   if (into && !network_->packed)
-    throw ConfigError("a profile needs a network in bf16 on the CPU; give --dtype bf16");
+    throw ConfigError(
+        "a profile needs a network that computes in bf16 on the CPU; give --dtype bf16, int8 or "
+        "nf4");
   network_->profile = into;
 }
 
+std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype) {
+  const auto value = static_cast<std::int64_t>(at::elementSize(scalar_type(dtype)));
+  std::int64_t sum = 0;
+  for (const Parameter& parameter : parameters(config)) {
+    const bool of_layer =
+        parameter.shape.size() == 2 && parameter.name.starts_with("model.layers.");
+    sum += of_layer && computing(dtype) != dtype
+               ? weight_bytes(parameter.shape[0], parameter.shape[1], weight_type(dtype))
+               : parameter.elements() * value;
+  }
+  return sum;
+}
+
 std::int64_t Model::weight_bytes() const {
-  return parameter_count(network_->config) *
-         static_cast<std::int64_t>(at::elementSize(network_->type));
+  return pardec::weight_bytes(network_->config, network_->options.dtype);
 }
 
 }  // namespace pardec

@@ -16,10 +16,15 @@
 
 namespace pardec {
 
-enum class Dtype { fp32, bf16, fp64 };  // fp64: for tests against references
-/// `fp32|bf16|fp64`; anything else is a ConfigError.
+/// What a network computes in. int8, nf4: in bf16, with the weights of its layers quantised when
+/// they are loaded (src/kernels/packed_matrix.hpp; on the CPU alone). fp64: for tests against
+/// references.
+enum class Dtype { fp32, bf16, int8, nf4, fp64 };
+/// Anything but these names is a ConfigError.
 Dtype parse_dtype(std::string_view name);
 std::string_view name(Dtype dtype);
+/// The type of activations and of the cache.
+Dtype computing(Dtype dtype);
 
 /// What is wanted of one fed row's logits. Top-2 comes always.
 struct OutputRequest {
@@ -96,7 +101,7 @@ class Model {
   struct Options {
     Dtype dtype = Dtype::fp32;
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
-    /// Of the CPU's kernels, which bf16 networks run on; by default the widest there is.
+    /// Of the CPU's kernels, which networks that compute in bf16 run on; by default the widest.
     std::optional<InstructionSet> instruction_set;
   };
 
@@ -113,7 +118,8 @@ class Model {
 
   const ModelConfig& config() const;
   const Options& options() const;
-  /// Bytes of the network itself, without extra heads.
+  /// Bytes of the network itself as it is in memory, scales of quantised weights included, without
+  /// extra heads.
   std::int64_t weight_bytes() const;
 
   /// One forward pass over the steps of several sequences, packed: no padding is computed. A new
@@ -130,7 +136,7 @@ class Model {
   std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);
 
   /// From the next pass on, until null is set: passes add to it where their time goes. REQUIRES: a
-  /// network in bf16 on the CPU; otherwise ConfigError.
+  /// network that computes in bf16 on the CPU; otherwise ConfigError.
   void set_profile(Profile* into);
 
   struct Network;  // the tensors and the differentiable forward; src/model/transformer.hpp
@@ -141,6 +147,9 @@ class Model {
   explicit Model(std::unique_ptr<Network> network);
   std::unique_ptr<Network> network_;
 };
+
+/// Bytes of a network's weights in memory, as Model::weight_bytes counts them.
+std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype);
 
 /// Writes a random checkpoint of a shape (config.json, model.safetensors, generation_config.json),
 /// bf16, the query and key projections sharpened so that a wrong mask or position shows (as random

@@ -23,9 +23,12 @@ std::uint16_t* mutable_bits(const at::Tensor& tensor) {
   return reinterpret_cast<std::uint16_t*>(tensor.mutable_data_ptr<at::BFloat16>());
 }
 
+at::Tensor rounded(const at::Tensor& tensor) { return tensor.to(at::kBFloat16); }
+
+/// Its numbers rounded to bf16; none where it is undefined.
 std::vector<float> floats(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
-  const at::Tensor wide = tensor.to(at::kFloat).contiguous();
+  const at::Tensor wide = rounded(tensor).to(at::kFloat).contiguous();
   return {wide.const_data_ptr<float>(), wide.const_data_ptr<float>() + wide.numel()};
 }
 
@@ -53,23 +56,25 @@ class PackedNetwork::Packer {
   Packer(const Kernels& kernels, WeightMemory& memory) : kernels_(kernels), memory_(memory) {}
 
   /// Maps above one another.
-  Map stacked(std::initializer_list<Linear*> maps) {
+  Map stacked(std::initializer_list<Linear*> maps, WeightType type) {
     std::vector<const std::uint16_t*> rows;
     std::vector<float> bias;
-    for (const Linear* map : maps) {
+    for (Linear* map : maps) {
+      map->weight = rounded(map->weight);
       for (std::int64_t i = 0; i < map->weight.size(0); ++i) rows.push_back(row(map->weight, i));
       const std::vector<float> values = floats(map->bias);
       bias.insert(bias.end(), values.begin(), values.end());
     }
     bias.resize((bias.size() + kPanel - 1) / kPanel * kPanel);
-    const PackedMatrix matrix = pack(rows, (*maps.begin())->weight.size(1), std::ssize(rows));
+    const PackedMatrix matrix = pack(rows, (*maps.begin())->weight.size(1), std::ssize(rows), type);
     for (Linear* map : maps) *map = {};
     return {matrix, std::move(bias)};
   }
   /// In each panel 16 rows of `a` and the same of `b`, as Product::Finish::swiglu wants them.
-  Map interleaved(Linear& a, Linear& b) {
+  Map interleaved(Linear& a, Linear& b, WeightType type) {
     std::vector<const std::uint16_t*> rows;
     std::vector<float> bias;
+    a.weight = rounded(a.weight), b.weight = rounded(b.weight);
     const std::int64_t count = a.weight.size(0);
     for (std::int64_t i = 0; i < count; i += kPanel / 2)
       for (const Linear* map : {&a, &b}) {
@@ -79,7 +84,7 @@ class PackedNetwork::Packer {
           if (!values.empty()) bias.push_back(j < count ? values[static_cast<size_t>(j)] : 0.0f);
         }
       }
-    const PackedMatrix matrix = pack(rows, a.weight.size(1), 2 * count);
+    const PackedMatrix matrix = pack(rows, a.weight.size(1), 2 * count, type);
     a = b = {};
     return {matrix, std::move(bias)};
   }
@@ -90,13 +95,14 @@ class PackedNetwork::Packer {
   }
   /// Rows in the panels' order; null: zeros.
   PackedMatrix pack(std::vector<const std::uint16_t*> rows, std::int64_t inputs,
-                    std::int64_t outputs) {
-    std::uint16_t* panels = memory_.take(packed_size(std::ssize(rows), inputs));
-    const PackedMatrix matrix{panels, outputs, inputs};
+                    std::int64_t outputs, WeightType type) {
+    std::byte* panels = memory_.take(packed_bytes(std::ssize(rows), inputs, type));
+    const PackedMatrix matrix{panels, outputs, inputs, type};
     rows.resize(static_cast<size_t>(divided_up(std::ssize(rows)) * kPanel), nullptr);
     at::parallel_for(0, std::ssize(rows) / kPanel, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t p = begin; p < end; ++p)
-        kernels_.pack_panel(rows.data() + p * kPanel, inputs, panels + p * matrix.panel_size());
+        kernels_.pack_panel(type, rows.data() + p * kPanel, inputs,
+                            panels + p * matrix.panel_bytes());
     });
     return matrix;
   }
@@ -111,23 +117,25 @@ bool PackedNetwork::fits(const Model::Network& network) {
 }
 
 std::unique_ptr<const PackedNetwork> PackedNetwork::take(Model::Network& network,
-                                                         InstructionSet set) {
+                                                         InstructionSet set, WeightType type) {
   const ModelConfig& config = network.config;
   const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
   const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
   const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
-  const auto size = [](std::int64_t outputs, std::int64_t inputs) {
-    return WeightMemory::taken(packed_size(outputs, inputs));
+  constexpr WeightType kHead = WeightType::bf16;
+  const auto size = [](std::int64_t outputs, std::int64_t inputs, WeightType of) {
+    return WeightMemory::taken(packed_bytes(outputs, inputs, of));
   };
   const std::int64_t gate_up_rows = (inner + kPanel / 2 - 1) / (kPanel / 2) * kPanel;
-  const std::int64_t layer_bytes = size(queries + 2 * keys, hidden) + size(hidden, queries) +
-                                   size(gate_up_rows, hidden) + size(hidden, inner);
+  const std::int64_t layer_bytes = size(queries + 2 * keys, hidden, type) +
+                                   size(hidden, queries, type) + size(gate_up_rows, hidden, type) +
+                                   size(hidden, inner, type);
 
   std::unique_ptr<PackedNetwork> packed(new PackedNetwork(set));
-  const std::int64_t head_bytes = size(config.vocab_size, hidden);
+  const std::int64_t head_bytes = size(config.vocab_size, hidden, kHead);
   std::int64_t bytes = config.layers * layer_bytes + head_bytes;
   for (const pardec::ExtraHead& head : network.extra_heads)
-    bytes += std::ssize(head.blocks) * size(hidden, hidden) + head_bytes;
+    bytes += std::ssize(head.blocks) * size(hidden, hidden, kHead) + head_bytes;
   packed->memory_ = WeightMemory(bytes);
   Packer packer(packed->kernels_, packed->memory_);
   for (pardec::Layer& from : network.layers) {
@@ -139,18 +147,18 @@ std::unique_ptr<const PackedNetwork> PackedNetwork::take(Model::Network& network
     layer.after_attention = floats(from.after_attention);
     layer.after_mlp = floats(from.after_mlp);
     from.qkv.reset(), from.gate_up.reset();  // their parts hold them yet
-    layer.qkv = packer.stacked({&from.q, &from.k, &from.v});
-    layer.o = packer.stacked({&from.o});
-    layer.gate_up = packer.interleaved(from.gate, from.up);
-    layer.down = packer.stacked({&from.down});
+    layer.qkv = packer.stacked({&from.q, &from.k, &from.v}, type);
+    layer.o = packer.stacked({&from.o}, type);
+    layer.gate_up = packer.interleaved(from.gate, from.up, type);
+    layer.down = packer.stacked({&from.down}, type);
   }
   packed->final_norm_ = floats(network.final_norm);
-  if (config.tied_head) network.embedding.reset();
-  packed->head_ = packer.stacked({&network.head});
+  network.embedding = config.tied_head ? at::Tensor() : rounded(network.embedding);
+  packed->head_ = packer.stacked({&network.head}, kHead);
   for (pardec::ExtraHead& from : network.extra_heads) {
     ExtraHead& head = packed->extra_heads_.emplace_back();
-    for (Linear& block : from.blocks) head.blocks.push_back(packer.stacked({&block}));
-    head.out = packer.stacked({&from.out});
+    for (Linear& block : from.blocks) head.blocks.push_back(packer.stacked({&block}, kHead));
+    head.out = packer.stacked({&from.out}, kHead);
   }
   return packed;
 }

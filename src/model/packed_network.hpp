@@ -25,15 +25,18 @@ struct NewRows {
 /// A network in bf16 on the CPU in the form that its kernels stream: each weight once, packed; each
 /// layer two large products (q, k, v and gate, up) and two small ones. What runs between layers is
 /// float32, and is rounded to bf16 only as input of a product or a cached key or value. A row's
-/// result does not depend on the rows beside it.
+/// result does not depend on the rows beside it. The weights of layers may be int8 or NF4 in
+/// memory; embedding, heads, norms and biases stay what they are.
 class PackedNetwork {
  public:
   /// Whether there are kernels for all that the network has.
   static bool fits(const Model::Network& network);
 
-  /// Packs the weights tensor by tensor, and takes each out of `network` when that is done; the
-  /// embedding stays unless it is the head, too. REQUIRES: fits(network).
-  static std::unique_ptr<const PackedNetwork> take(Model::Network& network, InstructionSet set);
+  /// Packs the weights tensor by tensor, rounded to bf16 first and layers' as `type` after that,
+  /// and takes each out of `network` when that is done; the embedding stays, in bf16, unless it is
+  /// the head, too. REQUIRES: fits(network); tensors of any floating type.
+  static std::unique_ptr<const PackedNetwork> take(Model::Network& network, InstructionSet set,
+                                                   WeightType type);
 
   /// What the last layer makes of the new rows of all sequences, one after another: [n, hidden]
   /// float32. Their keys and values are written behind the last slots of the caches.

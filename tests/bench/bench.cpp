@@ -1,8 +1,8 @@
 // What the engine costs on a checkpoint: forward passes over 1..128 new tokens, prefill, AR
 // decoding, steps of many branches, and the share of the time that is not spent in the network.
 //
-//   build/release/tests/bench/pardec_bench [--model DIR] [--dtype fp32|bf16] [--threads N] [flags
-//   of google-benchmark]
+//   build/release/tests/bench/pardec_bench [--model DIR] [--dtype fp32|bf16|int8|nf4] [--threads N]
+//   [flags of google-benchmark]
 //
 // --model: by default the quickstart model. Times are wall time; run it on an idle machine.
 #include <benchmark/benchmark.h>
@@ -116,7 +116,7 @@ void ar(benchmark::State& state, Model& model) {
   Engine engine(model, clock);
   std::int64_t decode_ns = 0;
   Profile profile;
-  if (model.options().dtype == Dtype::bf16) model.set_profile(&profile);
+  if (computing(model.options().dtype) == Dtype::bf16) model.set_profile(&profile);
   for (auto _ : state) {
     const std::int64_t begin = clock.now_ns();
     engine.run(
@@ -168,7 +168,7 @@ void branches(benchmark::State& state, Model& model) {
   for (auto _ : state) {
     std::int64_t begin_ns = 0;
     const std::int64_t prompt_ns = clock.now_ns();
-    if (model.options().dtype == Dtype::bf16) model.set_profile(&profile);
+    if (computing(model.options().dtype) == Dtype::bf16) model.set_profile(&profile);
     engine.run(
         1, 1, [&](int) { return branches_of_one(engine, live, begin_ns); },
         [](int, Task<void>& task) { task.result(); });
@@ -202,13 +202,13 @@ void roofline(benchmark::State& state, Model& model) {
   KvCache cache(model);
   feed(model, cache, segments, 0, kContext);
   WeightMemory weights(model.weight_bytes());  // in large pages, as the network's own
-  const std::span memory(weights.take(model.weight_bytes() / 2),
+  const std::span memory(reinterpret_cast<std::uint16_t*>(weights.take(model.weight_bytes())),
                          static_cast<size_t>(model.weight_bytes() / 2));
   std::fill(memory.begin(), memory.end(), std::uint16_t{1});
   std::vector<double> ratios;
   double best = 1e30;
   Profile profile;
-  if (model.options().dtype == Dtype::bf16) model.set_profile(&profile);
+  if (computing(model.options().dtype) == Dtype::bf16) model.set_profile(&profile);
   std::int64_t steps_ns = 0;
   for (auto _ : state) {
     state.PauseTiming();

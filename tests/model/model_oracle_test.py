@@ -27,6 +27,10 @@ try:
 except ImportError as error:
     print(f"[skipped] {error}")
     sys.exit(77)
+try:
+    import bitsandbytes
+except ImportError:
+    bitsandbytes = None
 transformers.logging.set_verbosity_error()
 torch.set_num_threads(2)
 DUMP, SYNTH = sys.argv[1:3]
@@ -412,6 +416,48 @@ def scaled_checkpoints(root):
         yield f"qwen3 {label}", folder, shape["vocab_size"], "window"
 
 
+def quantised_as(kind, w):
+    """w, bf16, as bitsandbytes quantises and dequantises it; rows that fill no block of NF4 one by one, as they begin one here."""
+    if kind == "int8":
+        codes, stats, _ = bitsandbytes.functional.int8_vectorwise_quant(w)
+        return bitsandbytes.functional.int8_vectorwise_dequant(codes, stats)
+    if w.shape[1] % 64:
+        w = torch.nn.functional.pad(w, (0, -w.shape[1] % 64))  # zeros change no largest size
+    packed, state = bitsandbytes.functional.quantize_4bit(w.contiguous(), blocksize=64, quant_type="nf4", compress_statistics=False)
+    return bitsandbytes.functional.dequantize_4bit(packed, state)
+
+
+def compare_quantised(label, folder, vocab):
+    """int8 and NF4: truth is transformers in float64 with the layers' matrices as bitsandbytes dequantises them. The arithmetic is
+    bf16's, and so is the tolerance: three times the error of transformers in bf16 before anything is quantised."""
+    if bitsandbytes is None:
+        print("[skipped] bitsandbytes is not installed")
+        return
+    rng = np.random.default_rng(7)
+    rows = mixed(rng, vocab)
+    visible = [[k for k, (_, kl) in enumerate(rows) if sees(l, kl, TABLE)] for _, l in rows]
+    decode = scripts(rng, vocab)["decode"][0]
+    cases = [{"whole": {"tokens": [t for t, _ in rows], "labels": [l for _, l in rows]}}, {"sequences": [decode.actions]}]
+    load = lambda dtype: AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="eager").eval()
+    run = lambda model: np.concatenate([reference(model, rows, visible), reference(model, decode.rows, decode.visible)])
+    half = load(torch.bfloat16)
+    exact = run(half.double())
+    bound = 3 * np.abs(run(load(torch.bfloat16)) - exact).max()
+    for kind in ("int8", "nf4"):
+        model = load(torch.bfloat16)
+        weights = {name: module.weight for name, module in model.model.layers.named_modules() if isinstance(module, torch.nn.Linear)}
+        values = {name: quantised_as(kind, w.data)[:, :w.shape[1]].double() for name, w in weights.items()}
+        model = model.double()
+        for name, value in values.items():
+            model.model.layers.get_submodule(name).weight.data = value
+        want = run(model)
+        got = dump(folder, kind, cases).reshape(want.shape)
+        error, where = worst(got, want)
+        effect = np.abs(want - exact).max()
+        check(error <= bound and bound < effect, f"{label}, {kind}: error {error:.2e} is {error / bound:.2f} of the bound {bound:.2e}, "
+              f"quantising changes up to {effect:.2e}; {where}")
+
+
 def own_window(label, folder, vocab):
     """transformers' own mask of a sliding window is what the tests above say of it."""
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager").eval()
@@ -477,6 +523,7 @@ def synthetic(root):
         good = abs(w.std() / want - 1) < 5 / (2 * n) ** 0.5 + 2 ** -8 and abs(w.mean() / want) < 5 / n ** 0.5
         check(good, f"synthetic {name}: mean {w.mean() / want:.4f}, deviation {w.std() / want:.4f} of the intended")
     compare_model("synthetic qwen3", folder, 300, also_bf16=False)
+    compare_quantised("synthetic qwen3", folder, 300)
 
 
 def main():
@@ -484,6 +531,8 @@ def main():
         folder = None
         for label, folder, vocab in checkpoints(root):
             compare_model(label, folder, vocab, also_bf16="bf16" in label)
+            if label.startswith(("llama biases", "phi3 sharded", "olmo2 tied")):
+                compare_quantised(label, folder, vocab)
         compare_warpers(folder)
         for label, folder, vocab, kind in scaled_checkpoints(root):
             compare_model(label, folder, vocab, also_bf16=False, kind=kind)

@@ -164,6 +164,76 @@ TEST_CASE("a packed network is nearer to float64 than plain bf16 arithmetic, in 
   });
 }
 
+namespace {
+
+/// A matrix quantised and back, in double, straight from the definitions: int8 by row, NF4 by 64 of
+/// a row.
+at::Tensor quantised(const at::Tensor& matrix, Dtype dtype) {
+  const at::Tensor w = matrix.to(at::kBFloat16).to(at::kDouble);
+  if (dtype == Dtype::int8) {
+    const at::Tensor step = w.abs().amax(1, true) / 127;
+    return at::round(w / step) * step;
+  }
+  const std::vector<double> levels(std::begin(kNf4), std::end(kNf4));
+  std::vector<at::Tensor> blocks;
+  for (const at::Tensor& block : w.split(64, 1)) {
+    const at::Tensor scale = block.abs().amax(1, true);
+    const at::Tensor level = at::tensor(levels, at::kDouble);
+    const at::Tensor nearest = ((block / scale).unsqueeze(2) - level).abs().argmin(2);
+    blocks.push_back(
+        (level.index_select(0, nearest.flatten()).view_as(block) * scale).to(at::kBFloat16));
+  }
+  return at::cat(blocks, 1).to(at::kDouble);
+}
+
+}  // namespace
+
+TEST_CASE("int8 and NF4 networks are their quantised weights' networks, as near as bf16's") {
+  with_each([](const Checkpointed& files, InstructionSet set) {
+    const Text text = branched(40);
+    const Model wide = files.load(Dtype::fp64);
+    const at::Tensor exact = whole(wide.network(), text);
+    const double plain = typical(whole(*files.plain(), text) - exact);
+    for (const Dtype dtype : {Dtype::int8, Dtype::nf4}) {
+      std::map<std::string, at::Tensor> weights;
+      for (const auto& [weight_name, tensor] : wide.network().named_parameters())
+        weights[weight_name] = tensor.dim() == 2 && weight_name.starts_with("model.layers.")
+                                   ? quantised(tensor, dtype)
+                                   : tensor;
+      const at::Tensor truth = whole(*Model::Network::over(wide.config(), weights), text);
+      Model model = files.load(dtype, set);
+      const double error = typical(whole(model.network(), text) - truth);
+      const double effect = typical(exact - truth);
+      INFO(name(dtype) << ": error " << error << ", plain bf16 " << plain << ", effect " << effect);
+      CHECK(error <= plain);
+      CHECK(error > 0);
+      CHECK(effect > (dtype == Dtype::nf4 ? 5 : 1) * error);
+
+      KvCache cache(model);
+      const at::Tensor all = whole(model.network(), text);
+      for (size_t row = 0; row < 40; ++row) {
+        const auto alone = feed(model, cache, text, row, row + 1);
+        const at::Tensor logits = at::tensor(alone[0].logits, at::kFloat).to(at::kDouble);
+        REQUIRE(at::equal(logits, all[static_cast<std::int64_t>(row)]));
+      }
+    }
+  });
+}
+
+TEST_CASE("quantised networks say how many bytes they are, and are refused where they cannot be") {
+  // 3 layers; q 108, k and v 36, o 44 from 108, gate and up 50, down 44 from 50 inputs; the rest
+  // bf16.
+  const Checkpointed files(kConfigs[0]);
+  const std::int64_t rows = 108 + 36 + 36 + 50 + 50, rest = 2 * (2 * 97 * 44 + 7 * 44);
+  const std::int64_t int8 = rows * (44 + 4) + 44 * (108 + 4) + 44 * (50 + 4);
+  const std::int64_t nf4 = rows * (22 + 4) + 44 * (54 + 2 * 4) + 44 * (25 + 4);
+  CHECK(files.load(Dtype::int8).weight_bytes() == 3 * int8 + rest);
+  CHECK(files.load(Dtype::nf4).weight_bytes() == 3 * nf4 + rest);
+  CHECK(files.load(Dtype::nf4).network().type == at::kBFloat16);
+  CHECK_THROWS_AS(Model::load(files.folder.path(), {.dtype = Dtype::nf4, .device = "cuda"}),
+                  ModelError);
+}
+
 TEST_CASE("a row's logits have the same bits however its text is cut, and in any company") {
   with_each([](const Checkpointed& files, InstructionSet set) {
     Model model = files.load(Dtype::bf16, set);
