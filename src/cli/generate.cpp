@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "src/cli/command_line.hpp"
+#include "src/cli/memory_plan.hpp"
 #include "src/cli/project_files.hpp"
 #include "src/cli/traces.hpp"
 #include "src/cli/watch.hpp"
@@ -144,11 +145,18 @@ int generate(const GenerateFlags& flags) {
   std::vector<Job> jobs;
   if (!flags.job.empty()) jobs = read_jobs(flags.job);
 
+  CacheBudget cache;
+  if (!flags.model.memory_limit.empty() && read_face(flags.model.model)) {
+    const MemoryPlan memory = plan_memory(flags.model, cache.block_rows);
+    apply_limit(memory, flags.model, cache);
+    std::cerr << "memory: " << describe(memory, cache) << "\n";
+  }
   Checkpoint checkpoint = load_checkpoint(flags.model, token_lists.empty());
   std::optional<Checkpoint> draft =
       load_draft(flags.model, checkpoint, decoder->drafts_with_model());
   const SteadyClock clock;
   Engine engine(checkpoint.model, clock);
+  engine.set_cache_budget(cache);
   engine.set_cascade(arm.cascade);
   const DecoderContext context{engine, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr,
                                flags.decode.ignore_eos, draft ? &draft->model : nullptr};
@@ -239,6 +247,9 @@ int generate(const GenerateFlags& flags) {
   watch.reset();
   print_ready();
   if (flags.profile) print_profile(profile, wall_ns);
+  if (!flags.model.memory_limit.empty() && flags.model.device == "cpu")
+    std::cerr << "memory: at most " << fixed(static_cast<double>(peak_memory()) * 1e-9, 2)
+              << " GB were held\n";
   if (trace && !trace->flush())
     throw RunError(str("--trace: ", flags.trace, " could not be written to its end"));
   for (const auto& error : errors)

@@ -6,6 +6,7 @@
 #include "src/cli/command_line.hpp"
 #include "src/cli/comparison.hpp"
 #include "src/cli/experiment.hpp"
+#include "src/cli/memory_plan.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/run_plan.hpp"
 #include "src/support/error.hpp"
@@ -59,11 +60,17 @@ int run(CLI::App& app, RunFlags& flags) {
                                   [](const auto& decoder) { return decoder->drafts_with_model(); });
   check_draft_flag(flags.model, drafts);
   const std::vector<Workload> workloads = load_workloads(flags, arms, decoders);
+  const std::optional<MemoryPlan> memory =
+      read_face(flags.model.model) ? std::optional(plan_memory(flags.model, flags.cache.block_rows))
+                                   : std::nullopt;
+  if (memory) apply_limit(*memory, flags.model, flags.cache);
   if (flags.dry_run) {
-    print_plan(flags, arms, decoders, workloads);
+    print_plan(flags, arms, decoders, workloads, memory);
     return 0;
   }
 
+  if (memory && memory->limit > 0)
+    std::fprintf(stderr, "memory: %s\n", describe(*memory, flags.cache).c_str());
   if (flags.resume && !std::filesystem::exists(flags.db))
     throw ConfigError(
         str("--resume: ", flags.db, " does not exist; leave --resume out to begin a run"));
@@ -98,6 +105,9 @@ int run(CLI::App& app, RunFlags& flags) {
   }
   const auto table = flags.matrix ? matrix_of_runs : compare_runs;
   std::cout << render(table(store, experiment.invocation(), flags.baseline, 0.95), format);
+  if (memory && memory->limit > 0 && flags.model.device == "cpu")
+    std::fprintf(stderr, "memory: at most %.2f GB were held\n",
+                 static_cast<double>(peak_memory()) * 1e-9);
   std::fprintf(stderr, "database: %s\n", flags.db.c_str());
   const double failed_share = experiment.finished() ? static_cast<double>(experiment.failed()) /
                                                           static_cast<double>(experiment.finished())

@@ -105,7 +105,7 @@ std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Ar
 
 void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
                 const std::vector<std::unique_ptr<Decoder>>& decoders,
-                const std::vector<Workload>& workloads) {
+                const std::vector<Workload>& workloads, const std::optional<MemoryPlan>& memory) {
   Table table;
   table.title = "Plan (nothing is run)";
   table.columns = {{"dataset"},
@@ -153,6 +153,7 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
       str("database: ", flags.db,
           "; model: ", flags.model.model.empty() ? "(none given)" : flags.model.model,
           flags.model.draft_model.empty() ? "" : "; draft model: " + flags.model.draft_model));
+  if (memory) table.notes.push_back(str("memory: ", describe(*memory, flags.cache)));
   if (!face)
     table.notes.push_back(
         "no network was looked at for what decoders need; --model DIR names one that is there");

@@ -1,10 +1,12 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
+#include "src/cli/memory_plan.hpp"
 #include "src/cli/plan.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/prompt/prompt_file.hpp"
@@ -29,9 +31,10 @@ struct Workload {
 std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Arm>& arms,
                                      const std::vector<std::unique_ptr<Decoder>>& decoders);
 
-/// --dry-run: the plan as a table on stdout. ConfigError where the network lacks what an arm needs.
+/// --dry-run: the plan as a table on stdout; `memory` where the network is known. ConfigError where
+/// the network lacks what an arm needs.
 void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
                 const std::vector<std::unique_ptr<Decoder>>& decoders,
-                const std::vector<Workload>& workloads);
+                const std::vector<Workload>& workloads, const std::optional<MemoryPlan>& memory);
 
 }  // namespace pardec

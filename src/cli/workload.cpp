@@ -29,6 +29,10 @@ void ModelFlags::add_to(CLI::App& app) {
   app.add_option("--threads", threads, "CPU threads; 0: all cores")
       ->capture_default_str()
       ->type_name("N");
+  app.add_option("--memory-limit", memory_limit,
+                 "memory that weights, KV cache and program may take, e.g. 4G or 900MiB; of the "
+                 "GPU's with --device cuda")
+      ->type_name("SIZE");
 }
 
 void DecodeFlags::add_to(CLI::App& app) {

@@ -19,7 +19,7 @@ namespace pardec {
 
 /// Which network, and how it computes: the flags that `run` and `generate` share.
 struct ModelFlags {
-  std::string model, draft_model, dtype = "fp32", device = "cpu";
+  std::string model, draft_model, dtype = "fp32", device = "cpu", memory_limit;
   int threads = 0;
   void add_to(CLI::App& app);
 };

@@ -417,10 +417,15 @@ void Engine::set_aside(Packed& late) {
       plainly_causal(sequence.cache.slots(), late.labels.front(), sequence.segments)) {
     sequence.evicted = sequence.cache.evict();
     ++report_.recomputed;
-  } else {
+  } else if (budget_.swaps) {
     sequence.cache.move_to_host();
     ++report_.swapped;
   }
+}
+
+/// Whether its rows are in the cache.
+bool Engine::holds(const Sequence::State& sequence) const {
+  return !sequence.aside || (!budget_.swaps && sequence.evicted.empty());
 }
 
 /// Of all sequences in the cache; what several share counts once, set aside or not.
@@ -428,7 +433,7 @@ std::int64_t Engine::held_blocks() const {
   std::int64_t held = 0;
   std::map<const void*, int> shared;  // slots
   for (const Sequence::State* sequence : sequences_) {
-    if (!sequence->aside) held += blocks(sequence->own_rows());
+    if (holds(*sequence)) held += blocks(sequence->own_rows());
     for (const auto& [memory, slots] : sequence->cache.shared())
       shared[memory] = std::max(shared[memory], slots);
   }
@@ -493,7 +498,7 @@ void Engine::schedule(std::vector<Packed>& packed) {
                              : static_cast<std::int64_t>(std::ceil(
                                    budget_.watermark * static_cast<double>(budget_.blocks)));
     const std::int64_t fed = std::ssize(p.sequence->evicted) + std::ssize(p.tokens);
-    const std::int64_t wanted = after(p);
+    const std::int64_t wanted = holds(*p.sequence) ? added(p) : after(p);
     if (!full) make_room(budget_.blocks - spare - wanted);
     const bool fits = held + wanted <= budget_.blocks - spare &&
                       (prefill == 0 || prefill + fed <= budget_.prefill_rows);
@@ -507,13 +512,14 @@ void Engine::schedule(std::vector<Packed>& packed) {
       continue;
     }
     prefill += fed;
-    if (p.sequence->aside && p.sequence->evicted.empty()) p.sequence->cache.move_to_device();
+    if (p.sequence->aside && !holds(*p.sequence) && p.sequence->evicted.empty())
+      p.sequence->cache.move_to_device();
     if (!p.sequence->evicted.empty()) {
       p.feed_again();
       report_.refed_rows += std::ssize(std::exchange(p.sequence->evicted, {}));
     }
     p.sequence->aside = false;
-    growth += wanted - blocks(p.sequence->own_rows());
+    growth += added(p);
     held += wanted;
     packed.push_back(std::move(p));
   }

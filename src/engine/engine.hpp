@@ -120,6 +120,8 @@ struct CacheBudget {
   double watermark = 0.01;           ///< share of the blocks left free where one more is taken in
   std::int64_t prefill_rows = 2560;  ///< of those taken in for one forward pass; the first may
                                      ///< have more
+  /// False: there is no other memory for rows of those set aside; they stay, and count.
+  bool swaps = true;
 };
 
 /// What a budget led to.
@@ -192,6 +194,7 @@ class Engine {
   void set_aside(Packed& late);
   std::int64_t blocks(std::int64_t rows) const;
   std::int64_t held_blocks() const;
+  bool holds(const Sequence::State& sequence) const;
   void answer_later();
   void resume(std::list<Waiting*>& queue);
 

@@ -1,5 +1,6 @@
 // A cache budget: answers are the same whoever is set aside, and no more is held than it allows.
 #include <algorithm>
+#include <map>
 
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
@@ -164,4 +165,55 @@ TEST_CASE(
                         false, {.blocks = 2, .watermark = 0});
   CHECK_THAT(grown.errors[0], Catch::Contains("33 rows"));
   CHECK(grown.errors[1] == "");
+}
+
+TEST_CASE(
+    "a cache budget without other memory: who is set aside counts, and answers stay the same") {
+  Json eos = Json::array();
+  for (int id = 20; id < 30; ++id) eos.push_back(id);
+  TinyNetwork network("llama", 14, {{"eos_token_id", eos}}, {393, 393, 393});
+  Model model = network.load(Dtype::fp64);
+  const std::vector<Arm> arms = {
+      {"ar", Json::object()},
+      {"apar", {{"fork_token", 393}, {"child_token", 394}, {"stack", 3}, {"max_depth", 0}}},
+      {"hpd", {{"k_max", 7}, {"stack", 3}}},
+  };
+  int whole = 0;
+  std::map<std::string, int> ended;
+  for (const Arm& arm : arms) {
+    const auto decoder = make_decoder(arm.decoder, arm.options);
+    const auto requests = crowd(*decoder, network.tokenizer(), 12);
+    const Ran free = run(model, network.tokenizer(), *decoder, requests, 12, true);
+    std::int64_t all = 0, widest = 0;  // blocks, at each one's peak
+    for (size_t k = 0; k < requests.size(); ++k) {
+      const std::int64_t blocks = (free.of(k).counters.cached_peak + 15) / 16;
+      all += blocks;
+      widest = std::max(widest, blocks);
+    }
+    const Ran crowded = run(model, network.tokenizer(), *decoder, requests, 12, true,
+                            {.blocks = widest, .watermark = 0, .swaps = false});
+    for (const std::string& error : crowded.errors) ended[arm.decoder] += !error.empty();
+    for (const std::int64_t blocks : {all / 4, all / 3, all / 2}) {
+      INFO(arm.decoder << ": budget " << blocks << " of " << all);
+      const Ran tight = run(model, network.tokenizer(), *decoder, requests, 12, true,
+                            {.blocks = blocks, .watermark = 0.2, .swaps = false});
+      CHECK(tight.cache.peak_blocks <= blocks);
+      CHECK(tight.cache.swapped == 0);
+      for (size_t i = 0; i < requests.size(); ++i) {
+        // Where all that wait keep their rows, one may have to end.
+        if (!tight.errors[i].empty()) {
+          CHECK_THAT(tight.errors[i], Catch::Contains("cache budget"));
+          continue;
+        }
+        ++whole;
+        CHECK(tight.of(i).text == free.of(i).text);
+      }
+    }
+  }
+  CHECK(whole > 95);  // of 108
+  // Room for the widest alone is not enough where the others keep their rows, unless they are fed
+  // again.
+  CAPTURE(ended["ar"], ended["apar"], ended["hpd"], whole);
+  CHECK(ended["ar"] == 0);
+  CHECK(ended["apar"] > 0);
 }
