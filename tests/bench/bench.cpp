@@ -201,7 +201,8 @@ void roofline(benchmark::State& state, Model& model) {
   const Segments segments;
   KvCache cache(model);
   feed(model, cache, segments, 0, kContext);
-  WeightMemory weights(model.weight_bytes());  // in large pages, as the network's own
+  WeightMemory weights(
+      WeightMemory::taken(model.weight_bytes()));  // in large pages, as the network's own
   const std::span memory(reinterpret_cast<std::uint16_t*>(weights.take(model.weight_bytes())),
                          static_cast<size_t>(model.weight_bytes() / 2));
   std::fill(memory.begin(), memory.end(), std::uint16_t{1});
