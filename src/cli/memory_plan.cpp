@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/cli/network_size.hpp"
 #include "src/model/parameters.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
@@ -14,8 +15,6 @@ namespace pardec {
 
 namespace {
 
-double value_bytes(Dtype dtype) { return dtype == Dtype::bf16 ? 2 : dtype == Dtype::fp32 ? 4 : 8; }
-
 std::string shown(std::int64_t bytes) {
   return bytes < 100'000'000 ? str(fixed(static_cast<double>(bytes) * 1e-6, 1), " MB")
                              : str(fixed(static_cast<double>(bytes) * 1e-9, 2), " GB");
@@ -24,14 +23,13 @@ std::string shown(std::int64_t bytes) {
 /// Adds a network of the run to the plan.
 void add(MemoryPlan& plan, const std::filesystem::path& folder, Dtype dtype) {
   const ModelConfig config = read_model_config(folder);
-  const double size = value_bytes(dtype);
-  double values = static_cast<double>(parameter_count(config));
+  const NetworkSize size = network_size(config, dtype);
+  plan.weight_bytes += weight_bytes(config, dtype);
   std::error_code none;
   if (const auto extra = std::filesystem::file_size(folder / kExtraHeadsFile, none); !none)
-    values += static_cast<double>(extra) / 2;  // which are stored in bf16
-  plan.weight_bytes += static_cast<std::int64_t>(size * values);
-  plan.row_bytes +=
-      static_cast<std::int64_t>(size * 2 * config.layers * config.kv_heads * config.head_dim);
+    plan.weight_bytes += static_cast<std::int64_t>(static_cast<double>(extra) / 2 *  // of bf16
+                                                   size.bytes_per_value);
+  plan.row_bytes += static_cast<std::int64_t>(size.cached_per_row * size.bytes_per_value);
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ def main():
         blocks = round((150e6 / 1.05 - fp32) / (1.5 * row * 16))
         said = re.search(r"weights ([0-9.]+) MB, cache ([0-9.]+) kB a row.*: ([0-9]+) blocks of 16 rows", note)
         check(said and abs(float(said[1]) - fp32 * 1e-6) < 0.11 and float(said[2]) == round(row * 1e-3, 1) and abs(int(said[3]) - blocks) <= 1, f"plan: {note}, counted {blocks}")
+        sizes = [float(re.search(r"weights ([0-9.]+) MB", str(json.loads(pardec.good(*run, "--dry-run", "--dtype", dtype, "--format", "json"))["notes"]))[1])
+                 for dtype in ("fp32", "bf16", "int8", "nf4")]
+        check(sizes == sorted(sizes, reverse=True) and abs(sizes[0] - 2 * sizes[1]) < 0.2, f"weights in fp32, bf16, int8, nf4: {sizes} MB")
         check("memory-limit" not in str(json.loads(pardec.good(*run, "--dry-run", "--format", "json"))["notes"]), "no limit, none in the plan")
 
         # Too little, before anything is made.
