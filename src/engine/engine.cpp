@@ -443,20 +443,22 @@ std::int64_t Engine::held_blocks() const {
 
 /// Leaves in `packed` what the cache has room for, and holds back the rest.
 void Engine::schedule(std::vector<Packed>& packed) {
-  if (budget_.blocks <= 0) return;
+  constexpr std::int64_t kUnlimited = std::int64_t{1} << 60;
+  const std::int64_t allowed_blocks = budget_.blocks > 0 ? budget_.blocks : kUnlimited;
   const auto after = [&](const Packed& p) {
     return blocks(p.sequence->own_rows() + std::ssize(p.tokens));
   };
   // What the pass adds to the sequence's blocks, once it is in the cache.
   const auto added = [&](const Packed& p) { return after(p) - blocks(p.sequence->own_rows()); };
   std::vector<Packed> running, late, fresh;  // oldest first
+  std::map<const Sequence::State*, Packed*> entering;
+  for (Packed& p : packed) entering[p.sequence] = &p;
   for (const Sequence::State* sequence : sequences_)
-    for (Packed& p : packed)
-      if (p.sequence == sequence)
-        (sequence->aside                    ? late
-         : sequence->cache.rows_alive() > 0 ? running
-                                            : fresh)
-            .push_back(std::move(p));
+    if (const auto found = entering.find(sequence); found != entering.end())
+      (sequence->aside                    ? late
+       : sequence->cache.rows_alive() > 0 ? running
+                                          : fresh)
+          .push_back(std::move(*found->second));
   packed.clear();
   const auto too_small = [&](Packed& p) {
     p.fail(std::make_exception_ptr(
@@ -472,9 +474,9 @@ void Engine::schedule(std::vector<Packed>& packed) {
     while (held > allowed && prefixes_->give_back()) held = held_blocks() + growth;
   };
 
-  make_room(budget_.blocks);
+  make_room(allowed_blocks);
   bool full = false;
-  while (held > budget_.blocks && !running.empty()) {
+  while (held > allowed_blocks && !running.empty()) {
     growth -= added(running.back());
     if (running.size() == 1) {
       growth -= blocks(running.back().sequence->own_rows());  // it ends
@@ -496,11 +498,11 @@ void Engine::schedule(std::vector<Packed>& packed) {
     const bool first = packed.empty();
     const auto spare = first ? 0
                              : static_cast<std::int64_t>(std::ceil(
-                                   budget_.watermark * static_cast<double>(budget_.blocks)));
+                                   budget_.watermark * static_cast<double>(allowed_blocks)));
     const std::int64_t fed = std::ssize(p.sequence->evicted) + std::ssize(p.tokens);
     const std::int64_t wanted = holds(*p.sequence) ? added(p) : after(p);
-    if (!full) make_room(budget_.blocks - spare - wanted);
-    const bool fits = held + wanted <= budget_.blocks - spare &&
+    if (!full) make_room(allowed_blocks - spare - wanted);
+    const bool fits = held + wanted <= allowed_blocks - spare &&
                       (prefill == 0 || prefill + fed <= budget_.prefill_rows);
     if (first && !fits) {  // nothing runs that could make room
       too_small(p);
@@ -523,7 +525,7 @@ void Engine::schedule(std::vector<Packed>& packed) {
     held += wanted;
     packed.push_back(std::move(p));
   }
-  report_.peak_blocks = std::max(report_.peak_blocks, held);
+  if (budget_.blocks > 0) report_.peak_blocks = std::max(report_.peak_blocks, held);
 }
 
 void Engine::step() {
