@@ -10,6 +10,7 @@
 #include "decoders/space_format.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
+#include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/decoding.hpp"
 
@@ -163,7 +164,7 @@ TEST_CASE("ar-value: one sequence a field, ended by the end of sequence") {
     for (const auto& [row, target] : samples[f].targets) taught.push_back(target);
     CHECK(taught.back() == 0);
     taught.pop_back();
-    CHECK(bytes_of(taught, tokenizer) == " " + example.references[0][f].value_or("n/a"));
+    CHECK(bytes_of(taught, tokenizer) == str(" ", example.references[0][f].value_or("n/a")));
   }
 }
 
