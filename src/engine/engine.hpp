@@ -117,7 +117,7 @@ class Sequence {
 struct CacheBudget {
   std::int64_t blocks = 0;  ///< 0: no limit
   int block_rows = 16;
-  double watermark = 0.01;           ///< share of the blocks left free where one more is taken in
+  double watermark = 0.01;  ///< share of the blocks left free where one more is taken in
   /// Of those taken in for one forward pass, with a limit or without; the first may have more.
   std::int64_t prefill_rows = 2560;
   /// False: there is no other memory for rows of those set aside; they stay, and count.
