@@ -7,13 +7,17 @@ using namespace pardec;
 TEST_CASE("roofline: a pass takes the larger of moving and computing, counted by hand") {
   // 1,000 weights in layers, 500 in the head, 10 values an embedding, 4 keys and values a row, 20
   // operations a query and key; 2 bytes a value.
-  const NetworkSize network{1000, 500, 10, 4, 20, 2};
+  const NetworkSize network{1000, 500, 10, 4, 20, 2, 2};
   const Hardware slow_memory{"", "", 100, 1e9}, slow_compute{"", "", 1e9, 100};
   const PassWork one{.rows = 1, .head_rows = 1, .cached = 30, .pairs = 31};
   // 1000 + 500 + 10 + 4 * 31 = 1634 values; 2000 + 1000 + 620 operations.
   CHECK(pass_bound(one, network, slow_memory).memory_seconds == Approx(2 * 1634 / 100.0));
   CHECK(pass_bound(one, network, slow_memory).seconds() == Approx(32.68));
   CHECK(pass_bound(one, network, slow_compute).seconds() == Approx(36.2));
+  // Of layers' weights half a byte: 500 + 2 * 634 bytes, and as many operations.
+  const NetworkSize quantised{1000, 500, 10, 4, 20, 2, 0.5};
+  CHECK(pass_bound(one, quantised, slow_memory).seconds() == Approx(17.68));
+  CHECK(pass_bound(one, quantised, slow_compute).seconds() == Approx(36.2));
   // No logits, no head; eight rows move the weights once and compute eight times.
   const PassWork eight{.rows = 8, .head_rows = 0, .cached = 0, .pairs = 36};
   CHECK(pass_bound(eight, network, slow_memory).seconds() == Approx(2 * (1000 + 80 + 32) / 100.0));
