@@ -430,6 +430,7 @@ bool Engine::holds(const Sequence::State& sequence) const {
 
 /// Of all sequences in the cache; what several share counts once, set aside or not.
 std::int64_t Engine::held_blocks() const {
+  if (budget_.blocks <= 0) return 0;  // nobody counts
   std::int64_t held = 0;
   std::map<const void*, int> shared;  // slots
   for (const Sequence::State* sequence : sequences_) {
@@ -441,15 +442,15 @@ std::int64_t Engine::held_blocks() const {
   return held;
 }
 
-/// Leaves in `packed` what the cache has room for, and holds back the rest.
+/// Leaves in `packed` what the cache has room for, and holds back the rest. Without a limit all
+/// blocks are 0, and there is room.
 void Engine::schedule(std::vector<Packed>& packed) {
-  constexpr std::int64_t kUnlimited = std::int64_t{1} << 60;
-  const std::int64_t allowed_blocks = budget_.blocks > 0 ? budget_.blocks : kUnlimited;
-  const auto after = [&](const Packed& p) {
-    return blocks(p.sequence->own_rows() + std::ssize(p.tokens));
+  const auto own_blocks = [&](const Packed& p, std::int64_t more = 0) {
+    return budget_.blocks > 0 ? blocks(p.sequence->own_rows() + more) : 0;
   };
+  const auto after = [&](const Packed& p) { return own_blocks(p, std::ssize(p.tokens)); };
   // What the pass adds to the sequence's blocks, once it is in the cache.
-  const auto added = [&](const Packed& p) { return after(p) - blocks(p.sequence->own_rows()); };
+  const auto added = [&](const Packed& p) { return after(p) - own_blocks(p); };
   std::vector<Packed> running, late, fresh;  // oldest first
   std::map<const Sequence::State*, Packed*> entering;
   for (Packed& p : packed) entering[p.sequence] = &p;
@@ -474,12 +475,12 @@ void Engine::schedule(std::vector<Packed>& packed) {
     while (held > allowed && prefixes_->give_back()) held = held_blocks() + growth;
   };
 
-  make_room(allowed_blocks);
+  make_room(budget_.blocks);
   bool full = false;
-  while (held > allowed_blocks && !running.empty()) {
+  while (held > budget_.blocks && !running.empty()) {
     growth -= added(running.back());
     if (running.size() == 1) {
-      growth -= blocks(running.back().sequence->own_rows());  // it ends
+      growth -= own_blocks(running.back());  // it ends
       too_small(running.back());
     } else {
       full = true;
@@ -498,11 +499,11 @@ void Engine::schedule(std::vector<Packed>& packed) {
     const bool first = packed.empty();
     const auto spare = first ? 0
                              : static_cast<std::int64_t>(std::ceil(
-                                   budget_.watermark * static_cast<double>(allowed_blocks)));
+                                   budget_.watermark * static_cast<double>(budget_.blocks)));
     const std::int64_t fed = std::ssize(p.sequence->evicted) + std::ssize(p.tokens);
     const std::int64_t wanted = holds(*p.sequence) ? added(p) : after(p);
-    if (!full) make_room(allowed_blocks - spare - wanted);
-    const bool fits = held + wanted <= allowed_blocks - spare &&
+    if (!full) make_room(budget_.blocks - spare - wanted);
+    const bool fits = held + wanted <= budget_.blocks - spare &&
                       (prefill == 0 || prefill + fed <= budget_.prefill_rows);
     if (first && !fits) {  // nothing runs that could make room
       too_small(p);
@@ -514,8 +515,7 @@ void Engine::schedule(std::vector<Packed>& packed) {
       continue;
     }
     prefill += fed;
-    if (p.sequence->aside && !holds(*p.sequence) && p.sequence->evicted.empty())
-      p.sequence->cache.move_to_device();
+    if (!holds(*p.sequence) && p.sequence->evicted.empty()) p.sequence->cache.move_to_device();
     if (!p.sequence->evicted.empty()) {
       p.feed_again();
       report_.refed_rows += std::ssize(std::exchange(p.sequence->evicted, {}));
@@ -525,7 +525,7 @@ void Engine::schedule(std::vector<Packed>& packed) {
     held += wanted;
     packed.push_back(std::move(p));
   }
-  if (budget_.blocks > 0) report_.peak_blocks = std::max(report_.peak_blocks, held);
+  report_.peak_blocks = std::max(report_.peak_blocks, held);
 }
 
 void Engine::step() {
