@@ -48,16 +48,27 @@ bool GpuAttention::fits(const Model::Network& network) {
   return network.type == at::kBFloat16 && dim % 16 == 0 && dim <= 256;
 }
 
+/// What the kernels read of a pass, on the host.
+struct GpuAttention::Description {
+  std::vector<cuda::Sequence> sequences;
+  std::vector<cuda::Tile> tiles;
+  std::vector<cuda::KeyLabel> labels;
+  std::vector<std::uint32_t> sees;
+  std::vector<std::int32_t> piece_ends;
+  std::vector<cuda::Piece> pieces;  // of all layers, one after another
+};
+
 GpuAttention::GpuAttention(const Model::Network& network, std::span<const SequenceStep> steps,
                            Runner runner)
     : network_(network), runner_(runner) {
   const ModelConfig& config = network.config;
+  Description d;
   for (const SequenceStep& step : steps)
-    if (!step.tokens.empty()) describe(step);
+    if (!step.tokens.empty()) describe(step, d);
   const std::int64_t rows = parts_.back().begin + parts_.back().count;
   std::int64_t longest = 0;
-  for (const cuda::Sequence& s : sequences_) longest = std::max<std::int64_t>(longest, s.keys);
-  const std::int64_t units = std::ssize(tiles_) * config.kv_heads;
+  for (const cuda::Sequence& s : d.sequences) longest = std::max<std::int64_t>(longest, s.keys);
+  const std::int64_t units = std::ssize(d.tiles) * config.kv_heads;
   const std::int64_t splits =
       std::clamp<std::int64_t>(8 * runner.multiprocessors / units, 1,
                                std::min(kMostSplits, (longest + kBlockKeys - 1) / kBlockKeys));
@@ -68,17 +79,18 @@ GpuAttention::GpuAttention(const Model::Network& network, std::span<const Sequen
   for (size_t layer = 0; layer < parts_.front().cache->keys.size(); ++layer)
     for (const Part& part : parts_) {
       const auto add = [&](const at::Tensor& keys, const at::Tensor& values) {
-        pieces_.push_back({bits(keys), bits(values), keys.stride(0)});
+        d.pieces.push_back({bits(keys), bits(values), keys.stride(0)});
       };
       for (const KvCache::Storage::Part& shared : part.cache->shared)
         add(shared.rows->keys[layer], shared.rows->values[layer]);
       add(part.cache->keys[layer], part.cache->values[layer]);
     }
 
+  pieces_ = d.piece_ends.size();
   Blob blob;
-  const size_t sequences = blob.add(sequences_), tiles = blob.add(tiles_),
-               labels = blob.add(labels_), sees = blob.add(sees_), ends = blob.add(piece_ends_),
-               pieces = blob.add(pieces_);
+  const size_t sequences = blob.add(d.sequences), tiles = blob.add(d.tiles),
+               labels = blob.add(d.labels), sees = blob.add(d.sees), ends = blob.add(d.piece_ends),
+               pieces = blob.add(d.pieces);
   described_ = blob.on(network.device);
   const char* at = static_cast<const char*>(described_.data_ptr());
   attention_ = {.sequences = reinterpret_cast<const cuda::Sequence*>(at + sequences),
@@ -87,7 +99,7 @@ GpuAttention::GpuAttention(const Model::Network& network, std::span<const Sequen
                 .labels = reinterpret_cast<const cuda::KeyLabel*>(at + labels),
                 .sees = reinterpret_cast<const std::uint32_t*>(at + sees),
                 .tiles = reinterpret_cast<const cuda::Tile*>(at + tiles),
-                .tile_count = static_cast<std::int32_t>(tiles_.size()),
+                .tile_count = static_cast<std::int32_t>(d.tiles.size()),
                 .rows = static_cast<std::int32_t>(rows),
                 .heads = config.heads,
                 .kv_heads = config.kv_heads,
@@ -98,17 +110,17 @@ GpuAttention::GpuAttention(const Model::Network& network, std::span<const Sequen
 }
 
 /// Labels, tiles and pieces of one sequence.
-void GpuAttention::describe(const SequenceStep& step) {
+void GpuAttention::describe(const SequenceStep& step, Description& d) {
   KvCache::Storage& cache = step.cache->storage();
   const std::int64_t begin = parts_.empty() ? 0 : parts_.back().begin + parts_.back().count;
   const auto count = std::ssize(step.tokens);
   const auto number = [](auto value) { return static_cast<std::int32_t>(value); };
   const int segments = step.segments->count(), words = (segments + 31) / 32;
-  sequences_.push_back({number(begin), number(count), number(labels_.size()),
-                        number(std::ssize(cache.slots) + count), number(piece_ends_.size()),
-                        number(cache.shared.size() + 1), number(sees_.size()), words});
+  d.sequences.push_back({number(begin), number(count), number(d.labels.size()),
+                         number(std::ssize(cache.slots) + count), number(d.piece_ends.size()),
+                         number(cache.shared.size() + 1), number(d.sees.size()), words});
   const auto add = [&](const RowLabel& label, bool alive) {
-    labels_.push_back({label.order, label.rank, alive ? label.segment : -1, label.position});
+    d.labels.push_back({label.order, label.rank, alive ? label.segment : -1, label.position});
   };
   for (const KvCache::Slot& slot : cache.slots) add(slot.label, slot.alive);
   for (const RowLabel& label : step.labels) add(label, true);
@@ -117,15 +129,15 @@ void GpuAttention::describe(const SequenceStep& step) {
       std::uint32_t seen = 0;
       for (int k = 32 * word; k < std::min(segments, 32 * (word + 1)); ++k)
         seen |= static_cast<std::uint32_t>(step.segments->sees(q, k)) << k % 32;
-      sees_.push_back(seen);
+      d.sees.push_back(seen);
     }
   std::int64_t end = 0;
   for (const KvCache::Storage::Part& shared : cache.shared)
-    piece_ends_.push_back(number(end += shared.slots));
-  piece_ends_.push_back(number(std::ssize(cache.slots) + count));
+    d.piece_ends.push_back(number(end += shared.slots));
+  d.piece_ends.push_back(number(std::ssize(cache.slots) + count));
   const std::int64_t pairs = count * (network_.config.heads / network_.config.kv_heads);
   for (std::int64_t row = 0; row < pairs; row += kTileRows)
-    tiles_.push_back({number(parts_.size()), number(row)});
+    d.tiles.push_back({number(parts_.size()), number(row)});
   parts_.push_back({&cache, begin, count});
 }
 
@@ -141,7 +153,7 @@ at::Tensor GpuAttention::attend(size_t layer, const at::Tensor& q, const at::Ten
   cuda::Attention attention = attention_;
   attention.queries = bits(queries);
   attention.out = bits(out);
-  attention.pieces += layer * piece_ends_.size();
+  attention.pieces += layer * pieces_;
   attention.window = !config.slides.empty() && config.slides[layer] ? config.sliding_window : 0;
   if (const char* error = runner_.attend(attention, runner_.stream))
     throw RunError(str("the GPU refuses an attention of ", attention.rows, " rows: ", error));

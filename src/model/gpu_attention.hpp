@@ -32,19 +32,14 @@ class GpuAttention {
     KvCache::Storage* cache;
     std::int64_t begin, count;  // of the pass's rows
   };
-  void describe(const SequenceStep& step);
+  struct Description;
+  void describe(const SequenceStep& step, Description& d);
 
   const Model::Network& network_;
   Runner runner_;
   std::vector<Part> parts_;
-  // What the kernels read, on the host; then all of it on the device.
-  std::vector<cuda::Sequence> sequences_;
-  std::vector<cuda::Tile> tiles_;
-  std::vector<cuda::KeyLabel> labels_;
-  std::vector<std::uint32_t> sees_;
-  std::vector<std::int32_t> piece_ends_;
-  std::vector<cuda::Piece> pieces_;  // of all layers, one after another
-  at::Tensor described_, partial_;
+  size_t pieces_ = 0;               // of a layer
+  at::Tensor described_, partial_;  // what the kernels read, and write
   cuda::Attention attention_{};
 };
 

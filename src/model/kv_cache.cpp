@@ -58,16 +58,19 @@ at::Tensor KvCache::Storage::memory(std::int64_t slot_count) const {
 void KvCache::Storage::reserve(int more) {
   const std::int64_t needed = own() + more;
   if (needed <= capacity) return;
-  resize(rounded_up(std::max(needed, capacity + capacity / 2)));
+  settle({keys, values}, 0, rounded_up(std::max(needed, capacity + capacity / 2)));
 }
 
-void KvCache::Storage::resize(std::int64_t new_capacity) {
-  for (auto* tensors : {&keys, &values})
-    for (at::Tensor& tensor : *tensors) {
-      at::Tensor other = memory(new_capacity);
-      other.narrow(1, 0, held(own())).copy_(tensor.narrow(1, 0, held(own())));
-      tensor = std::move(other);
+void KvCache::Storage::settle(const SharedRows& from, std::int64_t first,
+                              std::int64_t new_capacity) {
+  const auto copy = [&](const std::vector<at::Tensor>& tensors, std::vector<at::Tensor>& to) {
+    for (size_t layer = 0; layer < tensors.size(); ++layer) {
+      at::Tensor own_memory = memory(new_capacity);
+      own_memory.narrow(1, 0, held(own())).copy_(tensors[layer].narrow(1, first, held(own())));
+      to[layer] = std::move(own_memory);
     }
+  };
+  copy(from.keys, keys), copy(from.values, values);
   capacity = new_capacity;
 }
 
@@ -135,32 +138,20 @@ void KvCache::Storage::shorten() {
   last.slots = from;
   shared_slots = kept;
   if (from == 0) shared.pop_back();
-  capacity = rounded_up(own() + 1);
-  const auto copy = [&](std::vector<at::Tensor>& to, const std::vector<at::Tensor>& tensors) {
-    for (size_t layer = 0; layer < to.size(); ++layer) {
-      to[layer] = memory(capacity);
-      to[layer].narrow(1, 0, held(own())).copy_(tensors[layer].narrow(1, from, held(own())));
-    }
-  };
-  copy(keys, rows->keys), copy(values, rows->values);
+  settle(*rows, from, rounded_up(own() + 1));
 }
 
 void KvCache::Storage::freeze() {
   const std::int64_t frozen = whole_panels(own());
   if (frozen == 0) return;
-  auto rows = std::make_shared<SharedRows>();
-  const auto split = [&](std::vector<at::Tensor>& tensors, std::vector<at::Tensor>& into) {
-    for (at::Tensor& tensor : tensors) {
-      const bool spare = capacity - frozen > kBlock;  // too much to be held for good
-      into.push_back(spare ? tensor.narrow(1, 0, frozen).clone() : tensor);
-      tensor = tensor.narrow(1, frozen, capacity - frozen);
-    }
-  };
-  split(keys, rows->keys), split(values, rows->values);
-  shared.push_back({std::move(rows), frozen});
+  const bool spare = capacity - frozen > kBlock;  // too much to be held for good
+  const auto rows = std::make_shared<SharedRows>(SharedRows{keys, values});
+  shared.push_back({rows, frozen});
   shared_slots += frozen;
-  capacity -= frozen;
-  resize(rounded_up(own() + 1));
+  settle(*rows, frozen, rounded_up(own() + 1));
+  if (spare)
+    for (auto* tensors : {&rows->keys, &rows->values})
+      for (at::Tensor& tensor : *tensors) tensor = tensor.narrow(1, 0, frozen).clone();
 }
 
 KvCache::KvCache(const Model& model) : storage_(std::make_unique<Storage>(model.network())) {}
@@ -171,7 +162,7 @@ KvCache::~KvCache() = default;
 
 KvCache KvCache::fork() const {
   auto copy = std::make_unique<Storage>(*storage_);  // the tensors are still the same here
-  copy->resize(rounded_up(copy->own() + 1));
+  copy->settle({copy->keys, copy->values}, 0, rounded_up(copy->own() + 1));
   return KvCache(std::move(copy));
 }
 
@@ -245,7 +236,7 @@ std::vector<KvCache::Slot> KvCache::evict() {
   storage_->alive = 0;
   storage_->shared.clear();
   storage_->shared_slots = 0;
-  storage_->resize(0);
+  storage_->settle({storage_->keys, storage_->values}, 0, 0);
   return gone;
 }
 

@@ -82,7 +82,7 @@ struct Model::Network {
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
 
-/// Keys and values of rows that several caches have in common. Nobody writes them again.
+/// Keys and values of rows. Where several caches have them in common, nobody writes them again.
 struct SharedRows {
   std::vector<at::Tensor> keys, values;  ///< as KvCache::Storage has them
 };
@@ -106,8 +106,8 @@ struct KvCache::Storage {
   void freeze();
   /// Keys or values of so many slots.
   at::Tensor memory(std::int64_t slot_count) const;
-  /// New memory for its own slots.
-  void resize(std::int64_t new_capacity);
+  /// New memory for its own slots, which lie in `from` behind its `first` ones.
+  void settle(const SharedRows& from, std::int64_t first, std::int64_t new_capacity);
 
   int kv_heads, head_dim;
   at::TensorOptions tensor_options;
