@@ -27,6 +27,16 @@ std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags) {
   return chosen;
 }
 
+void check_targets(const DataFlags& flags, std::string_view action,
+                   const std::vector<std::string>& names) {
+  if (flags.datasets.empty())
+    throw ConfigError(str("data ", action, ": no dataset was named; known: ", join(names, ", ")));
+  if (flags.data_root.empty())
+    throw ConfigError(str("data ", action,
+                          ": no --data-root DIR, expected the folder that gets one folder a "
+                          "dataset"));
+}
+
 namespace {
 
 Dataset load_split(const DatasetEntry& entry, const DataFlags& flags, const std::string& split,

@@ -49,6 +49,11 @@ struct Mean {
 /// The datasets that flags name; without a name all that the data root has.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 
+/// ConfigError where the flags of `data ACTION` name no dataset, of these, or no folder to put it
+/// into.
+void check_targets(const DataFlags& flags, std::string_view action,
+                   const std::vector<std::string>& names);
+
 /// The splits of a dataset whose files are there; the first error where none are.
 std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& flags,
                                  std::vector<Inspection>* inspections = nullptr);

@@ -150,12 +150,7 @@ std::vector<Cell> fetch_file(const DataFlags& flags, const Wanted& want) {
 void check_flags(const DataFlags& flags) {
   std::vector<std::string> names;
   for (const auto& source : sources()) names.emplace_back(source.dataset);
-  if (flags.datasets.empty())
-    throw ConfigError(str("data fetch: no dataset was named; known: ", join(names, ", ")));
-  if (flags.data_root.empty())
-    throw ConfigError(
-        "data fetch: no --data-root DIR, expected the folder that gets one folder a "
-        "dataset");
+  check_targets(flags, "fetch", names);
   parse_progress_style(flags.progress);
   check_at_least("--retries", flags.retries, 0);
   check_at_least("--timeout", flags.timeout_seconds, 1);

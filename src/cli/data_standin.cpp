@@ -59,12 +59,7 @@ int standin_data(const DataFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   const auto& can = standin_datasets();
   const std::vector<std::string> names(can.begin(), can.end());
-  if (flags.datasets.empty())
-    throw ConfigError(str("data standin: no dataset was named; known: ", join(names, ", ")));
-  if (flags.data_root.empty())
-    throw ConfigError(
-        "data standin: no --data-root DIR, expected the folder that gets one folder a "
-        "dataset");
+  check_targets(flags, "standin", names);
   check_at_least("--examples", flags.examples, 0);
   for (const auto& name : flags.datasets) {
     if (std::find(names.begin(), names.end(), name) == names.end())

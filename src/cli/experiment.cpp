@@ -190,19 +190,25 @@ void Experiment::read_recordings(const std::vector<std::vector<RunRow>>& rows) {
   }
 }
 
+std::int64_t Experiment::run_engine(size_t arm, int count,
+                                    const std::function<Task<void>(int)>& start,
+                                    const std::function<void(int, Task<void>&)>& done) {
+  engine_.set_cascade(arms_[arm].cascade);
+  return engine_.run(count, arms_[arm].batch_size, start, done);
+}
+
 void Experiment::warm_up(const Workload& work, size_t arm) {
   engine_.set_trace_sink({});  // what is not recorded is not traced
   if (!work.runs(arm)) return;
   const auto& jobs = work.blocks.front().jobs[arm];
   const int count = std::min(flags_.warmup, static_cast<int>(jobs.size()));
-  engine_.set_cascade(arms_[arm].cascade);
   std::vector<Request> requests;
   for (int i = 0; i < count; ++i)
     requests.push_back(make_request(work, arm, jobs[static_cast<size_t>(i)]));
   const auto start = [&](int i) -> Task<void> {
     co_await decode_request(*decoders_[arm], requests[static_cast<size_t>(i)], context_);
   };
-  engine_.run(count, arms_[arm].batch_size, start, [](int, Task<void>&) {});
+  run_engine(arm, count, start, [](int, Task<void>&) {});
 }
 
 void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run,
@@ -275,10 +281,8 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
       t.arm = arms_[arm].label;
       *trace_ << dump(to_json(t)) << "\n";
     });
-  engine_.set_cascade(arms_[arm].cascade);
   const std::int64_t begin = clock_.now_ns();
-  const std::int64_t outside =
-      engine_.run(static_cast<int>(open.size()), arms_[arm].batch_size, start, done);
+  const std::int64_t outside = run_engine(arm, static_cast<int>(open.size()), start, done);
   const std::int64_t wall = clock_.now_ns() - begin - outside;
   busy_ns_ += wall;
   store_.finish_block(block_id, process_, wall);

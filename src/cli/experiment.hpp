@@ -65,6 +65,9 @@ class Experiment {
   void read_recordings(const std::vector<std::vector<RunRow>>& rows);
   Request make_request(const Workload& work, size_t arm, const JobPlan& plan) const;
   std::vector<const Example*> examples_of(const Workload& work, const JobPlan& plan) const;
+  /// Engine::run as the arm wants it.
+  std::int64_t run_engine(size_t arm, int count, const std::function<Task<void>(int)>& start,
+                          const std::function<void(int, Task<void>&)>& done);
   void warm_up(const Workload& work, size_t arm);
 
   const RunFlags& flags_;

@@ -248,8 +248,7 @@ int generate(const GenerateFlags& flags) {
   print_ready();
   if (flags.profile) print_profile(profile, wall_ns);
   if (!flags.model.memory_limit.empty() && flags.model.device == "cpu")
-    std::cerr << "memory: at most " << fixed(static_cast<double>(peak_memory()) * 1e-9, 2)
-              << " GB were held\n";
+    std::cerr << "memory: " << describe_peak() << "\n";
   if (trace && !trace->flush())
     throw RunError(str("--trace: ", flags.trace, " could not be written to its end"));
   for (const auto& error : errors)

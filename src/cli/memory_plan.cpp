@@ -107,10 +107,11 @@ std::string describe(const MemoryPlan& plan, const CacheBudget& cache) {
              " for the cache: ", cache.blocks, " blocks of ", cache.block_rows, " rows");
 }
 
-std::int64_t peak_memory() {
+std::string describe_peak() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  return std::int64_t{usage.ru_maxrss} * 1024;
+  const double bytes = static_cast<double>(usage.ru_maxrss) * 1024;
+  return str("at most ", fixed(bytes * 1e-9, 2), " GB were held");
 }
 
 }  // namespace pardec

@@ -43,7 +43,7 @@ void apply_limit(const MemoryPlan& plan, const ModelFlags& flags, CacheBudget& c
 /// In one line: weights, a row's cache, and what the limit leaves.
 std::string describe(const MemoryPlan& plan, const CacheBudget& cache);
 
-/// Bytes of memory that this process has held at most.
-std::int64_t peak_memory();
+/// How much memory this process has held at most, as a sentence.
+std::string describe_peak();
 
 }  // namespace pardec

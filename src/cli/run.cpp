@@ -106,8 +106,7 @@ int run(CLI::App& app, RunFlags& flags) {
   const auto table = flags.matrix ? matrix_of_runs : compare_runs;
   std::cout << render(table(store, experiment.invocation(), flags.baseline, 0.95), format);
   if (memory && memory->limit > 0 && flags.model.device == "cpu")
-    std::fprintf(stderr, "memory: at most %.2f GB were held\n",
-                 static_cast<double>(peak_memory()) * 1e-9);
+    std::fprintf(stderr, "memory: %s\n", describe_peak().c_str());
   std::fprintf(stderr, "database: %s\n", flags.db.c_str());
   const double failed_share = experiment.finished() ? static_cast<double>(experiment.failed()) /
                                                           static_cast<double>(experiment.finished())
