@@ -35,9 +35,8 @@ namespace pardec {
 namespace {
 
 /// Rows of plain text behind the `fed` first ones, with the logits of the last `asked`.
-Step text_step(std::span<const Token> tokens, int fed, int asked, Origin origin) {
-  Step step;
-  for (const Token token : tokens) step.add(token, text_label(fed + step.size()), origin);
+Step text_step(const Tokens& tokens, int fed, int asked) {
+  Step step = prompt_step(tokens, fed);
   for (int i = step.size() - asked; i < step.size(); ++i) step.want(i);
   return step;
 }
@@ -95,7 +94,7 @@ class Peer {
     for (int i = 0; i < repeats_; ++i) {
       Sequence sequence = engine_.open("prefill", "ar");
       const std::int64_t begin = clock_.now_ns();
-      Step step = text_step(prompt_, 0, 1, Origin::prompt);
+      Step step = text_step(prompt_, 0, 1);
       co_await sequence.forward(std::move(step));
       seconds_.push_back(since(begin));
     }
@@ -103,12 +102,12 @@ class Peer {
 
   Task<void> steps(int tokens) {
     Sequence sequence = engine_.open("step", "ar");
-    Step prompt = text_step(prompt_, 0, 1, Origin::prompt);
+    Step prompt = text_step(prompt_, 0, 1);
     co_await sequence.forward(std::move(prompt));
     for (int i = 0; i < repeats_; ++i) {
       const std::int64_t begin = clock_.now_ns();
-      Step step = text_step(std::span(continuation_).first(static_cast<size_t>(tokens)),
-                            prompt_rows(), tokens, Origin::draft);
+      Step step =
+          text_step({continuation_.begin(), continuation_.begin() + tokens}, prompt_rows(), tokens);
       const StepResult seen = co_await sequence.forward(std::move(step));
       seconds_.push_back(since(begin));
       choices_.clear();
@@ -122,12 +121,12 @@ class Peer {
   Task<void> decode(int tokens) {
     for (int i = 0; i < repeats_; ++i) {
       Sequence sequence = engine_.open("decode", "ar");
-      Step prompt = text_step(prompt_, 0, 1, Origin::prompt);
+      Step prompt = text_step(prompt_, 0, 1);
       StepResult seen = co_await sequence.forward(std::move(prompt));
       const std::int64_t begin = clock_.now_ns();
       for (int n = 0; n < tokens; ++n) {
         const Token token = seen.outputs[0].best;
-        Step step = text_step({&token, 1}, prompt_rows() + n, 1, Origin::chosen);
+        Step step = text_step({token}, prompt_rows() + n, 1);
         seen = co_await sequence.forward(std::move(step));
       }
       seconds_.push_back(since(begin));

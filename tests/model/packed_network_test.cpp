@@ -141,6 +141,15 @@ std::vector<RowLogits> feed(Model& model, KvCache& cache, const Text& text, size
   return model.forward({&step, 1}).front();
 }
 
+double largest_difference(const std::vector<RowLogits>& a, const std::vector<RowLogits>& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0;
+  for (size_t row = 0; row < a.size(); ++row)
+    for (size_t i = 0; i < 97; ++i)
+      most = std::max(most, std::abs(double{a[row].logits[i]} - b[row].logits[i]));
+  return most;
+}
+
 template <typename Test>
 void with_each(Test&& test) {
   for (const InstructionSet set : instruction_sets())
@@ -288,12 +297,8 @@ TEST_CASE("a packed network skips sublayers, and gives further rows") {
       return network.forward({&step, 1}, left_out).front();
     };
     const auto got = run(model, &skipped), want = run(truth, &skipped), full = run(truth, nullptr);
-    double error = 0, effect = 0;
-    for (size_t row = 0; row < 20; ++row)
-      for (size_t i = 0; i < 97; ++i) {
-        error = std::max(error, std::abs(double{got[row].logits[i]} - want[row].logits[i]));
-        effect = std::max(effect, std::abs(double{full[row].logits[i]} - want[row].logits[i]));
-      }
+    REQUIRE(got.size() == 20);
+    const double error = largest_difference(got, want), effect = largest_difference(full, want);
     INFO("error " << error << ", effect of skipping " << effect);
     CHECK(error < effect / 10);
 
@@ -427,12 +432,8 @@ TEST_CASE("a packed network's cache forgets dropped rows, packs the living and i
     };
     const auto got = run(Dtype::bf16, true), want = run(Dtype::fp64, true),
                full = run(Dtype::fp64, false);
-    double error = 0, effect = 0;
-    for (size_t row = 0; row < 30; ++row)
-      for (size_t i = 0; i < 97; ++i) {
-        error = std::max(error, std::abs(double{got[row].logits[i]} - want[row].logits[i]));
-        effect = std::max(effect, std::abs(double{full[row].logits[i]} - want[row].logits[i]));
-      }
+    REQUIRE(got.size() == 30);
+    const double error = largest_difference(got, want), effect = largest_difference(full, want);
     INFO("error " << error << ", effect of dropping " << effect);
     CHECK(error < effect / 5);
   }
