@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "src/kernels/packed_matrix.hpp"
 #include "src/model/transformer.hpp"
@@ -58,16 +59,18 @@ at::Tensor KvCache::Storage::memory(std::int64_t slot_count) const {
 void KvCache::Storage::reserve(int more) {
   const std::int64_t needed = own() + more;
   if (needed <= capacity) return;
-  settle({keys, values}, 0, rounded_up(std::max(needed, capacity + capacity / 2)));
+  settle({std::move(keys), std::move(values)}, 0,
+         rounded_up(std::max(needed, capacity + capacity / 2)));
 }
 
-void KvCache::Storage::settle(const SharedRows& from, std::int64_t first,
-                              std::int64_t new_capacity) {
-  const auto copy = [&](const std::vector<at::Tensor>& tensors, std::vector<at::Tensor>& to) {
+void KvCache::Storage::settle(SharedRows from, std::int64_t first, std::int64_t new_capacity) {
+  const auto copy = [&](std::vector<at::Tensor>& tensors, std::vector<at::Tensor>& to) {
+    to.resize(tensors.size());
     for (size_t layer = 0; layer < tensors.size(); ++layer) {
       at::Tensor own_memory = memory(new_capacity);
       own_memory.narrow(1, 0, held(own())).copy_(tensors[layer].narrow(1, first, held(own())));
       to[layer] = std::move(own_memory);
+      tensors[layer].reset();  // its memory is free before more is taken
     }
   };
   copy(from.keys, keys), copy(from.values, values);
@@ -162,7 +165,7 @@ KvCache::~KvCache() = default;
 
 KvCache KvCache::fork() const {
   auto copy = std::make_unique<Storage>(*storage_);  // the tensors are still the same here
-  copy->settle({copy->keys, copy->values}, 0, rounded_up(copy->own() + 1));
+  copy->settle({std::move(copy->keys), std::move(copy->values)}, 0, rounded_up(copy->own() + 1));
   return KvCache(std::move(copy));
 }
 
@@ -236,7 +239,7 @@ std::vector<KvCache::Slot> KvCache::evict() {
   storage_->alive = 0;
   storage_->shared.clear();
   storage_->shared_slots = 0;
-  storage_->settle({storage_->keys, storage_->values}, 0, 0);
+  storage_->settle({std::move(storage_->keys), std::move(storage_->values)}, 0, 0);
   return gone;
 }
 

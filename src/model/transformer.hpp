@@ -107,7 +107,7 @@ struct KvCache::Storage {
   /// Keys or values of so many slots.
   at::Tensor memory(std::int64_t slot_count) const;
   /// New memory for its own slots, which lie in `from` behind its `first` ones.
-  void settle(const SharedRows& from, std::int64_t first, std::int64_t new_capacity);
+  void settle(SharedRows from, std::int64_t first, std::int64_t new_capacity);
 
   int kv_heads, head_dim;
   at::TensorOptions tensor_options;
