@@ -45,6 +45,9 @@ struct Attention {
   const std::uint16_t* keys = nullptr;    ///< panels of 32 keys, [ceil(end / 32)][dim / 2][32][2]
   const std::uint16_t* values = nullptr;  ///< [end, dim]
   std::int64_t end = 0;
+  const std::int32_t* blocks =
+      nullptr;  ///< those blocks of 32 keys that some token sees, ascending
+  std::int64_t block_count = 0;
   float scale = 1;                 ///< of query times key
   bool first = true, last = true;  ///< whether these keys are the first, the last piece
 };

@@ -327,15 +327,12 @@ void end_rows(const Attention& a, const AttentionScratch& s) {
   }
 }
 
-/// One block of 32 keys after the other, with a running largest score; blocks that no token sees
-/// are skipped.
+/// One block of 32 keys after the other, with a running largest score.
 void attend(const Attention& a, float* scratch) {
   const AttentionScratch s(a, scratch);
   begin_rows(a, s);
-  for (std::int64_t block = 0; block * kPanel < a.end; ++block) {
-    std::uint32_t any = 0;
-    for (std::int64_t t = 0; t < a.count; ++t) any |= a.tokens[t].mask[block];
-    if (any == 0) continue;
+  for (std::int64_t i = 0; i < a.block_count; ++i) {
+    const std::int64_t block = a.blocks[i];
     const std::int64_t first = block * kPanel;
     accumulate_block(a.keys + first * a.dim, s.queries, s.rows, a.dim, a.dim / 2, s.scores, true);
     for (std::int64_t row = 0; row < s.rows; ++row)

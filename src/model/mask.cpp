@@ -1,7 +1,9 @@
 #include "src/model/mask.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <numeric>
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -10,54 +12,76 @@ namespace pardec {
 
 MaskRows::MaskRows(std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels,
                    const Segments& segments, int window)
-    : labels_(labels), segments_(segments), window_(window) {
-  const size_t keys = slots.size() + labels.size();
-  order_.reserve(keys);
-  rank_.reserve(keys);
-  segment_.reserve(keys);
-  position_.reserve(keys);
-  const auto add = [&](const RowLabel& label, bool alive) {
-    order_.push_back(label.order);
-    rank_.push_back(label.rank);
-    segment_.push_back(alive ? label.segment : -1);
-    position_.push_back(label.position);
+    : labels_(labels),
+      segments_(segments),
+      window_(window),
+      keys_(static_cast<int>(slots.size() + labels.size())) {
+  std::vector<Run> runs;  // by key
+  const auto add = [&](const RowLabel& label, std::int32_t key) {
+    if (!runs.empty()) {
+      Run& last = runs.back();
+      if (last.begin + last.count == key && last.segment == label.segment &&
+          last.rank == label.rank && last.order + last.count == label.order &&
+          last.position + last.count == label.position) {
+        ++last.count;
+        return;
+      }
+    }
+    runs.push_back({label.segment, label.rank, key, 1, label.order, label.position});
   };
-  for (const KvCache::Slot& slot : slots) add(slot.label, slot.alive);
-  for (const RowLabel& label : labels) add(label, true);
-  open_.resize(keys);
+  std::int32_t key = 0;
+  for (const KvCache::Slot& slot : slots) {
+    if (slot.alive) add(slot.label, key);
+    ++key;
+  }
+  for (const RowLabel& label : labels) add(label, key++);
+
+  first_run_.resize(static_cast<size_t>(segments.count()) + 1);
+  for (const Run& run : runs) ++first_run_[static_cast<size_t>(run.segment) + 1];
+  std::partial_sum(first_run_.begin(), first_run_.end(), first_run_.begin());
+  std::vector<size_t> next = first_run_;
+  runs_.resize(runs.size());
+  for (const Run& run : runs) runs_[next[static_cast<size_t>(run.segment)]++] = run;
 }
 
-MaskRows::Summary MaskRows::write(int query, float* out) {
+template <typename Take>
+MaskRows::Summary MaskRows::each_stretch(int query, Take&& take) const {
   const RowLabel& q = labels_[static_cast<size_t>(query)];
-  const int count = keys();
-  if (q.segment != open_for_) {  // queries of one segment stand together as a rule
-    std::int32_t last = -1;
-    std::int32_t last_open = 0;
-    for (int k = 0; k < count; ++k) {
-      if (segment_[static_cast<size_t>(k)] != last) {
-        last = segment_[static_cast<size_t>(k)];
-        last_open = last >= 0 && segments_.sees(q.segment, last);
+  const auto part = [](std::int64_t keys, const Run& run) {
+    return static_cast<int>(std::clamp<std::int64_t>(keys, 0, run.count));
+  };
+  Summary summary;
+  const std::span<const std::uint64_t> seen = segments_.seen_by(q.segment);
+  for (size_t word = 0; word < seen.size(); ++word)
+    for (std::uint64_t left = seen[word]; left != 0; left &= left - 1) {
+      const size_t segment = 64 * word + static_cast<size_t>(std::countr_zero(left));
+      for (size_t i = first_run_[segment]; i < first_run_[segment + 1]; ++i) {
+        const Run& run = runs_[i];
+        if (run.rank > q.rank) continue;
+        const int end = part(std::int64_t{q.order} - run.order + 1, run);
+        const int begin =
+            window_ > 0 ? part(std::int64_t{q.position} - window_ - run.position + 1, run) : 0;
+        if (begin >= end) continue;
+        take(run.begin + begin, run.begin + end);
+        summary.visible += end - begin;
+        summary.end = std::max(summary.end, run.begin + end);
       }
-      open_[static_cast<size_t>(k)] = last_open;
     }
-    open_for_ = q.segment;
-  }
-  const std::int32_t* order = order_.data();
-  const std::int32_t* rank = rank_.data();
-  const std::int32_t* open = open_.data();
-  const std::int32_t* position = position_.data();
-  const std::int32_t nearest = window_ > 0 ? q.position - window_ : -1;  // hidden, as all before
-  constexpr float kHidden = -std::numeric_limits<float>::infinity();
-  std::int32_t visible = 0, end = 0;
-  for (std::int32_t k = 0; k < count; ++k) {
-    const std::int32_t sees = open[k] & static_cast<std::int32_t>(order[k] <= q.order) &
-                              static_cast<std::int32_t>(rank[k] <= q.rank) &
-                              static_cast<std::int32_t>(position[k] > nearest);
-    out[k] = sees ? 0.0f : kHidden;
-    visible += sees;
-    end = std::max(end, sees * (k + 1));
-  }
-  return {visible, end};
+  return summary;
+}
+
+MaskRows::Summary MaskRows::write(int query, float* out) const {
+  std::fill(out, out + keys_, -std::numeric_limits<float>::infinity());
+  return each_stretch(query, [&](int begin, int end) { std::fill(out + begin, out + end, 0.0f); });
+}
+
+MaskRows::Summary MaskRows::write_bits(int query, std::uint32_t* words) const {
+  return each_stretch(query, [&](int begin, int end) {
+    for (int word = begin / 32; word * 32 < end; ++word) {
+      const int first = std::max(begin - word * 32, 0), last = std::min(end - word * 32, 32);
+      words[word] |= ~std::uint32_t{0} >> (32 - (last - first)) << first;
+    }
+  });
 }
 
 void check_window(const std::string& where, int window, std::span<const KvCache::Slot> slots,

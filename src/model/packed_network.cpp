@@ -1,13 +1,10 @@
 #include "src/model/packed_network.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cmath>
-#include <map>
 
 #include "src/kernels/bf16.hpp"
-#include "src/model/mask.hpp"
+#include "src/model/panel_attention.hpp"
 #include "src/model/profile.hpp"
 #include "src/model/team.hpp"
 #include "src/model/transformer.hpp"
@@ -167,54 +164,11 @@ std::unique_ptr<const PackedNetwork> PackedNetwork::take(Model::Network& network
 
 namespace {
 
-/// What each token of a step sees, as bits: words of 32 keys.
-struct MaskBits {
-  std::vector<std::uint32_t> words;
-  std::int64_t stride = 0;         // words of a token
-  std::vector<std::int64_t> ends;  // by token: the last key seen, plus one
-  MaskBits(std::span<const KvCache::Slot> slots, std::span<const RowLabel> labels,
-           const Segments& segments, int window) {
-    MaskRows rows(slots, labels, segments, window);
-    const int keys = rows.keys();
-    stride = (keys + kPanel - 1) / kPanel;
-    words.resize(labels.size() * static_cast<size_t>(stride));
-    std::vector<float> row(static_cast<size_t>(stride * kPanel), -1.0f);
-    std::uint32_t* word = words.data();
-    for (int i = 0; i < std::ssize(labels); ++i) {
-      ends.push_back(rows.write(i, row.data()).end);
-      for (const float* at = row.data(); at < row.data() + row.size(); at += kPanel) {
-        std::uint32_t seen = 0;
-        for (std::uint32_t k = 0; k < kPanel; ++k)
-          seen |= static_cast<std::uint32_t>(at[k] == 0.0f) << k;
-        *word++ = seen;
-      }
-    }
-  }
-};
-
 /// The new rows of one sequence, among all.
 struct Part {
   KvCache::Storage* cache;
   std::int64_t begin, count;
-  std::vector<MaskBits> masks;  // without a window, with it: those that some layer needs
 };
-
-/// A query: a token of a part.
-struct Reader {
-  size_t part;
-  std::int64_t token;
-};
-
-/// One key head's work for some readers of the same keys.
-struct AttentionTask {
-  const SharedRows* shared;   // null: the own slots of the readers' cache
-  std::int64_t first_slot;    // of these keys, in the sequence
-  std::int64_t slots;         // how many there are
-  std::int64_t begin, count;  // readers
-  std::int64_t head;
-};
-
-constexpr std::int64_t kTaskRows = 28;  // queries that share a pass over the keys
 
 }  // namespace
 
@@ -230,11 +184,9 @@ class PackedNetwork::Pass {
         skipped_(skipped),
         queries_(std::int64_t{config_.heads} * config_.head_dim),
         keys_(std::int64_t{config_.kv_heads} * config_.head_dim),
-        group_(config_.heads / config_.kv_heads),
-        laps_(network.profile) {
+        laps_(network.profile),
+        attention_(network, packed.kernels_, sequences) {
     for (const NewRows& sequence : sequences) add(sequence);
-    plan_attention();
-    next_task_ = std::vector<std::atomic<size_t>>(packed.layers_.size() * phases_.size());
     const auto options = at::TensorOptions().dtype(at::kFloat);
     const auto half = options.dtype(at::kBFloat16);
     const std::int64_t hidden = config_.hidden_size;
@@ -245,19 +197,18 @@ class PackedNetwork::Pass {
     gated_ = at::empty({rows_, config_.intermediate_size}, half);
     turn_ = at::empty({rows_, config_.rope.dims}, options);
     if (config_.post_norms) branch_ = at::empty({rows_, hidden}, options);
-    if (phases_.size() > 1)
-      states_ =
-          at::empty({rows_, config_.kv_heads, attention_state(group_, config_.head_dim)}, options);
-    scratch_ = at::empty(
-        {at::get_num_threads(), attention_scratch(task_tokens(), group_, config_.head_dim)},
-        options);
   }
 
   at::Tensor run() {
+    laps_.skip();
     run_team([&](Team::Member& member) {
       prepare(member);
+      finish(member, &Profile::rows_ns);
+      attention_.prepare(member);
+      member.wait();
+      if (member.index() == 0) laps_.skip();
       for (size_t i = 0; i < packed_.layers_.size(); ++i) {
-        if (!skipped_ || !skipped_->attention[i]) attention(member, i);
+        if (!skipped_ || !skipped_->attention[i]) attend(member, i);
         if (!skipped_ || !skipped_->mlp[i]) mlp(member, packed_.layers_[i]);
       }
     });
@@ -270,56 +221,10 @@ class PackedNetwork::Pass {
     part.cache = sequence.cache;
     part.begin = rows_;
     part.count = std::ssize(sequence.tokens);
-    const std::vector<bool>& slides = config_.slides;
-    for (const bool window : {false, true})
-      if (std::find(slides.begin(), slides.end(), window) != slides.end() ||
-          (slides.empty() && !window))
-        part.masks.emplace_back(part.cache->slots, sequence.labels, *sequence.segments,
-                                window ? config_.sliding_window : 0);
     ids_.insert(ids_.end(), sequence.tokens.begin(), sequence.tokens.end());
     for (const RowLabel& label : sequence.labels) positions_.push_back(label.position);
     rows_ += part.count;
   }
-
-  /// Keys in the order of slots: what sequences share is read in a phase for all of them, the n-th
-  /// shared rows in the n-th phase; then what is their own. (Cascade inference; a query's result is
-  /// the same as if nothing were shared.)
-  void plan_attention() {
-    for (size_t level = 0;; ++level) {
-      std::vector<AttentionTask>& phase = phases_.emplace_back();
-      std::map<std::pair<const SharedRows*, std::int64_t>, std::vector<size_t>> groups;
-      for (size_t i = 0; i < parts_.size(); ++i)
-        if (const auto& shared = parts_[i].cache->shared; level < shared.size())
-          groups[{shared[level].rows.get(), shared[level].slots}].push_back(i);
-      if (groups.empty()) break;
-      for (const auto& [keys, parts] : groups) {
-        std::int64_t first_slot = 0;
-        for (size_t before = 0; before < level; ++before)
-          first_slot += parts_[parts.front()].cache->shared[before].slots;
-        add_tasks(phase, parts, {keys.first, first_slot, keys.second});
-      }
-    }
-    for (size_t i = 0; i < parts_.size(); ++i) {
-      const KvCache::Storage& cache = *parts_[i].cache;
-      add_tasks(phases_.back(), {i}, {nullptr, cache.shared_slots, cache.own() + parts_[i].count});
-    }
-  }
-
-  /// The work of all queries of some parts, as `keys` describes it.
-  void add_tasks(std::vector<AttentionTask>& phase, const std::vector<size_t>& parts,
-                 AttentionTask keys) {
-    const std::int64_t first = std::ssize(readers_), tokens = task_tokens();
-    for (const size_t part : parts)
-      for (std::int64_t token = 0; token < parts_[part].count; ++token)
-        readers_.push_back({part, token});
-    for (keys.begin = first; keys.begin < std::ssize(readers_); keys.begin += tokens) {
-      keys.count = std::min(tokens, std::ssize(readers_) - keys.begin);
-      for (keys.head = 0; keys.head < config_.kv_heads; ++keys.head) phase.push_back(keys);
-    }
-  }
-
-  /// Queries of a task.
-  std::int64_t task_tokens() const { return std::max<std::int64_t>(1, kTaskRows / group_); }
 
   /// The end of a phase, whose time is that part's.
   void finish(Team::Member& member, std::int64_t Profile::*part) {
@@ -391,7 +296,7 @@ class PackedNetwork::Pass {
     finish(member, &Profile::rows_ns);
   }
 
-  void attention(Team::Member& member, size_t index) {
+  void attend(Team::Member& member, size_t index) {
     const Layer& layer = packed_.layers_[index];
     norm(member, layer.input_norm);
     multiply(member, {.weights = layer.qkv.weights,
@@ -406,8 +311,8 @@ class PackedNetwork::Pass {
       for (std::int64_t i = first; i < last; ++i) turn_and_cache(layer, index, part, i);
     }
     finish(member, &Profile::rows_ns);
-    for (size_t phase = 0; phase < phases_.size(); ++phase) {
-      attend(member, index, phase);
+    for (size_t phase = 0; phase < attention_.phases(); ++phase) {
+      attention_.attend(member, index, phase, mutable_bits(mixed_));
       finish(member, &Profile::attention_ns);
     }
     multiply_add(member, layer.o, layer.after_attention, mixed_);
@@ -441,49 +346,6 @@ class PackedNetwork::Pass {
     }
   }
 
-  /// Queries become what they attend to, in place, with the last phase.
-  void attend(const Team::Member& member, size_t index, size_t phase) {
-    const std::int64_t dim = config_.head_dim, state = attention_state(group_, dim);
-    const bool slides = !config_.slides.empty() && config_.slides[index];
-    float* scratch = scratch_.mutable_data_ptr<float>() + member.index() * scratch_.stride(0);
-    const std::vector<AttentionTask>& tasks = phases_[phase];
-    std::atomic<size_t>& next = next_task_[index * phases_.size() + phase];
-    for (size_t at = next++; at < tasks.size(); at = next++) {
-      const AttentionTask& task = tasks[at];
-      std::array<Attention::Token, kTaskRows> tokens;
-      std::int64_t end = 0;
-      for (std::int64_t i = 0; i < task.count; ++i) {
-        const Reader& reader = readers_[static_cast<size_t>(task.begin + i)];
-        const Part& part = parts_[reader.part];
-        const MaskBits& mask = slides ? part.masks.back() : part.masks.front();
-        const std::int64_t row = part.begin + reader.token;
-        std::uint16_t* query = mutable_bits(mixed_) + row * queries_ + task.head * group_ * dim;
-        tokens[static_cast<size_t>(i)] = {
-            .query = query,
-            .out = query,
-            .mask = mask.words.data() + reader.token * mask.stride + task.first_slot / kPanel,
-            .state = states_.defined() ? states_.mutable_data_ptr<float>() +
-                                             (row * config_.kv_heads + task.head) * state
-                                       : nullptr};
-        end = std::max(end, mask.ends[static_cast<size_t>(reader.token)] - task.first_slot);
-      }
-      const KvCache::Storage& own = *parts_[readers_[static_cast<size_t>(task.begin)].part].cache;
-      const at::Tensor& keys = (task.shared ? task.shared->keys : own.keys)[index];
-      const at::Tensor& values = (task.shared ? task.shared->values : own.values)[index];
-      k_.attend({.tokens = tokens.data(),
-                 .count = task.count,
-                 .group = group_,
-                 .dim = dim,
-                 .keys = bits(keys) + task.head * keys.stride(0),
-                 .values = bits(values) + task.head * values.stride(0),
-                 .end = std::min(end, task.slots),
-                 .scale = 1.0f / std::sqrt(static_cast<float>(dim)),
-                 .first = task.first_slot == 0,
-                 .last = !task.shared},
-                scratch);
-    }
-  }
-
   void mlp(Team::Member& member, const Layer& layer) {
     norm(member, layer.post_norm);
     multiply(member, {.weights = layer.gate_up.weights,
@@ -505,26 +367,21 @@ class PackedNetwork::Pass {
   const ModelConfig& config_;
   const SkippedSublayers* skipped_;
   const std::int64_t queries_, keys_;  // columns of q; of k, and of v
-  const std::int64_t group_;           // heads that share keys
 
   std::vector<Part> parts_;
-  std::vector<Reader> readers_;
-  std::vector<std::vector<AttentionTask>> phases_;
-  std::vector<std::atomic<size_t>> next_task_;  // by layer and phase
   std::vector<Token> ids_;
   std::vector<int> positions_;
   std::int64_t rows_ = 0;
   Laps laps_;
+  PanelAttention attention_;
 
-  at::Tensor x_;        // [rows, hidden] float32
-  at::Tensor normed_;   // [rows, hidden] bf16
-  at::Tensor qkv_;      // [rows, q, k and v columns] float32
-  at::Tensor mixed_;    // [rows, q columns] bf16: queries, then what they attend to
-  at::Tensor gated_;    // [rows, inner] bf16
-  at::Tensor turn_;     // [rows, rope.dims] float32: cosines, sines
-  at::Tensor branch_;   // [rows, hidden] float32: what a norm behind a sublayer reads
-  at::Tensor states_;   // of attention between phases, by row and key head; one phase needs none
-  at::Tensor scratch_;  // of attention, by thread
+  at::Tensor x_;       // [rows, hidden] float32
+  at::Tensor normed_;  // [rows, hidden] bf16
+  at::Tensor qkv_;     // [rows, q, k and v columns] float32
+  at::Tensor mixed_;   // [rows, q columns] bf16: queries, then what they attend to
+  at::Tensor gated_;   // [rows, inner] bf16
+  at::Tensor turn_;    // [rows, rope.dims] float32: cosines, sines
+  at::Tensor branch_;  // [rows, hidden] float32: what a norm behind a sublayer reads
 };
 
 void PackedNetwork::embed(const Model::Network& network, Token token, float* row) const {

@@ -18,14 +18,16 @@ struct Profile {
 /// Deals the time since the last call out to parts of a profile; null: no clock is read.
 class Laps {
  public:
-  explicit Laps(Profile* profile) : profile_(profile) {
-    if (profile_) last_ = SteadyClock().now_ns();
-  }
+  explicit Laps(Profile* profile) : profile_(profile) { skip(); }
   void add_to(std::int64_t Profile::*part) {
     if (!profile_) return;
     const std::int64_t now = SteadyClock().now_ns();
     profile_->*part += now - last_;
     last_ = now;
+  }
+  /// That time is in no part.
+  void skip() {
+    if (profile_) last_ = SteadyClock().now_ns();
   }
 
  private:

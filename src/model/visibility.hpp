@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace pardec {
@@ -30,6 +31,11 @@ class Segments {
     const auto& row = bits_[static_cast<size_t>(query)];
     const size_t word = static_cast<size_t>(key) / 64;
     return word < row.size() && (row[word] >> (key % 64) & 1) != 0;
+  }
+  /// What a segment sees: bit s % 64 of word s / 64 stands for segment s; later ones it does not
+  /// see.
+  std::span<const std::uint64_t> seen_by(int query) const {
+    return bits_[static_cast<size_t>(query)];
   }
 
  private:

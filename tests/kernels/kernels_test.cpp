@@ -399,6 +399,11 @@ struct Heads {
                         .out = out.data() + t * group * dim,
                         .mask = mask.data() + t * words + cuts[piece],
                         .state = states.data() + (t - first) * attention_state(group, dim)});
+      std::vector<std::int32_t> blocks;
+      for (std::int64_t block = 0; block < cuts[piece + 1] - cuts[piece]; ++block)
+        if (std::any_of(rows.begin(), rows.end(),
+                        [&](const Attention::Token& row) { return row.mask[block] != 0; }))
+          blocks.push_back(static_cast<std::int32_t>(block));
       k.attend({.tokens = rows.data(),
                 .count = count,
                 .group = group,
@@ -406,6 +411,8 @@ struct Heads {
                 .keys = panels.data() + from * dim,
                 .values = values.data() + from * dim,
                 .end = std::min(end, cuts[piece + 1] * kPanel) - from,
+                .blocks = blocks.data(),
+                .block_count = std::ssize(blocks),
                 .scale = 0.7f / std::sqrt(static_cast<float>(dim)),
                 .first = piece == 0,
                 .last = piece + 2 == cuts.size()},

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <numeric>
 
@@ -211,13 +212,19 @@ TEST_CASE("the written mask is the visibility rule, bit for bit") {
         if (rng.below(2)) sees.push_back(k);
       segments.add(sees);
     }
+    const std::uint64_t breaks = 1 + rng.below(12);  // one label in so many follows no other
+    RowLabel last;
     const auto label = [&] {
-      return RowLabel{static_cast<int>(rng.below(30)), static_cast<int>(rng.below(20)),
-                      static_cast<int>(rng.below(6)), static_cast<int>(rng.below(3))};
+      if (rng.below(breaks) > 0)
+        ++last.position, ++last.order;
+      else
+        last = {static_cast<int>(rng.below(30)), static_cast<int>(rng.below(20)),
+                static_cast<int>(rng.below(6)), static_cast<int>(rng.below(3))};
+      return last;
     };
     std::vector<KvCache::Slot> slots;
-    for (int i = 0; i < static_cast<int>(rng.below(40)); ++i)
-      slots.push_back({i, rng.below(4) > 0, label()});
+    const int count = static_cast<int>(rng.below(120));
+    for (int i = 0; i < count; ++i) slots.push_back({i, rng.below(8) > 0, label()});
     std::vector<RowLabel> rows;
     for (int i = 0; i < 1 + static_cast<int>(rng.below(20)); ++i) rows.push_back(label());
     const int window = static_cast<int>(rng.below(3)) * 6;  // 0: none
@@ -229,6 +236,8 @@ TEST_CASE("the written mask is the visibility rule, bit for bit") {
     std::vector<float> out(static_cast<size_t>(mask.keys()));
     for (size_t q = 0; q < rows.size(); ++q) {
       const auto [seen, end] = mask.write(static_cast<int>(q), out.data());
+      std::vector<std::uint32_t> words(out.size() / 32 + 1);
+      const auto [seen_bits, end_bits] = mask.write_bits(static_cast<int>(q), words.data());
       int expected_seen = 0, expected_end = 0;
       for (size_t k = 0; k < out.size(); ++k) {
         const bool old = k < slots.size();
@@ -236,11 +245,17 @@ TEST_CASE("the written mask is the visibility rule, bit for bit") {
         const bool want =
             (!old || slots[k].alive) && visible(rows[q], key, segments) && inside(rows[q], key);
         CHECK((out[k] == 0.0f) == want);
+        CHECK((words[k / 32] >> k % 32 & 1u) == want);
         expected_seen += want;
         if (want) expected_end = static_cast<int>(k) + 1;
       }
       CHECK(seen == expected_seen);
       CHECK(end == expected_end);
+      CHECK(seen_bits == expected_seen);
+      CHECK(end_bits == expected_end);
+      int bits = 0;
+      for (const std::uint32_t word : words) bits += std::popcount(word);
+      CHECK(bits == expected_seen);
     }
   }
 }
