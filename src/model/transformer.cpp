@@ -285,35 +285,34 @@ at::Tensor run_layers(const Model::Network& network, std::span<const SequenceSte
   return x;
 }
 
-}  // namespace
+/// Rows behind the last layer of which logits are wanted.
+struct WantedRows {
+  at::Tensor x;            // [m, hidden]; undefined where there are none
+  std::vector<int> heads;  // of each
+};
 
-at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps,
-                        const SkippedSublayers* skipped) {
+/// The pass up to its logits; the caches have the new rows afterwards.
+WantedRows feed(const Model::Network& network, std::span<const SequenceStep> steps,
+                const SkippedSublayers* skipped) {
   check_steps(network, steps);
   if (skipped && (skipped->attention.size() != network.layers.size() ||
                   skipped->mlp.size() != network.layers.size()))
     throw std::logic_error(str("sublayers of ", skipped->attention.size(),
                                " layers are skipped in ", network.layers.size()));
-  // No graph, and no dispatch through autograd. (Not inference mode: its tensors could never be
-  // trained.)
-  const c10::NoGradGuard no_grad;
-  const at::AutoDispatchBelowADInplaceOrView below_autograd;
-
   std::int64_t fed = 0;
   std::vector<std::int64_t> wanted;  // rows with an output
-  std::vector<int> heads;            // of each
+  WantedRows result;
   for (const SequenceStep& step : steps) {
     for (const OutputRequest& output : step.outputs) {
       wanted.push_back(fed + output.index);
-      heads.push_back(output.head);
+      result.heads.push_back(output.head);
     }
     fed += std::ssize(step.tokens);
     if (!step.tokens.empty()) step.cache->storage().reserve(static_cast<int>(step.tokens.size()));
   }
-  const at::TensorOptions options = at::TensorOptions().dtype(network.type).device(network.device);
-  if (fed == 0) return at::empty({0, network.config.vocab_size}, options);
+  if (fed == 0) return result;
 
-  at::Tensor x = run_layers(network, steps, skipped);
+  const at::Tensor x = run_layers(network, steps, skipped);
   std::int64_t begin = 0;
   for (const SequenceStep& step : steps) {
     const auto count = std::ssize(step.tokens);
@@ -322,13 +321,46 @@ at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceS
           std::make_shared<HiddenRows::Storage>(HiddenRows::Storage{x.narrow(0, begin, count)}));
     begin += count;
   }
-  if (std::ssize(wanted) != fed || !std::is_sorted(wanted.begin(), wanted.end(), std::less_equal()))
-    x = x.index_select(0, on_device(network, wanted));
-  const at::Tensor result = wanted.empty() ? at::empty({0, network.config.vocab_size}, options)
-                                           : output(network, x, heads);
-
+  if (std::ssize(wanted) == fed && std::is_sorted(wanted.begin(), wanted.end(), std::less_equal()))
+    result.x = x;
+  else if (!wanted.empty())
+    result.x = x.index_select(0, on_device(network, wanted));
   for (const SequenceStep& step : steps) step.cache->storage().append(step.labels);
   return result;
+}
+
+/// What is wanted of rows, some of them at a time: the logits of all at once would be the largest
+/// piece of memory of a pass.
+std::vector<RowLogits> reduced(const Model::Network& network, const WantedRows& rows,
+                               std::span<const OutputRequest* const> requests) {
+  const size_t most = network.device.is_cpu() ? 128 : 1024;
+  std::vector<RowLogits> results;
+  results.reserve(requests.size());
+  for (size_t begin = 0; begin < requests.size(); begin += most) {
+    const size_t count = std::min(most, requests.size() - begin);
+    const auto first = rows.heads.begin() + static_cast<std::ptrdiff_t>(begin);
+    const at::Tensor logits =
+        output(network,
+               rows.x.narrow(0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(count)),
+               {first, first + static_cast<std::ptrdiff_t>(count)});
+    Laps laps(network.profile);
+    for (RowLogits& row : reduce_logits(logits, requests.subspan(begin, count)))
+      results.push_back(std::move(row));
+    laps.add_to(&Profile::logits_ns);
+  }
+  return results;
+}
+
+}  // namespace
+
+at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps) {
+  const c10::NoGradGuard no_grad;
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  const WantedRows rows = feed(network, steps, nullptr);
+  if (!rows.x.defined())
+    return at::empty({0, network.config.vocab_size},
+                     at::TensorOptions().dtype(network.type).device(network.device));
+  return output(network, rows.x, rows.heads);
 }
 
 namespace {
@@ -351,27 +383,27 @@ std::vector<std::vector<RowLogits>> by_part(std::vector<RowLogits> results,
 
 std::vector<std::vector<RowLogits>> Model::forward(std::span<const SequenceStep> steps,
                                                    const SkippedSublayers* skipped) {
+  // No graph, and no dispatch through autograd. (Not inference mode: its tensors could never be
+  // trained.)
   const c10::NoGradGuard no_grad;
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
-  const at::Tensor rows = forward_rows(*network_, steps, skipped);
+  const WantedRows rows = feed(*network_, steps, skipped);
   std::vector<const OutputRequest*> requests;
   for (const SequenceStep& step : steps)
     for (const OutputRequest& output : step.outputs) requests.push_back(&output);
-  Laps laps(network_->profile);
-  std::vector<RowLogits> reduced = reduce_logits(rows, requests);
-  laps.add_to(&Profile::logits_ns);
+  std::vector<RowLogits> results = reduced(*network_, rows, requests);
   if (requests.empty() &&
       !network_->device.is_cpu())  // else the copy of the results has waited for the device
     for (const SequenceStep& step : steps)
       if (!step.tokens.empty()) step.cache->storage().keys.back().narrow(1, 0, 1).cpu();
-  return by_part(std::move(reduced), steps);
+  return by_part(std::move(results), steps);
 }
 
 std::vector<std::vector<RowLogits>> Model::further(std::span<const FurtherRows> rows) {
   const c10::NoGradGuard no_grad;
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   std::vector<at::Tensor> hidden;
-  std::vector<int> heads;
+  WantedRows wanted;
   std::vector<const OutputRequest*> requests;
   for (const FurtherRows& part : rows) {
     std::vector<std::int64_t> indices;
@@ -381,18 +413,15 @@ std::vector<std::vector<RowLogits>> Model::further(std::span<const FurtherRows> 
         throw std::logic_error(str("Model::further: row ", row, " was not kept"));
       check_head(*network_, output);
       indices.push_back(row);
-      heads.push_back(output.head);
+      wanted.heads.push_back(output.head);
       requests.push_back(&output);
     }
     if (!indices.empty())
       hidden.push_back(part.hidden.storage()->rows.index_select(0, on_device(*network_, indices)));
   }
   if (requests.empty()) return std::vector<std::vector<RowLogits>>(rows.size());
-  const at::Tensor logits = output(*network_, at::cat(hidden, 0), heads);
-  Laps laps(network_->profile);
-  std::vector<RowLogits> reduced = reduce_logits(logits, requests);
-  laps.add_to(&Profile::logits_ns);
-  return by_part(std::move(reduced), rows);
+  wanted.x = at::cat(hidden, 0);
+  return by_part(reduced(*network_, wanted, requests), rows);
 }
 
 std::vector<std::pair<std::string, at::Tensor>> Model::Network::named_parameters() const {

@@ -160,8 +160,7 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
 /// One forward pass as Model::forward describes, without gradients: the logits of all rows with an
 /// output, by the heads that they name, [m, vocab] in the network's dtype, in the order of the
 /// steps and their outputs. The caches have the new rows afterwards.
-at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps,
-                        const SkippedSublayers* skipped = nullptr);
+at::Tensor forward_rows(const Model::Network& network, std::span<const SequenceStep> steps);
 
 /// What is wanted of each row of `logits` [m, vocab], reduced on the device it is on, and copied to
 /// the host once. A row per request; what a row does not want is not computed for it.
