@@ -10,10 +10,92 @@ namespace {
 
 constexpr std::int64_t kMostRows = 14;  // 28 registers of sums, 2 of weights, 1 of x
 
-template <int kRows>
-void accumulate_rows(const std::uint16_t* panel, const std::uint16_t* x, std::int64_t x_stride,
-                     std::int64_t pairs, float* sums, bool first, std::uintptr_t ahead,
-                     std::uintptr_t ahead_step) {
+// Weights of a panel as pairs of inputs: each(pairs, take) calls take(k, a, b) with pair after
+// pair, the first and the second 16 outputs of each, and prefetches what comes next.
+
+struct Plain {
+  const std::uint16_t* panel;
+  std::uintptr_t ahead, ahead_step;
+
+  template <typename Take>
+  void each(std::int64_t pairs, Take&& take) {
+    for (std::int64_t k = 0; k < pairs; ++k, panel += 2 * kPanel, ahead += ahead_step) {
+      const auto a = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel));
+      const auto b = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + kPanel));
+      _mm_prefetch(reinterpret_cast<const char*>(ahead), _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char*>(ahead + ahead_step / 2), _MM_HINT_T0);
+      take(k, a, b);
+    }
+  }
+};
+
+constexpr std::uintptr_t kCodesAhead = 4096;  // bytes that quantised weights are prefetched ahead
+
+inline void prefetch_codes(const std::byte* at) {
+  _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(at) + kCodesAhead),
+               _MM_HINT_T0);
+}
+
+struct Int8 {
+  const std::byte* codes;
+
+  template <typename Take>
+  void each(std::int64_t pairs, Take&& take) {
+    const auto wide = [](const std::byte* from) {
+      __m128i bytes;
+      __builtin_memcpy(&bytes, from, sizeof bytes);
+      return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+    };
+    for (std::int64_t k = 0; k < pairs; ++k, codes += 2 * kPanel) {
+      prefetch_codes(codes);
+      take(k, _mm512_cvtne2ps_pbh(wide(codes + 16), wide(codes)),
+           _mm512_cvtne2ps_pbh(wide(codes + 48), wide(codes + 32)));
+    }
+  }
+};
+
+struct Nf4 {
+  const float* scales;     // of the block in which the first pair is
+  const std::byte* lines;  // from that pair on, which begins a line
+
+  template <typename Take>
+  void each(std::int64_t pairs, Take&& take) {
+    const __m512 levels = _mm512_loadu_ps(kNf4);
+    // A vector has 8 outputs, each with both inputs of a pair.
+    const __m512i twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    for (std::int64_t k = 0; k < pairs;) {
+      __m512 scale[4];
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v)
+        scale[v] =
+            _mm512_permutexvar_ps(twice, _mm512_castps256_ps512(_mm256_loadu_ps(scales + 8 * v)));
+      const auto* block = reinterpret_cast<const std::byte*>(scales);
+      const std::byte* end = block + kNf4Bytes;
+      for (; k < pairs && lines < end; lines += 64) {
+        __m512i words;
+        __builtin_memcpy(&words, lines, sizeof words);
+        prefetch_codes(lines);
+#pragma GCC unroll 2
+        for (int p = 0; p < 2; ++p, ++k) {
+          if (k == pairs) break;
+          __m512 weights[4];
+#pragma GCC unroll 4
+          for (int v = 0; v < 4; ++v)  // the permutation reads the lowest 4 bits of a word
+            weights[v] = _mm512_mul_ps(
+                _mm512_permutexvar_ps(_mm512_srli_epi32(words, 4 * (4 * p + v)), levels), scale[v]);
+          take(k, _mm512_cvtne2ps_pbh(weights[1], weights[0]),
+               _mm512_cvtne2ps_pbh(weights[3], weights[2]));
+        }
+      }
+      scales = reinterpret_cast<const float*>(end);
+      lines = end + kScaleBytes;
+    }
+  }
+};
+
+template <int kRows, typename Weights>
+void accumulate_rows(Weights weights, const std::uint16_t* x, std::int64_t x_stride,
+                     std::int64_t pairs, float* sums, bool first) {
   const auto before = static_cast<__mmask16>(first ? 0 : 0xFFFF);
   __m512 sum[kRows][2];
 #pragma GCC unroll 16
@@ -21,35 +103,52 @@ void accumulate_rows(const std::uint16_t* panel, const std::uint16_t* x, std::in
 #pragma GCC unroll 2
     for (int j = 0; j < 2; ++j)
       sum[r][j] = _mm512_maskz_loadu_ps(before, sums + r * kPanel + 16 * j);
-  for (std::int64_t k = 0; k < pairs; ++k, panel += 2 * kPanel, ahead += ahead_step) {
-    const auto a = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel));
-    const auto b = reinterpret_cast<__m512bh>(_mm512_loadu_si512(panel + kPanel));
-    _mm_prefetch(reinterpret_cast<const char*>(ahead), _MM_HINT_T0);
-    _mm_prefetch(reinterpret_cast<const char*>(ahead + ahead_step / 2), _MM_HINT_T0);
+  weights.each(
+      pairs, [&](std::int64_t k, __m512bh a, __m512bh b) __attribute__((always_inline)) {
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
-      int pair;
-      __builtin_memcpy(&pair, x + r * x_stride + 2 * k, sizeof pair);
-      const auto both = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
-      sum[r][0] = _mm512_dpbf16_ps(sum[r][0], a, both);
-      sum[r][1] = _mm512_dpbf16_ps(sum[r][1], b, both);
-    }
-  }
+        for (int r = 0; r < kRows; ++r) {
+          int pair;
+          __builtin_memcpy(&pair, x + r * x_stride + 2 * k, sizeof pair);
+          const auto both = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
+          sum[r][0] = _mm512_dpbf16_ps(sum[r][0], a, both);
+          sum[r][1] = _mm512_dpbf16_ps(sum[r][1], b, both);
+        }
+      });
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
     for (int j = 0; j < 2; ++j) _mm512_storeu_ps(sums + r * kPanel + 16 * j, sum[r][j]);
 }
 
+template <typename Weights>
+void accumulate_any(std::int64_t rows, Weights weights, const std::uint16_t* x,
+                    std::int64_t x_stride, std::int64_t pairs, float* sums, bool first) {
+  constexpr decltype(&accumulate_rows<1, Weights>) kByRows[] = {
+      accumulate_rows<1, Weights>,  accumulate_rows<2, Weights>,  accumulate_rows<3, Weights>,
+      accumulate_rows<4, Weights>,  accumulate_rows<5, Weights>,  accumulate_rows<6, Weights>,
+      accumulate_rows<7, Weights>,  accumulate_rows<8, Weights>,  accumulate_rows<9, Weights>,
+      accumulate_rows<10, Weights>, accumulate_rows<11, Weights>, accumulate_rows<12, Weights>,
+      accumulate_rows<13, Weights>, accumulate_rows<14, Weights>};
+  kByRows[rows - 1](weights, x, x_stride, pairs, sums, first);
+}
+
+/// As kernels_body.inl wants them.
 void accumulate(std::int64_t rows, const std::uint16_t* panel, const std::uint16_t* x,
                 std::int64_t x_stride, std::int64_t pairs, float* sums, bool first,
                 std::uintptr_t ahead, std::uintptr_t ahead_step) {
-  constexpr decltype(&accumulate_rows<1>) kByRows[] = {
-      accumulate_rows<1>,  accumulate_rows<2>,  accumulate_rows<3>,  accumulate_rows<4>,
-      accumulate_rows<5>,  accumulate_rows<6>,  accumulate_rows<7>,  accumulate_rows<8>,
-      accumulate_rows<9>,  accumulate_rows<10>, accumulate_rows<11>, accumulate_rows<12>,
-      accumulate_rows<13>, accumulate_rows<14>};
-  kByRows[rows - 1](panel, x, x_stride, pairs, sums, first, ahead, ahead_step);
+  accumulate_any(rows, Plain{panel, ahead, ahead_step}, x, x_stride, pairs, sums, first);
+}
+
+std::int64_t accumulate_codes(std::int64_t rows, const PackedMatrix& w, const std::byte* panel,
+                              const std::uint16_t* x, std::int64_t x_stride, float* sums) {
+  const std::int64_t whole = w.type == WeightType::int8 ? 2 : 4;  // inputs of a pair, of a line
+  const std::int64_t pairs = w.inputs / whole * whole / 2;
+  if (w.type == WeightType::int8)
+    accumulate_any(rows, Int8{panel + kScaleBytes}, x, x_stride, pairs, sums, true);
+  else
+    accumulate_any(rows, Nf4{reinterpret_cast<const float*>(panel), panel + kScaleBytes}, x,
+                   x_stride, pairs, sums, true);
+  return 2 * pairs;
 }
 
 /// As `exponential`, for 16 values.
@@ -131,42 +230,21 @@ void pack_bf16(const std::uint16_t* const* rows, std::int64_t inputs, std::uint1
     }
 }
 
-void expand_int8(const std::byte* codes, std::int64_t pairs, std::uint16_t* out) {
-  const auto wide = [](const std::byte* from) {
-    __m128i bytes;
-    __builtin_memcpy(&bytes, from, sizeof bytes);
-    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
-  };
-  for (std::int64_t k = 0; k < 2 * pairs; ++k, codes += 32, out += 32) {
-    const __m512bh both = _mm512_cvtne2ps_pbh(wide(codes + 16), wide(codes));
-    __builtin_memcpy(out, &both, sizeof both);
-  }
+/// The weights as bf16 in memory, where many rows read them.
+template <typename Weights>
+void expand(Weights weights, std::int64_t pairs, std::uint16_t* out) {
+  weights.each(
+      pairs, [&](std::int64_t k, __m512bh a, __m512bh b) __attribute__((always_inline)) {
+        __builtin_memcpy(out + 2 * k * kPanel, &a, sizeof a);
+        __builtin_memcpy(out + (2 * k + 1) * kPanel, &b, sizeof b);
+      });
 }
-
+void expand_int8(const std::byte* codes, std::int64_t pairs, std::uint16_t* out) {
+  expand(Int8{codes}, pairs, out);
+}
 void expand_nf4(const float* scales, const std::byte* lines, std::int64_t pairs,
                 std::uint16_t* out) {
-  const __m512 levels = _mm512_loadu_ps(kNf4);
-  // A vector has 8 outputs, each with both inputs of a pair.
-  const __m512i twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
-  __m512 scale[4];
-#pragma GCC unroll 4
-  for (int v = 0; v < 4; ++v)
-    scale[v] =
-        _mm512_permutexvar_ps(twice, _mm512_castps256_ps512(_mm256_loadu_ps(scales + 8 * v)));
-  for (std::int64_t k = 0; k < pairs; ++k, out += 2 * kPanel) {
-    __m512i words;
-    __builtin_memcpy(&words, lines + k / 2 * 64, sizeof words);
-    if (k % 2) words = _mm512_srli_epi32(words, 16);
-    __m512 weights[4];
-#pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v)  // the permutation reads the lowest 4 bits of a word
-      weights[v] =
-          _mm512_mul_ps(_mm512_permutexvar_ps(_mm512_srli_epi32(words, 4 * v), levels), scale[v]);
-    const __m512bh low = _mm512_cvtne2ps_pbh(weights[1], weights[0]);
-    const __m512bh high = _mm512_cvtne2ps_pbh(weights[3], weights[2]);
-    __builtin_memcpy(out, &low, sizeof low);
-    __builtin_memcpy(out + kPanel, &high, sizeof high);
-  }
+  expand(Nf4{scales, lines}, pairs, out);
 }
 
 template <int kRows>

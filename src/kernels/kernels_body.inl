@@ -9,6 +9,9 @@
 //       e^(scale * score - largest), 0 where it has them not; `largest` rises to the largest of
 //       them before; returns their sum
 //   pack_bf16(rows, inputs, panel)              as Kernels::pack_panel
+//   accumulate_codes(rows, w, panel, x, x_stride, sums)
+//       sums[r][32] = x[r] times a quantised panel, without its scales where it is int8, of as many
+//       inputs as the set can take without writing the weights out first; returns how many
 //   expand_int8(codes, pairs, out)              pairs of codes, one byte each, become bf16
 //   expand_nf4(scales, lines, pairs, out)       pairs of one block, as in PackedMatrix, become bf16
 //   mix(rows, weights, values, stride, keys, width, mixed)
@@ -89,7 +92,9 @@ void accumulate_panel(const PackedMatrix& w, std::int64_t p, const std::uint16_t
   const bool few = rows <= kMostRows;
   const std::int64_t step = !quantised ? kInputBlock : few ? kFewExpanded : kExpanded;
   alignas(64) std::uint16_t expanded[kExpanded * kPanel];
-  for (std::int64_t k = 0; k < w.inputs; k += step) {
+  const std::int64_t done =
+      quantised && few ? accumulate_codes(rows, w, panel, x, x_stride, sums) : 0;
+  for (std::int64_t k = done; k < w.inputs; k += step) {
     const std::int64_t count = smaller(step, w.inputs - k), pairs = count / 2;
     const std::uint16_t* block = reinterpret_cast<const std::uint16_t*>(panel) + k * kPanel;
     if (quantised) {

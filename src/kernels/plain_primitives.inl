@@ -10,6 +10,11 @@ void pack_bf16(const std::uint16_t* const* rows, std::int64_t inputs, std::uint1
     }
 }
 
+std::int64_t accumulate_codes(std::int64_t, const PackedMatrix&, const std::byte*,
+                              const std::uint16_t*, std::int64_t, float*) {
+  return 0;
+}
+
 void expand_int8(const std::byte* codes, std::int64_t pairs, std::uint16_t* out) {
   const auto* q = reinterpret_cast<const signed char*>(codes);
   for (std::int64_t i = 0; i < pairs * 2 * kPanel; ++i)
