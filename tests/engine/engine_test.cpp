@@ -125,6 +125,23 @@ TEST_CASE("jobs enter a forward pass in the order in which they came, at most `l
                                         "j3 ends"});
 }
 
+TEST_CASE("a pass takes in so many prompt rows, the first prompt whatever its length") {
+  Fixture f;
+  f.engine.set_cache_budget({.prefill_rows = 50});
+  const int lengths[] = {20, 25, 30, 60, 5};  // the last one would fit, but overtakes nobody
+  std::vector<std::string> log;
+  f.run(5, 5, [&](int i) {
+    return plain_job(f.engine, str("j", i), Tokens(static_cast<size_t>(lengths[i]), 7), 2, log);
+  });
+  CHECK(f.errors == std::vector<std::string>(5));
+  // A pass a line: those that waited longest go on first.
+  CHECK(log == std::vector<std::string>{"j0", "j1",                        // 20 + 25
+                                        "j2", "j0", "j1",                  // 30
+                                        "j3", "j2", "j0 ends", "j1 ends",  // 60
+                                        "j4", "j3", "j2 ends",             // 5
+                                        "j4", "j3 ends", "j4 ends"});
+}
+
 TEST_CASE("branches of one sequence enter together, in insertion order, and end when they end") {
   Fixture f;
   std::vector<std::vector<int>> rows;
