@@ -1,0 +1,103 @@
+#pragma once
+// What the sources of the engine share among themselves.
+#include <exception>
+#include <list>
+
+#include "src/engine/engine.hpp"
+
+namespace pardec {
+
+class LivingRows;
+
+struct Sequence::State {
+  /// `drafts_for_`: of a draft network, the sequence whose guesses it makes.
+  State(Engine& engine_, Model& model_, KvCache cache_, State* drafts_for_)
+      : engine(engine_), model(model_), cache(std::move(cache_)), drafts_for(drafts_for_) {
+    if (!drafts_for) engine.sequences_.push_back(this);
+  }
+  ~State() { engine.sequences_.remove(this); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  Engine& engine;
+  Model& model;
+  KvCache cache;
+  Segments segments;
+  Counters counters;
+  std::optional<Trace> trace;
+  std::int64_t opened_ns = 0;
+  int emitted = 0;  // since the last forward pass
+  /// Number of its first forward pass in the trace: a fork's go on from the original's.
+  int first_step = 0;
+  bool finished = false;
+  State* const drafts_for;
+  std::optional<int> first_draft;  // first row fed with sublayers skipped, while there is one
+  Tokens tokens;                   // by row, all that were ever fed
+  /// Under a cache budget: waits for room. `evicted` has the rows to feed again, if they were given
+  /// up.
+  bool aside = false;
+  std::vector<KvCache::Slot> evicted;
+
+  /// Rows that need room of their own; what it shares with others is not among them.
+  std::int64_t own_rows() const {
+    return evicted.empty() ? cache.own_rows_alive() : std::ssize(evicted);
+  }
+
+  /// Number of the next forward pass in the trace.
+  int next_step() const { return first_step + static_cast<int>(counters.forwards); }
+  void close_forward();
+  void account(const std::vector<Engine::Waiting*>& branches, std::int64_t now);
+  void account(const Step& step, const LivingRows& living);
+  void note_predictions(const Step& step, const StepResult& result);
+  /// Books a pass of a draft network, or one with sublayers skipped.
+  void account_draft(int rows, std::int64_t ns) {
+    ++counters.draft_forwards;
+    counters.draft_fed += rows;
+    counters.draft_ns += ns;
+  }
+};
+
+/// A step that a coroutine waits for.
+struct Engine::Waiting {
+  Engine& engine;
+  Sequence::State& sequence;
+  Step step;
+  StepResult result;
+  std::exception_ptr error;
+  std::coroutine_handle<> awaiting;
+  std::list<Waiting*>* queue = nullptr;  ///< where it stands while it waits
+  bool held = false;  ///< not in this forward pass: of another kind, or for want of cache
+
+  /// Of a draft network, or a draft of the network by itself.
+  bool drafts() const { return sequence.drafts_for || step.skipped; }
+  /// One forward pass can have both: they are of one network and one kind.
+  bool enters_with(const Waiting& other) const {
+    return &sequence.model == &other.sequence.model && drafts() == other.drafts() &&
+           step.skipped == other.step.skipped;
+  }
+};
+
+/// What one sequence feeds in one forward pass.
+struct Engine::Packed {
+  Sequence::State* sequence;
+  std::vector<Waiting*> branches;
+  Tokens tokens;
+  std::vector<RowLabel> labels;
+  std::vector<OutputRequest> outputs;
+  HiddenRows hidden;
+  bool later = false;  ///< some branch may ask for further rows
+  int again = 0;       ///< rows before the new ones, which were given up
+
+  void hold() {
+    for (Waiting* branch : branches) branch->held = true;
+  }
+  void fail(const std::exception_ptr& error) {
+    for (Waiting* branch : branches) branch->error = error;
+  }
+  /// Puts the rows that were given up before the new ones.
+  void feed_again();
+  /// Deals out the results of the pass to the branches.
+  void hand_out(std::vector<RowLogits> logits);
+};
+
+}  // namespace pardec

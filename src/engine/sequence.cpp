@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <utility>
+
+#include "src/engine/engine_parts.hpp"
+#include "src/engine/living_rows.hpp"
+
+namespace pardec {
+
+int Step::add(Token token, const RowLabel& label, Origin origin, int from_row) {
+  tokens.push_back(token);
+  labels.push_back(label);
+  origins.push_back(origin);
+  from.push_back(from_row);
+  return size() - 1;
+}
+
+void Step::want(int index, const Sampling& sampling, std::vector<Token> banned) {
+  OutputRequest request;
+  request.index = index;
+  request.sampling = sampling;
+  request.banned = std::move(banned);
+  outputs.push_back(std::move(request));
+}
+
+Step prompt_step(const Tokens& tokens, int fed) {
+  Step step;
+  for (const Token token : tokens) step.add(token, text_label(fed + step.size()), Origin::prompt);
+  return step;
+}
+
+Sequence::Sequence(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Sequence::Sequence(Sequence&&) noexcept = default;
+Sequence::~Sequence() = default;  // one that was not finished, as its job failed, leaves no trace
+
+Sequence::ForwardAwaiter Sequence::forward(Step step) { return {*state_, std::move(step)}; }
+
+Sequence::ForwardAwaiter Sequence::later(const StepResult& seen,
+                                         std::vector<OutputRequest> outputs) {
+  Step step;
+  step.outputs = std::move(outputs);
+  return {*state_, std::move(step), &seen};
+}
+
+int Sequence::add_segment(const std::vector<int>& sees) { return state_->segments.add(sees); }
+void Sequence::relabel(int row, const RowLabel& label) { state_->cache.relabel(row, label); }
+Counters& Sequence::counters() { return state_->counters; }
+int Sequence::rows_fed() const { return state_->cache.rows_fed(); }
+
+void Sequence::drop(std::span<const int> rows) {
+  release(rows);
+  state_->counters.scratch += static_cast<std::int64_t>(rows.size());
+}
+
+void Sequence::release(std::span<const int> rows) {
+  state_->cache.drop(rows);
+  if (state_->trace)
+    for (const int row : rows)
+      state_->trace->dropped_at[static_cast<size_t>(row)] = state_->next_step() - 1;
+}
+
+void Sequence::keep(int first, std::span<const int> rows) {
+  std::vector<int> dropped;
+  for (const auto& slot : state_->cache.slots())
+    if (slot.alive && slot.row >= first &&
+        std::find(rows.begin(), rows.end(), slot.row) == rows.end())
+      dropped.push_back(slot.row);
+  drop(dropped);
+}
+
+Sequence Sequence::fork(const std::string& request) {
+  KvCache& cache = state_->cache;
+  auto copy = std::make_unique<State>(state_->engine, state_->model,
+                                      state_->engine.cascade_ ? cache.share() : cache.fork(),
+                                      state_->drafts_for);
+  copy->segments = state_->segments;
+  copy->tokens = state_->tokens;
+  copy->trace = state_->trace;
+  if (copy->trace) copy->trace->request = request;
+  copy->first_step = state_->next_step();
+  copy->opened_ns = state_->engine.clock().now_ns();
+  return Sequence(std::move(copy));
+}
+
+void Sequence::start_clock_at(std::int64_t ns) { state_->opened_ns = ns; }
+
+Sequence Sequence::open_draft(Model& draft) {
+  auto state = std::make_unique<State>(state_->engine, draft, KvCache(draft), state_.get());
+  state->opened_ns = state_->engine.clock().now_ns();
+  if (state_->trace) {
+    state->trace.emplace();
+    state->trace->request = state_->trace->request;
+    state->trace->decoder = state_->trace->decoder;
+    state->trace->model = "draft";
+  }
+  return Sequence(std::move(state));
+}
+
+void Sequence::take_back_drafts() {
+  if (state_->first_draft) state_->cache.retract(*state_->first_draft);
+  state_->first_draft.reset();
+}
+
+void Sequence::emit(int row) {
+  ++state_->emitted;
+  if (state_->trace) state_->trace->emitted.push_back(row);
+}
+
+Counters Sequence::finish() {
+  State& state = *state_;
+  if (!state.finished) {
+    state.finished = true;
+    state.close_forward();
+    state.counters.total_ns = state.engine.clock().now_ns() - state.opened_ns;
+    state.counters.decode_ns = state.counters.total_ns - state.counters.prefill_ns;
+    if (state.trace && !state.trace->tokens.empty()) {
+      if (state.engine.watch_) state.engine.watch_(*state.trace, true);
+      if (state.engine.sink_) state.engine.sink_(*state.trace);
+    }
+    state.cache.evict();
+  }
+  return state.counters;
+}
+
+void Sequence::State::close_forward() {
+  if (counters.forwards > 0) ++counters.emitted[emitted];
+  emitted = 0;
+}
+
+/// Books a whole pass that ended at `now`: the rows of the branches' steps, and what was read.
+void Sequence::State::account(const std::vector<Engine::Waiting*>& branches, std::int64_t now) {
+  const LivingRows living(cache.slots(), segments);
+  for (const Engine::Waiting* branch : branches) {
+    account(branch->step, living);
+    note_predictions(branch->step, branch->result);
+  }
+  if (counters.forwards++ == 0) counters.prefill_ns = now - opened_ns;
+  const std::int64_t alive = cache.rows_alive();
+  counters.cached_peak = std::max(counters.cached_peak, alive);
+  counters.cached_sum += alive;
+}
+
+/// Books the rows of one branch's step, which have just been fed.
+void Sequence::State::account(const Step& step, const LivingRows& living) {
+  counters.fed += step.size();
+  tokens.insert(tokens.end(), step.tokens.begin(), step.tokens.end());
+  for (const Origin origin : step.origins) {
+    counters.prompt += origin == Origin::prompt;
+    counters.forced += origin == Origin::forced;
+  }
+  const int step_number = next_step();
+  for (int i = 0; i < step.size(); ++i) {
+    const auto& label = step.labels[static_cast<size_t>(i)];
+    std::vector<int> seen;
+    living.seen_by(label, [&](const KvCache::Slot& slot) {
+      ++counters.attended;
+      if (trace) seen.push_back(slot.row);
+    });
+    if (!trace) continue;
+    const int from = step.from[static_cast<size_t>(i)];
+    trace->tokens.push_back(step.tokens[static_cast<size_t>(i)]);
+    trace->position.push_back(label.position);
+    trace->step.push_back(step_number);
+    std::sort(seen.begin(), seen.end());
+    trace->visible.push_back(std::move(seen));
+    trace->predicts.emplace_back();
+    trace->from.push_back(from < 0 ? std::nullopt : std::optional<int>(from));
+    trace->banned.emplace_back();
+    trace->dropped_at.emplace_back();
+  }
+}
+
+/// What the rows that were asked for would choose, by the network's own head.
+void Sequence::State::note_predictions(const Step& step, const StepResult& result) {
+  if (!trace) return;
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    if (step.outputs[i].head != 0) continue;
+    const auto row = static_cast<size_t>(result.first_row + step.outputs[i].index);
+    trace->predicts[row] = result.outputs[i].best;
+    trace->banned[row] = step.outputs[i].banned;
+  }
+}
+
+// --- ForwardAwaiter ---
+
+Sequence::ForwardAwaiter::ForwardAwaiter(State& state, Step step, const StepResult* seen)
+    : waiting_(new Engine::Waiting{state.engine, state, std::move(step), {}, nullptr, {}, nullptr}),
+      further_(seen != nullptr) {
+  if (!seen) return;
+  waiting_->result.first_row = seen->first_row;
+  waiting_->result.hidden = seen->hidden;
+}
+
+Sequence::ForwardAwaiter::~ForwardAwaiter() {
+  if (waiting_->queue)
+    std::replace(waiting_->queue->begin(), waiting_->queue->end(), waiting_.get(),
+                 static_cast<Engine::Waiting*>(nullptr));
+}
+
+void Sequence::ForwardAwaiter::await_suspend(std::coroutine_handle<> awaiting) {
+  Engine& engine = waiting_->engine;
+  waiting_->awaiting = awaiting;
+  waiting_->queue = further_ ? &engine.asking_ : &engine.waiting_;
+  waiting_->queue->push_back(waiting_.get());
+}
+
+StepResult Sequence::ForwardAwaiter::await_resume() {
+  if (waiting_->error) std::rethrow_exception(waiting_->error);
+  return std::move(waiting_->result);
+}
+
+}  // namespace pardec
