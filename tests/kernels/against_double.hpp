@@ -1,0 +1,43 @@
+#pragma once
+// Each kernel of each instruction set that this processor has, against the same sum in double.
+// Tolerances: a float32 sum of n terms errs by at most n 2^-24 times the sum of their sizes (in any
+// order, to first order), a result in bf16 by 2^-8 of itself beside that.
+#include <cmath>
+#include <vector>
+
+#include "src/kernels/bf16.hpp"
+#include "src/kernels/kernels.hpp"
+#include "src/support/rng.hpp"
+#include "tests/support/catch.hpp"
+
+namespace pardec::test {
+
+constexpr double kFloat = 0x1p-24, kBf16 = 0x1p-8;
+constexpr double kSmallest = 0x1p-120;  // below it bf16 products are flushed to zero
+
+inline std::vector<std::uint16_t> random_bf16(Rng& rng, std::int64_t count) {
+  std::vector<std::uint16_t> values;
+  for (std::int64_t i = 0; i < count; ++i)
+    values.push_back(narrow(static_cast<float>(rng.normal())));
+  return values;
+}
+inline std::vector<float> random_floats(Rng& rng, std::int64_t count) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>(rng.normal()));
+  return values;
+}
+
+/// A double sum, and that of the sizes of its terms.
+struct Sum {
+  double value = 0, sizes = 0;
+  void add(double term) { value += term, sizes += std::abs(term); }
+};
+
+template <typename Test>
+void with_each_set(Test&& test) {
+  for (const InstructionSet set : instruction_sets()) DYNAMIC_SECTION(name(set)) {
+      test(kernels(set));
+    }
+}
+
+}  // namespace pardec::test
