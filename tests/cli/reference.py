@@ -31,3 +31,12 @@ def sharpen(model, scales=SHARP):
                 weights.uniform_(1, 2.5)
             else:
                 weights.uniform_(0.5, 1.5)
+
+
+def masked_logits(model, tokens, positions, sees, rows=None):
+    """fp64 logits [row, vocabulary] of one pass over `tokens`, where row q sees the rows k with `sees[q, k]`; of `rows` alone where given."""
+    hidden = torch.finfo(model.dtype).min
+    mask = torch.zeros(sees.shape, dtype=model.dtype).masked_fill_(~sees, hidden)
+    with torch.inference_mode():
+        return model(torch.tensor([tokens]), attention_mask=mask[None, None], position_ids=torch.tensor([positions]), use_cache=False,
+                     logits_to_keep=0 if rows is None else torch.tensor(rows)).logits[0].double()

@@ -7,6 +7,7 @@ the traces are corrupted, one kind of entry at a time, and the replay must notic
 of that name lies beside the test data, tools/replay_trace.py is asked too.
 """
 import copy
+import functools
 import json
 import pathlib
 import random
@@ -15,7 +16,7 @@ import subprocess
 import sys
 
 from harness import DATA, TOKENIZER, VOCABULARY, Checks, clean_environment, query, records, scratch
-from reference import sharpen, torch  # first: it skips where there is no transformers
+from reference import masked_logits, sharpen, torch  # first: it skips where there is no transformers
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 # Short prompts: among few rows each counts, so that one wrong entry shows.
@@ -63,25 +64,39 @@ def structure(trace):
 
 
 class Replay:
-    """One full forward in fp64 over all rows of a trace."""
+    """One full forward over all rows of a trace, in fp64 and in fp32."""
 
     def __init__(self, folder):
-        load = lambda dtype: AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="eager").eval()
-        self.exact, self.single = load(torch.float64), load(torch.float32)
+        self.folder = folder
         self.choices = self.ties = 0
+
+    def load(self, dtype):
+        return AutoModelForCausalLM.from_pretrained(self.folder, dtype=dtype, attn_implementation="eager").eval()
+
+    exact = functools.cached_property(lambda self: self.load(torch.float64))
+    single = functools.cached_property(lambda self: self.load(torch.float32))
 
     def logits(self, model, trace):
         n = len(trace["tokens"])
-        mask = torch.full((n, n), torch.finfo(model.dtype).min, dtype=model.dtype)
+        sees = torch.zeros((n, n), dtype=torch.bool)
         for i, items in enumerate(trace["visible"]):
-            mask[i, rows_seen(items)] = 0
-        with torch.inference_mode():
-            return model(torch.tensor([trace["tokens"]]), attention_mask=mask[None, None], position_ids=torch.tensor([trace["position"]]),
-                         use_cache=False).logits[0].double()
+            sees[i, rows_seen(items)] = True
+        return masked_logits(model, trace["tokens"], trace["position"], sees)
+
+    def differs(self, where, chosen, expected, exact, single):
+        """A complaint, or nothing, about a choice that is not the expected one; `exact`, `single`: the row's logits in fp64 and fp32. The two may differ where
+        both are within fp32's error of the best: the network's logits are held to three times the reference's own |fp32 - fp64|
+        (tests/model/model_oracle_test.py), and each of the two logits may be off."""
+        gap, bound = float(exact.max() - min(exact[chosen], exact[expected])), 6 * float((single - exact).abs().max())
+        said = f"{where}: {chosen} chosen, {expected} expected, {int(exact.argmax())} best in fp64, gap {gap:.2e}, bound {bound:.2e}"
+        if gap > bound:
+            return said
+        self.ties += 1
+        print(f"tie: {said}", flush=True)
+        return None
 
     def __call__(self, trace):
-        """Complaints. A choice may differ from the best where their gap is within the error that fp32 makes: the network's logits are held to three times
-        the reference's own |fp32 - fp64| (tests/model/model_oracle_test.py), and both of the two logits may be off."""
+        """Complaints."""
         wrong = structure(trace)
         exact = self.logits(self.exact, trace)
         single = None
@@ -93,12 +108,7 @@ class Replay:
             if best == chosen:
                 continue
             single = self.logits(self.single, trace) if single is None else single
-            gap, bound = float(exact[i, best] - exact[i, chosen]), 6 * float((single[i] - exact[i]).abs().max())
-            if gap <= bound:
-                self.ties += 1
-                print(f"tie: {trace['request']} row {i}: gap {gap:.2e}, bound {bound:.2e}")
-            else:
-                wrong.append(f"row {i} chose {chosen}, {best} is better by {gap:.3f}")
+            wrong += filter(None, [self.differs(f"{trace['request']} row {i}", chosen, best, exact[i], single[i])])
         return wrong
 
 
