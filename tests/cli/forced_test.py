@@ -5,8 +5,11 @@ Usage: forced_test.py PROGRAM [--model DIR] [--data-root DATA] [--decoder hpd|ip
 `pardec run --oracle references` in fp32, at the settings of experiments/speed: HPD's stacks of six OA-Mine products with K_max 30, IPPD's stacks of six
 SQuAD paragraphs. The reference has the texts of a Job, lays its rows, positions and masks out itself from the specification (spec_rows.py), and shows all
 of them to transformers at once. Its rows must be those of the trace, and each choice its own. Where fp32 alone explains another choice (trace_test.py), it is
-listed, and rarer than 1 in 10,000 rows. Without --model, on a small random network with the Llama-2 tokenizer. --keep: databases and traces stay in
-FOLDER, and are compared again where they are there.
+listed, and rarer than 1 in 10,000 rows. Without --model, on a small random network with the Llama-2 tokenizer.
+
+--model: another network. Where its fp32 is too coarse for that (28 sharpened layers: transformers' own fp32 departs from its fp64 in one choice of 800), the
+program must not depart from fp64 more often than transformers' fp32 does, three standard errors allowed. --keep: databases and traces stay in FOLDER, and are
+compared again where they are there.
 """
 import argparse
 import json
@@ -124,12 +127,13 @@ def reference_logits(model, rows, choosing):
 
 
 def check_job(check, replay, job, trace):
-    """Compares one Job; returns its numbers of rows, choices and differences."""
+    """Compares one Job; returns its numbers of rows, choices and differences, and of these where the program, and where transformers' fp32, departs from
+    fp64."""
     name = f"{trace['decoder']} {job.key}"
     rows = job.lay_out()
     wrong = compare_rows(rows, trace)
     if not check(not wrong, f"{name}: {wrong}"):
-        return 0, 0, 0
+        return 0, 0, 0, 0, 0
     chose = choices(rows, trace)
     check(job.fed == len(rows.tokens) and job.forwards == max(rows.step) + 1, f"{name}: {job.fed} rows and {job.forwards} forwards are stored")
     by_field = [[] for _ in job.values]
@@ -140,12 +144,15 @@ def check_job(check, replay, job, trace):
     choosing = sorted(chose)
     single = reference_logits(replay.single, rows, choosing)
     different = [at for at, i in enumerate(choosing) if int(single[at].argmax()) != chose[i]]
+    ours = theirs = 0
     if different:
         exact = reference_logits(replay.exact, rows, [choosing[at] for at in different])
         for at, logits in zip(different, exact):
             wrong = replay.differs(f"{name} row {choosing[at]}", chose[choosing[at]], int(single[at].argmax()), logits, single[at])
             check(not wrong, wrong)
-    return len(rows.tokens), len(choosing), len(different)
+            ours += int(logits.argmax()) != chose[choosing[at]]
+            theirs += int(logits.argmax()) != int(single[at].argmax())
+    return len(rows.tokens), len(choosing), len(different), ours, theirs
 
 
 def check_spoiled(check, replay, job, trace, **spoiled):
@@ -200,7 +207,7 @@ def main():
         eos = json.loads((model / "config.json").read_text())["eos_token_id"]
         eos = eos[0] if isinstance(eos, list) else eos
         replay = Replay(model)
-        total = 0
+        total = off = allowed = 0
         for decoder in options.decoder or DATASETS:
             limit = options.limit or {"hpd": 120, "ippd": 100}[decoder]
             settings, db, traces = run(pardec, decoder, model, options.data_root.resolve(), limit, options.threads)
@@ -208,19 +215,22 @@ def main():
             jobs = [Job(decoder, settings, row, samples, ids, eos) for row in query(db, "SELECT * FROM job ORDER BY id")]
             by_request = {trace["request"]: trace for trace in traces}
             check(len(jobs) >= 20 and sorted(by_request) == sorted(job.key for job in jobs), f"{decoder}: {len(jobs)} jobs, {len(traces)} traces")
-            counts = [0, 0, 0]
+            counts = [0] * 5
             for job in jobs:
                 of_job = check_job(check, replay, job, by_request[job.key])
                 counts = [a + b for a, b in zip(counts, of_job)]
                 print(f"{decoder} {job.key}: {job.contexts} contexts, {len(job.values)} fields, {of_job[0]} rows, {of_job[1]} choices, {of_job[2]} differ",
                       flush=True)
-            print(f"{decoder}: {len(jobs)} jobs, {counts[0]} rows, {counts[1]} choices, {counts[2]} differ", flush=True)
+            print(f"{decoder}: {len(jobs)} jobs, {counts[0]} rows, {counts[1]} choices, {counts[2]} differ: {counts[3]} of the program's and {counts[4]} of "
+                  "transformers' fp32 are not fp64's", flush=True)
             total += counts[0]
+            off, allowed = off + counts[3], allowed + counts[4]
             smallest = min((job for job in jobs if job.contexts > 1), key=lambda job: job.fed)
             for spoiled in ({"gap": -1}, {"gap": 1}, {"later": 1}, {"later": -1}) if decoder == "hpd" else ({"shift": 1}, {"shift": -1}, {"mixed": True}):
                 check_spoiled(check, replay, smallest, by_request[smallest.key], **spoiled)
             check_one_entry(check, smallest, by_request[smallest.key])
-        check(replay.ties * 10000 < total, f"{replay.ties} ties in {total} rows, expected fewer than 1 in 10,000")
+        rare = replay.ties * 10000 < total or (options.model and off <= allowed + 3 * (off + allowed) ** 0.5)
+        check(rare, f"{replay.ties} ties in {total} rows, expected fewer than 1 in 10,000; {off} choices depart from fp64, of transformers' own {allowed}")
     return check.finish()
 
 
