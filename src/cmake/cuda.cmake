@@ -6,6 +6,7 @@ if(CMAKE_CUDA_COMPILER)
   enable_language(CUDA)
   if(TARGET torch_cuda)
     find_package(CUDAToolkit REQUIRED)
+    unset(CMAKE_CUDA_FLAGS)  # libtorch has put architectures there that this nvcc may not know; ours are the target's
     set(PARDEC_CUDA ON)
   else()
     message(STATUS "libtorch has no CUDA: the .cu files are compiled, and linked to nothing")
