@@ -26,6 +26,9 @@ void ModelFlags::add_to(CLI::App& app) {
   app.add_option("--device", device, "cpu, cuda or cuda:I")
       ->capture_default_str()
       ->type_name("DEVICE");
+  app.add_flag("--no-cuda-graphs", no_cuda_graphs,
+               "launch a GPU's small steps kernel by kernel, in place of recordings of them; the "
+               "arithmetic is the same");
   app.add_option("--threads", threads, "CPU threads; 0: all cores")
       ->capture_default_str()
       ->type_name("N");
@@ -135,12 +138,14 @@ Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer) {
   std::optional<Tokenizer> tokenizer;
   if (with_tokenizer) tokenizer = load_tokenizer(folder, config);
   const bool untrained = std::filesystem::exists(folder / kSynthesisNote, ignored);
-  return {folder,
-          untrained ? "untrained: random weights, its values are noise" : "",
-          untrained,
-          formats_taught(folder),
-          std::move(tokenizer),
-          Model::load(folder, {dtype, flags.device})};
+  return {
+      folder,
+      untrained ? "untrained: random weights, its values are noise" : "",
+      untrained,
+      formats_taught(folder),
+      std::move(tokenizer),
+      Model::load(folder,
+                  {.dtype = dtype, .device = flags.device, .cuda_graphs = !flags.no_cuda_graphs})};
 }
 
 bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder) {

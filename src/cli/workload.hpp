@@ -21,6 +21,7 @@ namespace pardec {
 struct ModelFlags {
   std::string model, draft_model, dtype = "fp32", device = "cpu", memory_limit;
   int threads = 0;
+  bool no_cuda_graphs = false;
   void add_to(CLI::App& app);
 };
 

@@ -1,10 +1,14 @@
 #pragma once
-#include "src/model/gpu_attention.hpp"
+#include <memory>
+#include <utility>
+
+#include "src/model/gpu.hpp"
+#include "src/model/torch.hpp"
 
 namespace pardec {
 
-/// The runner of a network's GPU: its current stream. Where PARDEC_CUDA is defined.
-GpuAttention::Runner cuda_runner(at::Device device);
+/// libtorch's GPU: its current stream, its graphs. Where PARDEC_CUDA is defined.
+std::unique_ptr<Gpu> cuda_gpu(at::Device device);
 
 /// The `count` best ids of each row of float32 `logits` on a GPU, and their values, [rows, count]
 /// each: as cuda::best_ids. Where PARDEC_CUDA is defined.

@@ -42,18 +42,17 @@ KvCache::Storage::Storage(const Model::Network& network)
       tensor_options(at::TensorOptions().dtype(network.type).device(network.device)),
       keys(static_cast<size_t>(network.config.layers)),
       values(keys.size()),
-      key_panels(network.packed != nullptr) {
+      key_panels(network.packed != nullptr),
+      whole_blocks(network.graphs != nullptr) {
   for (size_t layer = 0; layer < keys.size(); ++layer) {
     keys[layer] = memory(0);
     values[layer] = memory(0);
   }
 }
 
-/// A GPU's kernels read whole blocks of slots: what nobody wrote must be finite there.
 at::Tensor KvCache::Storage::memory(std::int64_t slot_count) const {
   const std::vector<std::int64_t> sizes{kv_heads, slot_count, head_dim};
-  return tensor_options.device().is_cpu() ? at::empty(sizes, tensor_options)
-                                          : at::zeros(sizes, tensor_options);
+  return whole_blocks ? at::zeros(sizes, tensor_options) : at::empty(sizes, tensor_options);
 }
 
 void KvCache::Storage::reserve(int more) {

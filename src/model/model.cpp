@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/model/cuda_runner.hpp"
 #include "src/model/packed_network.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/rope_frequencies.hpp"
 #include "src/model/safetensors.hpp"
+#include "src/model/step_graphs.hpp"
 #include "src/model/transformer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -251,6 +253,10 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
           PackedNetwork::take(*network, options.instruction_set.value_or(widest_instruction_set()),
                               weight_type(options.dtype));
   }
+#ifdef PARDEC_CUDA
+  if (network->device.is_cuda() && GpuAttention::fits(*network))
+    network->graphs = std::make_shared<StepGraphs>(cuda_gpu(network->device), options.cuda_graphs);
+#endif
   return Model(std::move(network));
 }
 

@@ -103,6 +103,7 @@ class Model {
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
     /// Of the CPU's kernels, which networks that compute in bf16 run on; by default the widest.
     std::optional<InstructionSet> instruction_set;
+    bool cuda_graphs = true;  ///< a GPU's steps of few rows are recorded and replayed
   };
 
   /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or

@@ -10,10 +10,10 @@
 #include <c10/core/GradMode.h>
 
 #include "src/model/attention.hpp"
-#include "src/model/cuda_runner.hpp"
 #include "src/model/packed_network.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/profile.hpp"
+#include "src/model/step_graphs.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -243,22 +243,26 @@ at::Tensor logits(const Model::Network& network, std::span<const PackedSequence>
 
 namespace {
 
-/// Attention of a pass in a layer, by the GPU's own kernels where they can do it.
-std::function<at::Tensor(size_t layer, const at::Tensor& q, const at::Tensor& k,
-                         const at::Tensor& v)>
-attention_of(const Model::Network& network, std::span<const SequenceStep> steps) {
-  const auto by = [](auto attention) {
-    return [attention](size_t layer, const at::Tensor& q, const at::Tensor& k,
-                       const at::Tensor& v) { return attention->attend(layer, q, k, v); };
-  };
-#ifdef PARDEC_CUDA
-  if (network.device.is_cuda() && GpuAttention::fits(network))
-    return by(std::make_shared<GpuAttention>(network, steps, cuda_runner(network.device)));
-#endif
-  return by(std::make_shared<CachedAttention>(network, steps));
+/// What the last layer makes of rows, [n, hidden].
+template <typename Attention>
+at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
+                        const at::Tensor& positions, Attention& attention,
+                        const SkippedSublayers* skipped) {
+  const Rotation turn = rotation(network, positions);
+  at::Tensor x = network.embedding.index_select(0, ids);
+  for (size_t i = 0; i < network.layers.size(); ++i) {
+    const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+      return attention.attend(i, q, k, v);
+    };
+    const Layer& layer = network.layers[i];
+    if (!skipped || !skipped->attention[i])
+      x = apply_attention(layer, network.config, x, turn, attend);
+    if (!skipped || !skipped->mlp[i]) x = apply_mlp(layer, network.config, x);
+  }
+  return x;
 }
 
-/// What the last layer makes of the rows of all steps, [n, hidden]; the caches have room for them.
+/// The same of the rows of all steps; the caches have room for them.
 at::Tensor run_layers(const Model::Network& network, std::span<const SequenceStep> steps,
                       const SkippedSublayers* skipped) {
   if (network.packed) {
@@ -268,21 +272,18 @@ at::Tensor run_layers(const Model::Network& network, std::span<const SequenceSte
         sequences.push_back({&step.cache->storage(), step.tokens, step.labels, step.segments});
     return network.packed->layers(network, sequences, skipped);
   }
+  if (network.graphs)
+    return network.graphs->run(
+        network, steps,
+        [&network, skipped](const GpuAttention& attention) {
+          return apply_layers(network, attention.ids(), attention.positions(), attention, skipped);
+        },
+        /*repeats=*/skipped == nullptr);
   Rows rows;
   for (const SequenceStep& step : steps) rows.add(step.tokens, step.labels);
-  const auto attention = attention_of(network, steps);
-  const Rotation turn = rotation(network, on_device(network, rows.positions));
-  at::Tensor x = network.embedding.index_select(0, on_device(network, rows.ids));
-  for (size_t i = 0; i < network.layers.size(); ++i) {
-    const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-      return attention(i, q, k, v);
-    };
-    const Layer& layer = network.layers[i];
-    if (!skipped || !skipped->attention[i])
-      x = apply_attention(layer, network.config, x, turn, attend);
-    if (!skipped || !skipped->mlp[i]) x = apply_mlp(layer, network.config, x);
-  }
-  return x;
+  CachedAttention attention(network, steps);
+  return apply_layers(network, on_device(network, rows.ids), on_device(network, rows.positions),
+                      attention, skipped);
 }
 
 /// Rows behind the last layer of which logits are wanted.

@@ -19,6 +19,7 @@ namespace pardec {
 
 at::ScalarType scalar_type(Dtype dtype);
 class PackedNetwork;
+class StepGraphs;
 struct Profile;
 
 struct Linear {
@@ -70,6 +71,8 @@ struct Model::Network {
   /// In its place for a loaded bf16 network on the CPU: the matrices above are undefined then, and
   /// so is the embedding where it is the head.
   std::shared_ptr<const PackedNetwork> packed;
+  /// Where it is set, passes run on a GPU's own kernels. Of this network alone.
+  std::shared_ptr<StepGraphs> graphs;
   Profile* profile = nullptr;  ///< passes add to it where it is set and the network is packed
 
   /// A network of `config` over given weights, by their checkpoint names, all of one dtype on one
@@ -122,6 +125,8 @@ struct KvCache::Storage {
   std::vector<at::Tensor> keys, values;
   /// A packed network's keys lie in panels: [kv_heads, capacity / 32, head_dim / 2, 32, 2].
   bool key_panels;
+  /// The GPU's kernels read whole blocks of slots: what nobody wrote is finite.
+  bool whole_blocks;
   std::vector<Slot> slots;  ///< ascending rows
   std::int64_t capacity = 0;
   int fed = 0, alive = 0;

@@ -33,6 +33,7 @@ struct Pass {
   std::vector<std::uint32_t> sees;
   std::vector<Segments> segments;  // of each sequence
   std::vector<cuda::Tile> tiles;
+  std::vector<std::int32_t> row_sequences;
   int rows = 0;
 
   Pass(Rng& rng, int heads_, int kv_heads_, int dim_, int window_,
@@ -94,8 +95,19 @@ struct Pass {
     }
     for (int row = 0; row < count * heads / kv_heads; row += 16)
       tiles.push_back({static_cast<int>(sequences.size()), row});
+    row_sequences.insert(row_sequences.end(), static_cast<size_t>(count),
+                         static_cast<int>(sequences.size()));
     sequences.push_back(s);
     rows += count;
+  }
+
+  /// Rows and tiles that are none, as a pass has that is made larger than it is.
+  void pad() {
+    for (int i = 0; i < 3; ++i) tiles.push_back({-1, 0});
+    for (int i = 0; i < 2; ++i, ++rows) {
+      row_sequences.push_back(-1);
+      for (int j = 0; j < heads * dim; ++j) queries.push_back(0x7FC0);
+    }
   }
 
   std::vector<std::uint16_t> attend(int splits, bool backwards) const {
@@ -103,13 +115,31 @@ struct Pass {
     std::vector<float> partial(static_cast<size_t>(rows * heads * splits * (dim + 2)),
                                std::numeric_limits<float>::quiet_NaN());
     on_host::Order order{backwards};
-    const char* error = cuda::attend(
-        {queries.data(), out.data(), sequences.data(), pieces.data(), piece_ends.data(),
-         labels.data(), sees.data(), tiles.data(), static_cast<int>(tiles.size()), rows, heads,
-         kv_heads, dim, window, scale, splits, partial.data()},
-        &order);
+    const char* error = cuda::attend(described(out, splits, partial), &order);
     REQUIRE(error == nullptr);
     return out;
+  }
+
+  cuda::Attention described(std::vector<std::uint16_t>& out, int splits,
+                            std::vector<float>& partial) const {
+    return {queries.data(),
+            out.data(),
+            sequences.data(),
+            row_sequences.data(),
+            pieces.data(),
+            piece_ends.data(),
+            labels.data(),
+            sees.data(),
+            tiles.data(),
+            static_cast<int>(tiles.size()),
+            rows,
+            heads,
+            kv_heads,
+            dim,
+            window,
+            scale,
+            splits,
+            partial.data()};
   }
 
   bool visible_to(size_t sequence, int query, int key) const {
@@ -122,7 +152,7 @@ struct Pass {
                    {k.position, k.order, k.segment, k.rank}, segments[sequence]);
   }
 
-  const std::uint16_t* slot(const std::uint16_t* cuda::Piece::*what, size_t sequence, int head,
+  const std::uint16_t* slot(std::uint16_t* cuda::Piece::*what, size_t sequence, int head,
                             int key) const {
     const cuda::Sequence& s = sequences[sequence];
     for (int p = s.first_piece, begin = 0;; begin = piece_ends[static_cast<size_t>(p)], ++p)
@@ -200,6 +230,52 @@ TEST_CASE("cuda: attention is softmax of the scores of what the rule shows, time
           CHECK(split == pass.attend(splits, true));
         }
       }
+}
+
+TEST_CASE("cuda: padding changes nothing, and nothing is written of it") {
+  Rng rng(3);
+  Pass pass(rng, 6, 2, 16, 0, {{33, 1}, {150, 9}});
+  for (const int splits : {1, 3}) {
+    Pass padded = pass;  // its pieces are those of `pass`
+    padded.pad();
+    auto want = pass.attend(splits, false), got = padded.attend(splits, false);
+    CHECK(got.size() > want.size());
+    want.resize(got.size(), 0x7FC0);
+    CHECK(got == want);
+  }
+}
+
+TEST_CASE("cuda: new rows are stored where attention reads them, and nowhere else") {
+  Rng rng(5);
+  for (const bool backwards : {false, true}) {
+    Pass pass(rng, 6, 2, 80, 0, {{1, 1}, {33, 1}, {150, 9}, {40, 20}});
+    const int rows = pass.rows;
+    pass.pad();
+    std::vector<std::uint16_t> keys, values, out;
+    for (int i = 0; i < pass.rows * 2 * 80; ++i)
+      keys.push_back(random_bf16(rng)), values.push_back(random_bf16(rng));
+    auto want = pass.memory;
+    for (int row = 0; row < rows; ++row) {
+      const auto sequence = static_cast<size_t>(pass.row_sequences[static_cast<size_t>(row)]);
+      const cuda::Sequence& s = pass.sequences[sequence];
+      for (int head = 0; head < 2; ++head)
+        for (const auto& [from, what, part] : {std::tuple(&keys, &cuda::Piece::keys, 0),
+                                               std::tuple(&values, &cuda::Piece::values, 1)}) {
+          auto& memory = want[2 * static_cast<size_t>(s.first_piece + s.pieces - 1) + part];
+          const std::uint16_t* to =
+              pass.slot(what, sequence, head, s.keys - s.queries + row - s.first_query);
+          std::copy_n(
+              from->data() + (row * 2 + head) * 80, 80,
+              memory.data() +
+                  (to - pass.pieces[static_cast<size_t>(s.first_piece + s.pieces - 1)].*what));
+        }
+    }
+    std::vector<float> partial;
+    on_host::Order order{backwards};
+    REQUIRE(cuda::store(pass.described(out, 1, partial), keys.data(), values.data(), &order) ==
+            nullptr);
+    CHECK(pass.memory == want);
+  }
 }
 
 TEST_CASE("cuda: the best ids of a row, the lower one of equals first") {

@@ -4,28 +4,12 @@
 #include <c10/core/GradMode.h>
 
 #include "src/support/rng.hpp"
+#include "tests/model/gpu_on_host.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/data.hpp"
-
-#include "tests/kernels/cuda_on_host.hpp"
-
-#include "src/kernels/cuda/kernels.cu"
 
 using namespace pardec;
 
 namespace {
-
-/// A bf16 network on the CPU that is not packed.
-Model load(const Json& config) {
-  test::TemporaryFolder folder;
-  synthesise_checkpoint(config, 3, folder.path());
-  Model model = Model::load(folder.path(), {.dtype = Dtype::fp32});
-  std::map<std::string, at::Tensor> weights;
-  for (const auto& [name, tensor] : model.network().named_parameters())
-    weights.emplace(name, tensor.to(at::kBFloat16));
-  model.network() = *Model::Network::over(model.config(), weights);
-  return model;
-}
 
 struct Fed {
   Tokens tokens;
@@ -81,7 +65,7 @@ TEST_CASE("the GPU's kernels are told who sees whom, and where the keys lie") {
       config.update({{"use_sliding_window", true},
                      {"sliding_window", window},
                      {"layer_types", {"full_attention", "sliding_attention"}}});
-    Model model = load(config);
+    Model model = test::bf16_model(config);
     REQUIRE(GpuAttention::fits(model.network()));
     Segments segments;
     for (int i = 0; i < 40; ++i) segments.add({0, i});
@@ -125,30 +109,53 @@ TEST_CASE("the GPU's kernels are told who sees whom, and where the keys lie") {
         for (at::Tensor& tensor : *tensors) tensor.narrow(1, own, tensor.size(1) - own).zero_();
       n += std::ssize(fed[i].tokens);
     }
-    const auto random = [&](int heads) {
-      at::Tensor x = at::empty({n, heads, 16}, at::kFloat);
+    const auto random = [&](std::int64_t count, int heads) {
+      at::Tensor x = at::empty({count, heads, 16}, at::kFloat);
       for (std::int64_t i = 0; i < x.numel(); ++i)
         x.mutable_data_ptr<float>()[i] = static_cast<float>(2 * rng.uniform() - 1);
       return x.to(at::kBFloat16);
     };
-    for (const int multiprocessors : {1, 8}) {  // keys whole, or cut into parts
-      on_host::Order order;
-      GpuAttention attention(model.network(), steps, {&cuda::attend, &order, multiprocessors});
-      for (size_t layer = 0; layer < 2; ++layer) {
-        const at::Tensor q = random(6), k = random(2), v = random(2);
-        const at::Tensor got = attention.attend(layer, q, k, v).to(at::kDouble);
-        std::vector<at::Tensor> parts;
-        std::int64_t begin = 0;
-        for (size_t i = 0; i < 4; begin += std::ssize(fed[i++].tokens))
-          parts.push_back(slow(steps[i], layer, layer == 1 ? window : 0,
-                               q.narrow(0, begin, std::ssize(fed[i].tokens))));
-        const at::Tensor want = at::cat(parts, 0);
-        REQUIRE(got.sizes() == want.sizes());
-        INFO("window " << window << ", layer " << layer << ", " << multiprocessors);
-        // Values below 1; bf16 rounds weights, and then results, by 2^-8 of them at most.
-        CHECK((got - want).abs().max().item<double>() < 0x1p-7);
-        CHECK(want.abs().max().item<double>() > 0.1);
+    for (const int multiprocessors : {1, 8})  // keys whole, or cut into parts
+      for (const int padding : {0, 3}) {
+        test::GpuOnHost gpu(multiprocessors);
+        const GpuPass pass(model.network(), steps);
+        PassShape shape = pass.shape();
+        REQUIRE(shape.rows == n);
+        for (std::int64_t* size : {&shape.rows, &shape.sequences, &shape.tiles, &shape.pieces,
+                                   &shape.words, &shape.labels})
+          *size += padding;
+        GpuAttention attention(model.network(), shape, gpu);
+        attention.tell(pass);
+        for (size_t layer = 0; layer < 2; ++layer) {
+          const at::Tensor q = random(shape.rows, 6), k = random(shape.rows, 2),
+                           v = random(shape.rows, 2);
+          const at::Tensor got = attention.attend(layer, q, k, v).narrow(0, 0, n).to(at::kDouble);
+          std::vector<at::Tensor> parts;
+          std::int64_t begin = 0;
+          for (size_t i = 0; i < 4; begin += std::ssize(fed[i++].tokens)) {
+            const std::int64_t count = std::ssize(fed[i].tokens);
+            const KvCache::Storage& storage = caches[i].storage();
+            const auto written = [&](const std::vector<at::Tensor>& own) {
+              return own[layer].narrow(1, storage.own(), count).transpose(0, 1);
+            };
+            CHECK(written(storage.keys).equal(k.narrow(0, begin, count)));
+            CHECK(written(storage.values).equal(v.narrow(0, begin, count)));
+            const std::int64_t end = storage.own() + count;
+            CHECK(storage.keys[layer]
+                      .narrow(1, end, storage.capacity - end)
+                      .count_nonzero()
+                      .item<std::int64_t>() == 0);
+            parts.push_back(
+                slow(steps[i], layer, layer == 1 ? window : 0, q.narrow(0, begin, count)));
+          }
+          const at::Tensor want = at::cat(parts, 0);
+          REQUIRE(got.sizes() == want.sizes());
+          INFO("window " << window << ", layer " << layer << ", " << multiprocessors << ", "
+                         << padding);
+          // Values below 1; bf16 rounds weights, and then results, by 2^-8 of them at most.
+          CHECK((got - want).abs().max().item<double>() < 0x1p-7);
+          CHECK(want.abs().max().item<double>() > 0.1);
+        }
       }
-    }
   }
 }

@@ -126,6 +126,7 @@ __global__ void attend_tiles(Attention a) {
   if (tile_index >= a.tile_count) return;
   const WarpMemory m(memory + warp * WarpMemory::bytes(a.dim), a.dim);
   const Tile tile = a.tiles[tile_index];
+  if (tile.sequence < 0) return;
   const Sequence s = a.sequences[tile.sequence];
   const int group = a.heads / a.kv_heads;
   const int left = s.queries * group - tile.first_row, rows = left < kRows ? left : kRows;
@@ -195,6 +196,7 @@ __global__ void attend_tiles(Attention a) {
 /// Grid: rows times heads. What the splits have comes together.
 __global__ void join_splits(Attention a) {
   const long long row = blockIdx.x;
+  if (a.row_sequences[row / a.heads] < 0) return;
   const float* parts = a.partial + row * a.splits * (a.dim + 2);
   float largest = kNothing;
   for (int s = 0; s < a.splits; ++s) largest = fmaxf(largest, parts[s * (a.dim + 2)]);
@@ -209,6 +211,24 @@ __global__ void join_splits(Attention a) {
     }
     reinterpret_cast<__nv_bfloat16*>(a.out)[row * a.dim + j] =
         __float2bfloat16(total > 0 ? mixed / total : 0.0f);
+  }
+}
+
+/// Grid: rows, key heads.
+__global__ void store_rows(Attention a, const std::uint16_t* keys, const std::uint16_t* values) {
+  const int row = blockIdx.x, head = blockIdx.y;
+  const int sequence = a.row_sequences[row];
+  if (sequence < 0) return;
+  const Sequence s = a.sequences[sequence];
+  const int last = s.first_piece + s.pieces - 1;
+  const int before = s.pieces > 1 ? a.piece_ends[last - 1] : 0;  // slots in the other pieces
+  const int slot = s.keys - s.queries + row - s.first_query - before;
+  const Piece piece = a.pieces[last];
+  const long long to = head * piece.head_stride + static_cast<long long>(slot) * a.dim;
+  const long long from = (static_cast<long long>(row) * a.kv_heads + head) * a.dim;
+  for (int j = threadIdx.x; j < a.dim; j += blockDim.x) {
+    piece.keys[to + j] = keys[from + j];
+    piece.values[to + j] = values[from + j];
   }
 }
 
@@ -270,6 +290,12 @@ const char* attend(const Attention& a, void* stream) {
   const dim3 grid((a.tile_count + kWarps - 1) / kWarps, a.kv_heads, a.splits);
   PARDEC_LAUNCH(attend_tiles, grid, kWarps * kLanes, bytes, stream, a);
   if (a.splits > 1) PARDEC_LAUNCH(join_splits, dim3(a.rows * a.heads), 64, 0, stream, a);
+  return launch_error();
+}
+
+const char* store(const Attention& a, const std::uint16_t* keys, const std::uint16_t* values,
+                  void* stream) {
+  PARDEC_LAUNCH(store_rows, dim3(a.rows, a.kv_heads), 64, 0, stream, a, keys, values);
   return launch_error();
 }
 

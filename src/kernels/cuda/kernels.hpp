@@ -15,12 +15,12 @@ struct KeyLabel {
 /// Keys and values of some slots, in bf16: [kv_heads, slots, dim]. Memory up to a multiple of 32
 /// slots holds finite numbers.
 struct Piece {
-  const std::uint16_t *keys, *values;
+  std::uint16_t *keys, *values;
   std::int64_t head_stride;  ///< numbers from one head to the next
 };
 
 /// One sequence of a pass. Its keys lie in pieces, all of whole blocks of 32 but the last; its last
-/// `queries` keys are the pass's new rows.
+/// `queries` keys are the pass's new rows, all in the last piece.
 struct Sequence {
   std::int32_t first_query, queries;  ///< rows of the pass
   std::int32_t first_label, keys;     ///< of its keys
@@ -30,7 +30,8 @@ struct Sequence {
 
 /// 16 rows of queries of one sequence: (token, head) pairs of one key head, token-major.
 struct Tile {
-  std::int32_t sequence, first_row;
+  std::int32_t sequence;  ///< -1: padding
+  std::int32_t first_row;
 };
 
 /// Attention of all new rows of a pass in one layer: who sees whom is evaluated as it runs, from
@@ -39,10 +40,11 @@ struct Attention {
   const std::uint16_t* queries;  ///< [rows, heads, dim] bf16
   std::uint16_t* out;            ///< the same
   const Sequence* sequences;
-  const Piece* pieces;             ///< of all sequences, in this layer
-  const std::int32_t* piece_ends;  ///< by piece: slots of its sequence up to its end
-  const KeyLabel* labels;          ///< of all sequences
-  const std::uint32_t* sees;       ///< bit s % 32 of word s / 32 of a segment's row: it sees s
+  const std::int32_t* row_sequences;  ///< [rows]; -1: padding, nothing is written of it
+  const Piece* pieces;                ///< of all sequences, in this layer
+  const std::int32_t* piece_ends;     ///< by piece: slots of its sequence up to its end
+  const KeyLabel* labels;             ///< of all sequences
+  const std::uint32_t* sees;          ///< bit s % 32 of word s / 32 of a segment's row: it sees s
   const Tile* tiles;
   std::int32_t tile_count;
   std::int32_t rows, heads, kv_heads;
@@ -57,6 +59,11 @@ struct Attention {
 /// Queues the attention on `stream` (a cudaStream_t). Returns null, or what the runtime says is
 /// wrong with the launch.
 const char* attend(const Attention& attention, void* stream);
+
+/// The new rows' keys and values, [rows, kv_heads, dim] bf16 each, go where the attention reads
+/// them. As attend.
+const char* store(const Attention& attention, const std::uint16_t* keys,
+                  const std::uint16_t* values, void* stream);
 
 /// The `count` best ids of each row of `logits` [rows, vocab] float32, best first; the lower id
 /// wins a tie: ids and values [rows, count]. REQUIRES: 1 <= count <= vocab; no NaN. As attend.

@@ -1,0 +1,68 @@
+#include "src/model/step_graphs.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace pardec {
+
+namespace {
+
+constexpr std::int64_t kMostRows = 64;  // beyond, a step's kernels take longer than their launches
+
+std::int64_t power_of_two(std::int64_t least, std::int64_t value) {
+  return std::max(least,
+                  static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(value))));
+}
+
+/// The shape in whose place a pass of this shape is computed, so that few are enough.
+PassShape rounded_up(const PassShape& shape) {
+  PassShape up;
+  up.rows = shape.rows <= 8 ? power_of_two(1, shape.rows) : (shape.rows + 7) / 8 * 8;
+  up.sequences = up.rows;  // each has one at least
+  up.tiles = power_of_two(1, shape.tiles);
+  up.pieces = power_of_two(1, shape.pieces);
+  up.words = power_of_two(64, shape.words);
+  up.labels = power_of_two(1024, shape.labels);
+  up.longest = std::min<std::int64_t>(1024, power_of_two(256, shape.longest));  // as many splits
+  return up;
+}
+
+}  // namespace
+
+StepGraphs::StepGraphs(std::unique_ptr<Gpu> gpu, bool record, size_t shapes)
+    : gpu_(std::move(gpu)), record_(record), shapes_(shapes) {}
+
+at::Tensor StepGraphs::run(const Model::Network& network, std::span<const SequenceStep> steps,
+                           const Layers& layers, bool repeats) {
+  GpuPass pass(network, steps);
+  PassShape shape = pass.shape();
+  const std::int64_t rows = shape.rows;
+  if (rows <= kMostRows) shape = rounded_up(shape);
+  if (rows > kMostRows || !record_ || !repeats) {
+    GpuAttention attention(network, shape, *gpu_);
+    attention.tell(std::move(pass));
+    return layers(attention).narrow(0, 0, rows);
+  }
+  const auto found =
+      std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.shape == shape; });
+  if (found == held_.end())
+    held_.push_front({shape, GpuAttention(network, shape, *gpu_)});
+  else
+    held_.splice(held_.begin(), held_, found);
+  if (held_.size() > shapes_) held_.pop_back();
+  Held& held = held_.front();
+  held.attention.tell(std::move(pass));
+  if (!held.result.defined()) {  // a recording wants to come after a pass that was computed
+    held.result = layers(held.attention);
+  } else {
+    if (!held.recording) {
+      held.recording = gpu_->record([&held, layers] { held.result.copy_(layers(held.attention)); });
+      ++recorded_;
+    }
+    held.recording->replay();
+    ++replayed_;
+  }
+  return held.result.narrow(0, 0, rows).clone();  // the next pass of the shape overwrites it
+}
+
+}  // namespace pardec
