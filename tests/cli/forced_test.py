@@ -8,7 +8,8 @@ of them to transformers at once. Its rows must be those of the trace, and each c
 listed, and rarer than 1 in 10,000 rows. Without --model, on a small random network with the Llama-2 tokenizer.
 
 --model: another network. Where its fp32 is too coarse for that (28 sharpened layers: transformers' own fp32 departs from its fp64 in one choice of 800), the
-program must not depart from fp64 more often than transformers' fp32 does, three standard errors allowed. --keep: databases and traces stay in FOLDER, and are
+program must not depart from fp64 more often than transformers' fp32 does, three standard errors allowed. (Norms and softmax of transformers' fp64 are fp32, so
+that it favours its own fp32.) --keep: databases and traces stay in FOLDER, and are
 compared again where they are there.
 """
 import argparse
