@@ -31,8 +31,7 @@ PanelAttention::PanelAttention(const Model::Network& network, const Kernels& ker
       MaskRows rule(part.cache->slots, sequence.labels, *sequence.segments, window);
       const std::int64_t stride = (rule.keys() + kPanel - 1) / kPanel;
       part.masks.push_back({std::move(rule), stride,
-                            std::vector<std::uint32_t>(static_cast<size_t>(part.count * stride)),
-                            std::vector<std::int64_t>(static_cast<size_t>(part.count))});
+                            std::vector<std::uint32_t>(static_cast<size_t>(part.count * stride))});
     }
     rows += part.count;
   }
@@ -94,9 +93,7 @@ void PanelAttention::prepare(Team::Member& member) {
     const auto [first, last] = member.part(part.count);
     for (Masks& masks : part.masks)
       for (std::int64_t row = first; row < last; ++row)
-        masks.ends[static_cast<size_t>(row)] =
-            masks.rule.write_bits(static_cast<int>(row), masks.words.data() + row * masks.stride)
-                .end;
+        masks.rule.write_bits(static_cast<int>(row), masks.words.data() + row * masks.stride);
   }
   member.wait();
   const auto [first, last] = member.part(std::ssize(groups_));
@@ -113,13 +110,7 @@ const std::uint32_t* PanelAttention::mask(const Group& group, std::int64_t reade
 
 void PanelAttention::find_blocks(Group& group) const {
   for (size_t kind = 0; kind < windows_.size(); ++kind) {
-    std::int64_t end = 0;
-    for (std::int64_t i = 0; i < group.count; ++i) {
-      const Reader& reader = readers_[static_cast<size_t>(group.begin + i)];
-      end = std::max(end, parts_[reader.part].masks[kind].ends[static_cast<size_t>(reader.row)]);
-    }
-    end = std::clamp<std::int64_t>(end - group.first_slot, 0, group.slots);
-    std::vector<std::uint32_t> any(static_cast<size_t>((end + kPanel - 1) / kPanel));
+    std::vector<std::uint32_t> any(static_cast<size_t>((group.slots + kPanel - 1) / kPanel));
     for (std::int64_t i = 0; i < group.count; ++i) {
       const std::uint32_t* words = mask(group, i, kind);
       for (size_t block = 0; block < any.size(); ++block) any[block] |= words[block];
@@ -127,7 +118,6 @@ void PanelAttention::find_blocks(Group& group) const {
     std::vector<std::int32_t>& blocks = group.blocks.emplace_back();
     for (size_t block = 0; block < any.size(); ++block)
       if (any[block] != 0) blocks.push_back(static_cast<std::int32_t>(block));
-    group.ends.push_back(end);
   }
 }
 
@@ -165,7 +155,7 @@ void PanelAttention::attend(const Team::Member& member, size_t layer, size_t pha
                .dim = dim,
                .keys = bits(keys) + head * keys.stride(0),
                .values = bits(values) + head * values.stride(0),
-               .end = group.ends[kind],
+               .end = group.slots,
                .blocks = group.blocks[kind].data(),
                .block_count = std::ssize(group.blocks[kind]),
                .scale = 1.0f / std::sqrt(static_cast<float>(dim)),

@@ -36,7 +36,6 @@ class PanelAttention {
     MaskRows rule;
     std::int64_t stride;               // words of a row
     std::vector<std::uint32_t> words;  // [rows, stride]
-    std::vector<std::int64_t> ends;    // by row: the last key seen, plus one
   };
   /// The new rows of one sequence, among all.
   struct Part {
@@ -57,7 +56,6 @@ class PanelAttention {
     std::int64_t begin, count;  // readers
     /// By kind of layer: blocks of 32 keys that one of them sees.
     std::vector<std::vector<std::int32_t>> blocks;
-    std::vector<std::int64_t> ends;  // of the keys, in what is read
   };
 
   void plan();
