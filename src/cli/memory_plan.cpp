@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "src/cli/network_size.hpp"
+#include "src/model/kv_cache.hpp"
 #include "src/model/parameters.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
@@ -40,12 +41,13 @@ std::int64_t MemoryPlan::cache_bytes() const {
 }
 
 std::int64_t MemoryPlan::blocks(int block_rows) const {
-  return static_cast<std::int64_t>(static_cast<double>(cache_bytes()) /
-                                   (kCacheGrowth * static_cast<double>(row_bytes * block_rows)));
+  return static_cast<std::int64_t>(
+      static_cast<double>(cache_bytes()) /
+      (KvCache::kGrowth * static_cast<double>(row_bytes * block_rows)));
 }
 
 std::int64_t MemoryPlan::least(std::int64_t rows) const {
-  const double cache = kCacheGrowth * static_cast<double>(row_bytes * rows);
+  const double cache = KvCache::kGrowth * static_cast<double>(row_bytes * rows);
   return static_cast<std::int64_t>(
              std::ceil(kBeside * (static_cast<double>(weight_bytes) + cache))) +
          kProgramBytes;

@@ -12,8 +12,6 @@ namespace pardec {
 struct MemoryPlan {
   static constexpr double kBeside = 1.05;
   static constexpr std::int64_t kProgramBytes = 150'000'000;
-  /// A cache grows by a quarter of what it has, so that much more may be held.
-  static constexpr double kCacheGrowth = 1.25;
 
   std::int64_t weight_bytes = 0;  ///< of all networks
   std::int64_t row_bytes = 0;     ///< of a cached row: keys and values; of a draft network's, too

@@ -59,7 +59,8 @@ void KvCache::Storage::reserve(int more) {
   const std::int64_t needed = own() + more;
   if (needed <= capacity) return;
   settle({std::move(keys), std::move(values)}, 0,
-         rounded_up(std::max(needed, capacity + capacity / 4)));
+         rounded_up(
+             std::max(needed, static_cast<std::int64_t>(kGrowth * static_cast<double>(capacity)))));
 }
 
 void KvCache::Storage::settle(SharedRows from, std::int64_t first, std::int64_t new_capacity) {

@@ -16,6 +16,9 @@ class Model;
 /// never copies silently; `fork` copies, `share` does where it must.
 class KvCache {
  public:
+  /// Where it is full, memory for so many times its rows is taken, or for what is needed.
+  static constexpr double kGrowth = 1.25;
+
   explicit KvCache(const Model& model);
   KvCache(KvCache&&) noexcept;
   KvCache& operator=(KvCache&&) noexcept;
