@@ -23,18 +23,13 @@ class PerLayer {
  public:
   /// `make(window)` makes a plan; window 0 is none.
   template <typename Make>
-  PerLayer(const ModelConfig& config, Make&& make) : slides_(config.slides) {
-    const auto needed = [&](bool slides) {
-      return slides_.empty() ? !slides
-                             : std::find(slides_.begin(), slides_.end(), slides) != slides_.end();
-    };
-    if (needed(false)) full_.emplace(make(0));
-    if (needed(true)) sliding_.emplace(make(config.sliding_window));
+  PerLayer(const ModelConfig& config, Make&& make) : config_(config) {
+    for (const int window : config.windows()) (window > 0 ? sliding_ : full_).emplace(make(window));
   }
-  Plan& of(size_t layer) { return !slides_.empty() && slides_[layer] ? *sliding_ : *full_; }
+  Plan& of(size_t layer) { return config_.window(layer) > 0 ? *sliding_ : *full_; }
 
  private:
-  const std::vector<bool>& slides_;
+  const ModelConfig& config_;
   std::optional<Plan> full_, sliding_;
 };
 

@@ -301,4 +301,12 @@ std::int64_t parameter_count(const ModelConfig& config) {
   return sum;
 }
 
+std::vector<int> ModelConfig::windows() const {
+  std::vector<int> all;
+  if (slides.empty() || std::find(slides.begin(), slides.end(), false) != slides.end())
+    all.push_back(0);
+  if (std::find(slides.begin(), slides.end(), true) != slides.end()) all.push_back(sliding_window);
+  return all;
+}
+
 }  // namespace pardec

@@ -33,8 +33,12 @@ struct ModelConfig {
   /// back. 0: no layer has one.
   int sliding_window = 0;
   std::vector<bool> slides;  ///< by layer: whether it has the window; empty where none has
-  bool tied_head = false;    ///< tie_word_embeddings: the head is the embedding matrix
-  bool qk_norm = false;  ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
+  /// Of a layer; 0: none.
+  int window(size_t layer) const { return !slides.empty() && slides[layer] ? sliding_window : 0; }
+  /// Of the kinds of layers that there are: without a window, with it.
+  std::vector<int> windows() const;
+  bool tied_head = false;  ///< tie_word_embeddings: the head is the embedding matrix
+  bool qk_norm = false;    ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
   bool qk_norm_whole = false;  ///< the same over all heads together (OLMo-2)
   /// Norms stand behind attention and MLP, before their sums, instead of in front of them (OLMo-2).
   bool post_norms = false;

@@ -175,7 +175,7 @@ at::Tensor GpuAttention::attend(size_t layer, const at::Tensor& q, const at::Ten
   attention.queries = bits(queries);
   attention.out = bits(out);
   attention.pieces += static_cast<std::int64_t>(layer) * shape_.pieces;
-  attention.window = !config.slides.empty() && config.slides[layer] ? config.sliding_window : 0;
+  attention.window = config.window(layer);
   if (attention.splits > 1) {
     partial = at::empty({shape_.rows, config.heads, attention.splits, config.head_dim + 2},
                         q.options().dtype(at::kFloat));

@@ -19,11 +19,10 @@ const std::uint16_t* bits(const at::Tensor& tensor) {
 
 PanelAttention::PanelAttention(const Model::Network& network, const Kernels& kernels,
                                std::span<const NewRows> sequences)
-    : config_(network.config), k_(kernels), group_(config_.heads / config_.kv_heads) {
-  const std::vector<bool>& slides = config_.slides;
-  for (const bool window : {false, true})
-    if (slides.empty() ? !window : std::find(slides.begin(), slides.end(), window) != slides.end())
-      windows_.push_back(window ? config_.sliding_window : 0);
+    : config_(network.config),
+      k_(kernels),
+      group_(config_.heads / config_.kv_heads),
+      windows_(config_.windows()) {
   std::int64_t rows = 0;
   for (const NewRows& sequence : sequences) {
     Part& part = parts_.emplace_back(sequence.cache, rows, std::ssize(sequence.tokens));
@@ -125,7 +124,7 @@ void PanelAttention::attend(const Team::Member& member, size_t layer, size_t pha
                             std::uint16_t* mixed) {
   const std::int64_t dim = config_.head_dim, heads = config_.heads, kv_heads = config_.kv_heads;
   const std::int64_t state = attention_state(group_, dim);
-  const size_t kind = !config_.slides.empty() && config_.slides[layer] ? windows_.size() - 1 : 0;
+  const size_t kind = config_.window(layer) > 0 ? windows_.size() - 1 : 0;
   float* scratch = scratch_.mutable_data_ptr<float>() + member.index() * scratch_.stride(0);
   const auto [first, last] = phases_[phase];
   const std::int64_t tasks = static_cast<std::int64_t>(last - first) * kv_heads;
