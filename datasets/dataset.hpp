@@ -22,7 +22,7 @@ struct ExampleField {
   std::string test;  ///< code: the program that, behind text and answer, fails where it is wrong
 };
 
-/// One dataset item: the one shape that every dataset has (design, section 2).
+/// One dataset item: the one shape that every dataset has, so that decoders know no dataset.
 struct Example {
   std::string id;  ///< unique in its dataset and split, e.g. "test-17"
   std::string category;

@@ -345,9 +345,9 @@ int Group::alive() const {
       std::count_if(threads_.begin(), threads_.end(), [](const Thread& s) { return !s.stop; }));
 }
 
-/// Which live threads may choose [Fork] next (specs of APAR, A2 Bans): not where they have just
-/// done so, not the deepest, and not so many of the youngest that all others could fork now without
-/// there being too many threads. (No thread forks twice in one pass.)
+/// Which live threads may choose [Fork] next: not where they have just done so, not the deepest,
+/// and not so many of the youngest that all others could fork now without there being too many
+/// threads. (No thread forks twice in one pass.)
 std::vector<bool> Group::may_fork() const {
   int room = options_.max_threads - alive();
   for (const Thread& s : threads_) room -= !s.stop && s.last_token == control_.fork;

@@ -59,7 +59,7 @@ class ParagraphTree {
 
 /// A tree as linear text, with the newlines that [Fork] took the place of: details without a
 /// leading one get one where their paragraph holds a list number ("1. "), and a next sibling begins
-/// with an empty line (specs of APAR, A2 Restore order).
+/// with an empty line.
 struct RestoredText {
   std::string bytes;
   std::vector<size_t> ends;  ///< where each token ends in it; tokens in restore order

@@ -13,9 +13,8 @@ struct AparEnds {
   bool main_has_eos = true;
 };
 
-/// A tree in packed order (specs of APAR, A2 Layout; paper, Figure 2): a node's tokens and its
-/// [Fork], [Child] and the details, the next paragraph. Segments are nodes, positions run along
-/// each thread's own path.
+/// A tree in packed order (paper, Figure 2): a node's tokens and its [Fork], [Child] and the
+/// details, the next paragraph. Segments are nodes, positions run along each thread's own path.
 struct AparRow {
   Token token;
   RowLabel label;

@@ -14,13 +14,13 @@
 // Parallelism in LLMs", arXiv:2508.08895, sections 3.2 and 3.3, Eq. 1 to 4, ablations of 4.5.
 // Letters are the paper's.
 //
-// Differs from the paper, which leaves these open (specs of ASPD, B2 and B4): <Para> is fed before
-// the branches, and the space behind "T:" is the network's own choice. What ends a branch other
-// than </Branch> (end of sequence, max_steps, the network's last position) is not fed: a forced
-// </Branch> takes its place. max_new_tokens counts all tokens of the answer, forced ones too, and
-// ends all branches at once. One forward feeds <Para> and all prefixes; with the shared mask a
-// prefix takes a forward a token. Same-Re feeds the moved branches in a forward of their own.
-// Requests are packed, the paper has batch 1.
+// Differs from the paper, which leaves these open: <Para> is fed before the branches, and the space
+// behind "T:" is the network's own choice. What ends a branch other than </Branch> (end of
+// sequence, max_steps, the network's last position) is not fed: a forced </Branch> takes its place.
+// max_new_tokens counts all tokens of the answer, forced ones too, and ends all branches at once.
+// One forward feeds <Para> and all prefixes; with the shared mask a prefix takes a forward a token.
+// Same-Re feeds the moved branches in a forward of their own. Requests are packed, the paper has
+// batch 1.
 #include "decoders/aspd.hpp"
 
 #include <algorithm>

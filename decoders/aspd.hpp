@@ -37,8 +37,7 @@ AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer
 /// <Branch> T ":", with which branch T is forced to begin. Without a tokenizer there is no ":".
 Tokens branch_prefix(const Tokens& title, const AspdTokens& tokens, const Tokenizer* tokenizer);
 
-/// Which control tokens may come next on the main branch, and the titles it has named (specs of
-/// ASPD, B2 Bans).
+/// Which control tokens may come next on the main branch, and the titles it has named.
 class AspdGrammar {
  public:
   AspdGrammar(const AspdTokens& tokens, int vocab_size)

@@ -40,10 +40,10 @@ struct AspdIds {
   std::vector<Branch> branches;
 };
 
-/// ASPD's training sequence (specs of ASPD, B2 Fine-tuning): prompt and answer in flattened order
-/// under the labels of decoding; every token of the answer is a target of the one before it, forced
-/// ones and the next branch's <Branch> too. Under Same-Re a block's moved copy stands behind it,
-/// unscored (B4, item 12). The last token is a target alone. REQUIRES: the last part is serial and
+/// ASPD's training sequence: prompt and answer in flattened order under the labels of decoding;
+/// every token of the answer is a target of the one before it, forced ones and the next branch's
+/// <Branch> too. Under Same-Re a block's moved copy stands behind it, unscored: its rows are only
+/// seen, as in decoding. The last token is a target alone. REQUIRES: the last part is serial and
 /// not empty.
 TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& answer,
                            const AspdOptions& options, const AspdTokens& tokens,

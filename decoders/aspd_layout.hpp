@@ -6,9 +6,9 @@
 
 namespace pardec {
 
-/// Where branches and what follows them stand (paper, Eq. 4 and section 4.5.3; specs of ASPD, B2).
-/// s: position of a block's first token, L_k: length of branch k, r: index inside a branch. A
-/// branch's tokens stand at s + r in every scheme but Fix-N; s + ... is where </Para> stands.
+/// Where branches and what follows them stand (paper, Eq. 4 and section 4.5.3). s: position of a
+/// block's first token, L_k: length of branch k, r: index inside a branch. A branch's tokens stand
+/// at s + r in every scheme but Fix-N; s + ... is where </Para> stands.
 enum class AspdScheme {
   same_seq,  ///< s + sum L_k
   same_max,  ///< s + max L_k

@@ -194,8 +194,7 @@ Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int 
   co_return v;
 }
 
-/// Puts the values into the skeleton, and reads them (specs of HPD, A2 Assembly). The result is
-/// valid JSON by construction.
+/// Puts the values into the skeleton, and reads them. The result is valid JSON by construction.
 Answers assemble(const Request& request, std::vector<FieldResult> values,
                  const Tokenizer& tokenizer) {
   Answers answers;

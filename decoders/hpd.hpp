@@ -3,7 +3,8 @@
 
 namespace pardec {
 
-/// Who may see whom among values (specs of HPD, A4 items 1 and 12).
+/// Who may see whom among values: the paper's equations 4 to 6 would have none see another, its
+/// text, algorithm and figure agree on `none`.
 enum class HpdIsolation {
   none,      ///< as in the paper: a value token sees earlier values up to its own index
   values,    ///< no value sees another
@@ -16,8 +17,8 @@ struct HpdOptions {
   HpdIsolation isolated = HpdIsolation::none;
 };
 
-/// s = prompt + skeleton with its labels, and where values go (specs of HPD, A2; paper, Algorithm
-/// 2). Segments count from 0.
+/// s = prompt + skeleton with its labels, and where values go (paper, Algorithm 2). Segments count
+/// from 0.
 struct HpdLayout {
   Tokens tokens;                 ///< s
   std::vector<RowLabel> labels;  ///< of s

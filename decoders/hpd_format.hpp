@@ -7,10 +7,10 @@
 namespace pardec {
 
 /// HPD's training sequence in natural order: p, seg_1, v_1, seg_2, v_2, ... with the positions,
-/// orders and ranks of `layout` (specs of HPD, A2 Fine-tuning). `values[r]` are the ids to choose
-/// for value r, as the decoder would choose them: through the first with a line break, K_max at
-/// most. Each is a target: of row end(seg_r) the first, of row v_{r,k} the next. The last one is a
-/// target alone and never an input, as in decoding.
+/// orders and ranks of `layout`. `values[r]` are the ids to choose for value r, as the decoder
+/// would choose them: through the first with a line break, K_max at most. Each is a target: of row
+/// end(seg_r) the first, of row v_{r,k} the next. The last one is a target alone and never an
+/// input, as in decoding.
 TrainingSample hpd_sample(const HpdLayout& layout, const std::vector<Tokens>& values);
 
 /// The format over `tokenizer`, which outlives it. Absent references are taught as "n/a", so that

@@ -10,9 +10,9 @@ struct SpaceOptions {
   std::string mask_token;  ///< [M] as an id or its text; empty: the tokenizer's own
 };
 
-/// The cells that one step feeds behind the n tokens in the cache, in feeding order (specs of
-/// SPACE, 2a; paper, Equations 4 and 5 with the groups of A.3): cell (i, 0) is c_i, where c_0 is
-/// x_l, and cell (i, j), j = 1..k, is mask j of group i.
+/// The cells that one step feeds behind the n tokens in the cache, in feeding order (paper,
+/// Equations 4 and 5 with the groups of A.3): cell (i, 0) is c_i, where c_0 is x_l, and cell
+/// (i, j), j = 1..k, is mask j of group i.
 struct SpaceGrid {
   std::vector<RowLabel> labels;
   std::vector<int> reals;               ///< [i]: index of cell (i, 0)

@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-/// SPACE's training sequences (SAR-SFT: paper, section 3.1; specs of SPACE, 2b): AR's, of which a
-/// share is cut inside the answer and goes on with k masks, which should guess what was cut off.
+/// SPACE's training sequences (SAR-SFT: paper, section 3.1): AR's, of which a share is cut inside
+/// the answer and goes on with k masks, which should guess what was cut off.
 struct SpaceFormatOptions {
   ArFormatOptions ar;     ///< what AR's sequences look like
   int k = 5;              ///< masks in a group

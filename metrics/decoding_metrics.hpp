@@ -13,20 +13,20 @@ using BranchLengths = std::vector<std::int64_t>;
 
 /// Dummy tokens that a padded implementation feeds for one batch of prompts: in step t >= 2 every
 /// prompt's input is as wide as the widest, sum over t of b * max_open(t) - sum open(t), where
-/// branch r is open in step t while t <= K_r (specs of HPD, A2 Accounting; paper, 4.3.6).
+/// branch r is open in step t while t <= K_r (HPD paper, 4.3.6).
 std::int64_t pad_columns(std::span<const BranchLengths> batch);
 
 /// Price of 1,000 examples at a throughput (examples/s on one device) and an hourly price of that
-/// device (specs of HPD, A2; paper, Table 1).
+/// device (HPD paper, Table 1).
 double usd_per_thousand(double examples_per_second, double usd_per_hour);
 
 /// Words of a text over its different words, words being what white space separates; 0 without any.
 /// An answer that repeats itself inflates what drafts are accepted; the SPACE paper's code calls
-/// one above 3.5 degenerate (specs of SPACE, 2j).
+/// one above 3.5 degenerate.
 double repetition(std::string_view text);
 inline constexpr double kDegenerate = 3.5;
 
-/// What one answer of serial and parallel stages is made of (specs of ASPD, B2 Metrics).
+/// What one answer of serial and parallel stages is made of.
 struct ParallelCounts {
   std::int64_t generated = 0;  ///< A: all its tokens, control tokens and forced ones included
   std::int64_t branch_tokens =
@@ -37,7 +37,7 @@ struct ParallelCounts {
   std::int64_t parallel_ns = 0;  ///< time of the parallel stages
 };
 
-/// ASPD, section 4.1 (specs of ASPD, B2 Metrics; B4, item 14).
+/// ASPD paper, section 4.1, which leaves open whether answers without a group count: both are here.
 struct ParallelMetrics {
   double dp = 0;      ///< degree of parallelism: mean of B / A over answers with a group
   double dp_all = 0;  ///< the same over all answers

@@ -11,8 +11,8 @@ namespace pardec {
 /// ends aside. "" is right where there is no reference.
 bool exact_match(std::string_view prediction, const std::vector<std::string>& references);
 
-/// The letter of a multiple-choice answer among the first `choices` letters of the alphabet (specs
-/// of IPPD, Metrics: the first letter found in the output): of the words of the text, the first
+/// The letter of a multiple-choice answer among the first `choices` letters of the alphabet (the
+/// first letter found in the output, as the IPPD paper says): of the words of the text, the first
 /// that is one of these letters in upper case and nothing else ("(B)", "B.", "The answer is C");
 /// where there is none, the first word if it is one in lower case ("b)"). Nothing: no letter was
 /// given, which counts as wrong. REQUIRES: 0 <= choices <= 26.

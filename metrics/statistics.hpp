@@ -5,9 +5,9 @@
 
 namespace pardec {
 
-/// The statistics behind the tables (design, section 9). Pure functions; the same numbers on every
-/// machine, since resampling uses the project's own generator and starts anew from `seed` at each
-/// call. No blocks or clusters: NaN, for the estimate and both ends.
+/// The statistics behind the tables. Pure functions; the same numbers on every machine, since
+/// resampling uses the project's own generator and starts anew from `seed` at each call. No blocks
+/// or clusters: NaN, for the estimate and both ends.
 
 struct Interval {
   double estimate, low, high;
@@ -19,10 +19,10 @@ struct BlockPair {
 };
 
 /// Ratio of totals, sum(baseline) / sum(method): how many times faster the method is; with a
-/// percentile interval of a paired bootstrap over blocks (design, section 9). One block: the
-/// interval is the estimate. The ends are the (1 - confidence) / 2 quantiles of the resampled
-/// ratios (Efron and Tibshirani 1993, chapter 13). REQUIRES: costs positive, 0 < confidence < 1,
-/// resamples > 0. Cost: resamples x blocks.
+/// percentile interval of a paired bootstrap over blocks. One block: the interval is the estimate.
+/// The ends are the (1 - confidence) / 2 quantiles of the resampled ratios (Efron and Tibshirani
+/// 1993, chapter 13). REQUIRES: costs positive, 0 < confidence < 1, resamples > 0. Cost: resamples
+/// x blocks.
 Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence = 0.95,
                          int resamples = 10000, std::uint64_t seed = 1);
 

@@ -25,6 +25,7 @@ Verb compare_verb();
 Verb score_verb();
 Verb report_verb();
 Verb plot_verb();
+Verb merge_verb();
 Verb roofline_verb();
 Verb data_verb();
 Verb model_verb();

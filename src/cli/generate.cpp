@@ -260,8 +260,8 @@ int generate(const GenerateFlags& flags) {
 
 Verb generate_verb() {
   return {"generate", "decode one prompt, or a Job, or a file of either",
-          "pardec generate --model experiments/quickstart/model --decoder hpd --job job.json "
-          "--format json",
+          "pardec generate --model experiments/quickstart/model --decoder hpd --job "
+          "experiments/quickstart/job.json --format json",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<GenerateFlags>();
             app.add_option("--decoder", flags->decoder, "decoder ('pardec list decoders')")

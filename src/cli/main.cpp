@@ -10,7 +10,8 @@ int main(int argc, char** argv) {
   try {
     return run_command_line(
         {run_verb(), generate_verb(), compare_verb(), score_verb(), report_verb(), plot_verb(),
-         roofline_verb(), data_verb(), model_verb(), train_verb(), list_verb(), doctor_verb()},
+         merge_verb(), roofline_verb(), data_verb(), model_verb(), train_verb(), list_verb(),
+         doctor_verb()},
         argc, argv);
   } catch (const Error& error) {
     std::fprintf(stderr, "pardec: %s\n", error.what());

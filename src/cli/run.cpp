@@ -131,7 +131,7 @@ Verb run_verb() {
       "r.sqlite\n"
       "  pardec run --model DIR --arm ar=ar,batch_size=16 --arm hpd8=hpd,k_max=8 --dataset oa-mine "
       "--limit 60\n"
-      "  pardec run -c experiments/quickstart.json --dry-run",
+      "  pardec run -c experiments/speed/hpd.json --model DIR --dry-run",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<RunFlags>();
         app.add_option("--decoder", flags->decoders,

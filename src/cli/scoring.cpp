@@ -303,6 +303,12 @@ const TaskMetric& find_metric(std::string_view name) {
   throw ConfigError(str("unknown metric '", name, "'", known_names(name, names)));
 }
 
+bool computes(std::string_view total) {
+  return std::any_of(task_metrics().begin(), task_metrics().end(), [&](const TaskMetric& metric) {
+    return std::find(metric.totals.begin(), metric.totals.end(), total) != metric.totals.end();
+  });
+}
+
 std::vector<const TaskMetric*> metrics_of(const DatasetEntry& dataset) {
   std::vector<const TaskMetric*> metrics;
   for (const TaskMetric& metric : task_metrics())

@@ -56,6 +56,9 @@ const std::vector<TaskMetric>& task_metrics();
 /// ConfigError with the near names where there is none of that name.
 const TaskMetric& find_metric(std::string_view name);
 
+/// Whether a total of this name is computed at all; those of a judge are not.
+bool computes(std::string_view total);
+
 /// The metrics of a dataset that need neither a judge nor to run code: what `run` stores.
 std::vector<const TaskMetric*> metrics_of(const DatasetEntry& dataset);
 

@@ -7,8 +7,8 @@
 
 namespace pardec {
 
-/// What a generation costs, counted in one place for all decoders (design, section 6). Sums of
-/// several sequences add up.
+/// What a generation costs, counted in one place for all decoders, so that their tables compare.
+/// Sums of several sequences add up.
 struct Counters {
   std::int64_t prompt = 0;  ///< tokens of the prompt that were fed
   std::int64_t chosen =

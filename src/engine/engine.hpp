@@ -113,7 +113,7 @@ class Sequence {
 };
 
 /// How much of the KV cache all sequences may hold together, counted in blocks as a paged cache has
-/// them, and whom it then takes (vLLM's scheduling, as in the batched runs of APAR; its specs, A2).
+/// them, and whom it then takes (vLLM's scheduling, as in the batched runs of the APAR paper).
 struct CacheBudget {
   std::int64_t blocks = 0;  ///< 0: no limit
   int block_rows = 16;

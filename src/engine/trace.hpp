@@ -9,7 +9,7 @@
 namespace pardec {
 
 /// What happened to one sequence, row by row in arrival order, so that any other framework can
-/// replay it (design, section 5: the contract of `--trace`).
+/// replay it: what `--trace` writes.
 struct Trace {
   std::string request, decoder;
   std::string arm;    ///< of an experiment, whose label the engine does not know; else empty

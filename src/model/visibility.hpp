@@ -6,9 +6,8 @@
 
 namespace pardec {
 
-/// What attention needs to know of one fed token besides its id (design, section 3). `position`
-/// goes into the rotary embedding; the other three decide who sees whom, and depend on the token,
-/// not on when it is fed.
+/// What attention needs to know of one fed token besides its id. `position` goes into the rotary
+/// embedding; the other three decide who sees whom, and depend on the token, not on when it is fed.
 struct RowLabel {
   std::int32_t position = 0;
   std::int32_t order = 0;

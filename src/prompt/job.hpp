@@ -44,7 +44,7 @@ struct Limits {
   int per_field = 64;        ///< of one field's answer, where fields are answered one by one
 };
 
-/// What a decoder is given (design, section 2 and the contract of section 5).
+/// What a decoder is given; as JSON: job.schema.json.
 struct Job {
   std::string id;
   std::string instruction;

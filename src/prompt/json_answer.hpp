@@ -9,8 +9,8 @@
 namespace pardec {
 
 /// The JSON answer of attribute extraction: one object, context number -> field name -> value,
-/// between result tags. Source of its cut into segments and values: specs of HPD, part A2 (Input
-/// layout, Assembly).
+/// between result tags. A segment begins behind one value and ends where the next one begins; the
+/// text is ours, since the HPD paper gives none.
 ///   <result>                      opening, part of the prompt
 ///   \n{\n  "1": {\n    "A1":      segment 1, then value 1, e.g. ` "Nike",`
 ///   \n    "A2":                   segment 2, then value 2, e.g. ` "n/a"`
@@ -32,9 +32,9 @@ JsonSkeleton json_skeleton(const std::vector<Context>& contexts);
 /// a context's last.
 std::string json_value(const std::optional<std::string>& value, bool last);
 
-/// Reads one decoded value (specs of HPD, A2 Assembly): cut at the first line break, trailing white
-/// space and one comma dropped; a JSON string (its missing quote added), a number as it is written,
-/// or the text without its quotes. Empty result: absent (null, n/a, empty).
+/// Reads one decoded value: cut at the first line break, trailing white space and one comma
+/// dropped; a JSON string (its missing quote added), a number as it is written, or the text without
+/// its quotes. Empty result: absent (null, n/a, empty).
 std::optional<std::string> parse_json_value(std::string_view raw);
 
 /// Reads an answer that is a value alone: its first line with text in it, as it is. Empty result:

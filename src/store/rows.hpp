@@ -93,7 +93,7 @@ struct BlockRow {
       wall_ns;  ///< from its first job's start to its last job's end; none: not measured whole
 };
 
-/// Counters of one Job, as src/engine defines them (design, section 6).
+/// Counters of one Job, as src/engine/counters.hpp defines them.
 struct JobCounters {
   std::int64_t prompt_tokens = 0;
   std::int64_t chosen =

@@ -9,7 +9,7 @@
 #include "src/store/rows.hpp"
 #include "src/store/sqlite.hpp"
 
-/// The record of all runs: one SQLite file (results/schema.sql; design, section 7).
+/// The record of all runs: one SQLite file (results/schema.sql).
 /// Errors are StoreErrors: exit code 2 for a path that holds no database of ours or may not be
 /// written, 1 for what happens in mid-run (disk full, I/O, locked for 30 s); the transaction under
 /// way is then rolled back.

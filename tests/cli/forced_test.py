@@ -3,7 +3,7 @@
 Usage: forced_test.py PROGRAM [--model DIR] [--data-root DATA] [--decoder hpd|ippd] [--limit N] [--threads N] [--keep FOLDER]
 
 `pardec run --oracle references` in fp32, at the settings of experiments/speed: HPD's stacks of six OA-Mine products with K_max 30, IPPD's stacks of six
-SQuAD paragraphs. The reference has the texts of a Job, lays its rows, positions and masks out itself from the specification (spec_rows.py), and shows all
+SQuAD paragraphs. The reference has the texts of a Job, lays its rows, positions and masks out itself from the papers (spec_rows.py), and shows all
 of them to transformers at once. Its rows must be those of the trace, and each choice its own. Where fp32 alone explains another choice (trace_test.py), it is
 listed, and rarer than 1 in 10,000 rows. Without --model, on a small random network with the Llama-2 tokenizer.
 
@@ -25,7 +25,7 @@ from trace_test import Replay, rows_seen
 from transformers import LlamaConfig, LlamaForCausalLM
 
 DATASETS = {"hpd": ("oa-mine", "attributes"), "ippd": ("squad", "questions")}
-ANSWER_LIMIT = 30  # ids of an answer on SQuAD (B2, Steps)
+ANSWER_LIMIT = 30  # ids of an answer on SQuAD
 # The worked examples: A3 in natural and in feeding order, B3 in feeding order.
 HPD_NATURAL = """1000000000 1100000000 1110000000 1111000000 1111100000 1111110000 1111001000 1111001100 1111101110 1111111111"""
 HPD_FED = """1000000000 1100000000 1110000000 1111000000 1111100000 1111110000 1111001000 1111111100 1111001010 1111111111"""
@@ -49,14 +49,14 @@ def mask_of(rows, order):
 
 
 def check_worked_examples(check):
-    """The reference itself, by what the specification prints."""
+    """The reference itself, by examples laid out by hand."""
     rows = hpd_rows([1, 2], [[3, 4], [5, 6]], [[7, 8, 99], [9, 10, 99]], 3)
-    check(rows.position == [0, 1, 2, 3, 4, 5, 7, 8, 9, 10] and [rows.tokens[i] for i in rows.arrival()] == [1, 2, 3, 4, 5, 6, 7, 9, 8, 10], "A3: positions")
-    check(mask_of(rows, range(10)) == HPD_NATURAL and mask_of(rows, rows.arrival()) == HPD_FED, "A3: masks")
+    check(rows.position == [0, 1, 2, 3, 4, 5, 7, 8, 9, 10] and [rows.tokens[i] for i in rows.arrival()] == [1, 2, 3, 4, 5, 6, 7, 9, 8, 10], "hpd by hand: positions")
+    check(mask_of(rows, range(10)) == HPD_NATURAL and mask_of(rows, rows.arrival()) == HPD_FED, "hpd by hand: masks")
     rows = ippd_rows("PP", ["CC", "D"], [["Q", "RR"], ["S"]], [["abT", "cdT"], ["efT"]])
-    check([rows.position[i] for i in rows.arrival()] == [0, 1, 2, 3, 4, 4, 5, 2, 3, 5, 6, 4, 6, 7, 5], "B3: positions")
-    check("".join(rows.tokens[i] for i in rows.arrival()) == "PPCCQRRDSacebdf", "B3: order of feeding")
-    check(mask_of(rows, rows.arrival()) == " ".join(IPPD_FED.split()), "B3: mask")
+    check([rows.position[i] for i in rows.arrival()] == [0, 1, 2, 3, 4, 4, 5, 2, 3, 5, 6, 4, 6, 7, 5], "ippd by hand: positions")
+    check("".join(rows.tokens[i] for i in rows.arrival()) == "PPCCQRRDSacebdf", "ippd by hand: order of feeding")
+    check(mask_of(rows, rows.arrival()) == " ".join(IPPD_FED.split()), "ippd by hand: mask")
 
 
 def run(pardec, decoder, model, data, limit, threads):

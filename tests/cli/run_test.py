@@ -543,7 +543,7 @@ def own_metrics(check, pardec):
     check(all(set(json.loads(j["parallel"])) == {"generated", "branch_tokens", "groups", "group_branches", "parallel_ns"} for j in of), "job.parallel")
     check(rows["aspd"]["ppd"] == 0 and rows["aspd"]["dp"] is None, f"no parallel stage: {rows['aspd']}")
     check(close(rows["ar"]["tps"], sum(1e9 * j["chosen"] / j["decode_ns"] for j in jobs("ar")) / 6), f"ar's tokens per second: {rows['ar']}")
-    # The specs' worked example (12 of 21 tokens in two branches of one stage) in two of the six jobs, twice as long in the second.
+    # A worked example (12 of 21 tokens in two branches of one stage) in two of the six jobs, twice as long in the second.
     for n, job in enumerate(of):
         parallel = {"generated": 21, "branch_tokens": 12 * (n < 2), "groups": int(n < 2), "group_branches": 2 * (n < 2), "parallel_ns": 10**6 * (n + 1)}
         change(db, "UPDATE job SET parallel = ?, decode_ns = ? WHERE id = ?", json.dumps(parallel), 3 * 10**6, job["id"])

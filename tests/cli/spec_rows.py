@@ -1,4 +1,4 @@
-"""All rows of one Job of HPD and of IPPD, their positions and who sees whom: slowly, and straight from the text of the decoders' specification.
+"""All rows of one Job of HPD and of IPPD, their positions and who sees whom: slowly, and straight from the papers.
 
 Rows stand in natural order (a value behind its segment, an answer behind its question), not as an engine feeds them: what a row sees does not
 depend on where it lies in memory. `arrival` says when each is fed, so that rows can be matched with those of a trace.
@@ -145,7 +145,7 @@ def reference_text(field):
 
 
 def hpd_ids(ids, prompt, contexts, k_max):
-    """Prompt, segments and forced values of a stack of products (A2: concrete text, assembly)."""
+    """Prompt, segments and forced values of a stack of products."""
     p = ids.opening(opening_text(prompt, "json", contexts, len(contexts)))
     for n, context in enumerate(contexts, start=1):
         p += ids(filled(prompt["context"], n=str(n), text=context["text"]) + "\n")
@@ -168,7 +168,7 @@ def through_line_break(ids, text):
 
 
 def ippd_ids(ids, prompt, contexts, eos, limit):
-    """Instruction, contexts, questions and forced answers of some texts (B2: segments, steps)."""
+    """Instruction, contexts, questions and forced answers of some texts."""
     p = ids.opening(opening_text(prompt, "value", contexts, 1))
     texts = [ids(filled(prompt["context"], n="1", text=context["text"]) + "\n") for context in contexts]
     questions = [[ids(filled(prompt["field"], name=f["name"], question=f["question"], choices="") + "\n") for f in c["fields"]] for c in contexts]

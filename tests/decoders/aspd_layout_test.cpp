@@ -50,8 +50,8 @@ LaidOut lay_out(const AspdCase& c, const std::vector<AspdToken>& order) {
   return out;
 }
 
-// Specs of ASPD, B3: token, b, t, then positions under Same-Seq, Same-Max, Same-Re behind the
-// block, Fix-32 and Fix-4, then who it sees, independent and shared ("=": as independent).
+// By hand: token, b, t, then positions under Same-Seq, Same-Max, Same-Re behind the block, Fix-32
+// and Fix-4, then who it sees, independent and shared ("=": as independent).
 constexpr const char* kWorkedExample = R"(
 u0    0 0  0  0  0  0  0   10000000000000000000000 =
 u1    0 1  1  1  1  1  1   11000000000000000000000 =

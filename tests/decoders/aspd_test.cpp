@@ -277,8 +277,8 @@ TEST_CASE("aspd: random networks fork, and every choice is made again under the 
 
 namespace {
 
-/// Forward passes that the specs' engine takes for what was fed: the prompt, main tokens one by
-/// one, and of each block <Para> with the prefixes, then the longest branch; Same-Re once more.
+/// Forward passes that what was fed takes by the layout alone: the prompt, main tokens one by one,
+/// and of each block <Para> with the prefixes, then the longest branch; Same-Re once more.
 int closed_formula(const Read& read, int prompt) {
   int passes = 1 - prompt + read.c.tail;
   for (const AspdCase::Block& block : read.c.blocks) {
@@ -291,9 +291,9 @@ int closed_formula(const Read& read, int prompt) {
   return passes;
 }
 
-/// Ids that specs of ASPD, B2 Bans, rule out after `before`, the main branch's tokens so far behind
-/// the prompt; `block_end`: </Para> is the last of them.
-std::set<Token> specs_bans(const Tokens& before, const AspdTokens& t, int vocab) {
+/// Ids that the grammar rules out after `before`, the main branch's tokens so far behind the
+/// prompt, said once more and slowly; `block_end`: </Para> is the last of them.
+std::set<Token> slow_bans(const Tokens& before, const AspdTokens& t, int vocab) {
   bool in_title = false, first_in_title = false, title_closed = false;
   for (const Token token : before) {
     title_closed = in_title && token == t.title_end;
@@ -334,7 +334,7 @@ void check_same(const Counters& one, const Counters& two) {
 
 }  // namespace
 
-TEST_CASE("aspd: every phase bans what the specs ban, and the bans matter") {
+TEST_CASE("aspd: every phase bans what the grammar rules out, and the bans matter") {
   std::map<std::string, int> mattered;
   for (const Forking& forks : forking()) {
     const TinyNetwork network = forks.network();
@@ -355,7 +355,7 @@ TEST_CASE("aspd: every phase bans what the specs ban, and the bans matter") {
         const std::set<Token> banned(trace.banned[i].begin(), trace.banned[i].end());
         const std::set<Token> expected =
             read.what[i].b > 0 ? std::set<Token>{t.title, t.title_end, t.para, t.para_end, t.branch}
-                               : specs_bans(before, t, vocab);
+                               : slow_bans(before, t, vocab);
         INFO(sequence << " row " << i << " token " << trace.tokens[i]);
         CHECK(banned == expected);
         CHECK(banned.size() == trace.banned[i].size());

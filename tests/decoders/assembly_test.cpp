@@ -1,4 +1,4 @@
-// Reading values and answers back (specs of HPD, part A2, Assembly).
+// Reading values and answers back.
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
@@ -84,7 +84,7 @@ TEST_CASE("what json_value writes, parse_json_value reads") {
   CHECK(parse_json_value(json_value(std::nullopt, false)) == std::nullopt);
 }
 
-TEST_CASE("the skeleton is the one of the specification") {
+TEST_CASE("the skeleton is JSON as it is written by hand") {
   const JsonSkeleton skeleton = json_skeleton(contexts(2, {"A1", "A \"q\""}));
   CHECK(skeleton.segments ==
         std::vector<std::string>{"\n{\n  \"1\": {\n    \"A1\":", "\n    \"A \\\"q\\\"\":",

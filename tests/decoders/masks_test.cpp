@@ -1,8 +1,8 @@
 // Who sees whom, and at which position, in what decoders really feed, against the papers. The
-// formulas here are written from the papers' text and the specs alone, by another hand than the
-// layouts; each is held against the traces of at least 1,000 random answers of the decoder itself.
-// That attention reads what traces record is shown twice: the mask it builds is the visibility rule
-// bit for bit (tests/model), and a transformer of naive loops makes every choice again under it.
+// formulas here are written from the papers' text alone, by another hand than the layouts; each is
+// held against the traces of at least 1,000 random answers of the decoder itself. That attention
+// reads what traces record is shown twice: the mask it builds is the visibility rule bit for bit
+// (tests/model), and a transformer of naive loops makes every choice again under it.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -377,9 +377,9 @@ std::vector<Row> space_rows(const Trace& trace, const Tokens& prompt, const Toke
   return rows;
 }
 
-/// Specs, 2i, and the figure of Fu et al.: each guess ends a text of its own: what is sure, then
-/// the first level of the window up to its column, then its column upwards; a guess of an n-gram:
-/// what is sure and its n-gram so far.
+/// The figure of Fu et al.: each guess ends a text of its own: what is sure, then the first level
+/// of the window up to its column, then its column upwards; a guess of an n-gram: what is sure and
+/// its n-gram so far.
 std::vector<Row> lookahead_rows(const Trace& trace, const Tokens& prompt, const Tokens& answer,
                                 int W, int N, int room_at_start, int& branches) {
   std::vector<Row> rows;
@@ -449,7 +449,7 @@ Layout apar_layout(const std::string& id, Draw& draw, int& deepest) {
   while (std::any_of(G.begin(), G.end(), [](const Thread& s) { return !s.finished; })) {
     for (Thread& s : G)
       if (!s.finished && !s.fed) feed(s, s.last);
-    const size_t snapshot = G.size();  // specs, A4 item 2
+    const size_t snapshot = G.size();  // threads born in this pass wait for the next
     for (size_t i = 0; i < snapshot; ++i) {
       if (G[i].finished) continue;
       const bool control = G[i].last == kFork || G[i].last == kChild;
@@ -489,7 +489,8 @@ struct AspdToken {
   int position = 0;
 };
 
-/// Equations 2 and 3 with the time rule of the specs (B3 b); Same-Re: B4 item 12.
+/// Equations 2 and 3, where a token sees those of other branches that were fed before it; under
+/// Same-Re later stages see a block's moved copy in place of the block.
 bool attends(const AspdToken& i, const AspdToken& j, bool shared, bool re) {
   const bool replaced = re && j.b > 0 && !j.copy;
   if (j.g < i.g) return !replaced;  // earlier stages

@@ -55,7 +55,7 @@ RowLogits row_that_chooses(Token best) {
   return row;
 }
 
-/// The worked example of the spec, prompt 10 11 12 and candidates 20 21: what each row of the full
+/// A worked example, prompt 10 11 12 and candidates 20 21: what each row of the full
 /// input chooses, and what comes of it.
 struct Outcome {
   Tokens emitted, candidates;

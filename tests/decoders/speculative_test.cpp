@@ -434,7 +434,7 @@ double expected_tokens(double alpha, int gamma) {
 }  // namespace
 
 TEST_CASE("oracle accept:A: the number of forwards is that of the coins, and of the formula") {
-  // Specs, 2d: E, and E / (gamma c + 1) at c = .1.
+  // Worked by hand: E, and E / (gamma c + 1) at c = .1.
   CHECK(expected_tokens(.7, 4) == Approx(2.7731).epsilon(1e-4));
   CHECK(expected_tokens(.7, 4) / (4 * .1 + 1) == Approx(1.9808).epsilon(1e-4));
   CHECK(expected_tokens(.8, 5) == Approx(3.6893).epsilon(1e-4));

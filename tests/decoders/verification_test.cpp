@@ -1,4 +1,4 @@
-// The target's verdict on candidates: the worked examples of the spec as literals, and the law of
+// The target's verdict on candidates: worked examples as literals, and the law of
 // the accepted tokens by walking every outcome.
 #include "decoders/verification.hpp"
 
@@ -66,7 +66,7 @@ Law random_law(int vocab, Rng& rng) {
 
 }  // namespace
 
-TEST_CASE("greedy: the worked example of the spec (section 3), accept, reject, reject all") {
+TEST_CASE("greedy: a worked example, accept, reject, reject all") {
   const Candidates candidates{{20, 21}, {}};
   const Verdict all = accept_greedy(greedy_rows({20, 21, 30}), candidates);
   CHECK(all.accepted == 2);
@@ -88,7 +88,7 @@ TEST_CASE("greedy: the worked example of the spec (section 3), accept, reject, r
   CHECK_THROWS_AS(accept_greedy(greedy_rows({9}), candidates), std::logic_error);
 }
 
-TEST_CASE("sampled: the worked example of the spec, by every outcome") {
+TEST_CASE("sampled: a worked example, by every outcome") {
   const Law q{.5, .3, .2}, p{.2, .5, .3};
   const Law rest = residual(p, q);
   CHECK(rest[0] == 0);

@@ -7,7 +7,7 @@
 using namespace pardec;
 
 TEST_CASE("pads fill every prompt's step up to the widest") {
-  // The specification's example: row A has two values of three tokens, row B one; step 2 is two
+  // By hand: row A has two values of three tokens, row B one; step 2 is two
   // wide, so B gets one pad, and so in step 3.
   CHECK(pad_columns(std::vector<BranchLengths>{{3, 3}, {3}}) == 2);
   CHECK(pad_columns(std::vector<BranchLengths>{{3, 3}, {2}}) == 1 + 2);

@@ -23,7 +23,7 @@ TEST_CASE("answers are normalised: case, punctuation, articles, white space", "[
 }
 
 TEST_CASE("token F1 of SQuAD", "[metrics]") {
-  CHECK(squad_scores("Norman kings", {"the Norman king"}).f1 == Approx(0.5));  // specs of IPPD
+  CHECK(squad_scores("Norman kings", {"the Norman king"}).f1 == Approx(0.5));
   const TokenScores best = squad_scores("the crow flies", {"a crow", "crow flies!"});
   CHECK(best.exact == 1);
   CHECK(best.f1 == 1);
@@ -52,7 +52,7 @@ TEST_CASE("ROUGE counts overlaps and the longest common subsequence", "[metrics]
         Texts{"running", "ran", "runs", "3", "5"});
   CHECK(rouge_tokens("Running, ran\xE2\x80\x94Runs 3.5", true) ==
         Texts{"run", "ran", "run", "3", "5"});
-  const auto cat = rouge("the cat sat", {"the cat sat down"}, true);  // specs of IPPD
+  const auto cat = rouge("the cat sat", {"the cat sat down"}, true);
   CHECK(cat.rougel.f1 == Approx(6.0 / 7));
   CHECK(cat.rouge2.precision == 1);
   CHECK(cat.rouge2.recall == Approx(2.0 / 3));
@@ -126,7 +126,6 @@ TEST_CASE("the program of a task: imports, prompt, answer, tests", "[metrics]") 
 }
 
 TEST_CASE("the judge's classes give LLM-P, R and F1", "[metrics]") {
-  // specs of HPD, Judge classes
   const JudgeCounts counts{
       .correct = 6, .incorrect = 1, .missing = 1, .correct_null = 2, .hallucination = 2};
   CHECK(counts.precision() == Approx(8.0 / 11));

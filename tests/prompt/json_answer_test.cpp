@@ -16,7 +16,7 @@ Context product(const std::string& id, const std::vector<std::string>& fields) {
 
 }  // namespace
 
-TEST_CASE("the skeleton of a stack is cut as the specification says") {
+TEST_CASE("the skeleton of a stack is cut where values begin") {
   const JsonSkeleton skeleton =
       json_skeleton({product("a", {"A1", "A2"}), product("b", {"A1", "A2"})});
   CHECK(skeleton.segments == std::vector<std::string>{
@@ -30,7 +30,7 @@ TEST_CASE("the skeleton of a stack is cut as the specification says") {
                     "context 'b' has other fields than 'a'; a stack shares one field list");
 }
 
-TEST_CASE("a decoded value is read as the specification's assembly says") {
+TEST_CASE("a decoded value is read as its comment says") {
   CHECK(parse_json_value(" \"Nike\",") == "Nike");
   CHECK(parse_json_value(" \"Nike\"  ,\n    \"Color\": \"x\"") == "Nike");  // cut at the line break
   CHECK(parse_json_value(" \"Ni") == "Ni");  // its missing quote is added

@@ -7,7 +7,7 @@
 namespace pardec::test {
 
 // ASPD written slowly from the paper: arXiv:2508.08895, section 3.2, Eq. 1 to 4, and the position
-// schemes of section 4.5.3, with the corrections of its specs (the diagonal, the rule of time). It
+// schemes of section 4.5.3, with what they leave out: a token sees itself, and none fed later. It
 // knows tokens by branch, stage and time, and nothing of order, segment or rank.
 
 /// One answer by its lengths: serial, parallel, serial, ...

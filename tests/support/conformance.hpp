@@ -12,8 +12,8 @@ Tokens repeating_prompt(int length, int vocab, Rng& rng);
 /// All counts of a generation but times, by name.
 OrderedJson counts(const Counters& counters);
 
-/// What holds of the counts of any answer of any decoder (design, section 6), as the first that
-/// does not; empty: all is well.
+/// What holds of the counts of any answer of any decoder, as the first that does not; empty: all is
+/// well.
 std::string wrong_counts(const Answers& answers);
 
 /// The same of an answer of one stream whose decoder guesses ahead: each pass gives the guesses

@@ -1,4 +1,4 @@
-// What is taught: the specification's worked example by letter, and real ids beside the decoders'.
+// What is taught: worked examples by letter, and real ids beside the decoders'.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -45,7 +45,7 @@ TrainingExample example_of(const Tokenizer& tokenizer, const Decoder& decoder, i
 
 }  // namespace
 
-TEST_CASE("hpd: the worked example of the specification (A3)") {
+TEST_CASE("hpd: a worked example, row by row") {
   constexpr Token T = 99;
   const HpdOptions options{.k_max = 3, .stack = 1};
   const HpdLayout layout = lay_out({1, 2}, {{3, 4}, {5, 6}}, 1, options);
@@ -269,7 +269,7 @@ std::vector<int> positions_of(const TrainingSample& sample) {
 
 }  // namespace
 
-TEST_CASE("space: the worked example of the specification (SAR-SFT)") {
+TEST_CASE("space: a worked example of SAR-SFT") {
   constexpr Token M = 77, kEos = 99;
   const TrainingSample causal = causal_sample({1, 2}, {5, 6, 7, 8, 9, kEos});
   const TrainingSample sample = sar_sample(causal, 1, 2, M);

@@ -1,0 +1,74 @@
+// `pardec merge`: brings the runs of several databases together in one.
+#include <iostream>
+#include <memory>
+
+#include "src/cli/command_line.hpp"
+#include "src/report/table.hpp"
+#include "src/store/store.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+struct MergeFlags {
+  std::string into;
+  std::vector<std::string> from;
+  std::string format = "md";
+};
+
+/// What the database holds now, in a row that begins with `file`.
+void add_row(Table& table, Store& store, const std::string& file) {
+  Database& db = store.database();
+  table.rows.push_back({file, number_cell(db.integer("SELECT count(*) FROM run")),
+                        number_cell(db.integer("SELECT count(*) FROM job")),
+                        number_cell(db.integer("SELECT count(*) FROM generation")),
+                        number_cell(db.integer(
+                            "SELECT count(*) FROM generation WHERE error IS NOT NULL"))});
+}
+
+int merge(const MergeFlags& flags) {
+  const TableFormat format = parse_table_format(flags.format);
+  for (const auto& from : flags.from) {
+    Store readable(from, {.read_only = true});  // all of them before anything is written
+  }
+  Store store(flags.into);
+  Table table;
+  table.title = str("Merged into ", flags.into);
+  table.columns = {{"after"},
+                   {"runs", Align::right},
+                   {"jobs", Align::right},
+                   {"answers", Align::right},
+                   {"failed", Align::right}};
+  table.notes = {"Each row: what the database holds after that file was merged into it."};
+  add_row(table, store, flags.into);
+  for (const auto& from : flags.from) {
+    store.merge(from);
+    add_row(table, store, from);
+  }
+  std::cout << render(table, format);
+  return 0;
+}
+
+}  // namespace
+
+Verb merge_verb() {
+  return {"merge", "bring the runs of several databases together in one",
+          "pardec merge all.sqlite shard-0.sqlite shard-1.sqlite",
+          [](CLI::App& app) -> std::function<int()> {
+            auto flags = std::make_shared<MergeFlags>();
+            app.add_option("into", flags->into,
+                           "database that gets them; made where there is none")
+                ->required();
+            app.add_option("from", flags->from,
+                           "databases whose runs it gets; they stay as they are. What it has "
+                           "already stays too, but for failed jobs that went well there")
+                ->required();
+            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+                ->capture_default_str()
+                ->type_name("FORMAT");
+            return [flags] { return merge(*flags); };
+          }};
+}
+
+}  // namespace pardec
