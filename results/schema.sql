@@ -1,11 +1,11 @@
--- pardec's database, schema version 3. SQLite 3.37 or newer (STRICT tables).
+-- pardec's database, schema version 4. SQLite 3.37 or newer (STRICT tables).
 -- Built into the binary; `sqlite3 new.sqlite < results/schema.sql` makes the same empty database.
 -- How to read it: results/README.md.
 -- Times are nanoseconds (_ns) of a monotonic clock, dates UTC in ISO 8601, JSON is text, flags are
 -- 0 or 1.
 
 PRAGMA application_id = 1346458180;  -- "PARD"
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- What runs refer to ------------------------------------------------------------------------------
 
@@ -117,7 +117,8 @@ CREATE TABLE job (
   run_id          INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
   block_id        INTEGER REFERENCES block (id) ON DELETE SET NULL,
   repeat          INTEGER NOT NULL,
-  key             TEXT NOT NULL,
+  key             TEXT NOT NULL                    -- JSON: keys of its samples in order
+                  CHECK (json_valid(key)),
   process         TEXT NOT NULL,                   -- uuid of the process that ran it
   attempts        INTEGER NOT NULL DEFAULT 1,
   error           TEXT,                            -- NULL when the job as a whole went well

@@ -117,7 +117,7 @@ std::vector<Cell> thread_cells(const RunRow& run, const RunAnswers& answers) {
   if (run.decoder != "apar" && run.decoder != "ar")
     return {no_cell(), no_cell(), no_cell(), no_cell()};
   // A job is one answer, or one answer a field; threads are then known of all of them together.
-  std::map<std::pair<std::string, int>, std::int64_t> fields;  // of a job
+  std::map<std::pair<JobKey, int>, std::int64_t> fields;  // of a job
   for (const auto& [key, answered] : answers.by_sample)
     fields[{answered.job->key, answered.job->repeat}] += std::ssize(answered.generation.row.fields);
   std::int64_t responses = 0, threads = 0, alone = 0, parallel = 0, cached = 0, attended = 0,

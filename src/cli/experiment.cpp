@@ -13,7 +13,6 @@
 #include "src/model/device.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
-#include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -157,8 +156,8 @@ Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan
   const auto examples = examples_of(work, plan);
   Request request;
   request.form = form_on(work.dataset.shape, *decoders_[arm]);
-  request.job = make_job(plan.key, examples, request.form, work.protocol, flags_.decode);
-  request.job.seed = derive_seed(flags_.decode.seed, plan.key);
+  request.job = make_job(job_name(plan.key), examples, request.form, work.protocol, flags_.decode);
+  request.job.seed = job_seed(flags_.decode.seed, plan.key);
   request.pieces =
       make_pieces(request.job, request.form, work.protocol.prompt, chat_, *checkpoint_.tokenizer);
   request.accept_rate = oracle_.accept_rate;
@@ -184,7 +183,7 @@ void Experiment::read_recordings(const std::vector<std::vector<RunRow>>& rows) {
           if (!of_dataset.back().contains(job.key))
             throw ConfigError(str("--oracle ", flags_.oracle, ": the recording of arm '",
                                   arms_[arm].label, "' on ", workloads_[w].dataset.name,
-                                  " has no job ", job.key,
+                                  " has no job ", job_name(job.key),
                                   " without error; expected the examples that it was made of"));
     }
   }
@@ -212,7 +211,7 @@ void Experiment::warm_up(const Workload& work, size_t arm) {
 }
 
 void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run,
-                           int repeat, int position, const std::set<std::string>& finished,
+                           int repeat, int position, const std::set<JobKey>& finished,
                            Progress& progress) {
   std::vector<const JobPlan*> open;
   for (const auto& job : block.jobs[arm])
@@ -279,6 +278,7 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
   if (trace_)
     engine_.set_trace_sink([&](Trace t) {
       t.arm = arms_[arm].label;
+      t.examples = open[static_cast<size_t>(t.task)]->key;
       *trace_ << dump(to_json(t)) << "\n";
     });
   const std::int64_t begin = clock_.now_ns();
@@ -300,14 +300,14 @@ void Experiment::run_dataset(const Workload& work, const std::vector<RowId>& ids
                              const std::vector<std::vector<FinishedJob>>& finished,
                              Progress& progress) {
   const auto done_before = [&](size_t arm, int repeat) {
-    std::set<std::string> keys;
+    std::set<JobKey> keys;
     for (const auto& job : finished[arm])
       if (job.repeat == repeat && !(job.failed && flags_.retry_errors)) keys.insert(job.key);
     return keys;
   };
   for (size_t arm = 0; arm < arms_.size(); ++arm) warm_up(work, arm);
   for (int repeat = 0; repeat < flags_.runs; ++repeat) {
-    std::vector<std::set<std::string>> keys;
+    std::vector<std::set<JobKey>> keys;
     for (size_t arm = 0; arm < arms_.size(); ++arm) keys.push_back(done_before(arm, repeat));
     const auto run_one = [&](size_t position, size_t arm) {
       if (static_cast<int>(position) % shard_.count != shard_.index || interrupts.load() > 0)
@@ -373,7 +373,7 @@ void Experiment::run() {
         finished.back() = store_.finished_jobs(ids_[w][arm]);
         for (const auto& job : finished.back()) {
           if (job.failed && flags_.retry_errors) continue;
-          const auto examples = static_cast<std::int64_t>(split(job.key, '+').size());
+          const std::int64_t examples = std::ssize(job.key);
           finished_ += examples;
           if (job.failed) failed_ += examples;
         }

@@ -61,7 +61,7 @@ class Experiment {
   /// The arms in the order in which they do the block at `position`.
   std::vector<size_t> arm_order(size_t position) const;
   void run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run, int repeat,
-                 int position, const std::set<std::string>& finished, Progress& progress);
+                 int position, const std::set<JobKey>& finished, Progress& progress);
   void read_recordings(const std::vector<std::vector<RunRow>>& rows);
   Request make_request(const Workload& work, size_t arm, const JobPlan& plan) const;
   std::vector<const Example*> examples_of(const Workload& work, const JobPlan& plan) const;

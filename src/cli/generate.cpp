@@ -195,7 +195,10 @@ int generate(const GenerateFlags& flags) {
     if (!*trace)
       throw ConfigError(str("--trace: ", flags.trace, " cannot be written: ", std::strerror(errno),
                             "; expected a file in a writable folder"));
-    engine.set_trace_sink([&](const Trace& t) { *trace << dump(to_json(t)) << "\n"; });
+    engine.set_trace_sink([&](Trace t) {
+      t.examples = {requests[static_cast<size_t>(t.task)].job.id};
+      *trace << dump(to_json(t)) << "\n";
+    });
   }
 
   std::optional<Watch> watch;

@@ -5,7 +5,18 @@
 #include <map>
 #include <numeric>
 
+#include "src/support/rng.hpp"
+#include "src/support/text.hpp"
+
 namespace pardec {
+
+std::string job_name(const JobKey& key) {
+  return key.size() == 1 && !key[0].starts_with('[') ? key[0] : dump(Json(key));
+}
+
+std::uint64_t job_seed(std::uint64_t seed, const JobKey& key) {
+  return derive_seed(seed, join(key, "+"));
+}
 
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<int>& stacks, int block_examples) {
@@ -37,7 +48,7 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
         for (size_t first = begin; first < end; first += stack) {
           JobPlan job;
           for (size_t i = first; i < std::min(first + stack, end); ++i) {
-            job.key += (job.key.empty() ? "" : "+") + examples[static_cast<size_t>(members[i])].id;
+            job.key.push_back(examples[static_cast<size_t>(members[i])].id);
             job.examples.push_back(members[i]);
           }
           block.jobs[arm].push_back(std::move(job));

@@ -1,16 +1,25 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "src/store/rows.hpp"
 
 namespace pardec {
 
 /// Examples that one arm takes into one job, by index into the selected examples.
 struct JobPlan {
-  std::string key;  ///< keys of its examples, joined: the same in every process
+  JobKey key;  ///< the same in every process
   std::vector<int> examples;
 };
+
+/// A job's name in traces and messages, unlike every other job's: the id of its one example; of
+/// several, or where the id begins with '[', all ids as a JSON array.
+std::string job_name(const JobKey& key);
+
+/// The seed of a job's random numbers under that of the run.
+std::uint64_t job_seed(std::uint64_t seed, const JobKey& key);
 
 /// An ordered list of examples that all arms do, one arm after the other; no job of any arm crosses
 /// its border.

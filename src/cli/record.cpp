@@ -114,7 +114,7 @@ Json environment_json() {
           {"flags", version().flags}};
 }
 
-JobRow job_row(const std::string& key, const Answers& answers) {
+JobRow job_row(const JobKey& key, const Answers& answers) {
   JobRow job;
   job.key = key;
   job.text = answers.text;

@@ -34,7 +34,7 @@ Json environment_json();
 
 /// A finished job, and its answers with their scores by `metrics`; none: they are not scored, as
 /// under an oracle.
-JobRow job_row(const std::string& key, const Answers& answers);
+JobRow job_row(const JobKey& key, const Answers& answers);
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
     const std::optional<std::vector<const TaskMetric*>>& metrics);

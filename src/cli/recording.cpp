@@ -37,7 +37,7 @@ Recording read_recording(Store& store, const std::string& id, const RunRow& now)
   const RunRow run = find_recorded(store, id, now);
   // A job that is one stream keeps it; else the streams are its fields', context by context.
   Recording recording;
-  std::map<std::string, std::map<std::string, std::vector<Tokens>>> fields;  // [job][example]
+  std::map<JobKey, std::map<std::string, std::vector<Tokens>>> fields;  // [job][example]
   for (const StoredGeneration& generation : store.generations(run.id)) {
     if (generation.repeat != 0) continue;
     for (const FieldAnswer& field : generation.row.fields)
@@ -51,7 +51,7 @@ Recording read_recording(Store& store, const std::string& id, const RunRow& now)
       oracle.streams.push_back(job.tokens);
       continue;
     }
-    for (const std::string& example : split(job.key, '+'))
+    for (const std::string& example : job.key)
       for (const Tokens& stream : fields[job.key][example]) oracle.streams.push_back(stream);
   }
   return recording;

@@ -8,7 +8,7 @@
 namespace pardec {
 
 /// What `--oracle recorded:RUN` forces: the ids that a stored run chose, by job.
-using Recording = std::map<std::string, Oracle>;
+using Recording = std::map<JobKey, Oracle>;
 
 /// The recording of the arm that `now` is about to run. `id` begins the run's uuid or its
 /// invocation's; of several runs of one invocation it is the one of the same decoder with the same

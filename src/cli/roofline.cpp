@@ -30,12 +30,6 @@ struct RooflineFlags {
 
 std::string arm_of(const Trace& trace) { return trace.arm.empty() ? trace.decoder : trace.arm; }
 
-/// The examples that a request answers: a job of several has their keys joined, one of several
-/// prompts their places behind a slash.
-std::vector<std::string> examples_of(const Trace& trace) {
-  return split(trace.request.substr(0, trace.request.find('/')), '+');
-}
-
 /// What each pass of a trace does.
 std::vector<PassWork> passes_of(const Trace& trace) {
   std::vector<PassWork> passes(trace.step.empty() ? 0 : static_cast<size_t>(trace.step.back()) + 1);
@@ -87,8 +81,10 @@ ArmWork work_of(const std::vector<const Trace*>& traces, int batch_size) {
     (trace->model.empty() ? own : drafts).push_back(trace);
   }
   for (const Trace* trace : own) {
-    const auto examples = examples_of(*trace);
-    work.examples.insert(examples.begin(), examples.end());
+    if (trace->examples.empty())
+      work.examples.insert(trace->request);
+    else
+      work.examples.insert(trace->examples.begin(), trace->examples.end());
     work.chosen += std::ssize(trace->emitted);
   }
   work.sequences = std::ssize(own);

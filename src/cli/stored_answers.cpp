@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <limits>
 
-#include "src/support/text.hpp"
-
 namespace pardec {
 
 RunAnswers read_answers(Store& store, RowId run) {
   RunAnswers answers;
   answers.jobs = store.jobs(run);
-  std::map<std::pair<std::string, int>, const JobRow*> jobs;
+  std::map<std::pair<JobKey, int>, const JobRow*> jobs;
   for (const auto& job : answers.jobs) jobs[{job.key, job.repeat}] = &job;
   for (auto& generation : store.generations(run)) {
     const JobRow* job = jobs.at({generation.job, generation.repeat});
-    const auto keys = split(job->key, '+');
     const auto place = static_cast<size_t>(
-        std::find(keys.begin(), keys.end(), generation.row.sample) - keys.begin());
+        std::find(job->key.begin(), job->key.end(), generation.row.sample) - job->key.begin());
     const std::pair key{generation.row.sample, generation.repeat};
     answers.by_sample.emplace(key, Answered{std::move(generation), job, place});
   }

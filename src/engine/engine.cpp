@@ -26,6 +26,7 @@ Sequence Engine::open(const std::string& request, const std::string& decoder) {
     state->trace.emplace();
     state->trace->request = request;
     state->trace->decoder = decoder;
+    state->trace->task = task_;
   }
   state->opened_ns = clock_.now_ns();
   return Sequence(std::move(state));
@@ -205,6 +206,7 @@ void Engine::resume(std::list<Waiting*>& queue) {
     next = queue.erase(next);
     if (!waiting) continue;
     waiting->queue = nullptr;
+    task_ = waiting->task;
     waiting->awaiting.resume();
   }
 }
@@ -217,6 +219,7 @@ std::int64_t Engine::run(int count, int live, const std::function<Task<void>(int
   int next = 0;
   while (next < count || !tasks.empty()) {
     while (next < count && static_cast<int>(tasks.size()) < std::max(live, 1)) {
+      task_ = next;
       tasks.emplace_back(next, start(next));
       ++next;
       tasks.back().second.start();

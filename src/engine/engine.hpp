@@ -206,6 +206,7 @@ class Engine {
   std::list<Waiting*> waiting_;            // for a forward pass, in order of arrival
   std::list<Waiting*> asking_;             // for further rows of the last one
   std::list<Sequence::State*> sequences_;  // all of the network that are open, oldest first
+  int task_ = -1;                          // of `run`, that goes on right now
   bool cascade_ = false;
   CacheBudget budget_;
   CacheReport report_;

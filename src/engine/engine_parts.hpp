@@ -67,6 +67,7 @@ struct Engine::Waiting {
   std::coroutine_handle<> awaiting;
   std::list<Waiting*>* queue = nullptr;  ///< where it stands while it waits
   bool held = false;  ///< not in this forward pass: of another kind, or for want of cache
+  int task = -1;      ///< of Engine::run, that waits
 
   /// Of a draft network, or a draft of the network by itself.
   bool drafts() const { return sequence.drafts_for || step.skipped; }

@@ -75,7 +75,10 @@ Sequence Sequence::fork(const std::string& request) {
   copy->segments = state_->segments;
   copy->tokens = state_->tokens;
   copy->trace = state_->trace;
-  if (copy->trace) copy->trace->request = request;
+  if (copy->trace) {
+    copy->trace->request = request;
+    copy->trace->task = state_->engine.task_;
+  }
   copy->first_step = state_->next_step();
   copy->opened_ns = state_->engine.clock().now_ns();
   return Sequence(std::move(copy));
@@ -90,6 +93,7 @@ Sequence Sequence::open_draft(Model& draft) {
     state->trace.emplace();
     state->trace->request = state_->trace->request;
     state->trace->decoder = state_->trace->decoder;
+    state->trace->task = state_->trace->task;
     state->trace->model = "draft";
   }
   return Sequence(std::move(state));
@@ -199,6 +203,7 @@ Sequence::ForwardAwaiter::~ForwardAwaiter() {
 void Sequence::ForwardAwaiter::await_suspend(std::coroutine_handle<> awaiting) {
   Engine& engine = waiting_->engine;
   waiting_->awaiting = awaiting;
+  waiting_->task = engine.task_;
   waiting_->queue = further_ ? &engine.asking_ : &engine.waiting_;
   waiting_->queue->push_back(waiting_.get());
 }

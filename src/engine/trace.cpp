@@ -34,6 +34,7 @@ OrderedJson to_json(const Trace& trace) {
     banned.push_back(ids.empty() ? OrderedJson() : OrderedJson(ids));
   OrderedJson json = {{"request", trace.request}, {"decoder", trace.decoder}};
   if (!trace.arm.empty()) json["arm"] = trace.arm;
+  if (!trace.examples.empty()) json["examples"] = trace.examples;
   if (!trace.model.empty()) json["model"] = trace.model;
   json.update({{"tokens", trace.tokens},
                {"position", trace.position},

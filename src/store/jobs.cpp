@@ -44,7 +44,7 @@ RowId insert_job(Database& db, const JobRow& job, std::int64_t attempts) {
                        text_attended, parallel)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
               ?, ?, ?))",
-      job.run, job.block ? std::optional(job.block) : std::nullopt, job.repeat, job.key,
+      job.run, job.block ? std::optional(job.block) : std::nullopt, job.repeat, dump(Json(job.key)),
       job.process, attempts, job.error, job.text, dump(Json(job.tokens)), job.stop, c.prompt_tokens,
       c.chosen, c.forced, c.fed, c.text_tokens, c.forwards, c.prefill_ns, c.decode_ns, c.total_ns,
       c.cached_peak, c.cached_sum, c.attended, c.scratch, c.branches, dump(Json(c.branch_lengths)),
@@ -140,7 +140,7 @@ Committed Store::commit_job(const JobRow& job, std::span<const GenerationRow> ge
               WHERE job_id = job.id AND generation.error IS NOT NULL)
     FROM job WHERE run_id = ? AND repeat = ? AND key = ?)");
   std::int64_t attempts = 1;
-  const bool known = find.bind(job.run, job.repeat, job.key).step();
+  const bool known = find.bind(job.run, job.repeat, dump(Json(job.key))).step();
   if (known) {
     const RowId old = find.integer(0);
     const std::int64_t old_errors = find.integer(2);

@@ -1,4 +1,5 @@
 // Copies runs between databases by their natural keys: ids differ from file to file.
+#include "src/store/old_schemas.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -42,7 +43,7 @@ constexpr char kRunColumns[] =
     "untrained, seed, device, dtype, threads, batch_size, repeats, arm_order, shard, commit_hash, "
     "build_type, prompt_hash, argv, status, started_utc, ended_utc";
 constexpr char kJobColumns[] =
-    "repeat, key, process, attempts, error, text, tokens, stop, prompt_tokens, chosen, forced, "
+    "process, attempts, error, text, tokens, stop, prompt_tokens, chosen, forced, "
     "fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, cached_peak, cached_sum, "
     "attended, scratch, branches, branch_lengths, parallel_ratio, acceptance, unforced, top2";
 constexpr char kGenerationColumns[] =
@@ -80,12 +81,20 @@ INSERT INTO main.artifact (run_id, kind, path, sha256)
 )");
 }
 
+/// Their jobs by what names one.
+std::string job_names_sql(std::int64_t version) {
+  return str("CREATE TEMP TABLE their_job (id INTEGER PRIMARY KEY, run_id, repeat, key); "
+             "INSERT INTO temp.their_job SELECT theirs.id, map.new, repeat, ",
+             job_key_sql("other", "theirs", version),
+             " FROM other.job AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id;");
+}
+
 /// Failed jobs here that went well there.
 constexpr char kWorse[] = R"(
 SELECT ours.id FROM main.job AS ours
-JOIN temp.map_run AS map ON map.new = ours.run_id
-JOIN other.job AS theirs ON theirs.run_id = map.old AND theirs.repeat = ours.repeat
-                        AND theirs.key = ours.key
+JOIN temp.their_job AS named ON named.run_id = ours.run_id AND named.repeat = ours.repeat
+                            AND named.key = ours.key
+JOIN other.job AS theirs ON theirs.id = named.id
 WHERE (ours.error IS NOT NULL OR EXISTS (
          SELECT 1 FROM main.generation AS g WHERE g.job_id = ours.id AND g.error IS NOT NULL))
   AND theirs.error IS NULL AND NOT EXISTS (
@@ -94,20 +103,18 @@ WHERE (ours.error IS NOT NULL OR EXISTS (
 /// A database before schema version 3 has no `paths`.
 std::string jobs_sql(bool paths) {
   return str(R"(
-CREATE TEMP TABLE new_job AS SELECT theirs.id AS old, map.new AS run_id
-  FROM other.job AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id
-  WHERE NOT EXISTS (SELECT 1 FROM main.job AS ours WHERE ours.run_id = map.new
-                    AND ours.repeat = theirs.repeat AND ours.key = theirs.key);
-INSERT INTO main.job (run_id, block_id, )",
+DELETE FROM temp.their_job WHERE EXISTS (
+  SELECT 1 FROM main.job AS ours WHERE ours.run_id = their_job.run_id
+    AND ours.repeat = their_job.repeat AND ours.key = their_job.key);
+INSERT INTO main.job (run_id, block_id, repeat, key, )",
              kJobColumns, R"(, text_attended, parallel)
-  SELECT fresh.run_id, (SELECT new FROM temp.map_block AS map WHERE map.old = block_id), )",
+  SELECT fresh.run_id, (SELECT new FROM temp.map_block AS map WHERE map.old = block_id),
+         fresh.repeat, fresh.key, )",
              kJobColumns, paths ? ", text_attended, parallel" : ", 0, NULL", R"(
-  FROM other.job AS theirs JOIN temp.new_job AS fresh ON fresh.old = theirs.id ORDER BY theirs.id;
+  FROM other.job AS theirs JOIN temp.their_job AS fresh USING (id) ORDER BY theirs.id;
 CREATE TEMP TABLE map_job (old INTEGER PRIMARY KEY, new INTEGER);
-INSERT INTO temp.map_job SELECT theirs.id, ours.id
-  FROM other.job AS theirs JOIN temp.new_job AS fresh ON fresh.old = theirs.id
-  JOIN main.job AS ours ON ours.run_id = fresh.run_id AND ours.repeat = theirs.repeat
-                       AND ours.key = theirs.key;
+INSERT INTO temp.map_job SELECT fresh.id, ours.id
+  FROM temp.their_job AS fresh JOIN main.job AS ours USING (run_id, repeat, key);
 INSERT INTO main.step_histogram (job_id, emitted, forwards)
   SELECT new, emitted, forwards FROM other.step_histogram JOIN temp.map_job ON old = job_id;
 
@@ -141,7 +148,7 @@ INSERT INTO main.judgment (generation_id, judge, template_hash, field, vote, sta
 
 constexpr char kDropMaps[] = R"(
 DROP TABLE temp.map_model; DROP TABLE temp.map_dataset; DROP TABLE temp.map_sample;
-DROP TABLE temp.map_run; DROP TABLE temp.map_block; DROP TABLE temp.new_job;
+DROP TABLE temp.map_run; DROP TABLE temp.map_block; DROP TABLE temp.their_job;
 DROP TABLE temp.map_job; DROP TABLE temp.map_generation;
 )";
 
@@ -168,15 +175,17 @@ void Store::merge(const std::filesystem::path& other) {
   }  // says in its own words what is wrong with that file
   Attached attached(db_, other.string());
   Transaction transaction(db_);
-  db_.execute(referred_sql(db_.integer("PRAGMA other.user_version") >= 2));
+  const std::int64_t version = db_.integer("PRAGMA other.user_version");
+  db_.execute(referred_sql(version >= 2));
   db_.execute(runs_sql());
+  db_.execute(job_names_sql(version));
   std::vector<RowId> worse;
   {
     Statement find(db_, kWorse);
     while (find.step()) worse.push_back(find.integer(0));
   }
   for (const RowId job : worse) drop_job(job);
-  db_.execute(jobs_sql(db_.integer("PRAGMA other.user_version") >= 3));
+  db_.execute(jobs_sql(version >= 3));
   db_.execute(kDropMaps);
   transaction.commit();
 }

@@ -1,4 +1,5 @@
 // What compare, report, score and export read.
+#include "src/store/old_schemas.hpp"
 #include "src/store/store.hpp"
 #include "src/support/text.hpp"
 
@@ -11,6 +12,10 @@ Json json_or_null(const Statement& row, int column, const std::string& file) {
 
 Tokens tokens(const Statement& row, int column, const std::string& file) {
   return parse_json(row.text(column), file, 0).get<Tokens>();
+}
+
+JobKey key(const Statement& row, int column, const std::string& file) {
+  return parse_json(row.text(column), file, 0).get<JobKey>();
 }
 
 std::vector<FieldAnswer> fields(const Statement& row, int column, const std::string& file) {
@@ -81,13 +86,14 @@ std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
 
 std::vector<JobRow> Store::jobs(RowId run) {
   const std::string file = path_.string();
-  const bool with_paths = db_.integer("PRAGMA user_version") >= 3;
+  const std::int64_t version = db_.integer("PRAGMA user_version");
   Statement find(db_, str(R"(
-    SELECT id, coalesce(block_id, 0), repeat, key, process, attempts, error, text, tokens, stop,
+    SELECT id, coalesce(block_id, 0), repeat, )",
+                          job_key_sql("main", "job", version), R"(, process, attempts, error, text, tokens, stop,
            prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns,
            total_ns, cached_peak, cached_sum, attended, scratch, branches, branch_lengths,
            parallel_ratio, acceptance, unforced, top2, )",
-                          with_paths ? "text_attended, parallel" : "0, NULL", R"(
+                          version >= 3 ? "text_attended, parallel" : "0, NULL", R"(
     FROM job WHERE run_id = ? ORDER BY repeat, id)"));
   Statement histogram(db_, "SELECT emitted, forwards FROM step_histogram WHERE job_id = ?");
   find.bind(run);
@@ -99,7 +105,7 @@ std::vector<JobRow> Store::jobs(RowId run) {
     job.run = run;
     job.block = find.integer(1);
     job.repeat = static_cast<int>(find.integer(2));
-    job.key = find.text(3);
+    job.key = key(find, 3, file);
     job.process = find.text(4);
     job.attempts = static_cast<int>(find.integer(5));
     job.error = find.maybe_text(6);
@@ -129,12 +135,14 @@ std::vector<JobRow> Store::jobs(RowId run) {
 
 std::vector<StoredGeneration> Store::generations(RowId run) {
   const std::string file = path_.string();
-  Statement find(db_, R"(
+  Statement find(db_, str(R"(
     SELECT generation.id, sample.key, generation.text, generation.tokens, generation.fields, generation.stop,
            generation.error, identical, first_difference, gap_at_difference, generation.repeat,
-           job.key, cluster, category
+           )",
+                          job_key_sql("main", "job", db_.integer("PRAGMA user_version")),
+                          R"(, cluster, category
     FROM generation JOIN sample ON sample.id = sample_id JOIN job ON job.id = job_id
-    WHERE generation.run_id = ? ORDER BY generation.repeat, generation.id)");
+    WHERE generation.run_id = ? ORDER BY generation.repeat, generation.id)"));
   Statement scores(db_,
                    "SELECT metric, value, field, version, details FROM score "
                    "WHERE generation_id = ? ORDER BY id");
@@ -153,7 +161,7 @@ std::vector<StoredGeneration> Store::generations(RowId run) {
     if (!find.null(7))
       row.identity = Identity{find.integer(7) != 0, find.maybe_integer(8), find.maybe_real(9)};
     stored.repeat = static_cast<int>(find.integer(10));
-    stored.job = find.text(11);
+    stored.job = key(find, 11, file);
     stored.cluster = find.text(12);
     stored.category = find.text(13);
     scores.bind(row.id);

@@ -115,13 +115,16 @@ struct JobCounters {
   Json parallel;  ///< what the answer's parallel stages were made of; null where it can have none
 };
 
+/// The ids of a job's examples in order, of whatever characters.
+using JobKey = std::vector<std::string>;
+
 /// What a decoder was given at once (e.g. a stack of 6 products), and the unit of commit. Counters
 /// and latency belong to it, never to the examples in it, so a sum over jobs counts each token
 /// once.
 struct JobRow {
   RowId id = 0, run = 0, block = 0;  ///< block 0: in none
   int repeat = 0;
-  std::string key;      ///< unique in (run, repeat); the same in every process that forms it
+  JobKey key;           ///< unique in (run, repeat); the same in every process that forms it
   std::string process;  ///< uuid of the process that ran it
   std::string text;     ///< the whole stream, where there is one
   Tokens tokens;        ///< all chosen ids

@@ -204,7 +204,8 @@ std::vector<FinishedJob> Store::finished_jobs(RowId run) {
   find.bind(run);
   std::vector<FinishedJob> out;
   while (find.step())
-    out.push_back({find.text(0), static_cast<int>(find.integer(1)), find.integer(2) != 0});
+    out.push_back({parse_json(find.text(0), path_.string(), 0).get<JobKey>(),
+                   static_cast<int>(find.integer(1)), find.integer(2) != 0});
   return out;
 }
 

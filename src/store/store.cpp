@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "src/store/old_schemas.hpp"
 #include "src/store/schema.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -182,6 +183,9 @@ PRAGMA user_version = 2;)");
 ALTER TABLE job ADD COLUMN text_attended INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE job ADD COLUMN parallel TEXT;
 PRAGMA user_version = 3;)");
+  if (const auto version = db_.integer("PRAGMA user_version"); version == 3)
+    db_.execute(str("UPDATE job SET key = ", job_key_sql("main", "job", version),
+                    "; PRAGMA user_version = 4;"));
   transaction.commit();
 }
 

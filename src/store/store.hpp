@@ -16,7 +16,7 @@
 namespace pardec {
 
 /// Schema version (`user_version`) that this program writes and reads.
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 /// `application_id` of our files: "PARD".
 inline constexpr int kApplicationId = 0x50415244;
 
@@ -33,7 +33,7 @@ enum class Committed {
 };
 
 struct FinishedJob {
-  std::string key;
+  JobKey key;
   int repeat;
   bool failed;  ///< the job or one of its generations has an error
 };
@@ -93,7 +93,7 @@ struct ScoreMean {
 struct StoredGeneration {
   GenerationRow row;  ///< scores included
   int repeat;
-  std::string job;  ///< key
+  JobKey job;
   std::string cluster, category;
 };
 

@@ -75,9 +75,10 @@ class Job:
     """What the database holds of a Job, and how the reference lays it out."""
 
     def __init__(self, decoder, settings, row, samples, ids, eos):
-        self.key, self.fed, self.forwards = row["key"], row["fed"], row["forwards"]
+        keys, self.fed, self.forwards = json.loads(row["key"]), row["fed"], row["forwards"]
+        self.key = keys[0] if len(keys) == 1 else row["key"]  # its name in the trace
         self.chosen = [field for context in json.loads(row["unforced"])["fields"] for field in context]
-        contexts = [{**samples[key], "fields": json.loads(samples[key]["fields"])} for key in self.key.split("+")]
+        contexts = [{**samples[key], "fields": json.loads(samples[key]["fields"])} for key in keys]
         self.contexts = len(contexts)
         prompt = prompt_sections(ROOT / "datasets" / "prompts" / f"{DATASETS[decoder][1]}.txt")
         if decoder == "hpd":

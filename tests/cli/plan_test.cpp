@@ -29,10 +29,33 @@ TEST_CASE("stacks hold one category, a category's rest is shorter") {
   REQUIRE(blocks.size() == 1);
   CHECK(blocks[0].examples == std::vector<int>{0, 2, 3, 4, 5, 7, 8, 1, 6});
   REQUIRE(blocks[0].jobs[1].size() == 3);
-  CHECK(blocks[0].jobs[1][0].key == "e0+e2+e3+e4+e5+e7");
+  CHECK(blocks[0].jobs[1][0].key == JobKey{"e0", "e2", "e3", "e4", "e5", "e7"});
   CHECK(blocks[0].jobs[1][1].examples == std::vector<int>{8});
-  CHECK(blocks[0].jobs[1][2].key == "e1+e6");
+  CHECK(blocks[0].jobs[1][2].key == JobKey{"e1", "e6"});
   CHECK(blocks[0].jobs[0].size() == 9);
+}
+
+TEST_CASE("ids of whatever characters make keys and names of their own") {
+  auto all = examples({"x", "x", "x", "x"});
+  const auto named = [&](const std::vector<std::string>& ids) {
+    for (size_t i = 0; i < ids.size(); ++i) all[i].id = ids[i];
+    return plan_blocks(all, {2}, 4)[0].jobs[0];
+  };
+  const auto left = named({"a+b", "c", "a", "b+c"});
+  CHECK(left[0].key == JobKey{"a+b", "c"});
+  CHECK(left[1].key == JobKey{"a", "b+c"});
+  CHECK(job_name(left[0].key) == R"(["a+b","c"])");
+  CHECK(job_name({"test/algebra/1.json"}) == "test/algebra/1.json");
+  CHECK(job_name({"a,\n\"b\""}) == "a,\n\"b\"");
+  std::set<std::string> names;
+  const std::vector<JobKey> keys{{"a"}, {"a+b"}, {"a", "b"}, {"[\"a\",\"b\"]"}, {"a,b"}, {"a\",\"b"}};
+  for (const JobKey& key : keys) names.insert(job_name(key));
+  CHECK(names.size() == keys.size());
+}
+
+TEST_CASE("sampled jobs keep their seeds") {
+  CHECK(job_seed(7, {"a"}) == derive_seed(7, "a"));
+  CHECK(job_seed(7, {"a", "b"}) == derive_seed(7, "a+b"));
 }
 
 TEST_CASE(
@@ -49,7 +72,7 @@ TEST_CASE(
     const auto blocks = plan_blocks(all, stacks, 1 + static_cast<int>(rng.below(20)));
     for (size_t arm = 0; arm < stacks.size(); ++arm) {
       std::multiset<int> seen;
-      std::vector<std::string> keys, alone;
+      std::vector<JobKey> keys, alone;
       for (const auto& block : blocks) {
         std::vector<int> in_jobs;
         for (const auto& job : block.jobs[arm]) {

@@ -62,7 +62,7 @@ def prompt(check, pardec):
     """Every train summary stands in it once, behind it one of its questions with the answer."""
     reader = Tokenizer.from_file(str(ROOT / "experiments/quickstart/tokenizer.json"))
     traces = [json.loads(line) for line in (pardec.folder / "limits.jsonl").read_text().splitlines()]
-    found = [t for t in traces if t["decoder"] == "ippd" and t["request"].startswith(("a1", "b2"))]
+    found = [t for t in traces if t["decoder"] == "ippd" and t["examples"][0] in ("a1", "b2")]
     check(len(found) == 1, f"traces: {[(t['decoder'], t['request']) for t in traces]}")
     text = reader.decode([t for t, step in zip(found[0]["tokens"], found[0]["step"]) if step == 0], skip_special_tokens=False)
     summaries, questions = of_train("summaries.csv"), of_train("qaps.csv")

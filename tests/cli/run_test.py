@@ -177,7 +177,7 @@ def identities(check, what, db):
                   f"{where}: the longest value has {max(branches)} tokens in {job['forwards']} forwards")
             check(histogram.get(len(branches), 0) >= 1, f"{where}: the first forward gives a token of each value")
             check(all(f["stop"] == "terminator" or len(f["tokens"]) == options["k_max"] for f in fields), f"{where}: values end at a terminator or at K_max")
-            examples = job["key"].split("+")
+            examples = json.loads(job["key"])
             check(len(examples) <= options["stack"], f"{where}: {len(examples)} products, stack {options['stack']}")
         elif options["ask"] == "together" and not options["forced_keys"]:
             tokens = json.loads(job["tokens"])

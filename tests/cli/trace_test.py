@@ -158,7 +158,8 @@ def check_against_database(check, name, db, traces):
     jobs = query(db, "SELECT run.label, run.decoder, job.* FROM job JOIN run ON run.id = job.run_id")
     check(len(jobs) == len(traces), f"{name}: {len(traces)} traces for {len(jobs)} jobs")
     for job in jobs:
-        found = by_request.get((job["decoder"], job["key"]), [])
+        keys = json.loads(job["key"])
+        found = by_request.get((job["decoder"], keys[0] if len(keys) == 1 else job["key"]), [])
         if not check(len(found) == 1, f"{name}: job {job['key']} of {job['label']} has {len(found)} traces"):
             continue
         trace = found[0]

@@ -63,7 +63,7 @@ inline Stack stack(RowId run, const std::vector<std::string>& samples, RowId blo
   Stack out;
   out.job.run = run;
   out.job.block = block;
-  out.job.key = join(samples, "+");
+  out.job.key = samples;
   out.job.process = std::move(process);
   out.job.text = "whole";
   out.job.tokens = {1, 2, 3};

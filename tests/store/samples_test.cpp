@@ -1,3 +1,5 @@
+#include <set>
+
 #include "src/store/store.hpp"
 #include "tests/store/rows.hpp"
 #include "tests/support/catch.hpp"
@@ -10,13 +12,18 @@ namespace {
 
 const Json kFields = {{{"name", "Brand"}, {"annotated", true}, {"references", {"Nike"}}}};
 
-/// Makes a database what it was in schema version 2, or 1.
-void take_back(const std::filesystem::path& file, int version = 1) {
+/// Makes a database what it was in schema version 3, 2 or 1.
+void take_back(const std::filesystem::path& file, int version) {
   Store store(file);
   store.database().execute(
-      "ALTER TABLE job DROP COLUMN text_attended; ALTER TABLE job DROP COLUMN parallel; "
-      "PRAGMA user_version = 2");
-  if (version == 1)
+      "PRAGMA ignore_check_constraints = 1; "
+      "UPDATE job SET key = (SELECT group_concat(value, '+') FROM json_each(job.key)); "
+      "PRAGMA user_version = 3");
+  if (version <= 2)
+    store.database().execute(
+        "ALTER TABLE job DROP COLUMN text_attended; ALTER TABLE job DROP COLUMN parallel; "
+        "PRAGMA user_version = 2");
+  if (version <= 1)
     store.database().execute(
         "ALTER TABLE sample DROP COLUMN text; ALTER TABLE sample DROP COLUMN fields; "
         "PRAGMA user_version = 1");
@@ -47,7 +54,7 @@ TEST_CASE("a database of version 1 is read as it is, and brought up to date by w
     Store store(file);
     begin(store, example_run(), 2);
   }
-  take_back(file);
+  take_back(file, 1);
   {
     Store store(file, {.read_only = true});
     REQUIRE(store.samples(1).size() == 2);
@@ -73,7 +80,7 @@ TEST_CASE("merging takes texts along, from either version") {
       store.put_samples(store.dataset_of(run),
                         std::vector<SampleRow>{{"test-0", "c", "Coffee", "text", kFields}});
   }
-  take_back(old);
+  take_back(old, 1);
   Store store(folder.path() / "all.sqlite");
   store.merge(old);
   CHECK(store.samples(1)[0].text.empty());
@@ -116,4 +123,79 @@ TEST_CASE("jobs of a database of version 2 are read, merged and brought up to da
   Store all(folder.path() / "all2.sqlite");
   all.merge(old);
   CHECK(all.jobs(1)[1].counters.parallel == stack(run, keys(2, 2)).job.counters.parallel);
+}
+
+TEST_CASE("jobs are told apart by the list of their samples, whatever the ids hold") {
+  TemporaryFolder folder;
+  const std::vector<std::string> ids{"a+b", "c",      "a",          "b+c",  "/x/0", "tab\t\x01",
+                                     "é😀",  "q\"u'o", "new\nline", "a, b", "[]",   "back\\slash"};
+  std::vector<SampleRow> rows;
+  for (const std::string& id : ids) rows.push_back({id, id, "Coffee"});
+  const auto file = folder.path() / "x.sqlite";
+  RowId run = 0;
+  const auto pair_at = [&](size_t i) { return JobKey{ids[i], ids[i + 1]}; };
+  {
+    Store store(file);
+    run = store.begin_run(example_run());
+    store.put_samples(store.dataset_of(run), rows);
+    for (size_t i = 0; i < ids.size(); i += 2)
+      CHECK(commit(store, stack(run, pair_at(i))) == Committed::inserted);
+    CHECK(commit(store, stack(run, pair_at(2))) == Committed::kept);
+  }
+  const auto check = [&](Store& store) {
+    const auto jobs = store.jobs(1);
+    const auto generations = store.generations(1);
+    REQUIRE(jobs.size() == ids.size() / 2);
+    REQUIRE(generations.size() == ids.size());
+    for (size_t i = 0; i < ids.size(); ++i) {
+      CHECK(jobs[i / 2].key == pair_at(i / 2 * 2));
+      CHECK(generations[i].job == jobs[i / 2].key);
+      CHECK(generations[i].row.sample == ids[i]);
+    }
+  };
+  {
+    Store store(file);
+    check(store);
+    Store all(folder.path() / "all.sqlite");
+    all.merge(file);
+    all.merge(file);
+    check(all);
+    std::set<JobKey> finished;
+    for (const auto& job : all.finished_jobs(1)) finished.insert(job.key);
+    CHECK(finished.size() == ids.size() / 2);
+    CHECK(finished.contains(JobKey{"a", "b+c"}));
+  }
+}
+
+TEST_CASE("joined keys of a database of version 3 become lists by their generations") {
+  TemporaryFolder folder;
+  const auto old = folder.path() / "old.sqlite";
+  const JobKey key{"b+1", "a+", "+\"\n"};
+  {
+    Store store(old);
+    const RowId run = store.begin_run(example_run());
+    store.put_samples(store.dataset_of(run), std::vector<SampleRow>{{"a+", "c", "Coffee"},
+                                                                    {"b+1", "c", "Coffee"},
+                                                                    {"+\"\n", "c", "Coffee"}});
+    commit(store, failed(stack(run, key), "out of luck"));
+  }
+  take_back(old, 3);
+  {
+    Store store(old, {.read_only = true});
+    CHECK(store.database().integer("SELECT key = 'b+1+a+++\"' || char(10) FROM job") == 1);
+    CHECK(store.jobs(1)[0].key == key);
+    CHECK(store.generations(1)[0].job == key);
+  }
+  Store all(folder.path() / "all.sqlite");
+  all.merge(old);
+  CHECK(all.jobs(1)[0].key == key);
+  {
+    Store store(old);  // brought up to date
+    CHECK(store.database().integer("PRAGMA user_version") == kSchemaVersion);
+    CHECK(store.finished_jobs(1)[0].key == key);
+    CHECK(commit(store, stack(1, key)) == Committed::replaced);
+  }
+  all.merge(old);
+  CHECK(all.jobs(1).size() == 1);
+  CHECK(!all.jobs(1)[0].error);
 }

@@ -104,7 +104,7 @@ TEST_CASE("a job comes back as it was committed") {
   CHECK(back[0].row.text == "text of test-0");
   CHECK(!back[0].row.error);
   CHECK(!back[0].row.identity);
-  CHECK(back[0].job == "test-0+test-1");
+  CHECK(back[0].job == JobKey{"test-0", "test-1"});
   CHECK(back[0].cluster == "cluster-test-0");
   CHECK(back[0].row.fields.at(0).text == "Lavazza");
   CHECK(back[0].row.fields.at(0).tokens == Tokens{4});
