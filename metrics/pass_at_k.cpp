@@ -32,11 +32,15 @@ std::string_view code_of(std::string_view answer) {
 
 }  // namespace
 
-std::string task_program(std::string_view prompt, std::string_view answer, std::string_view test) {
+std::string task_head(std::string_view prompt) {
   constexpr std::string_view kImports =
       "import math, re, sys, copy, datetime, itertools, collections, heapq, statistics\n"
       "import functools, hashlib, string\nfrom typing import *\nfrom collections import *\n";
-  return str(kImports, prompt, code_of(answer), "\n", test, "\n");
+  return str(kImports, prompt);
+}
+
+std::string task_program(std::string_view prompt, std::string_view answer) {
+  return str(task_head(prompt), code_of(answer), "\n");
 }
 
 }  // namespace pardec

@@ -10,10 +10,13 @@ namespace pardec {
 /// 0 <= c <= n and 1 <= k <= n.
 double pass_at_k(long n, long c, long k);
 
-/// The program that tells whether an answer to a task of HumanEval-X (Python) is right: the modules
-/// that its evaluation imports, as far as they come with Python; the prompt (a function's head with
-/// its docstring); the answer, which goes on from there or says the function once more; the tests.
-/// Of an answer with a fenced block (```) the first block alone counts.
-std::string task_program(std::string_view prompt, std::string_view answer, std::string_view test);
+/// What the text of a task of HumanEval-X (Python) defines by itself: the modules that its
+/// evaluation imports, as far as they come with Python; the prompt (a function's head with its
+/// docstring, and functions before it that it may need).
+std::string task_head(std::string_view prompt);
+
+/// The program that an answer makes of it: the head and the answer, which goes on from there or says
+/// the function once more. Of an answer with a fenced block (```) the first block alone counts.
+std::string task_program(std::string_view prompt, std::string_view answer);
 
 }  // namespace pardec

@@ -144,8 +144,8 @@ std::string python_strip(std::string_view text) {
   return out;
 }
 
-std::vector<Stretch> word_stretches(std::string_view text) {
-  std::vector<Stretch> out;
+std::vector<WordStretch> word_stretches(std::string_view text) {
+  std::vector<WordStretch> out;
   for (const auto c : characters(text)) {
     const bool word = is_word(c);
     if (out.empty() || out.back().word != word) out.push_back({word, ""});

@@ -19,11 +19,11 @@ std::string python_strip(std::string_view text);
 
 /// A stretch of text: either one run of \w of Python's re (letters and numbers of Unicode, and the
 /// underscore), or one run of all else. In turn they make up the text.
-struct Stretch {
+struct WordStretch {
   bool word;
   std::string text;
 };
-std::vector<Stretch> word_stretches(std::string_view text);
+std::vector<WordStretch> word_stretches(std::string_view text);
 
 /// The words of a text: its \w runs.
 std::vector<std::string> words_of(std::string_view text);

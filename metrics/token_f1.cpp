@@ -10,6 +10,9 @@ namespace pardec {
 
 namespace {
 
+/// How a prediction says that there is no answer, once normalised.
+constexpr std::string_view kNull = "null";
+
 bool is_ascii_punctuation(char c) {  // Python's string.punctuation
   return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
          (c >= '{' && c <= '~');
@@ -40,7 +43,7 @@ std::string normalise_answer(std::string_view text) {
   std::string lower = python_lower(text);
   std::erase_if(lower, is_ascii_punctuation);  // no byte of another character is ASCII
   std::string without_articles;
-  for (const Stretch& stretch : word_stretches(lower)) {
+  for (const WordStretch& stretch : word_stretches(lower)) {
     const bool article =
         stretch.word && (stretch.text == "a" || stretch.text == "an" || stretch.text == "the");
     without_articles += article ? " " : stretch.text;
@@ -55,13 +58,14 @@ TokenScores squad_scores(std::string_view prediction, const std::vector<std::str
   bool any = false;
   const auto compare = [&](const std::string& gold) {
     any = true;
+    if (answer.empty() && gold == kNull) best = {1, 1};
     best.exact = std::max(best.exact, gold == answer ? 1.0 : 0.0);
     best.f1 = std::max(best.f1, token_f1(words, python_split(gold)));
   };
   for (const auto& reference : references)
     if (const std::string gold = normalise_answer(reference); !gold.empty()) compare(gold);
-  if (!any) compare("");
-  return best;
+  if (any) return best;
+  return answer.empty() || answer == kNull ? TokenScores{1, 1} : TokenScores{};
 }
 
 SquadSummary squad_summary(const std::vector<SquadQuestion>& questions) {

@@ -8,6 +8,8 @@ namespace pardec {
 /// SQuAD 2.0's exact match and token F1 (Rajpurkar et al. 2018), as its evaluate-v2.0.py counts
 /// them without probabilities of no answer. Pure functions; values in 0..1, where the script prints
 /// percentages.
+/// Differs from the script: it has the answer "" where there is none, our prompts ask for the word
+/// `null`; a prediction that normalises to `null` ("NULL", "Null.") says the same as "".
 
 /// normalize_answer: lower case, without ASCII punctuation, then without the words a, an, the, one
 /// space between what is left.
@@ -19,7 +21,8 @@ struct TokenScores {
 
 /// The best exact match and the best F1 of a prediction over the accepted answers; references that
 /// normalise to nothing are left out, and where none is left the right answer is "". The F1 counts
-/// common words with their repetitions; where either side has no word, it is 1 if neither has.
+/// common words with their repetitions; where either side has no word, it is 1 if neither has. A
+/// prediction of `null` is right where no answer is, and "" where a reference is `null` itself.
 TokenScores squad_scores(std::string_view prediction, const std::vector<std::string>& references);
 
 /// One question's scores, and whether it has an answer (any, even one that normalises to nothing).

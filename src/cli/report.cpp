@@ -174,7 +174,7 @@ ReportField report_field(const SampleRow& sample, const Json& field,
       const AttributeCounts one =
           count(AttributePrediction{sample.category, out.name, true, out.gold,
                                     text.empty() ? std::nullopt : std::optional(text)});
-      shown.verdict = one.vc || one.nn ? Verdict::right : Verdict::wrong;
+      shown.correctness = one.vc || one.nn ? Correctness::right : Correctness::wrong;
     }
     out.answers.push_back(std::move(shown));
   }

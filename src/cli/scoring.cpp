@@ -22,8 +22,10 @@ namespace {
 using Rows = std::vector<ScoreRow>;
 using Generations = std::vector<StoredGeneration>;
 
-ScoreRow row(std::string metric, std::string field, double value, Json details = {}) {
+ScoreRow row(std::string metric, std::string field, double value, Json details = {},
+             std::string version = "1") {
   ScoreRow out;
+  out.version = std::move(version);
   out.metric = std::move(metric);
   out.field = std::move(field);
   out.value = value;
@@ -107,8 +109,9 @@ Rows token_scores(const ScoredExample& example) {
   return by_field(example, [](const ScoredField& field, Rows& rows) {
     const TokenScores scores = squad_scores(field.answer, field.references);
     const Json details{{"has_answer", !field.references.empty()}};
-    rows.push_back(row("token_f1", field.name, scores.f1, details));
-    rows.push_back(row("squad_exact", field.name, scores.exact, details));
+    constexpr const char* kVersion = "2";  // 1: "NULL" and the like counted as answers
+    rows.push_back(row("token_f1", field.name, scores.f1, details, kVersion));
+    rows.push_back(row("squad_exact", field.name, scores.exact, details, kVersion));
   });
 }
 
@@ -177,9 +180,12 @@ Rows pass_scores(const ScoredExample& example) {
   for (const auto& field : example.fields) {
     if (field.test.empty()) continue;
     const SandboxResult result =
-        PythonSandbox().run(task_program(example.text, field.answer, field.test));
-    rows.push_back(row("passed", field.name, result.verdict == Verdict::passed ? 1 : 0,
-                       {{"verdict", name(result.verdict)}, {"reason", result.reason}}));
+        PythonSandbox().run({.program = task_program(example.text, field.answer),
+                             .head = task_head(example.text),
+                             .test = field.test});
+    rows.push_back(row("passed", field.name, result.verdict == SandboxVerdict::passed ? 1 : 0,
+                       {{"verdict", name(result.verdict)}, {"reason", result.reason}},
+                       "2"));  // 1: by the program's own word
   }
   return rows;
 }

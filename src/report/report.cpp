@@ -156,9 +156,9 @@ std::string answer_html(const ReportAnswer& answer) {
   std::string text =
       answer.text.empty() ? "<span class=\"absent\">absent</span>" : escape_html(answer.text);
   if (answer.differs) text = "<mark>" + text + "</mark>";
-  if (answer.verdict == Verdict::right)
+  if (answer.correctness == Correctness::right)
     text += " <span class=\"right\" title=\"right\" role=\"img\" aria-label=\"right\">✓</span>";
-  if (answer.verdict == Verdict::wrong)
+  if (answer.correctness == Correctness::wrong)
     text += " <span class=\"wrong\" title=\"wrong\" role=\"img\" aria-label=\"wrong\">✗</span>";
   return text;
 }

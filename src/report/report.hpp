@@ -24,12 +24,12 @@ struct ReportFigure {
   std::string svg;  ///< by inline_svg
 };
 
-enum class Verdict { none, right, wrong };
+enum class Correctness { unknown, right, wrong };
 
 /// One arm's answer to one field.
 struct ReportAnswer {
   std::string text;  ///< empty: absent
-  Verdict verdict = Verdict::none;
+  Correctness correctness = Correctness::unknown;
   bool differs = false;  ///< from the first arm's
   bool failed = false;   ///< there is no answer
 };

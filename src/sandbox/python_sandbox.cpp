@@ -11,33 +11,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstddef>
 #include <cstring>
-#include <random>
 #include <utility>
 #include <vector>
 
+#include "src/sandbox/runners.hpp"
 #include "src/support/error.hpp"
+#include "src/support/json.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
 namespace {
-
-/// Reads a secret and the program from stdin, runs the program, and says the secret at its end.
-constexpr const char* kRunner = R"(
-import os, sys
-def run():
-    data = os.read(0, 32)
-    source = sys.stdin.buffer.read()
-    exec(compile(source, "<program>", "exec"), {"__name__": "__main__"})
-    os.write(3, data)
-run()
-)";
 
 class File {
  public:
@@ -59,9 +51,9 @@ class File {
   int descriptor_;
 };
 
-/// A file in memory that holds `content`, to be read from its beginning.
+/// A file in memory that holds `content`, to be read from its beginning, and never to be changed.
 File memory_file(const void* content, std::size_t size) {
-  File file(::memfd_create("pardec", MFD_CLOEXEC));
+  File file(::memfd_create("pardec", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   const auto* bytes = static_cast<const char*>(content);
   for (std::size_t written = 0; written < size;) {
     const auto count = ::write(file.get(), bytes + written, size - written);
@@ -69,6 +61,8 @@ File memory_file(const void* content, std::size_t size) {
     written += static_cast<std::size_t>(count);
   }
   ::lseek(file.get(), 0, SEEK_SET);
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+    throw RunError(str("sandbox: ", std::strerror(errno)));
   return file;
 }
 
@@ -90,18 +84,28 @@ constexpr unsigned kMachine = AUDIT_ARCH_AARCH64;
 constexpr unsigned kMachine = 0;
 #endif
 
-/// Calls that make processes or threads, open the network, or hold memory that no limit counts.
+/// Calls that make processes or threads, reach other processes, open the network, hold memory that
+/// no limit counts, or make the whole machine wait.
 std::vector<sock_filter> call_filter() {
   const std::vector<unsigned> refused = {
 #ifdef SYS_fork
-      SYS_fork,       SYS_vfork,
+      SYS_fork, SYS_vfork,
 #endif
-      SYS_clone,      SYS_clone3,       SYS_socket,
-      SYS_socketpair, SYS_memfd_create, SYS_io_uring_setup,
-      SYS_ptrace,     SYS_unshare,      SYS_setns,
-      SYS_mount,      SYS_bpf,          SYS_userfaultfd,
-      SYS_keyctl,     SYS_add_key,      SYS_perf_event_open,
-      SYS_shmget,     SYS_mq_open};
+      SYS_clone, SYS_clone3, SYS_unshare, SYS_setns, SYS_ptrace, SYS_process_vm_readv,
+      SYS_process_vm_writev, SYS_process_madvise, SYS_kcmp, SYS_pidfd_open, SYS_pidfd_getfd,
+      SYS_pidfd_send_signal, SYS_socket, SYS_socketpair, SYS_memfd_create,
+#ifdef SYS_memfd_secret
+      SYS_memfd_secret,
+#endif
+      SYS_io_uring_setup, SYS_io_setup, SYS_bpf, SYS_userfaultfd, SYS_perf_event_open, SYS_keyctl,
+      SYS_add_key, SYS_request_key, SYS_shmget, SYS_semget, SYS_msgget, SYS_mq_open,
+      SYS_inotify_init1,
+#ifdef SYS_inotify_init
+      SYS_inotify_init,
+#endif
+      SYS_fanotify_init, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_fsopen,
+      SYS_open_tree, SYS_move_mount, SYS_open_by_handle_at, SYS_quotactl, SYS_sync, SYS_syncfs,
+      SYS_vmsplice};
   const auto load = [](std::size_t offset) {
     return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<unsigned>(offset)};
   };
@@ -122,103 +126,143 @@ std::vector<sock_filter> call_filter() {
   return filter;
 }
 
-std::string make_secret() {
-  std::random_device device;
-  std::string secret;
-  while (secret.size() < 32) secret += "0123456789abcdef"[device() % 16];
-  return secret;
+/// What a process finds open, from 0 on; the filter of system calls, which bwrap reads, is the last.
+using Descriptors = std::vector<int>;
+
+/// bwrap's arguments for one process of `code`.
+std::vector<std::string> arguments(const std::string& code, std::size_t filter_descriptor) {
+  // No user namespace: an error, where --unshare-all would go on without. /usr is of the host's
+  // root, whom bwrap may be started by: read-only, and nothing else of the host is there.
+  return {"bwrap", "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net",
+          "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session",
+          "--cap-drop", "ALL", "--uid", "65534", "--gid", "65534", "--clearenv", "--setenv",
+          "PYTHONHASHSEED", "0", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib",
+          "--symlink", "usr/lib64", "/lib64", "--remount-ro", "/", "--chdir", "/", "--seccomp",
+          std::to_string(filter_descriptor), "/usr/bin/python3", "-s", "-S", "-c", code};
 }
 
-/// bwrap's arguments; descriptor 4 has the filter.
-std::vector<const char*> arguments() {
-  return {"bwrap",
-          "--unshare-all",
-          "--die-with-parent",
-          "--new-session",
-          "--clearenv",
-          "--uid",
-          "65534",
-          "--gid",
-          "65534",
-          "--ro-bind",
-          "/usr",
-          "/usr",
-          "--symlink",
-          "usr/lib",
-          "/lib",
-          "--symlink",
-          "usr/lib64",
-          "/lib64",
-          "--dev-bind",
-          "/dev/null",
-          "/dev/null",
-          "--remount-ro",
-          "/",
-          "--chdir",
-          "/",
-          "--seccomp",
-          "4",
-          "/usr/bin/python3",
-          "-I",
-          "-S",
-          "-c",
-          kRunner,
-          nullptr};
+[[noreturn]] void die(std::string_view why) {
+  [[maybe_unused]] const auto written = ::write(2, why.data(), why.size());
+  ::_exit(127);
 }
 
-/// In the child between fork and exec: only calls that are safe there.
-[[noreturn]] void become_bwrap(const std::array<int, 5>& descriptors, const SandboxLimits& limits,
-                               const char* const* arguments) {
-  // First out of the way of 0 to 4, then to their places.
-  std::array<int, 5> high{};
-  for (std::size_t i = 0; i < high.size(); ++i)
-    high[i] = ::fcntl(descriptors[i], F_DUPFD_CLOEXEC, 10);
-  for (std::size_t i = 0; i < high.size(); ++i) ::dup2(high[i], static_cast<int>(i));
+/// In the child between fork and exec: only calls that are safe there. `scratch` has room for as
+/// many descriptors.
+[[noreturn]] void become_bwrap(const Descriptors& descriptors, int* scratch,
+                               const SandboxLimits& limits, char* const* command) {
+  constexpr int kRoom = 32;
+  // First out of the way, then to their places, and nothing else stays open.
+  for (std::size_t i = 0; i < descriptors.size(); ++i)
+    scratch[i] = ::fcntl(descriptors[i], F_DUPFD_CLOEXEC, kRoom);
+  for (std::size_t i = 0; i < descriptors.size(); ++i) ::dup2(scratch[i], static_cast<int>(i));
+  if (::close_range(static_cast<unsigned>(descriptors.size()), ~0U, 0) != 0)
+    die("close_range failed; expected Linux 5.9 or newer\n");
   const auto limit = [](auto resource, rlim_t value) {
     const rlimit both{value, value};
-    ::setrlimit(resource, &both);
+    if (::setrlimit(resource, &both) != 0) die("a limit could not be set\n");
   };
   limit(RLIMIT_AS, static_cast<rlim_t>(limits.memory_megabytes) << 20);
-  limit(RLIMIT_CPU, static_cast<rlim_t>(limits.seconds) + 1);
+  limit(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(limits.seconds)));
+  limit(RLIMIT_FSIZE, 4096);  // bwrap itself writes a little
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_NOFILE, 64);
-  ::execvp("bwrap", const_cast<char* const*>(arguments));
-  constexpr std::string_view kMissing = "bwrap cannot be started; is it installed?\n";
-  [[maybe_unused]] const auto written = ::write(2, kMissing.data(), kMissing.size());
-  ::_exit(127);
+  limit(RLIMIT_MEMLOCK, 0);
+  limit(RLIMIT_MSGQUEUE, 0);
+  limit(RLIMIT_NOFILE, kRoom);
+  ::execvp("bwrap", command);
+  die("bwrap cannot be started; is it installed?\n");
+}
+
+using Clock = std::chrono::steady_clock;
+
+int milliseconds_until(Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return static_cast<int>(std::max<decltype(left)>(left, 0));
+}
+
+/// A process behind the walls; killed with all that is left of it at the end.
+class Process {
+ public:
+  Process(const std::string& code, const Descriptors& descriptors, const SandboxLimits& limits) {
+    auto texts = arguments(code, descriptors.size() - 1);
+    std::vector<char*> command;
+    for (auto& text : texts) command.push_back(text.data());
+    command.push_back(nullptr);
+    std::vector<int> scratch(descriptors.size());
+    child_ = ::fork();
+    if (child_ < 0) throw RunError(str("sandbox: no process: ", std::strerror(errno)));
+    if (child_ == 0) become_bwrap(descriptors, scratch.data(), limits, command.data());
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() {
+    if (child_ > 0) end(Clock::now());
+  }
+
+  /// Waits until then for its own end, then kills it. Whether a limit's signal had ended it.
+  bool end(Clock::time_point patience) {
+    if (const int handle = static_cast<int>(::syscall(SYS_pidfd_open, child_, 0)); handle >= 0) {
+      const File closed(handle);
+      pollfd ended{handle, POLLIN, 0};
+      ::poll(&ended, 1, milliseconds_until(patience));
+    }
+    ::kill(child_, SIGKILL);
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL;  // as bwrap says it
+  }
+
+ private:
+  pid_t child_ = -1;
+};
+
+/// What a program said, without what would steer a terminal.
+std::string readable(std::string_view text) {
+  std::string out = repair_utf8(strip(text));
+  for (char& c : out)
+    if ((c >= 0 && c < ' ') || c == '\x7f') c = '?';
+  return out;
 }
 
 /// The last line with text in it.
 std::string last_line(const std::string& text) {
   const std::string_view stripped = strip(text);
   const std::size_t begin = stripped.find_last_of('\n');
-  return repair_utf8(begin == std::string_view::npos ? stripped : stripped.substr(begin + 1));
+  return readable(begin == std::string_view::npos ? stripped : stripped.substr(begin + 1));
 }
 
-/// Reads both ends until they are closed or the time is over; keeps the end of each.
-bool drain(File& error, File& verdict, std::string& error_text, std::string& verdict_text,
-           double seconds) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::size_t kKept = 4096;
-  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
-  std::array<pollfd, 2> ends{{{error.get(), POLLIN, 0}, {verdict.get(), POLLIN, 0}}};
-  const std::array<std::string*, 2> texts{&error_text, &verdict_text};
-  while (ends[0].fd >= 0 || ends[1].fd >= 0) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
-    if (::poll(ends.data(), ends.size(), static_cast<int>(left)) < 0 && errno != EINTR)
+/// A pipe's end that is read, and the last of what came.
+struct Stream {
+  File end;
+  std::string text = {};
+  bool open = true;
+};
+
+/// Reads all streams until those of `until` are closed, or the time is over: then false.
+bool drain(std::vector<Stream>& streams, const std::vector<std::size_t>& until,
+           Clock::time_point deadline) {
+  constexpr std::size_t kKept = 8192;
+  while (std::any_of(until.begin(), until.end(), [&](std::size_t i) { return streams[i].open; })) {
+    const int left = milliseconds_until(deadline);
+    if (left == 0) return false;
+    std::vector<pollfd> ends;
+    for (const Stream& stream : streams)
+      ends.push_back({stream.open ? stream.end.get() : -1, POLLIN, 0});
+    if (::poll(ends.data(), ends.size(), left) < 0 && errno != EINTR)
       return false;
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      if (ends[i].fd < 0 || ends[i].revents == 0) continue;
+      if (!streams[i].open || ends[i].revents == 0) continue;
       std::array<char, 4096> buffer{};
-      const auto count = ::read(ends[i].fd, buffer.data(), buffer.size());
+      const auto count = ::read(streams[i].end.get(), buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
       if (count <= 0) {
-        ends[i].fd = -1;
+        streams[i].open = false;
         continue;
       }
-      texts[i]->append(buffer.data(), static_cast<std::size_t>(count));
-      if (texts[i]->size() > kKept) texts[i]->erase(0, texts[i]->size() - kKept);
+      std::string& text = streams[i].text;
+      text.append(buffer.data(), static_cast<std::size_t>(count));
+      if (text.size() > kKept) text.erase(0, text.size() - kKept);
     }
   }
   return true;
@@ -226,8 +270,13 @@ bool drain(File& error, File& verdict, std::string& error_text, std::string& ver
 
 }  // namespace
 
-std::string_view name(Verdict verdict) {
-  return verdict == Verdict::passed ? "passed" : verdict == Verdict::failed ? "failed" : "timeout";
+std::string_view name(SandboxVerdict verdict) {
+  switch (verdict) {
+    case SandboxVerdict::passed: return "passed";
+    case SandboxVerdict::failed: return "failed";
+    case SandboxVerdict::timeout: break;
+  }
+  return "timeout";
 }
 
 PythonSandbox::PythonSandbox(SandboxLimits limits) : limits_(limits) {
@@ -237,43 +286,79 @@ PythonSandbox::PythonSandbox(SandboxLimits limits) : limits_(limits) {
   if (kMachine == 0)
     throw ConfigError(
         "sandbox: this processor's system calls are not filtered here; expected x86-64 or arm64");
-  if (const SandboxResult probe = run(""); probe.verdict != Verdict::passed)
-    throw ConfigError(str("sandbox: an empty program did not pass: ", probe.reason,
+}
+
+SandboxResult PythonSandbox::run(const PythonTask& task) const {
+  const std::string questions = dump(Json::array({task.head, task.test}));
+  const File program_text = memory_file(task.program.data(), task.program.size());
+  const File judge_text = memory_file(questions.data(), questions.size());
+  const auto filter = call_filter();
+  const File program_filter = memory_file(filter.data(), filter.size() * sizeof(sock_filter));
+  const File judge_filter = memory_file(filter.data(), filter.size() * sizeof(sock_filter));
+  Pipe calls = make_pipe(), replies = make_pipe(), verdict = make_pipe();
+  Pipe program_out = make_pipe(), program_error = make_pipe();
+  Pipe judge_out = make_pipe(), judge_error = make_pipe();
+
+  Process program(str(kTransport, kProgramRunner),
+                  {program_text.get(), program_out.write.get(), program_error.write.get(),
+                   calls.read.get(), replies.write.get(), program_filter.get()},
+                  limits_);
+  Process judge(str(kTransport, kJudgeRunner),
+                {judge_text.get(), judge_out.write.get(), judge_error.write.get(),
+                 replies.read.get(), calls.write.get(), verdict.write.get(), judge_filter.get()},
+                limits_);
+  for (Pipe* pipe : {&calls, &replies}) {
+    pipe->read.close();
+    pipe->write.close();
+  }
+  for (Pipe* pipe : {&verdict, &program_out, &program_error, &judge_out, &judge_error})
+    pipe->write.close();
+
+  enum : std::size_t { kVerdict, kProgramError, kJudgeError };
+  std::vector<Stream> streams;
+  for (Pipe* pipe : {&verdict, &program_error, &judge_error, &program_out, &judge_out})
+    streams.push_back({std::move(pipe->read)});
+  const auto after = [begin = Clock::now()](double seconds) {
+    return begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  };
+  const auto deadline = after(3 * limits_.seconds);
+  const SandboxResult late{SandboxVerdict::timeout,
+                           str("did not end in ", 3 * limits_.seconds, " s")};
+  if (!drain(streams, {kVerdict}, deadline)) return late;
+
+  // "started", then the judge's word and a reason.
+  const std::string& said = streams[kVerdict].text;
+  constexpr std::string_view kStarted = "started\n";
+  const bool started = said.starts_with(kStarted);
+  const std::string end = started ? said.substr(kStarted.size()) : "";
+  const std::string word = end.substr(0, end.find(' '));
+  const std::string reason = readable(std::string_view(end).substr(word.size()));
+  // Both end by themselves now: so nothing of them is left to init.
+  const auto soon = [&] { return std::min(deadline, Clock::now() + std::chrono::seconds(1)); };
+  if (word == "passed" || word == "failed") {
+    judge.end(soon());
+    program.end(soon());
+  }
+  if (word == "passed") return {SandboxVerdict::passed, ""};
+  if (word == "failed") return {SandboxVerdict::failed, reason};
+  if (word == "task") throw ConfigError(str("sandbox: the tests cannot be put: ", reason));
+
+  // One of the two left without a word; what it said on stderr is all there is.
+  const bool judge_left = word != "gone" && word != "unready";
+  Process& left = judge_left ? judge : program;
+  const std::size_t error = judge_left ? kJudgeError : kProgramError;
+  if (!drain(streams, {error}, deadline)) return late;
+  const bool killed = left.end(soon());
+  const std::string last = last_line(streams[error].text);
+  if (!started || word == "unready")
+    throw ConfigError(str("sandbox: no process behind the walls: ", last,
                           "; expected bwrap (Debian package bubblewrap), /usr/bin/python3, and a "
                           "kernel that lets this user make namespaces. Programs are never run "
                           "without them"));
-}
-
-SandboxResult PythonSandbox::run(const std::string& program) const {
-  const std::string secret = make_secret();
-  const std::string input = secret + program;
-  const File stdin_file = memory_file(input.data(), input.size());
-  const auto filter = call_filter();
-  const File filter_file = memory_file(filter.data(), filter.size() * sizeof(sock_filter));
-  const File nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  Pipe error = make_pipe(), verdict = make_pipe();
-  const auto command = arguments();
-
-  const pid_t child = ::fork();
-  if (child < 0) throw RunError(str("sandbox: no process: ", std::strerror(errno)));
-  if (child == 0)
-    become_bwrap({stdin_file.get(), nowhere.get(), error.write.get(), verdict.write.get(),
-                  filter_file.get()},
-                 limits_, command.data());
-  error.write.close();
-  verdict.write.close();
-  std::string said, end;
-  const bool in_time = drain(error.read, verdict.read, said, end, limits_.seconds);
-  if (!in_time) ::kill(child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!in_time) return {Verdict::timeout, str("did not end in ", limits_.seconds, " s")};
-  if (status == 0 && end == secret) return {Verdict::passed, ""};
-  const std::string reason = last_line(said);
-  return {Verdict::failed, !reason.empty() ? reason
-                           : status == 0   ? "left before its end"
-                                           : "was ended by a signal or left with an error"};
+  if (killed && Clock::now() >= after(std::ceil(limits_.seconds)))
+    return {SandboxVerdict::timeout,
+            str("took more than ", std::ceil(limits_.seconds), " s of processor time")};
+  return {SandboxVerdict::failed, last.empty() ? "left before its end" : last};
 }
 
 }  // namespace pardec

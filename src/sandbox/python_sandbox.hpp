@@ -5,39 +5,58 @@
 namespace pardec {
 
 struct SandboxLimits {
-  double seconds = 10;           ///< wall time; processor time ends one second later
-  long memory_megabytes = 1024;  ///< address space
+  /// Processor time of each process, in whole seconds rounded up; three times as much wall time.
+  double seconds = 10;
+  long memory_megabytes = 1024;  ///< address space of each process
 };
 
-enum class Verdict {
-  passed,   ///< the program ran to its end
-  failed,   ///< an exception, an early exit, a signal
-  timeout,  ///< it did not end in time
+enum class SandboxVerdict {
+  passed,   ///< the program ran to its end, and the tests hold of what its functions return
+  failed,   ///< a test does not hold, an exception, an early exit, a signal
+  timeout,  ///< it did not end within the limits
 };
-std::string_view name(Verdict verdict);
+std::string_view name(SandboxVerdict verdict);
 
 struct SandboxResult {
-  Verdict verdict;
-  std::string reason;  ///< the last line that it wrote to stderr; empty where it passed
+  SandboxVerdict verdict;
+  std::string reason;  ///< one line; empty where it passed
 };
 
-/// Runs Python programs that nobody vouches for, as a network's answers to programming tasks. Each
-/// is a process tree of its own behind bubblewrap (bwrap): new namespaces for users, processes,
-/// network, IPC and host name; of files /usr alone, read-only, and nothing that can be written; no
-/// environment; the limits below; and a filter of system calls (seccomp) under which no further
-/// process or thread is made and no socket opened. What is left is killed with bwrap.
-/// Python is Debian's /usr/bin/python3, isolated and without site packages.
+/// A program and what is asked of it.
+struct PythonTask {
+  std::string program;  ///< Python that nobody vouches for
+  /// The task's own text: top-level functions, of which those without a body, and the last one, are
+  /// the program's; others are taken from here, whatever the program makes of them.
+  std::string head;
+  std::string test;  ///< Python that calls these functions, and raises where they are wrong
+};
+
+/// Judges Python programs that nobody vouches for, as a network's answers to programming tasks.
+///
+/// Each program is a process of its own behind bubblewrap (bwrap): new namespaces for users,
+/// processes, network, IPC and host name, without capabilities; of files /usr alone, read-only; no
+/// device, no environment, no descriptor but its source (sealed) and four pipes; the limits below;
+/// and a filter of system calls (seccomp) under which no further process or thread is made, no
+/// socket opened, and no memory held that the limits do not count. What is left is killed with
+/// bwrap. Python is Debian's /usr/bin/python3, without site packages, its hashes and the tests'
+/// random numbers seeded.
+///
+/// The tests run in a second process behind the same walls, which the program cannot reach: it gets
+/// calls through a pipe, and gives back values (None, numbers, text, bytes, lists, tuples, sets,
+/// dictionaries of such), which are made anew there. So it passes by right values alone. Not
+/// guaranteed: that it computes them as the task's text says, nor that the tests ask enough. Tests
+/// whose arguments are no plain values are refused; a program's result that is none has failed.
 class PythonSandbox {
  public:
-  /// Runs an empty program. ConfigError, with what to install or allow, where bwrap or python3 is
-  /// missing, the kernel gives no namespaces, or the machine's system calls have no filter here: it
-  /// never runs a program without the walls.
+  /// ConfigError for limits that cannot be, and where the machine's system calls have no filter
+  /// here.
   explicit PythonSandbox(SandboxLimits limits = {});
 
-  /// `program` as a file of its own: its __name__ is "__main__", its stdin is empty and its stdout
-  /// goes nowhere. It passes when it ends by itself behind its last line: leaving early by exit()
-  /// fails. RunError where no process can be started.
-  SandboxResult run(const std::string& program) const;
+  /// The program is a file of its own: its __name__ is "__main__", its stdin is empty and its stdout
+  /// goes nowhere. ConfigError, with what to install or allow, where bwrap or python3 is missing or
+  /// the kernel gives no namespaces: no program runs without the walls; and where the tests cannot
+  /// be put. RunError where no process can be started.
+  SandboxResult run(const PythonTask& task) const;
 
  private:
   SandboxLimits limits_;

@@ -144,8 +144,11 @@ std::vector<StoredGeneration> Store::generations(RowId run) {
     FROM generation JOIN sample ON sample.id = sample_id JOIN job ON job.id = job_id
     WHERE generation.run_id = ? ORDER BY generation.repeat, generation.id)"));
   Statement scores(db_,
-                   "SELECT metric, value, field, version, details FROM score "
-                   "WHERE generation_id = ? ORDER BY id");
+                   "SELECT metric, value, field, version, details FROM score AS s "
+                   "WHERE generation_id = ? AND CAST(version AS INTEGER) = ("
+                   "  SELECT max(CAST(version AS INTEGER)) FROM score AS newer"
+                   "  WHERE newer.generation_id = s.generation_id AND newer.metric = s.metric)"
+                   "ORDER BY id");
   find.bind(run);
   std::vector<StoredGeneration> out;
   while (find.step()) {

@@ -91,7 +91,7 @@ struct ScoreMean {
 
 /// A generation as read back, with what its Job cost left out (see jobs()).
 struct StoredGeneration {
-  GenerationRow row;  ///< scores included
+  GenerationRow row;  ///< scores included, those of each metric's newest version
   int repeat;
   JobKey job;
   std::string cluster, category;

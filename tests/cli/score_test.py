@@ -157,7 +157,9 @@ def programs(check, pardec, db):
         fields = json.loads(row["fields"])
         fields[0]["test"] = "assert add(1, 2) == 3\n"
         change(db, "UPDATE sample SET fields = ?, text = ? WHERE id = ?", json.dumps(fields), "def add(a, b):\n    'Adds.'\n", row["id"])
-    draws = ["    return a + b", "Sure:\n```python\ndef add(a, b):\n    return b + a\n```", "    return a - b", "    exit(0)"]
+    secret = ("    import os, sys\n    frame = sys._getframe()\n    while frame:\n        for value in [v for v in frame.f_locals.values() if isinstance(v, bytes) and len(v) == 32]:\n"
+              "            os.write(3, value)\n        frame = frame.f_back\n    os._exit(0)")  # a runner's, by which it might tell success
+    draws = ["    return a + b", "Sure:\n```python\ndef add(a, b):\n    return b + a\n```", "    return a - b", secret]
     for n, row in enumerate(query(db, "SELECT id, fields FROM generation")):
         fields = json.loads(row["fields"])
         fields[0]["text"] = draws[n % 4]

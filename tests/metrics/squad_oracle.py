@@ -40,12 +40,20 @@ def f1(gold, predicted):
 
 def score(prediction, references):
     golds = [words(r) for r in references if words(r)] or [[]]
-    predicted = words(prediction)
+    predicted = words(as_asked(prediction, references))
     return [float(predicted in golds), max(f1(gold, predicted) for gold in golds)]
+
+
+def as_asked(prediction, references):
+    """The script's words for a prediction that says `null`, or nothing, as our prompts ask for it."""
+    if [words(prediction)] in ([[]], [["null"]]):
+        return "null" if ["null"] in map(words, references) else "" if not any(map(words, references)) else prediction
+    return prediction
 
 
 def by_torchmetrics(prediction, references):
     """It knows no question without an answer: the empty answer stands for that."""
+    prediction = as_asked(prediction, references)
     target = {"answers": {"answer_start": [0], "text": references or [""]}, "id": "q"}
     got = torchmetrics_squad([{"prediction_text": prediction, "id": "q"}], [target])
     return [float(got["exact_match"]) / 100, float(got["f1"]) / 100]
@@ -76,7 +84,7 @@ def compare(probe, name, questions):
     return parts
 
 
-PIECES = ["a", "the", "An", "THE", "a's", "the-", "bow", "Crow", "crow", "12", "3.5", "$4", "_the_", "the_", "naïve", "ΟΔΟΣ", "ΣΑΣ.", "Σ", "İzmir",
+PIECES = ["null", "Null.", "a", "the", "An", "THE", "a's", "the-", "bow", "Crow", "crow", "12", "3.5", "$4", "_the_", "the_", "naïve", "ΟΔΟΣ", "ΣΑΣ.", "Σ", "İzmir",
           "ǅ", "straße", "東京", "the東", "é́", "á", "а", "ª", "²", "the²", "the\u0301", "\u00a0", "\u2003", "\x1c", "\x85", "“the”", "—", "the—a", "¿", "\u200b",
           "a\u200bthe", "…", "", " ", "\n", "\t", "´", "`", "^", "~", "K", "ﬁ"]
 

@@ -36,6 +36,24 @@ TEST_CASE("token F1 of SQuAD", "[metrics]") {
   CHECK(squad_scores("", {"the", "crow"}).exact == 0);
 }
 
+TEST_CASE("SQuAD's questions without an answer: null says so", "[metrics]") {
+  for (const char* none : {"null", "NULL", "Null", "null.", "\"null\"", " the Null! ", ""}) {
+    INFO(none);
+    CHECK(squad_scores(none, {}).exact == 1);
+    CHECK(squad_scores(none, {}).f1 == 1);
+    CHECK(squad_scores(none, {"the"}).exact == 1);  // no reference is left
+    CHECK(squad_scores(none, {"crow"}).f1 == 0);
+    CHECK(squad_scores(none, {"crow", "Null"}).exact == 1);  // an answer that is this word
+  }
+  for (const char* some : {"null pointer", "nullify", "none", "no null"}) {
+    INFO(some);
+    CHECK(squad_scores(some, {}).exact == 0);
+    CHECK(squad_scores(some, {}).f1 == 0);
+  }
+  CHECK(squad_scores("null", {"null pointer"}).f1 == Approx(2.0 / 3));  // words in common, as ever
+  CHECK(squad_scores("", {"null pointer"}).f1 == 0);
+}
+
 TEST_CASE("SQuAD's parts with and without an answer", "[metrics]") {
   const SquadSummary s = squad_summary({{{1, 1}, true}, {{0, 0.5}, true}, {{1, 1}, false}});
   CHECK(s.all.exact == Approx(2.0 / 3));
@@ -112,17 +130,17 @@ TEST_CASE("pass@k is the unbiased estimate", "[metrics]") {
   CHECK_THROWS_AS(pass_at_k(5, -1, 1), ConfigError);
 }
 
-TEST_CASE("the program of a task: imports, prompt, answer, tests", "[metrics]") {
+TEST_CASE("the program of a task: imports, prompt, answer", "[metrics]") {
   const auto after_imports = [](const std::string& program) {
     return program.substr(program.find("def f"));
   };
-  CHECK(task_program("def f():\n", "    return 1", "assert f() == 1").starts_with("import math"));
-  CHECK(after_imports(task_program("def f():\n", "    return 1", "assert f() == 1")) ==
-        "def f():\n    return 1\nassert f() == 1\n");
+  CHECK(task_head("def f():\n").starts_with("import math"));
+  CHECK(after_imports(task_head("def f():\n")) == "def f():\n");
+  CHECK(task_program("def f():\n", "    return 1") == task_head("def f():\n") + "    return 1\n");
   CHECK(after_imports(task_program("def f():\n    'd'\n",
-                                   "Sure:\n```python\ndef f():\n  return 1\n```\nDone. ```x```",
-                                   "t")) == "def f():\n    'd'\ndef f():\n  return 1\n\nt\n");
-  CHECK(after_imports(task_program("def f():\n", "```", "t")) == "def f():\n\nt\n");
+                                   "Sure:\n```python\ndef f():\n  return 1\n```\nDone. ```x```")) ==
+        "def f():\n    'd'\ndef f():\n  return 1\n\n");
+  CHECK(after_imports(task_program("def f():\n", "```")) == "def f():\n\n");
 }
 
 TEST_CASE("the judge's classes give LLM-P, R and F1", "[metrics]") {

@@ -21,11 +21,12 @@ Report example() {
   table.notes = {"a note"};
   report.tables = {{"comparison", "Comparison", table}};
   report.without_figures = "gnuplot was missing";
-  ReportField same{"Brand", {"Nike"}, true, {{"Nike", Verdict::right}, {"Nike", Verdict::right}}};
+  ReportField same{"Brand", {"Nike"}, true,
+                   {{"Nike", Correctness::right}, {"Nike", Correctness::right}}};
   ReportField other{"Color",
                     {"red", "crimson"},
                     true,
-                    {{"red", Verdict::right}, {"<blue>", Verdict::wrong, true}}};
+                    {{"red", Correctness::right}, {"<blue>", Correctness::wrong, true}}};
   ReportField none{"Size", {}, true, {{""}, {""}}};
   report.examples = {
       {"oa-mine: hpd beside ar",

@@ -18,10 +18,18 @@ using namespace pardec;
 
 namespace {
 
+/// Programs that nothing is asked of.
+struct Alone {
+  PythonSandbox sandbox;
+  SandboxResult run(const std::string& program) const { return sandbox.run({.program = program}); }
+};
+
 /// None where bwrap is missing or the kernel refuses: said as a skip.
-std::optional<PythonSandbox> sandbox(SandboxLimits limits = {}) {
+std::optional<Alone> sandbox(SandboxLimits limits = {}) {
   try {
-    return PythonSandbox(limits);
+    const Alone alone{PythonSandbox(limits)};
+    alone.run("");
+    return alone;
   } catch (const ConfigError& error) {
     std::cout << "[skipped] " << error.what() << "\n";
     return std::nullopt;
@@ -37,17 +45,17 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 TEST_CASE("a program passes when it ends by itself", "[sandbox]") {
   const auto box = sandbox();
   if (!box) return;
-  CHECK(box->run("x = 1\nassert x == 1\n").verdict == Verdict::passed);
-  CHECK(box->run("import math, json, collections\nprint('x' * 10**6)").verdict == Verdict::passed);
-  CHECK(box->run("assert __name__ == '__main__'").verdict == Verdict::passed);
-  CHECK(box->run("\xC3\xA4 = '\xE6\x9D\xB1'").verdict == Verdict::passed);
+  CHECK(box->run("x = 1\nassert x == 1\n").verdict == SandboxVerdict::passed);
+  CHECK(box->run("import math, json, collections\nprint('x' * 10**6)").verdict == SandboxVerdict::passed);
+  CHECK(box->run("assert __name__ == '__main__'").verdict == SandboxVerdict::passed);
+  CHECK(box->run("\xC3\xA4 = '\xE6\x9D\xB1'").verdict == SandboxVerdict::passed);
   const auto wrong = box->run("assert 1 == 2, 'no'");
-  CHECK(wrong.verdict == Verdict::failed);
+  CHECK(wrong.verdict == SandboxVerdict::failed);
   CHECK(wrong.reason == "AssertionError: no");
   CHECK(box->run("def f(:\n").reason.starts_with("SyntaxError"));
   for (const char* early : {"exit(0)", "import sys; sys.exit()", "import os; os._exit(0)",
                             "raise SystemExit", "import os; os.kill(os.getpid(), 9)"})
-    CHECK(box->run(early).verdict == Verdict::failed);
+    CHECK(box->run(early).verdict == SandboxVerdict::failed);
   CHECK(box->run("input()").reason.starts_with("EOFError"));
   // Much on stderr is read to its end, and the last line kept.
   CHECK(box->run("import sys\nsys.stderr.write('x\\n' * 10**6)\nraise ValueError('end')").reason ==
@@ -55,13 +63,13 @@ TEST_CASE("a program passes when it ends by itself", "[sandbox]") {
 }
 
 TEST_CASE("a program that does not end is stopped", "[sandbox]") {
-  const auto box = sandbox({.seconds = 3});
+  const auto box = sandbox({.seconds = 2});
   if (!box) return;
   for (const char* endless : {"while True: pass", "import time\ntime.sleep(1000)",
                               "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
                               "while True: pass"}) {
     const auto begin = std::chrono::steady_clock::now();
-    CHECK(box->run(endless).verdict == Verdict::timeout);
+    CHECK(box->run(endless).verdict == SandboxVerdict::timeout);
     CHECK(seconds_since(begin) < 30);
   }
 }
@@ -70,21 +78,21 @@ TEST_CASE("no further process or thread is made", "[sandbox]") {
   const auto box = sandbox();
   if (!box) return;
   const auto bomb = box->run("import os\nwhile True: os.fork()");
-  CHECK(bomb.verdict == Verdict::failed);
+  CHECK(bomb.verdict == SandboxVerdict::failed);
   CHECK(bomb.reason.find("PermissionError") == 0);
   CHECK(box->run("import subprocess\nsubprocess.run(['/usr/bin/true'])").verdict ==
-        Verdict::failed);
+        SandboxVerdict::failed);
   CHECK(box->run("import threading\nthreading.Thread(target=print).start()").verdict ==
-        Verdict::failed);
+        SandboxVerdict::failed);
 }
 
 TEST_CASE("memory is limited", "[sandbox]") {
   const auto box = sandbox({.seconds = 60, .memory_megabytes = 256});
   if (!box) return;
-  CHECK(box->run("x = bytearray(100 << 20)").verdict == Verdict::passed);
+  CHECK(box->run("x = bytearray(100 << 20)").verdict == SandboxVerdict::passed);
   CHECK(box->run("x = bytearray(300 << 20)").reason == "MemoryError");
   CHECK(box->run("x = []\nwhile True: x.append(bytearray(1 << 20))").reason == "MemoryError");
-  CHECK(box->run("import os\nos.memfd_create('x')").verdict == Verdict::failed);
+  CHECK(box->run("import os\nos.memfd_create('x')").verdict == SandboxVerdict::failed);
 }
 
 TEST_CASE("there is no network", "[sandbox]") {
@@ -92,9 +100,9 @@ TEST_CASE("there is no network", "[sandbox]") {
   if (!box) return;
   CHECK(box->run("import socket\nsocket.create_connection(('127.0.0.1', 80), 1)")
             .reason.find("PermissionError") == 0);
-  CHECK(box->run("import socket\nsocket.socket(socket.AF_UNIX)").verdict == Verdict::failed);
+  CHECK(box->run("import socket\nsocket.socket(socket.AF_UNIX)").verdict == SandboxVerdict::failed);
   CHECK(box->run("import urllib.request\nurllib.request.urlopen('http://example.org')").verdict ==
-        Verdict::failed);
+        SandboxVerdict::failed);
 }
 
 TEST_CASE("nothing outside is read, and nothing written", "[sandbox]") {
@@ -105,16 +113,16 @@ TEST_CASE("nothing outside is read, and nothing written", "[sandbox]") {
   std::ofstream(file) << "secret";
   CHECK(box->run("open('" + file.string() + "').read()").reason.starts_with("FileNotFoundError"));
   const auto written = (folder.path() / "new.txt").string();
-  CHECK(box->run("open('" + written + "', 'w')").verdict == Verdict::failed);
+  CHECK(box->run("open('" + written + "', 'w')").verdict == SandboxVerdict::failed);
   CHECK_FALSE(std::filesystem::exists(written));
   for (const char* place : {"new.txt", "/new.txt", "/tmp/new.txt", "/usr/new.txt", "/dev/new.txt",
                             "/dev/shm/new.txt", "/etc/passwd"})
-    CHECK(box->run(str("open('", place, "', 'w')")).verdict == Verdict::failed);
+    CHECK(box->run(str("open('", place, "', 'w')")).verdict == SandboxVerdict::failed);
   ::setenv("PARDEC_TEST_SECRET", "secret", 1);
   CHECK(box->run("import os\nassert 'PARDEC_TEST_SECRET' not in os.environ").verdict ==
-        Verdict::passed);
+        SandboxVerdict::passed);
   CHECK(box->run("import os\nassert os.getuid() == 65534 and len(os.listdir('/proc')) == 0")
-            .verdict == Verdict::failed);  // there is no /proc
+            .verdict == SandboxVerdict::failed);  // there is no /proc
 }
 
 TEST_CASE("HumanEval-X: its own solutions pass, and empty ones fail", "[sandbox]") {
@@ -126,14 +134,14 @@ TEST_CASE("HumanEval-X: its own solutions pass, and empty ones fail", "[sandbox]
   for (std::string line; std::getline(lines, line); ++tasks) {
     const Json task = Json::parse(line);
     const auto verdict = [&](const std::string& answer) {
-      return box
-          ->run(task_program(task["prompt"].get<std::string>(), answer,
-                             task["test"].get<std::string>()))
+      const auto prompt = task["prompt"].get<std::string>();
+      return box->sandbox
+          .run({task_program(prompt, answer), task_head(prompt), task["test"].get<std::string>()})
           .verdict;
     };
     INFO(task["task_id"]);
-    CHECK(verdict(task["canonical_solution"].get<std::string>()) == Verdict::passed);
-    CHECK(verdict("    return None\n") == Verdict::failed);
+    CHECK(verdict(task["canonical_solution"].get<std::string>()) == SandboxVerdict::passed);
+    CHECK(verdict("    return None\n") == SandboxVerdict::failed);
   }
   CHECK(tasks == 164);
 }
@@ -146,6 +154,6 @@ TEST_CASE("limits that cannot be are refused", "[sandbox]") {
 TEST_CASE("without bwrap no program is run", "[sandbox]") {
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", "/nowhere", 1);
-  CHECK_THROWS_WITH(PythonSandbox(), Catch::Contains("bubblewrap"));
+  CHECK_THROWS_WITH(PythonSandbox().run({.program = "x = 1"}), Catch::Contains("bubblewrap"));
   ::setenv("PATH", path.c_str(), 1);
 }
