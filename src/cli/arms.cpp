@@ -80,6 +80,10 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
       auto [option, value] = key_value(parts[i], "--arm " + label);
       if (option.rfind(decoder + ".", 0) == 0) option.erase(0, decoder.size() + 1);
       check_option(find_decoder(decoder), option, "--arm " + label);
+      for (const auto& [known, first] : options)
+        if (known == option)
+          throw ConfigError(str("--arm ", label, ": ", option, " is given twice (", first, " and ",
+                                value, "), expected once"));
       options.emplace_back(option, value);
     }
   }
@@ -91,8 +95,12 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
         throw ConfigError(str("two arms are labelled '", arms[i].label,
                               "'; give each its own with --arm LABEL=NAME"));
 
+  std::vector<std::string> keys;
   for (const auto& set : sets) {
     const auto [key, value] = key_value(set, "--set");
+    if (std::find(keys.begin(), keys.end(), key) != keys.end())
+      throw ConfigError(str("--set ", key, " is given twice, expected once"));
+    keys.push_back(key);
     const size_t dot = key.find('.');
     const std::string decoder = dot == std::string::npos ? "" : key.substr(0, dot);
     const std::string option = dot == std::string::npos ? key : key.substr(dot + 1);

@@ -1,6 +1,9 @@
 #include "src/cli/command_line.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
 
@@ -39,6 +42,37 @@ std::vector<std::string> long_flags(const CLI::App& app) {
   throw ConfigError(str(what, " (see 'pardec ", app.get_name(), " --help')"));
 }
 
+/// A number as it is written is the number that is taken: CLI11 alone reads 010 as 8, what is too
+/// large as the largest there is, and nan. Empty, or what is wrong, for `explain`.
+template <typename Number>
+std::string number_fault(const std::string& text, const std::string& expected) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const size_t first = text.starts_with('-') ? 1 : 0;
+  bool good = error == std::errc() && rest == end;
+  if constexpr (std::is_floating_point_v<Number>)
+    good = good && std::isfinite(value);
+  else
+    good = good && (text[first] != '0' || text.size() == first + 1);
+  return good ? "" : str("is '", text, "', expected ", expected);
+}
+
+/// Checks the numbers of an option, by the kind of value that it says it has.
+void check_numbers(CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (!option.get_lnames().empty() && option.get_lnames().front() == "seed")
+    option.check([](const std::string& text) {
+      return number_fault<std::uint64_t>(text, "a whole number from 0 to 18446744073709551615");
+    });
+  else if (type == "N")
+    option.check([](const std::string& text) {
+      return number_fault<std::int64_t>(text, "a whole number");
+    });
+  else if (type == "X" || type == "S" || type == "MS")
+    option.check([](const std::string& text) { return number_fault<double>(text, "a number"); });
+}
+
 /// What CLI11 complains of, with where the value stands and what was expected there.
 std::string explain(const CLI::App& app, const CLI::ParseError& error,
                     const std::vector<std::string>& arguments) {
@@ -48,14 +82,13 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
     const std::string expected = type == "N"   ? "a whole number"
                                  : type == "X" ? "a number"
                                                : "a value of kind " + type;
-    if (const std::string start = str("Could not convert: ", name, " = ");
-        said.starts_with(start)) {
-      const bool given = std::any_of(arguments.begin(), arguments.end(), [&](const std::string& a) {
-        return split(a, '=').front() == name;
-      });
-      return str(given || option->get_envname().empty() ? name : option->get_envname(), " is '",
-                 said.substr(start.size()), "', expected ", expected);
-    }
+    const bool given = std::any_of(arguments.begin(), arguments.end(), [&](const std::string& a) {
+      return split(a, '=').front() == name;
+    });
+    const std::string source = given || option->get_envname().empty() ? name : option->get_envname();
+    if (const std::string start = str("Could not convert: ", name, " = "); said.starts_with(start))
+      return str(source, " is '", said.substr(start.size()), "', expected ", expected);
+    if (said.starts_with(name + ": is '")) return source + said.substr(name.size() + 1);
     if (said.starts_with(name + ":") && said.ends_with(" missing"))
       return str(name, " has no value, expected ", expected);
     if (said == name + " is required") return str(app.get_name(), ": ", said);
@@ -109,10 +142,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;
     option->envname(environment_name(option->get_lnames().front()));
-    if (option->get_lnames().front() == "seed")  // it is unsigned, and -1 would be read as 2^64 - 1
-      option->check([](const std::string& text) {
-        return text.starts_with('-') ? str("'", text, "' is negative, expected 0 or more") : "";
-      });
+    check_numbers(*option);
   }
 
   std::vector<std::string> arguments(argv + 2, argv + argc);

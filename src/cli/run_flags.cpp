@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
 
 #include "datasets/dataset.hpp"
 #include "src/support/error.hpp"
@@ -56,6 +56,9 @@ void check(const RunFlags& flags) {
   if (!(flags.cache.watermark >= 0 && flags.cache.watermark < 1))
     throw ConfigError(str("--cache-watermark is ", flags.cache.watermark,
                           ", expected a share from 0 to below 1"));
+  if (!(flags.fail_on_error >= 0 && flags.fail_on_error <= 1))
+    throw ConfigError(
+        str("--fail-on-error is ", flags.fail_on_error, ", expected a share from 0 to 1"));
   if (flags.order != "interleaved" && flags.order != "blocked")
     throw ConfigError(str("--order is '", flags.order, "', expected interleaved or blocked"));
   if (flags.retry_errors && !flags.resume)
@@ -72,9 +75,12 @@ void check(const RunFlags& flags) {
 Shard parse_shard(const std::string& text) {
   Shard shard;
   if (text.empty()) return shard;
-  char end = 0;
-  if (std::sscanf(text.c_str(), "%d/%d%c", &shard.index, &shard.count, &end) != 2 ||
-      shard.count < 1 || shard.index < 0 || shard.index >= shard.count)
+  const char* const end = text.data() + text.size();
+  const auto index = std::from_chars(text.data(), end, shard.index);
+  const bool slash = index.ec == std::errc() && index.ptr != end && *index.ptr == '/';
+  const auto count = std::from_chars(slash ? index.ptr + 1 : end, end, shard.count);
+  if (count.ec != std::errc() || count.ptr != end || shard.count < 1 || shard.index < 0 ||
+      shard.index >= shard.count)
     throw ConfigError(str("--shard is '", text, "', expected I/N with 0 <= I < N, e.g. 0/4"));
   return shard;
 }

@@ -186,18 +186,30 @@ def command_line_cases(model, folder):
     yield Case("--arm with an unknown option", [*one, "--arm", "x=hpd,kmax=3"], "--arm x", "'kmax'", "'k_max'")
     yield Case("--arm with half an option", [*one, "--arm", "x=hpd,k_max"], "--arm x", "'k_max'", "option=value")
     yield Case("unknown baseline", [*run, "--baseline", "arr"], "--baseline", "'arr'", "'ar'")
-    for shard in ("2/2", "1", "a/b", "-1/2", "0/0", "0/2x", "1/2/3"):
+    for shard in ("0/4294967297", "+1/2", "2/2", "1", "a/b", "-1/2", "0/0", "0/2x", "1/2/3"):
         yield Case(f"--shard {shard}", [*run, f"--shard={shard}"], "--shard", f"'{shard}'", "I/N")
     yield Case("--dtype", [*run, "--dtype", "fp8"], "dtype 'fp8'", "fp32")
     yield Case("--device unknown", [*run, "--device", "gpu"], "device 'gpu'", "cpu")
     yield Case("--threads -1", [*run, "--threads", "-1"], "--threads is -1", "expected")
-    for flag, value, words in (("--temperature", -1, "0 (greedy) or more"), ("--temperature", "nan", "0 (greedy) or more"), ("--top-p", 0, "above 0"),
+    for flag, value, words in (("--temperature", -1, "0 (greedy) or more"), ("--fail-on-error", -1, "share from 0 to 1"), ("--fail-on-error", 1.5, "share from 0 to 1"), ("--top-p", 0, "above 0"),
                                ("--top-p", 1.5, "at most 1"), ("--top-k", -1, "0 (off) or more"), ("--max-new-tokens", 0, "at least 1"),
                                ("--per-field", 0, "at least 1"), ("--batch-size", 0, "at least 1"), ("--limit", -1, "at least 0"),
                                ("--offset", -1, "at least 0"), ("--runs", 0, "at least 1"), ("--warmup", -1, "at least 0"), ("--block", -1, "at least 0")):
         yield Case(f"{flag} {value}", [*run, f"{flag}={value}"], f"{flag} is {value}", words)
     for verb in (run, ["generate", "--prompt", "x"], ["model", "synth", "m"], ["report"]):
-        yield Case(f"--seed -1 of {verb[0]}", [*verb, "--seed=-1"], "--seed", "'-1' is negative", "expected 0 or more")
+        yield Case(f"--seed -1 of {verb[0]}", [*verb, "--seed=-1"], "--seed is '-1'", "from 0 to 18446744073709551615")
+        yield Case(f"--seed beyond 64 bits of {verb[0]}", [*verb, "--seed", 2**64], f"--seed is '{2**64}'", "from 0 to 18446744073709551615")
+    yield Case("PARDEC_SEED beyond 64 bits", run, f"PARDEC_SEED is '{2**70}'", env={"PARDEC_SEED": 2**70})
+    for flag, *values in (("--temperature", "nan", "-nan", "inf", "1e999", "0x1p-2", ""), ("--top-p", "nan"), ("--fail-on-error", "nan", "inf"),
+                          ("--cache-watermark", "-inf")):
+        for value in values:
+            yield Case(f"{flag} {value}", [*run, f"{flag}={value}"], flag, f"'{value}'" if value else "", "expected a number")
+    for flag, *values in (("--limit", "010", "0x10", "+5", " 5", "1e3", "99999999999999999999"), ("--cache-blocks", "9223372036854775808"), ("--seed", "010", "5.0")):
+        for value in values:
+            yield Case(f"{flag} {value}", [*run, f"{flag}={value}"], f"{flag} is '{value}'", "expected a whole number")
+    for arm in ("a=hpd,k_max=5,k_max=6", "a=hpd,k_max=5,hpd.k_max=5", "a=ar,batch_size=1,batch_size=2"):
+        yield Case(f"--arm {arm}", [*run, "--arm", arm], "--arm a", arm.split(",")[1].split("=")[0], "is given twice")
+    yield Case("--set twice", [*run, "--set", "hpd.k_max=5", "--set", "hpd.k_max=6"], "--set hpd.k_max is given twice")
     yield Case("--order", [*run, "--order", "random"], "--order", "'random'", "interleaved")
     yield Case("--format", [*run, "--format", "xml"], "--format", "'xml'", "csv")
     yield Case("--progress", [*run, "--progress", "loud"], "--progress", "'loud'", "plain")
