@@ -92,9 +92,15 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
                           "); expected quotes around fields that hold quotes, each "
                           "written twice, and a closing one"));
     };
+    std::size_t open = 0;  // bytes of the record that is open
     each_raw_line(file, inspection, [&](std::string& line, long number) {
       last = number;
+      if ((open += line.size() + 1) > kLongestLine)
+        throw DataError(name, begin,
+                        str("begins a record longer than ", kLongestLine >> 20,
+                            " MiB; expected a closing quote (is one missing?)"));
       if (!parser.feed(line + "\n")) broken();
+      if (!parser.rows.empty()) open = 0;
       take_rows(number + 1);
     });
     if (!parser.finish()) broken();

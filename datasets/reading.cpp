@@ -28,22 +28,26 @@ class LineReader {
   explicit LineReader(const std::filesystem::path& file)
       : name_(file.string()), in_(open_data(file)) {}
 
-  /// False at the end. `too_long` says that the line was longer than may be, and left out.
+  /// False at the end. `too_long` says that the line is longer than may be, and left out; its rest
+  /// is passed over by the next call.
   bool next(std::string& line, bool& too_long) {
     line.clear();
     too_long = false;
     bool any = false;
     while (fill()) {
-      any = true;
       const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
       const size_t stop = rest.find('\n');
       const std::string_view part = rest.substr(0, stop);
-      too_long = too_long || line.size() + part.size() > kLongestLine;
-      if (too_long)
-        line.clear();
-      else
-        line += part;
       begin_ += stop == std::string_view::npos ? part.size() : stop + 1;
+      if (in_rest_) {
+        in_rest_ = stop == std::string_view::npos;
+        continue;
+      }
+      any = true;
+      too_long = line.size() + part.size() > kLongestLine;
+      in_rest_ = too_long && stop == std::string_view::npos;
+      if (too_long) return true;
+      line += part;
       if (stop != std::string_view::npos) return true;
     }
     return any;
@@ -63,13 +67,13 @@ class LineReader {
   std::ifstream in_;
   std::vector<char> buffer_ = std::vector<char>(1u << 16);
   size_t begin_ = 0, end_ = 0;
+  bool in_rest_ = false;  // of a line that was too long
 };
 
 }  // namespace
 
 std::ifstream open_data(const std::filesystem::path& file) {
-  if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
-    throw DataError(file.string(), 0, "is a folder, expected a file");
+  check_regular(file);
   std::ifstream in(file, std::ios::binary);
   if (!in) throw DataError(file.string(), 0, str("cannot be read: ", std::strerror(errno)));
   return in;
@@ -138,6 +142,7 @@ OrderedJson parse_record(std::string_view text, const std::string& file, long li
     return true;
   };
   if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  if (too_deep(text) != std::string_view::npos) parse_json(text, file, line);  // for its error
   OrderedJson json = OrderedJson::parse(text, watch, /*allow_exceptions=*/false);
   if (json.is_discarded()) parse_json(text, file, line);  // for its error
   if (!twice.empty())

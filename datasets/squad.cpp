@@ -82,6 +82,10 @@ void each_article(const std::filesystem::path& file,
   size_t articles = 0;
   bool in_data = false, any_data = false;
   const auto watch = [&](int depth, OrderedJson::parse_event_t event, OrderedJson& parsed) {
+    if (depth > kDeepestJson)
+      throw DataError(name, 0,
+                      str("is nested too deeply behind ", articles, " articles; expected at most ",
+                          kDeepestJson, " levels"));
     if (event == OrderedJson::parse_event_t::key && depth == 1)
       in_data = parsed.get<std::string>() == "data", any_data = any_data || in_data;
     if (event != OrderedJson::parse_event_t::object_end || depth != 2 || !in_data) return true;

@@ -112,6 +112,8 @@ int synthesise(const ModelVerbFlags& flags) {
           : std::filesystem::path(flags.tokenizer);
   const Tokenizer tokenizer = Tokenizer::load(tokenizer_file);
   Json config = flags.config.empty() ? small_config() : read_json(flags.config);
+  if (!config.is_object())
+    throw ModelError(flags.config, str("is ", config.type_name(), ", expected an object"));
   if (!config.contains("vocab_size"))
     config["vocab_size"] = (tokenizer.vocab_size() + 63) / 64 * 64;
   for (const char* end : {"<|im_end|>", "</s>", "<|endoftext|>", "<|end_of_text|>"})
@@ -178,7 +180,8 @@ Verb model_verb() {
                 ->capture_default_str()
                 ->check(CLI::Range(0, 16))
                 ->type_name("N");
-            app.add_option("--format", flags->format, "inspect: md, csv, json, jsonl or latex")
+            app.add_option("--format", flags->format,
+                           "inspect: md, csv, csv-safe, json, jsonl or latex")
                 ->capture_default_str()
                 ->type_name("FORMAT");
             return [flags] {

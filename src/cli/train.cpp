@@ -43,6 +43,8 @@ Start read_start(const TrainFlags& flags) {
   if (folder) start.weights = model;
   const std::filesystem::path config = folder ? model / "config.json" : model;
   start.config = read_json(config);
+  if (!start.config.is_object())
+    throw ModelError(config.string(), str("is ", start.config.type_name(), ", expected an object"));
   start.tokenizer = !flags.tokenizer.empty() ? std::filesystem::path(flags.tokenizer)
                     : folder                 ? model / "tokenizer.json"
                              : project_file("experiments/quickstart/tokenizer.json");
@@ -207,7 +209,7 @@ bool may_resume(const TrainFlags& flags, const OrderedJson& record) {
   for (const char* part : {"settings", "data", "prompt_sha256"})
     if (!before.contains(part) || before.at(part) != now.at(part)) {
       std::string what = part;
-      if (before.contains(part) && before.at(part).is_object())
+      if (before.contains(part) && before.at(part).is_object() && now.at(part).is_object())
         for (const auto& [key, value] : now.at(part).items())
           if (!before.at(part).contains(key) || before.at(part).at(key) != value) what = key;
       throw ConfigError(str(old.string(), ": this run had another '", what,

@@ -111,9 +111,12 @@ std::optional<std::vector<std::string>> formats_taught(const std::filesystem::pa
   const Json record = read_json(file);
   if (record.contains("/settings/medusa"_json_pointer))
     return std::nullopt;  // extra heads alone, over a network that has a record of its own
-  const Json formats = record.value("/settings/format"_json_pointer, Json());
-  if (!formats.is_array())
-    throw ModelError(file.string(), "has no settings.format, expected the record of `train`");
+  const Json formats =
+      record.is_object() ? record.value("/settings/format"_json_pointer, Json()) : Json();
+  if (!formats.is_array() || !std::all_of(formats.begin(), formats.end(),
+                                          [](const Json& name) { return name.is_string(); }))
+    throw ModelError(file.string(),
+                     "has no settings.format of names, expected the record of `train`");
   return formats.get<std::vector<std::string>>();
 }
 

@@ -66,6 +66,9 @@ Json parse_header(std::span<const std::byte> file, const std::string& where,
                                 file.size() - kLengthBytes, " follow"));
   data_begin = kLengthBytes + length;
   const std::string_view text(reinterpret_cast<const char*>(file.data()) + kLengthBytes, length);
+  if (too_deep(text) != std::string_view::npos)
+    throw ModelError(where, str("has a header that is nested deeper than ", kDeepestJson,
+                                " levels, expected two or three"));
   Json header = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (header.is_discarded())
     throw ModelError(where, str("has a header of ", length, " bytes that is not valid JSON"));
@@ -168,7 +171,7 @@ std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
 }
 
 MappedFile::MappedFile(const std::filesystem::path& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO is told below
   if (fd < 0) throw ModelError(file.string(), str("cannot be opened: ", std::strerror(errno)));
   struct stat info {};
   const bool known = ::fstat(fd, &info) == 0;

@@ -129,6 +129,9 @@ std::pair<std::string, OrderedJson> parse_setting(const std::string& setting) {
     throw ConfigError(
         str("--chat-set is '", setting, "', expected KEY=VALUE, e.g. enable_thinking=false"));
   const std::string value = setting.substr(equals + 1);
+  if (too_deep(value) != std::string::npos)
+    throw ConfigError(str("--chat-set: '", setting.substr(0, equals), "' is nested deeper than ",
+                          kDeepestJson, " levels"));
   OrderedJson json = OrderedJson::parse(value, nullptr, false);
   return {setting.substr(0, equals), json.is_discarded() ? OrderedJson(value) : std::move(json)};
 }

@@ -12,20 +12,43 @@
 
 namespace pardec {
 
-std::string read_file(const std::filesystem::path& file) {
+void check_regular(const std::filesystem::path& file) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored))
-    throw DataError(file.string(), 0, "is a folder, expected a file");
+  const char* found = nullptr;
+  switch (std::filesystem::status(file, ignored).type()) {
+    case std::filesystem::file_type::directory:
+      throw DataError(file.string(), 0, "is a folder, expected a file");
+    case std::filesystem::file_type::fifo:
+      found = "FIFO";
+      break;
+    case std::filesystem::file_type::character:
+    case std::filesystem::file_type::block:
+      found = "device";
+      break;
+    case std::filesystem::file_type::socket:
+      found = "socket";
+      break;
+    default:
+      return;
+  }
+  throw DataError(file.string(), 0, str("is a ", found, ", expected a regular file"));
+}
+
+std::string read_file(const std::filesystem::path& file) {
+  check_regular(file);
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw DataError(file.string(), 0, str("cannot be opened: ", std::strerror(errno)));
   std::string content;
   char buffer[1 << 16];
   ssize_t got;
-  while ((got = ::read(fd, buffer, sizeof buffer)) > 0)
+  while (content.size() <= kLargestRead && (got = ::read(fd, buffer, sizeof buffer)) > 0)
     content.append(buffer, static_cast<size_t>(got));
   const int error = errno;
   ::close(fd);
   if (got < 0) throw DataError(file.string(), 0, str("cannot be read: ", std::strerror(error)));
+  if (content.size() > kLargestRead)
+    throw DataError(file.string(), 0,
+                    str("has more than ", kLargestRead >> 20, " MiB, expected at most these"));
   return content;
 }
 

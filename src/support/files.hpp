@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -7,7 +8,15 @@
 
 namespace pardec {
 
-/// The whole file. A file that is missing or cannot be read is a DataError that says which and why.
+/// DataError where `file` is there and no regular file: a folder, or a FIFO or device, which could
+/// be without end. Links are followed.
+void check_regular(const std::filesystem::path& file);
+
+/// What is read whole may have so many bytes.
+inline constexpr std::uintmax_t kLargestRead = std::uintmax_t{1} << 30;
+
+/// The whole file. DataError, which says which and why: it is missing, cannot be read, is no
+/// regular file, or has more than kLargestRead bytes.
 std::string read_file(const std::filesystem::path& file);
 
 /// Takes the next bytes of a file.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/support/error.hpp"
+#include "src/support/files.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -47,6 +48,7 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string sha256_file(const std::filesystem::path& file) {
+  check_regular(file);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rb"),
                                                            &std::fclose);
   if (!in) throw DataError(file.string(), 0, str("cannot be opened: ", std::strerror(errno)));

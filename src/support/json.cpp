@@ -16,23 +16,45 @@ namespace {
 template <typename J>
 J parse(std::string_view text, std::string_view file, long line) {
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
+  const auto error_at = [&](size_t at, std::string_view what, std::string_view expected) {
+    const long lines = std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');
+    const size_t line_begin = at ? text.rfind('\n', at - 1) : std::string_view::npos;
+    const size_t column = line_begin == std::string_view::npos ? at + 1 : at - line_begin;
+    return DataError(file, line > 0 ? line : lines + 1,
+                     str(what, " at column ", column, "; expected ", expected));
+  };
+  if (const size_t at = too_deep(text); at != std::string_view::npos)
+    throw error_at(at, "is nested too deeply", str("at most ", kDeepestJson, " levels"));
   try {
     return J::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
     const size_t at = std::min<size_t>(error.byte ? error.byte - 1 : 0, text.size());
-    const long lines = std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');
-    const size_t line_begin = at ? text.rfind('\n', at - 1) : std::string_view::npos;
-    const size_t column = line_begin == std::string_view::npos ? at + 1 : at - line_begin;
-    const bool ended = at >= text.size();
-    throw DataError(file, line > 0 ? line : lines + 1,
-                    str("is not valid JSON: ", ended ? "the text ends" : "unexpected character",
-                        " at column ", column, "; expected one complete JSON value"));
+    throw error_at(
+        at,
+        str("is not valid JSON: ", at >= text.size() ? "the text ends" : "unexpected character"),
+        "one complete JSON value");
   } catch (const nlohmann::json::out_of_range&) {
     throw DataError(file, line, "has a number that no double holds");
   }
 }
 
 }  // namespace
+
+std::size_t too_deep(std::string_view text) {
+  int depth = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      while (++at < text.size() && text[at] != '"')
+        if (text[at] == '\\') ++at;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepestJson) return at;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return std::string_view::npos;
+}
 
 Json parse_json(std::string_view text, std::string_view file, long line) {
   return parse<Json>(text, file, line);

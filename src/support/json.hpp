@@ -11,7 +11,14 @@ namespace pardec {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-/// Parses a file or text. A syntax error becomes a DataError with the line where it stands.
+/// What is nested deeper is refused: writing, copying and reading a value take a call a level.
+inline constexpr int kDeepestJson = 512;
+
+/// The byte of JSON where it is nested deeper than that; npos: nowhere.
+std::size_t too_deep(std::string_view text);
+
+/// Parses a file or text. A syntax error becomes a DataError with the line where it stands, and so
+/// does nesting beyond kDeepestJson.
 Json read_json(const std::filesystem::path& file);
 OrderedJson read_ordered_json(const std::filesystem::path& file);
 Json parse_json(std::string_view text, std::string_view file, long line);

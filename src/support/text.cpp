@@ -40,9 +40,15 @@ std::string_view strip(std::string_view text) {
 }
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
+  size_t found = text.find(from);
+  if (found == std::string::npos) return text;
+  std::string out;
+  size_t done = 0;
+  for (; found != std::string::npos; found = text.find(from, done)) {
+    out.append(text, done, found - done).append(to);
+    done = found + from.size();
+  }
+  return out.append(text, done);
 }
 
 std::string repair_utf8(std::string_view text) {
@@ -79,6 +85,30 @@ std::string repair_utf8(std::string_view text) {
     else
       out += "\xEF\xBF\xBD";
     i = end;
+  }
+  return out;
+}
+
+std::string visible_text(std::string_view bytes, bool lines) {
+  const std::string text = repair_utf8(bytes);
+  const auto byte = [&](size_t at) {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u;
+  };
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const unsigned lead = byte(at), next = byte(at + 1), last = byte(at + 2);
+    const bool turns = lead == 0xE2 && ((next == 0x80 && last >= 0xAA && last <= 0xAE) ||   // U+202A
+                                        (next == 0x81 && last >= 0xA6 && last <= 0xA9));  // U+2066
+    if (lines && (lead == '\n' || lead == '\t')) {
+      out += text[at];
+    } else if (lead == '\n') {
+      out += "↵";
+    } else if (lead < 0x20 || lead == 0x7F || (lead == 0xC2 && next < 0xA0) || turns) {
+      out += "·";
+      at += turns ? 2 : lead == 0xC2 ? 1 : 0;
+    } else {
+      out += text[at];
+    }
   }
   return out;
 }

@@ -18,6 +18,17 @@ TEST_CASE("invalid UTF-8 is repaired as Python's errors='replace' does") {
   CHECK(repair_utf8("\xF4\x90\x80\x80") == "\uFFFD\uFFFD\uFFFD\uFFFD");
 }
 
+TEST_CASE("controls and marks of direction never reach a terminal") {
+  CHECK(visible_text("a\x1B[2Jb") == "a·[2Jb");
+  CHECK(visible_text(std::string_view("a\0b", 3)) == "a·b");
+  CHECK(visible_text("\xC2\x9B" "31m \x7F\r") == "·31m ··");  // the one-byte CSI of C1
+  CHECK(visible_text("a\u202Eb\u2066c\u2069") == "a·b·c·");
+  CHECK(visible_text("a\nb\tc") == "a↵b·c");
+  CHECK(visible_text("a\nb\tc\x1B", true) == "a\nb\tc·");
+  CHECK(visible_text("Größe \u00A0 ▁ 𝄞 \u2013 \u2065") == "Größe \u00A0 ▁ 𝄞 \u2013 \u2065");
+  CHECK(visible_text("\xC2") == "\uFFFD");
+}
+
 TEST_CASE("an unknown name is answered with the near ones, else with all") {
   CHECK(known_names("hdp", {"ar", "hpd", "ippd"}) == "; did you mean 'hpd'?");
   CHECK(known_names("medusa", {"ar", "hpd"}) == "; known: ar, hpd");
@@ -30,6 +41,22 @@ TEST_CASE("a JSON reader refuses wrong types and unknown keys") {
   CHECK_THROWS_WITH(read.required<std::string>("name"), "job.json: 'name' is 7, expected a string");
   CHECK(read.optional<int>("seed", 5) == 5);
   CHECK_THROWS_WITH(read.finish(), "job.json: unknown key 'sed'; did you mean 'seed'?");
+}
+
+TEST_CASE("JSON that is nested too deeply is refused where it becomes so") {
+  const auto nested = [](int levels, const char* open, const char* close) {
+    std::string text;
+    for (int i = 0; i < levels; ++i) text += open;
+    for (int i = 0; i < levels; ++i) text += close;
+    return text;
+  };
+  CHECK_NOTHROW(parse_json(nested(kDeepestJson, "[", "]"), "x.json", 0));
+  CHECK_THROWS_WITH(parse_json("\n" + nested(kDeepestJson + 1, "[", "]"), "x.json", 0),
+                    "x.json:2: is nested too deeply at column 513; expected at most 512 levels");
+  CHECK_THROWS_WITH(parse_json(nested(500000, "{\"a\":[", "]}"), "x.jsonl", 7),
+                    Catch::StartsWith("x.jsonl:7: is nested too deeply"));
+  // Brackets in texts are none.
+  CHECK_NOTHROW(parse_json("[\"" + std::string(1000, '[') + "\\\"[\"]", "x.json", 0));
 }
 
 TEST_CASE("a JSON syntax error says its line") {
