@@ -9,6 +9,7 @@
 #include "src/tokenizer/component.hpp"
 #include "src/tokenizer/metaspace.hpp"
 #include "src/tokenizer/pattern.hpp"
+#include "src/tokenizer/stretch.hpp"
 
 namespace pardec {
 
@@ -90,9 +91,11 @@ class Strip final : public TokenDecoder {
 
  private:
   void strip(std::string& token) const {
-    for (int i = 0; i < start_ && token.starts_with(content_); ++i) token.erase(0, content_.size());
-    for (int i = 0; i < stop_ && token.ends_with(content_); ++i)
-      token.resize(token.size() - content_.size());
+    std::string_view rest = token;
+    for (int i = 0; i < start_ && rest.starts_with(content_); ++i)
+      rest.remove_prefix(content_.size());
+    for (int i = 0; i < stop_ && rest.ends_with(content_); ++i) rest.remove_suffix(content_.size());
+    token = std::string(rest);
   }
 
   std::string content_;
@@ -137,10 +140,23 @@ class Sequence final : public TokenDecoder {
  public:
   explicit Sequence(std::vector<std::unique_ptr<TokenDecoder>> parts) : parts_(std::move(parts)) {}
   void apply(std::vector<std::string>& tokens) const override {
-    for (const auto& part : parts_) part->apply(tokens);
+    const auto bytes = [&] {
+      std::size_t sum = 0;
+      for (const std::string& token : tokens) sum += token.size();
+      return sum;
+    };
+    const std::size_t before = bytes();
+    for (const auto& part : parts_) {
+      part->apply(tokens);
+      check_growth(before, bytes());
+    }
   }
   void apply_inside(Piece& piece) const override {
-    for (const auto& part : parts_) part->apply_inside(piece);
+    const std::size_t before = piece.bytes.size();
+    for (const auto& part : parts_) {
+      part->apply_inside(piece);
+      check_growth(before, piece.bytes.size());
+    }
   }
 
  private:

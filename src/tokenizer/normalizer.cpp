@@ -110,7 +110,11 @@ class Sequence final : public Normalizer {
  public:
   explicit Sequence(std::vector<std::unique_ptr<Normalizer>> parts) : parts_(std::move(parts)) {}
   void apply(Stretch& stretch, Place place) const override {
-    for (const auto& part : parts_) part->apply(stretch, place);
+    const std::size_t before = stretch.text.size();
+    for (const auto& part : parts_) {
+      part->apply(stretch, place);
+      check_growth(before, stretch.text.size());
+    }
   }
 
  private:

@@ -2,10 +2,12 @@
 
 #include <oniguruma.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
+#include "src/tokenizer/stretch.hpp"
 #include "src/tokenizer/utf8.hpp"
 
 namespace pardec {
@@ -27,6 +29,53 @@ struct FreeRegion {
 struct FreeParam {
   void operator()(OnigMatchParam* param) const { onig_free_match_param(param); }
 };
+
+/// The searches for one expression in one text, limited in steps and memory: a step is a return to an
+/// earlier choice, as Oniguruma counts them.
+class Search {
+ public:
+  Search(regex_t* regex, std::string_view text)
+      : regex_(regex),
+        begin_(bytes(text)),
+        end_(begin_ + text.size()),
+        param_(onig_new_match_param()),
+        left_(10'000 + 100 * text.size()) {
+    onig_initialize_match_param(param_.get());
+    // The limit of a search is set instead, below.
+    onig_set_retry_limit_in_match_of_match_param(param_.get(),
+                                                 std::numeric_limits<unsigned long>::max());
+    onig_set_match_stack_limit_size_of_match_param(
+        param_.get(), static_cast<unsigned>(std::min<std::size_t>(
+                          100'000 + 16 * text.size(), std::numeric_limits<int>::max())));
+  }
+
+  /// As onig_search. What few steps do is free: each byte has one search. Oniguruma does not tell
+  /// how many it took, so that one that needs more is begun anew with more of what all may take.
+  int from(std::size_t at, OnigRegion& region) {
+    for (unsigned long steps = 1000;; steps *= 4) {
+      if (steps > 1000) {
+        steps = std::min(steps, left_);
+        left_ -= steps;
+      }
+      onig_set_retry_limit_in_search_of_match_param(param_.get(), steps);
+      const int found = onig_search_with_param(regex_, begin_, end_, begin_ + at, end_, &region,
+                                               ONIG_OPTION_NONE, param_.get());
+      const bool over =
+          found == ONIGERR_RETRY_LIMIT_IN_SEARCH_OVER || found == ONIGERR_RETRY_LIMIT_IN_MATCH_OVER;
+      if (!over || left_ == 0) return found;
+    }
+  }
+
+ private:
+  regex_t* regex_;
+  const UChar *begin_, *end_;
+  std::unique_ptr<OnigMatchParam, FreeParam> param_;
+  unsigned long left_;
+};
+
+std::string shortened(const std::string& expression) {
+  return expression.size() > 60 ? repair_utf8(expression.substr(0, 57)) + "..." : expression;
+}
 
 /// Collects matches into parts that cover the text.
 class Cover {
@@ -67,6 +116,7 @@ Pattern Pattern::regex(const std::string& expression, const std::string& where) 
   }
   Pattern pattern;
   pattern.regex_.reset(compiled);
+  pattern.expression_ = expression;
   return pattern;
 }
 
@@ -102,22 +152,16 @@ std::vector<Span> Pattern::split_literal(std::string_view text) const {
 std::vector<Span> Pattern::split_regex(std::string_view text) const {
   Cover cover(text);
   const std::unique_ptr<OnigRegion, FreeRegion> region(onig_region_new());
-  const std::unique_ptr<OnigMatchParam, FreeParam> param(onig_new_match_param());
-  onig_initialize_match_param(param.get());
-  // The default stops at 10 million steps back, which a few megabytes of spaces take.
-  onig_set_retry_limit_in_match_of_match_param(param.get(),
-                                               std::numeric_limits<unsigned long>::max());
-  const UChar* begin = bytes(text);
-  const UChar* end = begin + text.size();
+  Search search(regex_.get(), text);
   std::size_t at = 0;
   bool matched = false;  // a match ended where `done` says
   std::size_t done = 0;
   while (at <= text.size()) {
-    const int found = onig_search_with_param(regex_.get(), begin, end, begin + at, end,
-                                             region.get(), ONIG_OPTION_NONE, param.get());
+    const int found = search.from(at, *region);
     if (found == ONIG_MISMATCH) break;
     if (found < 0)
-      throw RunError(str("a tokenizer's regular expression failed: ", message(found, nullptr)));
+      throw RunError(str("regular expression '", shortened(expression_), "' fails at byte ", at,
+                         " of a text of ", text.size(), ": ", message(found, nullptr)));
     const auto match_begin = static_cast<std::size_t>(region->beg[0]);
     const auto match_end = static_cast<std::size_t>(region->end[0]);
     if (match_begin == match_end && matched && done == match_end) {
@@ -137,6 +181,7 @@ std::string Pattern::replace(std::string_view text, std::string_view content) co
   out.reserve(text.size());
   for (const Span& span : split(text)) {
     out += span.match ? content : text.substr(span.begin, span.end - span.begin);
+    check_growth(text.size(), out.size());
   }
   return out;
 }

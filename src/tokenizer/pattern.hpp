@@ -32,9 +32,10 @@ class Pattern {
   ~Pattern();
 
   /// Parts that cover `text` from left to right; an empty text has none, whatever the expression.
-  /// Thread-safe.
+  /// RunError: the expression goes back more often than a thousand times the bytes of the text, far
+  /// beyond what a tokenizer's does. Thread-safe.
   std::vector<Span> split(std::string_view text) const;
-  /// `text` with every match replaced.
+  /// `text` with every match replaced. RunError as above, or where it grows beyond `most_bytes`.
   std::string replace(std::string_view text, std::string_view content) const;
 
  private:
@@ -45,7 +46,8 @@ class Pattern {
   std::vector<Span> split_regex(std::string_view text) const;
   std::vector<Span> split_literal(std::string_view text) const;
 
-  std::string literal_;  // used where there is no regex_
+  std::string literal_;     // used where there is no regex_
+  std::string expression_;  // of regex_, for errors
   std::unique_ptr<re_pattern_buffer, Free> regex_;
 };
 

@@ -255,7 +255,16 @@ class Sequence final : public PreTokenizer {
  public:
   explicit Sequence(std::vector<std::unique_ptr<PreTokenizer>> parts) : parts_(std::move(parts)) {}
   void apply(std::vector<Stretch>& words, Place place) const override {
-    for (const auto& part : parts_) part->apply(words, place);
+    const auto bytes = [&] {
+      std::size_t sum = 0;
+      for (const Stretch& word : words) sum += word.text.size();
+      return sum;
+    };
+    const std::size_t before = bytes();
+    for (const auto& part : parts_) {
+      part->apply(words, place);
+      check_growth(before, bytes());
+    }
   }
 
  private:

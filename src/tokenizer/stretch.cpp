@@ -2,9 +2,17 @@
 
 #include <algorithm>
 
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
 #include "src/tokenizer/utf8.hpp"
 
 namespace pardec {
+
+void check_growth(std::size_t before, std::size_t after) {
+  if (after > 4096 + 16 * before)
+    throw RunError(str("a text of ", before, " bytes becomes one of more than ", after,
+                       ", expected at most ", 4096 + 16 * before));
+}
 
 Stretch Stretch::of_input(std::string_view input, std::size_t begin, std::size_t end) {
   const std::size_t first = begin < end ? utf8_bytes(input[begin]) : 0;
@@ -18,6 +26,7 @@ Stretch Stretch::part(std::size_t begin, std::size_t end) const {
 
 void Stretch::prepend(std::string_view added) {
   if (text.empty()) return;
+  check_growth(text.size(), text.size() + added.size());
   text.insert(0, added);
   if (first > 0) first += added.size();
 }
@@ -34,6 +43,7 @@ void Rewriting::replace(std::size_t bytes, std::string_view text) {
 }
 
 void Rewriting::write(std::string_view text, bool of_first) {
+  check_growth(old_.text.size(), new_.text.size() + text.size());
   new_.text += text;
   if (of_first) new_.first += text.size();
 }

@@ -12,6 +12,10 @@ enum class Place {
   later   ///< goes on from an earlier piece: nothing is put in front of it or taken off its ends
 };
 
+/// RunError where a text of `before` bytes has become one of `after` bytes, far beyond what any
+/// tokenizer makes of it: components that grow it could stand one behind the other.
+void check_growth(std::size_t before, std::size_t after);
+
 /// A part of the input between two added tokens, on its way to the model.
 ///
 /// PyPI `tokenizers` aligns each byte with the character of the input that it came from, and

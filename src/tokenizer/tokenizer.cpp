@@ -17,7 +17,7 @@ namespace pardec {
 
 /// The parts of a tokenizer.json, in the order in which a text passes them.
 struct Tokenizer::State {
-  explicit State(const Json& json);
+  State(const Json& json, std::string name);
 
   void encode(std::string_view text, Place place, Tokens& out) const;
   void encode_stretch(Stretch stretch, Place place, Bpe::Scratch& scratch, Tokens& out) const;
@@ -27,6 +27,7 @@ struct Tokenizer::State {
   std::string_view decoded(Token id) const;
   void index_bytes();
 
+  std::string file;  // for errors
   Bpe model;
   std::unique_ptr<Normalizer> normalizer;  // may be null, as the next
   std::unique_ptr<PreTokenizer> pre_tokenizer;
@@ -36,15 +37,37 @@ struct Tokenizer::State {
   std::vector<std::string> bytes;         // by id
 };
 
-Tokenizer::State::State(const Json& json)
-    : model(json.value("model", Json()), "model"),
-      normalizer(read_normalizer(json.value("normalizer", Json()), "normalizer")),
-      pre_tokenizer(read_pre_tokenizer(json.value("pre_tokenizer", Json()), "pre_tokenizer")),
+namespace {
+
+int components(const Json& json) {
+  int count = json.is_object() && json.contains("type");
+  for (const Json& part : json)
+    if (part.is_structured()) count += components(part);
+  return count;
+}
+
+/// The tree of components at `key`. ConfigError where it has more of them than any tokenizer: each
+/// goes over the whole text.
+Json tree(const Json& json, const char* key) {
+  constexpr int kMost = 64;
+  Json part = json.value(key, Json());
+  if (const int count = components(part); count > kMost)
+    throw ConfigError(str(key, " has ", count, " components, expected at most ", kMost));
+  return part;
+}
+
+}  // namespace
+
+Tokenizer::State::State(const Json& json, std::string name)
+    : file(std::move(name)),
+      model(json.value("model", Json()), "model"),
+      normalizer(read_normalizer(tree(json, "normalizer"), "normalizer")),
+      pre_tokenizer(read_pre_tokenizer(tree(json, "pre_tokenizer"), "pre_tokenizer")),
       added(json.value("added_tokens", Json()), model.vocabulary(), normalizer.get(),
             "added_tokens"),
       post_processor(
-          read_post_processor(json.value("post_processor", Json()), "post_processor", size())),
-      decoder(read_decoder(json.value("decoder", Json()), "decoder")) {
+          read_post_processor(tree(json, "post_processor"), "post_processor", size())),
+      decoder(read_decoder(tree(json, "decoder"), "decoder")) {
   index_bytes();
 }
 
@@ -71,13 +94,17 @@ std::string_view Tokenizer::State::decoded(Token id) const {
 
 void Tokenizer::State::encode(std::string_view text, Place place, Tokens& out) const {
   Bpe::Scratch scratch;
-  for (const Section& section : added.split_original(text)) {
-    if (section.id) {
-      out.push_back(*section.id);
-      continue;
+  try {
+    for (const Section& section : added.split_original(text)) {
+      if (section.id) {
+        out.push_back(*section.id);
+        continue;
+      }
+      encode_stretch(Stretch::of_input(text, section.begin, section.end), place, scratch, out);
+      if (place == Place::first) place = Place::later;
     }
-    encode_stretch(Stretch::of_input(text, section.begin, section.end), place, scratch, out);
-    if (place == Place::first) place = Place::later;
+  } catch (const RunError& error) {
+    throw RunError(str(file, ": ", error.what()));
   }
 }
 
@@ -118,7 +145,7 @@ Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
       top.any(key);
     }
     top.finish();
-    return Tokenizer(std::make_unique<const State>(json));
+    return Tokenizer(std::make_unique<const State>(json, file));
   } catch (const DataError& error) {
     // "file:line: what", or "file: what"
     std::string_view what = error.what();
@@ -127,6 +154,8 @@ Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
     if (colon == std::string_view::npos) throw ModelError(file, what);
     throw ModelError(what.substr(0, colon), what.substr(colon + 2));
   } catch (const ConfigError& error) {
+    throw ModelError(file, error.what());
+  } catch (const RunError& error) {
     throw ModelError(file, error.what());
   }
 }
@@ -158,7 +187,11 @@ std::string Tokenizer::decode(const Tokens& ids, bool skip_special) const {
     tokens.emplace_back(token);
   }
   if (!state_->decoder) return join(tokens, " ");
-  state_->decoder->apply(tokens);
+  try {
+    state_->decoder->apply(tokens);
+  } catch (const RunError& error) {
+    throw RunError(str(state_->file, ": ", error.what()));
+  }
   return join(tokens, "");
 }
 

@@ -12,7 +12,9 @@ namespace pardec {
 
 /// A Hugging Face `tokenizer.json`: ids equal PyPI `tokenizers` on every text, but for letters and
 /// digits newer than the installed Oniguruma's Unicode (pattern.hpp). Its `truncation` and
-/// `padding` are left aside: a prompt is never cut unseen. Thread-safe once loaded.
+/// `padding` are left aside: a prompt is never cut unseen. A text is a RunError, which names the
+/// file, where a regular expression goes back over it again and again, or components make a text
+/// many times as long of it. Thread-safe once loaded.
 class Tokenizer {
  public:
   /// A file that is missing, malformed or uses a component that is not known here is a ModelError

@@ -126,3 +126,72 @@ TEST_CASE("added tokens agree with the vocabulary") {
   CHECK_THAT(error_with("/added_tokens/3", added(269, "")), Catch::Contains("'content' is empty"));
   CHECK(error_with("/added_tokens/3", added(269, "<new>")) == "no error");
 }
+
+namespace {
+
+/// What encoding says with such a pre-tokenizer.
+std::string encoding_error(const char* pointer, Json value, const std::string& text) {
+  Json json = test::tiny();
+  json[Json::json_pointer(pointer)] = std::move(value);
+  const Tokenizer tokenizer = test::load(json);
+  try {
+    tokenizer.encode(text, true);
+  } catch (const RunError& error) {
+    const std::string what = error.what();
+    return what.substr(what.find("tokenizer.json"));
+  }
+  return "no error";
+}
+
+Json split_at(const std::string& expression) {
+  return {{"type", "Split"}, {"pattern", {{"Regex", expression}}}, {"behavior", "Isolated"}};
+}
+
+}  // namespace
+
+TEST_CASE("a tree of parts that is nested too deeply is refused") {
+  std::string open, close;
+  for (int i = 0; i < 200000; ++i) {
+    open += R"({"type":"Sequence","normalizers":[)";
+    close += "]}";
+  }
+  CHECK_THAT(error_of("{\"normalizer\":" + open + close + "}"),
+             Catch::Contains("is nested too deeply") && Catch::Contains("at most 512 levels"));
+  Json nested = {{"type", "Lowercase"}};
+  for (int i = 0; i < 100; ++i)
+    nested = {{"type", "Sequence"}, {"normalizers", Json::array({nested})}};
+  CHECK_THAT(error_with("/normalizer", nested),
+             Catch::Contains("normalizer has 101 components, expected at most 64"));
+}
+
+TEST_CASE("an expression that goes back again and again is an error of that text") {
+  const std::string evil = std::string(40, 'a') + "!";
+  CHECK_THAT(encoding_error("/pre_tokenizer", split_at("(a+)+$"), "b " + evil),
+             Catch::StartsWith("tokenizer.json: regular expression '(a+)+$' fails at byte ") &&
+                 Catch::Contains("retry-limit"));
+  CHECK(encoding_error("/pre_tokenizer", split_at("(a+)+$"), "ab") == "no error");
+  // What a tokenizer's own expression does on a long run is let be; what is quadratic is not.
+  const std::string spaces(300000, ' ');
+  const auto own =
+      split_at(R"( ?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)");
+  CHECK(encoding_error("/pre_tokenizer", own, spaces + "x\n1" + spaces) == "no error");
+  CHECK_THAT(encoding_error("/pre_tokenizer", split_at(R"((?:\s|!)+[#-])"), "x" + spaces + "x"),
+             Catch::Contains("fails at byte "));
+}
+
+TEST_CASE("components that double a text again and again are an error of that text") {
+  const Json twice = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}};
+  Json parts = Json::array();
+  for (int i = 0; i < 60; ++i) parts.push_back(twice);
+  const Json sequence = {{"type", "Sequence"}, {"normalizers", parts}};
+  CHECK_THAT(encoding_error("/normalizer", sequence, "a"),
+             Catch::StartsWith("tokenizer.json: a text of 1 bytes becomes one of more than"));
+  CHECK(encoding_error("/normalizer", sequence, "b") == "no error");
+  const Json deeper = {{"type", "Sequence"}, {"decoders", parts}};
+  CHECK_THAT(error_with("/decoder", deeper), Catch::Contains("becomes one of more than"));
+  const Json visible = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+  Json levels = Json::array();
+  for (int i = 0; i < 50; ++i) levels.push_back(visible);
+  CHECK_THAT(encoding_error("/pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", levels}}, "é"),
+             Catch::Contains("becomes one of more than"));
+}
