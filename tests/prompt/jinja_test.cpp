@@ -8,12 +8,12 @@ using namespace pardec;
 
 namespace {
 
-std::string render(const std::string& source,
-                   const OrderedJson& variables = OrderedJson::object()) {
+std::string render(const std::string& source, const OrderedJson& variables = OrderedJson::object(),
+                   std::int64_t steps = jinja::Template::kSteps) {
   std::tm now{};
   now.tm_year = 124;
   now.tm_mday = 5;
-  return jinja::Template::parse(source, "t").render(variables, now);
+  return jinja::Template::parse(source, "t").render(variables, now, steps);
 }
 
 }  // namespace
@@ -112,4 +112,87 @@ TEST_CASE("values nest a hundred deep, and no deeper") {
   CHECK(render("{{ x }}", given(100)) == std::string(100, '[') + std::string(100, ']'));
   CHECK_THROWS_WITH(render("{{ x }}", given(101)), Catch::Contains("deeper"));
   CHECK_THROWS_WITH(render("", given(1000000)), Catch::Contains("deeper"));
+}
+
+TEST_CASE("a rendering is bounded in steps, and says where it ran out of them") {
+  const std::string doubled = [] {
+    std::string source = "{% set x = 'ab' %}\n";
+    for (int i = 0; i < 60; ++i) source += "{% set x = x + x %}";
+    return source;
+  }();
+  const std::string list_of_lists = "{% set n = namespace(x=[1]) %}{% for i in range(60) %}"
+                                    "{% set n.x = [n.x, n.x] %}{% endfor %}\n";
+  const std::string big = "{% set b = 'a' * 1000000 %}";
+  const std::string sources[] = {
+      "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}",
+      "{% for i in range(100000) %}{% set x = 'a' * 100000 %}{% endfor %}",
+      "{% for i in range(100000) %}{{ 'a' * 1000 }}{% endfor %}",
+      "{% macro m(n) %}{% if n %}{{ m(n - 1) + m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}",
+      doubled,
+      list_of_lists + "{{ n.x }}",
+      list_of_lists + "{{ n.x | string }}",
+      list_of_lists + "{{ n.x | tojson }}",
+      list_of_lists + "{{ 'a' ~ n.x }}",
+      list_of_lists + "{{ n.x == [n.x[0], [1, n.x]] }}",
+      list_of_lists + "{{ n.x in [[n.x, 1]] }}",
+      list_of_lists + "{{ [n.x, [n.x[0], 1]] | sort }}",
+      list_of_lists + "{{ [n.x, [n.x[0], 1]] | unique | list | length }}",
+      list_of_lists + "{{ n.x is eq [n.x[0], 1] }}",
+      "{{ 'ab' * 1000000000000 }}",
+      "{{ [1] * 1000000000000 }}",
+      big + "{{ b.replace('', b) }}",
+      big + "{{ b | replace('a', b) }}",
+      big + "{{ b | join(b) }}",
+      big + "{{ b.join(range(100000) | map('string') | list) }}",
+      big + "{{ range(100000) | join(b) }}",
+      big + "{{ b | list | length }}",
+      big + "{% for c in b %}{% endfor %}",
+      big + "{{ b.split('a') | length }}",
+      big + "{{ (b + 'b') in (b + b) }}{{ (b + b).count(b + 'b') }}",
+      "{{ range(100000) | list | tojson(indent=1000) }}",
+      "{{ ('\n' * 1000000) | indent(1000) | length }}",
+      "{{ range(100000) | unique | list | length }}",
+      "{{ range(100000) | map('string') | map('replace', '', 'a' * 100000) | list | length }}",
+      "{{ range(100000) | map('indent', 'a' * 100000) | list | length }}",
+      "{% for i in range(100000) %}{% set x = range(100000) | list %}{% endfor %}",
+      "{% set g = range(100000) | select %}{% for i in range(100000) %}{{ g | first }}{% endfor %}",
+      "{% set x = dict(range(100000) | map('string') | map('list') | list) %}",
+  };
+  for (const std::string& source : sources) {
+    CAPTURE(source.substr(0, 200));
+    CHECK_THROWS_WITH(render(source, OrderedJson::object(), 300000),
+                      Catch::StartsWith("t, line ") && Catch::Contains("takes more than"));
+  }
+  CHECK_THROWS_WITH(
+      render("\n{% for i in range(100000) %}\n{% for j in range(100000) %}\n{% endfor %}"
+             "{% endfor %}"),
+      "t, line 3: the template takes more than 10000000 steps, which are items and bytes gone "
+      "over; no conversation needs so many");
+}
+
+TEST_CASE("a long conversation has the steps it needs") {
+  OrderedJson messages = OrderedJson::array();
+  for (int i = 0; i < 2000; ++i)
+    messages.push_back({{"role", i % 2 ? "assistant" : "user"},
+                        {"content", "<think>x</think>" + std::string(5000, 'a')}});
+  const std::string text = render(
+      "{% for m in messages %}{% set c = m.content.split('</think>')[-1].lstrip('\\n') %}"
+      "{% if '<think>' in m['content'] and not loop.last and (messages | length) > 1 %}"
+      "{{ '<|' + m.role + '|>' + (c | trim | replace('a', 'bb')) + m.content[:3] }}{% endif %}"
+      "{% for k in messages[::-1] %}{% if loop.index0 > 3 %}{% break %}{% endif %}{% endfor %}"
+      "{% endfor %}",
+      {{"messages", messages}});
+  CHECK(text.size() > 19'000'000);
+}
+
+TEST_CASE("macros that call one another inside deep expressions do not overrun the stack") {
+  std::string deep = "m()";
+  for (int i = 0; i < 90; ++i) deep = "[" + deep + "]";
+  CHECK_THROWS_WITH(render("{% macro m() %}{{ " + deep + " }}{% endmacro %}{{ m() }}"),
+                    Catch::Contains("this is nested deeper than supported"));
+  std::string sum = "'a'";
+  for (int i = 0; i < 700; ++i) sum += " + 'a'";
+  CHECK(render("{{ " + sum + " }}") == std::string(701, 'a'));
+  CHECK_THROWS_WITH(render("{% macro m() %}{{ m() + " + sum + " }}{% endmacro %}{{ m() }}"),
+                    Catch::Contains("this is nested deeper than supported"));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "src/prompt/jinja/members.hpp"
@@ -20,6 +21,7 @@ using A = const Arguments&;
 Value trim(V value, A arguments) {
   arguments.check(1, {"chars"});
   const Value characters = arguments.get(0, "chars", {});
+  arguments.budget().take(value.weight(), characters.weight());
   return strip_text(to_text(value), true, true,
                     characters.is_none() ? std::nullopt : std::optional(to_text(characters)));
 }
@@ -60,12 +62,15 @@ Value tojson(V value, A arguments) {
                                                ' ');
   }
   if (const Value separators = arguments.get(2, "separators", {}); !separators.is_none()) {
-    const Values parts = iterate(separators);
+    const Values parts = iterate(separators, arguments.budget());
     if (parts.size() != 2 || !parts[0].text() || !parts[1].text())
       throw Fault{"tojson: 'separators' is no pair of texts"};
     style.item_separator = *parts[0].text();
     style.key_separator = *parts[1].text();
   }
+  arguments.budget().take(value.weight(), text_steps(style.item_separator.size()) +
+                                              text_steps(style.key_separator.size()) +
+                                              value.depth() * text_steps(style.indent.size()));
   return to_json_text(value, style);
 }
 
@@ -74,13 +79,25 @@ Value length_of(V value, A arguments) {
   return length(value);
 }
 
+/// attribute_path, whose steps are taken before.
+Value member_of(V value, V path, A arguments, const Value& fallback = {}) {
+  arguments.budget().take(value.breadth(), path.weight());
+  return attribute_path(value, path, fallback);
+}
+
 Value join_items(V value, A arguments) {
   arguments.check(2, {"d", "attribute"});
   const Value path = arguments.get(1, "attribute", {});
+  const std::string between = to_text(arguments.get(0, "d", ""));
+  const Values items = iterate(value, arguments.budget());
+  arguments.budget().take(std::ssize(items), text_steps(between.size()));
   std::vector<std::string> parts;
-  for (const Value& one : iterate(value))
-    parts.push_back(to_text(path.is_none() ? one : attribute_path(one, path)));
-  return join(parts, to_text(arguments.get(0, "d", "")));
+  for (const Value& one : items) {
+    const Value part = path.is_none() ? one : member_of(one, path, arguments);
+    arguments.budget().take(part.weight());
+    parts.push_back(to_text(part));
+  }
+  return join(parts, between);
 }
 
 Value or_default(V value, A arguments) {
@@ -92,7 +109,8 @@ Value or_default(V value, A arguments) {
 
 Arguments without_first(const Arguments& arguments, size_t count, const std::string& callee) {
   const Values& all = arguments.positional();
-  return Arguments(callee, Values(all.begin() + static_cast<std::ptrdiff_t>(count), all.end()),
+  return Arguments(arguments.budget(), callee,
+                   Values(all.begin() + static_cast<std::ptrdiff_t>(count), all.end()),
                    arguments.named());
 }
 
@@ -108,8 +126,9 @@ Value choose(V value, A arguments, bool wanted, bool by_attribute) {
       throw Fault{str("test '", test, "' is not supported", known_names(test, test_names()))};
   }
   Values chosen;
-  for (const Value& one : value.truth() ? iterate(value) : Values{}) {
-    const Value of = by_attribute ? attribute_path(one, given[0]) : one;
+  for (const Value& one : value.truth() ? iterate(value, arguments.budget()) : Values{}) {
+    const Value of = by_attribute ? member_of(one, given[0], arguments) : one;
+    arguments.budget().take(1 + std::ssize(given));
     const bool passes =
         test.empty() ? of.truth() : apply_test(test, of, without_first(arguments, first + 1, test));
     if (passes == wanted) chosen.push_back(one);
@@ -123,11 +142,11 @@ Value rejectattr(V value, A arguments) { return choose(value, arguments, false, 
 
 Value map_items(V value, A arguments) {
   Values mapped;
-  const Values items = value.truth() ? iterate(value) : Values{};
+  const Values items = value.truth() ? iterate(value, arguments.budget()) : Values{};
   if (arguments.positional().empty()) {
     arguments.check(0, {"attribute", "default"});
     const Value path = arguments.get(0, "attribute"), fallback = arguments.get(1, "default", {});
-    for (const Value& one : items) mapped.push_back(attribute_path(one, path, fallback));
+    for (const Value& one : items) mapped.push_back(member_of(one, path, arguments, fallback));
   } else {
     const std::string filter = to_text(arguments.positional().front());
     if (!is_filter(filter))
@@ -141,18 +160,19 @@ Value map_items(V value, A arguments) {
 
 Value as_list(V value, A arguments) {
   arguments.check(0, {});
-  return make_sequence(iterate(value));
+  return make_sequence(iterate(value, arguments.budget()));
 }
 
 Value first(V value, A arguments) {
   arguments.check(0, {});
   if (auto* sequence = value.sequence(); sequence && !sequence->has_length()) {
+    arguments.budget().take(value.breadth());
     if (sequence->values.empty()) return Undefined{"the first item of nothing"};
     const Value front = sequence->values.front();
     sequence->values.erase(sequence->values.begin());
     return front;
   }
-  const Values items = iterate(value);
+  const Values items = iterate(value, arguments.budget());
   return items.empty() ? Value(Undefined{"the first item of nothing"}) : items.front();
 }
 
@@ -160,13 +180,13 @@ Value last(V value, A arguments) {
   arguments.check(0, {});
   if (value.sequence() && !value.sequence()->has_length())
     throw Fault{"a generator cannot be gone through from its end; '|list' makes a list of it"};
-  const Values items = iterate(value);
+  const Values items = iterate(value, arguments.budget());
   return items.empty() ? Value(Undefined{"the last item of nothing"}) : items.back();
 }
 
 Value reverse(V value, A arguments) {
   arguments.check(0, {});
-  Values items = iterate(value);
+  Values items = iterate(value, arguments.budget());
   std::reverse(items.begin(), items.end());
   if (value.text()) {
     std::string text;
@@ -217,9 +237,9 @@ Value absolute(V value, A arguments) {
 Value replace(V value, A arguments) {
   arguments.check(3, {"old", "new", "count"});
   const Value count = arguments.get(2, "count", {});
-  return replace_text(to_text(value), to_text(arguments.get(0, "old")),
-                      to_text(arguments.get(1, "new")),
-                      count.is_none() ? -1 : count.whole("count"));
+  return replace_within(arguments.budget(), to_text(value), to_text(arguments.get(0, "old")),
+                        to_text(arguments.get(1, "new")),
+                        count.is_none() ? -1 : count.whole("count"));
 }
 
 Value items(V value, A arguments) {
@@ -239,9 +259,13 @@ Value sort_key(V value, bool case_sensitive) {
 }
 
 /// Stable; where it goes down, equals keep their order, as with Python.
-void sort_by(Values& values, const std::function<Value(V)>& key, bool down) {
+void sort_by(Values& values, const std::function<Value(V)>& key, bool down, A arguments) {
   std::vector<std::pair<Value, Value>> keyed;
-  for (const Value& value : values) keyed.emplace_back(key(value), value);
+  for (const Value& value : values) {
+    keyed.emplace_back(key(value), value);
+    // Each is compared about as often as halves lie one inside the other.
+    arguments.budget().take(2 * std::bit_width(values.size()), keyed.back().first.weight());
+  }
   std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& a, const auto& b) {
     return down ? less(b.first, a.first) : less(a.first, b.first);
   });
@@ -261,7 +285,7 @@ Value dictsort(V value, A arguments) {
   const size_t part = by == "key" ? 0 : 1;
   sort_by(
       pairs, [&](V pair) { return sort_key(pair.sequence()->values[part], cases); },
-      arguments.get(2, "reverse", false).truth());
+      arguments.get(2, "reverse", false).truth(), arguments);
   return make_sequence(std::move(pairs));
 }
 
@@ -271,14 +295,15 @@ Value sort(V value, A arguments) {
   const Value path = arguments.get(2, "attribute", {});
   if (path.text() && path.text()->find(',') != std::string::npos)
     throw Fault{"sort by several attributes is not supported"};
-  Values all = iterate(value);
+  Values all = iterate(value, arguments.budget());
   // In lists, which have an order also where their equal items have none.
   sort_by(
       all,
       [&](V one) {
-        return make_sequence({sort_key(path.is_none() ? one : attribute_path(one, path), cases)});
+        return make_sequence(
+            {sort_key(path.is_none() ? one : member_of(one, path, arguments), cases)});
       },
-      arguments.get(0, "reverse", false).truth());
+      arguments.get(0, "reverse", false).truth(), arguments);
   return make_sequence(std::move(all));
 }
 
@@ -288,8 +313,9 @@ Value unique(V value, A arguments) {
   const Value path = arguments.get(1, "attribute", {});
   Dict seen;
   Values kept;
-  for (const Value& one : iterate(value)) {
-    const Value key = sort_key(path.is_none() ? one : attribute_path(one, path), cases);
+  for (const Value& one : iterate(value, arguments.budget())) {
+    const Value key = sort_key(path.is_none() ? one : member_of(one, path, arguments), cases);
+    arguments.budget().take(1 + std::ssize(seen.entries), key.weight());
     if (seen.find(key)) continue;
     seen.set(key, true);
     kept.push_back(one);
@@ -308,7 +334,9 @@ Value indent(V value, A arguments) {
                 static_cast<size_t>(std::clamp<std::int64_t>(width.whole("width"), 0, 1000)), ' ');
   const bool blank = arguments.get(2, "blank", false).truth();
   std::string out;
+  arguments.budget().take(std::ssize(*value.text()));
   const auto lines = split_lines(*value.text() + "\n");
+  arguments.budget().take(std::ssize(lines), text_steps(margin.size()));
   for (size_t i = 0; i < lines.size(); ++i) {
     if (i > 0) out += "\n" + (blank || !lines[i].empty() ? margin : "");
     out += lines[i];
@@ -323,10 +351,11 @@ Value misplaced_safe(V, A) {
 struct FilterEntry {
   std::string_view name;
   Value (*apply)(V, A);
+  bool writes = false;  ///< makes a text of all that the value holds
 };
 constexpr std::array kFilters{
     FilterEntry{"abs", absolute},
-    FilterEntry{"capitalize", capitalize},
+    FilterEntry{"capitalize", capitalize, true},
     FilterEntry{"count", length_of},
     FilterEntry{"d", or_default},
     FilterEntry{"default", or_default},
@@ -340,22 +369,22 @@ constexpr std::array kFilters{
     FilterEntry{"last", last},
     FilterEntry{"length", length_of},
     FilterEntry{"list", as_list},
-    FilterEntry{"lower", lower},
+    FilterEntry{"lower", lower, true},
     FilterEntry{"map", map_items},
     FilterEntry{"reject", reject},
     FilterEntry{"rejectattr", rejectattr},
-    FilterEntry{"replace", replace},
+    FilterEntry{"replace", replace, true},
     FilterEntry{"reverse", reverse},
     FilterEntry{"safe", misplaced_safe},
     FilterEntry{"select", select},
     FilterEntry{"selectattr", selectattr},
     FilterEntry{"sort", sort},
-    FilterEntry{"string", as_text},
-    FilterEntry{"title", title},
+    FilterEntry{"string", as_text, true},
+    FilterEntry{"title", title, true},
     FilterEntry{"tojson", tojson},
-    FilterEntry{"trim", trim},
+    FilterEntry{"trim", trim, true},
     FilterEntry{"unique", unique},
-    FilterEntry{"upper", upper},
+    FilterEntry{"upper", upper, true},
 };
 
 }  // namespace
@@ -372,8 +401,16 @@ std::vector<std::string> filter_names() {
 }
 
 Value apply_filter(const std::string& name, const Value& value, const Arguments& arguments) {
-  for (const FilterEntry& entry : kFilters)
-    if (entry.name == name) return entry.apply(value, arguments);
+  for (const FilterEntry& entry : kFilters) {
+    if (entry.name != name) continue;
+    Budget& budget = arguments.budget();
+    if (entry.writes) budget.take(value.weight());
+    for (const Value& argument : arguments.positional()) budget.take(argument.breadth());
+    for (const auto& [key, argument] : arguments.named()) budget.take(argument.breadth());
+    Value made = entry.apply(value, arguments);
+    budget.take(made.breadth());
+    return made;
+  }
   throw Fault{str("filter '", name, "' is not supported", known_names(name, filter_names()))};
 }
 

@@ -48,18 +48,24 @@ Value starts_or_ends(const std::string& text, const Arguments& arguments, bool s
 
 Value strip_method(const std::string& text, const Arguments& arguments, bool left, bool right) {
   arguments.check(1, {});
-  return strip_text(text, left, right, optional_text(arguments, 0, "chars"));
+  const auto characters = optional_text(arguments, 0, "chars");
+  arguments.budget().take(text_steps(text.size()), text_steps(characters.value_or("").size()));
+  return strip_text(text, left, right, characters);
 }
 
 Value split_method(const std::string& text, const Arguments& arguments, bool from_right) {
   arguments.check(2, {"sep", "maxsplit"});
-  return texts(split_text(text, optional_text(arguments, 0, "sep"),
-                          arguments.get(1, "maxsplit", -1).whole("maxsplit"), from_right));
+  const auto separator = optional_text(arguments, 0, "sep");
+  // Each byte could be a part.
+  arguments.budget().take(std::ssize(text) + search_steps(text, separator.value_or("")));
+  return texts(split_text(text, separator, arguments.get(1, "maxsplit", -1).whole("maxsplit"),
+                          from_right));
 }
 
 Value find_method(const std::string& text, const Arguments& arguments, bool last) {
   arguments.check(1, {});
   const std::string part = text_argument(arguments, 0, "sub");
+  arguments.budget().take(search_steps(text, part));
   const size_t at = last ? text.rfind(part) : text.find(part);
   return at == std::string::npos ? Value(-1) : Value(length(Value(text.substr(0, at))));
 }
@@ -67,7 +73,11 @@ Value find_method(const std::string& text, const Arguments& arguments, bool last
 Value join_method(const std::string& text, const Arguments& arguments) {
   arguments.check(1, {});
   std::vector<std::string> parts;
-  for (const Value& part : iterate(arguments.get(0, "iterable"))) {
+  const Value over = arguments.get(0, "iterable");
+  arguments.budget().take(over.weight());
+  const Values items = iterate(over, arguments.budget());
+  arguments.budget().take(std::ssize(items), text_steps(text.size()));
+  for (const Value& part : items) {
     if (!part.text()) throw Fault{str("join: an item is of type ", part.type(), ", expected str")};
     parts.push_back(*part.text());
   }
@@ -77,6 +87,7 @@ Value join_method(const std::string& text, const Arguments& arguments) {
 Value count_method(const std::string& text, const Arguments& arguments) {
   arguments.check(1, {});
   const std::string part = text_argument(arguments, 0, "sub");
+  arguments.budget().take(search_steps(text, part));
   if (part.empty()) return length(Value(text)) + 1;
   std::int64_t count = 0;
   for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size()))
@@ -108,13 +119,15 @@ constexpr std::array kTextMethods{
     TextMethod{"splitlines",
                [](T t, A a) {
                  a.check(0, {});
+                 a.budget().take(std::ssize(t));
                  return texts(split_lines(t));
                }},
     TextMethod{"replace",
                [](T t, A a) -> Value {
                  a.check(3, {});
-                 return replace_text(t, text_argument(a, 0, "old"), text_argument(a, 1, "new"),
-                                     a.get(2, "count", -1).whole("count"));
+                 return replace_within(a.budget(), t, text_argument(a, 0, "old"),
+                                       text_argument(a, 1, "new"),
+                                       a.get(2, "count", -1).whole("count"));
                }},
     TextMethod{"upper",
                [](T t, A a) -> Value {
@@ -178,6 +191,7 @@ std::optional<Value> dict_method(const Value& self, const std::string& name) {
   const auto view = [&](Sequence::Kind kind) {
     return make_callable(name, [self, kind](const Arguments& arguments) {
       arguments.check(0, {});
+      arguments.budget().take(self.breadth());
       return dict_view(*self.dict(), kind);
     });
   };
@@ -187,6 +201,7 @@ std::optional<Value> dict_method(const Value& self, const std::string& name) {
   if (name == "get")
     return make_callable(name, [self](const Arguments& arguments) {
       arguments.check(2, {});
+      arguments.budget().take(self.breadth(), arguments.get(0, "key").weight());
       const Value* found = self.dict()->find(arguments.get(0, "key"));
       return found ? *found : arguments.get(1, "default", {});
     });
@@ -221,6 +236,7 @@ std::optional<Value> loop_member(const Value& self, const std::string& name) {
   if (name == "changed")
     return make_callable("loop.changed", [&loop](const Arguments& arguments) {
       const Value now = make_sequence(arguments.positional());
+      arguments.budget().take(now.weight());
       const bool changed = !loop.changed_before || !equal(make_sequence(loop.last_changed), now);
       loop.changed_before = true;
       loop.last_changed = arguments.positional();
@@ -241,8 +257,9 @@ std::optional<Value> member(const Value& value, const std::string& name) {
   if (value.text()) {
     for (const TextMethod& method : kTextMethods)
       if (method.name == name)
-        return make_callable(name, [self = *value.text(), call = method.call](A arguments) {
-          return call(self, arguments);
+        return make_callable(name, [self = value, call = method.call](A arguments) {
+          arguments.budget().take(self.breadth());
+          return call(*self.text(), arguments);
         });
     if (contains(kOtherMembers, name)) no_member(value, name);
   }
@@ -261,11 +278,12 @@ std::optional<Value> subscript(const Value& value, const Value& key) {
   }
   if (!key.integer() && !key.boolean()) return std::nullopt;
   if (!value.text() && !(value.sequence() && value.sequence()->has_index())) return std::nullopt;
-  const Values values = value.text() ? iterate(value) : value.sequence()->values;
-  const std::int64_t given = key.whole("an index");
-  const std::int64_t at = given < 0 ? given + std::ssize(values) : given;
-  if (at < 0 || at >= std::ssize(values)) return std::nullopt;
-  return values[static_cast<size_t>(at)];
+  const std::int64_t given = key.whole("an index"), size = length(value);
+  const std::int64_t at = given < 0 ? given + size : given;
+  if (at < 0 || at >= size) return std::nullopt;
+  const auto index = static_cast<size_t>(at);
+  if (value.text()) return from_code_points(code_points(*value.text()).substr(index, 1));
+  return value.sequence()->values[index];
 }
 
 void refuse_undefined(const Value& value, std::string_view what) {
@@ -296,8 +314,7 @@ Value slice(const Value& value, const Value& begin, const Value& end, const Valu
   refuse_undefined(value, "items");
   if (!value.text() && !(value.sequence() && value.sequence()->has_index()))
     throw Fault{str("a slice of a value of type ", value.type(), " is not supported")};
-  const Values values = value.text() ? iterate(value) : value.sequence()->values;
-  const std::int64_t size = std::ssize(values);
+  const std::int64_t size = length(value);
   const std::int64_t stride = step.is_none() ? 1 : step.whole("a slice's step");
   if (stride == 0) throw Fault{"a slice's step is 0"};
   const auto bound = [&](const Value& given, std::int64_t fallback) {
@@ -308,15 +325,28 @@ Value slice(const Value& value, const Value& begin, const Value& end, const Valu
   };
   const std::int64_t first = bound(begin, stride > 0 ? 0 : size - 1);
   const std::int64_t last = bound(end, stride > 0 ? size : -1);
-  Values chosen;
-  for (std::int64_t at = first; stride > 0 ? at < last : at > last;) {
-    chosen.push_back(values[static_cast<size_t>(at)]);
-    if (__builtin_add_overflow(at, stride, &at)) break;
+  const auto choose = [&](const auto& all, auto& chosen) {
+    for (std::int64_t at = first; stride > 0 ? at < last : at > last;) {
+      chosen.push_back(all[static_cast<size_t>(at)]);
+      if (__builtin_add_overflow(at, stride, &at)) break;
+    }
+  };
+  if (value.text()) {
+    std::u32string chosen;
+    choose(code_points(*value.text()), chosen);
+    return from_code_points(chosen);
   }
-  if (value.sequence()) return make_sequence(std::move(chosen), value.sequence()->kind);
-  std::string text;
-  for (const Value& character : chosen) text += *character.text();
-  return text;
+  Values chosen;
+  choose(value.sequence()->values, chosen);
+  return make_sequence(std::move(chosen), value.sequence()->kind);
+}
+
+std::string replace_within(Budget& budget, const std::string& text, const std::string& from,
+                           const std::string& to, std::int64_t most) {
+  const std::int64_t room = 1 + std::ssize(text) / std::max<std::int64_t>(std::ssize(from), 1);
+  budget.take(search_steps(text, from));
+  budget.take(most < 0 ? room : std::min(room, most), text_steps(to.size()));
+  return replace_text(text, from, to, most);
 }
 
 Value attribute_path(const Value& value, const Value& path, const Value& fallback) {

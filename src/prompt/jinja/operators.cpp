@@ -40,9 +40,6 @@ int order(const Value& a, const Value& b) {
 
 Value repeated(const Value& value, std::int64_t times) {
   if (length(value) == 0) return value;
-  constexpr std::int64_t kLargest = 1 << 24;
-  if (times > 0 && length(value) > kLargest / times)
-    throw Fault{str("a value repeated ", times, " times is larger than supported")};
   if (const auto* text = value.text()) {
     std::string all;
     for (std::int64_t i = 0; i < times; ++i) all += *text;
@@ -179,6 +176,20 @@ bool holds(const Value& holder, const Value& item) {
                      [&](const Value& own) { return equal(own, item); });
 }
 
+std::int64_t comparison_steps(const Value& a, const Value& b) {
+  if (a.text() && b.text())
+    return search_steps(*a.text(), *b.text()) + search_steps(*b.text(), *a.text());
+  // Views and lists are gone through again for each item of the other.
+  std::int64_t steps = 0;
+  const auto both = [&](const Value& one, const Value& other) {
+    std::int64_t product = 0;
+    return __builtin_mul_overflow(one.breadth(), other.weight(), &product) ? INT64_MAX / 4
+                                                                           : product;
+  };
+  if (__builtin_add_overflow(both(a, b), both(b, a), &steps)) return INT64_MAX / 2;
+  return steps;
+}
+
 bool compare(std::string_view op, const Value& a, const Value& b) {
   if (op == "==") return equal(a, b);
   if (op == "!=") return !equal(a, b);
@@ -194,6 +205,18 @@ bool compare(std::string_view op, const Value& a, const Value& b) {
   if (op == "<") return less(a, b);
   if (op == ">") return less(b, a);
   return op == "<=" ? !less(b, a) : !less(a, b);
+}
+
+std::int64_t arithmetic_steps(std::string_view op, const Value& a, const Value& b) {
+  if (both_numbers(a, b)) return 1;
+  const Value *of = &a, *by = &b;
+  if (a.is_number()) std::swap(of, by);
+  const bool repeats = op == "*" && by->is_number() && !by->real();
+  const std::int64_t times = repeats ? std::max<std::int64_t>(by->whole("a count"), 1) : 1;
+  std::int64_t size = 0;  // of what comes of it, in bytes or items
+  const std::int64_t each = of->text() ? std::ssize(*of->text()) : of->breadth();
+  if (__builtin_mul_overflow(each + 2, times, &size)) return INT64_MAX;
+  return of->text() ? text_steps(static_cast<std::size_t>(size)) + b.breadth() : size + b.breadth();
 }
 
 Value arithmetic(std::string_view op, const Value& a, const Value& b) {

@@ -1,6 +1,6 @@
 #include "src/prompt/jinja/template.hpp"
 
-#include <array>
+#include <algorithm>
 #include <deque>
 #include <map>
 
@@ -32,10 +32,14 @@ struct Scope {
 /// One rendering. Scopes and namespaces live until its end, as macros refer to them.
 class Renderer {
  public:
-  Renderer(const OrderedJson& variables, const std::tm& now) : now_(now) {
+  Renderer(const OrderedJson& variables, const std::tm& now, std::int64_t steps)
+      : now_(now), budget_(steps) {
     Scope& given = scopes_.emplace_back();
     add_functions(given);
-    for (const auto& [name, value] : variables.items()) given.names[name] = from_json(value);
+    std::int64_t weight = 0;
+    for (const auto& [name, value] : variables.items())
+      weight += (given.names[name] = from_json(value)).weight();
+    budget_ = Budget(steps + 1000 * std::min(weight, std::int64_t{1} << 40));
   }
 
   std::string render(const Body& body) {
@@ -51,7 +55,10 @@ class Renderer {
  private:
   enum class Flow { on, leave, next };
 
-  Scope& child(Scope& of) { return scopes_.emplace_back(Scope{&of, {}}); }
+  Scope& child(Scope& of) {
+    budget_.take(8);  // it stays until the end
+    return scopes_.emplace_back(Scope{&of, {}});
+  }
 
   void add_functions(Scope& scope);
   Value strftime_now(const Arguments& arguments) const;
@@ -81,7 +88,22 @@ class Renderer {
   const std::tm now_;
   std::string out_;
   const std::string* captured_ = nullptr;  ///< the body of a set block, for its filters
-  int line_ = 0, calls_ = 0;
+  int line_ = 0, calls_ = 0, depth_ = 0;
+  Budget budget_;
+};
+
+/// Counts statements and expressions in one another, macros' too, so that none overruns the stack.
+class Level {
+ public:
+  explicit Level(int& depth) : depth_(depth) {
+    if (depth_ >= 800) throw Fault{"this is nested deeper than supported"};
+    ++depth_;
+  }
+  ~Level() { --depth_; }
+  Level(const Level&) = delete;
+
+ private:
+  int& depth_;
 };
 
 // Functions
@@ -92,11 +114,12 @@ Dict dict_of(const Arguments& arguments) {
   Dict dict;
   if (!arguments.positional().empty()) {
     const Value& given = arguments.positional().front();
+    arguments.budget().take(given.breadth(), given.weight());
     if (given.dict()) {
       dict = *given.dict();
     } else {
-      for (const Value& pair : iterate(given)) {
-        const Values parts = iterate(pair);
+      for (const Value& pair : iterate(given, arguments.budget())) {
+        const Values parts = iterate(pair, arguments.budget());
         if (parts.size() != 2) throw Fault{str(arguments.callee(), ": an item is no pair")};
         dict.set(parts[0], parts[1]);
       }
@@ -115,6 +138,7 @@ Value range(const Arguments& arguments) {
   if (step == 0) throw Fault{"a range's step is 0"};
   Values values;
   for (std::int64_t at = begin; step > 0 ? at < end : at > end;) {
+    arguments.budget().take(1);
     values.emplace_back(at);
     if (values.size() > 100000) throw Fault{"a range has more than 100000 items"};  // as jinja2
     if (__builtin_add_overflow(at, step, &at)) break;
@@ -123,12 +147,16 @@ Value range(const Arguments& arguments) {
 }
 
 Value raise_exception(const Arguments& arguments) {
-  throw Fault{str("the template refuses this: ", to_text(arguments.get(0, "message")))};
+  const Value message = arguments.get(0, "message");
+  arguments.budget().take(message.weight());
+  throw Fault{str("the template refuses this: ", to_text(message))};
 }
 
 Value Renderer::strftime_now(const Arguments& arguments) const {
   arguments.check(1, {"format"});
-  const std::string format = to_text(arguments.get(0, "format"));
+  const Value given = arguments.get(0, "format");
+  arguments.budget().take(20, given.weight());
+  const std::string format = to_text(given);
   if (format.empty()) return "";
   std::string text(format.size() * 20 + 100, '\0');
   text.resize(std::strftime(text.data(), text.size(), format.c_str(), &now_));
@@ -167,14 +195,18 @@ Renderer::Flow Renderer::run(const Body& body, Scope& scope) {
 }
 
 Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
+  const Level level(depth_);
   line_ = statement.line;
+  budget_.take(1);
   switch (statement.kind) {
     case Statement::Kind::data:
+      budget_.take(text_steps(statement.text.size()));
       out_ += statement.text;
       break;
     case Statement::Kind::output: {
       const Value value = evaluate(unmarked(*statement.expression), scope);
       line_ = statement.line;
+      budget_.take(value.weight());
       out_ += to_text(value);
       break;
     }
@@ -215,7 +247,7 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
 Renderer::Flow Renderer::loop(const Statement& statement, Scope& scope) {
   const Value over = evaluate(*statement.expression, scope);
   line_ = statement.line;
-  Values items = iterate(over);
+  Values items = iterate(over, budget_);
   if (statement.filter) {
     Values kept;
     for (const Value& one : items) {
@@ -273,12 +305,13 @@ Value Renderer::macro(const Statement& statement, Scope& scope) {
 std::string Renderer::captured(const Body& body, Scope& scope) {
   std::string outer = std::exchange(out_, {});
   run(body, scope);
+  budget_.take(text_steps(out_.size()));
   return std::exchange(out_, std::move(outer));
 }
 
 void Renderer::assign(const Target& target, const Value& value, Scope& scope) {
   if (target.name.empty()) {
-    const Values parts = iterate(value);
+    const Values parts = iterate(value, budget_);
     if (parts.size() != target.several.size())
       throw Fault{str("a value of ", parts.size(), " items is assigned to ", target.several.size(),
                       " names")};
@@ -292,6 +325,7 @@ void Renderer::assign(const Target& target, const Value& value, Scope& scope) {
   for (Scope* at = &scope; at; at = at->parent)
     if (const auto found = at->names.find(target.name); found != at->names.end()) {
       if (!found->second.name_space()) break;
+      budget_.take(std::ssize(found->second.name_space()->members.entries));
       found->second.name_space()->members.set(target.member, value);
       return;
     }
@@ -311,7 +345,7 @@ Arguments Renderer::arguments(const Expression& of, std::string callee, Scope& s
   std::vector<std::pair<std::string, Value>> named;
   for (const auto& [name, value] : of.named) named.emplace_back(name, evaluate(*value, scope));
   line_ = of.line;
-  return Arguments(std::move(callee), std::move(positional), std::move(named));
+  return Arguments(budget_, std::move(callee), std::move(positional), std::move(named));
 }
 
 Value Renderer::name(const Expression& expression, Scope& scope) {
@@ -328,6 +362,7 @@ Value Renderer::comparison(const Expression& expression, Scope& scope) {
   for (size_t i = 0; i < expression.operators.size(); ++i) {
     Value right = evaluate(*expression.parts[i + 1], scope);
     line_ = expression.line;
+    budget_.take(comparison_steps(left, right));
     if (!compare(expression.operators[i], left, right)) return false;
     left = std::move(right);
   }
@@ -338,7 +373,11 @@ Value Renderer::call(const Expression& expression, Scope& scope) {
   const Value callee = evaluate(*expression.parts[0], scope);
   const Arguments given =
       arguments(expression, callee.callable() ? callee.callable()->name : "", scope);
-  if (callee.callable()) return callee.callable()->call(given);
+  if (callee.callable()) {
+    Value made = callee.callable()->call(given);
+    budget_.take(made.breadth());
+    return made;
+  }
   if (callee.undefined())
     throw Fault{str("'", callee.undefined()->name, "' is undefined, so it cannot be called")};
   throw Fault{str("a value of type ", callee.type(), " cannot be called")};
@@ -346,7 +385,9 @@ Value Renderer::call(const Expression& expression, Scope& scope) {
 
 Value Renderer::evaluate(const Expression& expression, Scope& scope) {
   using Kind = Expression::Kind;
+  const Level level(depth_);
   line_ = expression.line;
+  budget_.take(1);
   const auto part = [&](size_t i) { return evaluate(*expression.parts[i], scope); };
   const auto back = [&](Value value) {  // errors from here on stand at this node's line
     line_ = expression.line;
@@ -365,20 +406,26 @@ Value Renderer::evaluate(const Expression& expression, Scope& scope) {
       Dict dict;
       for (size_t i = 0; i < expression.parts.size(); i += 2) {
         Value key = part(i);
+        budget_.take(1 + std::ssize(dict.entries), key.weight());
         dict.set(std::move(key), back(part(i + 1)));
       }
       return make_dict(std::move(dict));
     }
-    case Kind::attribute:
-      return attribute(back(part(0)), expression.text);
+    case Kind::attribute: {
+      const Value of = back(part(0));
+      if (!of.sequence()) budget_.take(of.breadth());
+      return attribute(of, expression.text);
+    }
     case Kind::item: {
       const Value of = part(0), key = back(part(1));
+      if (!of.sequence()) budget_.take(of.breadth(), key.weight());
       return item(of, key);
     }
     case Kind::slice: {
       const Value of = part(0), begin = evaluate_or_none(expression.parts[1], scope),
                   end = evaluate_or_none(expression.parts[2], scope),
                   step = evaluate_or_none(expression.parts[3], scope);
+      budget_.take(of.breadth());
       return slice(back(of), begin, end, step);
     }
     case Kind::call:
@@ -407,11 +454,16 @@ Value Renderer::evaluate(const Expression& expression, Scope& scope) {
       return positive(back(part(0)));
     case Kind::concatenation: {
       std::string text;
-      for (size_t i = 0; i < expression.parts.size(); ++i) text += to_text(back(part(i)));
+      for (size_t i = 0; i < expression.parts.size(); ++i) {
+        const Value one = back(part(i));
+        budget_.take(one.weight());
+        text += to_text(one);
+      }
       return text;
     }
     case Kind::arithmetic: {
       const Value left = part(0), right = back(part(1));
+      budget_.take(arithmetic_steps(expression.text, left, right));
       return arithmetic(expression.text, left, right);
     }
     case Kind::comparison:
@@ -437,9 +489,10 @@ Template Template::parse(std::string_view source, std::string where) {
   return made;
 }
 
-std::string Template::render(const OrderedJson& variables, const std::tm& now) const {
+std::string Template::render(const OrderedJson& variables, const std::tm& now,
+                             std::int64_t steps) const {
   try {
-    return Renderer(variables, now).render(program_->body);
+    return Renderer(variables, now, steps).render(program_->body);
   } catch (const Fault& fault) {
     fail(program_->where, fault);
   }

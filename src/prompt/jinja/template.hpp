@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <ctime>
 #include <memory>
 #include <string>
@@ -21,9 +22,14 @@ class Template {
   /// `where` names the template in errors. ConfigError: `WHERE, line N: what`.
   static Template parse(std::string_view source, std::string where);
 
+  /// Far beyond what a chat template takes: evaluations, and items and bytes gone over.
+  static constexpr std::int64_t kSteps = 10'000'000;
+
   /// `variables` is an object. `now` is what strftime_now writes. ConfigError as above: what the
-  /// template raises itself, or what its values do not allow.
-  std::string render(const OrderedJson& variables, const std::tm& now) const;
+  /// template raises itself, what its values do not allow, or that it takes more than `steps`, and
+  /// a thousand for each step through the variables.
+  std::string render(const OrderedJson& variables, const std::tm& now,
+                     std::int64_t steps = kSteps) const;
 
  private:
   std::shared_ptr<const Program> program_;

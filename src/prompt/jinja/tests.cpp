@@ -78,6 +78,8 @@ bool apply_test(const std::string& name, const Value& value, const Arguments& ar
   for (const TestEntry& entry : kTests) {
     if (entry.name != name) continue;
     arguments.check(entry.takes_argument ? 1 : 0, {});
+    if (entry.takes_argument)
+      arguments.budget().take(comparison_steps(value, arguments.get(0, "other")));
     return entry.passes(value, entry.takes_argument ? arguments.get(0, "other") : Value());
   }
   throw Fault{str("test '", name, "' is not supported", known_names(name, test_names()))};

@@ -67,7 +67,28 @@ int Value::depth() const {
   return 0;
 }
 
+std::int64_t Value::weight() const {
+  if (const auto* value = sequence()) return value->weight;
+  if (const auto* value = dict()) return value->weight;
+  return breadth();
+}
+
+std::int64_t Value::breadth() const {
+  if (const auto* value = text()) return text_steps(value->size());
+  if (const auto* value = sequence()) return 1 + std::ssize(value->values);
+  if (const auto* value = dict()) return 1 + std::ssize(value->entries);
+  return 1;
+}
+
+void Budget::used_up() const {
+  throw Fault{str("the template takes more than ", most_,
+                  " steps, which are items and bytes gone over; no conversation needs so many")};
+}
+
 namespace {
+
+/// So that sums of such stay numbers.
+constexpr std::int64_t kHeaviest = std::int64_t{1} << 56;
 
 /// One more than `inner`. Fault where that is too deep.
 int depth_over(int inner) {
@@ -79,14 +100,26 @@ int depth_over(int inner) {
 
 Value make_sequence(Values values, Sequence::Kind kind) {
   int inner = 0;
-  for (const Value& value : values) inner = std::max(inner, value.depth());
-  return std::make_shared<Sequence>(Sequence{kind, std::move(values), depth_over(inner)});
+  std::int64_t weight = 1;
+  for (const Value& value : values) {
+    inner = std::max(inner, value.depth());
+    weight = std::min(weight + value.weight(), kHeaviest);
+  }
+  return std::make_shared<Sequence>(Sequence{kind, std::move(values), depth_over(inner), weight});
 }
 Value make_dict(Dict dict) {
   int inner = 0;
-  for (const auto& [key, value] : dict.entries)
+  std::int64_t weight = 1;
+  for (const auto& [key, value] : dict.entries) {
     inner = std::max({inner, key.depth(), value.depth()});
+    weight = std::min(weight + key.weight() + value.weight(), kHeaviest);
+  }
   dict.depth = depth_over(inner);
+  // An entry of another dict is looked for among all of these.
+  const auto entries = static_cast<std::int64_t>(dict.entries.size());
+  if (__builtin_mul_overflow(weight, std::max<std::int64_t>(entries, 1), &dict.weight))
+    dict.weight = kHeaviest;
+  dict.weight = std::min(dict.weight, kHeaviest);
   return std::shared_ptr<const Dict>(std::make_shared<Dict>(std::move(dict)));
 }
 Value make_callable(std::string name, std::function<Value(const Arguments&)> call) {
@@ -208,11 +241,17 @@ Values iterate(const Value& value) {
   throw Fault{str("a value of type ", value.type(), " cannot be iterated over")};
 }
 
+Values iterate(const Value& value, Budget& budget) {
+  budget.take(value.text() ? std::ssize(*value.text()) : value.breadth());
+  return iterate(value);
+}
+
 std::int64_t length(const Value& value) {
   if (value.undefined()) return 0;
   if (const auto* sequence = value.sequence(); sequence && sequence->has_length())
     return std::ssize(sequence->values);
-  if (value.text()) return std::ssize(iterate(value));
+  if (const auto* text = value.text())
+    return std::count_if(text->begin(), text->end(), [](char c) { return (c & 0xC0) != 0x80; });
   if (const auto* dict = value.dict()) return std::ssize(dict->entries);
   if (const auto* loop = value.loop()) return std::ssize(loop->items);
   throw Fault{str("a value of type ", value.type(), " has no length")};

@@ -18,6 +18,37 @@ struct Fault {
   int line = 0;
 };
 
+/// What is left of the steps that a rendering may take: a node of the template that is evaluated,
+/// an item or some bytes of a text that are gone over or made. Counted, not timed: the same
+/// template and values always end alike.
+class Budget {
+ public:
+  explicit Budget(std::int64_t steps) : most_(steps), left_(steps) {}
+  /// Fault where there are no more.
+  void take(std::int64_t steps) {
+    if (steps > left_) used_up();
+    left_ -= steps;
+  }
+  /// `each` steps for each of `count`.
+  void take(std::int64_t count, std::int64_t each) {
+    std::int64_t steps = 0;
+    take(__builtin_mul_overflow(count, each, &steps) ? INT64_MAX : steps);
+  }
+
+ private:
+  [[noreturn]] void used_up() const;
+  std::int64_t most_, left_;
+};
+
+/// Steps of going over so many bytes of text.
+inline std::int64_t text_steps(std::size_t bytes) {
+  return 1 + static_cast<std::int64_t>(bytes / 16);
+}
+/// Steps of looking for `part` in `text`, where all of it is nearly found again and again.
+inline std::int64_t search_steps(std::string_view text, std::string_view part) {
+  return text_steps(text.size()) * text_steps(part.size() / 16);
+}
+
 struct Sequence;
 struct Dict;
 struct Namespace;
@@ -39,9 +70,9 @@ class Value {
   Value(int value) : held_(std::int64_t{value}) {}
   Value(std::int64_t value) : held_(value) {}
   Value(double value) : held_(value) {}
-  Value(std::string value) : held_(std::move(value)) {}
-  Value(std::string_view value) : held_(std::string(value)) {}
-  Value(const char* value) : held_(std::string(value)) {}
+  Value(std::string value) : held_(std::make_shared<const std::string>(std::move(value))) {}
+  Value(std::string_view value) : Value(std::string(value)) {}
+  Value(const char* value) : Value(std::string(value)) {}
   Value(Undefined value) : held_(std::move(value)) {}
   Value(std::shared_ptr<Sequence> value) : held_(std::move(value)) {}
   Value(std::shared_ptr<const Dict> value) : held_(std::move(value)) {}
@@ -54,7 +85,7 @@ class Value {
   const bool* boolean() const { return std::get_if<bool>(&held_); }
   const std::int64_t* integer() const { return std::get_if<std::int64_t>(&held_); }
   const double* real() const { return std::get_if<double>(&held_); }
-  const std::string* text() const { return std::get_if<std::string>(&held_); }
+  const std::string* text() const { return pointer<std::shared_ptr<const std::string>>(); }
   Sequence* sequence() const { return pointer<std::shared_ptr<Sequence>>(); }
   const Dict* dict() const { return pointer<std::shared_ptr<const Dict>>(); }
   const Callable* callable() const { return pointer<std::shared_ptr<const Callable>>(); }
@@ -70,6 +101,11 @@ class Value {
   bool truth() const;
   /// How many lists and dicts stand one inside the other here.
   int depth() const;
+  /// Steps of going through all that it holds, as often as it is held: at most what it takes to
+  /// write it, or to compare it.
+  std::int64_t weight() const;
+  /// Steps of going through its own items, or its text.
+  std::int64_t breadth() const;
   /// Python's name of the type: "str", "dict".
   std::string_view type() const;
 
@@ -79,8 +115,9 @@ class Value {
     const auto* held = std::get_if<Pointer>(&held_);
     return held ? &**held : nullptr;
   }
-  std::variant<None, Undefined, bool, std::int64_t, double, std::string, std::shared_ptr<Sequence>,
-               std::shared_ptr<const Dict>, std::shared_ptr<const Callable>, Namespace*, Loop*>
+  std::variant<None, Undefined, bool, std::int64_t, double, std::shared_ptr<const std::string>,
+               std::shared_ptr<Sequence>, std::shared_ptr<const Dict>,
+               std::shared_ptr<const Callable>, Namespace*, Loop*>
       held_;
 };
 
@@ -92,6 +129,7 @@ struct Sequence {
   Kind kind = Kind::list;
   Values values;
   int depth = 1;
+  std::int64_t weight = 1;
   bool has_length() const { return kind != Kind::generator; }
   bool has_index() const {
     return kind == Kind::list || kind == Kind::tuple || kind == Kind::range;
@@ -103,7 +141,8 @@ Value make_sequence(Values values, Sequence::Kind kind = Sequence::Kind::list);
 
 struct Dict {
   std::vector<std::pair<Value, Value>> entries;  ///< in the order in which they came
-  int depth = 1;                                 ///< as make_dict finds it
+  int depth = 1;                                 ///< as make_dict finds it, and the next
+  std::int64_t weight = 1;
   const Value* find(const Value& key) const;
   void set(Value key, Value value);
 };
@@ -126,11 +165,16 @@ struct Loop {
 /// The arguments of a call, a filter or a test.
 class Arguments {
  public:
-  explicit Arguments(std::string callee, Values positional = {},
-                     std::vector<std::pair<std::string, Value>> named = {})
-      : callee_(std::move(callee)), positional_(std::move(positional)), named_(std::move(named)) {}
+  Arguments(Budget& budget, std::string callee, Values positional,
+            std::vector<std::pair<std::string, Value>> named)
+      : budget_(&budget),
+        callee_(std::move(callee)),
+        positional_(std::move(positional)),
+        named_(std::move(named)) {}
 
   const std::string& callee() const { return callee_; }
+  /// Of the rendering that calls.
+  Budget& budget() const { return *budget_; }
   const Values& positional() const { return positional_; }
   const std::vector<std::pair<std::string, Value>>& named() const { return named_; }
   bool has(size_t index, std::string_view name) const;
@@ -142,6 +186,7 @@ class Arguments {
   void check(size_t most, std::initializer_list<std::string_view> names) const;
 
  private:
+  Budget* budget_;
   std::string callee_;
   Values positional_;
   std::vector<std::pair<std::string, Value>> named_;
@@ -172,6 +217,7 @@ std::string to_json_text(const Value& value, const JsonStyle& style);
 
 /// The items that a `for` goes through; a generator is used up. Fault for what cannot be iterated.
 Values iterate(const Value& value);
+Values iterate(const Value& value, Budget& budget);  ///< takes a step for each before
 bool is_iterable(const Value& value);
 /// `len(value)`. Fault where it has none.
 std::int64_t length(const Value& value);
