@@ -32,11 +32,12 @@ std::string arm_of(const Trace& trace) { return trace.arm.empty() ? trace.decode
 
 /// What each pass of a trace does.
 std::vector<PassWork> passes_of(const Trace& trace) {
-  std::vector<PassWork> passes(trace.step.empty() ? 0 : static_cast<size_t>(trace.step.back()) + 1);
+  std::vector<PassWork> passes;  // a step that only waited, or was taken back, has no row and none
   std::vector<int> seen_in(trace.tokens.size(), -1);  // the last pass that a row was seen in
   for (size_t row = 0; row < trace.tokens.size(); ++row) {
     const int step = trace.step[row];
-    PassWork& pass = passes[static_cast<size_t>(step)];
+    if (row == 0 || step != trace.step[row - 1]) passes.emplace_back();
+    PassWork& pass = passes.back();
     ++pass.rows;
     pass.head_rows += trace.predicts[row].has_value();
     pass.pairs += std::ssize(trace.visible[row]);
@@ -47,8 +48,6 @@ std::vector<PassWork> passes_of(const Trace& trace) {
       ++pass.cached;
     }
   }
-  // A step that only waited, or was taken back, fed nothing.
-  std::erase_if(passes, [](const PassWork& pass) { return pass.rows == 0; });
   return passes;
 }
 
@@ -331,7 +330,7 @@ Verb roofline_verb() {
         app.add_option("--threads", flags->threads, "CPU threads for 'here'; 0: all cores")
             ->capture_default_str()
             ->type_name("N");
-        app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
             ->capture_default_str()
             ->type_name("FORMAT");
         return [flags] { return roofline(*flags); };

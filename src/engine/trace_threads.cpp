@@ -1,6 +1,8 @@
 #include "src/engine/trace_threads.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -18,32 +20,55 @@ const T& at(const std::vector<T>& values, int row) {
   return values[static_cast<size_t>(row)];
 }
 
-template <typename T>
-std::vector<std::optional<T>> nullable(const Json& values) {
-  std::vector<std::optional<T>> out;
-  for (const Json& value : values)
-    out.push_back(value.is_null() ? std::nullopt : std::optional(value.get<T>()));
+/// A gigabyte of them, which a trace of 23,000 tokens has.
+constexpr std::size_t kMostVisible = std::size_t{1} << 28;
+
+// What a column holds: whole numbers of 32 bits. Json::exception for anything else.
+
+int whole(const Json& value) {
+  const auto number = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max() ||
+      !value.is_number_integer())
+    throw Json::type_error::create(302, str(value.type_name(), " where a 32-bit integer stands"),
+                                   &value);
+  return static_cast<int>(number);
+}
+
+std::vector<int> wholes(const Json& values) {
+  std::vector<int> out;
+  for (const Json& value : values) out.push_back(whole(value));
   return out;
 }
 
-std::vector<int> unfold(const Json& items) {
+std::vector<std::optional<int>> nullable(const Json& values) {
+  std::vector<std::optional<int>> out;
+  for (const Json& value : values)
+    out.push_back(value.is_null() ? std::nullopt : std::optional(whole(value)));
+  return out;
+}
+
+/// Rows in ascending order, below `most`; none where they are not.
+std::optional<std::vector<int>> unfold(const Json& items, int most) {
   std::vector<int> rows;
   for (const Json& item : items) {
-    if (!item.is_array())
-      rows.push_back(item.get<int>());
-    else
-      for (int row = item.at(0).get<int>(); row < item.at(1).get<int>(); ++row) rows.push_back(row);
+    const int begin = whole(item.is_array() ? item.at(0) : item);
+    const int end = item.is_array() ? whole(item.at(1)) : begin < most ? begin + 1 : begin;
+    if (begin < (rows.empty() ? 0 : rows.back() + 1) || end <= begin || end > most)
+      return std::nullopt;
+    for (int row = begin; row < end; ++row) rows.push_back(row);
   }
   return rows;
+}
+
+[[noreturn]] void wrong(const std::string& where, const char* column, size_t tokens) {
+  throw ConfigError(str(where, ": '", column, "' does not fit its ", tokens,
+                        " tokens; expected a trace as generate --trace writes it"));
 }
 
 /// ConfigError where a column has another length, or a row is named that is not there.
 void check_rows(const Trace& t, const std::string& where) {
   const size_t n = t.tokens.size();
-  const auto wrong = [&](const char* column) {
-    throw ConfigError(str(where, ": '", column, "' does not fit its ", n,
-                          " tokens; expected a trace as generate --trace writes it"));
-  };
+  const auto wrong = [&](const char* column) { pardec::wrong(where, column, n); };
   const auto check = [&](const char* column, size_t size) {
     if (size != n) wrong(column);
   };
@@ -55,10 +80,15 @@ void check_rows(const Trace& t, const std::string& where) {
   check("from", t.from.size());
   check("banned", t.banned.size());
   check("dropped_at", t.dropped_at.size());
-  if (!std::is_sorted(t.step.begin(), t.step.end())) wrong("step");
+  const auto countable = [](int value) {
+    return value >= 0 && value < std::numeric_limits<int>::max();
+  };
+  if (!std::all_of(t.position.begin(), t.position.end(), countable)) wrong("position");
+  if (!std::is_sorted(t.step.begin(), t.step.end()) ||
+      !std::all_of(t.step.begin(), t.step.end(), countable))
+    wrong("step");
   if (!std::all_of(t.emitted.begin(), t.emitted.end(), is_row)) wrong("emitted");
   for (size_t i = 0; i < n; ++i) {
-    if (!std::all_of(t.visible[i].begin(), t.visible[i].end(), is_row)) wrong("visible");
     if (t.from[i] && (!is_row(*t.from[i]) || static_cast<size_t>(*t.from[i]) >= i)) wrong("from");
   }
 }
@@ -74,16 +104,24 @@ Trace parse_trace(const Json& json, const std::string& where) {
   t.examples = read.optional<std::vector<std::string>>("examples", {});
   t.model = read.optional<std::string>("model", "");
   try {
-    t.tokens = read.any("tokens").get<Tokens>();
-    t.position = read.any("position").get<std::vector<int>>();
-    t.step = read.any("step").get<std::vector<int>>();
-    for (const Json& items : read.any("visible")) t.visible.push_back(unfold(items));
-    t.predicts = nullable<Token>(read.any("predicts"));
-    t.from = nullable<int>(read.any("from"));
+    t.tokens = wholes(read.any("tokens"));
+    t.position = wholes(read.any("position"));
+    t.step = wholes(read.any("step"));
+    std::size_t seen = 0;
+    for (const Json& items : read.any("visible")) {
+      auto rows = unfold(items, static_cast<int>(t.tokens.size()));
+      if (!rows) wrong(where, "visible", t.tokens.size());
+      if ((seen += rows->size()) > kMostVisible)
+        throw ConfigError(str(where, ": 'visible' names more than ", kMostVisible,
+                              " rows in all; expected a shorter trace"));
+      t.visible.push_back(*std::move(rows));
+    }
+    t.predicts = nullable(read.any("predicts"));
+    t.from = nullable(read.any("from"));
     for (const Json& ids : read.any("banned"))
-      t.banned.push_back(ids.is_null() ? Tokens{} : ids.get<Tokens>());
-    t.dropped_at = nullable<int>(read.any("dropped_at"));
-    t.emitted = read.any("emitted").get<std::vector<int>>();
+      t.banned.push_back(ids.is_null() ? Tokens{} : wholes(ids));
+    t.dropped_at = nullable(read.any("dropped_at"));
+    t.emitted = wholes(read.any("emitted"));
   } catch (const Json::exception& error) {
     throw ConfigError(
         str(where, ": is no trace (", error.what(), "), expected what generate --trace writes"));
@@ -169,7 +207,7 @@ class Reader {
   /// Finds the thread of a row whose choice belongs to the answer.
   void place(int row) {
     int& thread = at(thread_, row);
-    if (const auto from = at(t_.from, row); from && at(emitted_, *from)) {
+    if (const auto from = at(t_.from, row); from && at(thread_, *from) >= 0) {
       thread = at(thread_, *from);
       return;
     }

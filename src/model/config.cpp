@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/model/extra_heads.hpp"
 #include "src/model/json_file.hpp"
 #include "src/model/parameters.hpp"
-#include "src/model/safetensors.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -251,27 +251,6 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
   }
 }
 
-namespace {
-
-/// Heads that the names in `file` tell of; none where it is not there.
-int count_extra_heads(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return 0;
-  const MappedFile mapping(file);
-  const auto tensors = parse_safetensors(mapping.bytes(), file.string());
-  const auto has = [&](int head) {
-    const auto found = tensors.lower_bound(str(head, "."));
-    return found != tensors.end() && found->first.starts_with(str(head, "."));
-  };
-  int heads = 0;
-  while (has(heads)) ++heads;
-  if (heads == 0)
-    throw ModelError(file.string(), "has no tensor of a head 0, expected '0.0.linear.weight' ...");
-  return heads;
-}
-
-}  // namespace
-
 ModelConfig read_model_config(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
@@ -291,7 +270,7 @@ ModelConfig read_model_config(const std::filesystem::path& folder) {
       throw ModelError(generation.string(), str("is ", json.type_name(), ", expected an object"));
     read_special_ids(json, generation.string(), config);
   }
-  config.extra_heads = count_extra_heads(folder / kExtraHeadsFile);
+  config.extra_heads = count_extra_heads(folder);
   return config;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "src/model/cuda_runner.hpp"
+#include "src/model/extra_heads.hpp"
 #include "src/model/packed_network.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/rope_frequencies.hpp"
@@ -159,35 +160,17 @@ void assign_weights(Model::Network& network, const std::map<std::string, at::Ten
   network.head.weight = network.config.tied_head ? network.embedding : get("lm_head.weight");
 }
 
-/// What kExtraHeadsFile of the folder holds, if it is there. How many blocks there are is read from
-/// the names.
+/// What kExtraHeadsFile of the folder holds, if it is there.
 std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
                                         const std::filesystem::path& file) {
   if (network.config.extra_heads == 0) return {};
   const auto mapping = std::make_shared<const MappedFile>(file);
-  std::map<std::string, StoredTensor> tensors = parse_safetensors(mapping->bytes(), file.string());
-  const int heads = network.config.extra_heads;
-  int blocks = 0;
-  while (tensors.contains(str("0.", blocks, ".linear.weight"))) ++blocks;
+  const StoredExtraHeads stored = read_extra_heads(
+      parse_safetensors(mapping->bytes(), file.string()), network.config, file.string());
   std::map<std::string, at::Tensor> loaded;
-  for (const Parameter& parameter : extra_head_parameters(network.config, heads, blocks)) {
-    const auto found = tensors.find(parameter.name);
-    if (found == tensors.end())
-      throw ModelError(file.string(), str("has no tensor '", parameter.name, "' of shape ",
-                                          shape_text(parameter.shape), "; its names say ", heads,
-                                          " heads of ", blocks, " blocks each"));
-    if (found->second.shape != parameter.shape)
-      throw ModelError(file.string(), str("tensor '", parameter.name, "' has shape ",
-                                          shape_text(found->second.shape), ", expected ",
-                                          shape_text(parameter.shape), " from the config"));
-    loaded.emplace(parameter.name, to_tensor({found->second, mapping, file.string()}, network));
-    tensors.erase(found);
-  }
-  if (!tensors.empty())
-    throw ModelError(file.string(),
-                     str("has tensor '", repair_utf8(tensors.begin()->first), "', which ", heads,
-                         " heads of ", blocks, " blocks have not"));
-  return extra_heads_over(loaded, heads, blocks);
+  for (const auto& [tensor_name, tensor] : stored.tensors)
+    loaded.emplace(tensor_name, to_tensor({tensor, mapping, file.string()}, network));
+  return extra_heads_over(loaded, stored.heads, stored.blocks);
 }
 
 }  // namespace

@@ -50,16 +50,22 @@ std::vector<Parameter> parameters(const ModelConfig& config) {
   return all;
 }
 
-std::vector<Parameter> extra_head_parameters(const ModelConfig& config, int heads, int blocks) {
+std::vector<Parameter> one_extra_head(const ModelConfig& config, int head, int blocks) {
   const std::int64_t hidden = config.hidden_size;
   std::vector<Parameter> all;
-  for (int head = 0; head < heads; ++head) {
-    for (int block = 0; block < blocks; ++block) {
-      all.push_back({str(head, ".", block, ".linear.weight"), {hidden, hidden}});
-      all.push_back({str(head, ".", block, ".linear.bias"), {hidden}});
-    }
-    all.push_back({str(head, ".", blocks, ".weight"), {config.vocab_size, hidden}});
+  for (int block = 0; block < blocks; ++block) {
+    all.push_back({str(head, ".", block, ".linear.weight"), {hidden, hidden}});
+    all.push_back({str(head, ".", block, ".linear.bias"), {hidden}});
   }
+  all.push_back({str(head, ".", blocks, ".weight"), {config.vocab_size, hidden}});
+  return all;
+}
+
+std::vector<Parameter> extra_head_parameters(const ModelConfig& config, int heads, int blocks) {
+  std::vector<Parameter> all;
+  for (int head = 0; head < heads; ++head)
+    for (Parameter& parameter : one_extra_head(config, head, blocks))
+      all.push_back(std::move(parameter));
   return all;
 }
 

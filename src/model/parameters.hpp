@@ -26,6 +26,8 @@ inline constexpr const char* kExtraHeadsFile = "medusa_heads.safetensors";
 /// give them: head h is `blocks` residual blocks z + SiLU(W z + b), `h.block.linear.weight` and
 /// `.bias`, then a matrix to the vocabulary, `h.blocks.weight`; h counts from 0.
 std::vector<Parameter> extra_head_parameters(const ModelConfig& config, int heads, int blocks);
+/// Those of one of them.
+std::vector<Parameter> one_extra_head(const ModelConfig& config, int head, int blocks);
 
 /// `[2, 3]`
 std::string shape_text(const std::vector<std::int64_t>& shape);

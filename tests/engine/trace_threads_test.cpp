@@ -1,5 +1,9 @@
 #include "src/engine/trace_threads.hpp"
 
+#include <algorithm>
+#include <limits>
+
+
 #include "src/support/error.hpp"
 #include "tests/support/catch.hpp"
 
@@ -153,4 +157,29 @@ TEST_CASE("a trace is read back as it was written, and can be cut at a pass") {
   json = Json::parse(to_json(t).dump());
   json["colour"] = 1;
   CHECK_THROWS_AS(parse_trace(json, "t"), ConfigError);
+}
+
+TEST_CASE("a trace that names rows it does not have is refused before they are made") {
+  const Json good = Json::parse(to_json(two_values()).dump());
+  const int last = std::numeric_limits<int>::max();
+  const auto refused = [&](const char* column, size_t row, Json value) {
+    Json json = good;
+    json[column][row] = std::move(value);
+    CHECK_THROWS_WITH(parse_trace(json, "t"), Catch::StartsWith("t: "));
+    CHECK_THROWS_AS(parse_trace(json, "t"), ConfigError);
+  };
+  refused("visible", 2, Json::array({Json::array({0, last})}));
+  refused("visible", 2, Json::array({Json::array({1, 2}), Json::array({0, 1})}));
+  refused("visible", 2, {1, 1});
+  refused("visible", 2, {-1});
+  refused("visible", 2, {std::int64_t{1} << 40});
+  refused("visible", 2, {0.5});
+  refused("step", 7, last);
+  refused("position", 7, last);
+  refused("position", 7, -1);
+  refused("tokens", 7, std::int64_t{1} << 40);
+  // Choices of rows that come later in the answer begin threads of their own.
+  Json json = good;
+  std::reverse(json["emitted"].begin(), json["emitted"].end());
+  CHECK_NOTHROW(threads_of(parse_trace(json, "t"), true));
 }

@@ -1,0 +1,17 @@
+// A trace: is read, cut at each of its passes and followed, or is an Error.
+#include "src/engine/trace_threads.hpp"
+#include "src/support/error.hpp"
+#include "tests/fuzz/input.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace pardec;
+  try {
+    const Trace trace = parse_trace(parse_json(test::text_of(data, size), "fuzz", 0), "fuzz");
+    const std::string written = dump(to_json(trace));
+    if (dump(to_json(parse_trace(parse_json(written, "fuzz", 0), "fuzz"))) != written)
+      __builtin_trap();
+    for (const int step : trace.step) threads_of(until(trace, step), is_greedy(trace));
+  } catch (const Error&) {
+  }
+  return 0;
+}
