@@ -202,12 +202,14 @@ void Experiment::warm_up(const Workload& work, size_t arm) {
   const auto& jobs = work.blocks.front().jobs[arm];
   const int count = std::min(flags_.warmup, static_cast<int>(jobs.size()));
   std::vector<Request> requests;
-  for (int i = 0; i < count; ++i)
-    requests.push_back(make_request(work, arm, jobs[static_cast<size_t>(i)]));
+  for (int i = 0; i < count; ++i) try {
+      requests.push_back(make_request(work, arm, jobs[static_cast<size_t>(i)]));
+    } catch (const std::exception&) {  // the job's own turn tells
+    }
   const auto start = [&](int i) -> Task<void> {
     co_await decode_request(*decoders_[arm], requests[static_cast<size_t>(i)], context_);
   };
-  run_engine(arm, count, start, [](int, Task<void>&) {});
+  run_engine(arm, static_cast<int>(requests.size()), start, [](int, Task<void>&) {});
 }
 
 void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run,
@@ -234,8 +236,8 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
   for (size_t i = 0; i < open.size(); ++i) {
     try {
       requests[i] = make_request(work, arm, *open[i]);
-    } catch (const Error& error) {
-      errors[i] = error.what();
+    } catch (const std::exception& error) {
+      errors[i] = reason_of(error);
     }
   }
   std::vector<Answers> answers(open.size());
@@ -260,9 +262,10 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
       chosen_ += job.counters.chosen;
     } catch (const Interrupted&) {
       return;
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
+      job = {};
       job.key = open[index]->key;
-      job.error = error.what();
+      job.error = reason_of(error);
       generations = failed_rows(examples, *job.error);
       failed_ += static_cast<std::int64_t>(examples.size());
     }

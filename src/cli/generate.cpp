@@ -102,7 +102,9 @@ int draw_traces(const GenerateFlags& flags) {
   for (const Trace& trace : read_traces(flags.from_trace)) {
     if (trace.step.empty()) continue;
     Watch watch(stderr, tokenizer ? &*tokenizer : nullptr, is_greedy(trace), flags.pace_ms);
-    for (int step = 0; step < trace.step.back(); ++step) watch.show(until(trace, step), false);
+    for (size_t row = 0; trace.step[row] < trace.step.back(); ++row)
+      if (trace.step[row] != trace.step[row + 1])
+        watch.show(until(trace, trace.step[row]), false);
     watch.show(trace, true);
   }
   return 0;
@@ -180,13 +182,20 @@ int generate(const GenerateFlags& flags) {
       open && flags.decode.prompt_file.empty()
           ? open_prompt()
           : choose_prompt(flags.decode.prompt_file, "attributes", flags.model.model);
+  std::vector<std::string> errors(token_lists.size());  // by request
   for (const Job& job : jobs) {
     const Form form = open || job.conversation ? Form::free : decoder->form();
     if (job.conversation && !entry.free_running)
       throw ConfigError(str("decoder ", entry.name, " takes no conversation: it ",
                             not_applicable(Shape::open, *decoder)));
-    requests.push_back(
-        {job, form, make_pieces(job, form, prompt, chat, *checkpoint.tokenizer), std::nullopt});
+    requests.push_back({job, form, {}, std::nullopt});
+    errors.emplace_back();
+    try {
+      requests.back().pieces = make_pieces(job, form, prompt, chat, *checkpoint.tokenizer);
+    } catch (const std::exception& error) {
+      if (jobs.size() == 1) throw;
+      errors.back() = reason_of(error);
+    }
   }
 
   std::unique_ptr<std::ofstream> trace;
@@ -211,12 +220,11 @@ int generate(const GenerateFlags& flags) {
   // Answers come out in the order of the prompts, whenever they end; where somebody watches, when
   // the picture stands still.
   std::vector<std::optional<Answers>> answers(requests.size());
-  std::vector<std::string> errors(requests.size());
   size_t printed = 0;
   const auto print_ready = [&] {
     for (; printed < requests.size() && (answers[printed] || !errors[printed].empty()); ++printed) {
       if (!errors[printed].empty()) {
-        std::cerr << "pardec: " << errors[printed] << "\n";
+        std::cerr << "pardec: " << visible_text(errors[printed]) << "\n";
         continue;
       }
       const Answers& a = *answers[printed];
@@ -232,6 +240,7 @@ int generate(const GenerateFlags& flags) {
   };
   const auto run_one = [&](int i) -> Task<void> {
     const auto index = static_cast<size_t>(i);
+    if (!errors[index].empty()) throw RunError(errors[index]);
     answers[index] = co_await decode_request(*decoder, requests[index], context);
   };
   Profile profile;
@@ -241,8 +250,8 @@ int generate(const GenerateFlags& flags) {
                                               run_one, [&](int i, Task<void>& task) {
                                                 try {
                                                   task.result();
-                                                } catch (const Error& error) {
-                                                  errors[static_cast<size_t>(i)] = error.what();
+                                                } catch (const std::exception& error) {
+                                                  errors[static_cast<size_t>(i)] = reason_of(error);
                                                 }
                                                 if (!watch) print_ready();
                                               });

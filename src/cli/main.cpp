@@ -1,12 +1,14 @@
 #include <cstdio>
 #include <exception>
-#include <new>
 
 #include "src/cli/command_line.hpp"
+#include "src/cli/visible_output.hpp"
 #include "src/support/error.hpp"
+#include "src/support/text.hpp"
 
 int main(int argc, char** argv) {
   using namespace pardec;
+  const VisibleOutput visible;
   try {
     return run_command_line(
         {run_verb(), generate_verb(), compare_verb(), score_verb(), report_verb(), plot_verb(),
@@ -14,13 +16,10 @@ int main(int argc, char** argv) {
          doctor_verb()},
         argc, argv);
   } catch (const Error& error) {
-    std::fprintf(stderr, "pardec: %s\n", error.what());
+    std::fprintf(stderr, "pardec: %s\n", visible_text(error.what()).c_str());
     return error.exit_code();
-  } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "pardec: out of memory; use a smaller batch, stack or network\n");
-    return 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "pardec: internal error: %s\n", error.what());
+    std::fprintf(stderr, "pardec: %s\n", visible_text(reason_of(error)).c_str());
     return 1;
   }
 }

@@ -93,7 +93,7 @@ int run(CLI::App& app, RunFlags& flags) {
     for (size_t a = 0; a < arms.size(); ++a)
       if (!work.runs(a))
         std::fprintf(stderr, "%s, %s: n/a: it %s\n", work.dataset.name.c_str(),
-                     arms[a].label.c_str(), work.not_applicable[a].c_str());
+                     visible_text(arms[a].label).c_str(), work.not_applicable[a].c_str());
   if (!checkpoint.note.empty()) std::fprintf(stderr, "model: %s\n", checkpoint.note.c_str());
   experiment.run();
   if (const int signal = Experiment::stopped_by()) {
@@ -214,7 +214,8 @@ Verb run_verb() {
             ->type_name("X");
         app.add_option("--trace", flags->trace, "write what every fed token saw and chose (slow)")
             ->type_name("FILE");
-        app.add_option("--format", flags->format, "of the table: md, csv, json, jsonl, latex")
+        app.add_option("--format", flags->format,
+                       "of the table: md, csv, csv-safe, json, jsonl or latex")
             ->capture_default_str()
             ->type_name("FORMAT");
         app.add_flag("--matrix", flags->matrix,

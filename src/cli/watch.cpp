@@ -34,24 +34,6 @@ size_t finished(std::string_view bytes) {
   return bytes.size();
 }
 
-/// What a terminal can be given: controls, which would move the cursor or worse, become signs.
-std::string visible_text(std::string_view bytes) {
-  const std::string text = repair_utf8(bytes);
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = at;
-    const char32_t code = next_code_point(text, at);
-    const bool turns = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-    if (code == '\n')
-      out += "↵";
-    else if (code < 0x20 || (code >= 0x7F && code < 0xA0) || turns)
-      out += "·";
-    else
-      out.append(text, begin, at - begin);
-  }
-  return out;
-}
-
 std::string quoted(const std::string& text) {
   return "\"" + replace_all(replace_all(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
 }

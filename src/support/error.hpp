@@ -42,6 +42,10 @@ struct StoreError : Error {
   StoreError(std::string_view path, std::string_view what, int exit_code);
 };
 
+/// What is said of an exception: an Error's own words, else in what way it is none of a user's
+/// doing.
+std::string reason_of(const std::exception& error);
+
 /// Something failed while running. Exit code 1.
 struct RunError : Error {
   explicit RunError(const std::string& what) : Error(what, 1) {}

@@ -95,7 +95,7 @@ void Progress::draw(bool last) {
   const double seconds = static_cast<double>(SteadyClock().now_ns() - started_ns_) * 1e-9;
   std::string line = str(what_, " ", done_);
   if (total_ > 0) line += str("/", total_);
-  if (!note_.empty()) line += " · " + note_;
+  if (!note_.empty()) line += " · " + visible_text(note_);
   if (last)
     line += " · " + duration(static_cast<std::int64_t>(seconds)) + " in all";
   else if (done_ > begun_ && done_ < total_)
