@@ -34,7 +34,7 @@ Verb compare_verb() {
         app.add_option("--usd-per-hour", flags->usd_per_hour,
                        "with --accounting: price of the device, for the price of 1,000 examples")
             ->type_name("X");
-        app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
             ->capture_default_str()
             ->type_name("FORMAT");
         return [flags] {

@@ -286,7 +286,7 @@ Verb data_verb() {
         app.add_option("--progress", flags->progress, "fetch: auto, bar, plain or none")
             ->capture_default_str()
             ->type_name("STYLE");
-        app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
             ->capture_default_str()
             ->type_name("FORMAT");
         return [flags] {

@@ -160,7 +160,7 @@ Verb doctor_verb() {
             app.add_option("--data-root", flags->data_root, "also read the datasets there")
                 ->type_name("DIR");
             app.add_option("--db", flags->db, "also open this database")->type_name("FILE");
-            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
                 ->capture_default_str()
                 ->type_name("FORMAT");
             return [flags] { return doctor(*flags); };

@@ -58,7 +58,7 @@ Verb list_verb() {
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<Flags>();
             app.add_option("what", flags->what, "decoders or datasets; both without it");
-            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
                 ->capture_default_str()
                 ->type_name("FORMAT");
             return [flags] {

@@ -64,7 +64,7 @@ Verb merge_verb() {
                            "databases whose runs it gets; they stay as they are. What it has "
                            "already stays too, but for failed jobs that went well there")
                 ->required();
-            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
                 ->capture_default_str()
                 ->type_name("FORMAT");
             return [flags] { return merge(*flags); };

@@ -141,7 +141,7 @@ Verb score_verb() {
                    "metrics, with commas between them; without it the dataset's own" + names)
                 ->delimiter(',')
                 ->type_name("NAME");
-            app.add_option("--format", flags->format, "md, csv, json, jsonl or latex")
+            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
                 ->capture_default_str()
                 ->type_name("FORMAT");
             return [flags] { return score(*flags); };

@@ -36,16 +36,21 @@ std::string number(double value) {
   return std::isfinite(value) ? text : "NaN";
 }
 
-/// Single quotes: no substitution of any kind; control characters have no place in a label.
-std::string single_quoted(std::string_view text) {
-  std::string out = "'";
+/// A text with escapes, in which gnuplot replaces nothing: in its single quotes cannot stand
+/// two quotes in a row. Control characters have no place in a label.
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
   for (const char c : repair_utf8(text)) {
-    if (c == '\'')
-      out += "''";
+    if (c == '"')
+      out += "\\042";
+    else if (c == '\\')
+      out += "\\134";
+    else if (c == '`')
+      out += "\\140";
     else
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
   }
-  return out + "'";
+  return out + "\"";
 }
 
 std::string colour(const FigureSeries& series) {
@@ -160,9 +165,9 @@ std::string labels(const Figure& figure) {
       const double across = point.x + offset(figure, s);
       const double end = std::isfinite(point.high) ? point.high : point.y;
       out += lies(figure)
-                 ? str("set label ", single_quoted(point.label), " at first ", number(end), ",",
+                 ? str("set label ", in_quotes(point.label), " at first ", number(end), ",",
                        number(across), " left offset 0.9,0 front textcolor rgb '", kInk, "'\n")
-                 : str("set label ", single_quoted(point.label), " at first ", number(across), ",",
+                 : str("set label ", in_quotes(point.label), " at first ", number(across), ",",
                        number(end), " center offset 0,0.7 front textcolor rgb '", kInk, "'\n");
     }
   return out;
@@ -187,15 +192,16 @@ std::string end_labels(const Figure& figure, double low, double high) {
     ends[i].y = std::min(ends[i].y, limit);
   std::string out;
   for (const End& end : ends)
-    out += str("set label ", single_quoted(end.series->name), " at graph 1, first ", number(end.y),
+    out += str("set label ", in_quotes(end.series->name), " at graph 1, first ", number(end.y),
                " left offset 1,0 textcolor rgb '", colour(*end.series), "'\n");
   return out;
 }
 
 std::string category_tics(const Figure& figure) {
   std::vector<std::string> tics;
+  // A % begins a format there.
   for (std::size_t c = 0; c < figure.categories.size(); ++c)
-    tics.push_back(str(single_quoted(figure.categories[c]), " ", c));
+    tics.push_back(str(in_quotes(replace_all(figure.categories[c], "%", "%%")), " ", c));
   return "(" + join(tics, ", ") + ")";
 }
 
@@ -246,9 +252,9 @@ std::string axes(const Figure& figure) {
       line("set arrow from graph 0, first ", number(*figure.reference), " to graph 1, first ",
            number(*figure.reference), " nohead dashtype 2 linecolor rgb '", kInk, "' back");
   }
-  if (!figure.x_label.empty()) line("set xlabel ", single_quoted(figure.x_label), ink);
+  if (!figure.x_label.empty()) line("set xlabel ", in_quotes(figure.x_label), ink);
   if (!figure.y_label.empty() && !lies(figure))
-    line("set ylabel ", single_quoted(figure.y_label), ink);
+    line("set ylabel ", in_quotes(figure.y_label), ink);
   return out;
 }
 
@@ -259,7 +265,7 @@ std::string plots(const Figure& figure) {
     const FigureSeries& series = figure.series[s];
     const std::string of = str("$series", s), rgb = str(" linecolor rgb '", colour(series), "'");
     const std::string title =
-        figure.series.size() > 1 ? " title " + single_quoted(series.name) : " notitle";
+        figure.series.size() > 1 ? " title " + in_quotes(series.name) : " notitle";
     const bool intervals =
         std::any_of(series.points.begin(), series.points.end(),
                     [](const auto& p) { return std::isfinite(p.low) && std::isfinite(p.high); });
@@ -365,7 +371,7 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format) {
   line("set bars 0.7");
   if (!figure.title.empty()) {
     const int size = format == FigureFormat::svg ? 15 : 10;
-    line("set label ", single_quoted(figure.title),
+    line("set label ", in_quotes(figure.title),
          " at graph 0, graph 1 left offset 0,1.6 font ',", size, "' textcolor rgb '", kInk, "'");
     line("set tmargin 4");
   }

@@ -19,11 +19,10 @@ const Cell& cell_at(const std::vector<Cell>& row, std::size_t column, const Cell
 
 /// One line, since a row is one.
 std::string one_line(std::string_view text) {
-  std::string out = repair_utf8(text);
-  out = replace_all(out, "\r\n", " ");
+  std::string out = replace_all(std::string(text), "\r\n", " ");
   std::replace(out.begin(), out.end(), '\n', ' ');
   std::replace(out.begin(), out.end(), '\r', ' ');
-  return out;
+  return visible_text(out);
 }
 
 std::string pad(const std::string& text, int width, Align align) {
@@ -82,29 +81,31 @@ std::string render_md(const Table& table) {
 
 // CSV -------------------------------------------------------------------------
 
-std::string csv_cell(const std::string& text) {
-  const std::string clean = repair_utf8(text);
+std::string csv_cell(const std::string& text, bool safe) {
+  const bool formula = safe && text.find_first_of("=+-@\t\r") == 0;
+  const std::string clean = (formula ? "'" : "") + repair_utf8(text);
   if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;
   return "\"" + replace_all(clean, "\"", "\"\"") + "\"";
 }
 
-std::string csv_value(const Cell& cell) {
-  if (!cell.value) return csv_cell(cell.text);
+std::string csv_value(const Cell& cell, bool safe) {
+  if (!cell.value) return csv_cell(cell.text, safe);
   if (cell.value->is_null() ||
       (cell.value->is_number_float() && !std::isfinite(cell.value->get<double>())))
     return "";
-  return csv_cell(cell.value->is_string() ? cell.value->get<std::string>() : dump(*cell.value));
+  if (cell.value->is_string()) return csv_cell(cell.value->get<std::string>(), safe);
+  return csv_cell(dump(*cell.value), false);
 }
 
-std::string render_csv(const Table& table) {
+std::string render_csv(const Table& table, bool safe) {
   const Cell none("");
   std::vector<std::string> line;
-  for (const Column& column : table.columns) line.push_back(csv_cell(column.header));
+  for (const Column& column : table.columns) line.push_back(csv_cell(column.header, safe));
   std::string out = join(line, ",") + "\n";
   for (const auto& row : table.rows) {
     line.clear();
     for (std::size_t c = 0; c < table.columns.size(); ++c)
-      line.push_back(csv_value(cell_at(row, c, none)));
+      line.push_back(csv_value(cell_at(row, c, none), safe));
     // A line of one empty field would be an empty line, which readers skip.
     out += (line.size() == 1 && line[0].empty() ? "\"\"" : join(line, ",")) + "\n";
   }
@@ -246,11 +247,12 @@ Cell number_cell(std::int64_t value) { return Cell(std::to_string(value), Json(v
 TableFormat parse_table_format(std::string_view name) {
   if (name == "md") return TableFormat::md;
   if (name == "csv") return TableFormat::csv;
+  if (name == "csv-safe") return TableFormat::csv_safe;
   if (name == "json") return TableFormat::json;
   if (name == "jsonl") return TableFormat::jsonl;
   if (name == "latex") return TableFormat::latex;
   throw ConfigError(str("--format: there is no format '", name, "'",
-                        known_names(name, {"md", "csv", "json", "jsonl", "latex"})));
+                        known_names(name, {"md", "csv", "csv-safe", "json", "jsonl", "latex"})));
 }
 
 std::string render(const Table& table, TableFormat format) {
@@ -259,7 +261,9 @@ std::string render(const Table& table, TableFormat format) {
     case TableFormat::md:
       return render_md(table);
     case TableFormat::csv:
-      return render_csv(table);
+      return render_csv(table, false);
+    case TableFormat::csv_safe:
+      return render_csv(table, true);
     case TableFormat::json:
       return render_json(table);
     case TableFormat::jsonl:

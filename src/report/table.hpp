@@ -48,14 +48,17 @@ struct Table {
   std::vector<std::string> notes;
 };
 
-enum class TableFormat { md, csv, json, jsonl, latex };
+enum class TableFormat { md, csv, csv_safe, json, jsonl, latex };
 
-/// `md|csv|json|jsonl|latex`; anything else is a ConfigError.
+/// `md|csv|csv-safe|json|jsonl|latex`; anything else is a ConfigError.
 TableFormat parse_table_format(std::string_view name);
 
 /// The table as text that ends with a line end (an empty table in jsonl is empty text).
 ///   md     title, columns aligned by display width, notes: also what a terminal shows
-///   csv    RFC 4180 quoting, LF line ends; header and rows only
+///   csv    RFC 4180 quoting, LF line ends; header and rows only; every text as it is, so that a
+///          spreadsheet takes one that begins with = + - or @ for a formula
+///   csv-safe  the same for spreadsheets: a text that begins so, or with a tab or carriage return,
+///          has ' before it; numbers stay numbers
 ///   json   {"title", "columns": [keys], "rows": [objects], "notes"}
 ///   jsonl  one object a row
 ///   latex  a booktabs table with caption and notes

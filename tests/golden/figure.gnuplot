@@ -10,21 +10,21 @@ END
 set terminal svg noenhanced size 720,360 dynamic font 'Helvetica,13' linewidth 1.2
 set encoding utf8
 set bars 0.7
-set label 'speedup over hpd.k_max: it''s `date` @x "q"' at graph 0, graph 1 left offset 0,1.6 font ',15' textcolor rgb '#1f2933'
+set label "speedup over hpd.k_max: it's \140date\140 @x \042q\042" at graph 0, graph 1 left offset 0,1.6 font ',15' textcolor rgb '#1f2933'
 set tmargin 4
 set rmargin 10
 unset key
 set yrange [0:3.92]
 set xrange [6.9:31.1]
 set xtics scale 0 nomirror (8, 30) textcolor rgb '#1f2933'
-set label 'ae-110k' at graph 1, first 2 left offset 1,0 textcolor rgb '#d55e00'
-set label 'oa-mine' at graph 1, first 3 left offset 1,0 textcolor rgb '#0072b2'
+set label "ae-110k" at graph 1, first 2 left offset 1,0 textcolor rgb '#d55e00'
+set label "oa-mine" at graph 1, first 3 left offset 1,0 textcolor rgb '#0072b2'
 set ytics scale 0 nomirror textcolor rgb '#1f2933'
 set grid ytics noxtics linetype 1 linecolor rgb '#d3d8de' linewidth 0.6
 set border 1 linecolor rgb '#d3d8de'
 set arrow from graph 0, first 1 to graph 1, first 1 nohead dashtype 2 linecolor rgb '#1f2933' back
-set xlabel 'hpd.k_max' textcolor rgb '#1f2933'
-set ylabel 'speedup' textcolor rgb '#1f2933'
+set xlabel "hpd.k_max" textcolor rgb '#1f2933'
+set ylabel "speedup" textcolor rgb '#1f2933'
 plot $series0 using 1:2:3:4 with yerrorbars pointtype 0 linecolor rgb '#0072b2' linewidth 1.4 notitle, \
      $series0 using 1:2 with linespoints pointtype 7 pointsize 0.8 linewidth 1.8 linecolor rgb '#0072b2' notitle, \
      $series1 using 1:2:3:4 with yerrorbars pointtype 0 linecolor rgb '#d55e00' linewidth 1.4 notitle, \
@@ -41,12 +41,12 @@ set rmargin 3
 unset key
 set yrange [1.6:-0.6]
 set xrange [0:3.99]
-set ytics scale 0 ('oa-mine' 0, 'ae-110k' 1) textcolor rgb '#1f2933'
+set ytics scale 0 ("oa-mine" 0, "ae-110k" 1) textcolor rgb '#1f2933'
 set xtics scale 0 nomirror textcolor rgb '#1f2933'
 set grid xtics noytics linetype 1 linecolor rgb '#d3d8de' linewidth 0.6
 set border 0
 set arrow from first 1, graph 0 to first 1, graph 1 nohead dashtype 2 linecolor rgb '#1f2933' back
-set label '2.50' at first 2.75,0 left offset 0.9,0 front textcolor rgb '#1f2933'
-set label '3.00' at first 3.5,1 left offset 0.9,0 front textcolor rgb '#1f2933'
+set label "2.50" at first 2.75,0 left offset 0.9,0 front textcolor rgb '#1f2933'
+set label "3.00" at first 3.5,1 left offset 0.9,0 front textcolor rgb '#1f2933'
 plot $series0 using 2:1:3:4 with xerrorbars pointtype 0 linecolor rgb '#0072b2' linewidth 1.8 notitle, \
      $series0 using 2:1 with points pointtype 7 pointsize 0.9 linecolor rgb '#0072b2' notitle

@@ -56,12 +56,40 @@ TEST_CASE("a figure's script is the golden one") {
   CHECK(script == expected);
 }
 
-TEST_CASE("texts stand in single quotes, in which gnuplot replaces nothing") {
+TEST_CASE("texts stand in quotes, in which gnuplot replaces nothing") {
   const std::string script = gnuplot_script(sweep(), FigureFormat::pdf);
-  CHECK_THAT(script, Catch::Contains("'speedup over hpd.k_max: it''s `date` @x \"q\"'"));
+  CHECK_THAT(script,
+             Catch::Contains(R"("speedup over hpd.k_max: it's \140date\140 @x \042q\042")"));
   Figure lines = sweep();
   lines.title = "two\nlines\x01";
-  CHECK_THAT(gnuplot_script(lines, FigureFormat::svg), Catch::Contains("'two lines '"));
+  CHECK_THAT(gnuplot_script(lines, FigureFormat::svg), Catch::Contains("\"two lines \""));
+}
+
+TEST_CASE("any text is drawn as it is, wherever it stands") {
+  if (!can_draw()) {
+    std::cout << "[skipped] gnuplot is missing\n";
+    return;
+  }
+  const std::string label = R"(it''s '''' "" \\ \n \134 `date` $x @x %d 50% %% {/Bold x}_a^2)";
+  for (const FigureKind kind :
+       {FigureKind::rows, FigureKind::bars, FigureKind::columns, FigureKind::lines}) {
+    Figure figure = kind == FigureKind::lines ? sweep() : dots();
+    figure.kind = kind;
+    figure.title = figure.x_label = figure.y_label = figure.series[0].name = label;
+    for (auto& category : figure.categories) category = label;
+    for (auto& point : figure.series[0].points) point.label = label;
+    figure.series = {figure.series[0], figure.series[0]};
+    const std::string svg = draw(figure, FigureFormat::svg);
+    size_t shown = 0;
+    for (size_t at = svg.find("it''s"); at != std::string::npos; at = svg.find("it''s", at + 1)) {
+      ++shown;
+      CHECK(svg.substr(at, svg.find("</text>", at) - at) == label);
+    }
+    CHECK(shown >= 6);
+  }
+  Figure rude = dots();
+  rude.categories[0] = std::string("a\x1B[2J\0b\x7F", 8);
+  CHECK_THAT(draw(rude, FigureFormat::svg), Catch::Contains(">a [2J b <"));
 }
 
 TEST_CASE("formats go by the ending") {

@@ -47,6 +47,17 @@ TEST_CASE("csv is quoted where it must be, and numbers are whole") {
   CHECK(render(lines, TableFormat::csv) == "\"a,b\"\n\"one\ntwo\"\n\"\"\n");
 }
 
+TEST_CASE("csv-safe holds no text that a spreadsheet takes for a formula") {
+  Table table;
+  table.columns = {{"=a"}, {"b"}};
+  table.rows = {{"=1+1", number_cell(-2.5, 1)}, {"+x", "@y"}, {"-z,", "\tt"}, {"\rr", "a=b"}};
+  CHECK(render(table, TableFormat::csv_safe) ==
+        "'=a,b\n'=1+1,-2.5\n'+x,'@y\n\"'-z,\",'\tt\n\"'\rr\",a=b\n");
+  CHECK(render(table, TableFormat::csv) ==
+        "=a,b\n=1+1,-2.5\n+x,@y\n\"-z,\",\tt\n\"\rr\",a=b\n");
+  CHECK(parse_table_format("csv-safe") == TableFormat::csv_safe);
+}
+
 TEST_CASE("json and jsonl hold numbers as numbers, in the order of the columns") {
   CHECK(render(example(), TableFormat::jsonl) ==
         "{\"arm\":\"ar\",\"products_per_s\":1.23456,\"note\":\"a|b\"}\n"
@@ -97,6 +108,9 @@ TEST_CASE("a cell is one line, and text that is no UTF-8 is repaired in every fo
   table.rows = {{"x\ny\xFF"}};
   CHECK(render(table, TableFormat::md) == "| a    |\n| ---- |\n| x y\uFFFD |\n");
   CHECK(render(table, TableFormat::jsonl) == "{\"a\":\"x\\ny\uFFFD\"}\n");
+  table.rows.push_back({std::string("\x1B[2J\0", 5)});
+  CHECK_THAT(render(table, TableFormat::md), Catch::Contains("| ·[2J· |\n"));
+  table.rows.pop_back();
   CHECK(render(table, TableFormat::csv) == "a\n\"x\ny\uFFFD\"\n");
 }
 
