@@ -50,7 +50,8 @@ Wanted wanted(const DataFlags& flags, const DatasetEntry& entry, const SourceFil
 
 bool there(const Wanted& want) {
   std::error_code ignored;
-  if (want.source->packing != Packing::tar) return fs::exists(want.result, ignored);
+  if (want.source->packing != Packing::tar)
+    return fs::exists(want.result, ignored) && fs::file_size(want.result, ignored) > 0;
   for (const auto name : want.source->makes)
     if (!fs::exists(want.folder / name, ignored)) return false;
   return true;
@@ -94,10 +95,15 @@ void unpack(const Wanted& want, ProgressStyle style) {
   const auto packed = static_cast<std::int64_t>(fs::file_size(want.file, ignored));
   ByteProgress progress(style, "unpacking " + want.file.filename().string());
   const UnpackProgress report = [&](std::int64_t done) { progress(done, packed); };
-  if (want.source->packing == Packing::gzip)
-    unpack_file(want.file, want.result, report);
-  else
-    unpack_tar(want.file, want.folder, want.source->strip, report);
+  try {
+    if (want.source->packing == Packing::gzip)
+      unpack_file(want.file, want.result, report);
+    else
+      unpack_tar(want.file, want.folder, want.source->strip, report);
+  } catch (const BadArchive& error) {
+    fs::remove(want.file, ignored);
+    throw RunError(str(error.what(), "; it is thrown away, the same command fetches it anew"));
+  }
   fs::remove(want.file, ignored);
 }
 
@@ -132,13 +138,10 @@ std::vector<Cell> fetch_file(const DataFlags& flags, const Wanted& want) {
     throw RunError(str(want.file.parent_path().string(), ": cannot be made: ", error.message()));
   const ProgressStyle style = parse_progress_style(flags.progress);
   Downloaded got;
-  if (want.source->packing != Packing::none && !flags.force && fs::exists(want.file, error)) {
-    // Put there by hand, or left by a call that could not unpack it.
+  // Put there by hand, or left by a call that had no room to unpack it.
+  if (want.source->packing != Packing::none && !flags.force && fs::exists(want.file, error))
     got = {static_cast<std::int64_t>(fs::file_size(want.file)), 0, sha256_file(want.file)};
-    if (!want.sha256.empty() && got.sha256 != want.sha256)
-      throw RunError(str(want.file.string(), ": is there with SHA-256 ", got.sha256,
-                         ", the publisher's has ", want.sha256, "; --force fetches it anew"));
-  } else {
+  if (got.sha256.empty() || (!want.sha256.empty() && got.sha256 != want.sha256)) {
     ByteProgress progress(style, str(want.dataset, "/", want.file.filename().string()));
     got = download(want.url, want.file, want.sha256, {flags.retries, flags.timeout_seconds},
                    [&](std::int64_t done, std::int64_t total) { progress(done, total); });
@@ -211,7 +214,8 @@ int fetch_data(const DataFlags& flags) {
         failed = true;
         table.rows.push_back({want.dataset, want.result.filename().string(), "FAILED",
                               Cell("-", Json()), Cell("-", Json()), "-", want.url});
-        std::fprintf(stderr, "pardec: %s\npardec: %s\n", error.what(), by_hand(want).c_str());
+        std::fprintf(stderr, "pardec: %s\npardec: %s\n", visible_text(error.what()).c_str(),
+                     visible_text(by_hand(want)).c_str());
       }
     }
     table.notes.push_back(str(name, ": ", source.page, "; licence: ", source.licence,

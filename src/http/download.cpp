@@ -334,6 +334,7 @@ Downloaded download(const std::string& url, const fs::path& file, const std::str
       complete(url, part, options, progress);
       part.sync();
       result.bytes = part.have();
+      if (result.bytes == 0) throw RunError(str(url, ": an empty answer came, expected a file"));
       result.sha256 = sha256_file(part.path());
       if (sha256.empty() || result.sha256 == sha256) break;
       if (result.kept == 0) {

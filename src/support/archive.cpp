@@ -25,6 +25,10 @@ constexpr size_t kBlock = 1u << 18;
 class Reader {
  public:
   explicit Reader(const fs::path& file, bool tar) : file_(file), reader_(archive_read_new()) {
+    std::error_code unknown;
+    const auto packed = fs::file_size(file, unknown);
+    most_ = (std::int64_t{64} << 20) + (unknown ? 0 : 100 * static_cast<std::int64_t>(packed));
+    left_ = most_;
     archive_read_support_filter_all(reader_);
     if (tar)
       archive_read_support_format_tar(reader_);
@@ -33,7 +37,7 @@ class Reader {
     if (archive_read_open_filename(reader_, file.c_str(), kBlock) != ARCHIVE_OK) {
       const std::string what = message();
       archive_read_free(reader_);
-      throw RunError(what);
+      throw BadArchive(what);
     }
   }
   ~Reader() { archive_read_free(reader_); }
@@ -46,6 +50,8 @@ class Reader {
     const int code = archive_read_next_header(reader_, &entry);
     if (code == ARCHIVE_EOF) return nullptr;
     check(code == ARCHIVE_OK || code == ARCHIVE_WARN);
+    take(512);  // of its header; a sparse entry's size counts at once
+    if (archive_entry_size(entry) > left_) take(archive_entry_size(entry));
     return entry;
   }
   /// The entry's content in pieces.
@@ -55,13 +61,14 @@ class Reader {
       const la_ssize_t count = archive_read_data(reader_, buffer.data(), buffer.size());
       check(count >= 0);
       if (count == 0) return;
+      take(count);
       put(buffer.data(), static_cast<std::size_t>(count));
     }
   }
   std::int64_t bytes_read() { return archive_filter_bytes(reader_, -1); }
   int filters() { return archive_filter_count(reader_); }
   [[noreturn]] void fail(const std::string& what) const {
-    throw RunError(str(file_.string(), ": ", what));
+    throw BadArchive(str(file_.string(), ": ", what));
   }
 
  private:
@@ -70,11 +77,18 @@ class Reader {
     return str(file_.string(), ": cannot be unpacked: ", said ? said : "damaged archive");
   }
   void check(bool good) const {
-    if (!good) throw RunError(message());
+    if (!good) throw BadArchive(message());
+  }
+  void take(std::int64_t bytes) {
+    if (bytes > left_)
+      fail(str("unpacks to more than ", most_ >> 20,
+               " MiB, expected at most a hundred times its size"));
+    left_ -= bytes;
   }
 
   fs::path file_;
   archive* reader_;
+  std::int64_t most_ = 0, left_ = 0;  // bytes that may come of it
 };
 
 /// The name below the first `strip` folders; empty where there is none.
@@ -150,10 +164,13 @@ void unpack_file(const fs::path& packed, const fs::path& file, const UnpackProgr
   if (!reader.next() || reader.filters() < 2)
     reader.fail("is not compressed as expected (gzip or the like)");
   write_file(file, [&](const FileSink& put) {
+    bool any = false;
     reader.read([&](const void* bytes, std::size_t count) {
+      any = true;
       put(bytes, count);
       progress(reader.bytes_read());
     });
+    if (!any) reader.fail("is empty when it is unpacked, expected a file with something in it");
   });
 }
 

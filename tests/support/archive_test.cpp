@@ -104,6 +104,31 @@ TEST_CASE("an archive that would write elsewhere is refused, and changes nothing
   check_refused({good}, "holds no file", 2);
 }
 
+TEST_CASE("an archive that unpacks to far more than its size is refused") {
+  // 70 MB of zeros, which gzip makes some 70 kB of.
+  check_refused({{"data/b", std::string(70 << 20, '\0'), "", ""}}, "unpacks to more than");
+  // A hole of a terabyte, as GNU tar notes it.
+  const test::TemporaryFolder folder;
+  const fs::path file = folder.path() / "sparse.tar";
+  archive* out = archive_write_new();
+  archive_write_set_format_pax(out);
+  REQUIRE(archive_write_open_filename(out, file.c_str()) == ARCHIVE_OK);
+  archive_entry* head = archive_entry_new();
+  archive_entry_set_pathname(head, "hole");
+  archive_entry_set_perm(head, 0644);
+  archive_entry_set_filetype(head, AE_IFREG);
+  archive_entry_set_size(head, la_int64_t{1} << 40);
+  archive_entry_sparse_add_entry(head, 0, 1);
+  REQUIRE(archive_write_header(out, head) == ARCHIVE_OK);
+  archive_write_data(out, "x", 1);
+  archive_entry_free(head);
+  REQUIRE(archive_write_close(out) == ARCHIVE_OK);
+  archive_write_free(out);
+  CHECK_THROWS_WITH(unpack_tar(file, folder.path(), 0, nothing),
+                    Catch::Contains("sparse.tar: unpacks to more than 6"));
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
+}
+
 TEST_CASE("damaged archives are refused") {
   const test::TemporaryFolder folder;
   const fs::path whole = folder.path() / "whole.tar.gz", cut = folder.path() / "cut.tar.gz";
