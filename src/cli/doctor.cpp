@@ -13,6 +13,7 @@
 #include "src/cli/version.hpp"
 #include "src/cli/workload.hpp"
 #include "src/model/device.hpp"
+#include "src/model/weight_check.hpp"
 #include "src/report/table.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
@@ -134,10 +135,24 @@ int doctor(const DoctorFlags& flags) {
       const std::vector<OutputRequest> output(1);
       const SequenceStep step{&cache, &segments, token, label, output};
       const std::int64_t begin = clock.now_ns();
-      checkpoint.model.forward({&step, 1});
+      if (!checkpoint.model.forward({&step, 1}).front().front().finite())
+        throw ModelError(flags.model, "the logits of its first token are not finite");
       return str(parameter_count(checkpoint.model.config()), " parameters, one token in ",
                  (clock.now_ns() - begin) / 1000, " us",
                  checkpoint.note.empty() ? "" : "; " + checkpoint.note);
+    });
+  if (!flags.model.empty())
+    checks.add("weights", [&] {
+      const WeightCheck found = check_weights(flags.model);
+      if (found.not_finite.empty()) return str(found.tensors, " tensors of finite numbers");
+      const NotFinite& first = found.not_finite.front();
+      throw ModelError(first.file,
+                       str("tensor '", repair_utf8(first.tensor), "' has ", first.text(),
+                           found.not_finite.size() > 1
+                               ? str(", ", found.not_finite.size() - 1,
+                                     " others have some, too ('pardec model inspect --weights')")
+                               : "",
+                           "; expected finite ones: fetch or convert the checkpoint again"));
     });
   if (!flags.db.empty())
     checks.add("database", [&] {
@@ -155,7 +170,7 @@ Verb doctor_verb() {
           "pardec doctor --model DIR --data-root data --db r.sqlite",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<DoctorFlags>();
-            app.add_option("--model", flags->model, "also load this checkpoint and run one token")
+            app.add_option("--model", flags->model, "also load this checkpoint, run one token, and read all weights")
                 ->type_name("DIR");
             app.add_option("--data-root", flags->data_root, "also read the datasets there")
                 ->type_name("DIR");

@@ -8,6 +8,7 @@
 #include "src/cli/project_files.hpp"
 #include "src/cli/workload.hpp"
 #include "src/model/parameters.hpp"
+#include "src/model/weight_check.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -21,6 +22,7 @@ struct ModelVerbFlags {
   std::string action, folder, config, tokenizer, format = "md";
   std::uint64_t seed = 1;
   int heads = 0, head_blocks = 1;
+  bool weights = false;
 };
 
 std::string grouped(std::int64_t number) {
@@ -83,8 +85,16 @@ int inspect(const ModelVerbFlags& flags) {
   } else {
     add("tokenizer", "none: only --prompt-tokens works");
   }
+  WeightCheck check;
+  if (flags.weights) {
+    check = check_weights(flags.folder);
+    add("weights", str(check.tensors, " tensors",
+                       check.not_finite.empty() ? " of finite numbers" : ""));
+    for (const NotFinite& found : check.not_finite)
+      table.rows.push_back({"NOT FINITE: " + repair_utf8(found.tensor), found.text()});
+  }
   std::cout << render(table, parse_table_format(flags.format));
-  return 0;
+  return check.not_finite.empty() ? 0 : 1;
 }
 
 /// A small Llama: what `model synth` makes where no config is given.
@@ -180,6 +190,8 @@ Verb model_verb() {
                 ->capture_default_str()
                 ->check(CLI::Range(0, 16))
                 ->type_name("N");
+            app.add_flag("--weights", flags->weights,
+                         "inspect: read all weights; exit code 1 where one is not finite");
             app.add_option("--format", flags->format,
                            "inspect: md, csv, csv-safe, json, jsonl or latex")
                 ->capture_default_str()

@@ -1,6 +1,7 @@
 #include "src/engine/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <stdexcept>
 
@@ -66,12 +67,34 @@ std::exception_ptr window_error(const std::vector<RowLabel>& labels, const KvCac
 
 }  // namespace
 
+std::exception_ptr Engine::Waiting::not_finite() const {
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    const RowLogits& logits = result.outputs[i];
+    if (logits.finite()) continue;
+    const OutputRequest& output = step.outputs[i];
+    const auto slots = sequence.cache.slots();
+    const auto slot = std::find_if(slots.begin(), slots.end(), [&](const KvCache::Slot& s) {
+      return s.row == result.first_row + output.index;
+    });
+    const float best = logits.best_logit;
+    return std::make_exception_ptr(ModelError(
+        drafts() ? "draft" : "model",
+        str("logits ", output.head > 0 ? str("of extra head ", output.head, " ") : "",
+            "of the row at position ", slot == slots.end() ? -1 : slot->label.position,
+            " are not finite (", std::isnan(best) ? "NaN" : best > 0 ? "Inf" : "all -Inf",
+            "), expected numbers: its weights or its dtype give none; `pardec doctor --model DIR` "
+            "looks into the weights")));
+  }
+  return nullptr;
+}
+
 void Engine::Packed::hand_out(std::vector<RowLogits> logits) {
   auto next = logits.begin();
   for (Waiting* branch : branches) {
     const auto end = next + std::ssize(branch->step.outputs);
     branch->result.outputs.assign(std::make_move_iterator(next), std::make_move_iterator(end));
     next = end;
+    branch->error = branch->not_finite();
     if (branch->step.later)
       branch->result.hidden =
           hidden.from(again + branch->result.first_row - branches[0]->result.first_row);
@@ -185,6 +208,7 @@ void Engine::answer_later() {
     auto logits = model_.further(further);
     for (size_t i = 0; i < asked.size(); ++i) {
       asked[i]->result.outputs = std::move(logits[i]);
+      asked[i]->error = asked[i]->not_finite();
       asked[i]->sequence.note_predictions(asked[i]->step, asked[i]->result);
     }
   } catch (...) {

@@ -71,7 +71,7 @@ class Sequence {
   class ForwardAwaiter;
   /// co_await: the forward pass that feeds `step`; a step without tokens waits for the other
   /// branches' next one. Throws ModelError for an id or position that the network lacks, before
-  /// anything of the step is fed.
+  /// anything of the step is fed, and for rows whose logits are not finite (RowLogits::finite).
   ForwardAwaiter forward(Step step);
   /// co_await: the logits of further rows of a step that was fed with `later`, by their index in
   /// it, as StepResult::outputs. No forward pass: the head alone runs, over the rows that all

@@ -69,6 +69,9 @@ struct Engine::Waiting {
   bool held = false;  ///< not in this forward pass: of another kind, or for want of cache
   int task = -1;      ///< of Engine::run, that waits
 
+  /// What ends it where nothing can be chosen from a row that it asked for; null: all is well.
+  std::exception_ptr not_finite() const;
+
   /// Of a draft network, or a draft of the network by itself.
   bool drafts() const { return sequence.drafts_for || step.skipped; }
   /// One forward pass can have both: they are of one network and one kind.

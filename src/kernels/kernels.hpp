@@ -57,7 +57,8 @@ std::int64_t attention_scratch(std::int64_t tokens, std::int64_t group, std::int
 /// Floats of a token's state between two pieces.
 std::int64_t attention_state(std::int64_t group, std::int64_t dim);
 
-/// The two largest of some values; the first of equal ones counts as the larger.
+/// The two largest of some values; the first of equal ones counts as the larger. Where any value is
+/// NaN, `best_value` is.
 struct TopTwo {
   std::int64_t best = 0, second = 0;
   float best_value = 0, second_value = 0;
@@ -72,6 +73,7 @@ struct Kernels {
   void (*pack_panel)(WeightType type, const std::uint16_t* const* rows, std::int64_t inputs,
                      std::byte* panel);
 
+  /// What is not finite in a key or value that a token sees makes numbers of its result NaN.
   void (*attend)(const Attention& attention, float* scratch);
 
   /// out = weight * x / sqrt(mean(x^2) + eps), [size]; rounded to bf16, or not.

@@ -151,9 +151,10 @@ std::int64_t accumulate_codes(std::int64_t rows, const PackedMatrix& w, const st
   return 2 * pairs;
 }
 
-/// As `exponential`, for 16 values.
+/// As `exponential`, for 16 values. NaN stays NaN: of two operands the instructions then take the
+/// second.
 inline __m512 exponentials(__m512 x) {
-  x = _mm512_min_ps(_mm512_max_ps(x, _mm512_set1_ps(-87.0f)), _mm512_set1_ps(88.0f));
+  x = _mm512_min_ps(_mm512_set1_ps(88.0f), _mm512_max_ps(_mm512_set1_ps(-87.0f), x));
   const __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504f)),
                                         _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375f), x);

@@ -398,11 +398,15 @@ TopTwo top_two(const float* x, std::int64_t size) {
   TopTwo top{0, 1, x[0], x[1]};
   if (x[1] > x[0]) top = {1, 0, x[1], x[0]};
   constexpr std::int64_t kStride = 256;
+  int unordered = x[0] != x[0] || x[1] != x[1];
   for (std::int64_t begin = 2; begin < size; begin += kStride) {
     const std::int64_t end = smaller(size, begin + kStride);
     float largest = x[begin];
-#pragma omp simd reduction(max : largest)
-    for (std::int64_t i = begin; i < end; ++i) largest = x[i] > largest ? x[i] : largest;
+#pragma omp simd reduction(max : largest) reduction(| : unordered)
+    for (std::int64_t i = begin; i < end; ++i) {
+      largest = x[i] > largest ? x[i] : largest;
+      unordered |= x[i] != x[i];
+    }
     if (largest <= top.second_value) continue;  // few stretches hold one of the two
     for (std::int64_t i = begin; i < end; ++i) {
       if (x[i] > top.best_value)
@@ -411,6 +415,7 @@ TopTwo top_two(const float* x, std::int64_t size) {
         top.second = i, top.second_value = x[i];
     }
   }
+  if (unordered) top.best_value = __builtin_nanf("");
   return top;
 }
 

@@ -51,7 +51,7 @@ at::Tensor top_two_floats(const at::Tensor& logits) {
 }
 
 /// [m, 4] float64: best id, second id, best logit, second logit. `max` gives the first of equal
-/// values on every device, which `topk` does not promise.
+/// values on every device, which `topk` does not promise. Where a logit is NaN, the best one is.
 at::Tensor top_two(const at::Tensor& logits) {
   if (logits.is_cpu() && logits.scalar_type() == at::kFloat && logits.size(1) >= 2)
     return top_two_floats(logits.contiguous());

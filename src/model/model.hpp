@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -45,6 +46,12 @@ struct RowLogits {
   std::vector<float> logits;  ///< [vocab], only on request
   Tokens top;  ///< the best ids, best first; the lower id wins a tie; only on request
   std::vector<double> probabilities;  ///< [vocab], only when sampling; sums to 1
+
+  Tokens outrank;  ///< of ids that are not among those allowed: which come before `best`
+
+  /// False where a logit that is not struck out is NaN or +infinity, or all are -infinity: there is
+  /// nothing to choose, and the rest of this means nothing. (Single ids may be at -infinity.)
+  bool finite() const { return std::isfinite(best_logit); }
 };
 
 /// What the last layer made of the rows of a step, kept on the device so that logits of further

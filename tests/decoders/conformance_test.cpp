@@ -140,6 +140,7 @@ struct Networks {
   const TinyNetwork& of(const Arm& arm) const {
     return arm.on == Arm::On::forks ? forks : arm.on == Arm::On::branches ? branches : plain;
   }
+  TinyNetwork& of(const Arm& arm) { return const_cast<TinyNetwork&>(std::as_const(*this).of(arm)); }
 };
 
 struct Models {
@@ -339,6 +340,52 @@ TEST_CASE("conformance: answers alone equal answers packed with others") {
   CHECK(passed_over * 50 < compared);
   CHECK(forks > 100);
   CHECK(groups > 20);
+}
+
+TEST_CASE("conformance: where logits are not finite the job fails, and no other one") {
+  int failed = 0, passed_over = 0, compared = 0;
+  const Networks clean("llama", 14, many_ends());
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::int8, Dtype::nf4}) {
+    Models models(clean, dtype);
+    for (const Arm& arm : arms("llama")) {
+      const auto decoder = make_decoder(arm.decoder, arm.options);
+      const TinyNetwork& network = clean.of(arm);
+      auto requests = requests_for(arm, *decoder, network.tokenizer(), 3, 2);
+      INFO(name(dtype) << " " << arm.decoder << " " << arm.options.dump());
+      const Ran want = run(models.of(arm), network.tokenizer(), *decoder, requests, 3, true, {},
+                           &models.drafter, nullptr, arm.cascade);
+      // An id that nobody feeds, not even as a guess; then one job has it in its prompt.
+      std::set<Token> fed;
+      for (const auto& [id, trace] : want.traces)
+        fed.insert(trace.tokens.begin(), trace.tokens.end());
+      Token bad = 20;
+      while (fed.contains(bad)) ++bad;
+      REQUIRE(bad < kFork);
+      Networks spoiled("llama", 14, many_ends());
+      spoiled.of(arm).spoil("model.embed_tokens.weight", bad);
+      Model model = spoiled.of(arm).load(dtype);
+      Request ill = requests[0];
+      ill.job.id = "ill";
+      ill.pieces.prefix.insert(ill.pieces.prefix.begin() + 1, bad);
+      requests.insert(requests.begin() + 1, ill);
+      const Ran got = run(model, network.tokenizer(), *decoder, requests, 3, false, {},
+                          &models.drafter, nullptr, arm.cascade);
+      CHECK(got.errors[1].find("are not finite (NaN)") != std::string::npos);
+      failed += !got.errors[1].empty();
+      for (size_t i = 0; i < requests.size(); ++i) {
+        if (i == 1) continue;
+        INFO(requests[i].job.id);
+        REQUIRE(got.errors[i] == "");
+        ++compared;
+        if (dtype == Dtype::fp32 && smallest_gap(want.of(i - (i > 1))) < kTie)
+          ++passed_over;
+        else
+          CHECK(chosen_ids(got.of(i)) == chosen_ids(want.of(i - (i > 1))));
+      }
+    }
+  }
+  CHECK(failed == static_cast<int>(4 * arms("llama").size()));
+  CHECK(passed_over * 20 < compared);
 }
 
 TEST_CASE(

@@ -137,6 +137,30 @@ TEST_CASE("attention is softmax of the scores of what is seen, times the values"
   });
 }
 
+TEST_CASE("what is not finite in a key is not finite in the rows that see it, and there alone") {
+  with_each_set([](const Kernels& k) {
+    for (const std::int64_t at : {0, 40, 149})
+      for (const std::uint16_t bad : {0x7FC0, 0xFFC0, 0x7F80}) {  // NaN, -NaN, infinity
+        Rng rng(6);
+        Heads h(rng, 8, 2, 64, 150, 0.5);
+        const auto good = h.attend(k, 0, 8);
+        h.keys[static_cast<size_t>(at * 64 + 3)] = bad;
+        const auto out = h.attend(k, 0, 8);
+        for (std::int64_t row = 0; row < 16; ++row)
+          for (std::int64_t j = 0; j < 64; ++j) {
+            const auto i = static_cast<size_t>(row * 64 + j);
+            // Minus infinity times a query is a score that is never chosen.
+            const bool hidden = bad == 0x7F80 && widen(h.queries[static_cast<size_t>(
+                                                     row * 64 + 3)]) <= 0;
+            if (!h.sees(row / 2, at))
+              REQUIRE(out[i] == good[i]);
+            else if (!hidden)
+              REQUIRE(std::isnan(widen(out[i])));
+          }
+      }
+  });
+}
+
 TEST_CASE("a row's attention does not depend on the rows beside it") {
   with_each_set([](const Kernels& k) {
     Rng rng(6);

@@ -308,3 +308,20 @@ TEST_CASE("cuda: the best ids of a row, the lower one of equals first") {
       }
     }
 }
+
+TEST_CASE("cuda: where a row has NaN, the best value is NaN") {
+  for (const int at : {0, 1, 31, 299})
+    for (const bool backwards : {false, true}) {
+      std::vector<float> logits(300, 1.0f);
+      logits[7] = INFINITY;
+      logits[static_cast<size_t>(at)] = NAN;
+      std::int32_t ids[2];
+      float values[2];
+      on_host::Order order{backwards};
+      REQUIRE(cuda::best_ids(logits.data(), 1, 300, 2, ids, values, &order) == nullptr);
+      CHECK(ids[0] == at);
+      CHECK(std::isnan(values[0]));
+      CHECK(ids[1] == 7);
+      CHECK(values[1] == INFINITY);
+    }
+}

@@ -1,5 +1,6 @@
 // Kernels on rows, weight memory, and who has which kernels.
 #include <algorithm>
+#include <limits>
 
 #include "src/kernels/weight_memory.hpp"
 #include "tests/kernels/against_double.hpp"
@@ -87,6 +88,26 @@ TEST_CASE("the two largest, and the first among equals") {
         CHECK((top.best_value == x[static_cast<size_t>(order[0])] &&
                top.second_value == x[static_cast<size_t>(order[1])]));
       }
+  });
+}
+
+TEST_CASE("where some value is NaN, the best one is") {
+  with_each_set([](const Kernels& k) {
+    for (const std::int64_t size : {2, 3, 17, 256, 258, 259, 1000, 5001}) {
+      std::vector<float> x(static_cast<size_t>(size), 1.0f);
+      for (const std::int64_t at : {std::int64_t{0}, std::int64_t{1}, size / 2, size - 1}) {
+        for (const float bad : {std::numeric_limits<float>::quiet_NaN(),
+                                -std::numeric_limits<float>::quiet_NaN()}) {
+          x[static_cast<size_t>(at)] = bad;
+          CHECK(std::isnan(k.top_two(x.data(), size).best_value));
+        }
+        x[static_cast<size_t>(at)] = std::numeric_limits<float>::infinity();
+        const TopTwo top = k.top_two(x.data(), size);
+        CHECK((top.best == at && std::isinf(top.best_value)));
+        x[static_cast<size_t>(at)] = 1.0f;
+      }
+      CHECK(k.top_two(x.data(), size).best_value == 1.0f);
+    }
   });
 }
 

@@ -51,12 +51,13 @@ JSON.
 Value.
 )";
 
-/// Doubles the rows of lm_head (bf16: one more in the exponent).
-void double_logits(const std::filesystem::path& file, const Tokens& ids) {
+/// Changes the numbers, bf16, in these rows of a matrix.
+void change_rows(const std::filesystem::path& file, const char* matrix, const Tokens& ids,
+                 const std::function<std::uint16_t(std::uint16_t)>& change) {
   std::string bytes = read_file(file);
   std::uint64_t header = 0;
   std::memcpy(&header, bytes.data(), sizeof header);
-  const Json head = Json::parse(bytes.substr(sizeof header, header)).at("lm_head.weight");
+  const Json head = Json::parse(bytes.substr(sizeof header, header)).at(matrix);
   const auto columns = head.at("shape").at(1).get<size_t>();
   char* rows = bytes.data() + sizeof header + header + head.at("data_offsets").at(0).get<size_t>();
   for (const Token id : ids)
@@ -64,7 +65,7 @@ void double_logits(const std::filesystem::path& file, const Tokens& ids) {
       char* at = rows + 2 * (static_cast<size_t>(id) * columns + i);
       std::uint16_t value = 0;
       std::memcpy(&value, at, sizeof value);
-      if ((value & 0x7F80) != 0) value = static_cast<std::uint16_t>(value + 0x80);
+      value = change(value);
       std::memcpy(at, &value, sizeof value);
     }
   write_file(file, bytes);
@@ -175,7 +176,11 @@ TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Js
       {"tie_word_embeddings", false}};  // a tied random head would mostly repeat its input
   config.update(changes);
   synthesise_checkpoint(config, seed, folder_.path());
-  if (!loud.empty()) double_logits(folder_.path() / "model.safetensors", loud);
+  if (!loud.empty())
+    change_rows(folder_.path() / "model.safetensors", "lm_head.weight", loud,
+                [](std::uint16_t value) {  // twice as much: one more in the exponent
+                  return static_cast<std::uint16_t>((value & 0x7F80) != 0 ? value + 0x80 : value);
+                });
   slow_.emplace(folder_.path());
 }
 
@@ -198,6 +203,12 @@ void TinyNetwork::add_heads(int heads, int blocks, std::uint64_t seed) {
                return static_cast<float>(static_cast<int>(rng.below(33)) - 16) * step;
              });
   slow_.emplace(folder_.path());
+}
+
+void TinyNetwork::spoil(const std::string& matrix, Token row) {
+  const bool of_heads = matrix.find('.') == 1;
+  change_rows(folder_.path() / (of_heads ? "medusa_heads.safetensors" : "model.safetensors"),
+              matrix.c_str(), {row}, [](std::uint16_t) { return std::uint16_t{0x7FC0}; });
 }
 
 Model TinyNetwork::load(Dtype dtype) const { return Model::load(folder_.path(), {.dtype = dtype}); }

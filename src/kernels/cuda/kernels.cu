@@ -182,7 +182,7 @@ __global__ void attend_tiles(Attention a) {
     const int row = i / a.dim, j = i % a.dim;
     const float mixed = m.mixed[row * m.width + j], total = m.total[row];
     if (a.splits == 1)
-      out[place(row) * a.dim + j] = __float2bfloat16(total > 0 ? mixed / total : 0.0f);
+      out[place(row) * a.dim + j] = __float2bfloat16(total == 0 ? 0.0f : mixed / total);
     else
       a.partial[(place(row) * a.splits + split) * (a.dim + 2) + 2 + j] = mixed;
   }
@@ -210,7 +210,7 @@ __global__ void join_splits(Attention a) {
       total += fade * part[1];
     }
     reinterpret_cast<__nv_bfloat16*>(a.out)[row * a.dim + j] =
-        __float2bfloat16(total > 0 ? mixed / total : 0.0f);
+        __float2bfloat16(total == 0 ? 0.0f : mixed / total);
   }
 }
 
@@ -235,7 +235,10 @@ __global__ void store_rows(Attention a, const std::uint16_t* keys, const std::ui
 struct Candidate {
   float value;
   int id;
+  /// NaN counts as larger than any number.
   __device__ bool beats(const Candidate& other) const {
+    const bool nan = value != value, other_nan = other.value != other.value;
+    if (nan || other_nan) return nan && (!other_nan || id < other.id);
     return value > other.value || (value == other.value && id < other.id);
   }
 };
@@ -250,7 +253,7 @@ __global__ void best_of_row(const float* logits, long long vocab, int count, int
   Candidate& best_of_all = best_of_warp[kBestThreads / kLanes];
   const float* row = logits + blockIdx.x * vocab;
   const Candidate none{kNothing, 0x7FFFFFFF};
-  Candidate last{INFINITY, -1};
+  Candidate last{NAN, -1};
   for (int round = 0; round < count; ++round) {
     Candidate best = none;
     for (int id = threadIdx.x; id < vocab; id += kBestThreads) {

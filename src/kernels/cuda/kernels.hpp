@@ -66,7 +66,8 @@ const char* store(const Attention& attention, const std::uint16_t* keys,
                   const std::uint16_t* values, void* stream);
 
 /// The `count` best ids of each row of `logits` [rows, vocab] float32, best first; the lower id
-/// wins a tie: ids and values [rows, count]. REQUIRES: 1 <= count <= vocab; no NaN. As attend.
+/// wins a tie, NaN counts as larger than any number: ids and values [rows, count]. REQUIRES: 1 <=
+/// count <= vocab. As attend.
 const char* best_ids(const float* logits, std::int64_t rows, std::int64_t vocab, std::int32_t count,
                      std::int32_t* ids, float* values, void* stream);
 
