@@ -13,6 +13,7 @@
 #include "src/model/device.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
+#include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -152,12 +153,14 @@ std::vector<const Example*> Experiment::examples_of(const Workload& work,
   return examples;
 }
 
-Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan& plan) const {
+Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan& plan,
+                                 int repeat) const {
   const auto examples = examples_of(work, plan);
   Request request;
   request.form = form_on(work.dataset.shape, *decoders_[arm]);
   request.job = make_job(job_name(plan.key), examples, request.form, work.protocol, flags_.decode);
   request.job.seed = job_seed(flags_.decode.seed, plan.key);
+  if (repeat > 0) request.job.seed = derive_seed(request.job.seed, str("repeat ", repeat));
   request.pieces =
       make_pieces(request.job, request.form, work.protocol.prompt, chat_, *checkpoint_.tokenizer);
   request.accept_rate = oracle_.accept_rate;
@@ -203,7 +206,7 @@ void Experiment::warm_up(const Workload& work, size_t arm) {
   const int count = std::min(flags_.warmup, static_cast<int>(jobs.size()));
   std::vector<Request> requests;
   for (int i = 0; i < count; ++i) try {
-      requests.push_back(make_request(work, arm, jobs[static_cast<size_t>(i)]));
+      requests.push_back(make_request(work, arm, jobs[static_cast<size_t>(i)], 0));
     } catch (const std::exception&) {  // the job's own turn tells
     }
   const auto start = [&](int i) -> Task<void> {
@@ -235,7 +238,7 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
   std::vector<std::string> errors(open.size());
   for (size_t i = 0; i < open.size(); ++i) {
     try {
-      requests[i] = make_request(work, arm, *open[i]);
+      requests[i] = make_request(work, arm, *open[i], repeat);
     } catch (const std::exception& error) {
       errors[i] = reason_of(error);
     }

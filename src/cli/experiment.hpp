@@ -63,7 +63,7 @@ class Experiment {
   void run_block(const Workload& work, const BlockPlan& block, size_t arm, RowId run, int repeat,
                  int position, const std::set<JobKey>& finished, Progress& progress);
   void read_recordings(const std::vector<std::vector<RunRow>>& rows);
-  Request make_request(const Workload& work, size_t arm, const JobPlan& plan) const;
+  Request make_request(const Workload& work, size_t arm, const JobPlan& plan, int repeat) const;
   std::vector<const Example*> examples_of(const Workload& work, const JobPlan& plan) const;
   /// Engine::run as the arm wants it.
   std::int64_t run_engine(size_t arm, int count, const std::function<Task<void>(int)>& start,

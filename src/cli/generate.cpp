@@ -15,6 +15,7 @@
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -174,8 +175,9 @@ int generate(const GenerateFlags& flags) {
     pieces.prefix = token_lists[i];
     pieces.contexts.emplace_back();
     pieces.fields.push_back({Tokens{}});
-    requests.push_back({open_job(str("prompt-", i + 1), "", flags.decode), Form::free,
-                        std::move(pieces), std::nullopt});
+    Job job = open_job(str("prompt-", i + 1), "", flags.decode);
+    if (i > 0) job.seed = derive_seed(job.seed, job.id);
+    requests.push_back({std::move(job), Form::free, std::move(pieces), std::nullopt});
   }
   if (!flags.prompt.empty()) jobs.push_back(open_job("prompt-1", flags.prompt, flags.decode));
   const PromptFile prompt =
