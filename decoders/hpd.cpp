@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "decoders/options.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -237,14 +238,10 @@ OrderedJson Hpd::options() const {
 std::unique_ptr<Decoder> make_hpd(const Json& options) {
   HpdOptions chosen;
   JsonReader read(options, "decoder hpd");
-  chosen.k_max = read.optional<int>("k_max", chosen.k_max);
-  chosen.stack = read.optional<int>("stack", chosen.stack);
+  chosen.k_max = read_number(read, "hpd", "k_max", chosen.k_max, 1, kMostGap);
+  chosen.stack = read_number(read, "hpd", "stack", chosen.stack, 1, kMostStacked);
   const std::string isolated = read.optional<std::string>("isolated", "none");
   read.finish();
-  if (chosen.k_max < 1)
-    throw ConfigError(str("hpd.k_max is ", chosen.k_max, ", expected at least 1"));
-  if (chosen.stack < 1)
-    throw ConfigError(str("hpd.stack is ", chosen.stack, ", expected at least 1"));
   const auto found = std::find(std::begin(kIsolationNames), std::end(kIsolationNames), isolated);
   if (found == std::end(kIsolationNames))
     throw ConfigError(str("hpd.isolated is '", isolated, "', expected none, values or products"));

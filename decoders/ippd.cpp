@@ -22,6 +22,7 @@
 #include <algorithm>
 
 #include "decoders/free_running.hpp"
+#include "decoders/options.hpp"
 #include "src/engine/prefix_cache.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -177,11 +178,9 @@ Task<Answers> Ippd::decode(const Request& request, const DecoderContext& context
 std::unique_ptr<Decoder> make_ippd(const Json& options) {
   IppdOptions chosen;
   JsonReader read(options, "decoder ippd");
-  chosen.contexts = read.optional<int>("contexts", chosen.contexts);
+  chosen.contexts = read_number(read, "ippd", "contexts", chosen.contexts, 1, kMostStacked);
   chosen.prefix_cache = read.optional<bool>("prefix_cache", chosen.prefix_cache);
   read.finish();
-  if (chosen.contexts < 1)
-    throw ConfigError(str("ippd.contexts is ", chosen.contexts, ", expected at least 1"));
   return std::make_unique<Ippd>(chosen);
 }
 

@@ -21,6 +21,7 @@
 #include <numeric>
 #include <utility>
 
+#include "decoders/options.hpp"
 #include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -255,16 +256,13 @@ std::unique_ptr<Decoder> make_lookahead(const Json& options) {
   JsonReader read(options, "decoder lookahead");
   const Asking asking = read_asking(read, "lookahead");
   LookaheadOptions chosen;
-  chosen.W = read.optional<int>("window", chosen.W);
-  chosen.N = read.optional<int>("ngram", chosen.N);
-  chosen.G = read.optional<int>("guesses", chosen.G);
+  chosen.W = read_number(read, "lookahead", "window", chosen.W, 1, kMostRows);
+  chosen.N = read_number(read, "lookahead", "ngram", chosen.N, 2, kMostRows);
+  chosen.G = read_number(read, "lookahead", "guesses", chosen.G, 1, kMostRows);
   read.finish();
-  if (chosen.W < 1)
-    throw ConfigError(str("lookahead.window is ", chosen.W, ", expected at least 1"));
-  if (chosen.N < 2)
-    throw ConfigError(str("lookahead.ngram is ", chosen.N, ", expected at least 2"));
-  if (chosen.G < 1)
-    throw ConfigError(str("lookahead.guesses is ", chosen.G, ", expected at least 1"));
+  if (const int rows = (chosen.W + chosen.G) * (chosen.N - 1); rows > kMostRows)
+    throw ConfigError(str("lookahead.window=", chosen.W, ", guesses=", chosen.G, " and ngram=",
+                          chosen.N, " make ", rows, " rows a pass, expected at most ", kMostRows));
   return std::make_unique<Lookahead>(asking, chosen);
 }
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "decoders/options.hpp"
 #include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -77,11 +78,9 @@ class PromptLookup final : public FreeRunningDecoder {
 std::unique_ptr<Decoder> make_prompt_lookup(const Json& options) {
   JsonReader read(options, "decoder prompt-lookup");
   const Asking asking = read_asking(read, "prompt-lookup");
-  const int ngram = read.optional<int>("ngram", 3);
-  const int draft = read.optional<int>("draft", 10);
+  const int ngram = read_number(read, "prompt-lookup", "ngram", 3, 1, kMostGuesses);
+  const int draft = read_number(read, "prompt-lookup", "draft", 10, 1, kMostGuesses);
   read.finish();
-  if (ngram < 1) throw ConfigError(str("prompt-lookup.ngram is ", ngram, ", expected at least 1"));
-  if (draft < 1) throw ConfigError(str("prompt-lookup.draft is ", draft, ", expected at least 1"));
   return std::make_unique<PromptLookup>(asking, ngram, draft);
 }
 

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "decoders/options.hpp"
 #include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -157,13 +158,11 @@ std::unique_ptr<Decoder> make_self_speculative(const Json& options) {
   JsonReader read(options, "decoder self-speculative");
   const Asking asking = read_asking(read, "self-speculative");
   SelfOptions chosen;
-  chosen.gamma = read.optional<int>("gamma", chosen.gamma);
+  chosen.gamma = read_number(read, "self-speculative", "gamma", chosen.gamma, 1, kMostGuesses);
   chosen.threshold = read.optional<double>("threshold", chosen.threshold);
   chosen.skip_attention = layers_option(read, "skip_attention", chosen.skip_attention);
   chosen.skip_mlp = layers_option(read, "skip_mlp", chosen.skip_mlp);
   read.finish();
-  if (chosen.gamma < 1)
-    throw ConfigError(str("self-speculative.gamma is ", chosen.gamma, ", expected at least 1"));
   if (!(chosen.threshold >= 0 && chosen.threshold <= 1))
     throw ConfigError(str("self-speculative.threshold is ", chosen.threshold, ", expected 0 to 1"));
   return std::make_unique<SelfSpeculative>(asking, std::move(chosen));

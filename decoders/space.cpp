@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "decoders/control_tokens.hpp"
+#include "decoders/options.hpp"
 #include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -185,11 +186,12 @@ std::unique_ptr<Decoder> make_space(const Json& options) {
   SpaceOptions chosen;
   JsonReader read(options, "decoder space");
   const Asking asking = read_asking(read, "space");
-  chosen.k = read.optional<int>("k", chosen.k);
+  constexpr int kMost = 63;  // (k + 1)^2 rows a pass
+  static_assert((kMost + 1) * (kMost + 1) <= kMostRows);
+  chosen.k = read_number(read, "space", "k", chosen.k, 1, kMost);
   const std::string extra = read.optional<std::string>("extra", "residual");
   chosen.mask_token = read_token_option(read, "mask_token");
   read.finish();
-  if (chosen.k < 1) throw ConfigError(str("space.k is ", chosen.k, ", expected at least 1"));
   if (extra != "residual" && extra != "paper")
     throw ConfigError(str("space.extra is '", extra, "', expected residual or paper"));
   chosen.extra = extra == "paper" ? Extra::target : Extra::residual;

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "decoders/options.hpp"
 #include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -155,11 +156,9 @@ std::unique_ptr<Decoder> make_speculative(const Json& options) {
         str("speculative.schedule is '", schedule, "', expected constant, heuristic or dynamic"));
   chosen.schedule = static_cast<GammaSchedule>(found - std::begin(kSchedules));
   const bool dynamic = chosen.schedule == GammaSchedule::dynamic;
-  chosen.gamma = read.optional<int>("gamma", dynamic ? 20 : 5);
+  chosen.gamma = read_number(read, "speculative", "gamma", dynamic ? 20 : 5, 1, kMostGuesses);
   const auto threshold = read.maybe<double>("threshold");
   read.finish();
-  if (chosen.gamma < 1)
-    throw ConfigError(str("speculative.gamma is ", chosen.gamma, ", expected at least 1"));
   if (threshold && !dynamic)
     throw ConfigError("speculative.threshold goes with schedule=dynamic only");
   chosen.threshold = threshold.value_or(chosen.threshold);

@@ -208,7 +208,7 @@ TEST_CASE("space: options of space are read, and wrong ones refused") {
           {"ask", "separately"}, {"stack", 2}, {"k", 3}, {"extra", "paper"}, {"mask_token", "9"}});
   CHECK(make_decoder("space", Json::object())->options()["k"] == 5);
   CHECK(make_decoder("space", Json::object())->options()["extra"] == "residual");
-  CHECK_THROWS_WITH(make_decoder("space", {{"k", 0}}), "space.k is 0, expected at least 1");
+  CHECK_THROWS_WITH(make_decoder("space", {{"k", 0}}), "space.k is 0, expected 1 to 63");
   CHECK_THROWS_WITH(make_decoder("space", {{"extra", "none"}}),
                     "space.extra is 'none', expected residual or paper");
   CHECK_THROWS_AS(make_decoder("space", {{"masks", 3}}), ConfigError);
