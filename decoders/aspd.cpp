@@ -27,6 +27,8 @@
 #include <charconv>
 
 #include "decoders/control_tokens.hpp"
+#include "decoders/free_running.hpp"
+#include "decoders/options.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -119,12 +121,14 @@ std::vector<Token> AspdGrammar::banned() const {
       ids.insert(ids.end(), {t.title, t.para});
       break;
     case Phase::after_title_end:
-      ids.clear();
-      for (Token id = 0; id < vocab_size_; ++id)
-        if (id != t.title && id != t.para) ids.push_back(id);
-      break;
+      return {};
   }
   return ids;
+}
+
+std::vector<Token> AspdGrammar::allowed() const {
+  if (phase_ != Phase::after_title_end) return {};
+  return {tokens_.title, tokens_.para};
 }
 
 std::vector<Token> AspdGrammar::banned_in_branch() const {
@@ -136,10 +140,10 @@ bool AspdGrammar::begins_block(Token token) const {
 }
 
 AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
-                          const std::vector<Token>& eos, int vocab_size,
+                          const std::vector<Token>& eos,
                           std::span<const std::int64_t> lengths) {
   AspdStreams streams;
-  AspdGrammar grammar(tokens, vocab_size);
+  AspdGrammar grammar(tokens);
   for (size_t i = 0; i < flattened.size();) {
     const Token token = flattened[i++];
     streams.main.push_back(token);
@@ -196,18 +200,12 @@ struct Response {
   Counters counters;
 };
 
-/// When a response ends besides at end of sequence.
-struct StopRule {
-  int limit = 0;           ///< tokens of the answer at most
-  std::string_view until;  ///< the main branch's text ends it; empty: none
-};
-
 /// One response while it is decoded: what the main branch and the others share.
 struct Hybrid {
   const DecoderContext& context;
   const AspdOptions& options;
   Sampling sampling;
-  StopRule rule;
+  StopRule rule;  ///< `until`: of the main branch's text
   Chance& chance;
   AspdTokens tokens;
   std::vector<Token> eos;
@@ -398,7 +396,7 @@ Task<int> decode_serial(Hybrid& h, Response& y, Chooser& x, Step step) {
   const size_t stage = y.text.size();
   for (;;) {
     const int last = step.size() - 1;
-    step.want(last, h.sampling, h.grammar.banned());
+    step.want(last, h.sampling, h.grammar.banned(), h.grammar.allowed());
     const StepResult seen = co_await h.sequence.forward(std::exchange(step, Step{}));
     const int row = seen.first_row + last;
     const Choice choice = x.choose(seen.outputs[0]);
@@ -472,7 +470,7 @@ class Aspd final : public Decoder {
 
  private:
   Task<Response> answer(const Request& request, const DecoderContext& context, std::string id,
-                        Tokens prompt, int stream, StopRule rule, Chance& chance) const;
+                        Tokens prompt, int stream, StopRule rule) const;
   Task<Answers> decode_together(const Request& request, const DecoderContext& context) const;
   Task<Answers> decode_separately(const Request& request, const DecoderContext& context) const;
 
@@ -482,28 +480,29 @@ class Aspd final : public Decoder {
 /// Stream number `stream` of an oracle. Each has its part of the lengths: one for itself where it
 /// has no block.
 AspdStreams recorded(const Oracle& oracle, int stream, const AspdTokens& tokens,
-                     const std::vector<Token>& eos, int vocab_size) {
+                     const std::vector<Token>& eos) {
   std::span<const std::int64_t> lengths = oracle.branch_lengths;
   for (int s = 0;; ++s) {
     AspdStreams streams =
-        split_streams(oracle.streams[static_cast<size_t>(s)], tokens, eos, vocab_size, lengths);
+        split_streams(oracle.streams[static_cast<size_t>(s)], tokens, eos, lengths);
     if (s == stream) return streams;
     lengths =
         lengths.subspan(std::min(lengths.size(), std::max<size_t>(1, streams.branches.size())));
   }
 }
 
-/// One response to one prompt, as sequence `id`; `stream`: which of an oracle's it is.
+/// One response to one prompt, as sequence `id`; `stream`: which of the request's it is.
 Task<Response> Aspd::answer(const Request& request, const DecoderContext& context, std::string id,
-                            Tokens prompt, int stream, StopRule rule, Chance& chance) const {
+                            Tokens prompt, int stream, StopRule rule) const {
   const int vocab = context.engine.model().config().vocab_size;
   const AspdTokens tokens = find_aspd_tokens(options_.tokens, context.tokenizer, vocab);
+  const auto chance = context.chance(stream_seed(request.job.seed, stream));
   Sequence sequence = context.engine.open(id, "aspd");
   Hybrid h{.context = context,
            .options = options_,
            .sampling = request.job.sampling,
            .rule = rule,
-           .chance = chance,
+           .chance = *chance,
            .tokens = tokens,
            .eos = context.eos(),
            .oracle = std::nullopt,
@@ -511,8 +510,8 @@ Task<Response> Aspd::answer(const Request& request, const DecoderContext& contex
            .layout = AspdLayout(
                options_.positions, options_.shared,
                [&h](const std::vector<int>& sees) { return h.sequence.add_segment(sees); }),
-           .grammar = AspdGrammar(tokens, vocab)};
-  if (request.oracle) h.oracle = recorded(*request.oracle, stream, tokens, h.eos, vocab);
+           .grammar = AspdGrammar(tokens)};
+  if (request.oracle) h.oracle = recorded(*request.oracle, stream, tokens, h.eos);
   co_return co_await respond(h, std::move(id), std::move(prompt));
 }
 
@@ -520,10 +519,9 @@ Task<Answers> Aspd::decode_together(const Request& request, const DecoderContext
   if (!context.tokenizer)
     throw ConfigError(
         "aspd ask=together needs a tokenizer: it reads JSON; expected a Job, not token ids");
-  const auto chance = context.chance(request.job.seed);
   const StopRule rule{request.job.limits.max_new_tokens, kAnswerClosing};
   Response y = co_await answer(request, context, request.job.id, request.pieces.whole_prompt(), 0,
-                               rule, *chance);
+                               rule);
   Answers answers;
   const std::string text = repair_utf8(y.text);
   JsonAnswer parsed = parse_json_answer(text, request.job.contexts);
@@ -559,7 +557,6 @@ void count_shared_passes(const std::vector<Response>& responses, Counters& count
 }
 
 Task<Answers> Aspd::decode_separately(const Request& request, const DecoderContext& context) const {
-  const auto chance = context.chance(request.job.seed);
   const StopRule rule{request.form == Form::value ? request.job.limits.per_field
                                                   : request.job.limits.max_new_tokens,
                       {}};
@@ -568,7 +565,7 @@ Task<Answers> Aspd::decode_separately(const Request& request, const DecoderConte
     for (size_t f = 0; f < request.pieces.fields[c].size(); ++f)
       tasks.push_back(answer(request, context, str(request.job.id, "/", c, "/", f),
                              request.pieces.field_prompt(c, f), static_cast<int>(tasks.size()),
-                             rule, *chance));
+                             rule));
   std::vector<Response> responses = co_await all(std::move(tasks));
   Answers answers;
   count_shared_passes(responses, answers.counters);
@@ -634,10 +631,11 @@ AspdPositions parse_aspd_positions(const std::string& text) {
   const char* const end = text.data() + text.size();
   if (text.starts_with("fix-")) {
     const auto [stop, error] = std::from_chars(text.data() + 4, end, n);
-    if (error == std::errc() && stop == end && n > 0) return {AspdScheme::fix, n};
+    if (error == std::errc() && stop == end && n > 0 && n <= kMostGap) return {AspdScheme::fix, n};
   }
   throw ConfigError(str("aspd.positions is '", text,
-                        "', expected same-seq, same-max, same-re or fix-N, e.g. fix-32"));
+                        "', expected same-seq, same-max, same-re or fix-N with N from 1 to ",
+                        kMostGap, ", e.g. fix-32"));
 }
 
 bool parse_aspd_mask(const std::string& text) {
@@ -652,14 +650,12 @@ std::unique_ptr<Decoder> make_aspd(const Json& options) {
   const std::string ask = read.optional<std::string>("ask", "together");
   const std::string positions = read.optional<std::string>("positions", "same-seq");
   const std::string mask = read.optional<std::string>("mask", "independent");
-  chosen.max_steps = read.optional<int>("max_steps", chosen.max_steps);
+  // <Branch>, a title, </Branch>
+  chosen.max_steps = read_number(read, "aspd", "max_steps", chosen.max_steps, 3, 1 << 20);
   chosen.tokens = read.optional<std::string>("tokens", "");
   read.finish();
   if (ask != "together" && ask != "separately")
     throw ConfigError(str("aspd.ask is '", ask, "', expected together or separately"));
-  if (chosen.max_steps < 3)
-    throw ConfigError(str("aspd.max_steps is ", chosen.max_steps,
-                          ", expected at least 3: <Branch>, a title, </Branch>"));
   chosen.together = ask == "together";
   chosen.shared = parse_aspd_mask(mask);
   chosen.positions = parse_aspd_positions(positions);

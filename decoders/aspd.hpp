@@ -40,14 +40,15 @@ Tokens branch_prefix(const Tokens& title, const AspdTokens& tokens, const Tokeni
 /// Which control tokens may come next on the main branch, and the titles it has named.
 class AspdGrammar {
  public:
-  AspdGrammar(const AspdTokens& tokens, int vocab_size)
-      : tokens_(tokens), vocab_size_(vocab_size) {}
+  explicit AspdGrammar(const AspdTokens& tokens) : tokens_(tokens) {}
 
   /// The main branch's next token; <Para> with titles named begins a block, after which the next is
   /// </Para>.
   void take(Token token);
   /// Ids that may not follow what was taken last.
   std::vector<Token> banned() const;
+  /// Ids that alone may follow it; empty: all that are not banned.
+  std::vector<Token> allowed() const;
   /// Ids that may never be chosen inside a branch.
   std::vector<Token> banned_in_branch() const;
   /// Titles named since the last block, without duplicates, in order.
@@ -60,7 +61,6 @@ class AspdGrammar {
  private:
   enum class Phase { text, control, after_block, after_title, in_title, after_title_end };
   AspdTokens tokens_;
-  int vocab_size_;
   Phase phase_ = Phase::text;
   Tokens title_;  // the one that is being named
   std::vector<Tokens> titles_;
@@ -75,7 +75,7 @@ struct AspdStreams {
 /// `lengths`: of the branches as recorded, for those that a limit cut; one that is not there, or
 /// without any, goes through its terminator.
 AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
-                          const std::vector<Token>& eos, int vocab_size,
+                          const std::vector<Token>& eos,
                           std::span<const std::int64_t> lengths = {});
 
 std::unique_ptr<Decoder> make_aspd(const Json& options);

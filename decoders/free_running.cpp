@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "decoders/options.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -12,12 +13,10 @@ namespace pardec {
 Asking read_asking(JsonReader& read, std::string_view decoder) {
   Asking asking;
   const std::string ask = read.optional<std::string>("ask", "together");
-  asking.stack = read.optional<int>("stack", asking.stack);
+  asking.stack = read_number(read, decoder, "stack", asking.stack, 1, kMostStacked);
   if (ask != "together" && ask != "separately")
     throw ConfigError(str(decoder, ".ask is '", ask, "', expected together or separately"));
   asking.together = ask == "together";
-  if (asking.stack < 1)
-    throw ConfigError(str(decoder, ".stack is ", asking.stack, ", expected at least 1"));
   return asking;
 }
 
@@ -133,6 +132,14 @@ std::vector<std::pair<int, int>> value_spans(const Stream& stream, const std::ve
   return spans;
 }
 
+}  // namespace
+
+std::uint64_t stream_seed(std::uint64_t seed, int index) {
+  return index == 0 ? seed : derive_seed(seed, str("stream ", index));
+}
+
+namespace {
+
 /// The `index`-th stream of a job.
 StreamRequest stream_request(const Request& request, std::string name, Tokens prompt, StopRule rule,
                              int index) {
@@ -141,7 +148,7 @@ StreamRequest stream_request(const Request& request, std::string name, Tokens pr
       .prompt = std::move(prompt),
       .rule = rule,
       .sampling = request.job.sampling,
-      .seed = index == 0 ? request.job.seed : derive_seed(request.job.seed, str("stream ", index)),
+      .seed = stream_seed(request.job.seed, index),
       .oracle = std::nullopt,
       .accept_rate = request.accept_rate};
   if (request.oracle) {

@@ -41,6 +41,10 @@ struct StreamRequest {
   std::optional<double> accept_rate;  ///< as in Request
 };
 
+/// The seed of a job's `index`-th stream: what is drawn for one does not depend on the others. The
+/// first has the job's own.
+std::uint64_t stream_seed(std::uint64_t seed, int index);
+
 /// What one stream of choices gave.
 struct Stream {
   Tokens tokens;

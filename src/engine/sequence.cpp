@@ -14,11 +14,13 @@ int Step::add(Token token, const RowLabel& label, Origin origin, int from_row) {
   return size() - 1;
 }
 
-void Step::want(int index, const Sampling& sampling, std::vector<Token> banned) {
+void Step::want(int index, const Sampling& sampling, std::vector<Token> banned,
+                std::vector<Token> allowed) {
   OutputRequest request;
   request.index = index;
   request.sampling = sampling;
   request.banned = std::move(banned);
+  request.allowed = std::move(allowed);
   outputs.push_back(std::move(request));
 }
 
@@ -169,6 +171,7 @@ void Sequence::State::account(const Step& step, const LivingRows& living) {
     trace->predicts.emplace_back();
     trace->from.push_back(from < 0 ? std::nullopt : std::optional<int>(from));
     trace->banned.emplace_back();
+    trace->allowed.emplace_back();
     trace->dropped_at.emplace_back();
   }
 }
@@ -180,7 +183,9 @@ void Sequence::State::note_predictions(const Step& step, const StepResult& resul
     if (step.outputs[i].head != 0) continue;
     const auto row = static_cast<size_t>(result.first_row + step.outputs[i].index);
     trace->predicts[row] = result.outputs[i].best;
-    trace->banned[row] = step.outputs[i].banned;
+    const OutputRequest& request = step.outputs[i];
+    trace->banned[row] = request.allowed.empty() ? request.banned : result.outputs[i].outrank;
+    trace->allowed[row] = request.allowed;
   }
 }
 

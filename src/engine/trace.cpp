@@ -1,5 +1,7 @@
 #include "src/engine/trace.hpp"
 
+#include <algorithm>
+
 namespace pardec {
 
 namespace {
@@ -25,13 +27,17 @@ OrderedJson nullable(const std::vector<std::optional<T>>& values) {
   return out;
 }
 
+OrderedJson nullable(const std::vector<Tokens>& lists) {
+  OrderedJson out = OrderedJson::array();
+  for (const Tokens& ids : lists) out.push_back(ids.empty() ? OrderedJson() : OrderedJson(ids));
+  return out;
+}
+
 }  // namespace
 
 OrderedJson to_json(const Trace& trace) {
-  OrderedJson visible = OrderedJson::array(), banned = OrderedJson::array();
+  OrderedJson visible = OrderedJson::array();
   for (const auto& rows : trace.visible) visible.push_back(fold(rows));
-  for (const auto& ids : trace.banned)
-    banned.push_back(ids.empty() ? OrderedJson() : OrderedJson(ids));
   OrderedJson json = {{"request", trace.request}, {"decoder", trace.decoder}};
   if (!trace.arm.empty()) json["arm"] = trace.arm;
   if (!trace.examples.empty()) json["examples"] = trace.examples;
@@ -42,9 +48,12 @@ OrderedJson to_json(const Trace& trace) {
                {"visible", visible},
                {"predicts", nullable(trace.predicts)},
                {"from", nullable(trace.from)},
-               {"banned", banned},
+               {"banned", nullable(trace.banned)},
                {"dropped_at", nullable(trace.dropped_at)},
                {"emitted", trace.emitted}});
+  const bool all_allowed = std::all_of(trace.allowed.begin(), trace.allowed.end(),
+                                       [](const auto& ids) { return ids.empty(); });
+  if (!all_allowed) json["allowed"] = nullable(trace.allowed);
   return json;
 }
 

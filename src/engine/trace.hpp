@@ -24,7 +24,10 @@ struct Trace {
                                                ///< layer's sliding window hides some of them
   std::vector<std::optional<Token>> predicts;  ///< greedy choice of rows whose logits were read
   std::vector<std::optional<int>> from;        ///< row whose choice this token is
+  /// Ids that could not be chosen. Where only some were `allowed`: those of the others that came
+  /// before the choice, so that who reads `banned` alone comes to the same one.
   std::vector<std::vector<Token>> banned;
+  std::vector<std::vector<Token>> allowed;  ///< empty: all that are not banned
   std::vector<std::optional<int>> dropped_at;
   std::vector<int> emitted;  ///< rows whose choices are the answer, in order of choice
 };

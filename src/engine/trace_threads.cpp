@@ -47,6 +47,12 @@ std::vector<std::optional<int>> nullable(const Json& values) {
   return out;
 }
 
+std::vector<Tokens> lists(const Json& values) {
+  std::vector<Tokens> out;
+  for (const Json& ids : values) out.push_back(ids.is_null() ? Tokens{} : wholes(ids));
+  return out;
+}
+
 /// Rows in ascending order, below `most`; none where they are not.
 std::optional<std::vector<int>> unfold(const Json& items, int most) {
   std::vector<int> rows;
@@ -79,6 +85,7 @@ void check_rows(const Trace& t, const std::string& where) {
   check("predicts", t.predicts.size());
   check("from", t.from.size());
   check("banned", t.banned.size());
+  check("allowed", t.allowed.size());
   check("dropped_at", t.dropped_at.size());
   const auto countable = [](int value) {
     return value >= 0 && value < std::numeric_limits<int>::max();
@@ -118,8 +125,9 @@ Trace parse_trace(const Json& json, const std::string& where) {
     }
     t.predicts = nullable(read.any("predicts"));
     t.from = nullable(read.any("from"));
-    for (const Json& ids : read.any("banned"))
-      t.banned.push_back(ids.is_null() ? Tokens{} : wholes(ids));
+    t.banned = lists(read.any("banned"));
+    t.allowed = read.has("allowed") ? lists(read.any("allowed"))
+                                    : std::vector<Tokens>(t.tokens.size());
     t.dropped_at = nullable(read.any("dropped_at"));
     t.emitted = wholes(read.any("emitted"));
   } catch (const Json::exception& error) {
@@ -142,6 +150,7 @@ Trace until(const Trace& trace, int step) {
   t.predicts.resize(rows);
   t.from.resize(rows);
   t.banned.resize(rows);
+  t.allowed.resize(rows);
   t.dropped_at.resize(rows);
   for (auto& dropped : t.dropped_at)
     if (dropped && *dropped > step) dropped.reset();

@@ -16,20 +16,55 @@ at::Tensor index_tensor(const std::vector<std::int64_t>& values, const at::Tenso
   return at::tensor(values, at::kLong).to(like.device());
 }
 
-/// The rows with the ids struck out that they ban; `logits` itself where none bans any.
-at::Tensor strike_banned(const at::Tensor& logits, std::span<const OutputRequest* const> requests) {
-  std::vector<std::int64_t> rows, ids;
-  for (size_t i = 0; i < requests.size(); ++i)
-    for (const Token id : requests[i]->banned) {
-      TORCH_CHECK(id >= 0 && id < logits.size(1), "banned id ", id, " is not in the vocabulary");
-      rows.push_back(static_cast<std::int64_t>(i));
-      ids.push_back(id);
+/// Places of a matrix, [row, id].
+class Places {
+ public:
+  void add(size_t row, const std::vector<Token>& ids, std::int64_t vocab) {
+    for (const Token id : ids) {
+      TORCH_CHECK(id >= 0 && id < vocab, "id ", id, " is not in the vocabulary");
+      rows_.push_back(static_cast<std::int64_t>(row));
+      ids_.push_back(id);
     }
-  if (rows.empty()) return logits;
+  }
+  bool empty() const { return rows_.empty(); }
+  c10::List<std::optional<at::Tensor>> index(const at::Tensor& like) const {
+    c10::List<std::optional<at::Tensor>> both;
+    both.push_back(index_tensor(rows_, like));
+    both.push_back(index_tensor(ids_, like));
+    return both;
+  }
+
+ private:
+  std::vector<std::int64_t> rows_, ids_;
+};
+
+/// The rows without the ids that they ban or do not allow; `logits` itself where all have all.
+at::Tensor strike(const at::Tensor& logits, std::span<const OutputRequest* const> requests) {
+  Places banned, allowed;
+  std::vector<std::int64_t> few;  // rows that allow some ids alone
+  for (size_t i = 0; i < requests.size(); ++i) {
+    banned.add(i, requests[i]->banned, logits.size(1));
+    allowed.add(i, requests[i]->allowed, logits.size(1));
+    if (!requests[i]->allowed.empty()) few.push_back(static_cast<std::int64_t>(i));
+  }
+  if (banned.empty() && allowed.empty()) return logits;
   at::Tensor struck = logits.clone();
-  struck.index_put_({index_tensor(rows, logits), index_tensor(ids, logits)},
-                    at::scalar_tensor(kStruck, logits.options()));
+  const at::Tensor nothing = at::scalar_tensor(kStruck, logits.options());
+  if (!few.empty()) {
+    struck.index_fill_(0, index_tensor(few, logits), nothing);
+    struck.index_put_(allowed.index(logits), logits.index(allowed.index(logits)));
+  }
+  if (!banned.empty()) struck.index_put_(banned.index(logits), nothing);
   return struck;
+}
+
+/// Ids of a row [vocab] that come before `best` in it, ascending; the lower id wins a tie.
+Tokens before(const at::Tensor& row, Token best) {
+  const at::Tensor more = at::nonzero(row > row[best]).view({-1}).cpu();
+  const at::Tensor same = at::nonzero(row.narrow(0, 0, best) == row[best]).view({-1}).cpu();
+  const at::Tensor all = std::get<0>(at::sort(at::cat({more, same}))).contiguous();
+  const std::int64_t* ids = all.const_data_ptr<std::int64_t>();
+  return Tokens(ids, ids + all.numel());
 }
 
 /// The same as top_two, in one pass over the logits.
@@ -128,7 +163,7 @@ std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
                                      std::span<const OutputRequest* const> requests) {
   std::vector<RowLogits> results(requests.size());
   if (requests.empty()) return results;
-  const at::Tensor struck = strike_banned(logits, requests);
+  const at::Tensor struck = strike(logits, requests);
   const at::Tensor top = rows_on_host(top_two(struck), at::kDouble);
   const double* value = top.data_ptr<double>();
   for (RowLogits& row : results) {
@@ -138,6 +173,10 @@ std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
     row.second_logit = static_cast<float>(value[3]);
     value += 4;
   }
+
+  for (size_t i = 0; i < requests.size(); ++i)
+    if (!requests[i]->allowed.empty())
+      results[i].outrank = before(logits[static_cast<std::int64_t>(i)], results[i].best);
 
   std::vector<std::int64_t> whole;  // rows of which all logits are wanted
   std::vector<std::int64_t> confident, ranked;

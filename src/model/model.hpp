@@ -36,6 +36,7 @@ struct OutputRequest {
   int head = 0;               ///< 0: the network's own head; h: its h-th extra head
   int top = 0;                ///< how many of the best ids are wanted
   std::vector<Token> banned;  ///< ids struck out before anything else
+  std::vector<Token> allowed;  ///< where not empty: all other ids are struck out, too
 };
 
 /// Reduced on the device; only this comes to the host.

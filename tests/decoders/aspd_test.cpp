@@ -291,21 +291,17 @@ int closed_formula(const Read& read, int prompt) {
   return passes;
 }
 
-/// Ids that the grammar rules out after `before`, the main branch's tokens so far behind the
-/// prompt, said once more and slowly; `block_end`: </Para> is the last of them.
-std::set<Token> slow_bans(const Tokens& before, const AspdTokens& t, int vocab) {
+/// Ids that the grammar rules out after `before`, the main branch's tokens so far behind the prompt,
+/// said once more and slowly; none where a title has just ended, and only <Title> or <Para> may
+/// follow.
+std::optional<std::set<Token>> slow_bans(const Tokens& before, const AspdTokens& t) {
   bool in_title = false, first_in_title = false, title_closed = false;
   for (const Token token : before) {
     title_closed = in_title && token == t.title_end;
     first_in_title = !in_title && token == t.title;
     in_title = (in_title && token != t.title_end) || first_in_title;
   }
-  if (title_closed) {  // only <Title> or <Para>
-    std::set<Token> all;
-    for (Token id = 0; id < vocab; ++id)
-      if (id != t.title && id != t.para) all.insert(id);
-    return all;
-  }
+  if (title_closed) return std::nullopt;
   std::set<Token> ids{t.para_end, t.branch, t.branch_end};  // serial: never
   if (in_title) {
     ids.insert({t.title, t.para});
@@ -340,7 +336,6 @@ TEST_CASE("aspd: every phase bans what the grammar rules out, and the bans matte
     const TinyNetwork network = forks.network();
     const AspdTokens& t = forks.names.ids;
     Model model = network.load(Dtype::fp64);
-    const int vocab = model.config().vocab_size;
     const auto decoder =
         make_decoder("aspd", options_of(forks.names, "same-seq", false, {{"max_steps", 9}}));
     const Ran ran = run(model, network.tokenizer(), *decoder, open_requests(6, 60), 3, true);
@@ -353,21 +348,31 @@ TEST_CASE("aspd: every phase bans what the grammar rules out, and the bans matte
         if (read.what[i].b == 0 && !prompt) before.push_back(trace.tokens[i]);
         if (!trace.predicts[i]) continue;
         const std::set<Token> banned(trace.banned[i].begin(), trace.banned[i].end());
-        const std::set<Token> expected =
+        const std::optional<std::set<Token>> expected =
             read.what[i].b > 0 ? std::set<Token>{t.title, t.title_end, t.para, t.para_end, t.branch}
-                               : slow_bans(before, t, vocab);
+                               : slow_bans(before, t);
         INFO(sequence << " row " << i << " token " << trace.tokens[i]);
-        CHECK(banned == expected);
         CHECK(banned.size() == trace.banned[i].size());
         CHECK(!banned.contains(*trace.predicts[i]));
+        if (expected) {
+          CHECK(banned == *expected);
+          CHECK(trace.allowed[i].empty());
+        } else {  // `banned` has what came before the better of the two
+          CHECK(trace.allowed[i] == Tokens{t.title, t.para});
+          const auto of = [&](Token id) { return logits[i][static_cast<size_t>(id)]; };
+          std::set<Token> before_it;
+          for (Token id = 0; id < std::ssize(logits[i]); ++id)
+            if (of(id) > std::max(of(t.title), of(t.para))) before_it.insert(id);
+          CHECK(banned == before_it);
+        }
         if (banned.contains(top_two(logits[i]).best))
-          ++mattered[read.what[i].b > 0                            ? "branch"
-                     : before.empty()                              ? "start"
-                     : before.back() == t.para_end                 ? "after a block"
-                     : before.back() == t.title                    ? "after <Title>"
-                     : static_cast<int>(banned.size()) > vocab / 2 ? "after </Title>"
-                     : banned.contains(t.title)                    ? "in a title"
-                                                                   : "serial"];
+          ++mattered[read.what[i].b > 0            ? "branch"
+                     : before.empty()              ? "start"
+                     : before.back() == t.para_end ? "after a block"
+                     : before.back() == t.title    ? "after <Title>"
+                     : !expected                   ? "after </Title>"
+                     : banned.contains(t.title)    ? "in a title"
+                                                   : "serial"];
       }
     }
   }
@@ -380,7 +385,7 @@ TEST_CASE("aspd: every phase bans what the grammar rules out, and the bans matte
 
 TEST_CASE("aspd grammar: bans and titles, phase by phase") {
   const AspdTokens t{1, 2, 3, 4, 5, 6};  // <Title> </Title> <Branch> </Branch> <Para> </Para>
-  AspdGrammar grammar(t, 10);
+  AspdGrammar grammar(t);
   const auto bans = [&] {
     std::vector<Token> ids = grammar.banned();
     std::sort(ids.begin(), ids.end());
@@ -388,6 +393,7 @@ TEST_CASE("aspd grammar: bans and titles, phase by phase") {
   };
   using Ids = std::vector<Token>;
   CHECK(bans() == Ids{2, 3, 4, 5, 6});  // serial: <Title> may come
+  CHECK(grammar.allowed().empty());
   grammar.take(9);
   CHECK(grammar.in_text());
   CHECK(bans() == Ids{2, 3, 4, 5, 6});
@@ -399,7 +405,8 @@ TEST_CASE("aspd grammar: bans and titles, phase by phase") {
   CHECK(bans() == Ids{1, 3, 4, 5, 6});  // it may go on or end
   CHECK(!grammar.begins_block(5));
   grammar.take(2);
-  CHECK(bans() == Ids{0, 2, 3, 4, 6, 7, 8, 9});  // another, or <Para>
+  CHECK(bans().empty());
+  CHECK(grammar.allowed() == Ids{1, 5});  // another, or <Para>
   CHECK(grammar.begins_block(5));
   for (const Token token : {1, 7, 7, 2, 1, 8, 2}) grammar.take(token);
   CHECK(grammar.titles() == std::vector<Tokens>{{8}, {7, 7}});  // the second 8 is dropped

@@ -38,7 +38,7 @@ TEST_CASE("decoders say their options, and refuse what makes no sense") {
   CHECK_THROWS_WITH(make_decoder("ar", {{"prefix_cache", "context"}}),
                     "ar.prefix_cache goes with ask=separately only");
   CHECK_THROWS_WITH(make_decoder("ippd", {{"contexts", 0}}),
-                    "ippd.contexts is 0, expected at least 1");
+                    "ippd.contexts is 0, expected 1 to 1024");
   CHECK_THROWS_AS(make_decoder("ippd", {{"prefix_cache", 1}}), ConfigError);
 }
 
@@ -66,4 +66,30 @@ TEST_CASE("every decoder refuses options that it has not, and names its own") {
           Catch::StartsWith(str("decoder ", entry.name, ": unknown option '", option, "'; ")));
     }
   }
+}
+
+TEST_CASE("no whole number among the options makes a pass that outgrows memory") {
+  // Caps, which 0 lifts: what an answer may have in all holds beside them.
+  const std::set<std::string> caps = {"max_threads", "max_depth", "max_total"};
+  int bounded = 0;
+  for (const DecoderEntry& entry : decoders()) {
+    const OrderedJson options = make_decoder(entry.name, Json::object())->options();
+    for (const auto& [option, value] : options.items()) {
+      if (!value.is_number_integer() || caps.contains(option)) continue;
+      INFO(entry.name << "." << option);
+      for (const int wrong : {2'000'000'000, 0, -1})
+        CHECK_THROWS_WITH(make_decoder(entry.name, {{option, wrong}}),
+                          Catch::StartsWith(str(entry.name, ".", option, " is ", wrong)) &&
+                              Catch::Contains("expected"));
+      ++bounded;
+    }
+  }
+  CHECK(bounded >= 20);
+  CHECK_THROWS_WITH(make_decoder("space", {{"k", 1'000'000}}),
+                    "space.k is 1000000, expected 1 to 63");
+  CHECK_THROWS_WITH(make_decoder("lookahead", {{"window", 1000}, {"guesses", 1000}}),
+                    Catch::Contains("make 8000 rows a pass, expected at most 4096"));
+  CHECK_THROWS_WITH(make_decoder("aspd", {{"positions", "fix-65537"}}),
+                    Catch::Contains("with N from 1 to 65536"));
+  CHECK_THROWS_AS(make_decoder("medusa", {{"tree", "1x1000x1000"}}), ConfigError);
 }

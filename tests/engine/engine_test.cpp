@@ -332,6 +332,8 @@ TEST_CASE("a trace folds runs of visible rows") {
         R"({"request":"r","decoder":"d","tokens":[4,5],"position":[0,9],"step":[0,1],)"
         R"("visible":[[0],[[0,3],5,[7,9]]],"predicts":[5,null],"from":[null,0],)"
         R"("banned":[null,[3]],"dropped_at":[null,2],"emitted":[0]})");
+  trace.allowed = {{}, {5, 6}};
+  CHECK(to_json(trace).dump().ends_with(R"("emitted":[0],"allowed":[null,[5,6]]})"));
 }
 
 namespace {

@@ -373,12 +373,33 @@ TEST_CASE("outputs are what was asked for, and no more") {
       {.index = 1},
       {.index = 4, .sampling = {.temperature = 0.8, .top_k = 5, .top_p = 0.9}},
       {.index = 4, .logits = true},
-      {.index = 4, .sampling = {.temperature = 1.0}, .confidence = true}};
+      {.index = 4, .sampling = {.temperature = 1.0}, .confidence = true},
+      {.index = 4, .sampling = {.temperature = 1.0}, .logits = true, .allowed = {7, 90}}};
   KvCache cache(model), other(model);
   const SequenceStep step{&cache, &segments, fed.tokens, fed.labels, outputs};
   const auto rows = model.forward({&step, 1}).front();
   const auto all = feed(model, other, segments, fed);
-  REQUIRE(rows.size() == 5);
+  REQUIRE(rows.size() == 6);
+  const auto& free = rows[3].logits;
+  const Token better = free[7] >= free[90] ? 7 : 90;
+  CHECK((rows[5].best == better && rows[5].second == 97 - better));
+  constexpr float kNear = 1e-5f;  // the same row at another place of the product
+  CHECK(std::abs(rows[5].best_logit - free[static_cast<size_t>(better)]) <= kNear);
+  CHECK(rows[5].probabilities[7] + rows[5].probabilities[90] == Approx(1.0).epsilon(1e-12));
+  Tokens outrank;
+  for (Token id = 0; id < 97; ++id) {
+    const float logit = free[static_cast<size_t>(id)], got = rows[5].logits[static_cast<size_t>(id)];
+    if (id == 7 || id == 90) {
+      CHECK(std::abs(got - logit) <= kNear);
+      continue;
+    }
+    CHECK(got == -std::numeric_limits<float>::infinity());
+    CHECK(std::abs(logit - rows[5].best_logit) > kNear);
+    if (logit > rows[5].best_logit) outrank.push_back(id);
+  }
+  CHECK(!outrank.empty());
+  CHECK(rows[5].outrank == outrank);
+  CHECK(rows[4].outrank.empty());
   CHECK(rows[4].confidence ==
         Approx(rows[4].probabilities[static_cast<size_t>(rows[4].best)]).epsilon(1e-12));
   CHECK(rows[0].logits[3] == -std::numeric_limits<float>::infinity());
