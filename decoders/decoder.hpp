@@ -135,6 +135,9 @@ struct DecoderEntry {
   /// A network must have been trained for it (`train --format` of its name), or what it writes in
   /// parallel is noise.
   bool trained = false;
+  /// In fp32 its greedy answers are its baseline's. In bf16 those of decoders whose rows lie in the
+  /// cache as ar's do; in the others, sums of another order may turn close choices.
+  bool exact = false;
 };
 
 const std::vector<DecoderEntry>& decoders();

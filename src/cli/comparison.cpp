@@ -7,6 +7,7 @@
 #include <map>
 
 #include "datasets/dataset.hpp"
+#include "decoders/decoder.hpp"
 #include "metrics/decoding_metrics.hpp"
 #include "metrics/statistics.hpp"
 #include "src/cli/scoring.hpp"
@@ -162,6 +163,9 @@ std::string departure_note(Store& store, const RunSummary& run) {
     note += str("; logit gap at the first differing token: median ", fixed(quantile(gaps, 0.5), 3),
                 ", least ", fixed(*std::min_element(gaps.begin(), gaps.end()), 4));
   if (without) note += str("; ", without, " have no such token");
+  const bool greedy = run.run.config.value("temperature", 0.0) == 0;
+  if (greedy && run.run.dtype != "fp32" && find_decoder(run.run.decoder).exact)
+    note += "; exact in fp32 alone: here attention is summed in another order";
   return note + ".";
 }
 
