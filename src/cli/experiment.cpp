@@ -31,7 +31,29 @@ extern "C" void on_interrupt(int signal) {
 
 struct Interrupted {};
 
+std::unique_ptr<std::ofstream> open_trace(const RunFlags& flags, std::ios::openmode mode) {
+  auto trace = std::make_unique<std::ofstream>(flags.trace, mode);
+  if (!*trace)
+    throw ConfigError(str("--trace: ", flags.trace, " cannot be written: ", std::strerror(errno),
+                          "; expected a file in a writable folder"));
+  return trace;
+}
+
 }  // namespace
+
+void check_trace(const RunFlags& flags) {
+  if (flags.trace.empty()) return;
+  for (const char* end : {"", "-wal", "-shm", "-journal"})
+    if (std::error_code ignored;
+        std::filesystem::weakly_canonical(flags.trace, ignored) ==
+        std::filesystem::weakly_canonical(flags.db + end, ignored))
+      throw ConfigError(str("--trace: ", flags.trace, " is the database; choose another file"));
+  // Who reads a pipe would take the end of a first look for the end of all.
+  std::error_code ignored;
+  if (const auto status = std::filesystem::status(flags.trace, ignored);
+      !std::filesystem::exists(status) || std::filesystem::is_regular_file(status))
+    open_trace(flags, std::ios::app);
+}
 
 int Experiment::stopped_by() { return interrupts.load() > 0 ? last_signal.load() : 0; }
 
@@ -58,9 +80,9 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
   if (const auto baseline = baseline_of(arms_, arm, flags_.baseline))
     row.baseline = arms_[*baseline].label;
   row.dataset = dataset_row(work.dataset);
-  row.model = model_row(store_, checkpoint_.folder, checkpoint_.model.config());
+  row.model = model_row(*store_, checkpoint_.folder, checkpoint_.model.config());
   if (draft_ && decoders_[arm]->drafts_with_model())
-    row.draft = model_row(store_, draft_->folder, draft_->model.config());
+    row.draft = model_row(*store_, draft_->folder, draft_->model.config());
   std::vector<std::string> labels;  // blocks end where the jobs of all arms do
   for (const Arm& other : arms_) labels.push_back(other.label);
   const Limits limits = limits_on(work.protocol, form, flags_.decode);
@@ -123,7 +145,7 @@ void Experiment::find_resumable(std::vector<std::vector<RunRow>>& rows) {
       filter.dataset = now.dataset.name;
       filter.split = now.dataset.split;
       filter.invocation = chosen;
-      const auto found = store_.find_runs(filter);
+      const auto found = store_->find_runs(filter);
       if (found.empty()) {
         if (chosen.empty())
           throw ConfigError(str("--resume: ", flags_.db, " has no run of arm '", now.label, "' on ",
@@ -180,7 +202,7 @@ void Experiment::read_recordings(const std::vector<std::vector<RunRow>>& rows) {
         of_dataset.emplace_back();
         continue;
       }
-      of_dataset.push_back(read_recording(store_, oracle_.run, rows[w][arm]));
+      of_dataset.push_back(read_recording(*store_, oracle_.run, rows[w][arm]));
       for (const BlockPlan& block : workloads_[w].blocks)
         for (const JobPlan& job : block.jobs[arm])
           if (!of_dataset.back().contains(job.key))
@@ -231,7 +253,7 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
     row.samples.push_back(work.examples[static_cast<size_t>(index)].id);
   for (const size_t a : arm_order(static_cast<size_t>(position)))
     row.arm_order.push_back(arms_[a].label);
-  const RowId block_id = store_.begin_block(row);
+  const RowId block_id = store_->begin_block(row);
 
   // Prompts are rendered and tokenized before the clock starts, for every arm.
   std::vector<std::optional<Request>> requests(open.size());
@@ -276,7 +298,7 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
     job.block = block_id;
     job.repeat = repeat;
     job.process = process_;
-    store_.commit_job(job, generations);
+    store_->commit_job(job, generations);
     answers[index] = {};
     finished_ += static_cast<std::int64_t>(examples.size());
     progress.update(finished_, str(failed_ ? str(failed_, " failed · ") : "", arms_[arm].label));
@@ -291,7 +313,7 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
   const std::int64_t outside = run_engine(arm, static_cast<int>(open.size()), start, done);
   const std::int64_t wall = clock_.now_ns() - begin - outside;
   busy_ns_ += wall;
-  store_.finish_block(block_id, process_, wall);
+  store_->finish_block(block_id, process_, wall);
 }
 
 std::vector<size_t> Experiment::arm_order(size_t position) const {
@@ -331,7 +353,8 @@ void Experiment::run_dataset(const Workload& work, const std::vector<RowId>& ids
   }
 }
 
-void Experiment::begin() {
+void Experiment::begin(Store& store) {
+  store_ = &store;
   std::vector<std::vector<RunRow>> rows;
   for (const auto& work : workloads_) {
     auto& of_dataset = rows.emplace_back();
@@ -339,13 +362,10 @@ void Experiment::begin() {
   }
   if (oracle_.kind == "recorded") read_recordings(rows);
   if (flags_.resume) find_resumable(rows);
+  check_trace(flags_);
   if (!flags_.trace.empty()) {
     // A resumed run adds to what was traced before.
-    trace_ = std::make_unique<std::ofstream>(flags_.trace,
-                                             flags_.resume ? std::ios::app : std::ios::trunc);
-    if (!*trace_)
-      throw ConfigError(str("--trace: ", flags_.trace, " cannot be written: ", std::strerror(errno),
-                            "; expected a file in a writable folder"));
+    trace_ = open_trace(flags_, flags_.resume ? std::ios::app : std::ios::trunc);
   }
   // Runs begin all at once, so that a killed invocation is resumed whole.
   for (size_t w = 0; w < workloads_.size(); ++w) {
@@ -353,10 +373,10 @@ void Experiment::begin() {
     std::optional<RowId> any;
     for (size_t arm = 0; arm < rows[w].size(); ++arm) {
       const bool runs = workloads_[w].runs(arm);
-      of_dataset.push_back(runs ? store_.begin_run(rows[w][arm]) : RowId{});
+      of_dataset.push_back(runs ? store_->begin_run(rows[w][arm]) : RowId{});
       if (runs) any = of_dataset.back();
     }
-    if (any) store_.put_samples(store_.dataset_of(*any), sample_rows(workloads_[w].examples));
+    if (any) store_->put_samples(store_->dataset_of(*any), sample_rows(workloads_[w].examples));
   }
 }
 
@@ -376,7 +396,7 @@ void Experiment::run() {
       for (size_t arm = 0; arm < arms_.size(); ++arm) {
         finished.emplace_back();
         if (!workloads_[w].runs(arm)) continue;
-        finished.back() = store_.finished_jobs(ids_[w][arm]);
+        finished.back() = store_->finished_jobs(ids_[w][arm]);
         for (const auto& job : finished.back()) {
           if (job.failed && flags_.retry_errors) continue;
           const std::int64_t examples = std::ssize(job.key);
@@ -393,8 +413,8 @@ void Experiment::run() {
   if (interrupts.load() > 0) return;
   for (size_t w = 0; w < workloads_.size(); ++w)
     for (size_t arm = 0; arm < arms_.size(); ++arm)
-      if (workloads_[w].runs(arm)) store_.finish_run(ids_[w][arm], RunStatus::done);
-  mark_identities(store_, invocation_);
+      if (workloads_[w].runs(arm)) store_->finish_run(ids_[w][arm], RunStatus::done);
+  mark_identities(*store_, invocation_);
 }
 
 }  // namespace pardec

@@ -16,21 +16,23 @@
 
 namespace pardec {
 
+/// ConfigError where --trace cannot be written, or is the database.
+void check_trace(const RunFlags& flags);
+
 /// Everything that is open while an experiment runs: every workload through every arm, each answer
 /// stored when it is there.
 class Experiment {
  public:
   Experiment(const RunFlags& flags, const std::vector<Arm>& arms,
              const std::vector<std::unique_ptr<Decoder>>& decoders,
-             const std::vector<Workload>& workloads, Store& store, Checkpoint& checkpoint,
-             Checkpoint* draft, ChatTemplate chat)
+             const std::vector<Workload>& workloads, Checkpoint& checkpoint, Checkpoint* draft,
+             ChatTemplate chat)
       : flags_(flags),
         arms_(arms),
         decoders_(decoders),
         workloads_(workloads),
         shard_(parse_shard(flags.shard)),
         oracle_(parse_oracle(flags.oracle)),
-        store_(store),
         checkpoint_(checkpoint),
         draft_(draft),
         chat_(std::move(chat)),
@@ -43,8 +45,9 @@ class Experiment {
     engine_.set_cache_budget(flags.cache);
   }
 
-  /// Finds or makes the rows of all runs. Nothing is stored when it throws.
-  void begin();
+  /// Finds or makes the rows of all runs in `store`, which outlives this. Nothing is stored when it
+  /// throws.
+  void begin(Store& store);
   void run();
   /// The signal that stopped `run` early; 0: none did.
   static int stopped_by();
@@ -76,7 +79,7 @@ class Experiment {
   const std::vector<Workload>& workloads_;
   Shard shard_;
   OracleFlag oracle_;
-  Store& store_;
+  Store* store_ = nullptr;  // from `begin` on
   Checkpoint& checkpoint_;
   Checkpoint* draft_;  // null: no arm drafts with a network
   const ChatTemplate chat_;

@@ -15,31 +15,6 @@ namespace pardec {
 
 namespace {
 
-/// Takes away again a database that was made for a run which then could not begin.
-class NewDatabase {
- public:
-  explicit NewDatabase(std::filesystem::path file)
-      : file_(std::move(file)), folder_(file_.parent_path()) {
-    std::error_code ignored;
-    new_file_ = !std::filesystem::exists(file_, ignored);
-    new_folder_ = !folder_.empty() && !std::filesystem::exists(folder_, ignored);
-  }
-  ~NewDatabase() {
-    if (kept_ || !new_file_) return;
-    std::error_code ignored;
-    for (const char* end : {"", "-wal", "-shm", "-journal"})
-      std::filesystem::remove(file_.string() + end, ignored);
-    if (new_folder_) std::filesystem::remove(folder_, ignored);  // empty ones only
-  }
-  NewDatabase(const NewDatabase&) = delete;
-  NewDatabase& operator=(const NewDatabase&) = delete;
-  void keep() { kept_ = true; }
-
- private:
-  std::filesystem::path file_, folder_;
-  bool new_file_ = false, new_folder_ = false, kept_ = false;
-};
-
 int run(CLI::App& app, RunFlags& flags) {
   if (!flags.config.empty()) read_experiment(app, flags);
   flags.db_is_default = app.get_option("--db")->count() == 0;
@@ -71,19 +46,29 @@ int run(CLI::App& app, RunFlags& flags) {
 
   if (memory && memory->limit > 0)
     std::fprintf(stderr, "memory: %s\n", describe(*memory, flags.cache).c_str());
-  if (flags.resume && !std::filesystem::exists(flags.db))
+  // A new database is made when all that may fail before a run begins is done, so that none is left
+  // behind, and none has to be removed in which another process may have begun one.
+  const OpenOptions options{.create_folders = flags.db_is_default};
+  std::optional<Store> store;
+  if (Store::exists(flags.db, options))
+    store.emplace(flags.db, options);
+  else if (flags.resume)
     throw ConfigError(
         str("--resume: ", flags.db, " does not exist; leave --resume out to begin a run"));
-  NewDatabase made(flags.db);
-  Store store(flags.db, {.create_folders = flags.db_is_default});
+  else if (parse_oracle(flags.oracle).kind == "recorded")
+    throw ConfigError(str("--oracle ", flags.oracle, ": ", flags.db,
+                          " does not exist; expected the database that holds the recorded run"));
   ChatTemplate chat =
       choose_chat_template(flags.decode.chat_template, flags.model.model, flags.decode.chat_set);
   Checkpoint checkpoint = load_checkpoint(flags.model, true);
   std::optional<Checkpoint> draft = load_draft(flags.model, checkpoint, drafts);
-  Experiment experiment(flags, arms, decoders, workloads, store, checkpoint,
-                        draft ? &*draft : nullptr, std::move(chat));
-  experiment.begin();
-  made.keep();
+  Experiment experiment(flags, arms, decoders, workloads, checkpoint, draft ? &*draft : nullptr,
+                        std::move(chat));
+  if (!store) {
+    check_trace(flags);
+    store.emplace(flags.db, options);
+  }
+  experiment.begin(*store);
   for (const auto& work : workloads)
     if (work.dataset.sample)
       std::fprintf(stderr,
@@ -96,6 +81,7 @@ int run(CLI::App& app, RunFlags& flags) {
                      visible_text(arms[a].label).c_str(), work.not_applicable[a].c_str());
   if (!checkpoint.note.empty()) std::fprintf(stderr, "model: %s\n", checkpoint.note.c_str());
   experiment.run();
+  store->check_place();
   if (const int signal = Experiment::stopped_by()) {
     std::fprintf(
         stderr,
@@ -104,7 +90,7 @@ int run(CLI::App& app, RunFlags& flags) {
     return 128 + signal;
   }
   const auto table = flags.matrix ? matrix_of_runs : compare_runs;
-  std::cout << render(table(store, experiment.invocation(), flags.baseline, 0.95), format);
+  std::cout << render(table(*store, experiment.invocation(), flags.baseline, 0.95), format);
   if (memory && memory->limit > 0 && flags.model.device == "cpu")
     std::fprintf(stderr, "memory: %s\n", describe_peak().c_str());
   std::fprintf(stderr, "database: %s\n", flags.db.c_str());

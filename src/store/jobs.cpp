@@ -150,6 +150,7 @@ Committed Store::commit_job(const JobRow& job, std::span<const GenerationRow> ge
     if (count_errors(job, generations) >= old_errors) {
       db_.run("UPDATE job SET attempts = ? WHERE id = ?", attempts, old);
       transaction.commit();
+      check_place();
       return Committed::kept;
     }
     drop_job(old);
@@ -157,6 +158,7 @@ Committed Store::commit_job(const JobRow& job, std::span<const GenerationRow> ge
   const RowId id = insert_job(db_, job, attempts);
   for (const GenerationRow& generation : generations) insert_generation(db_, job, id, generation);
   transaction.commit();
+  check_place();
   return known ? Committed::replaced : Committed::inserted;
 }
 
@@ -203,6 +205,7 @@ void Store::put_scores(RowId generation, std::span<const ScoreRow> scores) {
   Transaction transaction(db_);
   insert_scores(db_, generation, scores);
   transaction.commit();
+  check_place();
 }
 
 }  // namespace pardec

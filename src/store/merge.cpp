@@ -188,6 +188,7 @@ void Store::merge(const std::filesystem::path& other) {
   db_.execute(jobs_sql(version >= 3));
   db_.execute(kDropMaps);
   transaction.commit();
+  check_place();
 }
 
 }  // namespace pardec

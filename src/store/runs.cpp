@@ -137,6 +137,7 @@ void Store::put_samples(RowId dataset, std::span<const SampleRow> samples) {
               dump(sample.fields))
         .step();
   transaction.commit();
+  check_place();
 }
 
 std::optional<std::string> Store::model_hash(const std::string& path, const std::string& stamp) {
@@ -150,6 +151,7 @@ RowId Store::begin_run(const RunRow& run) {
   if (const RowId known = db_.integer("SELECT id FROM run WHERE uuid = ?", run.uuid)) {
     db_.run("UPDATE run SET status = 'running', ended_utc = NULL WHERE id = ?", known);
     transaction.commit();
+    check_place();
     return known;
   }
   const std::string config = dump(run.config);
@@ -175,6 +177,7 @@ RowId Store::begin_run(const RunRow& run) {
       run.ended_utc);
   const RowId id = sqlite3_last_insert_rowid(db_.handle());
   transaction.commit();
+  check_place();
   return id;
 }
 
@@ -212,6 +215,7 @@ std::vector<FinishedJob> Store::finished_jobs(RowId run) {
 void Store::finish_run(RowId run, RunStatus status) {
   db_.run("UPDATE run SET status = ?, ended_utc = ? WHERE id = ?", name(status),
           status == RunStatus::running ? std::optional<std::string>() : utc_now(), run);
+  check_place();
 }
 
 }  // namespace pardec

@@ -83,6 +83,20 @@ void Database::execute(const std::string& sql) {
   if (code != SQLITE_OK) fail(code);
 }
 
+bool Database::moved() const {
+  int moved = 0;
+  sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
+}
+
+void Database::copy_to(Database& other) const {
+  sqlite3_backup* copy = sqlite3_backup_init(other.db_, "main", db_, "main");
+  if (copy) sqlite3_backup_step(copy, -1);
+  if (const int code = copy ? sqlite3_backup_finish(copy) : sqlite3_errcode(other.db_);
+      code != SQLITE_OK)
+    other.fail(code);
+}
+
 void Database::fail(int code) const {
   const std::string message = db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(code);
   throw StoreError(path_.string(), explain(code, message), file_at_fault(code) ? 2 : 1);

@@ -32,6 +32,11 @@ class Database {
   template <typename... Values>
   std::int64_t integer(std::string_view sql, const Values&... values);
 
+  /// Whether the name with which the file was opened has gone, or become another file's.
+  bool moved() const;
+  /// Makes `other` this database, page by page.
+  void copy_to(Database& other) const;
+
   /// Rows changed by the last INSERT, UPDATE or DELETE.
   std::int64_t changes() const { return sqlite3_changes64(db_); }
   sqlite3* handle() const { return db_; }

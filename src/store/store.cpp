@@ -1,6 +1,7 @@
 // Opens the file: what it is, who made it, which journal it can have, which version it is.
 #include "src/store/store.hpp"
 
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -52,6 +53,30 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+/// SQLite takes some names for something else than a file of that name, whose content is then lost
+/// at its end.
+void check_name(const fs::path& path) {
+  const std::string& name = path.native();
+  if (name.empty()) throw StoreError("--db", "is empty, expected the path of a file", 2);
+  if (name.starts_with(':') || name.starts_with("file:"))
+    throw StoreError(name,
+                     str("is no path to SQLite, which would keep nothing in a file of that name; "
+                         "write ./",
+                         name, ", or choose another --db"),
+                     2);
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+    throw StoreError(name, "is a device, pipe or socket, expected a file; choose another --db", 2);
+}
+
+/// Device and inode of what the path leads to; zeros where there is nothing.
+std::pair<std::uint64_t, std::uint64_t> place_of(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return {};
+  return {info.st_dev, info.st_ino};
+}
+
 void check_writable_path(const fs::path& path, bool create_folders) {
   const fs::path folder = folder_of(path);
   std::error_code error;
@@ -98,19 +123,60 @@ void set_journal(Database& db, const std::string& mode) {
 
 }  // namespace
 
+bool Store::exists(const fs::path& path, OpenOptions options) {
+  check_name(path);
+  check_writable_path(path, options.create_folders);
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
 Store::Store(const fs::path& path, OpenOptions options) : path_(path) {
+  check_name(path);
   open(options);
   if (options.read_only) return;
   set_journal(db_, on_network(folder_of(path)) ? "delete" : "wal");
   db_.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON");
   migrate();
+  place_ = place_of(path_);
+}
+
+void Store::check_place() {
+  // SQLite compares the file that it opened with what now has its name; a link that led there may
+  // lead elsewhere.
+  if (!db_.moved() && place_of(path_) == place_) return;
+  // Closing would remove the log of that name, which may be another file's by now.
+  sqlite3_db_config(db_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  std::string saved;
+  try {
+    const fs::path beside = save_beside();
+    saved = str("what was stored is saved in ", beside.string(), ", go on with --resume --db ",
+                beside.string());
+  } catch (const std::exception& error) {
+    saved = str("what was stored could not be saved beside: ", error.what());
+  }
+  throw StoreError(path_.string(),
+                   str("was removed or replaced by another file during the run; ", saved), 1);
+}
+
+/// Copies the database to a new file with a name like the lost one's.
+fs::path Store::save_beside() {
+  std::error_code ignored;
+  fs::create_directories(folder_of(path_), ignored);
+  for (int number = 1;; ++number) {
+    const fs::path beside = str(path_.string(), ".recovered-", number);
+    if (fs::exists(fs::symlink_status(beside, ignored))) continue;
+    Database copy;
+    copy.open(beside, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    db_.copy_to(copy);
+    return beside;
+  }
 }
 
 Store::~Store() {
   if (!db_.handle()) return;
   // Best effort: another process may read, or the disk be full; the log is then taken in by who
   // opens next.
-  if (!sqlite3_db_readonly(db_.handle(), "main")) {
+  if (!sqlite3_db_readonly(db_.handle(), "main") && !db_.moved()) {
     sqlite3_busy_timeout(db_.handle(), 1000);
     sqlite3_exec(db_.handle(), "PRAGMA wal_checkpoint(TRUNCATE)", nullptr, nullptr, nullptr);
   }

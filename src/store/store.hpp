@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/store/rows.hpp"
@@ -12,7 +13,9 @@
 /// The record of all runs: one SQLite file (results/schema.sql).
 /// Errors are StoreErrors: exit code 2 for a path that holds no database of ours or may not be
 /// written, 1 for what happens in mid-run (disk full, I/O, locked for 30 s); the transaction under
-/// way is then rolled back.
+/// way is then rolled back. Where the path no longer leads to the open file, since somebody removed
+/// or replaced that, what was written is in no file that has a name: it is saved beside, and the
+/// error says where.
 namespace pardec {
 
 /// Schema version (`user_version`) that this program writes and reads.
@@ -101,6 +104,9 @@ struct StoredGeneration {
 class Store {
  public:
   explicit Store(const std::filesystem::path& path, OpenOptions options = {});
+  /// Whether a database is at `path`, or can be made there as far as can be seen; nothing is made
+  /// but missing folders. StoreError where neither is so.
+  static bool exists(const std::filesystem::path& path, OpenOptions options = {});
   /// Closes; moves the write-ahead log into the file when no other process has it open.
   ~Store();
   Store(const Store&) = delete;
@@ -130,6 +136,9 @@ class Store {
   /// Sorted by repeat and key.
   std::vector<FinishedJob> finished_jobs(RowId run);
   void finish_run(RowId run, RunStatus status);
+  /// StoreError where what was written is not at `path()` any more. Whatever writes asks this
+  /// itself; a last time before all is said to be stored.
+  void check_place();
 
   // Blocks and jobs.
   /// Finds or inserts the block of (run, repeat, position). StoreError when it is there with other
@@ -168,11 +177,13 @@ class Store {
  private:
   void open(OpenOptions options);
   void migrate();
+  std::filesystem::path save_beside();
   /// Removes a job with all that belongs to it, and what no longer holds without it.
   void drop_job(RowId job);
 
   std::filesystem::path path_;
   Database db_;
+  std::pair<std::uint64_t, std::uint64_t> place_;  // device and inode of the open file
 };
 
 /// What keeps `now` from continuing `old`: one line each, e.g. "hpd.k_max: 30, now 16". Compares

@@ -2,6 +2,9 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
 
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -56,6 +59,116 @@ TEST_CASE("closing takes the log into the file, also where another has it open")
   }
   CHECK(fs::file_size(log) == 0);
   CHECK(other.find_runs({}).size() == 1);
+}
+
+TEST_CASE("names that SQLite takes for no file, and what is no plain file, are refused") {
+  const auto folder_before = fs::current_path();
+  TemporaryFolder folder;
+  fs::current_path(folder.path());
+  for (const bool read_only : {false, true}) {
+    CHECK(refusal("", {.read_only = read_only}) == "2 --db: is empty, expected the path of a file");
+    for (const char* name : {":memory:", ":x", "file:x.sqlite", "file:x?mode=memory", "file:///x"})
+      CHECK_THAT(refusal(name, {.read_only = read_only}),
+                 Catch::StartsWith(str("2 ", name, ": is no path to SQLite")) &&
+                     Catch::Contains(str("write ./", name)));
+    REQUIRE((read_only || mkfifo("pipe", 0600) == 0));
+    for (const char* name : {"pipe", "/dev/null", "/dev/full"})
+      CHECK(refusal(name, {.read_only = read_only}) ==
+            str("2 ", name, ": is a device, pipe or socket, expected a file; choose another --db"));
+  }
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);  // the pipe alone
+  // What would be special elsewhere is a file's name here.
+  for (const char* name : {"./:memory:", "x?mode=memory", "a b%20c#d", "./file:y"}) {
+    { Store store(name); }
+    CHECK(fs::file_size(name) > 0);
+    CHECK(refusal(name, {.read_only = true}) == "opened");
+  }
+  fs::current_path(folder_before);
+}
+
+TEST_CASE("a database that was removed or replaced while it was open is saved beside") {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "runs/x.sqlite", moved = folder.path() / "elsewhere";
+  const std::vector<std::pair<const char*, std::function<void()>>> ways{
+      {"removed", [&] { for (const char* end : {"", "-wal", "-shm"}) fs::remove(file.string() + end); }},
+      {"its folder removed", [&] { fs::remove_all(file.parent_path()); }},
+      {"renamed", [&] { fs::rename(file, moved); }},
+      {"replaced",
+       [&] {
+         write_file(moved, "another");
+         fs::rename(moved, file);
+       }},
+  };
+  for (const auto& [way, happens] : ways) {
+    INFO(way);
+    fs::create_directories(file.parent_path());
+    for (int time = 1; time <= 2; ++time) {  // what was saved once stays
+      const fs::path saved = str(file.string(), ".recovered-", time);
+      {
+        Store store(file);
+        const RowId run = begin(store, example_run());
+        commit(store, stack(run, keys(0, 2)));
+        happens();
+        try {
+          commit(store, stack(run, keys(2, 2)));
+          FAIL("not noticed");
+        } catch (const StoreError& error) {
+          CHECK(error.exit_code() == 1);
+          CHECK_THAT(error.what(), Catch::Contains("was removed or replaced") &&
+                                       Catch::Contains("--resume --db " + saved.string()));
+        }
+      }
+      Store store(saved);
+      CHECK(store.jobs(1).size() == 2);  // the last one, too
+      CHECK(store.generations(1).size() == 4);
+      CHECK(commit(store, stack(1, keys(4, 2))) == Committed::inserted);
+      for (const fs::path& left : {file, moved})
+        for (const char* end : {"", "-wal", "-shm"}) fs::remove(left.string() + end);
+      if (way == std::string("its folder removed")) break;
+    }
+    fs::remove_all(file.parent_path());
+  }
+}
+
+TEST_CASE("a link to the database that is turned elsewhere is noticed") {
+  TemporaryFolder folder;
+  const fs::path link = folder.path() / "link.sqlite";
+  fs::create_symlink("real.sqlite", link);
+  Store store(link);
+  const RowId run = begin(store, example_run());
+  commit(store, stack(run, keys(0, 2)));
+  fs::remove(link);
+  fs::create_symlink("other.sqlite", link);
+  CHECK_THROWS_WITH(store.finish_run(run, RunStatus::done), Catch::Contains("link.sqlite.recovered-1"));
+  CHECK(Store(folder.path() / "link.sqlite.recovered-1").jobs(1).size() == 1);
+}
+
+TEST_CASE("who loses its file leaves alone what another process makes in its place") {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.sqlite";
+  int pipes[2];
+  REQUIRE(pipe(pipes) == 0);
+  auto lost = std::make_unique<Store>(file);
+  const RowId run = begin(*lost, example_run());
+  for (const char* end : {"", "-wal", "-shm"}) fs::remove(file.string() + end);
+  const pid_t child = start([&] {
+    Store store(file);
+    const RowId other = begin(store, example_run("ar"));
+    for (int job = 0; job < 5; ++job) commit(store, stack(other, keys(job, 1)));
+    if (write(pipes[1], "x", 1) != 1) throw std::runtime_error("write failed");
+    pause();
+  });
+  char c = 0;
+  REQUIRE(read(pipes[0], &c, 1) == 1);
+  CHECK_THROWS_AS(commit(*lost, stack(run, keys(0, 1))), StoreError);
+  lost.reset();
+  kill(child, SIGKILL);
+  REQUIRE(wait_for(child) == -SIGKILL);
+  close(pipes[0]);
+  close(pipes[1]);
+  Store store(file);
+  CHECK(store.find_runs({}).at(0).label == "ar");
+  CHECK(store.jobs(1).size() == 5);
 }
 
 TEST_CASE("an empty file is a new database") {
