@@ -1,5 +1,6 @@
 #pragma once
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -49,6 +50,10 @@ template <typename Number>
 void check_at_least(std::string_view flag, Number value, std::type_identity_t<Number> least) {
   if (!(value >= least)) throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
 }
+
+/// ConfigError where the file that a flag names, and that is to be written, is the database.
+void check_apart(std::string_view flag, const std::filesystem::path& file,
+                 const std::filesystem::path& db);
 
 /// The arguments as they were given, the program first, for the run's record. REQUIRES: the app of
 /// a verb that runs.

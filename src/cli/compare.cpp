@@ -44,7 +44,8 @@ Verb compare_verb() {
           if (!(flags->usd_per_hour >= 0))
             throw ConfigError(
                 str("--usd-per-hour is ", flags->usd_per_hour, ", expected 0 or more"));
-          Store store(flags->db, {.read_only = true});
+          const auto opened = open_to_compare(flags->db, flags->run);
+          Store& store = *opened;
           const std::string invocation = find_invocation(store, flags->run);
           const Table table =
               flags->accounting

@@ -249,6 +249,7 @@ void add_origin_notes(Table& table, const std::vector<RunSummary>& runs) {
     table.notes.push_back(kSampleNote);
   if (any(is_standin)) table.notes.push_back(kStandinMark);
   const RunRow& first = runs.front().run;
+  if (!first.shard.empty()) table.notes.push_back(shard_note(first.shard));
   table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, invocation ",
                             first.invocation.substr(0, 8), "."));
 }
@@ -351,6 +352,25 @@ void ComparisonFlags::add_to(CLI::App& app) {
   app.add_option("--confidence-level", confidence, "of the intervals")
       ->capture_default_str()
       ->type_name("X");
+}
+
+std::string shard_note(const std::string& shards) {
+  const auto slash = shards.rfind('/');
+  const auto there = static_cast<int>(split(shards, ',').size());
+  if (there == std::stoi(shards.substr(slash + 1))) return str("shards: ", shards, ".");
+  return str("shards: ", shards,
+             there == 1 ? " alone" : " alone of them",
+             "; the examples of the others are left out. compare takes those that the database "
+             "holds under the same settings.");
+}
+
+std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run) {
+  auto store = std::make_unique<Store>(db, OpenOptions{.read_only = true});
+  // All is read from one moment, whatever a run stores meanwhile.
+  store->database().execute("BEGIN");
+  if (!run.empty()) run = find_invocation(*store, run);
+  if (auto joined = store->join_shards(run)) store = std::move(joined);
+  return store;
 }
 
 std::vector<RunSummary> runs_of(Store& store, const std::string& invocation) {

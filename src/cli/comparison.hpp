@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,13 @@ class App;
 }
 
 namespace pardec {
+
+/// The database to be compared, read only. Shards of one run are one run in it; `run`, which begins
+/// the id of an invocation or run, becomes its invocation's.
+std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run);
+
+/// Which shards a table is of, listed as Store::join_shards does, and whether some are missing.
+std::string shard_note(const std::string& shards);
 
 /// What is compared: the flags that `compare` and `report` share.
 struct ComparisonFlags {

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 
+#include "src/cli/command_line.hpp"
 #include "src/cli/comparison.hpp"
 #include "src/cli/record.hpp"
 #include "src/cli/version.hpp"
@@ -43,15 +45,12 @@ std::unique_ptr<std::ofstream> open_trace(const RunFlags& flags, std::ios::openm
 
 void check_trace(const RunFlags& flags) {
   if (flags.trace.empty()) return;
-  for (const char* end : {"", "-wal", "-shm", "-journal"})
-    if (std::error_code ignored;
-        std::filesystem::weakly_canonical(flags.trace, ignored) ==
-        std::filesystem::weakly_canonical(flags.db + end, ignored))
-      throw ConfigError(str("--trace: ", flags.trace, " is the database; choose another file"));
+  check_apart("--trace", flags.trace, flags.db);
   // Who reads a pipe would take the end of a first look for the end of all.
   std::error_code ignored;
   if (const auto status = std::filesystem::status(flags.trace, ignored);
-      !std::filesystem::exists(status) || std::filesystem::is_regular_file(status))
+      !std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
+      std::filesystem::is_directory(status))
     open_trace(flags, std::ios::app);
 }
 
@@ -153,12 +152,24 @@ void Experiment::find_resumable(std::vector<std::vector<RunRow>>& rows) {
                                 "; leave --resume out to begin one"));
         continue;  // killed before this arm began
       }
-      const RunRow& old = found.front();
+      // Of several shards each goes on with its own.
+      const auto own = std::find_if(found.begin(), found.end(),
+                                    [&](const RunRow& run) { return run.shard == now.shard; });
+      const RunRow& old = own == found.end() ? found.front() : *own;
       if (const auto different = differences(old, now); !different.empty())
         throw ConfigError(str("--resume: run ", old.uuid.substr(0, 8), " (", old.label, " on ",
                               old.dataset.name,
                               ") was made with other settings: ", join(different, "; "),
                               ". Give the same ones, or leave --resume out to begin a new run"));
+      if (chosen.empty())
+        for (const RunRow& other : found)
+          if (other.invocation != old.invocation && other.status != RunStatus::done &&
+              differences(other, now).empty())
+            std::fprintf(stderr,
+                         "--resume: goes on with invocation %s, the newest; %s has the same "
+                         "settings and is not done either, and stays as it is\n",
+                         old.invocation.substr(0, 8).c_str(),
+                         other.invocation.substr(0, 8).c_str());
       chosen = old.invocation;
       now.uuid = old.uuid;
     }

@@ -49,8 +49,9 @@ Verb plot_verb() {
         return [flags] {
           check_confidence(flags->sweep.confidence);
           const FigureFormat format = figure_format(flags->output);
-          Store store(flags->db, {.read_only = true});
-          Figure figure = sweep_figure(store, flags->sweep);
+          check_apart("--output", flags->output, flags->db);
+          const auto store = open_to_compare(flags->db, flags->sweep.run);
+          Figure figure = sweep_figure(*store, flags->sweep);
           if (!flags->title.empty()) figure.title = flags->title;
           if (flags->script) {
             std::cout << gnuplot_script(figure, format);

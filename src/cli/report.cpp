@@ -404,8 +404,9 @@ Verb report_verb() {
               check_confidence(flags->confidence);
               if (flags->examples < 0)
                 throw ConfigError(str("--examples is ", flags->examples, ", expected 0 or more"));
-              Store store(flags->db, {.read_only = true});
-              write_file(flags->output, render_report(make_report(store, *flags)));
+              check_apart("--output", flags->output, flags->db);
+              const auto store = open_to_compare(flags->db, flags->run);
+              write_file(flags->output, render_report(make_report(*store, *flags)));
               std::cout << flags->output << "\n";
               return 0;
             };

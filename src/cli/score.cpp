@@ -4,6 +4,8 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/comparison.hpp"
@@ -83,23 +85,41 @@ int score(const ScoreFlags& flags) {
   table.columns = {{"dataset"},         {"arm"},
                    {"metric"},          {"score", Align::right},
                    {"n", Align::right}, {"changed", Align::right}};
-  const auto runs = runs_of(store, invocation);
+  std::vector<RunSummary> runs;  // of all shards
+  std::vector<std::string> shards;
+  for (const auto& shard : store.shards_of(invocation)) {
+    for (auto& run : runs_of(store, shard)) runs.push_back(std::move(run));
+    shards.push_back(runs.back().run.shard);
+  }
+  const auto metrics_asked = [&](const RunRow& run) {
+    return asked.empty() ? metrics_of(find_dataset(run.dataset.name)) : asked;
+  };
   std::vector<Rescored> all;
-  for (const auto& run : runs) {  // all before the first is stored
+  for (const auto& run : runs)  // all before the first is stored
+    all.push_back(run.run.oracle ? Rescored()
+                                 : rescore(store, run.run, metrics_asked(run.run)));
+  std::set<std::pair<std::string, std::string>> told;
+  for (const auto& run : runs) {
     const RunRow& row = run.run;
-    const auto metrics = asked.empty() ? metrics_of(find_dataset(row.dataset.name)) : asked;
+    if (!told.emplace(row.dataset.name, row.label).second) continue;
     if (row.oracle) {
       table.notes.push_back(str(row.dataset.name, " ", row.label, ": oracle ", *row.oracle,
                                 ", its answers were forced and carry no score."));
-      all.emplace_back();
       continue;
     }
-    all.push_back(rescore(store, row, metrics));
+    Rescored whole;  // of its shards
+    for (size_t r = 0; r < runs.size(); ++r) {
+      if (runs[r].run.dataset.name != row.dataset.name || runs[r].run.label != row.label) continue;
+      whole.generations.insert(whole.generations.end(), all[r].generations.begin(),
+                               all[r].generations.end());
+      for (const auto& [metric, changed] : all[r].changed) whole.changed[metric] += changed;
+    }
+    const auto metrics = metrics_asked(row);
     for (const TaskMetric* metric : metrics)
-      for (const MetricTotal& total : metric->total(all.back().generations))
+      for (const MetricTotal& total : metric->total(whole.generations))
         table.rows.push_back({shown_name(row.dataset), row.label, std::string(total.name),
                               number_cell(total.value, 4), number_cell(total.count),
-                              number_cell(all.back().changed[metric])});
+                              number_cell(whole.changed[metric])});
     if (metrics.empty())
       table.notes.push_back(str(row.dataset.name, " ", row.label,
                                 ": its metrics need a judge or run code, and are not among those "
@@ -112,6 +132,7 @@ int score(const ScoreFlags& flags) {
   for (const auto& run : all)
     for (const auto& generation : run.generations)
       store.put_scores(generation.row.id, generation.row.scores);
+  if (!shards.front().empty()) table.notes.push_back(shard_note(join(shards, ", ")));
   table.notes.push_back(
       "n: answers that the score is of; changed: stored scores of the metric that are new, or were "
       "others before.");

@@ -108,6 +108,7 @@ std::string block_key(const std::vector<std::string>& samples) {
 }
 
 RowId Store::begin_block(const BlockRow& block) {
+  check_place();
   Transaction transaction(db_);
   const std::string key = block_key(block.samples);
   Statement find(
@@ -133,6 +134,17 @@ RowId Store::begin_block(const BlockRow& block) {
 }
 
 Committed Store::commit_job(const JobRow& job, std::span<const GenerationRow> generations) {
+  try {
+    const Committed committed = put_job(job, generations);
+    check_place();
+    return committed;
+  } catch (const StoreError&) {
+    if (!saved_) check_place();  // without a log, a file that was moved cannot be written
+    throw;
+  }
+}
+
+Committed Store::put_job(const JobRow& job, std::span<const GenerationRow> generations) {
   Transaction transaction(db_);
   Statement find(db_, R"(
     SELECT id, attempts, (error IS NOT NULL)
@@ -150,7 +162,6 @@ Committed Store::commit_job(const JobRow& job, std::span<const GenerationRow> ge
     if (count_errors(job, generations) >= old_errors) {
       db_.run("UPDATE job SET attempts = ? WHERE id = ?", attempts, old);
       transaction.commit();
-      check_place();
       return Committed::kept;
     }
     drop_job(old);
@@ -158,7 +169,6 @@ Committed Store::commit_job(const JobRow& job, std::span<const GenerationRow> ge
   const RowId id = insert_job(db_, job, attempts);
   for (const GenerationRow& generation : generations) insert_generation(db_, job, id, generation);
   transaction.commit();
-  check_place();
   return known ? Committed::replaced : Committed::inserted;
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <random>
 #include <thread>
@@ -60,7 +61,7 @@ void check_name(const fs::path& path) {
   if (name.empty()) throw StoreError("--db", "is empty, expected the path of a file", 2);
   if (name.starts_with(':') || name.starts_with("file:"))
     throw StoreError(name,
-                     str("is no path to SQLite, which would keep nothing in a file of that name; "
+                     str("is no file to SQLite, which would keep nothing there, expected a path; "
                          "write ./",
                          name, ", or choose another --db"),
                      2);
@@ -125,8 +126,9 @@ void set_journal(Database& db, const std::string& mode) {
 
 bool Store::exists(const fs::path& path, OpenOptions options) {
   check_name(path);
-  check_writable_path(path, options.create_folders);
   std::error_code error;
+  if (options.create_folders && !fs::exists(folder_of(path), error)) return false;
+  check_writable_path(path, /*create_folders=*/false);
   return fs::exists(path, error);
 }
 
@@ -147,6 +149,7 @@ void Store::check_place() {
   // Closing would remove the log of that name, which may be another file's by now.
   sqlite3_db_config(db_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   std::string saved;
+  saved_ = true;
   try {
     const fs::path beside = save_beside();
     saved = str("what was stored is saved in ", beside.string(), ", go on with --resume --db ",
@@ -193,15 +196,7 @@ void Store::open(OpenOptions options) {
       throw StoreError(path_.string(),
                        "is a folder, expected a file; give the path of a database by --db", 2);
     }
-    db_.open(path_, SQLITE_OPEN_READONLY);
-    try {
-      db_.integer("SELECT count(*) FROM sqlite_schema");
-    } catch (const StoreError&) {
-      // A WAL database in a folder that may not be written has no place for its shared memory;
-      // nobody writes it either.
-      if ((sqlite3_errcode(db_.handle()) & 0xff) != SQLITE_CANTOPEN) throw;
-      db_.open(path_, SQLITE_OPEN_READONLY, /*immutable=*/true);
-    }
+    open_read_only();
   } else {
     check_writable_path(path_, options.create_folders);
     db_.open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
@@ -231,6 +226,72 @@ void Store::open(OpenOptions options) {
                          kSchemaVersion, "; use that pardec, or choose another --db"),
                      2);
   }
+}
+
+/// A WAL database in a folder that may not be written has no place for its shared memory. Where the
+/// shared memory of a writer is there, SQLite reads that; else nobody writes, and the file is read as
+/// it is, with what a killed writer left in its log.
+void Store::open_read_only() {
+  db_.open(path_, SQLITE_OPEN_READONLY);
+  try {
+    db_.integer("SELECT count(*) FROM sqlite_schema");
+  } catch (const StoreError&) {
+    const int code = sqlite3_errcode(db_.handle()) & 0xff;
+    if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) throw;
+    const auto left = [&](const char* end) {
+      std::error_code error;
+      const auto size = fs::file_size(path_.string() + end, error);
+      return !error && size > 0;
+    };
+    if (left("-wal") || left("-journal"))
+      read_copy();
+    else
+      db_.open(path_, SQLITE_OPEN_READONLY, /*immutable=*/true);
+  }
+}
+
+/// Reads a copy, into which SQLite can take what the log holds.
+void Store::read_copy() {
+  const auto state = [&] {
+    std::vector<std::int64_t> out;
+    for (const char* end : {"", "-wal", "-journal"}) {
+      struct stat info {};
+      if (::stat((path_.string() + end).c_str(), &info) == 0)
+        out.insert(out.end(), {info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec});
+    }
+    return out;
+  };
+  std::string name = (fs::temp_directory_path() / "pardec-XXXXXX").string();
+  if (!mkdtemp(name.data()))
+    throw StoreError(path_.string(),
+                     str("its folder may not be written, and it cannot be copied to ",
+                         fs::temp_directory_path().string(), "; make room there, or set TMPDIR"),
+                     2);
+  const fs::path folder = name;
+  struct Removed {
+    const fs::path& folder;
+    ~Removed() {
+      std::error_code ignored;
+      fs::remove_all(folder, ignored);
+    }
+  } removed{folder};
+  const auto before = state();
+  std::error_code error;
+  for (const char* end : {"", "-wal", "-journal"})
+    if (fs::exists(path_.string() + end) && !error)
+      fs::copy_file(path_.string() + end, folder / str("copy", end), error);
+  if (error || state() != before)
+    throw StoreError(path_.string(),
+                     str("its folder may not be written, and it cannot be copied: ",
+                         error ? error.message() : "somebody writes to it",
+                         "; copy it to a folder that may be written"),
+                     2);
+  fs::permissions(folder / "copy", fs::perms::owner_all, fs::perm_options::add, error);
+  Database copy;
+  copy.open(folder / "copy", SQLITE_OPEN_READWRITE);
+  db_.open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY);
+  copy.copy_to(db_);
+  db_.execute("PRAGMA query_only = ON");
 }
 
 void Store::migrate() {

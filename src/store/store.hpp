@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -104,8 +105,8 @@ struct StoredGeneration {
 class Store {
  public:
   explicit Store(const std::filesystem::path& path, OpenOptions options = {});
-  /// Whether a database is at `path`, or can be made there as far as can be seen; nothing is made
-  /// but missing folders. StoreError where neither is so.
+  /// Whether a database is at `path`. StoreError where none is, and none can be made there as far as
+  /// can be seen; nothing is made.
   static bool exists(const std::filesystem::path& path, OpenOptions options = {});
   /// Closes; moves the write-ahead log into the file when no other process has it open.
   ~Store();
@@ -169,14 +170,26 @@ class Store {
   std::vector<ScorePair> score_pairs(RowId baseline, RowId method, const std::string& metric);
   std::vector<GenerationPair> generation_pairs(RowId baseline, RowId method);
 
+  /// The invocations that did shards of the same as this one, itself included, by their index; of a
+  /// shard that was run twice the newer time. This one alone, where it is no shard.
+  std::vector<std::string> shards_of(const std::string& invocation);
+  /// A copy in memory, to be read, in which shards of one run are one: their invocations become the
+  /// newest one (`keep`, where it is theirs), and its `shard` lists theirs, e.g. "0/3, 2/3". Null where
+  /// no run is a shard.
+  std::unique_ptr<Store> join_shards(const std::string& keep);
+
   /// Copies all runs of another database into this one, in one transaction; rows that are here
   /// already stay as they are, so merging twice changes nothing. A failed job here gives way to a
   /// good one there.
   void merge(const std::filesystem::path& other);
 
  private:
+  Store() = default;
   void open(OpenOptions options);
+  void open_read_only();
+  void read_copy();
   void migrate();
+  Committed put_job(const JobRow& job, std::span<const GenerationRow> generations);
   std::filesystem::path save_beside();
   /// Removes a job with all that belongs to it, and what no longer holds without it.
   void drop_job(RowId job);
@@ -184,6 +197,7 @@ class Store {
   std::filesystem::path path_;
   Database db_;
   std::pair<std::uint64_t, std::uint64_t> place_;  // device and inode of the open file
+  bool saved_ = false;                             // beside, since that was lost
 };
 
 /// What keeps `now` from continuing `old`: one line each, e.g. "hpd.k_max: 30, now 16". Compares

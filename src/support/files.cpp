@@ -1,6 +1,7 @@
 #include "src/support/files.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -58,9 +59,33 @@ void need(bool good, const std::filesystem::path& file) {
   if (!good) throw RunError(str(file.string(), ": cannot be written: ", std::strerror(errno)));
 }
 
+/// Where links from `file` end: a plain file, or nothing yet.
+std::filesystem::path end_of_links(const std::filesystem::path& file) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;
+  std::error_code ignored;
+  fs::path place = file;
+  for (int links = 0; links < kMostLinks; ++links) {
+    const fs::path folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
+    const fs::file_status status = fs::symlink_status(place, ignored);
+    if (fs::is_directory(status))
+      throw RunError(str(file.string(), ": is a folder, expected a file"));
+    // Links in /proc, as /dev/stdout leads to, are names of open files.
+    if ((fs::exists(status) && !fs::is_regular_file(status) && !fs::is_symlink(status)) ||
+        fs::canonical(folder, ignored).native().starts_with("/proc/"))
+      throw RunError(str(file.string(),
+                         ": is a device, pipe or socket, expected a plain file, which is written "
+                         "whole; write to one, and copy it there"));
+    if (!fs::is_symlink(status)) return place;
+    place = folder / fs::read_symlink(place, ignored);
+  }
+  throw RunError(str(file.string(), ": is a link that leads to itself, expected a file"));
+}
+
 /// Opens `place`, which errors call `file`.
-int open_to_write(const std::filesystem::path& place, const std::filesystem::path& file) {
-  const int fd = ::open(place.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+int open_to_write(const std::filesystem::path& place, const std::filesystem::path& file,
+                  int flags) {
+  const int fd = ::open(place.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
   need(fd >= 0, file);
   return fd;
 }
@@ -89,11 +114,15 @@ void fill_and_close(int fd, const std::filesystem::path& file, bool sync,
 
 void write_file(const std::filesystem::path& file,
                 const std::function<void(const FileSink&)>& fill) {
-  const std::string temporary = file.string() + ".tmp";
-  const int fd = open_to_write(temporary, file);
+  const std::filesystem::path place = end_of_links(file);
+  const std::string temporary = place.string() + ".tmp";
+  ::unlink(temporary.c_str());  // of a process that was killed
+  const int fd = open_to_write(temporary, file, O_EXCL);
+  struct stat old {};
+  if (::stat(place.c_str(), &old) == 0) ::fchmod(fd, old.st_mode & 07777);
   try {
     fill_and_close(fd, file, /*sync=*/true, fill);
-    need(::rename(temporary.c_str(), file.c_str()) == 0, file);
+    need(::rename(temporary.c_str(), place.c_str()) == 0, file);
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
@@ -102,7 +131,7 @@ void write_file(const std::filesystem::path& file,
 
 void write_unsynced(const std::filesystem::path& file,
                     const std::function<void(const FileSink&)>& fill) {
-  fill_and_close(open_to_write(file, file), file, /*sync=*/false, fill);
+  fill_and_close(open_to_write(end_of_links(file), file, O_TRUNC), file, /*sync=*/false, fill);
 }
 
 void write_file(const std::filesystem::path& file, std::string_view content) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <stdexcept>
 
 #include "src/support/error.hpp"
@@ -69,7 +70,7 @@ TEST_CASE("names that SQLite takes for no file, and what is no plain file, are r
     CHECK(refusal("", {.read_only = read_only}) == "2 --db: is empty, expected the path of a file");
     for (const char* name : {":memory:", ":x", "file:x.sqlite", "file:x?mode=memory", "file:///x"})
       CHECK_THAT(refusal(name, {.read_only = read_only}),
-                 Catch::StartsWith(str("2 ", name, ": is no path to SQLite")) &&
+                 Catch::StartsWith(str("2 ", name, ": is no file to SQLite")) &&
                      Catch::Contains(str("write ./", name)));
     REQUIRE((read_only || mkfifo("pipe", 0600) == 0));
     for (const char* name : {"pipe", "/dev/null", "/dev/full"})
@@ -253,6 +254,51 @@ TEST_CASE("what may not be written is refused, but can be read") {
     CHECK_THAT(refusal(file), Catch::StartsWith("2 ") && Catch::Contains("may not be written"));
     REQUIRE(chmod(folder.path().c_str(), 0755) == 0);
   }
+}
+
+TEST_CASE("a database in a folder that may not be written is read, with what a killed writer left") {
+  TemporaryFolder folder;
+  const fs::path open = folder.path() / "open", closed = folder.path() / "closed";
+  fs::create_directories(open);
+  const pid_t writer = start([&] {
+    Store store(open / "killed.sqlite");
+    commit(store, stack(begin(store, example_run()), keys(0, 2)));
+    raise(SIGKILL);
+  });
+  REQUIRE(wait_for(writer) == -SIGKILL);
+  {
+    Store store(open / "ended.sqlite");
+    commit(store, stack(begin(store, example_run()), keys(0, 2)));
+  }
+  REQUIRE(fs::file_size(open / "killed.sqlite-wal") > 0);
+  fs::copy(open, closed);
+  fs::remove(closed / "killed.sqlite-shm");  // what was copied has none
+  for (const auto& place : {open, closed}) fs::permissions(place, fs::perms(0555));
+  fs::permissions(folder.path(), fs::perms(0755));
+  const auto list = [&] {
+    std::set<std::string> names;
+    for (const auto& place : {open, closed})
+      for (const auto& entry : fs::directory_iterator(place)) names.insert(entry.path().string());
+    return names;
+  };
+  const auto before = list();
+  const pid_t reader = start([&] {
+    if (geteuid() == 0 && setuid(65534) != 0) throw std::runtime_error("setuid failed");
+    for (const auto& place : {open, closed})
+      for (const char* name : {"killed.sqlite", "ended.sqlite"}) {
+        Store store(place / name, {.read_only = true});
+        if (store.generations(1).size() != 2) throw std::runtime_error("answers are missing");
+        try {
+          store.finish_run(1, RunStatus::done);
+        } catch (const StoreError&) {
+          continue;
+        }
+        throw std::runtime_error("it could be written");
+      }
+  });
+  CHECK(wait_for(reader) == 0);
+  CHECK(list() == before);
+  for (const auto& place : {open, closed}) fs::permissions(place, fs::perms(0755));
 }
 
 TEST_CASE("reading makes no file and changes none") {

@@ -1,0 +1,182 @@
+"""Runs are killed at random moments while others read and score, and starters race for one new file: nothing is lost, nothing is there twice.
+
+Usage: chaos_test.py PROGRAM [--kills N] [--starters N] [--seed N]
+
+Six arms; two shards in one database at a time, each resumed whenever it was killed; compare, report and score go on beside them, and are killed
+too. Every database that is done must hold the answers of a run that nobody disturbed.
+"""
+import argparse
+import pathlib
+import random
+import signal
+import sys
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from harness import Checks, answers, query, scratch  # noqa: E402
+
+ARMS = ["--decoder", "ar,hpd,ippd", "--arm", "alone=ar,ask=separately,batch_size=3", "--arm", "look=lookahead,window=3,ngram=3", "--arm", "pairs=hpd,stack=2"]
+ARM_COUNT = 6
+SHARDS = 2
+
+
+def command(model, db, *more):
+    return ["run", "--model", model, *ARMS, "--set", "hpd.k_max=4", "--dataset", "oa-mine", "--max-new-tokens", 12, "--per-field", 4, "--batch-size", 2, "--block", 6,
+            "--warmup", 0, "--db", db, "--progress", "none", *more]
+
+
+def check_sound(check, what, db):
+    """The file is sound, and holds whole jobs alone, once each."""
+    check(query(db, "PRAGMA integrity_check")[0]["integrity_check"] == "ok" and not query(db, "PRAGMA foreign_key_check"), f"{what}: the file is damaged")
+    for told, sql in (("jobs lack answers", """SELECT job.id FROM job WHERE json_array_length(job.key) <> (SELECT count(*) FROM generation WHERE job_id = job.id)"""),
+                      ("jobs lack their histogram", "SELECT id FROM job WHERE forwards <> (SELECT sum(forwards) FROM step_histogram WHERE job_id = job.id)"),
+                      ("answers lack scores", "SELECT id FROM generation WHERE NOT EXISTS (SELECT 1 FROM score WHERE generation_id = generation.id)"),
+                      ("answers stand twice", """SELECT 1 FROM generation JOIN run ON run.id = run_id GROUP BY invocation, label, repeat, sample_id HAVING count(*) > 1"""),
+                      ("blocks have a time of several processes", """SELECT id FROM block WHERE wall_ns IS NOT NULL AND
+                                                                     (SELECT count(DISTINCT process) FROM job WHERE block_id = block.id) > 1""")):
+        found = query(db, sql)
+        check(not found, f"{what}: {len(found)} {told}")
+
+
+class Beside:
+    """What goes on beside the runs: one reader or scorer at a time, started again when it has ended."""
+
+    def __init__(self, check, pardec, db, rng):
+        self.check, self.pardec, self.db, self.rng = check, pardec, db, rng
+        self.process, self.verb = None, None
+
+    def go_on(self):
+        if self.process and self.process.poll() is None:
+            return
+        self.end()
+        verb = self.rng.choice((["compare"], ["compare", "--accounting"], ["score"], ["report", "-o", "chaos.html"]))
+        self.verb, self.process = verb, self.pardec.start(*verb, "--db", self.db)
+
+    def end(self, kill=False):
+        if not self.process:
+            return
+        if kill:
+            self.process.kill()
+        out, err = self.process.communicate(timeout=120)
+        code = self.process.returncode
+        # Nothing is there yet, or the whole of something.
+        early = code == 2 and any(said in err for said in ("no such file", "holds no run yet", "empty database", "has no "))
+        self.check((kill and code == -signal.SIGKILL) or (code == 0 and out) or early, f"{self.verb} beside the runs: exit {code}: {err}")
+        self.process = None
+
+
+def begun(db, shard):
+    try:
+        return bool(query(db, "SELECT 1 FROM run WHERE shard = ?", shard))
+    except Exception:  # no database yet, or no table
+        return False
+
+
+def one_database(check, pardec, model, db, wanted, rng, kills):
+    """Two shards to their end, killed up to `kills` times; returns how often."""
+    shards = {f"{index}/{SHARDS}": None for index in range(SHARDS)}
+    done, killed = set(), 0
+    beside = Beside(check, pardec, db, rng)
+
+    def start(shard):
+        shards[shard] = pardec.start(*command(model, db, "--shard", shard, *(["--resume"] if begun(db, shard) else [])))
+
+    for shard in shards:
+        start(shard)
+    until = time.monotonic() + 600
+    pause = 0.1
+    while len(done) < SHARDS and time.monotonic() < until:
+        time.sleep(rng.uniform(0, pause))
+        beside.go_on()
+        if killed < kills:
+            victims = [p for s, p in shards.items() if s not in done and p.poll() is None]
+            if rng.random() < 0.15 and beside.process.poll() is None:
+                beside.end(kill=True)
+                killed += 1
+            elif victims:
+                rng.choice(victims).send_signal(signal.SIGKILL)
+                killed += 1
+                # Sometimes soon after the start, and sometimes late enough that work gets done.
+                pause = rng.choice((0.05, 0.3, 0.6, 1.2))
+        for shard, process in shards.items():
+            if shard in done or process.poll() is None:
+                continue
+            out, err = process.communicate()
+            if process.returncode == 0:
+                done.add(shard)
+            else:
+                check(process.returncode == -signal.SIGKILL, f"shard {shard}: exit {process.returncode}: {err}")
+                start(shard)
+    beside.end()
+    if not check(len(done) == SHARDS, f"{db.name}: shards {sorted(done)} came to an end"):
+        for process in shards.values():
+            process.kill()
+            process.communicate()
+        return killed
+    check_sound(check, db.name, db)
+    found = answers(db)
+    check(found == wanted, f"{db.name}: {len(found)} answers of {len(wanted)}, {sum(found.get(k) != v for k, v in wanted.items())} lost or others")
+    runs = query(db, "SELECT shard, invocation, status FROM run")
+    check(len(runs) == ARM_COUNT * SHARDS and len({r["invocation"] for r in runs}) == SHARDS and all(r["status"] == "done" for r in runs), f"{db.name}: runs {runs}")
+    table = pardec.good("compare", "--db", db, "--format", "jsonl")
+    check(table.count(f'"n":{len(wanted) // ARM_COUNT},') == ARM_COUNT, f"{db.name}: compare takes all shards: {table}")
+    return killed
+
+
+def race(check, pardec, model, db, wanted, rng, trial):
+    """Two starters on one new file: one of them fails or is killed, the other's answers are all there."""
+    good = command(model, db, "--limit", 6)
+    bad = [*good, "--trace", "nowhere/trace.jsonl"]
+    how = trial % 3
+    starts = [lambda: pardec.start(*bad if how < 2 else good), lambda: pardec.start(*good)]
+    order = rng.choice(((0, 1), (1, 0)))
+    processes = {}
+    for index in order:
+        processes[index] = starts[index]()
+        time.sleep(rng.uniform(0, 0.15))
+    if how == 2:
+        time.sleep(rng.uniform(0, 0.6))
+        processes[0].kill()
+    ends = {index: process.communicate(timeout=300) for index, process in processes.items()}
+    check(processes[0].returncode == 2 and "nowhere/trace.jsonl" in ends[0][1] if how < 2 else processes[0].returncode in (0, -signal.SIGKILL),
+          f"race {trial}: the starter that fails: exit {processes[0].returncode}: {ends[0][1]}")
+    check(processes[1].returncode == 0, f"race {trial}: the other: exit {processes[1].returncode}: {ends[1][1]}")
+    if not check(db.exists(), f"race {trial}: the database is there"):
+        return
+    check_sound(check, f"race {trial}", db)
+    found = {}
+    for run in query(db, "SELECT DISTINCT invocation FROM run WHERE status = 'done'"):
+        found = answers(db, f"run.invocation = '{run['invocation']}'")
+        check(found == wanted, f"race {trial}: {len(found)} answers of {len(wanted)}")
+    check(found, f"race {trial}: a run is done")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--kills", type=int, default=12)
+    parser.add_argument("--starters", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    options = parser.parse_args()
+    check, rng = Checks(), random.Random(options.seed)
+    print(f"seed {options.seed}", flush=True)
+    with scratch(options.program) as pardec:
+        model = pardec.synthesise("model")
+        pardec.good(*command(model, pardec.folder / "whole.sqlite"))
+        wanted = answers(pardec.folder / "whole.sqlite")
+        check(len({key[0] for key in wanted}) == ARM_COUNT and all(value[3] is None for value in wanted.values()), "six arms without failures")
+        killed = number = 0
+        while killed < options.kills:
+            number += 1
+            killed += one_database(check, pardec, model, pardec.folder / f"chaos-{number}.sqlite", wanted, rng, min(options.kills - killed, 30))
+            print(f"{killed} kills, {number} databases", flush=True)
+        pardec.good(*command(model, pardec.folder / "few.sqlite", "--limit", 6))
+        few = answers(pardec.folder / "few.sqlite")
+        for trial in range(options.starters):
+            race(check, pardec, model, pardec.folder / f"race-{trial}.sqlite", few, rng, trial)
+        print(f"{options.starters} races", flush=True)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
