@@ -66,13 +66,22 @@ Shape read_example(const Record& record, Example& example) {
   }
   check_keys(record, {"id", "category", "text", "fields"});
   example.text = record.text("text");
-  for (const Record& field : record.records("fields"))
-    example.fields.push_back(read_field(field, example.fields.size() + 1));
+  for (const Record& field : record.records("fields")) {
+    ExampleField read = read_field(field, example.fields.size() + 1);
+    for (size_t other = 0; other < example.fields.size(); ++other)
+      if (example.fields[other].name == read.name)
+        field.fail(str("is named '", read.name, "' as field ", other + 1,
+                       " of the record is (without a name, the second is q2); expected one name ",
+                       "each"));
+    example.fields.push_back(std::move(read));
+  }
   if (example.fields.empty()) record.fail("'fields' is empty, expected at least one");
-  const auto asks = [](const ExampleField& field) { return !field.question.empty(); };
+  const auto asks = [](const ExampleField& field) {
+    return !field.question.empty() || !field.choices.empty();
+  };
   const auto asked = std::count_if(example.fields.begin(), example.fields.end(), asks);
   if (asked != 0 && asked != std::ssize(example.fields))
-    record.fail("has fields with and without 'question', expected all or none");
+    record.fail("has fields with and without 'question' or 'choices', expected all or none");
   return asked ? Shape::questions : Shape::attributes;
 }
 

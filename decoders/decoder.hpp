@@ -12,6 +12,7 @@
 #include "src/engine/sampler.hpp"
 #include "src/prompt/job.hpp"
 #include "src/prompt/pieces.hpp"
+#include "src/prompt/prompt_file.hpp"
 
 namespace pardec {
 
@@ -66,6 +67,8 @@ struct Request {
   Form form = Form::json;
   Pieces pieces;
   std::optional<Oracle> oracle;
+  /// Of the decoder's own requests, where it has some (Decoder::wording). REQUIRES: outlives it.
+  const PromptFile* wording = nullptr;
   /// `--oracle accept:A`: a drafted token is accepted with this probability, whatever the network
   /// says.
   std::optional<double> accept_rate;
@@ -98,6 +101,8 @@ class Decoder {
   virtual Form form() const = 0;
   /// How many contexts of one category it takes into one job.
   virtual int stack() const { return 1; }
+  /// The prompt file with the wording of its own requests; empty: it has none.
+  virtual std::string_view wording() const { return {}; }
   /// Its options with their values, as they go into the store and into answers.
   virtual OrderedJson options() const = 0;
   /// The references of a job in its own answer form; [context][field]. REQUIRES: its registry row

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <stdexcept>
 
 #include "decoders/ar.hpp"
 #include "src/prompt/prompt_file.hpp"
@@ -32,26 +33,6 @@ namespace pardec {
 namespace {
 
 constexpr size_t kFewestPoints = 2, kMostPoints = 10;
-
-constexpr std::string_view kSkeletonRequest =
-    "You plan answers and do not write them out. For the question below, give only the skeleton of "
-    "an answer: a numbered list of 3 to 10 points, each a phrase of 3 to 5 words, one point a "
-    "line, "
-    "and nothing else.\n\n"
-    "Question: How do I keep houseplants alive in winter?\n"
-    "1. Water them less often.\n2. Move closer to light.\n3. Keep away from radiators.\n"
-    "4. Raise the air's humidity.\n\n"
-    "Question: What should a good cover letter contain?\n"
-    "1. Name the exact position.\n2. Show your best result.\n3. Explain why this company.\n"
-    "4. Ask for a meeting.\n\n"
-    "Question: {question}";
-
-// What all points of a question share, and what is each one's own.
-constexpr std::string_view kPointRequest =
-    "An answer to a question is written by several people, one point each.\n\n"
-    "Question: {question}\n\nThe skeleton of the whole answer:\n{skeleton}\n\n";
-constexpr std::string_view kOwnRequest =
-    "Write out point {number} alone, in one or two short sentences. Do not go on to other points.";
 
 }  // namespace
 
@@ -78,6 +59,7 @@ class SkeletonOfThought final : public Decoder {
 
   std::string_view name() const override { return "skeleton-of-thought"; }
   Form form() const override { return Form::free; }
+  std::string_view wording() const override { return name(); }
   OrderedJson options() const override { return {{"shared_prefix", options_.shared_prefix}}; }
   Task<Answers> decode(const Request& request, const DecoderContext& context) const override;
 
@@ -93,15 +75,13 @@ struct Question {
   std::string text;
 };
 
-/// Ids of a prompt's beginning (`first`) or of what follows it, piece by piece.
-Tokens encode(const std::vector<std::string>& pieces, bool first, const Tokenizer& tokenizer) {
-  Tokens ids;
-  for (const std::string& piece : pieces) {
-    if (piece.empty()) continue;
-    const Tokens more = tokenizer.encode_piece(piece, first);
-    ids.insert(ids.end(), more.begin(), more.end());
-    first = false;
-  }
+/// Ids of a prompt that asks `asked`, up to where the answer goes on behind `begun`.
+Tokens encode(const Question& question, const std::string& asked, const std::string& begun) {
+  const Pieces& pieces = question.request.pieces;
+  Tokens ids = pieces.said;
+  const Tokens turn = question.context.tokenizer->encode_piece(
+      pieces.turn_opening + asked + begun, ids.empty(), pieces.adds_special);
+  ids.insert(ids.end(), turn.begin(), turn.end());
   return ids;
 }
 
@@ -130,12 +110,10 @@ Task<Stream> write_points(const Question& question, std::vector<SkeletonPoint> p
 /// Skeleton, then points; or the plain answer where there are too few. The stream is the answer,
 /// its passes and counters are those of all requests.
 Task<Stream> answer_question(Question question, bool shared_prefix) {
-  const Pieces& pieces = question.request.pieces;
   // 1. The skeleton; the answer's first number is already there.
-  const std::string request =
-      fill(kSkeletonRequest, {{"question", question.text}}, "skeleton-of-thought");
-  Tokens prompt = encode({pieces.turn_opening, request, pieces.turn_closing, "1."}, true,
-                         *question.context.tokenizer);
+  const PromptFile& wording = *question.request.wording;
+  const std::string request = fill(wording.skeleton, {{"question", question.text}}, wording.name);
+  Tokens prompt = encode(question, request, question.request.pieces.turn_closing + "1.");
   Stream plan = co_await ask(open(question, "skeleton"), question, "skeleton", std::move(prompt),
                              question.plain.oracle);
   plan.counters.text = plan.counters.text_attended = 0;
@@ -153,19 +131,13 @@ Task<Stream> answer_question(Question question, bool shared_prefix) {
   co_return answer;
 }
 
-/// One request a point: `common` tokens and its own, behind a fork of `prefix`, which is given up
-/// then.
-std::vector<Task<Stream>> point_requests(const Question& question,
-                                         const std::vector<SkeletonPoint>& points,
-                                         const Tokens& common, Sequence prefix) {
+/// One request a point, behind a fork of `prefix`, which holds the first `fed` ids of all and is
+/// given up then.
+std::vector<Task<Stream>> point_requests(const Question& question, std::vector<Tokens> prompts,
+                                         size_t fed, Sequence prefix) {
   std::vector<Task<Stream>> tasks;
-  for (const SkeletonPoint& point : points) {
-    Tokens prompt = common;
-    const Tokens own =
-        encode({fill(kOwnRequest, {{"number", point.number}}, "skeleton-of-thought"),
-                question.request.pieces.turn_closing, point.number + ". " + point.text},
-               false, *question.context.tokenizer);
-    prompt.insert(prompt.end(), own.begin(), own.end());
+  for (Tokens& prompt : prompts) {
+    prompt.erase(prompt.begin(), prompt.begin() + static_cast<std::ptrdiff_t>(fed));
     const std::string name = str("point-", tasks.size() + 1);
     tasks.push_back(
         ask(prefix.fork(question.plain.name + "/" + name), question, name, std::move(prompt)));
@@ -175,20 +147,28 @@ std::vector<Task<Stream>> point_requests(const Question& question,
 
 Task<Stream> write_points(const Question& question, std::vector<SkeletonPoint> points,
                           std::string skeleton, bool shared_prefix) {
-  Tokens common = encode({question.request.pieces.turn_opening,
-                          fill(kPointRequest, {{"question", question.text}, {"skeleton", skeleton}},
-                               "skeleton-of-thought")},
-                         true, *question.context.tokenizer);
+  const PromptFile& wording = *question.request.wording;
+  const std::string asked = fill(
+      wording.points, {{"question", question.text}, {"skeleton", skeleton}}, wording.name) + "\n\n";
+  std::vector<Tokens> prompts;
+  for (const SkeletonPoint& point : points)
+    prompts.push_back(encode(
+        question, asked + fill(wording.point, {{"number", point.number}}, wording.name),
+        str(question.request.pieces.turn_closing, point.number, ". ", point.text)));
   Stream answer;
   Sequence prefix = open(question, "points");
+  size_t shared = 0;
   if (shared_prefix) {
-    check_prompt(question.plain.name, common.size(), question.context.engine.model().config());
-    co_await prefix.forward(prompt_step(common, 0));
+    Tokens ids = encode(question, asked, "");
+    for (const Tokens& prompt : prompts) ids.resize(common(ids, prompt));
+    shared = ids.size();
+    check_prompt(question.plain.name, shared, question.context.engine.model().config());
+    co_await prefix.forward(prompt_step(ids, 0));
     answer.counters = prefix.counters();
     answer.passes.push_back(0);
-    common.clear();
   }
-  std::vector<Task<Stream>> tasks = point_requests(question, points, common, std::move(prefix));
+  std::vector<Task<Stream>> tasks =
+      point_requests(question, std::move(prompts), shared, std::move(prefix));
 
   // The answer: each point with what was written for it, in order.
   const size_t before = answer.passes.size();
@@ -214,7 +194,8 @@ std::string question_text(const Job& job, size_t c, size_t f) {
   const Field& field = context.fields[f];
   std::vector<std::string> parts;
   for (const std::string& part :
-       {job.instruction, context.text, field.question.empty() ? field.name : field.question})
+       {job.instruction, context.text,
+        (field.question.empty() ? field.name : field.question) + lettered(field.choices)})
     if (!part.empty()) parts.push_back(part);
   return join(parts, "\n\n");
 }
@@ -225,6 +206,7 @@ Task<Answers> SkeletonOfThought::decode(const Request& request,
     throw ConfigError(
         "skeleton-of-thought needs a tokenizer: it reads its skeleton; expected text, not token "
         "ids");
+  if (!request.wording) throw std::logic_error("skeleton-of-thought was given no wording");
   std::vector<StreamRequest> plain = field_requests(request);
   std::vector<Task<Stream>> tasks;
   for (size_t c = 0; c < request.pieces.fields.size(); ++c)

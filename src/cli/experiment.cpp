@@ -109,6 +109,8 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
                 {"chat_template", chat_.name()},
                 {"chat_template_hash", sha256(chat_.text())},
                 {"chat_set", flags_.decode.chat_set}};
+  if (const std::string note = taught_otherwise(work); !note.empty())
+    row.config["taught_otherwise"] = note;
   if (!flags_.oracle.empty()) row.oracle = flags_.oracle;
   row.untrained = untrained_for(checkpoint_, row.decoder);
   row.seed = flags_.decode.seed;
@@ -121,7 +123,8 @@ RunRow Experiment::run_row(const Workload& work, size_t arm) {
   row.shard = flags_.shard;
   row.commit = version().commit;
   row.build_type = version().build_type;
-  row.prompt_hash = sha256(work.protocol.prompt.content);
+  row.prompt_hash =
+      sha256(work.protocol.prompt.content + (wordings_[arm] ? wordings_[arm]->content : ""));
   row.argv = flags_.argv;
   row.environment = environment_json();
   row.experiment = ExperimentRow{flags_.name, Json{{"arms", flags_.arms},
@@ -196,6 +199,7 @@ Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan
   if (repeat > 0) request.job.seed = derive_seed(request.job.seed, str("repeat ", repeat));
   request.pieces =
       make_pieces(request.job, request.form, work.protocol.prompt, chat_, *checkpoint_.tokenizer);
+  if (wordings_[arm]) request.wording = &*wordings_[arm];
   request.accept_rate = oracle_.accept_rate;
   if (oracle_.kind == "recorded")
     request.oracle = recordings_[static_cast<size_t>(&work - workloads_.data())][arm].at(plan.key);
@@ -296,6 +300,7 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
           examples, answers[index],
           flags_.oracle.empty() ? std::optional(metrics_of(*work.entry)) : std::nullopt);
       chosen_ += job.counters.chosen;
+      turns_off_ += turns_off_text(*requests[index], answers[index], *checkpoint_.tokenizer);
     } catch (const Interrupted&) {
       return;
     } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "src/cli/project_files.hpp"
 #include "src/cli/recording.hpp"
 #include "src/cli/run_plan.hpp"
 #include "src/cli/workload.hpp"
@@ -41,7 +42,13 @@ class Experiment {
                  draft ? &draft->model : nullptr},
         process_(make_uuid()),
         invocation_(make_uuid()) {
-    for (const auto& decoder : decoders_) decoder->check(context_);
+    for (const auto& decoder : decoders_) {
+      decoder->check(context_);
+      wordings_.push_back(decoder->wording().empty()
+                              ? std::nullopt
+                              : std::optional(choose_prompt("", decoder->wording(),
+                                                            checkpoint.folder)));
+    }
     engine_.set_cache_budget(flags.cache);
   }
 
@@ -52,7 +59,16 @@ class Experiment {
   /// The signal that stopped `run` early; 0: none did.
   static int stopped_by();
   const std::string& invocation() const { return invocation_; }
+  /// Where the prompts of a workload are not what the network was taught with; else empty.
+  std::string taught_otherwise(const Workload& work) const {
+    // Training is on attributes: no wording of another task was ever taught.
+    return pardec::taught_otherwise(
+        checkpoint_.folder, chat_,
+        work.dataset.shape == Shape::attributes ? &work.protocol.prompt : nullptr);
+  }
   std::int64_t failed() const { return failed_; }
+  /// Later turns of conversations whose ids are not those of their text (turns_off_text).
+  std::int64_t turns_off() const { return turns_off_; }
   std::int64_t finished() const { return finished_; }
 
  private:
@@ -85,12 +101,13 @@ class Experiment {
   const ChatTemplate chat_;
   SteadyClock clock_;
   Engine engine_;
+  std::vector<std::optional<PromptFile>> wordings_;  // [arm] of its decoder's own requests
   DecoderContext context_;
   std::unique_ptr<std::ofstream> trace_;
   std::vector<std::vector<RowId>> ids_;             // [workload][arm]
   std::vector<std::vector<Recording>> recordings_;  // [workload][arm]; empty: none is forced
   std::string process_, invocation_;
-  std::int64_t finished_ = 0, failed_ = 0, chosen_ = 0, busy_ns_ = 0;
+  std::int64_t finished_ = 0, failed_ = 0, turns_off_ = 0, chosen_ = 0, busy_ns_ = 0;
 };
 
 }  // namespace pardec

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/memory_plan.hpp"
@@ -25,7 +26,8 @@ namespace {
 struct GenerateFlags {
   ModelFlags model;
   DecodeFlags decode;
-  std::string decoder = "ar", job, prompt, prompt_tokens, format = "text", trace, from_trace;
+  std::string decoder = "ar", job, prompt_tokens, format = "text", trace, from_trace;
+  std::optional<std::string> prompt;  ///< an empty one is a prompt, too
   std::vector<std::string> set;
   int batch_size = 1, pace_ms = 0;
   bool watch = false, profile = false;
@@ -92,7 +94,7 @@ std::vector<Job> read_jobs(const std::string& file) {
 
 /// Draws stored traces, pass by pass, in place of decoding.
 int draw_traces(const GenerateFlags& flags) {
-  if (!flags.job.empty() || !flags.prompt.empty() || !flags.prompt_tokens.empty() ||
+  if (!flags.job.empty() || flags.prompt || !flags.prompt_tokens.empty() ||
       !flags.trace.empty())
     throw ConfigError(
         "--from-trace draws what was decoded; expected none of --job, --prompt, --prompt-tokens "
@@ -118,7 +120,7 @@ int generate(const GenerateFlags& flags) {
     throw ConfigError(str(flags.pace_ms > 0 ? "--pace" : "--from-trace",
                           " says how --watch draws; expected --watch beside it"));
   if (!flags.from_trace.empty()) return draw_traces(flags);
-  const int given = !flags.job.empty() + !flags.prompt.empty() + !flags.prompt_tokens.empty();
+  const int given = !flags.job.empty() + flags.prompt.has_value() + !flags.prompt_tokens.empty();
   if (given != 1)
     throw ConfigError(str(given ? "more than one" : "none",
                           " of --job, --prompt and --prompt-tokens was given, expected one"));
@@ -140,8 +142,8 @@ int generate(const GenerateFlags& flags) {
   std::vector<Request> requests;
   check_chat_template(flags.decode.chat_template, flags.decode.chat_set);
   const ChatTemplate chat = flags.prompt_tokens.empty()
-                                ? choose_chat_template(flags.decode.chat_template,
-                                                       flags.model.model, flags.decode.chat_set)
+                                ? template_for(flags.decode.chat_template, flags.model.model,
+                                               flags.decode.chat_set)
                                 : find_chat_template("plain");
   std::vector<Tokens> token_lists;
   if (!flags.prompt_tokens.empty()) token_lists = parse_token_lists(flags.prompt_tokens);
@@ -179,18 +181,25 @@ int generate(const GenerateFlags& flags) {
     if (i > 0) job.seed = derive_seed(job.seed, job.id);
     requests.push_back({std::move(job), Form::free, std::move(pieces), std::nullopt});
   }
-  if (!flags.prompt.empty()) jobs.push_back(open_job("prompt-1", flags.prompt, flags.decode));
-  const PromptFile prompt =
-      open && flags.decode.prompt_file.empty()
-          ? open_prompt()
-          : choose_prompt(flags.decode.prompt_file, "attributes", flags.model.model);
+  if (flags.prompt) jobs.push_back(open_job("prompt-1", *flags.prompt, flags.decode));
+  std::set<std::string> notes;
+  std::optional<PromptFile> wording;
+  if (!decoder->wording().empty())
+    wording = choose_prompt("", decoder->wording(), flags.model.model);
   std::vector<std::string> errors(token_lists.size());  // by request
-  for (const Job& job : jobs) {
+  for (Job& job : jobs) {
     const Form form = open || job.conversation ? Form::free : decoder->form();
     if (job.conversation && !entry.free_running)
       throw ConfigError(str("decoder ", entry.name, " takes no conversation: it ",
                             not_applicable(Shape::open, *decoder)));
-    requests.push_back({job, form, {}, std::nullopt});
+    PromptFile prompt =
+        open && flags.decode.prompt_file.empty()
+            ? open_prompt()
+            : choose_prompt(flags.decode.prompt_file, prompt_name(job), flags.model.model);
+    if (!open) prompt = worded_for(job, std::move(prompt), form);
+    const bool taught_task = !open && prompt_name(job) == "attributes";
+    notes.insert(taught_otherwise(flags.model.model, chat, taught_task ? &prompt : nullptr));
+    requests.push_back({job, form, {}, std::nullopt, wording ? &*wording : nullptr});
     errors.emplace_back();
     try {
       requests.back().pieces = make_pieces(job, form, prompt, chat, *checkpoint.tokenizer);
@@ -199,6 +208,9 @@ int generate(const GenerateFlags& flags) {
       errors.back() = reason_of(error);
     }
   }
+
+  for (const std::string& note : notes)
+    if (!note.empty()) std::cerr << "model: " << note << "\n";
 
   std::unique_ptr<std::ofstream> trace;
   if (!flags.trace.empty()) {
@@ -260,6 +272,11 @@ int generate(const GenerateFlags& flags) {
   const std::int64_t wall_ns = clock.now_ns() - begin - printing_ns;
   watch.reset();
   print_ready();
+  int off = 0;
+  for (size_t i = 0; i < requests.size(); ++i)
+    if (answers[i] && checkpoint.tokenizer)
+      off += turns_off_text(requests[i], *answers[i], *checkpoint.tokenizer);
+  if (off > 0) std::cerr << describe_turns_off(off) << "\n";
   if (flags.profile) print_profile(profile, wall_ns);
   if (!flags.model.memory_limit.empty() && flags.model.device == "cpu")
     std::cerr << "memory: " << describe_peak() << "\n";

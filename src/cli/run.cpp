@@ -59,7 +59,7 @@ int run(CLI::App& app, RunFlags& flags) {
     throw ConfigError(str("--oracle ", flags.oracle, ": ", flags.db,
                           " does not exist; expected the database that holds the recorded run"));
   ChatTemplate chat =
-      choose_chat_template(flags.decode.chat_template, flags.model.model, flags.decode.chat_set);
+      template_for(flags.decode.chat_template, flags.model.model, flags.decode.chat_set);
   Checkpoint checkpoint = load_checkpoint(flags.model, true);
   std::optional<Checkpoint> draft = load_draft(flags.model, checkpoint, drafts);
   Experiment experiment(flags, arms, decoders, workloads, checkpoint, draft ? &*draft : nullptr,
@@ -80,8 +80,13 @@ int run(CLI::App& app, RunFlags& flags) {
         std::fprintf(stderr, "%s, %s: n/a: it %s\n", work.dataset.name.c_str(),
                      visible_text(arms[a].label).c_str(), work.not_applicable[a].c_str());
   if (!checkpoint.note.empty()) std::fprintf(stderr, "model: %s\n", checkpoint.note.c_str());
+  for (const auto& work : workloads)
+    if (const std::string note = experiment.taught_otherwise(work); !note.empty())
+      std::fprintf(stderr, "%s: %s\n", work.dataset.name.c_str(), note.c_str());
   experiment.run();
   store->check_place();
+  if (experiment.turns_off() > 0)
+    std::fprintf(stderr, "%s\n", describe_turns_off(experiment.turns_off()).c_str());
   if (const int signal = Experiment::stopped_by()) {
     std::fprintf(
         stderr,

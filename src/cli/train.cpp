@@ -66,6 +66,7 @@ Start read_start(const TrainFlags& flags) {
 }
 
 struct Data {
+  std::vector<std::string> tasks;  ///< names of the wordings that `run` takes for them
   std::vector<Example> train, held_out;
   OrderedJson files = OrderedJson::array();
 };
@@ -93,6 +94,9 @@ Data read_data(const TrainFlags& flags) {
           str("dataset ", name, " asks questions or open prompts, and training takes ",
               "attributes of texts alone; expected oa-mine, ae-110k or a jsonl of them"));
     note(dataset);
+    if (const std::string task(prompt_name(find_dataset(name), dataset));
+        std::find(data.tasks.begin(), data.tasks.end(), task) == data.tasks.end())
+      data.tasks.push_back(task);
     lists.push_back(dataset.files.front());
     if (flags.limit > 0) dataset.examples = select(dataset.examples, flags.limit, 0, flags.seed);
     for (Example& example : hold_out(dataset.examples, flags.validation, flags.seed)) {
@@ -130,7 +134,7 @@ std::string weights_sha256(const std::filesystem::path& folder) {
 }
 
 /// What determines the weights, for the record and for comparing with it on --resume.
-OrderedJson settings(const TrainFlags& flags, const Start& start) {
+OrderedJson settings(const TrainFlags& flags, const Start& start, const ChatTemplate& chat) {
   OrderedJson model = {{"config", start.config}};
   if (start.weights) model["start_sha256"] = weights_sha256(*start.weights);
   OrderedJson all = {{"model", model},
@@ -144,7 +148,7 @@ OrderedJson settings(const TrainFlags& flags, const Start& start) {
                      {"k_max", flags.k_max},
                      {"share_prefix", flags.share_prefix},
                      {"recombine", flags.recombine},
-                     {"chat_template", flags.chat_template},
+                     {"chat_template", chat.name()},
                      {"seed", flags.seed},
                      {"validation", flags.validation},
                      {"epochs", flags.loop.epochs},
@@ -235,7 +239,8 @@ void copy_checkpoint(const std::filesystem::path& from, const std::filesystem::p
     for (const auto& file : weight_files(from))
       std::filesystem::copy_file(file, to / file.filename(), kOverwrite);
     for (const auto& entry : std::filesystem::directory_iterator(from))
-      if (entry.path().extension() == ".json" && entry.path().filename() != "training.json")
+      if ((entry.path().extension() == ".json" || entry.path().extension() == ".jinja") &&
+          entry.path().filename() != "training.json")
         std::filesystem::copy_file(entry.path(), to / entry.path().filename(), kOverwrite);
     if (std::filesystem::is_directory(from / "prompts"))
       std::filesystem::copy(from / "prompts", to / "prompts",
@@ -254,27 +259,31 @@ int run_train(const TrainFlags& flags, const std::string& command) {
     throw ModelError(start.tokenizer.string(),
                      str("has ids up to ", tokenizer.vocab_size() - 1,
                          ", vocab_size of the config is ", start.parsed.vocab_size));
-  find_chat_template(flags.chat_template);
+  const bool unsaid = !start.weights && flags.chat_template == "auto";
+  const ChatTemplate chat = unsaid ? find_chat_template("plain")
+                                   : template_for(flags.chat_template,
+                                                  start.weights.value_or(""), {});
 
   TitleSource::Parts parts;
   parts.formats = make_formats(flags, tokenizer, start.parsed);
-  const std::string task(find_dataset(flags.dataset.front()).prompt);
+  Data data = read_data(flags);
+  const std::string& task = data.tasks.front();
   parts.prompt = start.weights ? choose_prompt(flags.prompt_file, task, *start.weights)
                                : load_prompt(flags.prompt_file.empty() ? task : flags.prompt_file);
   const std::string wording = parts.prompt.content;
-  parts.chat_template = flags.chat_template;
+  parts.chat_template = chat;
   parts.seed = flags.seed;
   parts.share = flags.share_prefix;
   parts.recombine = flags.recombine;
-  Data data = read_data(flags);
   parts.train = std::move(data.train);
   parts.held_out = std::move(data.held_out);
   const Version& built = version();
   OrderedJson record = {
       {"command", command},
-      {"settings", settings(flags, start)},
+      {"settings", settings(flags, start, chat)},
       {"data", data.files},
       {"prompt_sha256", sha256(wording)},
+      {"chat_template_sha256", sha256(chat.text())},
       {"titles", {{"train", parts.train.size()}, {"validation", parts.held_out.size()}}},
       {"parameters", parameters_in_training(flags, start.parsed)},
       {"pardec", built.version},
@@ -315,12 +324,17 @@ int run_train(const TrainFlags& flags, const std::string& command) {
   else
     write_model_config(start.config, folder);
   write_file(folder / "tokenizer.json", read_file(start.tokenizer));
-  if (!flags.prompt_file.empty() ||
-      (start.weights && std::filesystem::exists(own_prompt(*start.weights, task), error))) {
-    const auto own = own_prompt(folder, task);
-    std::filesystem::create_directories(own.parent_path());
-    write_file(own, wording);
-  }
+  // Where `run` looks: the markup, and the wording of each task that it has not by itself.
+  if (chat.name() == "checkpoint")
+    for (const char* file : kChatTemplateFiles)
+      if (std::filesystem::exists(*start.weights / file, error))
+        write_file(folder / file, read_file(*start.weights / file));
+  for (const std::string& name : data.tasks)
+    if (!flags.prompt_file.empty() || wording != load_prompt(name).content) {
+      const auto own = own_prompt(folder, name);
+      std::filesystem::create_directories(own.parent_path());
+      write_file(own, wording);
+    }
   const bool drawn = draw_loss(folder / "loss.csv", folder / "loss.svg");
   record["finished"] = true;
   record["result"] = {
@@ -363,7 +377,8 @@ Verb train_verb() {
       "anywhere.",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<TrainFlags>();
-        const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
+        const auto add = [&](const char* name, auto& value, const std::string& help,
+                             const char* type) {
           return app.add_option(name, value, help)->type_name(type);
         };
         add("--model", flags->model,
@@ -436,7 +451,9 @@ Verb train_verb() {
             "else the project's",
             "FILE");
         add("--chat-template", flags->chat_template,
-            "markup around the prompt: plain, chatml, llama-2, llama-3, phi-4, vicuna", "NAME")
+            str("markup around the prompt: auto (what it was taught before, or the checkpoint's own, ",
+                "else plain), ", join(chat_template_names(), ", ")),
+            "NAME")
             ->capture_default_str();
         add("--epochs", flags->loop.epochs, "times that every title is seen in each format", "X")
             ->capture_default_str();

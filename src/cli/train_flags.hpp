@@ -12,7 +12,7 @@ namespace pardec {
 
 /// What `train` was asked for.
 struct TrainFlags {
-  std::string model, tokenizer, data_root, split = "train", chat_template = "plain", prompt_file,
+  std::string model, tokenizer, data_root, split = "train", chat_template = "auto", prompt_file,
                                            dtype = "fp32", out, progress = "auto", fork_token,
                                            child_token, mask_token;
   std::vector<std::string> dataset, extra, format{"ar", "hpd"};

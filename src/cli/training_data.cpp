@@ -45,7 +45,6 @@ std::vector<TrainingSample> TitleSource::samples(const std::vector<Example>& exa
   Rng rng(seed);
   std::map<std::string, std::vector<const Example*>> groups;
   for (const Example& example : examples) groups[stack_key(example)].push_back(&example);
-  const ChatTemplate chat = find_chat_template(parts_.chat_template);
   const DecodeFlags flags;
   std::vector<TrainingSample> all;
   for (const auto& format : parts_.formats)
@@ -60,7 +59,8 @@ std::vector<TrainingSample> TitleSource::samples(const std::vector<Example>& exa
         TrainingExample example;
         example.job =
             make_job(together.front()->id, together, format->form(), {parts_.prompt, {}, 0}, flags);
-        example.pieces = make_pieces(example.job, format->form(), parts_.prompt, chat, tokenizer_);
+        example.pieces = make_pieces(example.job, format->form(), parts_.prompt,
+                                     parts_.chat_template, tokenizer_);
         example.references = references_of(together);
         example.seed = derive_seed(seed, example.job.id);
         for (TrainingSample& sample : format->samples(example)) alike.push_back(std::move(sample));

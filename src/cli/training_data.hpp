@@ -20,7 +20,7 @@ class TitleSource final : public SampleSource {
     std::vector<Example> train, held_out;
     std::vector<std::unique_ptr<TrainingFormat>> formats;
     PromptFile prompt;
-    std::string chat_template = "plain";
+    ChatTemplate chat_template = find_chat_template("plain");
     std::uint64_t seed = 1;
     int share = 1;         ///< sequences that share one copy of their beginning
     double recombine = 0;  ///< share of the titles that each epoch replaces by recombined ones

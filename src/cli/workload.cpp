@@ -7,6 +7,7 @@
 #include "src/prompt/chat_template.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/hashing.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
@@ -59,7 +60,8 @@ void DecodeFlags::add_to(CLI::App& app) {
       ->type_name("N");
   app.add_flag("--ignore-eos", ignore_eos, "go on after the end of sequence, up to the limit");
   app.add_option("--chat-template", chat_template,
-                 str("markup around the prompt: auto (the checkpoint's own, else plain), ",
+                 str("markup around the prompt: auto (what train taught, or the checkpoint's own, "
+                     "else plain), ",
                      join(chat_template_names(), ", ")))
       ->capture_default_str()
       ->type_name("NAME");
@@ -103,12 +105,24 @@ Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig&
 
 namespace {
 
-/// The formats in the record of `train`, where there is one.
-std::optional<std::vector<std::string>> formats_taught(const std::filesystem::path& folder) {
+/// The record of `train`; null where there is none.
+Json training_record(const std::filesystem::path& folder) {
   std::error_code ignored;
   const std::filesystem::path file = folder / kTrainingRecord;
-  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
-  const Json record = read_json(file);
+  return std::filesystem::exists(file, ignored) ? read_json(file) : Json();
+}
+
+/// A text of the record; empty: it has none.
+std::string recorded(const Json& record, const char* pointer) {
+  const Json value = record.is_object() ? record.value(Json::json_pointer(pointer), Json()) : Json();
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+/// The formats in the record of `train`, where there is one.
+std::optional<std::vector<std::string>> formats_taught(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / kTrainingRecord;
+  const Json record = training_record(folder);
+  if (record.is_null()) return std::nullopt;
   if (record.contains("/settings/medusa"_json_pointer))
     return std::nullopt;  // extra heads alone, over a network that has a record of its own
   const Json formats =
@@ -149,6 +163,33 @@ Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer) {
       std::move(tokenizer),
       Model::load(folder,
                   {.dtype = dtype, .device = flags.device, .cuda_graphs = !flags.no_cuda_graphs})};
+}
+
+ChatTemplate template_for(const std::string& name, const std::filesystem::path& model,
+                          const std::vector<std::string>& settings) {
+  if (name == "auto" && settings.empty()) {
+    const std::string taught = recorded(training_record(model), "/settings/chat_template");
+    const std::vector<std::string> known = chat_template_names();
+    if (std::find(known.begin(), known.end(), taught) != known.end())
+      return find_chat_template(taught);
+  }
+  return choose_chat_template(name, model, settings);
+}
+
+std::string taught_otherwise(const std::filesystem::path& model, const ChatTemplate& chat,
+                             const PromptFile* wording) {
+  const Json record = training_record(model);
+  std::vector<std::string> parts;
+  const std::string taught = recorded(record, "/settings/chat_template"),
+                    text = recorded(record, "/chat_template_sha256"),
+                    words = recorded(record, "/prompt_sha256");
+  if (!taught.empty() && taught != chat.name())
+    parts.push_back(str("chat template ", taught, ", prompts are in ", chat.name()));
+  else if (!text.empty() && text != sha256(chat.text()))
+    parts.push_back(str("chat template ", taught, " of another text than the one here"));
+  if (wording && !words.empty() && words != sha256(wording->content))
+    parts.push_back(str("another wording than ", wording->name));
+  return parts.empty() ? "" : "the network was taught with " + join(parts, ", and ");
 }
 
 bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder) {
@@ -280,20 +321,44 @@ std::string_view prompt_name(const DatasetEntry& entry, const Dataset& dataset) 
                                              : "open";
 }
 
+std::string_view prompt_name(const Job& job) {
+  if (job.conversation) return "open";
+  bool asks = false, chooses = true;
+  for (const Context& context : job.contexts)
+    for (const Field& field : context.fields) {
+      asks = asks || !field.question.empty() || !field.choices.empty();
+      chooses = chooses && !field.choices.empty();
+    }
+  return !asks ? "attributes" : chooses ? "choices" : "questions";
+}
+
+PromptFile worded_for(Job& job, PromptFile prompt, Form form) {
+  if (job.instruction.empty()) {
+    job.instruction = instruction_for(prompt, job.contexts, form);
+    return prompt;
+  }
+  // The wording's own instruction names the fields, which another one may not.
+  if (form != Form::json || !prompt.listed.empty()) return prompt;
+  for (const Context& context : job.contexts)
+    for (const Field& field : context.fields)
+      if (job.instruction.find(field.name) == std::string::npos)
+        prompt.listed = "{entry}{choices}";
+  return prompt;
+}
+
 namespace {
 
 /// The answer of a turn as the next prompt has it: as it was chosen, where that is its text.
-Tokens spoken(const FieldResult& answer, const DecoderContext& context) {
+Tokens spoken(const FieldResult& answer, const Tokenizer* tokenizer) {
   Tokens tokens = answer.tokens;
   if (answer.stop == Stop::eos && !tokens.empty()) tokens.pop_back();
   const std::string text = answer.text.value_or("");
-  if (!context.tokenizer || repair_utf8(bytes_of(tokens, *context.tokenizer)) == text)
-    return tokens;
-  return context.tokenizer->encode_piece(text, false);
+  if (!tokenizer || repair_utf8(bytes_of(tokens, *tokenizer)) == text) return tokens;
+  return tokenizer->encode_piece(text, false);
 }
 
 /// One turn of a conversation as a request of its own, behind `said`.
-Request turn_request(const Request& request, size_t turn, const Tokens& said) {
+Request turn_request(const Request& request, size_t turn, Tokens said) {
   Request one = request;
   const auto& fields = request.job.contexts[0].fields;
   one.job.conversation = false;
@@ -304,7 +369,9 @@ Request turn_request(const Request& request, size_t turn, const Tokens& said) {
   if (turn > 0) {
     one.job.instruction.clear();
     one.job.contexts[0].text.clear();
-    one.pieces.prefix = said;
+    one.pieces.said = said;
+    one.pieces.turn_opening = request.pieces.next_turn;
+    one.pieces.prefix = std::move(said);
     one.pieces.contexts = {Tokens{}};
   }
   if (request.oracle) one.oracle = Oracle{{request.oracle->streams.at(turn)}, {}};
@@ -328,21 +395,14 @@ Task<Answers> decode_conversation(const Decoder& decoder, const Request& request
   Answers answers;
   answers.fields.emplace_back();
   answers.parsed = {true};
-  Tokens said = request.pieces.field_prompt(0, 0);
-  std::string opening = request.pieces.turn_opening;
+  Tokens said;
   for (size_t turn = 0; turn < request.pieces.fields[0].size(); ++turn) {
-    if (turn > 0) {
-      const Tokens& asked = request.pieces.fields[0][turn];
-      said.insert(said.end(), asked.begin(), asked.end());
-    }
-    Request one = turn_request(request, turn, said);
-    one.pieces.turn_opening = opening;
+    const Request one = turn_request(request, turn, std::move(said));
     Answers answer = co_await decoder.decode(one, context);
     FieldResult& field = answer.fields[0][0];
-    const Tokens spoken_ids = spoken(field, context);
-    said.insert(said.end(), spoken_ids.begin(), spoken_ids.end());
-    if (context.tokenizer)
-      opening = repair_utf8(bytes_of(said, *context.tokenizer)) + request.pieces.next_turn;
+    said = one.pieces.field_prompt(0, 0);
+    const Tokens ids = spoken(field, context.tokenizer);
+    said.insert(said.end(), ids.begin(), ids.end());
     answers.text += (turn ? "\n\n" : "") + answer.text;
     answers.stop = answer.stop;
     if (turn == 0)
@@ -362,6 +422,20 @@ Task<Answers> decode_request(const Decoder& decoder, const Request& request,
                                   : decoder.decode(request, context);
 }
 
+int turns_off_text(const Request& request, const Answers& answers, const Tokenizer& tokenizer) {
+  if (!request.job.conversation) return 0;
+  std::vector<Spoken> said;
+  for (const FieldResult& answer : answers.fields[0])
+    said.push_back({spoken(answer, &tokenizer), answer.text.value_or("")});
+  return turns_off_text(request.pieces, said, tokenizer);
+}
+
+std::string describe_turns_off(std::int64_t turns) {
+  return str("prompts: ", turns, turns == 1 ? " later turn was" : " later turns were",
+             " asked behind other ids than those of the conversation tokenized as one text: an "
+             "answer keeps the ids that it was chosen with");
+}
+
 Job open_job(const std::string& id, const std::string& text, const DecodeFlags& flags) {
   Job job;
   job.id = id;
@@ -375,7 +449,7 @@ Job open_job(const std::string& id, const std::string& text, const DecodeFlags& 
 PromptFile open_prompt() {
   PromptFile prompt;
   prompt.name = "open";
-  prompt.field = "{question}";
+  prompt.field = "{question}{choices}";
   return prompt;
 }
 

@@ -8,6 +8,7 @@
 #include "decoders/decoder.hpp"
 #include "src/cli/arms.hpp"
 #include "src/cli/protocol.hpp"
+#include "src/prompt/chat_template.hpp"
 #include "src/prompt/prompt_file.hpp"
 #include "src/support/json.hpp"
 
@@ -91,6 +92,16 @@ Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig&
 
 /// What `train` writes beside the weights that it made.
 inline constexpr const char* kTrainingRecord = "training.json";
+/// The template that --chat-template and --chat-set name; `auto` is what `train` taught the network
+/// (its record), else the checkpoint's own, else `plain`. ConfigError; ModelError: the record.
+ChatTemplate template_for(const std::string& name, const std::filesystem::path& model,
+                          const std::vector<std::string>& settings);
+
+/// Where a prompt's markup, or the wording of a task that was taught (`wording` not null), is not
+/// what `train` taught the network: what the two are. Empty: they agree, or nothing is known.
+std::string taught_otherwise(const std::filesystem::path& model, const ChatTemplate& chat,
+                             const PromptFile* wording);
+
 /// A file beside the weights that `model synth` writes: these weights are random.
 inline constexpr const char* kSynthesisNote = "pardec_synthesis.json";
 
@@ -111,10 +122,23 @@ std::string not_applicable(Shape shape, const Decoder& decoder);
 /// The wording that a dataset's jobs have by default: a name in datasets/prompts.
 std::string_view prompt_name(const DatasetEntry& entry, const Dataset& dataset);
 
+/// The same of a Job by the shape of its fields: attributes, questions, choices, or a
+/// conversation's turns.
+std::string_view prompt_name(const Job& job);
+
+/// `prompt` as it asks for all of the Job: its instruction where the Job has none, and fields that
+/// the Job's own does not name listed beside their context.
+PromptFile worded_for(Job& job, PromptFile prompt, Form form);
+
 /// A request as it is decoded: a conversation turn by turn, each behind the answers so far; its
 /// answer has one field a turn, and the counts of all turns. REQUIRES: all outlive the task.
 Task<Answers> decode_request(const Decoder& decoder, const Request& request,
                              const DecoderContext& context);
+
+/// Of a conversation's answers; 0 for anything else.
+int turns_off_text(const Request& request, const Answers& answers, const Tokenizer& tokenizer);
+/// That there were so many, for a reader.
+std::string describe_turns_off(std::int64_t turns);
 
 /// A job whose one open prompt is `text`.
 Job open_job(const std::string& id, const std::string& text, const DecodeFlags& flags);

@@ -221,32 +221,40 @@ std::pair<std::string, std::string> split_at(const std::string& text, std::strin
   return {text.substr(0, at), text.substr(at + mark.size())};
 }
 
-constexpr std::string_view kWords = "pardec-words", kAnswer = "pardec-answer", kSpace = "\t\n\t";
+constexpr std::string_view kWords = "pardec-words", kAnswer = "pardec-answer";
+
+void add_turn(std::vector<ChatMessage>& messages, const std::string& next_words) {
+  messages.push_back({"user", "?"});
+  messages.push_back({"assistant", std::string(kAnswer)});
+  messages.push_back({"user", next_words});
+}
 
 }  // namespace
 
 ChatTemplate::Turn ChatTemplate::open_turn(std::vector<ChatMessage> messages) const {
-  Turn turn;
   messages.push_back({"user", std::string(kWords)});
-  std::tie(turn.before, turn.after) = split_at(render(messages, true), kWords, name_);
-  // With white space around the words: it stands there too, or is gone.
-  messages.back().content = str(kSpace, kWords, kSpace);
   const auto [before, after] = split_at(render(messages, true), kWords, name_);
-  turn.strips_left = before == turn.before;
-  turn.strips_right = after == turn.after;
-  if ((!turn.strips_left && before != turn.before + std::string(kSpace)) ||
-      (!turn.strips_right && after != std::string(kSpace) + turn.after))
-    throw ConfigError(str("chat template ", name_, ": changes a user's words, expected them as ",
-                          "they are; --chat-template NAME takes a built-in one"));
-  return turn;
+  return {before, after};
 }
 
 std::string ChatTemplate::between_turns(std::vector<ChatMessage> messages) const {
-  messages.push_back({"user", "?"});
-  messages.push_back({"assistant", std::string(kAnswer)});
-  messages.push_back({"user", std::string(kWords)});
+  add_turn(messages, std::string(kWords));
   const auto [before, behind] = split_at(render(messages, true), kAnswer, name_);
   return split_at(behind, kWords, name_).first;
+}
+
+std::string ChatTemplate::next_turn(std::vector<ChatMessage> messages,
+                                    const std::string& words) const {
+  std::vector<ChatMessage> open = messages;
+  add_turn(open, "?");
+  const std::string said =
+      split_at(render(open, true), kAnswer, name_).first + std::string(kAnswer);
+  add_turn(messages, words);
+  const std::string all = render(messages, true);
+  if (!all.starts_with(said))
+    throw ConfigError(str("chat template ", name_, ": writes earlier turns otherwise for the words '",
+                          words, "', expected what was said to stay"));
+  return all.substr(said.size());
 }
 
 }  // namespace pardec

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,7 +22,6 @@ class ChatTemplate {
   /// What stands around the words of the last user turn.
   struct Turn {
     std::string before, after;
-    bool strips_left = false, strips_right = false;  ///< white space at the words' ends goes
   };
 
   /// A built-in one's, or `checkpoint`.
@@ -37,11 +37,15 @@ class ChatTemplate {
   std::string render(const std::vector<ChatMessage>& messages, bool add_generation_prompt) const;
 
   /// The conversation with the last user turn left open. ConfigError where the template does not
-  /// show the words as they are, but for white space at their ends.
+  /// show the words once, as they are.
   Turn open_turn(std::vector<ChatMessage> messages) const;
 
   /// What stands between an answer and the words of the user's next turn. ConfigError as above.
   std::string between_turns(std::vector<ChatMessage> messages) const;
+
+  /// All that stands between an answer and the next one, where the user says `words`. ConfigError
+  /// as above.
+  std::string next_turn(std::vector<ChatMessage> messages, const std::string& words) const;
 
  private:
   friend ChatTemplate find_chat_template(std::string_view name);
@@ -66,6 +70,10 @@ class ChatTemplate {
 /// near names otherwise.
 ChatTemplate find_chat_template(std::string_view name);
 std::vector<std::string> chat_template_names();
+
+/// The files of a checkpoint folder that hold its own.
+inline constexpr std::array kChatTemplateFiles{"chat_template.jinja", "tokenizer_config.json",
+                                               "special_tokens_map.json"};
 
 /// The checkpoint's own, as transformers finds it: chat_template.jinja, else `chat_template` in
 /// tokenizer_config.json (a text, or a list of which `default` is taken). Empty: it has none.

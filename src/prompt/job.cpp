@@ -17,6 +17,8 @@ std::string_view name(Form form) {
   return "";
 }
 
+std::string nameless_key(size_t number) { return str("q", number); }
+
 namespace {
 
 /// Calls `read(item, where)` for every object of an optional array.
@@ -38,6 +40,7 @@ void each(JsonReader& reader, const std::string& key, Read read) {
 Job parse_job(const Json& json, const std::string& where) {
   Job job;
   JsonReader read(json, where);
+  job.conversation = read.optional<bool>("conversation", false);
   job.id = read.optional<std::string>("id", "job");
   job.instruction = read.optional<std::string>("instruction", "");
   each(read, "shots", [&](JsonReader& shot) {
@@ -56,6 +59,16 @@ Job parse_job(const Json& json, const std::string& where) {
       if (f.name.empty() && f.question.empty())
         throw ConfigError(
             str(field.where("name"), " and 'question' are both empty, expected one of them"));
+      if (job.conversation && f.question.empty())
+        throw ConfigError(str(field.where("question"),
+                              " is empty, expected what the user says in this turn"));
+      const size_t number = context.fields.size() + 1;
+      if (f.name.empty()) f.name = nameless_key(number);
+      for (size_t other = 0; other < context.fields.size(); ++other)
+        if (context.fields[other].name == f.name)
+          throw ConfigError(str(field.where("name"), ": fields ", other + 1, " and ", number,
+                                " of one context are both named '", f.name,
+                                "' (without a name, the second is q2); expected one name each"));
       context.fields.push_back(std::move(f));
     });
     if (context.fields.empty())
@@ -64,7 +77,6 @@ Job parse_job(const Json& json, const std::string& where) {
   });
   if (job.contexts.empty())
     throw ConfigError(str(read.where("contexts"), " is empty, expected at least one context"));
-  job.conversation = read.optional<bool>("conversation", false);
   if (job.conversation && job.contexts.size() != 1)
     throw ConfigError(str(read.where("conversation"), " has ", job.contexts.size(),
                           " contexts, expected one, whose fields are the turns"));

@@ -18,6 +18,9 @@ enum class Form {
 };
 std::string_view name(Form form);
 
+/// The name of a context's `number`-th field where it is given none: "q1", "q2" ...
+std::string nameless_key(size_t number);
+
 /// One thing to be answered about a context: an attribute name, or a question with optional
 /// choices.
 struct Field {
@@ -57,8 +60,9 @@ struct Job {
   std::uint64_t seed = 1;
 };
 
-/// Reads a Job of the contract's form. `where` names it in errors. ConfigError: unknown keys, wrong
-/// types, no context, a conversation of several.
+/// Reads a Job of the contract's form; fields without a name get one. `where` names it in errors.
+/// ConfigError: unknown keys, wrong types, no context, two fields of one name in a context, a
+/// conversation of several contexts or with a turn that says nothing.
 Job parse_job(const Json& json, const std::string& where);
 OrderedJson to_json(const Job& job);
 

@@ -1,6 +1,7 @@
 #include "src/prompt/pieces.hpp"
 
-#include "src/prompt/jinja/python_text.hpp"
+#include <algorithm>
+
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -9,49 +10,37 @@ namespace pardec {
 
 namespace {
 
-/// The same pieces as texts.
+/// A job's prompts as texts.
 struct Texts {
+  /// What the user says: prefix, one context, one of its fields; in json form all contexts.
   std::string prefix;
   std::vector<std::string> contexts;
   std::vector<std::vector<std::string>> fields;
-  std::string closing;
-  std::string turn_opening, turn_closing, next_turn;
+  std::vector<ChatMessage> messages;  ///< before it
+  std::string before;                 ///< the markup before it
+
+  /// The whole prompt of one field, or of a json answer, as the chat template writes it.
+  std::string whole(const ChatTemplate& chat, size_t context, size_t field) const {
+    const bool json = fields.empty();
+    std::vector<ChatMessage> said = messages;
+    said.push_back({"user", prefix + (json ? join(contexts, "")
+                                           : contexts[context] + fields[context][field])});
+    return chat.render(said, true) + (json ? std::string(kAnswerOpening) : "");
+  }
 };
 
-/// Takes white space off the ends of what the user says, where the chat template does.
-void strip_words(Texts& texts, const ChatTemplate::Turn& turn, bool conversation) {
-  const auto strip = [](std::string& text, bool left) {
-    text = jinja::strip_text(text, left, !left);
-    return text.empty();
-  };
-  if (turn.strips_left) {
-    const bool no_prefix = strip(texts.prefix, true);
-    bool no_context = no_prefix;  // in json form: none so far
-    for (size_t c = 0; c < texts.contexts.size(); ++c) {
-      if (texts.fields.empty() ? no_context : no_prefix)
-        no_context = strip(texts.contexts[c], true);
-      for (size_t f = 0; !texts.fields.empty() && f < texts.fields[c].size(); ++f)
-        if (no_context || (conversation && f > 0)) strip(texts.fields[c][f], true);
-    }
-  }
-  if (!turn.strips_right) return;
-  for (auto& fields : texts.fields)
-    for (std::string& field : fields) strip(field, false);
-  if (texts.fields.empty() && !texts.contexts.empty()) strip(texts.contexts.back(), false);
-}
-
 Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat) {
-  std::vector<ChatMessage> messages;
-  if (!prompt.system.empty()) messages.push_back({"system", prompt.system});
-  const ChatTemplate::Turn turn = chat.open_turn(messages);
-
   Texts texts;
-  if (form == Form::free) texts.turn_opening = turn.before, texts.turn_closing = turn.after;
-  if (form == Form::free || job.conversation) texts.next_turn = chat.between_turns(messages);
+  if (!prompt.system.empty()) texts.messages.push_back({"system", prompt.system});
+  texts.before = chat.open_turn(texts.messages).before;
   const auto answer = prompt.answer.find(form);
   for (const std::string& part :
        {job.instruction, answer == prompt.answer.end() ? std::string() : answer->second})
     if (!part.empty()) texts.prefix += part + "\n\n";
+  if (!job.shots.empty() && prompt.shot.empty())
+    throw ConfigError(str("prompt ", prompt.name, " has no [shot] section for the ",
+                          job.shots.size(), " worked examples of job ", job.id,
+                          "; expected one, or no 'shots'"));
   for (const auto& shot : job.shots)
     texts.prefix +=
         fill(prompt.shot,
@@ -66,40 +55,39 @@ Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const Chat
              {{"n", std::to_string(form == Form::json ? c + 1 : 1)}, {"text", context.text}},
              prompt.name + ": [context]");
     texts.contexts.push_back(text.empty() ? text : text + "\n");
-    const auto worded = [&](const std::string& wording, const Field& field, const char* section) {
-      return fill(wording,
-                  {{"name", field.name},
-                   {"question", field.question},
-                   {"choices", lettered(field.choices)}},
-                  str(prompt.name, ": ", section));
+    const auto worded = [&](const std::string& wording, size_t f, const char* section) {
+      return fill(wording, slots_of(context.fields[f], f + 1), str(prompt.name, ": ", section));
     };
     if (form == Form::json) {
       if (prompt.listed.empty()) continue;
-      for (const Field& field : context.fields)
-        texts.contexts.back() += worded(prompt.listed, field, "[listed]") + "\n";
+      for (size_t f = 0; f < context.fields.size(); ++f)
+        texts.contexts.back() += worded(prompt.listed, f, "[listed]") + "\n";
       continue;
     }
     auto& fields = texts.fields.emplace_back();
-    for (const Field& field : context.fields)
-      fields.push_back(worded(prompt.field, field, "[field]"));
+    for (size_t f = 0; f < context.fields.size(); ++f)
+      fields.push_back(worded(prompt.field, f, "[field]"));
   }
-  strip_words(texts, turn, job.conversation);
-  texts.prefix = turn.before + texts.prefix;
-  for (auto& fields : texts.fields)
-    for (size_t f = 0; f < fields.size(); ++f)
-      fields[f] = (job.conversation && f > 0 ? texts.next_turn : "") + fields[f] + turn.after;
-  if (form == Form::json) texts.closing = turn.after + std::string(kAnswerOpening);
   return texts;
 }
 
 void append(Tokens& to, const Tokens& more) { to.insert(to.end(), more.begin(), more.end()); }
 
+Tokens part(const Tokens& ids, size_t begin, size_t end) {
+  return {ids.begin() + static_cast<std::ptrdiff_t>(begin),
+          ids.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
 }  // namespace
+
+size_t common(const Tokens& a, const Tokens& b) {
+  return static_cast<size_t>(
+      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
 
 Tokens Pieces::whole_prompt() const {
   Tokens ids = prefix;
-  for (const auto& context : contexts) append(ids, context);
-  append(ids, closing);
+  append(ids, rest);
   return ids;
 }
 
@@ -114,40 +102,72 @@ Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const Ch
                    const Tokenizer& tokenizer) {
   const Texts texts = make_texts(job, form, prompt, chat);
   Pieces pieces;
-  bool first = true;  // the first piece that is not empty begins the text
-  const auto encode = [&](const std::string& text) {
-    if (text.empty()) return Tokens{};
-    return tokenizer.encode_piece(text, std::exchange(first, false), !chat.has_special_tokens());
+  pieces.adds_special = !chat.has_special_tokens();
+  const auto ids_of = [&](const std::string& text) {
+    return tokenizer.encode_piece(text, true, pieces.adds_special);
   };
-  pieces.prefix = encode(texts.prefix);
-  const bool after_prefix = first;
-  for (const auto& context : texts.contexts) {
-    if (form != Form::json) first = after_prefix;  // each context follows the prefix directly
-    pieces.contexts.push_back(encode(context));
-    if (form == Form::json) continue;
-    auto& fields = pieces.fields.emplace_back();
-    const bool after_context = first;
-    for (const auto& field : texts.fields[pieces.contexts.size() - 1]) {
-      first = after_context && (!job.conversation || fields.empty());
-      fields.push_back(encode(field));
-    }
-  }
-  pieces.closing = encode(texts.closing);
-  pieces.turn_opening = texts.turn_opening;
-  pieces.turn_closing = texts.turn_closing;
-  pieces.next_turn = texts.next_turn;
-  if (form == Form::json)
+  const std::string before = texts.before + texts.prefix;
+  const Tokens prefix = before.empty() ? Tokens{} : ids_of(before);
+
+  if (form == Form::json) {
+    const Tokens whole = ids_of(texts.whole(chat, 0, 0));
+    const size_t p = common(prefix, whole);
+    pieces.prefix = part(whole, 0, p);
+    pieces.rest = part(whole, p, whole.size());
     for (const auto& segment : json_skeleton(job.contexts).segments)
-      pieces.segments.push_back(encode(segment));
+      pieces.segments.push_back(tokenizer.encode_piece(segment, false));
+    return pieces;
+  }
+
+  std::vector<std::vector<Tokens>> whole(texts.contexts.size());  // [context][field]
+  size_t p = prefix.size();
+  for (size_t c = 0; c < texts.contexts.size(); ++c)
+    for (size_t f = 0; f < (job.conversation ? 1 : texts.fields[c].size()); ++f) {
+      whole[c].push_back(ids_of(texts.whole(chat, c, f)));
+      p = std::min(p, common(prefix, whole[c].back()));
+    }
+  pieces.prefix = part(prefix, 0, p);
+  for (size_t c = 0; c < texts.contexts.size(); ++c) {
+    const Tokens behind = texts.contexts[c].empty() ? Tokens{} : ids_of(before + texts.contexts[c]);
+    size_t end = behind.size();
+    for (const Tokens& ids : whole[c]) end = std::min(end, common(behind, ids));
+    end = std::max(p, end);  // an empty or swallowed context shares what the prefix is
+    pieces.contexts.push_back(end > p ? part(behind, p, end) : Tokens{});
+    auto& fields = pieces.fields.emplace_back();
+    for (const Tokens& ids : whole[c]) fields.push_back(part(ids, end, ids.size()));
+  }
+  if (form == Form::free) {
+    pieces.turn_opening = texts.before;
+    pieces.turn_closing = chat.open_turn(texts.messages).after;
+    if (job.conversation) pieces.next_turn = chat.between_turns(texts.messages);
+  }
+  if (!job.conversation) return pieces;
+  pieces.turns.push_back(texts.whole(chat, 0, 0));
+  for (size_t f = 1; f < texts.fields[0].size(); ++f) {
+    pieces.turns.push_back(chat.next_turn(texts.messages, texts.fields[0][f]));
+    pieces.fields[0].push_back(tokenizer.encode_piece(pieces.turns[f], false));
+  }
   return pieces;
+}
+
+int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
+                   const Tokenizer& tokenizer) {
+  if (pieces.turns.empty()) return 0;
+  int off = 0;
+  Tokens said = pieces.field_prompt(0, 0);
+  std::string text = pieces.turns[0];
+  for (size_t turn = 1; turn < pieces.turns.size(); ++turn) {
+    append(said, answers.at(turn - 1).ids);
+    append(said, pieces.fields[0][turn]);
+    text += answers[turn - 1].text + pieces.turns[turn];
+    off += tokenizer.encode_piece(text, true, pieces.adds_special) != said;
+  }
+  return off;
 }
 
 std::string prompt_text(const Job& job, Form form, const PromptFile& prompt,
                         const ChatTemplate& chat) {
-  const Texts texts = make_texts(job, form, prompt, chat);
-  if (form != Form::json)
-    return texts.prefix + texts.contexts.front() + texts.fields.front().front();
-  return texts.prefix + join(texts.contexts, "") + texts.closing;
+  return make_texts(job, form, prompt, chat).whole(chat, 0, 0);
 }
 
 }  // namespace pardec

@@ -1,5 +1,6 @@
 #include "src/prompt/prompt_file.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "src/support/error.hpp"
@@ -16,6 +17,9 @@ PromptFile parse_prompt_file(std::string content, const std::string& name) {
                                                   {"context", &prompt.context},
                                                   {"field", &prompt.field},
                                                   {"listed", &prompt.listed},
+                                                  {"skeleton", &prompt.skeleton},
+                                                  {"points", &prompt.points},
+                                                  {"point", &prompt.point},
                                                   {"answer json", &prompt.answer[Form::json]},
                                                   {"answer value", &prompt.answer[Form::value]},
                                                   {"answer free", &prompt.answer[Form::free]}};
@@ -43,7 +47,11 @@ PromptFile parse_prompt_file(std::string content, const std::string& name) {
     while (!text->empty() && text->back() == '\n') text->pop_back();
     while (!text->empty() && text->front() == '\n') text->erase(0, 1);
   }
-  if (prompt.context.empty())
+  if (prompt.context.empty() && seen.contains("skeleton")) {
+    for (const char* section : {"skeleton", "points", "point"})
+      if (sections.at(section)->empty())
+        throw ConfigError(str(name, ": has no [", section, "] section beside [skeleton]"));
+  } else if (prompt.context.empty())
     throw ConfigError(str(name, ": has no [context] section, expected one that holds {text}"));
   prompt.content = std::move(content);
   return prompt;
@@ -87,12 +95,32 @@ std::string lettered(const std::vector<std::string>& choices) {
   return text;
 }
 
+std::string asked(const Field& field, size_t number) {
+  if (field.question.empty()) return field.name;
+  const bool named = !field.name.empty() && field.name != nameless_key(number);
+  return named ? field.name + ": " + field.question : field.question;
+}
+
+std::map<std::string, std::string> slots_of(const Field& field, size_t number) {
+  return {{"name", field.name},
+          {"question", field.question},
+          {"asked", asked(field, number)},
+          {"entry", field.name + (field.question.empty() ? "" : ": " + field.question)},
+          {"choices", lettered(field.choices)}};
+}
+
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form) {
-  std::vector<std::string> fields;
-  for (const auto& field : contexts.front().fields) fields.push_back(dump(Json(field.name)));
+  std::vector<std::string> fields, categories;
+  const auto add = [](std::vector<std::string>& to, std::string more) {
+    if (std::find(to.begin(), to.end(), more) == to.end()) to.push_back(std::move(more));
+  };
+  for (const Context& context : contexts) {
+    add(categories, context.category);
+    for (const auto& field : context.fields) add(fields, dump(Json(field.name)));
+  }
   return fill(prompt.instruction,
-              {{"category", contexts.front().category},
+              {{"category", join(categories, ", ")},
                {"fields", join(fields, ", ")},
                {"context_count", std::to_string(form == Form::json ? contexts.size() : 1)}},
               prompt.name + ": [instruction]");

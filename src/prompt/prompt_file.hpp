@@ -15,17 +15,25 @@ namespace pardec {
 ///   [instruction]    {category} {fields} {context_count}
 ///   [shot]           {context} {field} {answer}
 ///   [context]        {n} (1-based) {text}
-///   [field]          {name} {question} {choices} (each choice on a new line, lettered)
-///   [listed]         the same, beside the context where all fields are asked at once (json form)
+///   [field]          {asked} or {name} {question}, and {choices} (each on a new line, lettered)
+///   [listed]         the same, or {entry}, beside the context where all fields are asked at once
+///                    (json form)
 ///   [answer json], [answer value], [answer free]   how to answer, one per form
+/// {asked} is what a field asks, its name, its question or both; {entry} is the same behind the key
+/// of its answer. A file of a decoder's own requests has other sections:
+///   [skeleton]       {question}
+///   [points]         {question} {skeleton}: what the requests of all points begin with
+///   [point]          {number}: what each goes on with
 struct PromptFile {
   std::string name;
   std::string content;  ///< the file as it is, for its hash
   std::string system, instruction, shot, context, field, listed;
+  std::string skeleton, points, point;
   std::map<Form, std::string> answer;
 };
 
-/// ConfigError with file and line: unknown section, section given twice, [context] missing.
+/// ConfigError with file and line: unknown section, section given twice, [context] missing (or one
+/// of a decoder's own).
 PromptFile parse_prompt_file(std::string content, const std::string& name);
 
 /// Replaces `{slot}` by its value, once, from left to right: braces in a value stay. ConfigError
@@ -36,7 +44,14 @@ std::string fill(std::string_view wording, const std::map<std::string, std::stri
 /// Choices as prompts show them: each on a new line behind its letter.
 std::string lettered(const std::vector<std::string>& choices);
 
-/// The instruction for contexts that share category and fields. One prompt shows all of them in
+/// What the field asks, the `number`-th of its context: its question, its name where it has none,
+/// and both where its name is not the one that nameless fields get.
+std::string asked(const Field& field, size_t number);
+
+/// The slots that a field fills.
+std::map<std::string, std::string> slots_of(const Field& field, size_t number);
+
+/// The instruction for contexts that share category and fields (else all of them are named). One prompt shows all of them in
 /// json form, one of them in the others, which {context_count} says.
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form);

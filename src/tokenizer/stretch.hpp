@@ -8,7 +8,7 @@ namespace pardec {
 /// Where a stretch stands, for components that treat a text's ends in their own way.
 enum class Place {
   whole,  ///< in a whole text: each stretch is treated as if it were a text of its own
-  first,  ///< the first of a text that is tokenized in pieces: it begins the text, more follows
+  first,  ///< begins a text, or follows an added token, and more follows in a later piece
   later   ///< goes on from an earlier piece: nothing is put in front of it or taken off its ends
 };
 

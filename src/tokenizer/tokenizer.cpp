@@ -92,16 +92,29 @@ std::string_view Tokenizer::State::decoded(Token id) const {
   return text ? std::string_view(*text) : model.vocabulary().token(id);
 }
 
+namespace {
+
+/// Where a stretch of a text at `place` stands: only that at the text's own ends goes on from
+/// another piece, or in one; an added token beside it parts it from what is there.
+Place place_of(Place place, bool first, bool last) {
+  if (place == Place::later && first) return place;
+  return place == Place::whole || !last ? Place::whole : Place::first;
+}
+
+}  // namespace
+
 void Tokenizer::State::encode(std::string_view text, Place place, Tokens& out) const {
   Bpe::Scratch scratch;
+  const std::vector<Section> sections = added.split_original(text);
   try {
-    for (const Section& section : added.split_original(text)) {
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      const Section& section = sections[i];
       if (section.id) {
         out.push_back(*section.id);
         continue;
       }
-      encode_stretch(Stretch::of_input(text, section.begin, section.end), place, scratch, out);
-      if (place == Place::first) place = Place::later;
+      encode_stretch(Stretch::of_input(text, section.begin, section.end),
+                     place_of(place, i == 0, i + 1 == sections.size()), scratch, out);
     }
   } catch (const RunError& error) {
     throw RunError(str(file, ": ", error.what()));
@@ -117,7 +130,8 @@ void Tokenizer::State::encode_stretch(Stretch stretch, Place place, Bpe::Scratch
     if (section.id) {
       out.push_back(*section.id);
     } else {
-      encode_words(stretch.part(section.begin, section.end), place, scratch, out);
+      encode_words(stretch.part(section.begin, section.end),
+                   section.begin == 0 ? place : Place::whole, scratch, out);
     }
   }
 }

@@ -30,14 +30,15 @@ class Tokenizer {
   /// (beginning-of-sequence token).
   Tokens encode(std::string_view text, bool add_special) const;
 
-  /// Ids of one piece of a text that is cut at known borders and tokenized piece by piece. Only the
-  /// first piece (the first that is not empty) gets what belongs to a text's beginning: the dummy
-  /// prefix (Prepend, Metaspace) before its first stretch of plain text and the post-processor's
-  /// leading tokens; Strip takes white space off that stretch's beginning alone. decode(pieces
-  /// joined, skip_special) is the normalised text without its special tokens; with Metaspace, which
-  /// puts no prefix before a space, a space at the text's very beginning is lost, as with PyPI
-  /// `tokenizers`. Without `add_special` the post-processor's tokens are left out, as where the
-  /// text spells them itself.
+  /// Ids of one piece of a text that is tokenized piece by piece. Only the first piece (the first
+  /// that is not empty) gets what belongs to a text's beginning: the dummy prefix (Prepend,
+  /// Metaspace) before its first stretch of plain text and the post-processor's leading tokens.
+  /// What stands behind an added token inside a piece is tokenized as in a whole text, so that
+  /// pieces which are cut beside added tokens have its ids; Strip leaves the ends that other
+  /// pieces go on from. decode(pieces joined, skip_special) is the normalised text where none has
+  /// an added token; with Metaspace, which puts no prefix before a space, a space at the text's
+  /// very beginning is lost, as with PyPI `tokenizers`. Without `add_special` the post-processor's
+  /// tokens are left out, as where the text spells them itself.
   Tokens encode_piece(std::string_view text, bool first, bool add_special = true) const;
 
   /// As `decode(ids, skip_special_tokens)`; bytes that are no UTF-8 come out as U+FFFD, as there.

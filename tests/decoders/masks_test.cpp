@@ -137,10 +137,9 @@ Layout hpd_layout(const std::string& id, int K_max, int J, int N, const std::str
   for (int j = 0; j < J; ++j) {
     request.job.contexts.push_back({str(j), "", "", {}});
     for (int n = 0; n < N; ++n) request.job.contexts.back().fields.push_back({str("A", n), "", {}});
-    request.pieces.contexts.push_back(draw.letters(draw.from(0, 2)));
   }
   request.pieces.prefix = draw.letters(draw.from(1, 3));
-  request.pieces.closing = draw.letters(draw.from(0, 2));
+  request.pieces.rest = draw.letters(draw.from(0, 2 + 2 * J));
   request.oracle.emplace();
   for (int r = 0; r < J * N; ++r) {
     request.pieces.segments.push_back(draw.letters(draw.from(1, 3)));

@@ -19,6 +19,15 @@ TEST_CASE("a Job is read and written back the same") {
   CHECK(Json::parse(dump(to_json(parse(text)))) == Json::parse(text));
 }
 
+TEST_CASE("fields without a name are called by their number") {
+  const Job job = parse(R"({"contexts":[{"text":"t","fields":[{"question":"a"},{"name":"n"},
+    {"question":"b"}]},{"text":"t","fields":[{"question":"c"}]}]})");
+  std::vector<std::string> names;
+  for (const Context& context : job.contexts)
+    for (const Field& field : context.fields) names.push_back(field.name);
+  CHECK(names == std::vector<std::string>{"q1", "n", "q3", "q1"});
+}
+
 TEST_CASE("a bad Job is refused with its place") {
   const auto wrong = [](const std::string& text, const std::string& message) {
     CHECK_THROWS_WITH(parse(text), message);
@@ -33,6 +42,12 @@ TEST_CASE("a bad Job is refused with its place") {
   wrong(R"({"contexts":[{"text":"t","fields":[{}]}]})",
         "job.json: 'contexts'[0]: 'fields'[0]: 'name' and 'question' are both empty, expected one "
         "of them");
+  wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"},{"question":"q","name":"n"}]}]})",
+        "job.json: 'contexts'[0]: 'fields'[1]: 'name': fields 1 and 2 of one context are both named "
+        "'n' (without a name, the second is q2); expected one name each");
+  wrong(R"({"conversation":true,"contexts":[{"text":"t","fields":[{"name":"n"}]}]})",
+        "job.json: 'contexts'[0]: 'fields'[0]: 'question' is empty, expected what the user says in "
+        "this turn");
   wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"limits":{"per_field":0}})",
         "job.json: 'limits': 'per_field' is 0, expected at least 1");
   wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"}]}],"sampling":{"temperature":-1}})",

@@ -35,7 +35,7 @@ Tokens joined(std::initializer_list<const Tokens*> parts) {
 
 }  // namespace
 
-TEST_CASE("pieces joined are the prompt, in every form and for every tokenizer") {
+TEST_CASE("pieces joined are the ids of the prompt as one text, for every tokenizer") {
   const Job job = two_products();
   const PromptFile prompt = wording();
   std::vector<std::filesystem::path> tokenizers{PARDEC_SOURCE_DIR
@@ -50,9 +50,8 @@ TEST_CASE("pieces joined are the prompt, in every form and for every tokenizer")
       const ChatTemplate chat = find_chat_template(chat_name);
 
       const Pieces json = make_pieces(job, Form::json, prompt, chat, tokenizer);
-      CHECK(tokenizer.decode(json.whole_prompt(), false) ==
-            tokenizer.decode(tokenizer.encode(prompt_text(job, Form::json, prompt, chat), true),
-                             false));
+      CHECK(json.whole_prompt() ==
+            tokenizer.encode(prompt_text(job, Form::json, prompt, chat), true));
       REQUIRE(json.segments.size() == 4);
       const JsonSkeleton skeleton = json_skeleton(job.contexts);
       std::string bytes;
@@ -61,13 +60,43 @@ TEST_CASE("pieces joined are the prompt, in every form and for every tokenizer")
 
       const Pieces value = make_pieces(job, Form::value, prompt, chat, tokenizer);
       REQUIRE(value.fields.size() == 2);
-      CHECK(tokenizer.decode(value.field_prompt(0, 0), false) ==
-            tokenizer.decode(tokenizer.encode(prompt_text(job, Form::value, prompt, chat), true),
-                             false));
+      CHECK(value.field_prompt(0, 0) ==
+            tokenizer.encode(prompt_text(job, Form::value, prompt, chat), true));
+      Job other = job;  // the other product alone
+      other.contexts.erase(other.contexts.begin());
+      CHECK(value.field_prompt(1, 0) ==
+            tokenizer.encode(prompt_text(other, Form::value, prompt, chat), true));
+      // What is asked alone begins with the ids that many share.
+      CHECK(make_pieces(other, Form::value, prompt, chat, tokenizer).prefix == value.prefix);
+      CHECK(value.prefix.size() + 10 > tokenizer.encode("S\n\nExtract.\n\nV", true).size());
       // Every field prompt is prefix, context, field; nothing of another context.
       CHECK(value.field_prompt(1, 1) ==
             joined({&value.prefix, &value.contexts[1], &value.fields[1][1]}));
     }
+}
+
+TEST_CASE("a token that reaches over a border stands behind it") {
+  // Line breaks and ">" are one token here, so that a context and what follows share some.
+  const Tokenizer tokenizer =
+      Tokenizer::load(PARDEC_SOURCE_DIR "/experiments/quickstart/tokenizer.json");
+  const PromptFile prompt = parse_prompt_file("[context]\n{text}>\n[field]\n{question}\n", "w");
+  Job job;
+  job.contexts.push_back({"a", "", "One", {{"", "\nWho?", {}}, {"", "What?", {}}}});
+  job.contexts.push_back({"b", "", "Two", {{"", "\n\nWho?", {}}}});
+  for (const char* name : {"plain", "chatml"}) {
+    const ChatTemplate chat = find_chat_template(name);
+    const Pieces pieces = make_pieces(job, Form::value, prompt, chat, tokenizer);
+    for (size_t c = 0; c < 2; ++c)
+      for (size_t f = 0; f < job.contexts[c].fields.size(); ++f) {
+        Job alone = job;
+        alone.contexts = {job.contexts[c]};
+        alone.contexts[0].fields = {job.contexts[c].fields[f]};
+        CHECK(pieces.field_prompt(c, f) ==
+              tokenizer.encode(prompt_text(alone, Form::value, prompt, chat), true));
+      }
+    CHECK(tokenizer.decode(pieces.contexts[0], false) == "One");  // ">\n\n" is one token
+    CHECK_FALSE(pieces.fields[0][0] == pieces.fields[0][1]);
+  }
 }
 
 TEST_CASE("the prompt's text holds the parts in order") {

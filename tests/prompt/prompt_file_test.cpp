@@ -44,3 +44,18 @@ TEST_CASE("the project's own prompt reads, and names category and fields") {
   CHECK(instruction_for(prompt, {shoe, shoe}, Form::value) ==
         instruction_for(prompt, {shoe}, Form::value));
 }
+
+TEST_CASE("what a field asks is its question, its name, or both") {
+  CHECK(asked({"q2", "Who?", {}}, 2) == "Who?");
+  CHECK(asked({"q1", "Who?", {}}, 2) == "q1: Who?");
+  CHECK(asked({"Brand", "Who made it?", {}}, 1) == "Brand: Who made it?");
+  CHECK(asked({"Brand", "", {}}, 1) == "Brand");
+  CHECK(slots_of({"q2", "Who?", {"x", "y"}}, 2).at("entry") == "q2: Who?");
+  CHECK(slots_of({"Brand", "", {"x", "y"}}, 2).at("entry") == "Brand");
+}
+
+TEST_CASE("a decoder's own wording needs no [context], but all of its requests") {
+  CHECK(parse_prompt_file("[skeleton]\nS\n[points]\nP\n[point]\nO\n", "w").points == "P");
+  CHECK_THROWS_WITH(parse_prompt_file("[skeleton]\nS\n[points]\nP\n", "w"),
+                    "w: has no [point] section beside [skeleton]");
+}

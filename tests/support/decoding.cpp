@@ -240,6 +240,11 @@ Request make_request(Job job, const Decoder& decoder, const Tokenizer& tokenizer
   request.form = decoder.form();
   job.instruction = instruction_for(wording, job.contexts, request.form);
   request.pieces = make_pieces(job, request.form, wording, find_chat_template("plain"), tokenizer);
+  if (!decoder.wording().empty()) {
+    static const PromptFile own = parse_prompt_file(
+        read_file(PARDEC_SOURCE_DIR "/datasets/prompts/skeleton-of-thought.txt"), "test");
+    request.wording = &own;
+  }
   request.job = std::move(job);
   return request;
 }

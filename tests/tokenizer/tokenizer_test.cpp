@@ -51,11 +51,12 @@ TEST_CASE("only the first piece begins as a text does") {
   Tokens ids = tokenizer.encode_piece("ab", true);
   CHECK(spell(tokenizer, ids) == "<s>|▁ab");
   const Tokens later = tokenizer.encode_piece("ab </s>c", false);
-  CHECK(spell(tokenizer, later) == "ab|▁|</s>|c");
+  CHECK(spell(tokenizer, later) == "ab|▁|</s>|▁|c");
   ids.insert(ids.end(), later.begin(), later.end());
-  CHECK(tokenizer.decode(ids, true) == "abab c");
-  // Behind special tokens the first stretch of text still gets its prefix, the next one none.
-  CHECK(spell(tokenizer, tokenizer.encode_piece("<s>a</s>a", true)) == "<s>|<s>|▁a|</s>|a");
+  CHECK(tokenizer.decode(ids, true) == "abab  c");
+  // Behind an added token text begins anew, as in a whole text.
+  CHECK(spell(tokenizer, tokenizer.encode_piece("<s>a</s>a", true)) == "<s>|<s>|▁a|</s>|▁a");
+  CHECK(tokenizer.encode_piece("<s>a</s>a", true) == tokenizer.encode("<s>a</s>a", true));
 }
 
 TEST_CASE("bytes of a token are those in the middle of a text") {
