@@ -423,11 +423,13 @@ Step Group::prompt(const Tokens& p) {
 Step Group::next() {
   Step step;
   step.later = options_.medusa.depth() > 0;
+  step.streams = 0;
   const std::vector<bool> forks = may_fork();
   auto may = forks.begin();
   const int first_row = sequence_.rows_fed();
   for (Thread& s : threads_) {
     if (s.stop) continue;
+    ++step.streams;
     const auto node = static_cast<size_t>(s.node);
     const int from = s.origin == Origin::chosen && !chooser_.forced() ? s.row : -1;
     const int at = step.add(

@@ -48,6 +48,10 @@ class Ar final : public FreeRunningDecoder {
   Oracle reference_oracle(const Request& request,
                           const std::vector<std::vector<std::optional<std::string>>>& references,
                           const DecoderContext& context) const override;
+  std::int64_t positions_needed(const Request& request) const override {
+    return forced_keys_ && request.form == Form::json ? positions_with_skeleton(request)
+                                                      : Decoder::positions_needed(request);
+  }
   Task<Answers> decode(const Request& request, const DecoderContext& context) const override;
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 

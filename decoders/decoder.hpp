@@ -99,7 +99,8 @@ class Decoder {
   virtual std::string_view name() const = 0;
   /// How it asks, for structured jobs (fields with values).
   virtual Form form() const = 0;
-  /// How many contexts of one category it takes into one job.
+  /// How many contexts it takes into one job: of one category where the job has one answer for them
+  /// all.
   virtual int stack() const { return 1; }
   /// The prompt file with the wording of its own requests; empty: it has none.
   virtual std::string_view wording() const { return {}; }
@@ -124,6 +125,9 @@ class Decoder {
   virtual void check(const DecoderContext& context) const {
     needs(context.tokenizer, context.engine.model().config());
   }
+  /// Positions of the network without which a request surely fails (context overflow): those of its
+  /// longest prompt, and what is laid out behind it before the first choice. Needs no weights.
+  virtual std::int64_t positions_needed(const Request& request) const;
   /// REQUIRES: both arguments outlive the task. Throws ModelError (context overflow) and
   /// ConfigError.
   virtual Task<Answers> decode(const Request& request, const DecoderContext& context) const = 0;
@@ -154,6 +158,9 @@ std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options
 
 /// The bytes of all tokens, joined.
 std::string bytes_of(const Tokens& tokens, const Tokenizer& tokenizer);
+
+/// Positions of a json prompt and of the answer's keys behind it.
+std::int64_t positions_with_skeleton(const Request& request);
 
 /// Ids of `text` up to and with the first that holds a line break, `limit` at most: a value as its
 /// decoder would choose it.

@@ -96,6 +96,10 @@ class Hpd final : public Decoder {
   Oracle reference_oracle(const Request& request,
                           const std::vector<std::vector<std::optional<std::string>>>& references,
                           const DecoderContext& context) const override;
+  std::int64_t positions_needed(const Request& request) const override {
+    return positions_with_skeleton(request) +
+           std::ssize(request.pieces.segments) * std::int64_t{options_.k_max};
+  }
   Task<Answers> decode(const Request& request, const DecoderContext& context) const override;
 
  private:
@@ -108,17 +112,14 @@ bool closes(Token token, const Tokenizer& tokenizer) {
 }
 
 /// Throws where the positions of the prompt, the skeleton and the gaps do not fit the network.
-void check_context(const Request& request, const Tokens& prompt, int k_max,
+void check_context(const Request& request, std::int64_t positions, int k_max,
                    const ModelConfig& config) {
-  const auto values = static_cast<std::int64_t>(request.pieces.segments.size());
-  auto tokens = static_cast<std::int64_t>(prompt.size());
-  for (const Tokens& segment : request.pieces.segments)
-    tokens += static_cast<std::int64_t>(segment.size());
-  if (const std::int64_t positions = tokens + values * k_max; positions > config.positions())
-    throw ModelError(request.job.id,
-                     str("context overflow: ", tokens, " tokens and ", values, " values of K_max ",
-                         k_max, " need ", positions, " positions, ", config.positions_key(), " is ",
-                         config.positions(), "; use a smaller stack or K_max"));
+  if (positions <= config.positions()) return;
+  const auto values = std::ssize(request.pieces.segments);
+  throw ModelError(request.job.id, str("context overflow: ", positions - values * k_max,
+                                       " tokens and ", values, " values of K_max ", k_max, " need ",
+                                       positions, " positions, ", config.positions_key(), " is ",
+                                       config.positions(), "; use a smaller stack or K_max"));
 }
 
 Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits,
@@ -132,7 +133,8 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
         "hpd needs a tokenizer: a value ends at a line break; expected a Job, not token ids");
   const Tokenizer& tokenizer = *context.tokenizer;
   const Tokens prompt = request.pieces.whole_prompt();
-  check_context(request, prompt, options_.k_max, context.engine.model().config());
+  check_context(request, positions_needed(request), options_.k_max,
+                context.engine.model().config());
   // Input and position ids (section 4.3.1).
   const HpdLayout layout = lay_out(prompt, request.pieces.segments,
                                    static_cast<int>(request.job.contexts.size()), options_);
@@ -145,6 +147,7 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
     prefill.add(layout.tokens[static_cast<size_t>(i)], layout.labels[static_cast<size_t>(i)],
                 i < layout.prompt_length ? Origin::prompt : Origin::forced);
   for (const int end : layout.end) prefill.want(end, request.job.sampling);
+  prefill.streams = layout.values();
   StepResult first = co_await sequence.forward(std::move(prefill));
 
   // Subsequent steps (4.3.3): every value goes on by itself; the open ones share each forward pass.

@@ -110,6 +110,7 @@ Step prefill(const IppdLayout& layout, int begin, const Sampling& sampling) {
   for (auto i = static_cast<size_t>(begin); i < layout.tokens.size(); ++i)
     step.add(layout.tokens[i], layout.labels[i], Origin::prompt);
   for (const auto& x : layout.questions) step.want(x.end - begin, sampling);
+  step.streams = static_cast<int>(layout.questions.size());
   return step;
 }
 

@@ -41,6 +41,29 @@ Oracle Decoder::reference_oracle(const Request&,
 
 std::string Decoder::needs(const Tokenizer*, const ModelConfig&) const { return ""; }
 
+std::int64_t Decoder::positions_needed(const Request& request) const {
+  if (request.form == Form::json) return std::ssize(request.pieces.whole_prompt());
+  std::int64_t most = 0;
+  for (size_t c = 0; c < request.pieces.fields.size(); ++c) {
+    const auto& fields = request.pieces.fields[c];
+    std::int64_t conversation = 0;  // its last turn stands behind all others
+    for (size_t f = 0; f < fields.size(); ++f) {
+      conversation += std::ssize(fields[f]);
+      most = std::max(most, std::ssize(request.pieces.field_prompt(c, f)));
+    }
+    if (request.job.conversation && !fields.empty())
+      most = std::max(most, std::ssize(request.pieces.field_prompt(c, 0)) + conversation -
+                                std::ssize(fields[0]));
+  }
+  return most;
+}
+
+std::int64_t positions_with_skeleton(const Request& request) {
+  std::int64_t tokens = std::ssize(request.pieces.whole_prompt());
+  for (const Tokens& segment : request.pieces.segments) tokens += std::ssize(segment);
+  return tokens;
+}
+
 const std::vector<DecoderEntry>& decoders() {
   static const std::vector<DecoderEntry> kDecoders{
       {"ar",

@@ -105,6 +105,9 @@ CREATE TABLE block (
   arms           TEXT NOT NULL CHECK (json_valid(arms)),       -- labels in the order of measuring
   process        TEXT,                             -- uuid of the process that measured it whole
   wall_ns        INTEGER,                          -- NULL: not measured whole in one process
+  passes         INTEGER,                          -- forward passes of the network
+  job_passes     INTEGER,                          -- jobs in a pass, summed over passes
+  stream_passes  INTEGER,                          -- answers or values that chose in it, summed
   UNIQUE (run_id, repeat, position),
   UNIQUE (run_id, repeat, block_key),
   CHECK ((process IS NULL) = (wall_ns IS NULL))

@@ -183,7 +183,7 @@ std::optional<Speedup> speedup_over(Store& store, const RunSummary& baseline,
   for (const auto& pair : store.block_pairs(baseline.run.id, method.run.id))
     pairs.push_back({static_cast<double>(pair.baseline_ns), static_cast<double>(pair.method_ns)});
   if (pairs.empty()) return std::nullopt;
-  return Speedup{ratio_of_totals(pairs, confidence), std::ssize(pairs)};
+  return Speedup{interval_over(pairs, confidence), std::ssize(pairs)};
 }
 
 bool is_baseline(const std::vector<RunSummary>& runs, const RunSummary& run,
@@ -211,15 +211,69 @@ std::vector<Cell> speed_cells(Store& store, const std::vector<RunSummary>& runs,
   const auto speedup =
       baseline ? speedup_over(store, *baseline, run, confidence) : std::optional<Speedup>();
   if (!speedup)
-    return {!baseline && is_baseline(runs, run, baseline_label) ? Cell("1 (baseline)", Json(1.0))
+    return {!baseline && is_baseline(runs, run, baseline_label) ? Cell(kBaselineSpeedup, Json(1.0))
                                                                 : no_cell(),
             no_cell(), number_cell(run.measured_blocks)};
   const Interval& ratio = speedup->ratio;
   return {number_cell(ratio.estimate, 2),
-          Cell(str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
-                   ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""),
-               Json{ratio.low, ratio.high}),
+          std::isfinite(ratio.low)
+              ? Cell(str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
+                         ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""),
+                     Json{ratio.low, ratio.high})
+              : no_cell(),
           number_cell(speedup->blocks)};
+}
+
+// What was asked to go on side by side, and what did.
+
+constexpr double kReached = 0.8;  // of what was asked; below it a note says so
+
+/// `text`, and as its value the two numbers.
+Cell reached_cell(std::string text, double reached, int asked) {
+  return {std::move(text),
+          Json::array({std::isfinite(reached) ? Json(reached) : Json(), Json(asked)})};
+}
+
+Cell in_flight_cell(const RunSummary& run) {
+  return reached_cell(shown_in_flight(run), in_flight(run).jobs, run.run.batch_size);
+}
+
+/// Examples that a job of the arm was to have, by its option `contexts` or `stack`.
+int stack_asked(const RunRow& run) {
+  for (const char* option : {"contexts", "stack"})
+    if (run.options.contains(option)) return run.options[option].get<int>();
+  return 1;
+}
+
+/// Examples that its jobs had, on average.
+double stack_reached(const RunSummary& run) {
+  return run.jobs ? static_cast<double>(run.generations) / static_cast<double>(run.jobs)
+                  : std::nan("");
+}
+
+Cell stack_cell(const RunSummary& run) {
+  const int asked = stack_asked(run.run);
+  const double reached = stack_reached(run);
+  return reached_cell(fixed(reached, 2) == fixed(asked, 2) ? std::to_string(asked)
+                                                           : str(fixed(reached, 1), " of ", asked),
+                      reached, asked);
+}
+
+/// Where much less went on side by side than was asked for.
+void add_reached_notes(Table& table, const std::vector<RunSummary>& runs) {
+  for (const RunSummary& run : runs) {
+    const std::string who = str(run.run.dataset.name, " ", run.run.label);
+    if (const double jobs = in_flight(run).jobs; jobs < kReached * run.run.batch_size)
+      table.notes.push_back(str(who, ": ", shown_in_flight(run),
+                                " jobs were in flight, so this is not the speed of batch ",
+                                run.run.batch_size,
+                                "; longer blocks (--block), more examples or a smaller batch_size "
+                                "fill it."));
+    if (const double stack = stack_reached(run); stack < kReached * stack_asked(run.run))
+      table.notes.push_back(str(who, ": ", fixed(stack, 1), " of ", stack_asked(run.run),
+                                " examples were in a job, since there were no more of one "
+                                "category, or none that can share a job."));
+  }
 }
 
 /// Share of answers equal to the baseline's; under an oracle, of the network's own choices.
@@ -409,6 +463,25 @@ std::string find_invocation(Store& store, const std::string& prefix) {
   throw ConfigError(str(store.path().string(), ": has no run whose id begins with '", prefix, "'"));
 }
 
+Interval interval_over(const std::vector<BlockPair>& blocks, double confidence) {
+  Interval interval = ratio_of_totals(blocks, confidence);
+  if (std::ssize(blocks) < kFewestBlocks) interval.low = interval.high = std::nan("");
+  return interval;
+}
+
+InFlight in_flight(const RunSummary& run) {
+  const auto passes = static_cast<double>(run.measured.passes);
+  if (passes == 0) return {std::nan(""), std::nan("")};
+  return {static_cast<double>(run.measured.job_passes) / passes,
+          static_cast<double>(run.measured.stream_passes) / passes};
+}
+
+std::string shown_in_flight(const RunSummary& run) {
+  const double jobs = in_flight(run).jobs;
+  return std::isfinite(jobs) ? str(fixed(jobs, 1), " of ", run.run.batch_size)
+                             : std::to_string(run.run.batch_size);
+}
+
 void check_confidence(double confidence) {
   if (!(confidence > 0 && confidence < 1))
     throw ConfigError(str("--confidence-level is ", confidence, ", expected between 0 and 1"));
@@ -458,6 +531,7 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
       {"dataset"},
       {"arm"},
       {"in flight", Align::right, "in_flight"},
+      {"streams", Align::right},
       {"n", Align::right},
       {"failed", Align::right},
       {unit + "/s", Align::right, "examples_per_second"},
@@ -470,6 +544,9 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
     return asked_one_by_one(find_baseline(runs, run, baseline_label), run);
   });
   const bool branches = any_of_decoder(runs, "aspd"), threads = any_of_decoder(runs, "apar");
+  const bool stacks = std::any_of(runs.begin(), runs.end(),
+                                  [](const auto& run) { return stack_asked(run.run) > 1; });
+  if (stacks) table.columns.insert(table.columns.begin() + 2, Column{"stack", Align::right});
   const auto add_columns = [&](const std::vector<Column>& columns) {
     table.columns.insert(table.columns.end(), columns.begin(), columns.end());
   };
@@ -493,7 +570,10 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
     const auto add = [&](const std::vector<Cell>& more) {
       cells.insert(cells.end(), more.begin(), more.end());
     };
-    add({shown_name(row.dataset), row.label, number_cell(static_cast<std::int64_t>(row.batch_size)),
+    const double streams = in_flight(run).streams;
+    add({shown_name(row.dataset), row.label});
+    if (stacks) add({stack_cell(run)});
+    add({in_flight_cell(run), std::isfinite(streams) ? number_cell(streams, 1) : no_cell(),
          number_cell(run.generations), number_cell(run.failed_generations), number_cell(speed, 2)});
     add(speed_cells(store, runs, run, baseline_label, confidence));
     add({number_cell(tokens_per_forward(run), 2), likeness_cell(store, baseline, run)});
@@ -515,9 +595,15 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
     if (threads) add(thread_cells(row, answers));
   }
 
+  table.notes.push_back(
+      str("speedup: ratio of total seconds on the same blocks, arms alternating; ",
+          fixed(100 * confidence, 0), " % paired bootstrap over blocks, none of fewer than ",
+          kFewestBlocks, ". n: answers."));
   table.notes.push_back(str(
-      "speedup: ratio of total seconds on the same blocks, arms alternating; ",
-      fixed(100 * confidence, 0), " % paired bootstrap over blocks. n: answers; in flight: jobs."));
+      "in flight: jobs in a forward pass, mean, of those asked for; streams: answers that choose "
+      "in it, mean (values or questions where they are decoded apart).",
+      stacks ? " stack: examples in a job." : ""));
+  add_reached_notes(table, runs);
   table.notes.push_back(
       oracle ? oracle_note(*first.oracle)
              : str("identical: answers equal to the baseline's in every field.",

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "metrics/statistics.hpp"
 #include "src/report/table.hpp"
 #include "src/store/store.hpp"
 
@@ -27,15 +28,23 @@ struct ComparisonFlags {
   void add_to(CLI::App& app);
 };
 
+/// An interval over fewer blocks says nothing: of two equal arms half would seem to differ with
+/// two.
+inline constexpr std::int64_t kFewestBlocks = 6;
+
+/// ratio_of_totals over blocks; without ends (NaN) where there are fewer than kFewestBlocks.
+Interval interval_over(const std::vector<BlockPair>& blocks, double confidence);
+
 /// Notes for every method of an invocation how its answers compare with its baseline's: identical
 /// field by field?, else the first token at which a value departs from the baseline's, and how
 /// close the two best logits were there.
 void mark_identities(Store& store, const std::string& invocation);
 
-/// The arms of one invocation side by side, one row an arm of a dataset: speed over the blocks that
-/// were measured whole, ratio of totals to the baseline with its paired bootstrap interval, tokens
-/// per forward, share of identical answers (under an oracle: of the network's own choices), value
-/// F1. `baseline` empty: each run's own. ConfigError when there is no such invocation or arm.
+/// The arms of one invocation side by side, one row an arm of a dataset: what was in flight, speed
+/// over the blocks that were measured whole, ratio of totals to the baseline with its paired
+/// bootstrap interval, tokens per forward, share of identical answers (under an oracle: of the
+/// network's own choices), value F1. `baseline` empty: each run's own. ConfigError when there is no
+/// such invocation or arm.
 Table compare_runs(Store& store, const std::string& invocation, const std::string& baseline,
                    double confidence);
 
@@ -44,6 +53,9 @@ Table compare_runs(Store& store, const std::string& invocation, const std::strin
 /// the reason in a note.
 Table matrix_of_runs(Store& store, const std::string& invocation, const std::string& baseline,
                      double confidence);
+
+/// What stands as the speedup of an arm that others are compared with.
+inline constexpr const char* kBaselineSpeedup = "1 (baseline)";
 
 /// Key in the experiment's record (`ExperimentRow::json`): arms that do not run on a dataset, as a
 /// list of {"dataset", "arm", "reason"}.
@@ -62,6 +74,14 @@ std::string untrained_note(const std::vector<RunSummary>& runs);
 
 /// ConfigError for a --confidence-level that is none.
 void check_confidence(double confidence);
+
+/// What was in flight in an arm's forward passes, mean over the blocks that were measured whole.
+struct InFlight {
+  double jobs, streams;  ///< NaN: not known
+};
+InFlight in_flight(const RunSummary& run);
+/// "7.4 of 8": jobs reached, of those that were asked for.
+std::string shown_in_flight(const RunSummary& run);
 
 /// The runs of an invocation in the order of their ids, which is the order of compare_runs' rows.
 /// ConfigError when there are none.

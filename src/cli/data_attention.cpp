@@ -29,10 +29,11 @@ void add(StagedCost& to, const StagedCost& more) {
   to.decode.flops += more.decode.flops, to.decode.accesses += more.decode.accesses;
 }
 
-/// Lengths of all examples asked field by field, in stacks of `contexts` of one category.
+/// Lengths of all examples asked field by field, in stacks of `contexts`.
 AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
                             const Tokenizer& tokenizer, int contexts) {
   AttentionStats stats;
+  const bool across = !speaks_of_category(protocol.prompt);
   std::map<std::string, std::vector<CommonContext>> stacks;  // by category, not full yet
   std::map<std::string, std::int64_t> p_of;
   const auto close = [&](const std::string& category, std::vector<CommonContext>& stack) {
@@ -59,10 +60,11 @@ AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
     stats.p.add(static_cast<double>(p));
     stats.c.add(static_cast<double>(context.c));
     add(stats.pcpa, pcpa_cost(p, context));
-    p_of[example.category] = p;
-    auto& stack = stacks[example.category];
+    const std::string category = across ? "" : example.category;
+    p_of[category] = p;
+    auto& stack = stacks[category];
     stack.push_back(std::move(context));
-    if (static_cast<int>(stack.size()) == contexts) close(example.category, stack);
+    if (static_cast<int>(stack.size()) == contexts) close(category, stack);
   }
   for (auto& [category, stack] : stacks) close(category, stack);
   return stats;

@@ -181,24 +181,14 @@ void Experiment::find_resumable(std::vector<std::vector<RunRow>>& rows) {
     for (RunRow& now : of_dataset) now.invocation = chosen;
 }
 
-std::vector<const Example*> Experiment::examples_of(const Workload& work,
-                                                    const JobPlan& plan) const {
-  std::vector<const Example*> examples;
-  for (const int index : plan.examples)
-    examples.push_back(&work.examples[static_cast<size_t>(index)]);
-  return examples;
-}
-
 Request Experiment::make_request(const Workload& work, size_t arm, const JobPlan& plan,
                                  int repeat) const {
-  const auto examples = examples_of(work, plan);
-  Request request;
-  request.form = form_on(work.dataset.shape, *decoders_[arm]);
-  request.job = make_job(job_name(plan.key), examples, request.form, work.protocol, flags_.decode);
+  const auto examples = work.examples_of(plan);
+  Request request = pardec::make_request(
+      job_name(plan.key), examples, form_on(work.dataset.shape, *decoders_[arm]), work.protocol,
+      flags_.decode, chat_, *checkpoint_.tokenizer);
   request.job.seed = job_seed(flags_.decode.seed, plan.key);
   if (repeat > 0) request.job.seed = derive_seed(request.job.seed, str("repeat ", repeat));
-  request.pieces =
-      make_pieces(request.job, request.form, work.protocol.prompt, chat_, *checkpoint_.tokenizer);
   if (wordings_[arm]) request.wording = &*wordings_[arm];
   request.accept_rate = oracle_.accept_rate;
   if (oracle_.kind == "recorded")
@@ -290,7 +280,7 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
   // Each job is stored when it is done, outside the measured time.
   const auto done = [&](int i, Task<void>& task) {
     const auto index = static_cast<size_t>(i);
-    const auto examples = examples_of(work, *open[index]);
+    const auto examples = work.examples_of(*open[index]);
     JobRow job;
     std::vector<GenerationRow> generations;
     try {
@@ -329,7 +319,9 @@ void Experiment::run_block(const Workload& work, const BlockPlan& block, size_t 
   const std::int64_t outside = run_engine(arm, static_cast<int>(open.size()), start, done);
   const std::int64_t wall = clock_.now_ns() - begin - outside;
   busy_ns_ += wall;
-  store_->finish_block(block_id, process_, wall);
+  const Occupancy& shared = engine_.occupancy();
+  store_->finish_block(block_id, process_, wall,
+                       {shared.passes, shared.job_passes, shared.stream_passes});
 }
 
 std::vector<size_t> Experiment::arm_order(size_t position) const {

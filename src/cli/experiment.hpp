@@ -83,7 +83,6 @@ class Experiment {
                  int position, const std::set<JobKey>& finished, Progress& progress);
   void read_recordings(const std::vector<std::vector<RunRow>>& rows);
   Request make_request(const Workload& work, size_t arm, const JobPlan& plan, int repeat) const;
-  std::vector<const Example*> examples_of(const Workload& work, const JobPlan& plan) const;
   /// Engine::run as the arm wants it.
   std::int64_t run_engine(size_t arm, int count, const std::function<Task<void>(int)>& start,
                           const std::function<void(int, Task<void>&)>& done);

@@ -30,6 +30,12 @@ Json json_at(const Table& table, std::size_t row, const std::string& key) {
   return table.rows[row][*column].value.value_or(Json());
 }
 
+/// Whether the row has a speedup over another one.
+bool is_method(const Table& table, std::size_t row) {
+  const auto column = column_of(table, "speedup");
+  return column && table.rows[row][*column].text != kBaselineSpeedup;
+}
+
 bool several_datasets(const std::vector<RunSummary>& runs) {
   return std::any_of(runs.begin(), runs.end(), [&](const auto& run) {
     return run.run.dataset.name != runs.front().run.dataset.name;
@@ -245,7 +251,7 @@ Interval examples_per_second(Store& store, const RunSummary& run, double confide
   for (const auto& block : store.block_pairs(run.run.id, run.run.id))
     blocks.push_back(
         {static_cast<double>(block.examples), static_cast<double>(block.method_ns) * 1e-9});
-  return blocks.empty() ? Interval{kNone, kNone, kNone} : ratio_of_totals(blocks, confidence);
+  return blocks.empty() ? Interval{kNone, kNone, kNone} : interval_over(blocks, confidence);
 }
 
 Interval tokens_per_forward(Store& store, const RunSummary& run, double confidence) {
@@ -268,8 +274,8 @@ std::vector<NamedFigure> comparison_figures(Store& store, const std::vector<RunS
       figures.push_back({std::move(heading), std::move(caption), std::move(figure)});
   };
   Figure speedup = by_dataset(runs, FigureKind::rows, 2, [&](std::size_t row) {
-    const Interval interval = interval_at(comparison, row, "speedup", "speedup_interval");
-    return std::isfinite(interval.low) ? interval : Interval{kNone, kNone, kNone};
+    return is_method(comparison, row) ? interval_at(comparison, row, "speedup", "speedup_interval")
+                                      : Interval{kNone, kNone, kNone};
   });
   speedup.reference = 1;
   speedup.x_label = "times as fast as the baseline";
@@ -338,7 +344,7 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
       any_x = true;
       unit = find_dataset(runs[r].run.dataset.name).unit;
       Interval y = interval_at(table, r, sweep.y, sweep.y + "_interval");
-      if (sweep.y == "speedup" && !std::isfinite(y.low)) continue;  // the baseline itself
+      if (sweep.y == "speedup" && !is_method(table, r)) continue;
       if (sweep.y == "examples_per_second")
         y = examples_per_second(store, runs[r], sweep.confidence);
       if (sweep.y == "tokens_per_forward") y = tokens_per_forward(store, runs[r], sweep.confidence);

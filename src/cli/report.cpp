@@ -112,7 +112,8 @@ std::vector<Highlight> highlights_of(const std::vector<RunSummary>& runs, const 
     highlight.label =
         str(runs[r].run.dataset.name, ": ", runs[r].run.label, " against ", baseline->run.label);
     highlight.value = text_at(table, r, "speedup") + "×";
-    highlight.range = text_at(table, r, "speedup_interval");
+    if (const std::string range = text_at(table, r, "speedup_interval"); range != no_cell().text)
+      highlight.range = range;
     const std::size_t b = static_cast<std::size_t>(baseline - runs.data());
     const std::string unit(find_dataset(runs[r].run.dataset.name).unit);
     highlight.beside.push_back(str(text_at(table, r, "examples_per_second"), " against ",
@@ -286,19 +287,17 @@ std::vector<FactGroup> facts_of(const std::vector<RunSummary>& runs) {
                           "limit", "offset", "ignore_eos", "chat_template"})
     if (first.config.contains(key)) run.facts.push_back({key, json_text(first.config[key])});
 
-  std::string batch;
-  for (const auto& one :
-       distinct(runs, [](const RunRow& row) { return str(row.label, " ", row.batch_size); }))
-    batch += (batch.empty() ? "" : ", ") + one;
-  std::vector<std::string> blocks;
-  for (const auto& one : runs)
+  std::vector<std::string> batch, blocks;
+  for (const auto& one : runs) {
+    batch.push_back(str(one.run.dataset.name, " ", one.run.label, " ", shown_in_flight(one)));
     blocks.push_back(
         str(one.run.dataset.name, " ", one.run.label, " ", one.measured_blocks, "/", one.blocks));
+  }
   order.facts = {{"order", first.order == "interleaved"
                                ? "interleaved: the arms take turns block by block, there and back"
                                : first.order},
                  {"repeats", std::to_string(first.repeats)},
-                 {"in flight", batch},
+                 {"in flight", join(batch, ", ") + " jobs"},
                  {"measured", join(blocks, ", ") + " blocks measured whole in one process"},
                  {"time", "monotonic; storing and preparing prompts lie outside a block's time"}};
   if (!first.shard.empty()) order.facts.push_back({"shard", first.shard});

@@ -157,12 +157,19 @@ Verb run_verb() {
             ->type_name("N");
         app.add_flag("--unseen", flags->unseen,
                      "leave out examples whose text is also in the train split");
-        app.add_option("--batch-size", flags->batch_size,
-                       "jobs in flight (an arm's own: batch_size in --arm)")
+        app.add_option(
+               "--batch-size", flags->batch_size,
+               "jobs in flight (an arm's own: batch_size in --arm); a job has the examples "
+               "that the decoder stacks: one context and its questions for ar "
+               "ask=separately, 6 of them for ippd; the table's streams are the answers that "
+               "this comes to")
             ->capture_default_str()
             ->type_name("N");
-        app.add_option("--block", flags->block,
-                       "examples that one arm does before the next one's turn; 0: by batch size")
+        app.add_option(
+               "--block", flags->block,
+               "examples that one arm does before the next one's turn; 0: so many that "
+               "every arm's batch is full during three quarters of its jobs, or all, and as many "
+               "blocks as there are shards")
             ->capture_default_str()
             ->type_name("N");
         app.add_option("--cache-blocks", flags->cache.blocks,
@@ -196,7 +203,10 @@ Verb run_verb() {
         app.add_flag("--resume", flags->resume, "go on where the newest run of these arms stopped");
         app.add_flag("--retry-errors", flags->retry_errors,
                      "with --resume: also repeat jobs that failed");
-        app.add_flag("--dry-run", flags->dry_run, "print what would be done");
+        app.add_flag(
+            "--dry-run", flags->dry_run,
+            "print what would be done: blocks, how full batches are, jobs that overflow the "
+            "network's context");
         app.add_option("--shard", flags->shard, "do every N-th block only, beginning with I")
             ->type_name("I/N");
         app.add_option("--fail-on-error", flags->fail_on_error,

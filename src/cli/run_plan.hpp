@@ -24,6 +24,8 @@ struct Workload {
   std::vector<std::string> not_applicable;  // [arm] why it does not run here; empty: it does
 
   bool runs(size_t arm) const { return not_applicable[arm].empty(); }
+  /// Those of one job.
+  std::vector<const Example*> examples_of(const JobPlan& job) const;
 };
 
 /// Reads the datasets that the flags name, and plans who does what. ConfigError, DataError; where
@@ -31,7 +33,8 @@ struct Workload {
 std::vector<Workload> load_workloads(const RunFlags& flags, const std::vector<Arm>& arms,
                                      const std::vector<std::unique_ptr<Decoder>>& decoders);
 
-/// --dry-run: the plan as a table on stdout; `memory` where the network is known. ConfigError where
+/// --dry-run: the plan as a table on stdout; `memory` where the network is known. All prompts are
+/// tokenized where it has a tokenizer, to count jobs that overflow its context. ConfigError where
 /// the network lacks what an arm needs.
 void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
                 const std::vector<std::unique_ptr<Decoder>>& decoders,

@@ -294,6 +294,16 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
   return job;
 }
 
+Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
+                     const Protocol& protocol, const DecodeFlags& flags, const ChatTemplate& chat,
+                     const Tokenizer& tokenizer) {
+  Request request;
+  request.form = form;
+  request.job = make_job(id, examples, form, protocol, flags);
+  request.pieces = make_pieces(request.job, form, protocol.prompt, chat, tokenizer);
+  return request;
+}
+
 Limits limits_on(const Protocol& protocol, Form form, const DecodeFlags& flags) {
   return flags.limits(form == Form::value ? protocol.answer_ids : 0);
 }
@@ -302,10 +312,10 @@ Form form_on(Shape shape, const Decoder& decoder) {
   return shape == Shape::open ? Form::free : decoder.form();
 }
 
-int stack_on(Shape shape, const Decoder& decoder) {
-  const bool alone =
-      shape == Shape::open || (shape == Shape::questions && decoder.form() == Form::json);
-  return alone ? 1 : decoder.stack();
+Stacking stacking_on(Shape shape, const Decoder& decoder, const PromptFile& prompt) {
+  const Form form = form_on(shape, decoder);
+  if (shape == Shape::open || (shape == Shape::questions && form == Form::json)) return {};
+  return {decoder.stack(), form == Form::value && !speaks_of_category(prompt)};
 }
 
 std::string not_applicable(Shape shape, const Decoder& decoder) {

@@ -7,6 +7,7 @@
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
 #include "src/cli/arms.hpp"
+#include "src/cli/plan.hpp"
 #include "src/cli/protocol.hpp"
 #include "src/prompt/chat_template.hpp"
 #include "src/prompt/prompt_file.hpp"
@@ -108,14 +109,19 @@ inline constexpr const char* kSynthesisNote = "pardec_synthesis.json";
 /// A job over the examples of one stack, asked for in `form`.
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
              const Protocol& protocol, const DecodeFlags& flags);
+/// The same with its ids.
+Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
+                     const Protocol& protocol, const DecodeFlags& flags, const ChatTemplate& chat,
+                     const Tokenizer& tokenizer);
 /// What `flags` allow an answer that is asked for in `form`.
 Limits limits_on(const Protocol& protocol, Form form, const DecodeFlags& flags);
 
 /// The form in which `decoder` is asked on data of this shape: its own, or freely on open prompts.
 Form form_on(Shape shape, const Decoder& decoder);
-/// How many examples of one category it takes into one job there: its stack; one where a job has
-/// one list of fields for all, and each text questions of its own, and of open prompts.
-int stack_on(Shape shape, const Decoder& decoder);
+/// How it forms jobs there: its stack of examples; one where a job has one list of fields for all,
+/// and each text questions of its own, and of open prompts. Fields that are asked one by one need
+/// no common category, but where the instruction speaks of it.
+Stacking stacking_on(Shape shape, const Decoder& decoder, const PromptFile& prompt);
 /// Why the decoder cannot run on data of this shape, and what can be done; empty: it can.
 std::string not_applicable(Shape shape, const Decoder& decoder);
 

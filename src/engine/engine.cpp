@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 
 #include "src/engine/engine_parts.hpp"
@@ -184,7 +185,10 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
     const std::int64_t before = clock_.now_ns();
     auto logits = model.forward(steps, skipped);
     const std::int64_t now = clock_.now_ns();
-    if (!drafting) model_ns_ += now - before;
+    if (!drafting) {
+      model_ns_ += now - before;
+      count(packed);
+    }
     for (size_t s = 0; s < packed.size(); ++s) {
       packed[s].hand_out(std::move(logits[s]));
       Sequence::State& sequence = *packed[s].sequence;
@@ -196,6 +200,18 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
   } catch (...) {
     for (Packed& p : packed) p.fail(std::current_exception());
   }
+}
+
+/// Notes who shared a whole pass.
+void Engine::count(const std::vector<Packed>& packed) {
+  std::set<int> jobs;
+  for (const Packed& p : packed)
+    for (const Waiting* branch : p.branches) {
+      jobs.insert(branch->task);
+      if (!branch->step.outputs.empty()) occupancy_.stream_passes += branch->step.streams;
+    }
+  ++occupancy_.passes;
+  occupancy_.job_passes += std::ssize(jobs);
 }
 
 void Engine::answer_later() {
@@ -239,6 +255,7 @@ std::int64_t Engine::run(int count, int live, const std::function<Task<void>(int
                          const std::function<void(int, Task<void>&)>& done) {
   std::int64_t outside_ns = 0;
   prefixes_->clear();
+  occupancy_ = {};
   std::list<std::pair<int, Task<void>>> tasks;
   int next = 0;
   while (next < count || !tasks.empty()) {

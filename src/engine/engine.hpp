@@ -35,6 +35,7 @@ struct Step {
   std::vector<int> from;  ///< row whose choice a token is, -1 for the others
   std::vector<OutputRequest> outputs;
   bool later = false;  ///< logits of further rows may be asked for when these have been seen
+  int streams = 1;     ///< streams of choices that its outputs are of, e.g. all values of a prompt
   /// A draft of the network by itself: what it leaves out. Its rows must be taken back before the
   /// next whole pass.
   std::optional<SkippedSublayers> skipped;
@@ -134,6 +135,15 @@ struct CacheReport {
   std::int64_t refed_rows = 0;
 };
 
+/// What shared the whole passes of the engine's own network in one `run`; means are sums over
+/// passes.
+struct Occupancy {
+  std::int64_t passes = 0;
+  std::int64_t job_passes = 0;  ///< sum of the tasks that took part in a pass
+  std::int64_t stream_passes =
+      0;  ///< sum of the streams that chose from one: answers, values, threads
+};
+
 /// Packs what all live sequences wait for into one forward pass after the other. Passes of a draft
 /// network, and those with sublayers skipped, come first: all sequences then meet in the network's
 /// own pass. Single-threaded.
@@ -182,6 +192,9 @@ class Engine {
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(int, Task<void>&)>& done);
 
+  /// Of the last `run`, or of the one that goes on.
+  const Occupancy& occupancy() const { return occupancy_; }
+
   /// Time spent inside the network's own whole forward passes so far.
   std::int64_t model_ns() const { return model_ns_; }
 
@@ -194,6 +207,7 @@ class Engine {
   static std::vector<Packed> pack(const std::vector<Waiting*>& entering);
   void schedule(std::vector<Packed>& packed);
   void set_aside(Packed& late);
+  void count(const std::vector<Packed>& packed);
   std::int64_t blocks(std::int64_t rows) const;
   std::int64_t held_blocks() const;
   bool holds(const Sequence::State& sequence) const;
@@ -212,6 +226,7 @@ class Engine {
   bool cascade_ = false;
   CacheBudget budget_;
   CacheReport report_;
+  Occupancy occupancy_;
   std::unique_ptr<PrefixCache> prefixes_;
 };
 

@@ -109,6 +109,11 @@ std::map<std::string, std::string> slots_of(const Field& field, size_t number) {
           {"choices", lettered(field.choices)}};
 }
 
+bool speaks_of_category(const PromptFile& prompt) {
+  return prompt.instruction.find("{category}") != std::string::npos ||
+         prompt.instruction.find("{fields}") != std::string::npos;
+}
+
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form) {
   std::vector<std::string> fields, categories;

@@ -51,8 +51,12 @@ std::string asked(const Field& field, size_t number);
 /// The slots that a field fills.
 std::map<std::string, std::string> slots_of(const Field& field, size_t number);
 
-/// The instruction for contexts that share category and fields (else all of them are named). One prompt shows all of them in
-/// json form, one of them in the others, which {context_count} says.
+/// Whether the instruction is another one for contexts of another category.
+bool speaks_of_category(const PromptFile& prompt);
+
+/// The instruction for contexts that share category and fields, where it speaks of them
+/// (else all of them are named). One prompt shows all of them in json form, one of them in the
+/// others, which {context_count} says.
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form);
 

@@ -175,7 +175,8 @@ Committed Store::put_job(const JobRow& job, std::span<const GenerationRow> gener
 void Store::drop_job(RowId job) {
   db_.run(
       R"(
-      UPDATE block SET process = NULL, wall_ns = NULL
+      UPDATE block SET process = NULL, wall_ns = NULL, passes = NULL, job_passes = NULL,
+                       stream_passes = NULL
       WHERE id = (SELECT block_id FROM job WHERE id = ?))",
       job);
   db_.run(
@@ -190,17 +191,18 @@ void Store::drop_job(RowId job) {
   db_.run("DELETE FROM job WHERE id = ?", job);
 }
 
-bool Store::finish_block(RowId block, const std::string& process, std::int64_t wall_ns) {
+bool Store::finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
+                         const BlockOccupancy& occupancy) {
   db_.run(
       R"(
-      UPDATE block SET process = ?2, wall_ns = ?3
+      UPDATE block SET process = ?2, wall_ns = ?3, passes = ?4, job_passes = ?5, stream_passes = ?6
       WHERE id = ?1 AND wall_ns IS NULL
         AND NOT EXISTS (
           SELECT 1 FROM job WHERE block_id = ?1
           AND (job.process <> ?2 OR attempts <> 1 OR error IS NOT NULL))
         AND example_count = (
           SELECT count(*) FROM generation JOIN job ON job.id = job_id WHERE block_id = ?1))",
-      block, process, wall_ns);
+      block, process, wall_ns, occupancy.passes, occupancy.job_passes, occupancy.stream_passes);
   return db_.integer("SELECT process = ? FROM block WHERE id = ?", process, block) == 1;
 }
 

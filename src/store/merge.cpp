@@ -50,7 +50,8 @@ constexpr char kGenerationColumns[] =
     "repeat, text, error, tokens, fields, field_count, stop, identical, first_difference, "
     "gap_at_difference";
 
-std::string runs_sql() {
+/// A database before schema version 4 has no `occupancy` of blocks.
+std::string runs_sql(bool occupancy) {
   return str("INSERT INTO main.run (experiment_id, environment_id, dataset_id, model_id, ",
              "draft_model_id, ", kRunColumns, ")", R"(
   SELECT (SELECT ours.id FROM main.experiment AS ours
@@ -66,8 +67,9 @@ CREATE TEMP TABLE map_run AS SELECT theirs.id AS old, ours.id AS new
   FROM other.run AS theirs JOIN main.run AS ours USING (uuid);
 
 INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process,
-                        wall_ns)
-  SELECT new, repeat, position, block_key, samples, example_count, arms, process, wall_ns
+                        wall_ns, passes, job_passes, stream_passes)
+  SELECT new, repeat, position, block_key, samples, example_count, arms, process, wall_ns, )",
+             occupancy ? "passes, job_passes, stream_passes" : "NULL, NULL, NULL", R"(
   FROM other.block JOIN temp.map_run ON old = run_id WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_block (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_block SELECT theirs.id, ours.id
@@ -83,10 +85,11 @@ INSERT INTO main.artifact (run_id, kind, path, sha256)
 
 /// Their jobs by what names one.
 std::string job_names_sql(std::int64_t version) {
-  return str("CREATE TEMP TABLE their_job (id INTEGER PRIMARY KEY, run_id, repeat, key); "
-             "INSERT INTO temp.their_job SELECT theirs.id, map.new, repeat, ",
-             job_key_sql("other", "theirs", version),
-             " FROM other.job AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id;");
+  return str(
+      "CREATE TEMP TABLE their_job (id INTEGER PRIMARY KEY, run_id, repeat, key); "
+      "INSERT INTO temp.their_job SELECT theirs.id, map.new, repeat, ",
+      job_key_sql("other", "theirs", version),
+      " FROM other.job AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id;");
 }
 
 /// Failed jobs here that went well there.
@@ -177,7 +180,7 @@ void Store::merge(const std::filesystem::path& other) {
   Transaction transaction(db_);
   const std::int64_t version = db_.integer("PRAGMA other.user_version");
   db_.execute(referred_sql(version >= 2));
-  db_.execute(runs_sql());
+  db_.execute(runs_sql(version >= 4));
   db_.execute(job_names_sql(version));
   std::vector<RowId> worse;
   {

@@ -40,6 +40,13 @@ std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
   Statement histogram(db_, R"(
     SELECT emitted, sum(step_histogram.forwards) FROM step_histogram JOIN job ON job.id = job_id
     WHERE run_id = ? AND error IS NULL GROUP BY emitted)");
+  const bool with_occupancy = db_.integer("PRAGMA user_version") >= 4;
+  Statement occupancy(db_,
+                      str("SELECT ",
+                          with_occupancy ? "coalesce(sum(passes), 0), coalesce(sum(job_passes), "
+                                           "0), coalesce(sum(stream_passes), 0)"
+                                         : "0, 0, 0",
+                          " FROM measured_block WHERE run_id = ?"));
   std::vector<RunSummary> out;
   for (RunRow& run : find_runs(filter)) {
     RunSummary summary;
@@ -76,6 +83,8 @@ std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
       *value = find.integer(column++);
     }
     totals.parallel_ratio = find.maybe_real(column);
+    occupancy.bind(run.id).step();
+    summary.measured = {occupancy.integer(0), occupancy.integer(1), occupancy.integer(2)};
     histogram.bind(run.id);
     while (histogram.step()) totals.emitted[histogram.integer(0)] = histogram.integer(1);
     summary.run = std::move(run);
@@ -89,7 +98,8 @@ std::vector<JobRow> Store::jobs(RowId run) {
   const std::int64_t version = db_.integer("PRAGMA user_version");
   Statement find(db_, str(R"(
     SELECT id, coalesce(block_id, 0), repeat, )",
-                          job_key_sql("main", "job", version), R"(, process, attempts, error, text, tokens, stop,
+                          job_key_sql("main", "job", version),
+                          R"(, process, attempts, error, text, tokens, stop,
            prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns,
            total_ns, cached_peak, cached_sum, attended, scratch, branches, branch_lengths,
            parallel_ratio, acceptance, unforced, top2, )",

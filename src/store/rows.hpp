@@ -93,6 +93,13 @@ struct BlockRow {
       wall_ns;  ///< from its first job's start to its last job's end; none: not measured whole
 };
 
+/// What shared the forward passes of a block.
+struct BlockOccupancy {
+  std::int64_t passes = 0;
+  std::int64_t job_passes = 0,
+               stream_passes = 0;  ///< jobs and streams of choices, summed over passes
+};
+
 /// Counters of one Job, as src/engine/counters.hpp defines them.
 struct JobCounters {
   std::int64_t prompt_tokens = 0;

@@ -312,7 +312,11 @@ ALTER TABLE job ADD COLUMN parallel TEXT;
 PRAGMA user_version = 3;)");
   if (const auto version = db_.integer("PRAGMA user_version"); version == 3)
     db_.execute(str("UPDATE job SET key = ", job_key_sql("main", "job", version),
-                    "; PRAGMA user_version = 4;"));
+                    R"(;
+ALTER TABLE block ADD COLUMN passes INTEGER;
+ALTER TABLE block ADD COLUMN job_passes INTEGER;
+ALTER TABLE block ADD COLUMN stream_passes INTEGER;
+PRAGMA user_version = 4;)"));
   transaction.commit();
 }
 

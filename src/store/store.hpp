@@ -59,7 +59,8 @@ struct RunSummary {
   std::int64_t blocks = 0, measured_blocks = 0;
   std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
   std::int64_t measured_chosen = 0, measured_text_tokens = 0;
-  JobCounters totals;  ///< cached_peak is a maximum; branch_lengths and acceptance are empty
+  BlockOccupancy measured;  ///< passes 0: stored before schema version 4
+  JobCounters totals;       ///< cached_peak is a maximum; branch_lengths and acceptance are empty
 };
 
 /// One block measured whole by both arms in one process.
@@ -150,9 +151,10 @@ class Store {
   /// block counts as not measured, and what other arms' answers were found to be against it is
   /// forgotten.
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
-  /// Stores the block's time when `process` ran every job of it, at the first attempt, and none
-  /// failed; else the block stays unmeasured and false comes back.
-  bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns);
+  /// Stores the block's time, and what shared its passes, when `process` ran every job of it, at
+  /// the first attempt, and none failed; else the block stays unmeasured and false comes back.
+  bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
+                    const BlockOccupancy& occupancy = {});
   void mark_identity(RowId generation, const Identity& identity);
   /// Adds scores, or replaces those of equal (metric, field, version).
   void put_scores(RowId generation, std::span<const ScoreRow> scores);

@@ -84,13 +84,24 @@ TEST_CASE("data of each shape is asked in a form that fits, or not at all") {
   }
   CHECK(not_applicable(Shape::open, *make_decoder("hpd", Json::object())) ==
         "fills the fields of a job, and an open prompt has none");
-  const auto stack = [](const char* name, Shape shape) {
-    return stack_on(shape, *make_decoder(name, Json::object()));
+  PromptFile prompt;
+  prompt.instruction = "Read the text.";
+  const auto stack = [&](const char* name, Shape shape) {
+    return stacking_on(shape, *make_decoder(name, Json::object()), prompt);
   };
-  CHECK(stack("hpd", Shape::attributes) == 6);
-  CHECK(stack("hpd", Shape::questions) == 1);
-  CHECK(stack("ippd", Shape::questions) == 6);
-  CHECK(stack("ippd", Shape::open) == 1);
+  CHECK(stack("hpd", Shape::attributes).examples == 6);
+  CHECK(stack("hpd", Shape::questions).examples == 1);
+  CHECK(stack("ippd", Shape::questions).examples == 6);
+  CHECK(stack("ippd", Shape::open).examples == 1);
+  // What a job's examples have in common: the fields of its one answer, or the instruction's words.
+  CHECK_FALSE(stack("hpd", Shape::attributes).across_categories);
+  CHECK(stack("ippd", Shape::attributes).across_categories);
+  CHECK(stack("ippd", Shape::questions).across_categories);
+  for (const char* slot : {"{category}", "{fields}"}) {
+    prompt.instruction = str("Read what is said of ", slot, ".");
+    CHECK_FALSE(stack("ippd", Shape::attributes).across_categories);
+    CHECK_FALSE(stack("ippd", Shape::questions).across_categories);
+  }
 }
 
 TEST_CASE("what a decoder needs is found without a network's weights") {

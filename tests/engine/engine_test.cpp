@@ -120,6 +120,9 @@ TEST_CASE("jobs enter a forward pass in the order in which they came, at most `l
       });
   CHECK(started == std::vector<int>{0, 1, 2, 3});
   CHECK(most == 2);
+  CHECK(f.engine.occupancy().passes == 5);
+  CHECK(f.engine.occupancy().job_passes == 8);
+  CHECK(f.engine.occupancy().stream_passes == 8);
   CHECK(ended == std::vector<int>{1, 0, 2, 3});
   CHECK(log == std::vector<std::string>{"j0", "j1 ends", "j0", "j2", "j0 ends", "j2 ends", "j3",
                                         "j3 ends"});
@@ -140,6 +143,9 @@ TEST_CASE("a pass takes in so many prompt rows, the first prompt whatever its le
                                         "j3", "j2", "j0 ends", "j1 ends",  // 60
                                         "j4", "j3", "j2 ends",             // 5
                                         "j4", "j3 ends", "j4 ends"});
+  // Who waits for room is not in flight.
+  CHECK(f.engine.occupancy().passes == 6);
+  CHECK(f.engine.occupancy().job_passes == 15);
 }
 
 TEST_CASE("branches of one sequence enter together, in insertion order, and end when they end") {
@@ -147,6 +153,9 @@ TEST_CASE("branches of one sequence enter together, in insertion order, and end 
   std::vector<std::vector<int>> rows;
   f.run(1, 1, [&](int) { return branching_job(f.engine, "b", {2, 3, 1}, -1, rows); });
   CHECK(f.errors[0] == "");
+  CHECK(f.engine.occupancy().passes == 4);
+  CHECK(f.engine.occupancy().job_passes == 4);
+  CHECK(f.engine.occupancy().stream_passes == 1 + 3 + 2 + 1);
   CHECK(rows == std::vector<std::vector<int>>{{3, 6}, {4, 7, 8}, {5}});
   const Trace& trace = f.traces.at("b");
   CHECK(trace.tokens == Tokens{5, 6, 7, 50, 51, 52, 50, 51, 51});

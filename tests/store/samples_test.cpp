@@ -18,7 +18,8 @@ void take_back(const std::filesystem::path& file, int version) {
   store.database().execute(
       "PRAGMA ignore_check_constraints = 1; "
       "UPDATE job SET key = (SELECT group_concat(value, '+') FROM json_each(job.key)); "
-      "PRAGMA user_version = 3");
+      "ALTER TABLE block DROP COLUMN passes; ALTER TABLE block DROP COLUMN job_passes; "
+      "ALTER TABLE block DROP COLUMN stream_passes; PRAGMA user_version = 3");
   if (version <= 2)
     store.database().execute(
         "ALTER TABLE job DROP COLUMN text_attended; ALTER TABLE job DROP COLUMN parallel; "
@@ -127,7 +128,7 @@ TEST_CASE("jobs of a database of version 2 are read, merged and brought up to da
 
 TEST_CASE("jobs are told apart by the list of their samples, whatever the ids hold") {
   TemporaryFolder folder;
-  const std::vector<std::string> ids{"a+b", "c",      "a",          "b+c",  "/x/0", "tab\t\x01",
+  const std::vector<std::string> ids{"a+b", "c",      "a",         "b+c",  "/x/0", "tab\t\x01",
                                      "é😀",  "q\"u'o", "new\nline", "a, b", "[]",   "back\\slash"};
   std::vector<SampleRow> rows;
   for (const std::string& id : ids) rows.push_back({id, id, "Coffee"});
@@ -174,9 +175,9 @@ TEST_CASE("joined keys of a database of version 3 become lists by their generati
   {
     Store store(old);
     const RowId run = store.begin_run(example_run());
-    store.put_samples(store.dataset_of(run), std::vector<SampleRow>{{"a+", "c", "Coffee"},
-                                                                    {"b+1", "c", "Coffee"},
-                                                                    {"+\"\n", "c", "Coffee"}});
+    store.put_samples(store.dataset_of(run),
+                      std::vector<SampleRow>{
+                          {"a+", "c", "Coffee"}, {"b+1", "c", "Coffee"}, {"+\"\n", "c", "Coffee"}});
     commit(store, failed(stack(run, key), "out of luck"));
   }
   take_back(old, 3);
@@ -198,4 +199,46 @@ TEST_CASE("joined keys of a database of version 3 become lists by their generati
   all.merge(old);
   CHECK(all.jobs(1).size() == 1);
   CHECK(!all.jobs(1)[0].error);
+}
+
+TEST_CASE("what shared a block's passes is stored with its time, and not known of before") {
+  TemporaryFolder folder;
+  const auto old = folder.path() / "old.sqlite";
+  RowId run = 0;
+  const auto measure = [&](Store& store, int position, const BlockOccupancy& occupancy) {
+    BlockRow block;
+    block.run = run;
+    block.position = position;
+    block.samples = keys(2 * position, 2);
+    const RowId id = store.begin_block(block);
+    commit(store, stack(run, block.samples, id));
+    CHECK(store.finish_block(id, "p-1", 100, occupancy));
+  };
+  const auto measured = [&](Store& store) {
+    const BlockOccupancy sum = store.summaries({}).at(0).measured;
+    return std::vector<std::int64_t>{sum.passes, sum.job_passes, sum.stream_passes};
+  };
+  {
+    Store store(old);
+    run = begin(store, example_run());
+    measure(store, 0, {10, 20, 70});
+    measure(store, 1, {5, 5, 8});
+    CHECK(measured(store) == std::vector<std::int64_t>{15, 25, 78});
+    Store all(folder.path() / "all.sqlite");
+    all.merge(old);
+    CHECK(measured(all) == std::vector<std::int64_t>{15, 25, 78});
+  }
+  take_back(old, 3);
+  const std::vector<std::int64_t> none{0, 0, 0};
+  {
+    Store store(old, {.read_only = true});
+    CHECK(measured(store) == none);
+    Store all(folder.path() / "old-all.sqlite");
+    all.merge(old);
+    CHECK(measured(all) == none);
+  }
+  Store store(old);
+  CHECK(measured(store) == none);
+  measure(store, 2, {4, 8, 9});
+  CHECK(measured(store) == std::vector<std::int64_t>{4, 8, 9});
 }
