@@ -3,7 +3,6 @@
 Usage: ids_test.py PROGRAM
 """
 import json
-import re
 import signal
 import sys
 
@@ -84,8 +83,8 @@ def main():
         ran = pardec(*command(model, db, "--resume"))
         check(ran.returncode == 0 and 8 <= before < job_count(db), f"resumed: exit {ran.returncode}, {before} jobs before: {ran.stderr}")
         check(answers(db) == wanted, "a resumed run has every answer")
-        n = [int(found) for found in re.findall(r"^\| jsonl +\| \w+ +\| +\d+ \| +(\d+) \|", ran.stdout, re.M)]
-        check(n == [len(IDS)] * 3, f"the table counts every example: {ran.stdout}")
+        n = [row["n"] for row in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]]
+        check(n == [len(IDS)] * 3, f"the table counts every example: {n}")
     return check.finish()
 
 
