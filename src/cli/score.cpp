@@ -48,11 +48,15 @@ Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMe
     ++answered;
     const ScoredExample example =
         scored_example(samples.at(generation.row.sample), generation.row.fields);
-    for (const TaskMetric* metric : metrics)
-      for (auto& row : metric->score(example)) {
-        ++rows[metric];
-        out.changed[metric] += !is_stored(row, stored);
-        generation.row.scores.push_back(std::move(row));
+    for (const TaskMetric* metric : metrics) try {
+        for (auto& row : metric->score(example)) {
+          ++rows[metric];
+          out.changed[metric] += !is_stored(row, stored);
+          generation.row.scores.push_back(std::move(row));
+        }
+      } catch (const ConfigError& error) {
+        throw ConfigError(str(run.dataset.name, " sample ", generation.row.sample, ": ", metric->name,
+                              ": ", error.what()));
       }
   }
   for (const TaskMetric* metric : metrics)

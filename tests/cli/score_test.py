@@ -174,6 +174,15 @@ def programs(check, pardec, db):
         row = rows[run["name"], run["label"], "pass_at_1"]
         check(abs(row["score"] - run["good"]) < 1e-12 and row["n"] == run["n"] == 6, f"pass@1: {row}, expected {run}")
     check(all(metric == "pass_at_1" for *_, metric in rows), "pass@10 needs ten draws")
+    for text, test, says in (("x = 1\n", "assert x == 1\n", "no function"), ("def add(a, b):\n    'Adds.'\n", "add(print, 1)\n", "expected plain values")):
+        before = query(db, SCORES)
+        for row in query(db, "SELECT id, fields FROM sample"):
+            fields = json.loads(row["fields"])
+            fields[0]["test"] = test
+            change(db, "UPDATE sample SET text = ?, fields = ? WHERE id = ?", text, json.dumps(fields), row["id"])
+        ran = pardec("score", "--db", db, "--metric", "pass_at_k")
+        check(ran.returncode == 2 and all(word in ran.stderr for word in ("sample test-", "the tests cannot be put", says)), f"tests that cannot be put: {ran.stderr}")
+        check(query(db, SCORES) == before, "and nothing is stored")
 
 
 def errors(check, pardec, db, oracle):
