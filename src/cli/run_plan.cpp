@@ -42,7 +42,8 @@ void add_shots(Workload& work, int count, const std::function<Dataset()>& train)
 
 /// Positions of the network that an arm's jobs need on one dataset.
 struct PromptSizes {
-  std::int64_t least = 0, most = 0;
+  std::optional<std::int64_t> least;  ///< none: no job can be asked
+  std::int64_t most = 0;
   std::int64_t too_long = 0;  ///< jobs that need more than the network has
   std::int64_t refused = 0;   ///< jobs that cannot be asked at all, the first one why
   std::string why;
@@ -52,7 +53,6 @@ PromptSizes prompt_sizes(const RunFlags& flags, const Workload& work, size_t arm
                          const Decoder& decoder, const CheckpointFace& face,
                          const ChatTemplate& chat, const std::function<void()>& one_more) {
   PromptSizes sizes;
-  bool any = false;
   for (const BlockPlan& block : work.blocks)
     for (const JobPlan& job : block.jobs[arm]) {
       one_more();
@@ -61,10 +61,9 @@ PromptSizes prompt_sizes(const RunFlags& flags, const Workload& work, size_t arm
                                              form_on(work.dataset.shape, decoder), work.protocol,
                                              flags.decode, chat, *face.tokenizer);
         const std::int64_t needed = decoder.positions_needed(request);
-        sizes.least = any ? std::min(sizes.least, needed) : needed;
+        sizes.least = std::min(sizes.least.value_or(needed), needed);
         sizes.most = std::max(sizes.most, needed);
         sizes.too_long += needed > face.config.positions();
-        any = true;
       } catch (const Error& error) {
         if (sizes.refused++ == 0) sizes.why = error.what();
       }
@@ -222,23 +221,23 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
                                            [&] { progress->update(++tokenized, ""); }))
               : std::nullopt;
       const auto baseline = baseline_of(arms, a, flags.baseline);
-      table.rows.push_back(
-          {shown_name(work.dataset), work.dataset.split,
-           number_cell(static_cast<std::int64_t>(work.examples.size())), arms[a].label,
-           arms[a].decoder, dump(decoders[a]->options()),
-           work.runs(a) ? std::string(name(form_on(shape, *decoders[a]))) : "n/a",
-           needs[a].lacking ? "lacking" : needs[a].text,
-           number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
-           work.runs(a) ? number_cell(jobs * flags.runs) : Cell("n/a", Json()),
-           number_cell(std::ssize(work.blocks)),
-           number_cell(
-               static_cast<double>(work.examples.size()) / static_cast<double>(work.blocks.size()),
-               1),
-           work.runs(a) ? Cell(percent(full, 0), Json(full)) : no_cell(),
-           sizes ? Cell(str(sizes->least, " to ", sizes->most), Json{sizes->least, sizes->most})
-                 : no_cell(),
-           sizes ? number_cell(sizes->too_long) : no_cell(),
-           baseline ? arms[*baseline].label : "-"});
+      table.rows.push_back({shown_name(work.dataset), work.dataset.split,
+                            number_cell(static_cast<std::int64_t>(work.examples.size())),
+                            arms[a].label, arms[a].decoder, dump(decoders[a]->options()),
+                            work.runs(a) ? std::string(name(form_on(shape, *decoders[a]))) : "n/a",
+                            needs[a].lacking ? "lacking" : needs[a].text,
+                            number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
+                            work.runs(a) ? number_cell(jobs * flags.runs) : Cell("n/a", Json()),
+                            number_cell(std::ssize(work.blocks)),
+                            number_cell(static_cast<double>(work.examples.size()) /
+                                            static_cast<double>(work.blocks.size()),
+                                        1),
+                            work.runs(a) ? Cell(percent(full, 0), Json(full)) : no_cell(),
+                            sizes && sizes->least ? Cell(str(*sizes->least, " to ", sizes->most),
+                                                         Json{*sizes->least, sizes->most})
+                                                  : no_cell(),
+                            sizes ? number_cell(sizes->too_long) : no_cell(),
+                            baseline ? arms[*baseline].label : "-"});
       if (!work.runs(a)) table.notes.push_back(str("n/a: ", who, ": it ", work.not_applicable[a]));
       add_fill_note(table, who, full, jobs, std::ssize(work.blocks), arms[a].batch_size);
       if (sizes) add_size_notes(table, who, *sizes, jobs, face->config);

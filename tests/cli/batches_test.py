@@ -123,6 +123,10 @@ def overflows(check, pardec, model):
     values = room(2)["positions"][1] - small["positions"][1]
     most = 1 + (4096 - small["positions"][1]) // values
     check(values > 1 and room(most)["too_long"] == 0 and room(most + 1)["too_long"] > 0, f"K_max {most}: {room(most)}, {room(most + 1)}")
+    wording = write_lines(pardec.folder / "wording.txt", ["[context]", "{text} {nothing}"])
+    refused = table(pardec, *args, "--model", bare, "--prompt-file", wording, "--dry-run")
+    of_ar = next(r for r in refused["rows"] if r["arm"] == "ar")
+    check(of_ar["positions"] is None and note_about(refused, "oa-mine, ar: 6 of 6 jobs cannot be asked", "{nothing}"), f"a wording of an unknown slot: {refused}")
     unknown = table(pardec, "run", "--dry-run", "--model", "/nowhere", "--decoder", "ar", "--dataset", "oa-mine")["rows"][0]
     check(unknown["positions"] is None and unknown["too_long"] is None, f"without a network nothing is known: {unknown}")
 
