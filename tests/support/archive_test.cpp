@@ -105,8 +105,8 @@ TEST_CASE("an archive that would write elsewhere is refused, and changes nothing
 }
 
 TEST_CASE("an archive that unpacks to far more than its size is refused") {
-  // 70 MB of zeros, which gzip makes some 70 kB of.
-  check_refused({{"data/b", std::string(70 << 20, '\0'), "", ""}}, "unpacks to more than");
+  // 80 MiB of zeros, which gzip makes some 80 kB of.
+  check_refused({{"data/b", std::string(80 << 20, '\0'), "", ""}}, "unpacks to more than");
   // A hole of a terabyte, as GNU tar notes it.
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / "sparse.tar";
