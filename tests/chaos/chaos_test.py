@@ -57,7 +57,7 @@ class Beside:
             return
         if kill:
             self.process.kill()
-        out, err = self.process.communicate(timeout=120)
+        out, err = self.process.communicate(timeout=600)
         code = self.process.returncode
         # Nothing is there yet, or the whole of something.
         early = code == 2 and any(said in err for said in ("no such file", "holds no run yet", "empty database", "has no "))
@@ -83,7 +83,7 @@ def one_database(check, pardec, model, db, wanted, rng, kills):
 
     for shard in shards:
         start(shard)
-    until = time.monotonic() + 600
+    until = time.monotonic() + 1200
     pause = 0.1
     while len(done) < SHARDS and time.monotonic() < until:
         time.sleep(rng.uniform(0, pause))

@@ -90,11 +90,12 @@ def files(check, pardec, db):
         if writer[0] == "report":
             kinds += [("/dev/null", "is a device, pipe or socket"), ("/dev/stdout", "is a device, pipe or socket"), ("/dev/fd/1", "is a device, pipe or socket")]
         for name, said in kinds:
-            for to in (subprocess.PIPE, open(folder / "redirected", "w")):
+            # A link to stdout may lead to a plain file, which is not one to rename over.
+            for to in (subprocess.PIPE, open(folder / "redirected", "w")) if "std" in name or "fd" in name else (subprocess.PIPE,):
                 ran = subprocess.run(pardec.arguments([*writer, folder / name]), stdout=to, stderr=subprocess.PIPE, text=True, timeout=60, env=clean_environment(),
                                      cwd=pardec.folder)
                 check(ran.returncode == 1 and said in ran.stderr and name in ran.stderr, f"{writer[0]} -o {name}: exit {ran.returncode}: {ran.stderr}")
-        (folder / "redirected").unlink()
+        (folder / "redirected").unlink(missing_ok=True)
         check({p: p.lstat().st_ino for p in folder.iterdir()} == before and pathlib.Path("/dev/null").is_char_device(), f"{writer[0]}: what is refused stays as it was")
         # A run that was killed while it wrote left this behind; it is no place to write to.
         os.mkfifo(folder / f"plain{end}.tmp")
