@@ -148,13 +148,14 @@ std::vector<Task<Stream>> point_requests(const Question& question, std::vector<T
 Task<Stream> write_points(const Question& question, std::vector<SkeletonPoint> points,
                           std::string skeleton, bool shared_prefix) {
   const PromptFile& wording = *question.request.wording;
-  const std::string asked = fill(
-      wording.points, {{"question", question.text}, {"skeleton", skeleton}}, wording.name) + "\n\n";
+  const std::string asked =
+      fill(wording.points, {{"question", question.text}, {"skeleton", skeleton}}, wording.name) +
+      "\n\n";
   std::vector<Tokens> prompts;
   for (const SkeletonPoint& point : points)
-    prompts.push_back(encode(
-        question, asked + fill(wording.point, {{"number", point.number}}, wording.name),
-        str(question.request.pieces.turn_closing, point.number, ". ", point.text)));
+    prompts.push_back(
+        encode(question, asked + fill(wording.point, {{"number", point.number}}, wording.name),
+               str(question.request.pieces.turn_closing, point.number, ". ", point.text)));
   Stream answer;
   Sequence prefix = open(question, "points");
   size_t shared = 0;

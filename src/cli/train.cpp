@@ -260,9 +260,9 @@ int run_train(const TrainFlags& flags, const std::string& command) {
                      str("has ids up to ", tokenizer.vocab_size() - 1,
                          ", vocab_size of the config is ", start.parsed.vocab_size));
   const bool unsaid = !start.weights && flags.chat_template == "auto";
-  const ChatTemplate chat = unsaid ? find_chat_template("plain")
-                                   : template_for(flags.chat_template,
-                                                  start.weights.value_or(""), {});
+  const ChatTemplate chat =
+      unsaid ? find_chat_template("plain")
+             : template_for(flags.chat_template, start.weights.value_or(""), {});
 
   TitleSource::Parts parts;
   parts.formats = make_formats(flags, tokenizer, start.parsed);
@@ -451,8 +451,8 @@ Verb train_verb() {
             "else the project's",
             "FILE");
         add("--chat-template", flags->chat_template,
-            str("markup around the prompt: auto (what it was taught before, or the checkpoint's own, ",
-                "else plain), ", join(chat_template_names(), ", ")),
+            str("markup around the prompt: auto (the checkpoint's own, or what it ",
+                "was taught before, else plain), ", join(chat_template_names(), ", ")),
             "NAME")
             ->capture_default_str();
         add("--epochs", flags->loop.epochs, "times that every title is seen in each format", "X")

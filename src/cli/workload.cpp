@@ -60,7 +60,7 @@ void DecodeFlags::add_to(CLI::App& app) {
       ->type_name("N");
   app.add_flag("--ignore-eos", ignore_eos, "go on after the end of sequence, up to the limit");
   app.add_option("--chat-template", chat_template,
-                 str("markup around the prompt: auto (what train taught, or the checkpoint's own, "
+                 str("markup around the prompt: auto (the checkpoint's own, or what train taught, "
                      "else plain), ",
                      join(chat_template_names(), ", ")))
       ->capture_default_str()
@@ -114,7 +114,8 @@ Json training_record(const std::filesystem::path& folder) {
 
 /// A text of the record; empty: it has none.
 std::string recorded(const Json& record, const char* pointer) {
-  const Json value = record.is_object() ? record.value(Json::json_pointer(pointer), Json()) : Json();
+  const Json::json_pointer at(pointer);
+  const Json value = record.is_object() ? record.value(at, Json()) : Json();
   return value.is_string() ? value.get<std::string>() : "";
 }
 
@@ -167,13 +168,14 @@ Checkpoint load_checkpoint(const ModelFlags& flags, bool with_tokenizer) {
 
 ChatTemplate template_for(const std::string& name, const std::filesystem::path& model,
                           const std::vector<std::string>& settings) {
-  if (name == "auto" && settings.empty()) {
+  ChatTemplate chat = choose_chat_template(name, model, settings);
+  if (name == "auto" && chat.name() != "checkpoint") {
     const std::string taught = recorded(training_record(model), "/settings/chat_template");
     const std::vector<std::string> known = chat_template_names();
     if (std::find(known.begin(), known.end(), taught) != known.end())
       return find_chat_template(taught);
   }
-  return choose_chat_template(name, model, settings);
+  return chat;
 }
 
 std::string taught_otherwise(const std::filesystem::path& model, const ChatTemplate& chat,

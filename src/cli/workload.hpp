@@ -93,8 +93,8 @@ Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig&
 
 /// What `train` writes beside the weights that it made.
 inline constexpr const char* kTrainingRecord = "training.json";
-/// The template that --chat-template and --chat-set name; `auto` is what `train` taught the network
-/// (its record), else the checkpoint's own, else `plain`. ConfigError; ModelError: the record.
+/// The template that --chat-template and --chat-set name; `auto` is the checkpoint's own, else what
+/// `train` taught the network (its record), else `plain`. ConfigError; ModelError: the record.
 ChatTemplate template_for(const std::string& name, const std::filesystem::path& model,
                           const std::vector<std::string>& settings);
 

@@ -252,8 +252,8 @@ std::string ChatTemplate::next_turn(std::vector<ChatMessage> messages,
   add_turn(messages, words);
   const std::string all = render(messages, true);
   if (!all.starts_with(said))
-    throw ConfigError(str("chat template ", name_, ": writes earlier turns otherwise for the words '",
-                          words, "', expected what was said to stay"));
+    throw ConfigError(str("chat template ", name_, ": writes earlier turns otherwise for the ",
+                          "words '", words, "', expected what was said to stay"));
   return all.substr(said.size());
 }
 

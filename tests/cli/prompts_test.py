@@ -88,7 +88,7 @@ def open_prompts(check, pardec, model):
     check(ran.returncode == 2 and "no token" in ran.stderr, f"a prompt of no ids: {ran.stderr}")
     turns = ["One, please.", "And two?", "Why three?"]
     (pardec.folder / "talk.json").write_text(json.dumps({"conversation": True, "contexts": [{"text": "", "fields": [{"question": turn} for turn in turns]}]}))
-    for decoder in ("ar", "prompt-lookup", "ippd", "skeleton-of-thought"):
+    for decoder in ("ar", "ippd", "skeleton-of-thought"):
         for template in ("plain", "chatml"):
             prompts, answers = asked(pardec, "--model", model, "--job", "talk.json", "--decoder", decoder, "--chat-template", template)
             for prompt in prompts:
@@ -97,8 +97,6 @@ def open_prompts(check, pardec, model):
                 check(template == "plain" or told.count("<|im_start|>user") == sum(turn in told for turn in turns),
                       f"{decoder}: markup of all turns stands in {told!r}")
             check(all(any(turn in text_of(prompt) for prompt in prompts) for turn in turns), f"{decoder}, {template}: a turn is missing")
-    ran = pardec("generate", "--model", model, "--job", "talk.json")
-    check("later turn" in ran.stderr or ran.returncode == 0, ran.stderr)
 
 
 def taught(check, pardec):
@@ -146,7 +144,7 @@ def taught(check, pardec):
     (pardec.folder / "foreign/training.json").unlink()
     (pardec.folder / "foreign/chat_template.jinja").write_text("{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[answer]")
     pardec.good(*train, "--model", "foreign", "--out", "own")
-    told, said, kept = run_of("own", model="own")
+    told, said, kept = run_of("of its own", model="own")
     check("[user]Tell" in told and kept["chat_template"] == "checkpoint" and "taught" not in said, f"a template of its own: {told!r}, {said}")
     (pardec.folder / "own/chat_template.jinja").write_text("{% for m in messages %}({{ m.role }}){{ m.content }}{% endfor %}")
     _, said, _ = run_of("changed", model="own")

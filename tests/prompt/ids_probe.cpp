@@ -1,8 +1,8 @@
 // Asks for ids for ids_oracle.py: one JSON object a line on stdin, one a line on stdout.
 //   {"chat": name}                   {"template": the built-in one's text}
 //   {"tokenizer": file, "folder": checkpoint, "chat": name, "system": text, "turns": [text ...],
-//    "answers": [text ...]}          {"ids": [what is fed before the first answer, before the second
-//                                    ...], "off": turns that are said to depart from their text}
+//    "answers": [text ...]}          {"ids": [what is fed before the first answer, before the
+//                                    second ...], "off": turns said to depart from their text}
 #include <iostream>
 #include <map>
 

@@ -43,8 +43,8 @@ TEST_CASE("a bad Job is refused with its place") {
         "job.json: 'contexts'[0]: 'fields'[0]: 'name' and 'question' are both empty, expected one "
         "of them");
   wrong(R"({"contexts":[{"text":"t","fields":[{"name":"n"},{"question":"q","name":"n"}]}]})",
-        "job.json: 'contexts'[0]: 'fields'[1]: 'name': fields 1 and 2 of one context are both named "
-        "'n' (without a name, the second is q2); expected one name each");
+        "job.json: 'contexts'[0]: 'fields'[1]: 'name': fields 1 and 2 of one context are both "
+        "named 'n' (without a name, the second is q2); expected one name each");
   wrong(R"({"conversation":true,"contexts":[{"text":"t","fields":[{"name":"n"}]}]})",
         "job.json: 'contexts'[0]: 'fields'[0]: 'question' is empty, expected what the user says in "
         "this turn");
