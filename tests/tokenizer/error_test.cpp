@@ -170,13 +170,11 @@ TEST_CASE("an expression that goes back again and again is an error of that text
              Catch::StartsWith("tokenizer.json: regular expression '(a+)+$' fails at byte ") &&
                  Catch::Contains("retry-limit"));
   CHECK(encoding_error("/pre_tokenizer", split_at("(a+)+$"), "ab") == "no error");
-  // What a tokenizer's own expression does on a long run is let be; what is quadratic is not.
+  // What a tokenizer's own expression does on a long run is let be.
   const std::string spaces(300000, ' ');
   const auto own =
       split_at(R"( ?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)");
   CHECK(encoding_error("/pre_tokenizer", own, spaces + "x\n1" + spaces) == "no error");
-  CHECK_THAT(encoding_error("/pre_tokenizer", split_at(R"((?:\s|!)+[#-])"), "x" + spaces + "x"),
-             Catch::Contains("fails at byte "));
 }
 
 TEST_CASE("components that double a text again and again are an error of that text") {
