@@ -360,7 +360,16 @@ Replay replay(const SlowTransformer& slow, const Trace& trace, double tolerance)
     if (short_of > tolerance)
       wrong(i, "chose ", *trace.predicts[i], ", but ", top.best, " is better by ", short_of);
   }
-  for (const int row : trace.emitted) out.top.push_back(top_two(logits[static_cast<size_t>(row)]));
+  for (const int row : trace.emitted) {
+    // `banned` alone makes the choice again; how far it is from the next one, `allowed` says.
+    const auto at = static_cast<size_t>(row);
+    std::vector<double>& own = logits[at];
+    const Tokens allowed = at < trace.allowed.size() ? trace.allowed[at] : Tokens{};
+    for (Token id = 0; !allowed.empty() && id < std::ssize(own); ++id)
+      if (std::find(allowed.begin(), allowed.end(), id) == allowed.end())
+        own[static_cast<size_t>(id)] = -std::numeric_limits<double>::infinity();
+    out.top.push_back(top_two(own));
+  }
   return out;
 }
 
