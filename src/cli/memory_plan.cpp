@@ -97,6 +97,9 @@ void apply_limit(const MemoryPlan& plan, const ModelFlags& flags, CacheBudget& c
   cache.blocks = cache.blocks > 0 ? std::min(cache.blocks, blocks) : blocks;
   if (flags.device != "cpu") return;
   cache.swaps = false;
+  // What a pass computes of a row is many times what it keeps of it.
+  constexpr std::int64_t kPromptRows = 256;
+  cache.prefill_rows = std::min(cache.prefill_rows, kPromptRows);
   constexpr double kFree = 0.2;
   if (cache.watermark == CacheBudget{}.watermark) cache.watermark = kFree;
 }

@@ -11,7 +11,7 @@ namespace pardec {
 /// and what one pass computes.
 struct MemoryPlan {
   static constexpr double kBeside = 1.05;
-  static constexpr std::int64_t kProgramBytes = 150'000'000;
+  static constexpr std::int64_t kProgramBytes = 160'000'000;
 
   std::int64_t weight_bytes = 0;  ///< of all networks
   std::int64_t row_bytes = 0;     ///< of a cached row: keys and values; of a draft network's, too
@@ -34,7 +34,8 @@ std::int64_t parse_bytes(const std::string& flag, const std::string& text);
 MemoryPlan plan_memory(const ModelFlags& flags, int block_rows);
 
 /// Keeps the cache inside the plan's limit, where it has one: fewer blocks if need be, and a fifth
-/// of them left free for the sequences that run, as on the CPU nothing can be moved elsewhere.
+/// of them left free for the sequences that run, as on the CPU nothing can be moved elsewhere, and
+/// fewer prompt rows in a pass.
 /// Another share that `cache` already leaves free stays.
 void apply_limit(const MemoryPlan& plan, const ModelFlags& flags, CacheBudget& cache);
 

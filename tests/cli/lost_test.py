@@ -9,7 +9,7 @@ import sys
 
 from harness import Checks, answers, job_count, query, scratch
 
-ARMS = ["--decoder", "ar,hpd", "--dataset", "oa-mine", "--set", "hpd.stack=6", "--set", "hpd.k_max=6", "--max-new-tokens", 24, "--batch-size", 2]
+ARMS = ["--decoder", "ar,hpd", "--dataset", "oa-mine", "--set", "hpd.stack=6", "--set", "hpd.k_max=6", "--max-new-tokens", 24, "--batch-size", 2, "--block", 12]
 
 
 def command(model, db, *more):

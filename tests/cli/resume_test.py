@@ -93,8 +93,8 @@ def refusals(check, pardec, model, db):
               f"--resume under another {what}: exit {ran.returncode}, expected 2 and a line with {names}: {ran.stderr}")
 
     base = command(model, db, "--resume")
-    refused("K_max", ["hpd.k_max: 6, now 7"], *base, "--set", "hpd.k_max=7")
-    refused("stack", ["hpd.stack: 6, now 5"], *base, "--set", "hpd.stack=5")
+    refused("K_max", ["hpd.k_max: 6, now 7"], *["hpd.k_max=7" if a == "hpd.k_max=6" else a for a in base])
+    refused("stack", ["hpd.stack: 6, now 5"], *["hpd.stack=5" if a == "hpd.stack=6" else a for a in base])
     refused("seed", ["seed: 1, now 2"], *base, "--seed", 2)
     refused("limit", ["limit: 0, now 5"], *base, "--limit", 5)
     refused("length", ["max_new_tokens: 24, now 25"], *["25" if a == 24 else a for a in base])

@@ -267,7 +267,7 @@ def limits(check, pardec, model):
     check(len(six) == 6 and len({category[s] for s in six}) == len(set(category.values())),
           f"--limit 6 takes {sorted(six)} of {len(set(category.values()))} categories")
     check(taken("--limit", 6) == six, "--limit takes the same again")
-    check(taken("--limit", 6, "--set", "hpd.stack=1", "--batch-size", 3) == six, "--limit does not depend on the arms' options")
+    check(taken("--limit", 6, "--set", "hpd.isolated=values", "--batch-size", 3) == six, "--limit does not depend on the arms' options")
     check(taken("--limit", 6, "--seed", 2) != six, "--limit under another seed takes others")
     rest = taken("--offset", 6)
     check(not rest & six and len(rest | six) == len(category), "--offset 6 leaves out what --limit 6 takes")

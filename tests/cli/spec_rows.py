@@ -171,6 +171,6 @@ def ippd_ids(ids, prompt, contexts, eos, limit):
     """Instruction, contexts, questions and forced answers of some texts."""
     p = ids.opening(opening_text(prompt, "value", contexts, 1))
     texts = [ids(filled(prompt["context"], n="1", text=context["text"]) + "\n") for context in contexts]
-    questions = [[ids(filled(prompt["field"], name=f["name"], question=f["question"], choices="") + "\n") for f in c["fields"]] for c in contexts]
+    questions = [[ids(filled(prompt["field"], name=f["name"], asked=f["question"], choices="") + "\n") for f in c["fields"]] for c in contexts]
     answers = [[(ids(" " + reference_text(f)) + [eos])[:limit] for f in c["fields"]] for c in contexts]
     return p, texts, questions, answers

@@ -148,7 +148,7 @@ TEST_CASE("apar is Algorithm 1: choices, trees, text order, slots and attended t
 
 TEST_CASE("apar without control tokens is ar, token for token and count for count") {
   for (const char* family : {"llama", "qwen3"}) {
-    TinyNetwork network(family, 9, Json::object(), {0, 0});
+    TinyNetwork network(family, 10, Json::object(), {0, 0});
     for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
       Model model = network.load(dtype);
       for (const char* ask : {"together", "separately"}) {

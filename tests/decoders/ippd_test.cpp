@@ -198,7 +198,7 @@ TEST_CASE("ippd equals independent decoding by slow loops, as does the paper's p
 TEST_CASE("ippd equals ar ask=separately on every field: stacks, orders, pads, caches, batches") {
   int compared = 0, ended = 0, limited = 0;
   float smallest = 1;
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+  for (const std::uint64_t seed : {11, 12, 13, 14, 15, 16, 17, 18}) {
     const char* family = seed % 2 ? "llama" : "qwen3";
     TinyNetwork network(family, seed, many_ends());
     std::vector<Token> eos;

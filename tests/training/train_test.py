@@ -67,7 +67,7 @@ def learns_by_heart(folder):
             for at in range(0, len(TITLES), size):
                 contexts = [{"id": str(i), "category": "Bag", "text": TITLES[i][0], "fields": [{"name": n} for n in FIELDS]}
                             for i in range(at, at + size)]
-                file.write(json.dumps({"id": str(at), "instruction": "Extract.", "contexts": contexts}) + "\n")
+                file.write(json.dumps({"id": str(at), "contexts": contexts}) + "\n")  # in the wording that was taught
     for decoder, jobs, options in (("ar", "jobs1.jsonl", []), ("hpd", "jobs2.jsonl", ["--set", "hpd.k_max=12"])):
         said = run([PARDEC, "generate", "--model", str(folder / "model"), "--decoder", decoder, "--job", str(folder / jobs),
                     "--prompt-file", str(folder / "prompt.txt"), "--threads", "1", "--format", "json", *options])
