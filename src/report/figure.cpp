@@ -53,6 +53,17 @@ std::string in_quotes(std::string_view text) {
   return out + "\"";
 }
 
+/// As it stands at a tic: gnuplot cuts what is longer than 49 bytes, wherever that is.
+std::string at_tic(std::string_view category) {
+  constexpr std::size_t kMost = 49;
+  const std::string_view dots = "…";
+  std::string text = repair_utf8(category);
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost - dots.size();
+  while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end).append(dots);
+}
+
 std::string colour(const FigureSeries& series) {
   return kPalette[static_cast<std::size_t>(series.colour) % kPalette.size()];
 }
@@ -201,7 +212,7 @@ std::string category_tics(const Figure& figure) {
   std::vector<std::string> tics;
   // A % begins a format there.
   for (std::size_t c = 0; c < figure.categories.size(); ++c)
-    tics.push_back(str(in_quotes(replace_all(figure.categories[c], "%", "%%")), " ", c));
+    tics.push_back(str(in_quotes(replace_all(at_tic(figure.categories[c]), "%", "%%")), " ", c));
   return "(" + join(tics, ", ") + ")";
 }
 
@@ -378,7 +389,7 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format) {
   if (lies(figure)) {
     std::size_t widest = 4;
     for (const auto& name : figure.categories)
-      widest = std::max(widest, static_cast<std::size_t>(display_width(name)));
+      widest = std::max(widest, static_cast<std::size_t>(display_width(at_tic(name))));
     line("set lmargin ", widest + 3);
   }
   const bool named = figure.kind == FigureKind::lines && figure.series.size() > 1;

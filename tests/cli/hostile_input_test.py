@@ -44,9 +44,10 @@ class Hostile:
         return folder
 
     def data(self, name, lines=None):
-        """A data root whose oa-mine has these lines, or none."""
+        """A data root whose oa-mine has these lines, or no test file."""
         root = self.folder / name
         (root / "oa-mine").mkdir(parents=True)
+        shutil.copy(SAMPLES / "oa-mine" / "train.jsonl", root / "oa-mine")
         if lines is not None:
             write_lines(root / "oa-mine" / "test.jsonl", lines)
         return root

@@ -70,7 +70,7 @@ TEST_CASE("any text is drawn as it is, wherever it stands") {
     std::cout << "[skipped] gnuplot is missing\n";
     return;
   }
-  const std::string label = R"(it''s '''' "" \\ \n \134 `date` $x @x %d 50% %% {/Bold x}_a^2)";
+  const std::string label = R"(it''s '''' "" \\ \n `date` @x %d 50% %% {/B}_a^2)";
   for (const FigureKind kind :
        {FigureKind::rows, FigureKind::bars, FigureKind::columns, FigureKind::lines}) {
     Figure figure = kind == FigureKind::lines ? sweep() : dots();
@@ -90,6 +90,9 @@ TEST_CASE("any text is drawn as it is, wherever it stands") {
   Figure rude = dots();
   rude.categories[0] = std::string("a\x1B[2J\0b\x7F", 8);
   CHECK_THAT(draw(rude, FigureFormat::svg), Catch::Contains(">a [2J b <"));
+  rude.categories[0] = "a";
+  for (int i = 0; i < 30; ++i) rude.categories[0] += "é";
+  CHECK_THAT(draw(rude, FigureFormat::svg), Catch::Contains("éé…<"));
 }
 
 TEST_CASE("formats go by the ending") {
