@@ -34,22 +34,28 @@ int whole(const Json& value) {
   return static_cast<int>(number);
 }
 
+const Json& list(const Json& values) {
+  if (!values.is_array())
+    throw Json::type_error::create(302, str(values.type_name(), " where a list stands"), &values);
+  return values;
+}
+
 std::vector<int> wholes(const Json& values) {
   std::vector<int> out;
-  for (const Json& value : values) out.push_back(whole(value));
+  for (const Json& value : list(values)) out.push_back(whole(value));
   return out;
 }
 
 std::vector<std::optional<int>> nullable(const Json& values) {
   std::vector<std::optional<int>> out;
-  for (const Json& value : values)
+  for (const Json& value : list(values))
     out.push_back(value.is_null() ? std::nullopt : std::optional(whole(value)));
   return out;
 }
 
 std::vector<Tokens> lists(const Json& values) {
   std::vector<Tokens> out;
-  for (const Json& ids : values) out.push_back(ids.is_null() ? Tokens{} : wholes(ids));
+  for (const Json& ids : list(values)) out.push_back(ids.is_null() ? Tokens{} : wholes(ids));
   return out;
 }
 
@@ -115,7 +121,7 @@ Trace parse_trace(const Json& json, const std::string& where) {
     t.position = wholes(read.any("position"));
     t.step = wholes(read.any("step"));
     std::size_t seen = 0;
-    for (const Json& items : read.any("visible")) {
+    for (const Json& items : list(read.any("visible"))) {
       auto rows = unfold(items, static_cast<int>(t.tokens.size()));
       if (!rows) wrong(where, "visible", t.tokens.size());
       if ((seen += rows->size()) > kMostVisible)

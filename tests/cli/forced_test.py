@@ -211,7 +211,7 @@ def main():
         replay = Replay(model)
         total = off = allowed = 0
         for decoder in options.decoder or DATASETS:
-            limit = options.limit or {"hpd": 120, "ippd": 100}[decoder]
+            limit = options.limit or {"hpd": 120, "ippd": 120}[decoder]
             settings, db, traces = run(pardec, decoder, model, options.data_root.resolve(), limit, options.threads)
             samples = {row["key"]: row for row in query(db, "SELECT * FROM sample")}
             jobs = [Job(decoder, settings, row, samples, ids, eos) for row in query(db, "SELECT * FROM job ORDER BY id")]
