@@ -208,7 +208,7 @@ def packed(check, fetch):
     for empty in (b"", gzip.compress(b"")):
         fetch.web.files["/humaneval-x/humaneval_python.jsonl.gz"] = File(empty)
         root = fetch.root()
-        fetch.bad("humaneval-x", root=root, pieces=["empty"])
+        fetch.bad("humaneval-x", root=root, pieces=["thrown away" if empty else "empty"])
         check(files_below(root) == [], f"an empty archive: {files_below(root)} stays")
     root = fetch.root()
     (root / "xsum").mkdir(parents=True)
