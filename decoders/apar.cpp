@@ -168,6 +168,7 @@ class Group {
   int open_node(const std::vector<int>& ancestors);
   void fork(size_t s);
   void append_token(Thread& s, const Choice& x);
+  bool spent() const;
   std::optional<Stop> end_of(const Thread& s) const;
   bool ends_sequence(Token x) const;
   void release_cache(Thread& s, Stop stop);
@@ -208,7 +209,13 @@ void Group::apar_decode(const StepResult& theta) {
     advance(i, rows.first(count));
     rows = rows.subspan(count);
   }
+  if (!spent()) return;
+  for (Thread& s : threads_)
+    if (!s.stop) release_cache(s, Stop::limit);
 }
+
+/// All ids that may be chosen for the answer are there.
+bool Group::spent() const { return std::ssize(stream_.tokens) >= rule_.limit; }
 
 /// The rows of thread `i`'s last token and of the guesses behind it choose.
 void Group::advance(size_t i, std::span<const RowLogits> rows) {
@@ -220,7 +227,7 @@ void Group::advance(size_t i, std::span<const RowLogits> rows) {
   for (int at = -1;;) {  // the last token; then a guess
     const bool enough = options_.max_total > 0 && threads_.size() > 1 &&
                         std::ssize(stream_.tokens) >= options_.max_total;
-    if (enough || chooser_.used_up()) {
+    if (enough || spent() || chooser_.used_up()) {
       release_cache(threads_[i], Stop::limit);
       break;
     }
@@ -319,7 +326,7 @@ std::optional<Stop> Group::end_of(const Thread& s) const {
   if (ends_sequence(s.last_token)) return Stop::eos;
   if (!rule_.until.empty() && s.bytes.find(rule_.until) != std::string::npos)
     return Stop::terminator;
-  if (s.position + 1 - prompt_length_ >= rule_.limit || chooser_.used_up()) return Stop::limit;
+  if (spent() || chooser_.used_up()) return Stop::limit;
   if (s.position >= context_.engine.model().config().positions()) return Stop::context;
   return std::nullopt;
 }
@@ -374,9 +381,9 @@ std::vector<Token> Group::bans(Token last, bool may_fork) const {
 /// behind [Fork]: acceptance ends there.
 int Group::room(const Thread& s) const {
   if (s.last_token == control_.fork) return 0;
-  const int next = s.position + 1;
-  return std::max(0, std::min(rule_.limit - (next - prompt_length_) - 1,
-                              context_.engine.model().config().positions() - next));
+  const int left = rule_.limit - static_cast<int>(stream_.tokens.size());
+  return std::max(
+      0, std::min(left - 1, context_.engine.model().config().positions() - s.position - 1));
 }
 
 /// Medusa: what is wanted of the heads at the rows of the pass `theta`, thread by thread.

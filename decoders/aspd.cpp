@@ -17,8 +17,7 @@
 // Differs from the paper, which leaves these open: <Para> is fed before the branches, and the space
 // behind "T:" is the network's own choice. What ends a branch other than </Branch> (end of
 // sequence, max_steps, the network's last position) is not fed: a forced </Branch> takes its place.
-// max_new_tokens counts all tokens of the answer, forced ones too, and ends all branches at once.
-// One forward feeds <Para> and all prefixes; with the shared mask a prefix takes a forward a token.
+// The limit of an answer ends all branches at once. One forward feeds <Para> and all prefixes; with the shared mask a prefix takes a forward a token.
 // Same-Re feeds the moved branches in a forward of their own. Requests are packed, the paper has
 // batch 1.
 #include "decoders/aspd.hpp"
@@ -218,8 +217,8 @@ struct Hybrid {
 
   Counters& counters() { return sequence.counters(); }
   int positions() const { return context.engine.model().config().positions(); }
-  /// All tokens that the answer may have are there.
-  bool spent() { return counters().generated >= rule.limit; }
+  /// All ids that may be chosen for the answer are there.
+  bool spent() { return counters().chosen >= rule.limit; }
   /// For the next branch. An oracle that has no ids for it closes it at once.
   Chooser branch_chooser() {
     if (!oracle) return Chooser(chance);
@@ -265,10 +264,9 @@ std::optional<Stop> serial_end(Hybrid& h, Token token, std::string_view text, co
   return std::nullopt;
 }
 
-/// Why the main branch cannot go on behind a block, if it cannot: it needs room for </Para> and a
-/// choice.
+/// Why the main branch cannot go on behind a block, if it cannot: it needs room for a choice.
 std::optional<Stop> no_return(Hybrid& h, const Chooser& x) {
-  if (h.counters().generated + 2 > h.rule.limit || x.used_up()) return Stop::limit;
+  if (h.spent() || x.used_up()) return Stop::limit;
   if (h.layout.next_position() >= h.positions()) return Stop::context;
   return std::nullopt;
 }
@@ -289,7 +287,7 @@ std::optional<Stop> open_block(Hybrid& h, const std::vector<Tokens>& prefixes, i
     if (h.layout.branch(k, length).position >= h.positions()) return Stop::context;
     forced += length;
   }
-  if (h.counters().generated + forced + branches > h.rule.limit) return Stop::limit;
+  if (h.counters().chosen + branches > h.rule.limit) return Stop::limit;
   h.counters().generated += forced;
   h.counters().branch_tokens += forced;
   return std::nullopt;
@@ -345,8 +343,9 @@ Task<Branch> decode_branch(Hybrid& h, int k, Tokens prefix, Step step, Chooser c
   };
   for (size_t i = 0; i < prefix.size(); ++i) {
     feed(prefix[i], Origin::forced, -1);
-    if (h.options.shared && i + 1 < prefix.size())
-      co_await h.sequence.forward(std::exchange(step, Step{}));
+    if (!h.options.shared || i + 1 == prefix.size()) continue;
+    co_await h.sequence.forward(std::exchange(step, Step{}));
+    if (h.spent()) co_return x;  // branches of shorter titles have chosen the answer's last tokens
   }
   for (;;) {
     const int last = step.size() - 1;

@@ -50,7 +50,8 @@ void DecodeFlags::add_to(CLI::App& app) {
   app.add_option("--top-p", top_p, "sample among the likeliest that make up p")
       ->capture_default_str()
       ->type_name("X");
-  app.add_option("--max-new-tokens", max_new_tokens, "ids chosen for one answer at most")
+  app.add_option("--max-new-tokens", max_new_tokens,
+                 "ids chosen for one answer at most, by all its threads and branches together")
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--per-field", per_field,

@@ -100,7 +100,7 @@ TEST_CASE("apar is Algorithm 1: choices, trees, text order, slots and attended t
           Json{{"max_threads", 2}, {"max_depth", 0}}, Json{{"max_threads", 3}, {"max_depth", 3}}})
       for (std::uint64_t seed = 0; seed < 8; ++seed) {
         const Tokens prompt = random_prompt(100 + seed);
-        const int limit = 14;
+        const int limit = 40;
         INFO(family << " " << caps.dump() << " seed " << seed);
         const SlowAparRules rules{
             kFork, kChild, {0, 20}, limit, caps["max_threads"], caps["max_depth"]};
@@ -124,11 +124,12 @@ TEST_CASE("apar is Algorithm 1: choices, trees, text order, slots and attended t
         };
         CHECK(bare(answers.text) ==
               bare(repair_utf8(bytes_of(slow.restored, network.tokenizer()))));
-        // Fed is what some thread holds but its last token.
+        CHECK(std::ssize(answers.tokens) <= limit);
         std::set<Tokens> fed;
-        for (const Tokens& thread : slow.threads)
-          for (size_t n = 1; n < thread.size(); ++n)
-            fed.insert(Tokens(thread.begin(), thread.begin() + static_cast<std::ptrdiff_t>(n)));
+        for (size_t t = 0; t < slow.threads.size(); ++t)
+          for (size_t n = 1; n <= slow.fed[t]; ++n)
+            fed.insert(Tokens(slow.threads[t].begin(),
+                              slow.threads[t].begin() + static_cast<std::ptrdiff_t>(n)));
         CHECK(answers.counters.fed == std::ssize(prompt) + std::ssize(fed));
         for (const int live : slow.live) {
           CHECK((rules.max_threads == 0 || live <= rules.max_threads));
@@ -231,7 +232,7 @@ TEST_CASE("apar: [Child] is never chosen, [Fork] never right behind a control to
   Forking forking(Json::object(), {kFork, kFork, kFork, kChild, kChild, kChild, kChild});
   int forks = 0;
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
-    const Grew grew = forking.grow(seed, 12, {{"max_depth", 0}, {"max_threads", 0}});
+    const Grew grew = forking.grow(seed, 60, {{"max_depth", 0}, {"max_threads", 0}});
     for (const Token token : grew.answers.tokens) CHECK(token != kChild);
     for (const Tokens& path : paths(grew.trace))
       for (size_t i = 1; i < path.size(); ++i) {
@@ -256,7 +257,7 @@ TEST_CASE("apar.max_depth: the prompt's thread alone forks at 2, nobody at 1, al
   for (const int depth : {0, 1, 2, 3}) {
     size_t deepest = 0;
     for (std::uint64_t seed = 0; seed < 5; ++seed)
-      for (const Tokens& path : paths(forking.grow(seed, 16, {{"max_depth", depth}}).trace))
+      for (const Tokens& path : paths(forking.grow(seed, 60, {{"max_depth", depth}}).trace))
         deepest = std::max(deepest,
                            1 + static_cast<size_t>(std::count(path.begin(), path.end(), kChild)));
     INFO("max_depth " << depth);
@@ -272,7 +273,7 @@ TEST_CASE("apar.max_threads: never more alive, and as many where the network wan
   for (const int most : {0, 1, 2, 4}) {
     int alive = 0;
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
-      const Grew grew = forking.grow(seed, 16, {{"max_threads", most}, {"max_depth", 0}});
+      const Grew grew = forking.grow(seed, 60, {{"max_threads", most}, {"max_depth", 0}});
       std::map<int, int> fed;
       for (size_t row = 0; row < grew.trace.tokens.size(); ++row)
         if (grew.trace.step[row] > 0) ++fed[grew.trace.step[row]];
@@ -290,8 +291,8 @@ TEST_CASE("apar.max_total: a tree stops there, a single thread goes on to its ow
   Forking forking;
   int cut = 0;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
-    const Grew whole = forking.grow(seed, 16, {{"max_depth", 0}, {"max_total", 0}});
-    const Grew tree = forking.grow(seed, 16, {{"max_depth", 0}, {"max_total", 20}});
+    const Grew whole = forking.grow(seed, 40, {{"max_depth", 0}, {"max_total", 0}});
+    const Grew tree = forking.grow(seed, 40, {{"max_depth", 0}, {"max_total", 20}});
     const Tokens& all = whole.answers.tokens;
     REQUIRE(all.size() > 20);
     CHECK(tree.answers.tokens == Tokens(all.begin(), all.begin() + 20));
@@ -303,18 +304,22 @@ TEST_CASE("apar.max_total: a tree stops there, a single thread goes on to its ow
   CHECK(cut == 5);
 }
 
-TEST_CASE("apar: the limit holds on each thread's path, [Fork] and [Child] counted") {
+TEST_CASE("apar: the limit holds of what all threads choose together, [Child] not counted") {
   Forking forking;
-  for (const int limit : {1, 2, 3, 9}) {
-    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+  std::int64_t forced = 0;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Grew whole = forking.grow(seed, 60, {{"max_depth", 0}});
+    for (const int limit : {1, 2, 3, 9, 31}) {
       const Grew grew = forking.grow(seed, limit, {{"max_depth", 0}});
       CHECK(grew.answers.stop == Stop::limit);
-      // The last token of a path is chosen and not fed.
-      size_t longest = 0;
-      for (const Tokens& path : paths(grew.trace)) longest = std::max(longest, path.size());
-      CHECK(static_cast<int>(longest) == 6 + limit - 1);
+      CHECK(grew.answers.counters.chosen == limit);
+      // What was chosen till then is what it is under a higher limit.
+      CHECK(grew.answers.tokens ==
+            Tokens(whole.answers.tokens.begin(), whole.answers.tokens.begin() + limit));
+      forced += grew.answers.counters.forced;
     }
   }
+  CHECK(forced > 20);
 }
 
 TEST_CASE("apar: threads that reach the network's last position stop there, without an error") {

@@ -259,7 +259,7 @@ TEST_CASE("aspd: random networks fork, and every choice is made again under the 
             groups += static_cast<int>(c.groups);
             second_rounds += c.groups > 1;
             several += c.groups > 0 && std::ssize(c.branch_lengths) > c.groups;
-            CHECK(c.generated <= 60);
+            CHECK(c.chosen <= 60);
             CHECK(c.branch_tokens < c.generated);
             CHECK(c.chosen == std::ssize(answers.tokens));
             ended_in_branch += answers.stop == Stop::limit && c.groups > 0;
@@ -504,12 +504,12 @@ TEST_CASE("aspd equals ar where no control token is chosen") {
   for (const auto& [form, count] : forms) CHECK(count > 20);
 }
 
-TEST_CASE("aspd: max_new_tokens ends an answer wherever it is, and counts forced tokens too") {
+TEST_CASE("aspd: max_new_tokens ends an answer wherever it is, and counts what was chosen") {
   const TinyNetwork& network = quiet();
   Model model = network.load(Dtype::fp32);
   const Names names = names_of();
   Tokens answer = worked_answer(names.ids);
-  answer.push_back(0);  // end of sequence: the answer has 22 tokens
+  answer.push_back(0);  // end of sequence: 15 ids are chosen, and 7 forced
   for (const std::string& scheme : kSchemes)
     for (const bool shared : {false, true}) {
       std::int64_t before = 0;
@@ -520,19 +520,20 @@ TEST_CASE("aspd: max_new_tokens ends an answer wherever it is, and counts forced
         INFO(scheme << (shared ? " shared" : "") << ", at most " << limit);
         const Answers& answers = ran.of();
         const Counters& c = answers.counters;
-        CHECK(c.generated <= limit);
-        CHECK(c.generated >= before);
-        before = c.generated;
-        CHECK(answers.stop == (limit < 22 ? Stop::limit : Stop::eos));
+        CHECK(c.chosen <= limit);
+        CHECK(c.chosen >= before);
+        before = c.chosen;
+        CHECK(answers.stop == (limit < 15 ? Stop::limit : Stop::eos));
         CHECK(c.chosen == std::ssize(answers.tokens));
-        if (limit >= 22) CHECK(answers.tokens == answer);
+        if (limit >= 15) CHECK(answers.tokens == answer);
         if (limit <= 7) CHECK(answers.tokens == Tokens(answer.begin(), answer.begin() + limit));
-        if (limit >= 15 && limit < 20) CHECK(c.generated == limit);  // cut inside the branches
+        if (limit == 8) CHECK(c.chosen == 7);  // not one id for each branch
+        if (limit > 8 && limit < 15) CHECK(c.chosen == limit);  // from 9 to 12 inside the branches
         check_against_formulas(ran.traces.at("limit/0/0"),
                                read_trace(ran.traces.at("limit/0/0"), names.ids,
                                           parse_aspd_positions(scheme), shared));
       }
-      CHECK(before == 22);
+      CHECK(before == 15);
     }
 }
 

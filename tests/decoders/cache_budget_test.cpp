@@ -16,12 +16,13 @@ struct Arm {
   Json options;
 };
 
-/// Prompts of a network that forks often, with threads of all lengths.
-std::vector<Request> crowd(const Decoder& decoder, const Tokenizer& tokenizer, int count) {
+/// Prompts of a network that forks often, with threads of all lengths; `times` as many ids.
+std::vector<Request> crowd(const Decoder& decoder, const Tokenizer& tokenizer, int count,
+                           int times = 1) {
   std::vector<Request> requests;
   for (int i = 0; i < count; ++i) {
     Job job = random_job(str("job", i), 1 + i % 3, 1 + i % 4, static_cast<std::uint64_t>(i));
-    job.limits = {.max_new_tokens = 8 + (i * 7) % 17, .per_field = 8};
+    job.limits = {.max_new_tokens = times * (8 + (i * 7) % 17), .per_field = 8};
     requests.push_back(make_request(job, decoder, tokenizer));
   }
   return requests;
@@ -42,7 +43,7 @@ TEST_CASE("answers under a cache budget equal answers without one, whoever is se
   std::int64_t swapped = 0, recomputed = 0;
   for (const Arm& arm : arms) {
     const auto decoder = make_decoder(arm.decoder, arm.options);
-    const auto requests = crowd(*decoder, network.tokenizer(), 12);
+    const auto requests = crowd(*decoder, network.tokenizer(), 12, 3);
     const Ran free = run(model, network.tokenizer(), *decoder, requests, 12, true);
     std::int64_t widest = 0, all = 0;  // blocks of one job, and of all
     for (size_t i = 0; i < requests.size(); ++i) {
@@ -74,7 +75,7 @@ TEST_CASE("answers under a cache budget equal answers without one, whoever is se
     }
   }
   CHECK(swapped > 10);
-  CHECK(recomputed > 10);
+  CHECK(recomputed > 5);
 }
 
 TEST_CASE("a cache budget of the widest sequence is enough where sequences share prefixes") {

@@ -162,7 +162,7 @@ std::vector<Request> requests_for(const Arm& arm, const Decoder& decoder,
                                   const Tokenizer& tokenizer, int jobs, int open,
                                   const Sampling& sampling = {}) {
   if (arm.decoder == "skeleton-of-thought") jobs = 2;       // its prompts are long
-  const int longer = arm.on == Arm::On::branches ? 20 : 0;  // to come to a second round
+  const int longer = arm.on == Arm::On::plain ? 0 : 20;  // for a second round, and several threads
   std::vector<Request> requests;
   Rng rng(9);
   for (int i = 0; i < jobs; ++i) {
@@ -390,6 +390,38 @@ TEST_CASE("conformance: where logits are not finite the job fails, and no other 
   }
   CHECK(failed == static_cast<int>(4 * arms("llama").size()));
   CHECK(passed_over * 20 < compared);
+}
+
+TEST_CASE("conformance: in bf16 too, one row of guesses has the bits of ar") {
+  std::int64_t accepted = 0;
+  for (const std::string family : {"llama", "qwen3"}) {
+    const TinyNetwork network(family, 14, many_ends()), other(family, 15, many_ends());
+    Model model = network.load(Dtype::bf16), drafter = network.load(Dtype::bf16),
+          stranger = other.load(Dtype::bf16);
+    const auto ar = make_decoder("ar", {{"ask", "separately"}});
+    std::vector<Request> requests;
+    Rng rng(3);
+    for (int i = 0; i < 8; ++i)
+      requests.push_back(open_request(str("open", i), repeating_prompt(5 + 9 * i, 300, rng), 40));
+    const Ran want = run(model, network.tokenizer(), *ar, requests, 3);
+    for (const Arm& arm : arms(family)) {
+      if (arm.decoder != "speculative" && arm.decoder != "prompt-lookup" &&
+          arm.decoder != "self-speculative")
+        continue;
+      const auto decoder = make_decoder(arm.decoder, with(arm.options, {{"ask", "separately"}}));
+      for (Model* draft : {&drafter, &stranger}) {
+        const Ran got =
+            run(model, network.tokenizer(), *decoder, requests, 5, false, {}, draft);
+        INFO(family << " " << arm.decoder << " " << arm.options.dump());
+        for (size_t i = 0; i < requests.size(); ++i) {
+          CHECK(got.of(i).tokens == want.of(i).tokens);
+          CHECK(got.of(i).gaps == want.of(i).gaps);
+          for (const std::int64_t count : got.of(i).counters.accepted) accepted += count;
+        }
+      }
+    }
+  }
+  CHECK(accepted > 200);
 }
 
 TEST_CASE(

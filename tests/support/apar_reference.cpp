@@ -22,6 +22,7 @@ struct Sequence {
   Tokens tokens;
   PNode* current_node = nullptr;
   int depth = 1;
+  size_t fed = 0;  ///< tokens that the network has read
   bool finished = false;
 };
 
@@ -45,6 +46,7 @@ SlowApar slow_apar(const SlowTransformer& theta, const Tokens& prompt, const Slo
   const auto live = [&] {
     return std::count_if(g.begin(), g.end(), [](const Sequence& s) { return !s.finished; });
   };
+  const auto spent = [&] { return std::ssize(out.chosen) >= rules.limit; };
   while (live() > 0) {
     std::set<Tokens> held;  // a slot is the path that leads to it
     for (const Sequence& s : g)
@@ -69,7 +71,8 @@ SlowApar slow_apar(const SlowTransformer& theta, const Tokens& prompt, const Slo
       threads += may_fork.back();
     }
 
-    for (size_t i = 0; i < snapshot.size(); ++i) {
+    for (Sequence* s : snapshot) s->fed = s->tokens.size();
+    for (size_t i = 0; i < snapshot.size() && !spent(); ++i) {
       Sequence& s = *snapshot[i];
       const std::vector<double> logits = theta.logits(s.tokens).back();
       Token x = -1;
@@ -88,15 +91,17 @@ SlowApar slow_apar(const SlowTransformer& theta, const Tokens& prompt, const Slo
         s.current_node->first_child = n_child;
         s.current_node = n;
         child.current_node = n_child;
-        child.finished = std::ssize(child.tokens) - std::ssize(prompt) >= rules.limit;
+        child.fed = child.tokens.size() - 1;
       }
       s.tokens.push_back(x);
       if (x != rules.fork && !among(rules.eos, x)) {
         attended += static_cast<double>(s.tokens.size() - 1);
         text += 1;
       }
-      s.finished = among(rules.eos, x) || std::ssize(s.tokens) - std::ssize(prompt) >= rules.limit;
+      s.finished = among(rules.eos, x);
     }
+    if (spent())
+      for (Sequence& s : g) s.finished = true;
   }
 
   const auto restore = [&](const auto& self, const PNode* node) -> void {
@@ -110,8 +115,10 @@ SlowApar slow_apar(const SlowTransformer& theta, const Tokens& prompt, const Slo
     self(self, node->next_sibling);
   };
   restore(restore, r);
-  for (const Sequence& s : g)
+  for (const Sequence& s : g) {
     out.threads.emplace_back(s.tokens.begin() + std::ssize(prompt), s.tokens.end());
+    out.fed.push_back(s.fed - prompt.size());
+  }
   out.attended = text > 0 ? attended / text : 0;
   return out;
 }

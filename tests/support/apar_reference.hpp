@@ -12,7 +12,7 @@ namespace pardec::test {
 struct SlowAparRules {
   Token fork, child;
   std::vector<Token> eos;
-  int limit = 0;                       ///< tokens behind the prompt on a thread, at most
+  int limit = 0;                       ///< ids chosen in all, at most
   int max_threads = 0, max_depth = 0;  ///< 0: no cap
 };
 
@@ -20,6 +20,7 @@ struct SlowApar {
   Tokens chosen;                    ///< in order of choice
   Tokens restored;                  ///< text tokens, in root - first_child - next_sibling order
   std::vector<Tokens> threads;      ///< without the prompt, in order of birth
+  std::vector<size_t> fed;          ///< how many tokens of each the network has read
   std::vector<std::int64_t> slots;  ///< by step: tokens that some live thread holds
   std::vector<int> live;            ///< by step: live threads
   double attended = 0;              ///< tokens before a text token on its thread, on average
