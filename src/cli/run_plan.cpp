@@ -196,7 +196,7 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
   for (const auto& decoder : decoders)
     needs.push_back(needs_of(*decoder, face ? &*face : nullptr, flags.model.draft_model));
   const auto chat = face && face->tokenizer
-                        ? std::optional(choose_chat_template(
+                        ? std::optional(template_for(
                               flags.decode.chat_template, flags.model.model, flags.decode.chat_set))
                         : std::nullopt;
   const auto jobs_of = [](const Workload& work, size_t arm) {
@@ -245,8 +245,7 @@ void print_plan(const RunFlags& flags, const std::vector<Arm>& arms,
   progress.reset();
   table.notes.push_back(
       "full: share of the jobs during which the batch is full, since an arm ends a block with none "
-      "in "
-      "flight; positions: that jobs need, smallest to largest.");
+      "in flight; positions: that jobs need, smallest to largest.");
   for (const auto& work : workloads)
     if (std::ssize(work.blocks) * flags.runs < kFewestBlocks &&
         std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) {

@@ -128,6 +128,9 @@ def taught(check, pardec):
     check("taught" not in said and "taught_otherwise" not in kept, f"nothing to be said: {said}")
     told, said, kept = run_of("plain", "--chat-template", "plain")
     check("taught with chat template chatml" in said and "chatml" in kept["taught_otherwise"] and "<|im_start|>" not in told, f"another template: {said}, {kept}")
+    positions = [json.loads(pardec.good(*run, "--dry-run", "--format", "json", *flags))["rows"][0]["positions"]
+                 for flags in ([], ["--chat-template", "chatml"], ["--chat-template", "plain"])]
+    check(positions[0] == positions[1] != positions[2], f"--dry-run counts the prompts that are asked: {positions}")
     told, said, kept = run_of("words", "--prompt-file", "attributes")
     check("another wording" in said and "another wording" in kept["taught_otherwise"], f"another wording: {said}, {kept}")
     prompts, _ = asked(pardec, "--model", "net", "--prompt", "Hi")
