@@ -170,7 +170,8 @@ Verb doctor_verb() {
           "pardec doctor --model DIR --data-root data --db r.sqlite",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<DoctorFlags>();
-            app.add_option("--model", flags->model, "also load this checkpoint, run one token, and read all weights")
+            app.add_option("--model", flags->model,
+                           "also load this checkpoint, run one token, and read all weights")
                 ->type_name("DIR");
             app.add_option("--data-root", flags->data_root, "also read the datasets there")
                 ->type_name("DIR");

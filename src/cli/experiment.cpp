@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <numeric>
 
 #include "src/cli/command_line.hpp"
+#include "src/cli/traces.hpp"
 #include "src/cli/comparison.hpp"
 #include "src/cli/record.hpp"
 #include "src/cli/version.hpp"
@@ -33,14 +32,6 @@ extern "C" void on_interrupt(int signal) {
 
 struct Interrupted {};
 
-std::unique_ptr<std::ofstream> open_trace(const RunFlags& flags, std::ios::openmode mode) {
-  auto trace = std::make_unique<std::ofstream>(flags.trace, mode);
-  if (!*trace)
-    throw ConfigError(str("--trace: ", flags.trace, " cannot be written: ", std::strerror(errno),
-                          "; expected a file in a writable folder"));
-  return trace;
-}
-
 }  // namespace
 
 void check_trace(const RunFlags& flags) {
@@ -51,7 +42,7 @@ void check_trace(const RunFlags& flags) {
   if (const auto status = std::filesystem::status(flags.trace, ignored);
       !std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
       std::filesystem::is_directory(status))
-    open_trace(flags, std::ios::app);
+    open_trace(flags.trace, std::ios::app);
 }
 
 int Experiment::stopped_by() { return interrupts.load() > 0 ? last_signal.load() : 0; }
@@ -373,7 +364,7 @@ void Experiment::begin(Store& store) {
   check_trace(flags_);
   if (!flags_.trace.empty()) {
     // A resumed run adds to what was traced before.
-    trace_ = open_trace(flags_, flags_.resume ? std::ios::app : std::ios::trunc);
+    trace_ = open_trace(flags_.trace, flags_.resume ? std::ios::app : std::ios::trunc);
   }
   // Runs begin all at once, so that a killed invocation is resumed whole.
   for (size_t w = 0; w < workloads_.size(); ++w) {

@@ -1,6 +1,4 @@
 // `pardec generate`: one prompt or Job (or a file of them) through one decoder.
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -214,10 +212,7 @@ int generate(const GenerateFlags& flags) {
 
   std::unique_ptr<std::ofstream> trace;
   if (!flags.trace.empty()) {
-    trace = std::make_unique<std::ofstream>(flags.trace);
-    if (!*trace)
-      throw ConfigError(str("--trace: ", flags.trace, " cannot be written: ", std::strerror(errno),
-                            "; expected a file in a writable folder"));
+    trace = open_trace(flags.trace, std::ios::trunc);
     engine.set_trace_sink([&](Trace t) {
       t.examples = {requests[static_cast<size_t>(t.task)].job.id};
       *trace << dump(to_json(t)) << "\n";
