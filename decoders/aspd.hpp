@@ -78,6 +78,9 @@ AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
                           const std::vector<Token>& eos,
                           std::span<const std::int64_t> lengths = {});
 
+/// DP, ABN, PPD, TPS and P-TPS (section 4.1).
+OwnColumns aspd_columns();
+
 std::unique_ptr<Decoder> make_aspd(const Json& options);
 
 }  // namespace pardec

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "decoders/own_columns.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/sampler.hpp"
 #include "src/prompt/job.hpp"
@@ -133,7 +134,10 @@ class Decoder {
   virtual Task<Answers> decode(const Request& request, const DecoderContext& context) const = 0;
 };
 
-/// One row of the registry.
+/// The decoder that is taken where none is named, and that the others are compared with.
+inline constexpr const char* kPlainDecoder = "ar";
+
+/// One row of the registry: all that must be known of a decoder outside its own files.
 struct DecoderEntry {
   std::string_view name;
   std::string_view source;                ///< paper
@@ -147,6 +151,14 @@ struct DecoderEntry {
   /// In fp32 its greedy answers are its baseline's. In bf16 those of decoders whose rows lie in the
   /// cache as ar's do; in the others, sums of another order may turn close choices.
   bool exact = false;
+  /// Its option that says how many examples a job is to have; empty: a job has one.
+  std::string_view stack_option = {};
+  /// How the plain decoder asks that it is compared with by default; empty: as it asks itself,
+  /// else together.
+  std::string_view baseline_asks = {};
+  /// The passes in which it drafts are in no trace.
+  bool drafts_untraced = false;
+  OwnColumns own_columns = {};
 };
 
 const std::vector<DecoderEntry>& decoders();
@@ -155,6 +167,17 @@ const DecoderEntry& find_decoder(std::string_view name);
 /// `options` is an object of option -> value. ConfigError: unknown decoder or option (names the
 /// near ones), bad value.
 std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options);
+
+/// How many examples a job was to have under these options, as a run stores them.
+int stack_asked(const DecoderEntry& entry, const Json& options);
+
+/// A decoder with options that were given to it.
+struct DecoderChoice {
+  std::string_view decoder;
+  const Json& options;  ///< outlives this
+};
+/// How well `other` serves as what `method` is compared with where nobody says it: 0: not at all.
+int baseline_rank(const DecoderChoice& method, const DecoderChoice& other);
 
 /// The bytes of all tokens, joined.
 std::string bytes_of(const Tokens& tokens, const Tokenizer& tokenizer);

@@ -167,31 +167,24 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const std::str
 
 std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
                                   const std::string& baseline) {
-  const auto find = [&](auto&& good) -> std::optional<size_t> {
-    for (size_t i = 0; i < arms.size(); ++i)
-      if (good(arms[i])) return i == arm ? std::nullopt : std::optional(i);
-    return std::nullopt;
-  };
   if (!baseline.empty()) {
     std::vector<std::string> labels;
     for (const auto& a : arms) labels.push_back(a.label);
-    if (std::find(labels.begin(), labels.end(), baseline) == labels.end())
+    const auto found = std::find(labels.begin(), labels.end(), baseline);
+    if (found == labels.end())
       throw ConfigError(
           str("--baseline: no arm is labelled '", baseline, "'", known_names(baseline, labels)));
-    return find([&](const Arm& a) { return a.label == baseline; });
+    const auto index = static_cast<size_t>(found - labels.begin());
+    return index == arm ? std::nullopt : std::optional(index);
   }
-  const auto plain_ar = [](const Arm& a, const std::string& ask) {
-    return a.decoder == "ar" && !a.options.value("forced_keys", false) &&
-           a.options.value("ask", "together") == ask && a.options.value("stack", 1) == 1;
-  };
-  if (arms[arm].decoder == "ippd")
-    return find([&](const Arm& a) { return plain_ar(a, "separately"); });
-  if (arms[arm].decoder != "ar") {  // the same question, where an arm asks it
-    const auto same =
-        find([&](const Arm& a) { return plain_ar(a, arms[arm].options.value("ask", "together")); });
-    if (same) return same;
+  size_t best = arm;
+  int rank = 0;
+  for (size_t i = 0; i < arms.size(); ++i) {
+    const int other = baseline_rank({arms[arm].decoder, arms[arm].options},
+                                    {arms[i].decoder, arms[i].options});
+    if (other > rank) best = i, rank = other;
   }
-  return find([&](const Arm& a) { return plain_ar(a, "together"); });
+  return best == arm ? std::nullopt : std::optional(best);
 }
 
 }  // namespace pardec

@@ -30,8 +30,8 @@ std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
 std::vector<std::string> arms_of_experiment(const Json& decoders, const std::string& where);
 
 /// Index of the arm that `arms[arm]` is compared with: the one labelled `baseline` if that is not
-/// empty, else `ar ask=together` for hpd, `ar ask=separately` for ippd, for the others the ar that
-/// asks as they do, or ask=together. None: there is no such arm, or it is this one.
+/// empty, else the first of those that serve best (baseline_rank). None: there is no such arm, or
+/// it is this one.
 std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
                                   const std::string& baseline);
 

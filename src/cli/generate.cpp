@@ -24,7 +24,7 @@ namespace {
 struct GenerateFlags {
   ModelFlags model;
   DecodeFlags decode;
-  std::string decoder = "ar", job, prompt_tokens, format = "text", trace, from_trace;
+  std::string decoder = kPlainDecoder, job, prompt_tokens, format = "text", trace, from_trace;
   std::optional<std::string> prompt;  ///< an empty one is a prompt, too
   std::vector<std::string> set;
   int batch_size = 1, pace_ms = 0;

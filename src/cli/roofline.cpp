@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "decoders/decoder.hpp"
 #include "metrics/roofline.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/network_size.hpp"
@@ -23,7 +24,7 @@ namespace pardec {
 namespace {
 
 struct RooflineFlags {
-  std::string trace, model, draft_model, dtype = "bf16", baseline = "ar", passes, format = "md";
+  std::string trace, model, draft_model, dtype = "bf16", baseline = kPlainDecoder, passes, format = "md";
   std::vector<std::string> hardware{"here"};
   int batch_size = 1, threads = 0;
 };
@@ -138,6 +139,12 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
   return hardware;
 }
 
+bool drafts_untraced(const ArmWork& work) {
+  return std::any_of(decoders().begin(), decoders().end(), [&](const DecoderEntry& entry) {
+    return entry.drafts_untraced && work.decoders.contains(std::string(entry.name));
+  });
+}
+
 struct ArmBound {
   double seconds = 0, memory_bound = 0;  // memory_bound: seconds of passes that memory limits
 };
@@ -214,7 +221,7 @@ Table summary(const RooflineFlags& flags, const std::map<std::string, ArmWork>& 
         table.notes.push_back(str("speedup of ", label, ": it has other examples than ",
                                   flags.baseline, "; trace both on the same."));
   for (const std::string& label : order)
-    if (arms.at(label).decoders.contains("self-speculative"))
+    if (drafts_untraced(arms.at(label)))
       table.notes.push_back(str(label,
                                 ": the passes in which it drafts are in no trace, so its "
                                 "bound is too low."));

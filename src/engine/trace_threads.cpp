@@ -248,12 +248,16 @@ class Reader {
     return {t_.tokens.begin() + first, t_.tokens.begin() + row + 1};
   }
 
-  /// A guess that went at once. SPACE's guesses are choices of its masks, which go at once too and
-  /// come from nobody; those of the others come from nobody.
+  /// A mask: what it guesses is anything but itself.
+  bool is_mask(int row) const { return at(t_.banned, row) == Tokens{at(t_.tokens, row)}; }
+
+  /// A guess that went at once: it comes from nobody, or from a mask. Masks go at once too, and are
+  /// no guesses.
   bool rejected(int row) const {
-    return !at(emitted_, row) && at(t_.predicts, row) &&
-           at(t_.dropped_at, row) == at(t_.step, row) &&
-           at(t_.from, row).has_value() == (t_.decoder == "space");
+    if (at(emitted_, row) || !at(t_.predicts, row) || at(t_.dropped_at, row) != at(t_.step, row))
+      return false;
+    const auto from = at(t_.from, row);
+    return from ? is_mask(*from) : !is_mask(row);
   }
 
   std::vector<int> rejected_behind(int row) const {

@@ -93,3 +93,16 @@ TEST_CASE("no whole number among the options makes a pass that outgrows memory")
                     Catch::Contains("with N from 1 to 65536"));
   CHECK_THROWS_AS(make_decoder("medusa", {{"tree", "1x1000x1000"}}), ConfigError);
 }
+
+TEST_CASE("a row says which option stacks examples, and the decoder takes that many") {
+  for (const DecoderEntry& entry : decoders()) {
+    INFO(entry.name);
+    const auto decoder = make_decoder(entry.name, Json::object());
+    const Json options = Json::parse(decoder->options().dump());
+    CHECK(stack_asked(entry, options) == decoder->stack());
+    if (entry.stack_option.empty()) continue;
+    const auto three = make_decoder(entry.name, {{std::string(entry.stack_option), 3}});
+    CHECK(three->stack() == 3);
+    CHECK(stack_asked(entry, Json::parse(three->options().dump())) == 3);
+  }
+}

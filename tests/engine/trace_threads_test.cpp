@@ -94,13 +94,14 @@ TEST_CASE("a guess that holds belongs to its thread, one that does not is told a
   CHECK(told(threads_of(guesses(2), true)) == Lines{"1 2 | +3@0 +4@0 7@0"});
 }
 
-TEST_CASE("SPACE's masks are no guesses, their choices are") {
+TEST_CASE("masks are no guesses, their choices are") {
   Written t("space");
   const int x = t.row(0, 1, 0, {}, 5);
   const int mask = t.row(0, 99, 1, {0}, 6, kNobody, true);
   const int next = t.row(1, 5, 1, {0}, 7, x);
-  t.row(1, 99, 2, {0, 2}, 8, kNobody, true);
+  const int last = t.row(1, 99, 2, {0, 2}, 8, kNobody, true);
   t.row(1, 6, 2, {0, 2}, 3, mask, true);
+  for (const int row : {mask, last}) t.banned[static_cast<size_t>(row)] = {99};
   t.emitted = {x, next};
   CHECK(told(threads_of(t, true)) == Lines{"1 | 5@0 ~6@1 7@1"});
 }

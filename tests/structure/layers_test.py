@@ -18,7 +18,7 @@ ALLOWED = {
     "src/http": {"src/support"},
     "src/store": {"src/support"},
     "src/report": {"src/support"},
-    "decoders": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training"},
+    "decoders": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "metrics"},
     "datasets": {"src/support"},
     "metrics": {"src/support"},
     "src/cli": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "src/sandbox", "src/http", "src/store", "src/report",

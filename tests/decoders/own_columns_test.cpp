@@ -1,0 +1,71 @@
+#include <algorithm>
+#include <cmath>
+
+#include "decoders/decoder.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+
+namespace {
+
+/// Its columns' values, NaN as -1.
+std::vector<double> values(const char* columns_of, const char* run_of,
+                           const std::vector<JobCounts>& jobs) {
+  std::vector<double> all = find_decoder(columns_of).own_columns.values(run_of, jobs);
+  for (double& value : all)
+    if (std::isnan(value)) value = -1;
+  return all;
+}
+
+using Values = std::vector<double>;
+
+}  // namespace
+
+TEST_CASE("a decoder's own columns have one value each, and names that no other has") {
+  std::vector<std::string_view> keys;
+  for (const DecoderEntry& entry : decoders()) {
+    const OwnColumns& own = entry.own_columns;
+    INFO(entry.name);
+    CHECK((own.values != nullptr) == !own.columns.empty());
+    CHECK(own.note.empty() == own.columns.empty());
+    if (!own.values) continue;
+    for (const DecoderEntry& other : decoders())
+      CHECK(own.values(other.name, {}).size() == own.columns.size());
+    for (const OwnColumn& column : own.columns) {
+      CHECK(std::find(keys.begin(), keys.end(), column.key) == keys.end());
+      keys.push_back(column.key);
+    }
+  }
+  CHECK(keys.size() == 9);
+}
+
+TEST_CASE("ASPD's columns are means over jobs, of parallel stages where there are any") {
+  const JobCounts forked{.parallel = ParallelCounts{.generated = 100,
+                                                    .branch_tokens = 40,
+                                                    .groups = 2,
+                                                    .branches = 6,
+                                                    .decode_ns = 2'000'000'000,
+                                                    .parallel_ns = 1'000'000'000}};
+  const JobCounts serial{
+      .parallel = ParallelCounts{.generated = 50, .decode_ns = 1'000'000'000}};
+  const JobCounts plain{.chosen = 30, .decode_ns = 1'000'000'000};
+  CHECK(values("aspd", "aspd", {forked, serial}) == Values{0.4, 3, 0.5, 50, 40});
+  CHECK(values("aspd", "aspd", {serial}) == Values{-1, -1, 0, 50, -1});
+  CHECK(values("aspd", "aspd", {plain}) == Values{-1, -1, -1, -1, -1});
+  CHECK(values("aspd", "ar", {plain}) == Values{-1, -1, -1, 30, -1});
+  CHECK(values("aspd", "hpd", {plain}) == Values{-1, -1, -1, -1, -1});
+}
+
+TEST_CASE("APAR's columns are over answers, and how many fork where each is a job") {
+  const JobCounts forked{
+      .branches = 3, .cached_peak = 50, .text_tokens = 10, .text_attended = 400};
+  const JobCounts single{
+      .branches = 1, .cached_peak = 31, .text_tokens = 10, .text_attended = 205};
+  const JobCounts fields{.answers = 4, .branches = 6, .cached_peak = 90};
+  CHECK(values("apar", "apar", {forked, single}) == Values{2, 0.5, 40.5, 30.25});
+  CHECK(values("apar", "ar", {single}) == Values{1, 0, 31, 20.5});
+  CHECK(values("apar", "apar", {fields}) == Values{1.5, -1, 22.5, -1});
+  CHECK(values("apar", "apar", {fields, single}) == Values{1.4, -1, 24.2, 20.5});
+  CHECK(values("apar", "apar", {}) == Values{-1, -1, -1, -1});
+  CHECK(values("apar", "hpd", {single}) == Values{-1, -1, -1, -1});
+}
