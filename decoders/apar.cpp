@@ -30,6 +30,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "decoders/apar_format.hpp"
 #include "decoders/control_tokens.hpp"
 #include "decoders/free_running.hpp"
 #include "src/support/error.hpp"
@@ -473,22 +474,22 @@ Stream Group::result() {
   return std::move(stream_);
 }
 
+/// `none`: nothing is guessed.
+MedusaTree tree_of(const std::string& name) {
+  return name == "none" ? MedusaTree{} : parse_medusa_tree(name, "apar.medusa");
+}
+
 class Apar final : public FreeRunningDecoder {
  public:
-  Apar(Asking asking, AparOptions options)
-      : FreeRunningDecoder(asking), options_(std::move(options)) {}
+  explicit Apar(const Options& options)
+      : FreeRunningDecoder(options),
+        options_{.max_threads = options.whole("max_threads"),
+                 .max_depth = options.whole("max_depth"),
+                 .max_total = options.whole("max_total"),
+                 .fork_token = options.text("fork_token"),
+                 .child_token = options.text("child_token"),
+                 .medusa = tree_of(options.text("medusa"))} {}
 
-  std::string_view name() const override { return "apar"; }
-  OrderedJson options() const override {
-    OrderedJson all = asking_options();
-    all.update({{"max_threads", options_.max_threads},
-                {"max_depth", options_.max_depth},
-                {"max_total", options_.max_total},
-                {"fork_token", options_.fork_token},
-                {"child_token", options_.child_token},
-                {"medusa", options_.medusa.name}});
-    return all;
-  }
   std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
     const std::string heads = needed_heads(options_.medusa, "apar.medusa", config);
     const AparTokens found = apar_tokens(options_, tokenizer, config.vocab_size);
@@ -533,25 +534,28 @@ Task<Stream> Apar::stream(StreamRequest request, const DecoderContext& context) 
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_apar(const Json& options) {
-  AparOptions chosen;
-  JsonReader read(options, "decoder apar");
-  const Asking asking = read_asking(read, "apar");
-  chosen.max_threads = read.optional<int>("max_threads", chosen.max_threads);
-  chosen.max_depth = read.optional<int>("max_depth", chosen.max_depth);
-  chosen.max_total = read.optional<int>("max_total", chosen.max_total);
-  chosen.fork_token = read_token_option(read, "fork_token");
-  chosen.child_token = read_token_option(read, "child_token");
-  const std::string medusa = read.optional<std::string>("medusa", "none");
-  read.finish();
-  chosen.medusa = medusa == "none" ? MedusaTree{.name = medusa, .nodes = {}}
-                                   : parse_medusa_tree(medusa, "apar.medusa");
-  for (const auto& [name, cap] : {std::pair{"max_threads", chosen.max_threads},
-                                  {"max_depth", chosen.max_depth},
-                                  {"max_total", chosen.max_total}})
-    if (cap < 0)
-      throw ConfigError(str("apar.", name, " is ", cap, ", expected 0 (no cap) or more"));
-  return std::make_unique<Apar>(asking, std::move(chosen));
+DecoderEntry apar_entry() {
+  const AparOptions usual;
+  return {.name = "apar",
+          .source = "Liu et al., arXiv:2401.06761",
+          .options = with_asking(
+              {Option::whole("max_threads", usual.max_threads, {}, "alive at once; 0: no cap"),
+               Option::whole("max_depth", usual.max_depth, {},
+                             "of threads, the prompt's being 1; 0: no cap"),
+               Option::whole("max_total", usual.max_total, {},
+                             "ids chosen by all threads of one prompt, once there are several; "
+                             "0: no cap"),
+               Option::token("fork_token", "[Fork] by id or text; else by its usual names"),
+               Option::token("child_token", "[Child] by id or text; else by its usual names"),
+               Option::text("medusa", "none",
+                            "tree of guesses behind each thread's last token, or none")}),
+          .make = make_as<Apar>,
+          .oracles = {"recorded"},
+          .trained = true,
+          .stack_option = "stack",
+          .own_columns = apar_columns(),
+          .formats = apar_formats(),
+          .training_options = apar_training_options()};
 }
 
 }  // namespace pardec

@@ -69,6 +69,6 @@ RestoredText restore(const ParagraphTree& tree, const Tokenizer& tokenizer);
 /// Threads, share of parallel answers, rows in the cache and tokens attended to (section 4).
 OwnColumns apar_columns();
 
-std::unique_ptr<Decoder> make_apar(const Json& options);
+DecoderEntry apar_entry();
 
 }  // namespace pardec

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "decoders/ar_format.hpp"
+#include "decoders/training_formats.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -178,6 +179,46 @@ class AparFormat final : public TrainingFormat {
 std::unique_ptr<TrainingFormat> make_apar_format(const AparFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length) {
   return std::make_unique<AparFormat>(options, tokenizer, context_length);
+}
+
+namespace {
+
+std::unique_ptr<TrainingFormat> make(const Options& options, const FormatScene& scene,
+                                     std::string_view name, bool unrolled) {
+  return make_apar_format({.stack = options.whole("ar-stack"),
+                           .unrolled = unrolled,
+                           .control = apar_tokens({.fork_token = options.text("fork-token"),
+                                                   .child_token = options.text("child-token")},
+                                                  &scene.tokenizer, scene.config.vocab_size),
+                           .eos = end_of_sequence(scene, name)},
+                          scene.tokenizer, scene.config.positions());
+}
+
+}  // namespace
+
+std::vector<FormatEntry> apar_formats() {
+  return {{.name = "apar",
+           .meaning = "each value a thread",
+           .make =
+               [](const Options& options, const FormatScene& scene) {
+                 return make(options, scene, "apar", false);
+               },
+           .plain_text = true},
+          {.name = "apar-unrolled",
+           .meaning = "the same, one plain sequence a thread",
+           .make =
+               [](const Options& options, const FormatScene& scene) {
+                 return make(options, scene, "apar-unrolled", true);
+               },
+           .plain_text = true}};
+}
+
+std::vector<TrainingOption> apar_training_options() {
+  return {{Option::token("fork-token",
+                         "apar: [Fork] by id or text where tokenizer.json has no such name"),
+           "TOKEN", "apar.fork_token"},
+          {Option::token("child-token", "apar: the same for [Child]"), "TOKEN",
+           "apar.child_token"}};
 }
 
 }  // namespace pardec

@@ -53,4 +53,8 @@ struct AparFormatOptions {
 std::unique_ptr<TrainingFormat> make_apar_format(const AparFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length);
 
+/// What `train` calls them, and their flags.
+std::vector<FormatEntry> apar_formats();
+std::vector<TrainingOption> apar_training_options();
+
 }  // namespace pardec

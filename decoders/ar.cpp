@@ -15,10 +15,10 @@
 #include "decoders/ar.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 
+#include "decoders/ar_format.hpp"
 #include "src/engine/prefix_cache.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
@@ -30,21 +30,20 @@ namespace {
 
 /// What is computed once for all prompts that begin with it.
 enum class Once { nothing, instruction, context };
-constexpr std::array<std::string_view, 3> kOnceNames{"none", "instruction", "context"};
 
 class Ar final : public FreeRunningDecoder {
  public:
-  Ar(Asking asking, bool forced_keys, Once once)
-      : FreeRunningDecoder(asking), forced_keys_(forced_keys), once_(once) {}
-
-  std::string_view name() const override { return "ar"; }
-  OrderedJson options() const override {
-    const OrderedJson asking = asking_options();
-    return {{"ask", asking["ask"]},
-            {"forced_keys", forced_keys_},
-            {"stack", asking["stack"]},
-            {"prefix_cache", kOnceNames[static_cast<size_t>(once_)]}};
+  explicit Ar(const Options& options)
+      : FreeRunningDecoder(options),
+        forced_keys_(options.flag("forced_keys")),
+        once_(options.choice<Once>("prefix_cache")) {
+    const bool together = form() == Form::json;
+    if (forced_keys_ && !together)
+      throw ConfigError("ar.forced_keys goes with ask=together only");
+    if (once_ != Once::nothing && together)
+      throw ConfigError("ar.prefix_cache goes with ask=separately only");
   }
+
   Oracle reference_oracle(const Request& request,
                           const std::vector<std::vector<std::optional<std::string>>>& references,
                           const DecoderContext& context) const override;
@@ -277,21 +276,23 @@ Task<Answers> Ar::decode(const Request& request, const DecoderContext& context) 
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_ar(const Json& options) {
-  JsonReader read(options, "decoder ar");
-  const Asking asking = read_asking(read, "ar");
-  const bool forced_keys = read.optional<bool>("forced_keys", false);
-  const std::string once = read.optional<std::string>("prefix_cache", "none");
-  read.finish();
-  if (forced_keys && !asking.together)
-    throw ConfigError("ar.forced_keys goes with ask=together only");
-  const auto found = std::find(kOnceNames.begin(), kOnceNames.end(), once);
-  if (found == kOnceNames.end())
-    throw ConfigError(
-        str("ar.prefix_cache is '", once, "', expected none, instruction or context"));
-  if (once != "none" && asking.together)
-    throw ConfigError("ar.prefix_cache goes with ask=separately only");
-  return std::make_unique<Ar>(asking, forced_keys, static_cast<Once>(found - kOnceNames.begin()));
+DecoderEntry ar_entry() {
+  return {.name = kPlainDecoder,
+          .source = "-",
+          .options = {ask_option(),
+                      Option::flag("forced_keys", false,
+                                   "the answer's keys are fed, values alone are decoded, one "
+                                   "after another"),
+                      stack_option(),
+                      Option::one_of("prefix_cache", {"none", "instruction", "context"},
+                                     "what ask=separately computes once: the instruction for all "
+                                     "jobs, the context too for its fields")},
+          .make = make_as<Ar>,
+          .oracles = {"references", "recorded"},
+          .stack_option = "stack",
+          .baseline_asks = "together",
+          .formats = ar_formats(),
+          .training_options = ar_training_options()};
 }
 
 }  // namespace pardec

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "decoders/decoder.hpp"
+#include "decoders/training_formats.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -94,6 +95,32 @@ class ArFormat final : public TrainingFormat {
 std::unique_ptr<TrainingFormat> make_ar_format(const ArFormatOptions& options,
                                                const Tokenizer& tokenizer, int context_length) {
   return std::make_unique<ArFormat>(options, tokenizer, context_length);
+}
+
+std::vector<FormatEntry> ar_formats() {
+  return {{.name = "ar",
+           .meaning = "JSON answer",
+           .make =
+               [](const Options& options, const FormatScene& scene) {
+                 return make_ar_format({.stack = options.whole("ar-stack")}, scene.tokenizer,
+                                       scene.config.positions());
+               },
+           .plain_text = true},
+          {.name = "ar-value",
+           .meaning = "one field",
+           .make =
+               [](const Options&, const FormatScene& scene) {
+                 return make_ar_format(
+                     {.together = false, .eos = end_of_sequence(scene, "ar-value")},
+                     scene.tokenizer, scene.config.positions());
+               },
+           .plain_text = true}};
+}
+
+std::vector<TrainingOption> ar_training_options() {
+  return {{Option::whole("ar-stack", ArFormatOptions{}.stack, {1},
+                         "ar, space, apar: products in one prompt"),
+           "N", "ar_stack"}};
 }
 
 }  // namespace pardec

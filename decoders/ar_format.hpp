@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 
+#include "decoders/decoder.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 #include "src/training/training_sample.hpp"
 
@@ -34,5 +35,9 @@ JsonAnswerIds json_answer_ids(const TrainingExample& example, const Tokenizer& t
 /// sequence beyond `context_length` positions is a ConfigError.
 std::unique_ptr<TrainingFormat> make_ar_format(const ArFormatOptions& options,
                                                const Tokenizer& tokenizer, int context_length);
+
+/// What `train` calls them, and their flags.
+std::vector<FormatEntry> ar_formats();
+std::vector<TrainingOption> ar_training_options();
 
 }  // namespace pardec

@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "decoders/aspd_format.hpp"
 #include "decoders/control_tokens.hpp"
 #include "decoders/free_running.hpp"
 #include "decoders/options.hpp"
@@ -449,11 +450,10 @@ Task<Response> respond(Hybrid& h, std::string id, Tokens prompt) {
 
 class Aspd final : public Decoder {
  public:
-  explicit Aspd(AspdOptions options) : options_(std::move(options)) {}
+  Aspd(const Options& options, AspdOptions chosen)
+      : Decoder(options), options_(std::move(chosen)) {}
 
-  std::string_view name() const override { return "aspd"; }
   Form form() const override { return options_.together ? Form::json : Form::value; }
-  OrderedJson options() const override;
   std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
     const AspdTokens t = find_aspd_tokens(options_.tokens, tokenizer, config.vocab_size);
     return told({"<Title>", "</Title>", "<Branch>", "</Branch>", "<Para>", "</Para>"},
@@ -613,14 +613,6 @@ std::string text_of(const AspdPositions& positions) {
   return "";
 }
 
-OrderedJson Aspd::options() const {
-  return {{"ask", options_.together ? "together" : "separately"},
-          {"positions", text_of(options_.positions)},
-          {"mask", options_.shared ? "shared" : "independent"},
-          {"max_steps", options_.max_steps},
-          {"tokens", options_.tokens}};
-}
-
 }  // namespace
 
 AspdPositions parse_aspd_positions(const std::string& text) {
@@ -637,28 +629,40 @@ AspdPositions parse_aspd_positions(const std::string& text) {
                         kMostGap, ", e.g. fix-32"));
 }
 
-bool parse_aspd_mask(const std::string& text) {
-  if (text != "independent" && text != "shared")
-    throw ConfigError(str("aspd.mask is '", text, "', expected independent or shared"));
-  return text == "shared";
+namespace {
+
+std::unique_ptr<Decoder> make(Options options) {
+  const AspdOptions chosen{.together = options.text("ask") == "together",
+                           .positions = parse_aspd_positions(options.text("positions")),
+                           .shared = options.text("mask") == "shared",
+                           .max_steps = options.whole("max_steps"),
+                           .tokens = options.text("tokens")};
+  options.set("positions", text_of(chosen.positions));
+  return std::make_unique<Aspd>(options, chosen);
 }
 
-std::unique_ptr<Decoder> make_aspd(const Json& options) {
-  AspdOptions chosen;
-  JsonReader read(options, "decoder aspd");
-  const std::string ask = read.optional<std::string>("ask", "together");
-  const std::string positions = read.optional<std::string>("positions", "same-seq");
-  const std::string mask = read.optional<std::string>("mask", "independent");
-  // <Branch>, a title, </Branch>
-  chosen.max_steps = read_number(read, "aspd", "max_steps", chosen.max_steps, 3, 1 << 20);
-  chosen.tokens = read.optional<std::string>("tokens", "");
-  read.finish();
-  if (ask != "together" && ask != "separately")
-    throw ConfigError(str("aspd.ask is '", ask, "', expected together or separately"));
-  chosen.together = ask == "together";
-  chosen.shared = parse_aspd_mask(mask);
-  chosen.positions = parse_aspd_positions(positions);
-  return std::make_unique<Aspd>(std::move(chosen));
+}  // namespace
+
+DecoderEntry aspd_entry() {
+  return {.name = "aspd",
+          .source = "Chen et al., arXiv:2508.08895",
+          .options = {ask_option(),
+                      Option::text("positions", "same-seq",
+                                   "where branches stand: same-seq, same-max, same-re or fix-N"),
+                      Option::one_of("mask", {"independent", "shared"},
+                                     "whether the branches of a block see one another"),
+                      // <Branch>, a title, </Branch>
+                      Option::whole("max_steps", AspdOptions{}.max_steps, {3, 1 << 20},
+                                    "tokens of a branch at most, prefix and </Branch> included"),
+                      Option::text("tokens", "",
+                                   "title, /title, branch, /branch, para, /para by id or text, ; "
+                                   "between them; else by their usual names")},
+          .make = make,
+          .oracles = {"recorded"},
+          .trained = true,
+          .own_columns = aspd_columns(),
+          .formats = aspd_formats(),
+          .training_options = aspd_training_options()};
 }
 
 }  // namespace pardec

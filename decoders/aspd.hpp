@@ -21,9 +21,6 @@ struct AspdOptions {
 /// `same-seq`, `same-max`, `same-re` or `fix-N`; anything else is a ConfigError.
 AspdPositions parse_aspd_positions(const std::string& text);
 
-/// `independent` (false) or `shared`; anything else is a ConfigError.
-bool parse_aspd_mask(const std::string& text);
-
 /// <Title> </Title> <Branch> </Branch> <Para> </Para>
 struct AspdTokens {
   Token title, title_end, branch, branch_end, para, para_end;
@@ -81,6 +78,6 @@ AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
 /// DP, ABN, PPD, TPS and P-TPS (section 4.1).
 OwnColumns aspd_columns();
 
-std::unique_ptr<Decoder> make_aspd(const Json& options);
+DecoderEntry aspd_entry();
 
 }  // namespace pardec

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "decoders/training_formats.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -213,6 +214,47 @@ std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& option
                                                  const Tokenizer& tokenizer, int context_length,
                                                  int vocab_size) {
   return std::make_unique<AspdFormat>(options, tokenizer, context_length, vocab_size);
+}
+
+namespace {
+
+std::unique_ptr<TrainingFormat> make(const Options& options, const FormatScene& scene,
+                                     std::optional<Token> eos) {
+  const AspdOptions decoder{.together = !eos,
+                            .positions = parse_aspd_positions(options.text("aspd-positions")),
+                            .shared = options.text("aspd-mask") == "shared",
+                            .tokens = options.text("aspd-tokens")};
+  return make_aspd_format({decoder, eos}, scene.tokenizer, scene.config.positions(),
+                          scene.config.vocab_size);
+}
+
+}  // namespace
+
+std::vector<FormatEntry> aspd_formats() {
+  return {{.name = "aspd",
+           .meaning = "JSON answer, a context's values in parallel",
+           .make =
+               [](const Options& options, const FormatScene& scene) {
+                 return make(options, scene, std::nullopt);
+               }},
+          {.name = "aspd-value",
+           .meaning = "one field, as its markup says",
+           .make = [](const Options& options, const FormatScene& scene) {
+             return make(options, scene, end_of_sequence(scene, "aspd-value"));
+           }}};
+}
+
+std::vector<TrainingOption> aspd_training_options() {
+  return {{Option::text("aspd-positions", "same-seq",
+                        "aspd: same-seq, same-max, same-re or fix-N, as it will decode"),
+           "NAME", "aspd.positions"},
+          {Option::one_of("aspd-mask", {"independent", "shared"},
+                          "aspd: independent or shared, as it will decode"),
+           "NAME", "aspd.mask"},
+          {Option::text("aspd-tokens", "",
+                        "aspd: title, /title, branch, /branch, para, /para by id or text; else by "
+                        "name"),
+           "A;B;...", "aspd.tokens"}};
 }
 
 }  // namespace pardec

@@ -60,4 +60,8 @@ std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& option
                                                  const Tokenizer& tokenizer, int context_length,
                                                  int vocab_size);
 
+/// What `train` calls them, and their flags.
+std::vector<FormatEntry> aspd_formats();
+std::vector<TrainingOption> aspd_training_options();
+
 }  // namespace pardec

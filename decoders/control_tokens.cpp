@@ -60,13 +60,4 @@ void check_different(const std::vector<ControlToken>& tokens, const Tokens& ids)
                               ", expected two different tokens"));
 }
 
-std::string read_token_option(JsonReader& read, const std::string& key) {
-  const Json& value = read.any(key);
-  if (value.is_null()) return "";
-  if (value.is_string() && !value.get<std::string>().empty()) return value.get<std::string>();
-  if (value.is_number_integer()) return dump(value);
-  throw ConfigError(
-      str(read.where(key), " is ", dump(value), ", expected a token's id or its text"));
-}
-
 }  // namespace pardec

@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "src/support/json.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 
 namespace pardec {
@@ -27,8 +26,5 @@ std::string told(const std::vector<std::string>& names, const Tokens& ids);
 
 /// Throws ConfigError where two of them have one id. `ids[i]` belongs to `tokens[i]`.
 void check_different(const std::vector<ControlToken>& tokens, const Tokens& ids);
-
-/// An option whose value is an id (a whole number) or a token's text; empty where it is absent.
-std::string read_token_option(JsonReader& read, const std::string& key);
 
 }  // namespace pardec

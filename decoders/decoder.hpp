@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "decoders/options.hpp"
 #include "decoders/own_columns.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/sampler.hpp"
@@ -96,8 +97,11 @@ struct DecoderContext {
 /// timing or storage. It holds its options and nothing else.
 class Decoder {
  public:
+  explicit Decoder(Options options) : options_(std::move(options)) {}
   virtual ~Decoder() = default;
-  virtual std::string_view name() const = 0;
+  std::string_view name() const { return options_.owner(); }
+  /// Its options with their values, as they go into the store and into answers.
+  const OrderedJson& options() const { return options_.all(); }
   /// How it asks, for structured jobs (fields with values).
   virtual Form form() const = 0;
   /// How many contexts it takes into one job: of one category where the job has one answer for them
@@ -105,8 +109,6 @@ class Decoder {
   virtual int stack() const { return 1; }
   /// The prompt file with the wording of its own requests; empty: it has none.
   virtual std::string_view wording() const { return {}; }
-  /// Its options with their values, as they go into the store and into answers.
-  virtual OrderedJson options() const = 0;
   /// The references of a job in its own answer form; [context][field]. REQUIRES: its registry row
   /// has the oracle `references` (std::logic_error).
   virtual Oracle reference_oracle(
@@ -132,6 +134,36 @@ class Decoder {
   /// REQUIRES: both arguments outlive the task. Throws ModelError (context overflow) and
   /// ConfigError.
   virtual Task<Answers> decode(const Request& request, const DecoderContext& context) const = 0;
+
+ private:
+  Options options_;
+};
+
+class TrainingFormat;  // src/training/training_sample.hpp
+
+/// What a training format is made over. Both outlive it.
+struct FormatScene {
+  const Tokenizer& tokenizer;
+  const ModelConfig& config;
+};
+
+/// A format that a decoder's networks learn: a name of `train --format`.
+struct FormatEntry {
+  std::string_view name;
+  std::string_view meaning;  ///< in few words
+  /// `options`: those of all formats (training_options). ConfigError.
+  std::unique_ptr<TrainingFormat> (*make)(const Options& options, const FormatScene& scene);
+  /// Its targets are the next tokens of a text, which extra heads can learn to guess.
+  bool plain_text = false;
+};
+
+/// An option of training formats: a flag of `train`.
+struct TrainingOption {
+  Option option;                ///< its name is the flag's
+  std::string_view value_name;  ///< of the flag's value, in help
+  /// Where a training's record has it: a name, or DECODER.NAME where only networks that learn a
+  /// format of the decoder have it.
+  std::string_view recorded;
 };
 
 /// The decoder that is taken where none is named, and that the others are compared with.
@@ -140,10 +172,10 @@ inline constexpr const char* kPlainDecoder = "ar";
 /// One row of the registry: all that must be known of a decoder outside its own files.
 struct DecoderEntry {
   std::string_view name;
-  std::string_view source;                ///< paper
-  std::vector<std::string_view> options;  ///< names without the decoder's own, e.g. "k_max"
-  bool free_running;                      ///< takes any prompt, not only structured jobs
-  std::unique_ptr<Decoder> (*make)(const Json& options);
+  std::string_view source;      ///< paper
+  std::vector<Option> options;  ///< names without the decoder's own, e.g. "k_max"
+  std::unique_ptr<Decoder> (*make)(Options options);
+  bool free_running = true;                    ///< takes any prompt, not only structured jobs
   std::vector<std::string_view> oracles = {};  ///< kinds of --oracle that drive it
   /// A network must have been trained for it (`train --format` of its name), or what it writes in
   /// parallel is noise.
@@ -159,7 +191,15 @@ struct DecoderEntry {
   /// The passes in which it drafts are in no trace.
   bool drafts_untraced = false;
   OwnColumns own_columns = {};
+  std::vector<FormatEntry> formats = {};
+  std::vector<TrainingOption> training_options = {};  ///< of these formats, and of others
 };
+
+/// For a row: its `make` where the decoder takes its options alone.
+template <typename D>
+std::unique_ptr<Decoder> make_as(Options options) {
+  return std::make_unique<D>(std::move(options));
+}
 
 const std::vector<DecoderEntry>& decoders();
 /// ConfigError with the near names where there is none of that name.

@@ -3,25 +3,32 @@
 #include <algorithm>
 #include <utility>
 
-#include "decoders/options.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
-Asking read_asking(JsonReader& read, std::string_view decoder) {
+Asking asking_of(const Options& options) {
   Asking asking;
-  const std::string ask = read.optional<std::string>("ask", "together");
-  asking.stack = read_number(read, decoder, "stack", asking.stack, 1, kMostStacked);
-  if (ask != "together" && ask != "separately")
-    throw ConfigError(str(decoder, ".ask is '", ask, "', expected together or separately"));
-  asking.together = ask == "together";
+  asking.together = options.text("ask") == "together";
+  if (options.has("stack")) asking.stack = options.whole("stack");
   return asking;
 }
 
-OrderedJson FreeRunningDecoder::asking_options() const {
-  return {{"ask", asking_.together ? "together" : "separately"}, {"stack", asking_.stack}};
+Option ask_option() {
+  return Option::one_of("ask", {"together", "separately"},
+                        "one JSON answer for all fields, or one prompt a field");
+}
+
+Option stack_option() {
+  return Option::whole("stack", Asking{}.stack, {1, kMostStacked}, "examples in one prompt");
+}
+
+std::vector<Option> with_asking(const std::vector<Option>& own) {
+  std::vector<Option> all{ask_option(), stack_option()};
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
 }
 
 void check_prompt(const std::string& name, size_t tokens, const ModelConfig& config) {

@@ -20,8 +20,12 @@ struct Asking {
   bool together = true;
   int stack = 1;  ///< J: contexts in one prompt (batch prompting)
 };
-/// Reads the options `ask` and `stack` of a decoder. ConfigError.
-Asking read_asking(JsonReader& read, std::string_view decoder);
+/// `ask`, and `stack` where the decoder has it.
+Asking asking_of(const Options& options);
+/// These options in a decoder's table; both, before those of its own.
+Option ask_option();
+Option stack_option();
+std::vector<Option> with_asking(const std::vector<Option>& own);
 
 /// When a stream ends besides at end of sequence and where the network has no further position.
 struct StopRule {
@@ -128,17 +132,14 @@ Answers field_answers(const Request& request, std::vector<Stream> streams, Count
 /// A decoder that continues any prompt.
 class FreeRunningDecoder : public Decoder {
  public:
-  explicit FreeRunningDecoder(Asking asking) : asking_(asking) {}
+  explicit FreeRunningDecoder(const Options& options)
+      : Decoder(options), asking_(asking_of(options)) {}
   Form form() const override { return asking_.together ? Form::json : Form::value; }
   int stack() const override { return asking_.stack; }
   Task<Answers> decode(const Request& request, const DecoderContext& context) const override;
 
   /// Decodes one stream. REQUIRES: `context` and the decoder outlive the task.
   virtual Task<Stream> stream(StreamRequest request, const DecoderContext& context) const = 0;
-
- protected:
-  /// `ask` and `stack`, as the first of a decoder's options.
-  OrderedJson asking_options() const;
 
  private:
   Asking asking_;

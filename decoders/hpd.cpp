@@ -23,7 +23,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "decoders/options.hpp"
+#include "decoders/hpd_format.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -87,12 +87,14 @@ namespace {
 
 class Hpd final : public Decoder {
  public:
-  explicit Hpd(HpdOptions options) : options_(options) {}
+  explicit Hpd(const Options& options)
+      : Decoder(options),
+        options_{.k_max = options.whole("k_max"),
+                 .stack = options.whole("stack"),
+                 .isolated = options.choice<HpdIsolation>("isolated")} {}
 
-  std::string_view name() const override { return "hpd"; }
   Form form() const override { return Form::json; }
   int stack() const override { return options_.stack; }
-  OrderedJson options() const override;
   Oracle reference_oracle(const Request& request,
                           const std::vector<std::vector<std::optional<std::string>>>& references,
                           const DecoderContext& context) const override;
@@ -228,28 +230,25 @@ Oracle Hpd::reference_oracle(const Request&,
   return oracle;
 }
 
-constexpr std::string_view kIsolationNames[] = {"none", "values", "products"};
-
-OrderedJson Hpd::options() const {
-  return {{"k_max", options_.k_max},
-          {"stack", options_.stack},
-          {"isolated", kIsolationNames[static_cast<int>(options_.isolated)]}};
-}
-
 }  // namespace
 
-std::unique_ptr<Decoder> make_hpd(const Json& options) {
-  HpdOptions chosen;
-  JsonReader read(options, "decoder hpd");
-  chosen.k_max = read_number(read, "hpd", "k_max", chosen.k_max, 1, kMostGap);
-  chosen.stack = read_number(read, "hpd", "stack", chosen.stack, 1, kMostStacked);
-  const std::string isolated = read.optional<std::string>("isolated", "none");
-  read.finish();
-  const auto found = std::find(std::begin(kIsolationNames), std::end(kIsolationNames), isolated);
-  if (found == std::end(kIsolationNames))
-    throw ConfigError(str("hpd.isolated is '", isolated, "', expected none, values or products"));
-  chosen.isolated = static_cast<HpdIsolation>(found - std::begin(kIsolationNames));
-  return std::make_unique<Hpd>(chosen);
+DecoderEntry hpd_entry() {
+  const HpdOptions usual;
+  return {.name = "hpd",
+          .source = "Glavas et al., Hyper-Parallel Decoding",
+          .options = {Option::whole("k_max", usual.k_max, {1, kMostGap},
+                                    "K_max: positions reserved for a value, tokens at most"),
+                      Option::whole("stack", usual.stack, {1, kMostStacked},
+                                    "J: products in one prompt"),
+                      Option::one_of("isolated", {"none", "values", "products"},
+                                     "what does not see the others")},
+          .make = make_as<Hpd>,
+          .free_running = false,
+          .oracles = {"references", "recorded"},
+          .trained = true,
+          .stack_option = "stack",
+          .formats = hpd_formats(),
+          .training_options = hpd_training_options()};
 }
 
 }  // namespace pardec

@@ -50,6 +50,6 @@ std::vector<Tokens> hpd_values(
     const std::vector<std::vector<std::optional<std::string>>>& references, int k_max,
     const Tokenizer& tokenizer);
 
-std::unique_ptr<Decoder> make_hpd(const Json& options);
+DecoderEntry hpd_entry();
 
 }  // namespace pardec

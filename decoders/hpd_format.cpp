@@ -58,4 +58,21 @@ std::unique_ptr<TrainingFormat> make_hpd_format(const HpdOptions& options,
   return std::make_unique<HpdFormat>(options, tokenizer, context_length);
 }
 
+std::vector<FormatEntry> hpd_formats() {
+  return {{.name = "hpd",
+           .meaning = "JSON answer, values in gaps of its skeleton",
+           .make = [](const Options& options, const FormatScene& scene) {
+             return make_hpd_format(
+                 {.k_max = options.whole("k-max"), .stack = options.whole("stack")},
+                 scene.tokenizer, scene.config.positions());
+           }}};
+}
+
+std::vector<TrainingOption> hpd_training_options() {
+  const HpdOptions usual;
+  return {{Option::whole("stack", usual.stack, {1}, "hpd: products in one prompt"), "N", "stack"},
+          {Option::whole("k-max", usual.k_max, {1}, "hpd: positions reserved for a value"), "N",
+           "k_max"}};
+}
+
 }  // namespace pardec

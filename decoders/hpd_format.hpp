@@ -19,4 +19,8 @@ TrainingSample hpd_sample(const HpdLayout& layout, const std::vector<Tokens>& va
 std::unique_ptr<TrainingFormat> make_hpd_format(const HpdOptions& options,
                                                 const Tokenizer& tokenizer, int context_length);
 
+/// What `train` calls them, and their flags.
+std::vector<FormatEntry> hpd_formats();
+std::vector<TrainingOption> hpd_training_options();
+
 }  // namespace pardec

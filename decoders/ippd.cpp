@@ -22,7 +22,6 @@
 #include <algorithm>
 
 #include "decoders/free_running.hpp"
-#include "decoders/options.hpp"
 #include "src/engine/prefix_cache.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -74,14 +73,13 @@ namespace {
 
 class Ippd final : public Decoder {
  public:
-  explicit Ippd(IppdOptions options) : options_(options) {}
+  explicit Ippd(const Options& options)
+      : Decoder(options),
+        options_{.contexts = options.whole("contexts"),
+                 .prefix_cache = options.flag("prefix_cache")} {}
 
-  std::string_view name() const override { return "ippd"; }
   Form form() const override { return Form::value; }
   int stack() const override { return options_.contexts; }
-  OrderedJson options() const override {
-    return {{"contexts", options_.contexts}, {"prefix_cache", options_.prefix_cache}};
-  }
   Oracle reference_oracle(const Request& request,
                           const std::vector<std::vector<std::optional<std::string>>>& references,
                           const DecoderContext& context) const override {
@@ -176,13 +174,19 @@ Task<Answers> Ippd::decode(const Request& request, const DecoderContext& context
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_ippd(const Json& options) {
-  IppdOptions chosen;
-  JsonReader read(options, "decoder ippd");
-  chosen.contexts = read_number(read, "ippd", "contexts", chosen.contexts, 1, kMostStacked);
-  chosen.prefix_cache = read.optional<bool>("prefix_cache", chosen.prefix_cache);
-  read.finish();
-  return std::make_unique<Ippd>(chosen);
+DecoderEntry ippd_entry() {
+  const IppdOptions usual;
+  return {.name = "ippd",
+          .source = "Intra-Prompt Parallel Decoding for Common-Context Question Answering",
+          .options = {Option::whole("contexts", usual.contexts, {1, kMostStacked},
+                                    "l: contexts stacked in one prompt"),
+                      Option::flag("prefix_cache", usual.prefix_cache,
+                                   "the instruction is computed once for all prompts")},
+          .make = make_as<Ippd>,
+          .oracles = {"references", "recorded"},
+          .exact = true,
+          .stack_option = "contexts",
+          .baseline_asks = "separately"};
 }
 
 }  // namespace pardec

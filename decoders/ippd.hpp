@@ -33,6 +33,6 @@ struct IppdLayout {
 /// stands.
 IppdLayout lay_out(const Pieces& pieces, const std::string& where);
 
-std::unique_ptr<Decoder> make_ippd(const Json& options);
+DecoderEntry ippd_entry();
 
 }  // namespace pardec

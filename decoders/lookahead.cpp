@@ -21,7 +21,6 @@
 #include <numeric>
 #include <utility>
 
-#include "decoders/options.hpp"
 #include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -155,15 +154,17 @@ class Window {
 
 class Lookahead final : public FreeRunningDecoder {
  public:
-  Lookahead(Asking asking, LookaheadOptions options)
-      : FreeRunningDecoder(asking), options_(options) {}
-
-  std::string_view name() const override { return "lookahead"; }
-  OrderedJson options() const override {
-    OrderedJson options = asking_options();
-    options.update({{"window", options_.W}, {"ngram", options_.N}, {"guesses", options_.G}});
-    return options;
+  explicit Lookahead(const Options& options)
+      : FreeRunningDecoder(options),
+        options_{.W = options.whole("window"),
+                 .N = options.whole("ngram"),
+                 .G = options.whole("guesses")} {
+    const auto& [W, N, G] = options_;
+    if (const int rows = (W + G) * (N - 1); rows > kMostRows)
+      throw ConfigError(str("lookahead.window=", W, ", guesses=", G, " and ngram=", N, " make ",
+                            rows, " rows a pass, expected at most ", kMostRows));
   }
+
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 
  private:
@@ -252,18 +253,20 @@ Task<Stream> Lookahead::stream(StreamRequest request, const DecoderContext& cont
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_lookahead(const Json& options) {
-  JsonReader read(options, "decoder lookahead");
-  const Asking asking = read_asking(read, "lookahead");
-  LookaheadOptions chosen;
-  chosen.W = read_number(read, "lookahead", "window", chosen.W, 1, kMostRows);
-  chosen.N = read_number(read, "lookahead", "ngram", chosen.N, 2, kMostRows);
-  chosen.G = read_number(read, "lookahead", "guesses", chosen.G, 1, kMostRows);
-  read.finish();
-  if (const int rows = (chosen.W + chosen.G) * (chosen.N - 1); rows > kMostRows)
-    throw ConfigError(str("lookahead.window=", chosen.W, ", guesses=", chosen.G, " and ngram=",
-                          chosen.N, " make ", rows, " rows a pass, expected at most ", kMostRows));
-  return std::make_unique<Lookahead>(asking, chosen);
+DecoderEntry lookahead_entry() {
+  const LookaheadOptions usual;
+  return {.name = "lookahead",
+          .source = "Fu et al., arXiv:2402.02057",
+          .options = with_asking({Option::whole("window", usual.W, {1, kMostRows},
+                                                "W: future positions guessed side by side"),
+                                  Option::whole("ngram", usual.N, {2, kMostRows},
+                                                "N: tokens of an n-gram"),
+                                  Option::whole("guesses", usual.G, {1, kMostRows},
+                                                "G: n-grams verified in a pass at most")}),
+          .make = make_as<Lookahead>,
+          .oracles = {"accept"},
+          .exact = true,
+          .stack_option = "stack"};
 }
 
 }  // namespace pardec

@@ -44,7 +44,6 @@ PathVerdict verify_paths(const RowLogits& root, const std::vector<std::vector<Ro
                          const std::vector<Tokens>& paths, Chance& chance,
                          const ForcedAcceptance& forced = {});
 
-/// Options: `ask`, `stack` (Asking), `window` (W), `ngram` (N), `guesses` (G).
-std::unique_ptr<Decoder> make_lookahead(const Json& options);
+DecoderEntry lookahead_entry();
 
 }  // namespace pardec

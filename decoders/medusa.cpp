@@ -35,15 +35,11 @@ namespace {
 
 class Medusa final : public FreeRunningDecoder {
  public:
-  Medusa(Asking asking, MedusaTree tree, bool typical)
-      : FreeRunningDecoder(asking), tree_(std::move(tree)), typical_(typical) {}
+  explicit Medusa(const Options& options)
+      : FreeRunningDecoder(options),
+        tree_(parse_medusa_tree(options.text("tree"), "medusa.tree")),
+        typical_(options.text("acceptance") == "typical") {}
 
-  std::string_view name() const override { return "medusa"; }
-  OrderedJson options() const override {
-    OrderedJson options = asking_options();
-    options.update({{"tree", tree_.name}, {"acceptance", typical_ ? "typical" : "exact"}});
-    return options;
-  }
   std::string needs(const Tokenizer*, const ModelConfig& config) const override {
     return needed_heads(tree_, "medusa.tree", config);
   }
@@ -119,15 +115,17 @@ Task<Stream> Medusa::stream(StreamRequest request, const DecoderContext& context
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_medusa(const Json& options) {
-  JsonReader read(options, "decoder medusa");
-  const Asking asking = read_asking(read, "medusa");
-  MedusaTree tree = parse_medusa_tree(read.optional<std::string>("tree", "1x7x6"), "medusa.tree");
-  const std::string acceptance = read.optional<std::string>("acceptance", "typical");
-  read.finish();
-  if (acceptance != "typical" && acceptance != "exact")
-    throw ConfigError(str("medusa.acceptance is '", acceptance, "', expected typical or exact"));
-  return std::make_unique<Medusa>(asking, std::move(tree), acceptance == "typical");
+DecoderEntry medusa_entry() {
+  return {.name = "medusa",
+          .source = "Cai et al., arXiv:2401.10774",
+          .options = with_asking(
+              {Option::text("tree", "1x7x6", "of guesses: best ranks by level, or sparse"),
+               Option::one_of("acceptance", {"typical", "exact"},
+                              "sampling: what is likely enough, or what was drawn")}),
+          .make = make_as<Medusa>,
+          .oracles = {"accept"},
+          .exact = true,
+          .stack_option = "stack"};
 }
 
 }  // namespace pardec

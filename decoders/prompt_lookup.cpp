@@ -12,7 +12,6 @@
 
 #include <algorithm>
 
-#include "decoders/options.hpp"
 #include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -54,15 +53,11 @@ class LookupDrafter final : public Drafter {
 
 class PromptLookup final : public FreeRunningDecoder {
  public:
-  PromptLookup(Asking asking, int ngram, int draft)
-      : FreeRunningDecoder(asking), ngram_(ngram), draft_(draft) {}
+  explicit PromptLookup(const Options& options)
+      : FreeRunningDecoder(options),
+        ngram_(options.whole("ngram")),
+        draft_(options.whole("draft")) {}
 
-  std::string_view name() const override { return "prompt-lookup"; }
-  OrderedJson options() const override {
-    OrderedJson options = asking_options();
-    options.update({{"ngram", ngram_}, {"draft", draft_}});
-    return options;
-  }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override {
     return speculate(name(), std::move(request), context, [this](DraftScene scene) {
       return std::make_unique<LookupDrafter>(ngram_, draft_, scene.eos);
@@ -75,13 +70,17 @@ class PromptLookup final : public FreeRunningDecoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_prompt_lookup(const Json& options) {
-  JsonReader read(options, "decoder prompt-lookup");
-  const Asking asking = read_asking(read, "prompt-lookup");
-  const int ngram = read_number(read, "prompt-lookup", "ngram", 3, 1, kMostGuesses);
-  const int draft = read_number(read, "prompt-lookup", "draft", 10, 1, kMostGuesses);
-  read.finish();
-  return std::make_unique<PromptLookup>(asking, ngram, draft);
+DecoderEntry prompt_lookup_entry() {
+  return {.name = "prompt-lookup",
+          .source = "Saxena, prompt lookup decoding",
+          .options = with_asking({Option::whole("ngram", 3, {1, kMostGuesses},
+                                                "tokens of the longest n-gram that is looked up"),
+                                  Option::whole("draft", 10, {1, kMostGuesses},
+                                                "tokens proposed at most")}),
+          .make = make_as<PromptLookup>,
+          .oracles = {"accept"},
+          .exact = true,
+          .stack_option = "stack"};
 }
 
 }  // namespace pardec

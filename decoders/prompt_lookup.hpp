@@ -8,7 +8,6 @@ namespace pardec {
 /// none where there is no occurrence.
 Tokens look_up(const Tokens& text, int ngram, int draft);
 
-/// Options: `ask`, `stack` (Asking), `ngram`, `draft`.
-std::unique_ptr<Decoder> make_prompt_lookup(const Json& options);
+DecoderEntry prompt_lookup_entry();
 
 }  // namespace pardec

@@ -66,104 +66,10 @@ std::int64_t positions_with_skeleton(const Request& request) {
 
 const std::vector<DecoderEntry>& decoders() {
   static const std::vector<DecoderEntry> kDecoders{
-      {.name = "ar",
-       .source = "-",
-       .options = {"ask", "forced_keys", "stack", "prefix_cache"},
-       .free_running = true,
-       .make = make_ar,
-       .oracles = {"references", "recorded"},
-       .stack_option = "stack",
-       .baseline_asks = "together"},
-      {.name = "speculative",
-       .source = "Leviathan et al., arXiv:2211.17192",
-       .options = {"ask", "stack", "gamma", "schedule", "threshold"},
-       .free_running = true,
-       .make = make_speculative,
-       .oracles = {"accept"},
-       .exact = true,
-       .stack_option = "stack"},
-      {.name = "prompt-lookup",
-       .source = "Saxena, prompt lookup decoding",
-       .options = {"ask", "stack", "ngram", "draft"},
-       .free_running = true,
-       .make = make_prompt_lookup,
-       .oracles = {"accept"},
-       .exact = true,
-       .stack_option = "stack"},
-      {.name = "medusa",
-       .source = "Cai et al., arXiv:2401.10774",
-       .options = {"ask", "stack", "tree", "acceptance"},
-       .free_running = true,
-       .make = make_medusa,
-       .oracles = {"accept"},
-       .exact = true,
-       .stack_option = "stack"},
-      {.name = "lookahead",
-       .source = "Fu et al., arXiv:2402.02057",
-       .options = {"ask", "stack", "window", "ngram", "guesses"},
-       .free_running = true,
-       .make = make_lookahead,
-       .oracles = {"accept"},
-       .exact = true,
-       .stack_option = "stack"},
-      {.name = "self-speculative",
-       .source = "Zhang et al., arXiv:2309.08168",
-       .options = {"ask", "stack", "gamma", "threshold", "skip_attention", "skip_mlp"},
-       .free_running = true,
-       .make = make_self_speculative,
-       .oracles = {"accept"},
-       .exact = true,
-       .stack_option = "stack",
-       .drafts_untraced = true},
-      {.name = "hpd",
-       .source = "Glavas et al., Hyper-Parallel Decoding",
-       .options = {"k_max", "stack", "isolated"},
-       .free_running = false,
-       .make = make_hpd,
-       .oracles = {"references", "recorded"},
-       .trained = true,
-       .stack_option = "stack"},
-      {.name = "space",
-       .source = "Yi et al., SPACE",
-       .options = {"ask", "stack", "k", "extra", "mask_token"},
-       .free_running = true,
-       .make = make_space,
-       .oracles = {"accept"},
-       .trained = true,
-       .exact = true,
-       .stack_option = "stack"},
-      {.name = "apar",
-       .source = "Liu et al., arXiv:2401.06761",
-       .options = {"ask", "stack", "max_threads", "max_depth", "max_total", "fork_token",
-                   "child_token", "medusa"},
-       .free_running = true,
-       .make = make_apar,
-       .oracles = {"recorded"},
-       .trained = true,
-       .stack_option = "stack",
-       .own_columns = apar_columns()},
-      {.name = "aspd",
-       .source = "Chen et al., arXiv:2508.08895",
-       .options = {"ask", "positions", "mask", "max_steps", "tokens"},
-       .free_running = true,
-       .make = make_aspd,
-       .oracles = {"recorded"},
-       .trained = true,
-       .own_columns = aspd_columns()},
-      {.name = "ippd",
-       .source = "Intra-Prompt Parallel Decoding for Common-Context Question Answering",
-       .options = {"contexts", "prefix_cache"},
-       .free_running = true,
-       .make = make_ippd,
-       .oracles = {"references", "recorded"},
-       .exact = true,
-       .stack_option = "contexts",
-       .baseline_asks = "separately"},
-      {.name = "skeleton-of-thought",
-       .source = "Ning et al., Skeleton-of-Thought, arXiv:2307.15337",
-       .options = {"shared_prefix"},
-       .free_running = true,
-       .make = make_skeleton_of_thought},
+      ar_entry(),     speculative_entry(), prompt_lookup_entry(),
+      medusa_entry(), lookahead_entry(),   self_speculative_entry(),
+      hpd_entry(),    space_entry(),       apar_entry(),
+      aspd_entry(),   ippd_entry(),        skeleton_of_thought_entry(),
   };
   return kDecoders;
 }
@@ -179,27 +85,34 @@ const DecoderEntry& find_decoder(std::string_view name) {
 
 std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options) {
   const DecoderEntry& entry = find_decoder(name);
-  const std::vector<std::string> known(entry.options.begin(), entry.options.end());
-  for (const auto& [key, value] : options.items())
-    if (std::find(known.begin(), known.end(), key) == known.end())
-      throw ConfigError(
-          str("decoder ", name, ": unknown option '", key, "'", known_names(key, known)));
-  return entry.make(options);
+  return entry.make(Options::of_decoder(entry.name, entry.options, options));
 }
 
 int stack_asked(const DecoderEntry& entry, const Json& options) {
   return entry.stack_option.empty() ? 1 : options.value(std::string(entry.stack_option), 1);
 }
 
+namespace {
+
+/// The value of an option, given or not; null where the decoder has no such option.
+Json value_of(const DecoderChoice& choice, std::string_view name) {
+  for (const Option& option : find_decoder(choice.decoder).options)
+    if (option.name == name) return choice.options.value(std::string(name), option.fallback);
+  return {};
+}
+
+}  // namespace
+
 int baseline_rank(const DecoderChoice& method, const DecoderChoice& other) {
-  const auto asks = [](const Json& options) { return options.value("ask", "together"); };
-  const bool plain = other.decoder == kPlainDecoder && !other.options.value("forced_keys", false) &&
-                     other.options.value("stack", 1) == 1;
+  const Json together = "together";
+  const bool plain = other.decoder == kPlainDecoder && value_of(other, "forced_keys") == false &&
+                     value_of(other, "stack") == 1;
   if (!plain) return 0;
+  const Json asks = value_of(other, "ask"), asked = value_of(method, "ask");
   const std::string_view wanted = find_decoder(method.decoder).baseline_asks;
-  if (!wanted.empty()) return asks(other.options) == wanted;
-  if (asks(other.options) == asks(method.options)) return 2;
-  return asks(other.options) == "together";
+  if (!wanted.empty()) return asks == Json(wanted);
+  if (asks == (asked.is_null() ? together : asked)) return 2;
+  return asks == together;
 }
 
 std::string bytes_of(const Tokens& tokens, const Tokenizer& tokenizer) {

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 
-#include "decoders/options.hpp"
 #include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -114,18 +113,13 @@ struct SelfOptions {
 
 class SelfSpeculative final : public FreeRunningDecoder {
  public:
-  SelfSpeculative(Asking asking, SelfOptions options)
-      : FreeRunningDecoder(asking), options_(std::move(options)) {}
+  explicit SelfSpeculative(const Options& options)
+      : FreeRunningDecoder(options),
+        options_{.gamma = options.whole("gamma"),
+                 .threshold = options.number("threshold"),
+                 .skip_attention = options.text("skip_attention"),
+                 .skip_mlp = options.text("skip_mlp")} {}
 
-  std::string_view name() const override { return "self-speculative"; }
-  OrderedJson options() const override {
-    OrderedJson options = asking_options();
-    options.update({{"gamma", options_.gamma},
-                    {"threshold", options_.threshold},
-                    {"skip_attention", options_.skip_attention},
-                    {"skip_mlp", options_.skip_mlp}});
-    return options;
-  }
   std::string needs(const Tokenizer*, const ModelConfig& config) const override {
     const SkippedSublayers skipped = options_.skipped(config);
     const auto count = [](const std::vector<bool>& left_out) {
@@ -145,27 +139,25 @@ class SelfSpeculative final : public FreeRunningDecoder {
   SelfOptions options_;
 };
 
-/// A list of layers may be one number.
-std::string layers_option(JsonReader& read, const std::string& key, const std::string& fallback) {
-  const Json& value = read.any(key);
-  if (value.is_null()) return fallback;
-  return value.is_string() ? value.get<std::string>() : dump(value);
-}
-
 }  // namespace
 
-std::unique_ptr<Decoder> make_self_speculative(const Json& options) {
-  JsonReader read(options, "decoder self-speculative");
-  const Asking asking = read_asking(read, "self-speculative");
-  SelfOptions chosen;
-  chosen.gamma = read_number(read, "self-speculative", "gamma", chosen.gamma, 1, kMostGuesses);
-  chosen.threshold = read.optional<double>("threshold", chosen.threshold);
-  chosen.skip_attention = layers_option(read, "skip_attention", chosen.skip_attention);
-  chosen.skip_mlp = layers_option(read, "skip_mlp", chosen.skip_mlp);
-  read.finish();
-  if (!(chosen.threshold >= 0 && chosen.threshold <= 1))
-    throw ConfigError(str("self-speculative.threshold is ", chosen.threshold, ", expected 0 to 1"));
-  return std::make_unique<SelfSpeculative>(asking, std::move(chosen));
+DecoderEntry self_speculative_entry() {
+  const SelfOptions usual;
+  return {.name = "self-speculative",
+          .source = "Zhang et al., arXiv:2309.08168",
+          .options = with_asking(
+              {Option::whole("gamma", usual.gamma, {1, kMostGuesses}, "tokens guessed at most"),
+               Option::number("threshold", usual.threshold, {0, 1},
+                              "a guess less probable is the last"),
+               Option::text("skip_attention", usual.skip_attention,
+                            "attentions left out when guessing: none, odd, all, or layers such as "
+                            "3+5-8"),
+               Option::text("skip_mlp", usual.skip_mlp, "MLPs left out, by the same words")}),
+          .make = make_as<SelfSpeculative>,
+          .oracles = {"accept"},
+          .exact = true,
+          .stack_option = "stack",
+          .drafts_untraced = true};
 }
 
 }  // namespace pardec

@@ -11,7 +11,6 @@ namespace pardec {
 /// network lacks.
 std::vector<bool> parse_layers(const std::string& text, int layers, const std::string& where);
 
-/// Options: `ask`, `stack` (Asking), `gamma`, `threshold`, `skip_attention`, `skip_mlp`.
-std::unique_ptr<Decoder> make_self_speculative(const Json& options);
+DecoderEntry self_speculative_entry();
 
 }  // namespace pardec

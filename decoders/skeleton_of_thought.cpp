@@ -55,12 +55,11 @@ namespace {
 
 class SkeletonOfThought final : public Decoder {
  public:
-  explicit SkeletonOfThought(SkeletonOptions options) : options_(options) {}
+  explicit SkeletonOfThought(const Options& options)
+      : Decoder(options), options_{.shared_prefix = options.flag("shared_prefix")} {}
 
-  std::string_view name() const override { return "skeleton-of-thought"; }
   Form form() const override { return Form::free; }
   std::string_view wording() const override { return name(); }
-  OrderedJson options() const override { return {{"shared_prefix", options_.shared_prefix}}; }
   Task<Answers> decode(const Request& request, const DecoderContext& context) const override;
 
  private:
@@ -223,12 +222,12 @@ Task<Answers> SkeletonOfThought::decode(const Request& request,
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_skeleton_of_thought(const Json& options) {
-  SkeletonOptions chosen;
-  JsonReader read(options, "decoder skeleton-of-thought");
-  chosen.shared_prefix = read.optional<bool>("shared_prefix", chosen.shared_prefix);
-  read.finish();
-  return std::make_unique<SkeletonOfThought>(chosen);
+DecoderEntry skeleton_of_thought_entry() {
+  return {.name = "skeleton-of-thought",
+          .source = "Ning et al., Skeleton-of-Thought, arXiv:2307.15337",
+          .options = {Option::flag("shared_prefix", SkeletonOptions{}.shared_prefix,
+                                   "question and skeleton are computed once for all points")},
+          .make = make_as<SkeletonOfThought>};
 }
 
 }  // namespace pardec

@@ -15,6 +15,6 @@ struct SkeletonPoint {
 /// The lines "number. text" of a skeleton, in order, at most ten; everything else is passed over.
 std::vector<SkeletonPoint> parse_skeleton(std::string_view skeleton);
 
-std::unique_ptr<Decoder> make_skeleton_of_thought(const Json& options);
+DecoderEntry skeleton_of_thought_entry();
 
 }  // namespace pardec

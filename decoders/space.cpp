@@ -25,7 +25,7 @@
 #include <utility>
 
 #include "decoders/control_tokens.hpp"
-#include "decoders/options.hpp"
+#include "decoders/space_format.hpp"
 #include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -61,17 +61,12 @@ namespace {
 
 class Space final : public FreeRunningDecoder {
  public:
-  Space(Asking asking, SpaceOptions options)
-      : FreeRunningDecoder(asking), options_(std::move(options)) {}
+  explicit Space(const Options& options)
+      : FreeRunningDecoder(options),
+        options_{.k = options.whole("k"),
+                 .extra = options.text("extra") == "paper" ? Extra::target : Extra::residual,
+                 .mask_token = options.text("mask_token")} {}
 
-  std::string_view name() const override { return "space"; }
-  OrderedJson options() const override {
-    OrderedJson all = asking_options();
-    all.update({{"k", options_.k},
-                {"extra", options_.extra == Extra::residual ? "residual" : "paper"},
-                {"mask_token", options_.mask_token}});
-    return all;
-  }
   std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
     return told({"[M]"}, {space_mask_token(options_.mask_token, tokenizer, config.vocab_size)});
   }
@@ -182,20 +177,25 @@ Task<Stream> Space::stream(StreamRequest request, const DecoderContext& context)
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_space(const Json& options) {
-  SpaceOptions chosen;
-  JsonReader read(options, "decoder space");
-  const Asking asking = read_asking(read, "space");
+DecoderEntry space_entry() {
   constexpr int kMost = 63;  // (k + 1)^2 rows a pass
   static_assert((kMost + 1) * (kMost + 1) <= kMostRows);
-  chosen.k = read_number(read, "space", "k", chosen.k, 1, kMost);
-  const std::string extra = read.optional<std::string>("extra", "residual");
-  chosen.mask_token = read_token_option(read, "mask_token");
-  read.finish();
-  if (extra != "residual" && extra != "paper")
-    throw ConfigError(str("space.extra is '", extra, "', expected residual or paper"));
-  chosen.extra = extra == "paper" ? Extra::target : Extra::residual;
-  return std::make_unique<Space>(asking, std::move(chosen));
+  return {.name = "space",
+          .source = "Yi et al., SPACE",
+          .options = with_asking(
+              {Option::whole("k", SpaceOptions{}.k, {1, kMost},
+                             "masks in a group, and candidates of a step at most"),
+               Option::one_of("extra", {"residual", "paper"},
+                              "law of the token behind a rejected candidate: the residual, which "
+                              "is lossless, or the network's own"),
+               Option::token("mask_token", "[M] by id or text; else by its usual names")}),
+          .make = make_as<Space>,
+          .oracles = {"accept"},
+          .trained = true,
+          .exact = true,
+          .stack_option = "stack",
+          .formats = space_formats(),
+          .training_options = space_training_options()};
 }
 
 }  // namespace pardec

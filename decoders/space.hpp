@@ -32,6 +32,6 @@ RowLabel space_mask(int real, int i, int j);
 /// none.
 Token space_mask_token(const std::string& given, const Tokenizer* tokenizer, int vocab_size);
 
-std::unique_ptr<Decoder> make_space(const Json& options);
+DecoderEntry space_entry();
 
 }  // namespace pardec

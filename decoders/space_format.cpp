@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "decoders/space.hpp"
+#include "decoders/training_formats.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
@@ -63,6 +64,53 @@ class SpaceFormat final : public TrainingFormat {
 std::unique_ptr<TrainingFormat> make_space_format(const SpaceFormatOptions& options,
                                                   const Tokenizer& tokenizer, int context_length) {
   return std::make_unique<SpaceFormat>(options, tokenizer, context_length);
+}
+
+namespace {
+
+SpaceFormatOptions masked(const Options& options, const FormatScene& scene, ArFormatOptions ar) {
+  return {.ar = ar,
+          .k = options.whole("masks"),
+          .p_ar = options.number("ar-share"),
+          .one_pass = options.flag("one-pass"),
+          .mask = space_mask_token(options.text("mask-token"), &scene.tokenizer,
+                                   scene.config.vocab_size)};
+}
+
+}  // namespace
+
+std::vector<FormatEntry> space_formats() {
+  return {{.name = "space",
+           .meaning = "that of ar with masks",
+           .make =
+               [](const Options& options, const FormatScene& scene) {
+                 return make_space_format(
+                     masked(options, scene, {.stack = options.whole("ar-stack")}),
+                     scene.tokenizer, scene.config.positions());
+               }},
+          {.name = "space-value",
+           .meaning = "that of ar-value with masks",
+           .make = [](const Options& options, const FormatScene& scene) {
+             return make_space_format(
+                 masked(options, scene,
+                        {.together = false, .eos = end_of_sequence(scene, "space-value")}),
+                 scene.tokenizer, scene.config.positions());
+           }}};
+}
+
+std::vector<TrainingOption> space_training_options() {
+  const SpaceFormatOptions usual;
+  return {{Option::whole("masks", usual.k, {1}, "space: masks behind a cut answer (k)"), "N",
+           "space.masks"},
+          {Option::number("ar-share", usual.p_ar, {0, 1},
+                          "space: share of sequences without masks (p_ar)"),
+           "X", "space.ar_share"},
+          {Option::token("mask-token",
+                         "space: [M] by id or text where tokenizer.json has no such name"),
+           "TOKEN", "space.mask_token"},
+          {Option::flag("one-pass", usual.one_pass,
+                        "space: masks beside the whole answer, instead of in place of its rest"),
+           "", "space.one_pass"}};
 }
 
 }  // namespace pardec

@@ -28,4 +28,8 @@ TrainingSample sar_sample(const TrainingSample& causal, int s, int k, Token mask
 std::unique_ptr<TrainingFormat> make_space_format(const SpaceFormatOptions& options,
                                                   const Tokenizer& tokenizer, int context_length);
 
+/// What `train` calls them, and their flags.
+std::vector<FormatEntry> space_formats();
+std::vector<TrainingOption> space_training_options();
+
 }  // namespace pardec

@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "decoders/options.hpp"
 #include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -27,8 +26,6 @@
 namespace pardec {
 
 namespace {
-
-constexpr std::string_view kSchedules[] = {"constant", "heuristic", "dynamic"};
 
 /// M_q with its own cache, which keeps what the text has confirmed of it.
 class ModelDrafter final : public Drafter {
@@ -108,23 +105,15 @@ class ModelDrafter final : public Drafter {
 
 struct SpeculativeOptions {
   GammaSchedule schedule = GammaSchedule::constant;
-  int gamma = 5;
+  int gamma = 5;  ///< 20 with schedule=dynamic
   double threshold = 0.4;
 };
 
 class Speculative final : public FreeRunningDecoder {
  public:
-  Speculative(Asking asking, SpeculativeOptions options)
-      : FreeRunningDecoder(asking), options_(options) {}
+  Speculative(const Options& options, SpeculativeOptions chosen)
+      : FreeRunningDecoder(options), options_(chosen) {}
 
-  std::string_view name() const override { return "speculative"; }
-  OrderedJson options() const override {
-    OrderedJson options = asking_options();
-    options["schedule"] = kSchedules[static_cast<int>(options_.schedule)];
-    options["gamma"] = options_.gamma;
-    if (options_.schedule == GammaSchedule::dynamic) options["threshold"] = options_.threshold;
-    return options;
-  }
   bool drafts_with_model() const override { return true; }
   void check(const DecoderContext& context) const override {
     if (!context.draft)
@@ -145,26 +134,37 @@ class Speculative final : public FreeRunningDecoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_speculative(const Json& options) {
-  JsonReader read(options, "decoder speculative");
-  const Asking asking = read_asking(read, "speculative");
-  SpeculativeOptions chosen;
-  const std::string schedule = read.optional<std::string>("schedule", "constant");
-  const auto found = std::find(std::begin(kSchedules), std::end(kSchedules), schedule);
-  if (found == std::end(kSchedules))
-    throw ConfigError(
-        str("speculative.schedule is '", schedule, "', expected constant, heuristic or dynamic"));
-  chosen.schedule = static_cast<GammaSchedule>(found - std::begin(kSchedules));
-  const bool dynamic = chosen.schedule == GammaSchedule::dynamic;
-  chosen.gamma = read_number(read, "speculative", "gamma", dynamic ? 20 : 5, 1, kMostGuesses);
-  const auto threshold = read.maybe<double>("threshold");
-  read.finish();
-  if (threshold && !dynamic)
+namespace {
+
+std::unique_ptr<Decoder> make(Options options) {
+  const auto schedule = options.choice<GammaSchedule>("schedule");
+  if (schedule == GammaSchedule::dynamic) {
+    if (!options.given("gamma")) options.set("gamma", 20);
+  } else if (options.given("threshold")) {
     throw ConfigError("speculative.threshold goes with schedule=dynamic only");
-  chosen.threshold = threshold.value_or(chosen.threshold);
-  if (!(chosen.threshold >= 0 && chosen.threshold <= 1))
-    throw ConfigError(str("speculative.threshold is ", chosen.threshold, ", expected 0 to 1"));
-  return std::make_unique<Speculative>(asking, chosen);
+  }
+  const SpeculativeOptions chosen{schedule, options.whole("gamma"), options.number("threshold")};
+  if (schedule != GammaSchedule::dynamic) options.leave_out("threshold");
+  return std::make_unique<Speculative>(options, chosen);
+}
+
+}  // namespace
+
+DecoderEntry speculative_entry() {
+  return {.name = "speculative",
+          .source = "Leviathan et al., arXiv:2211.17192",
+          .options = with_asking(
+              {Option::one_of("schedule", {"constant", "heuristic", "dynamic"},
+                              "how gamma changes: not, with what was accepted, or by the "
+                              "probability of the newest guess"),
+               Option::whole("gamma", SpeculativeOptions{}.gamma, {1, kMostGuesses},
+                             "tokens guessed at a time; 20 with schedule=dynamic"),
+               Option::number("threshold", SpeculativeOptions{}.threshold, {0, 1},
+                              "schedule=dynamic: a guess less probable is the last")}),
+          .make = make,
+          .oracles = {"accept"},
+          .exact = true,
+          .stack_option = "stack"};
 }
 
 }  // namespace pardec

@@ -35,7 +35,6 @@ class DraftLength {
   double threshold_;
 };
 
-/// Options: `ask`, `stack` (Asking), `gamma`, `schedule`, `threshold`.
-std::unique_ptr<Decoder> make_speculative(const Json& options);
+DecoderEntry speculative_entry();
 
 }  // namespace pardec

@@ -28,7 +28,7 @@ std::pair<std::string, std::string> key_value(const std::string& text, const std
 constexpr std::array<std::string_view, 2> kOfEveryArm{"batch_size", "cascade"};
 
 std::vector<std::string> options_of(const DecoderEntry& entry) {
-  std::vector<std::string> options(entry.options.begin(), entry.options.end());
+  std::vector<std::string> options = names_of(entry.options);
   options.insert(options.end(), kOfEveryArm.begin(), kOfEveryArm.end());
   return options;
 }
@@ -116,7 +116,7 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
     if (used) continue;
     std::vector<std::string> known;
     for (const auto& arm : arms)
-      for (const auto& name : find_decoder(arm.decoder).options)
+      for (const auto& name : names_of(find_decoder(arm.decoder).options))
         known.push_back(str(arm.decoder, ".", name));
     throw ConfigError(str("--set ", key, ": no arm has this option", known_names(key, known)));
   }

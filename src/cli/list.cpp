@@ -19,13 +19,44 @@ std::string joined(const Names& names) {
   return join(std::vector<std::string>(names.begin(), names.end()), ", ");
 }
 
+/// A default as a reader sees it: nothing for a text that is empty.
+std::string shown(const Json& fallback) {
+  return fallback.is_string() ? fallback.get<std::string>() : dump(fallback);
+}
+
+/// Names for a reader; for a program the whole table of options.
+Cell options_cell(const DecoderEntry& entry) {
+  Json rows = Json::array();
+  for (const Option& option : entry.options)
+    rows.push_back({{"name", option.name},
+                    {"type", option.type_name()},
+                    {"default", option.fallback},
+                    {"expected", option.expected()},
+                    {"meaning", option.meaning}});
+  return {joined(names_of(entry.options)), std::move(rows)};
+}
+
 Table decoder_table() {
   Table table;
   table.title = "Decoders";
   table.columns = {{"name"}, {"options"}, {"open prompts"}, {"source"}};
   for (const auto& entry : decoders())
-    table.rows.push_back({std::string(entry.name), joined(entry.options),
+    table.rows.push_back({std::string(entry.name), options_cell(entry),
                           entry.free_running ? "yes" : "no", std::string(entry.source)});
+  return table;
+}
+
+Table option_table() {
+  Table table;
+  table.title = "Options";
+  table.columns = {{"option"}, {"default"}, {"expected"}, {"meaning"}};
+  for (const auto& entry : decoders())
+    for (const Option& option : entry.options) {
+      const std::string expected = option.expected();
+      table.rows.push_back({str(entry.name, ".", option.name), shown(option.fallback),
+                            expected.empty() ? std::string(option.type_name()) : expected,
+                            std::string(option.meaning)});
+    }
   return table;
 }
 
@@ -67,6 +98,9 @@ Verb list_verb() {
                 throw ConfigError(str("list: there is no list of '", flags->what, "'",
                                       known_names(flags->what, {"decoders", "datasets"})));
               if (flags->what != "datasets") std::cout << render(decoder_table(), format);
+              // A program has them in the decoders' rows.
+              if (flags->what == "decoders" && format == TableFormat::md)
+                std::cout << "\n" << render(option_table(), format);
               if (flags->what.empty()) std::cout << "\n";
               if (flags->what != "decoders") std::cout << render(dataset_table(), format);
               return 0;

@@ -142,44 +142,27 @@ OrderedJson settings(const TrainFlags& flags, const Start& start, const ChatTemp
                      {"dataset", flags.dataset},
                      {"split", flags.split},
                      {"limit", flags.limit},
-                     {"format", flags.format},
-                     {"stack", flags.stack},
-                     {"ar_stack", flags.ar_stack},
-                     {"k_max", flags.k_max},
-                     {"share_prefix", flags.share_prefix},
-                     {"recombine", flags.recombine},
-                     {"chat_template", chat.name()},
-                     {"seed", flags.seed},
-                     {"validation", flags.validation},
-                     {"epochs", flags.loop.epochs},
-                     {"steps", flags.loop.steps},
-                     {"batch_tokens", flags.loop.batch_tokens},
-                     {"micro_tokens", flags.trainer.micro_tokens},
-                     {"lr", flags.loop.learning_rate},
-                     {"lr_floor", flags.loop.floor},
-                     {"warmup", flags.loop.warmup},
-                     {"weight_decay", flags.trainer.adamw.weight_decay},
-                     {"betas", {flags.trainer.adamw.beta1, flags.trainer.adamw.beta2}},
-                     {"clip", flags.trainer.clip},
-                     {"dtype", flags.dtype},
-                     {"threads", flags.trainer.workers}};
-  const auto taught = [&](std::string_view decoder) {
-    return std::any_of(flags.format.begin(), flags.format.end(),
-                       [&](const std::string& name) { return name.starts_with(decoder); });
-  };
-  if (flags.trainer.extra.heads > 0)
-    all["medusa"] = {{"heads", flags.trainer.extra.heads}, {"blocks", flags.trainer.extra.blocks}};
-  if (taught("space"))
-    all["space"] = {{"masks", flags.masks},
-                    {"ar_share", flags.ar_share},
-                    {"mask_token", flags.mask_token},
-                    {"one_pass", flags.one_pass}};
-  if (taught("apar"))
-    all["apar"] = {{"fork_token", flags.fork_token}, {"child_token", flags.child_token}};
-  if (taught("aspd"))
-    all["aspd"] = {{"positions", flags.aspd_positions},
-                   {"mask", flags.aspd_mask},
-                   {"tokens", flags.aspd_tokens}};
+                     {"format", flags.format}};
+  all.update(recorded_options(flags.format, read_training_options(flags.format_options),
+                              flags.trainer.extra));
+  const OrderedJson others = {{"share_prefix", flags.share_prefix},
+                              {"recombine", flags.recombine},
+                              {"chat_template", chat.name()},
+                              {"seed", flags.seed},
+                              {"validation", flags.validation},
+                              {"epochs", flags.loop.epochs},
+                              {"steps", flags.loop.steps},
+                              {"batch_tokens", flags.loop.batch_tokens},
+                              {"micro_tokens", flags.trainer.micro_tokens},
+                              {"lr", flags.loop.learning_rate},
+                              {"lr_floor", flags.loop.floor},
+                              {"warmup", flags.loop.warmup},
+                              {"weight_decay", flags.trainer.adamw.weight_decay},
+                              {"betas", {flags.trainer.adamw.beta1, flags.trainer.adamw.beta2}},
+                              {"clip", flags.trainer.clip},
+                              {"dtype", flags.dtype},
+                              {"threads", flags.trainer.workers}}};
+  all.update(others);
   return all;
 }
 
@@ -265,7 +248,9 @@ int run_train(const TrainFlags& flags, const std::string& command) {
              : template_for(flags.chat_template, start.weights.value_or(""), {});
 
   TitleSource::Parts parts;
-  parts.formats = make_formats(flags, tokenizer, start.parsed);
+  parts.formats =
+      make_formats(flags.format, read_training_options(flags.format_options),
+                   {tokenizer, start.parsed}, /*extra_heads=*/flags.trainer.extra.heads > 0);
   Data data = read_data(flags);
   const std::string& task = data.tasks.front();
   parts.prompt = start.weights ? choose_prompt(flags.prompt_file, task, *start.weights)
@@ -396,43 +381,14 @@ Verb train_verb() {
             "FILE");
         add("--limit", flags->limit, "titles of each dataset, spread over categories; 0: all", "N")
             ->capture_default_str();
-        add("--format", flags->format,
-            "what a sequence looks like: ar (JSON answer), ar-value (one field), hpd, space and "
-            "space-value (those of ar with masks), apar (each value a thread), apar-unrolled (the "
-            "same, one plain sequence a thread), aspd (JSON answer, a context's values in "
-            "parallel), aspd-value (one field, as its markup says)",
-            "A,B")
+        add("--format", flags->format, "what a sequence looks like: " + format_meanings(), "A,B")
             ->delimiter(',')
             ->capture_default_str();
-        add("--stack", flags->stack, "hpd: products in one prompt", "N")->capture_default_str();
-        add("--ar-stack", flags->ar_stack, "ar, space, apar: products in one prompt", "N")
-            ->capture_default_str();
-        add("--fork-token", flags->fork_token,
-            "apar: [Fork] by id or text where tokenizer.json has no such name", "TOKEN");
-        add("--child-token", flags->child_token, "apar: the same for [Child]", "TOKEN");
-        add("--k-max", flags->k_max, "hpd: positions reserved for a value", "N")
-            ->capture_default_str();
+        add_format_options(app, *flags);
         add("--recombine", flags->recombine,
             "share of the titles that each epoch makes anew, with values of other titles and "
             "invented ones",
             "X");
-        add("--aspd-positions", flags->aspd_positions,
-            "aspd: same-seq, same-max, same-re or fix-N, as it will decode", "NAME")
-            ->capture_default_str();
-        add("--aspd-mask", flags->aspd_mask, "aspd: independent or shared, as it will decode",
-            "NAME")
-            ->capture_default_str();
-        add("--aspd-tokens", flags->aspd_tokens,
-            "aspd: title, /title, branch, /branch, para, /para by id or text; else by name",
-            "A;B;...");
-        add("--masks", flags->masks, "space: masks behind a cut answer (k)", "N")
-            ->capture_default_str();
-        add("--ar-share", flags->ar_share, "space: share of sequences without masks (p_ar)", "X")
-            ->capture_default_str();
-        add("--mask-token", flags->mask_token,
-            "space: [M] by id or text where tokenizer.json has no such name", "TOKEN");
-        app.add_flag("--one-pass", flags->one_pass,
-                     "space: masks beside the whole answer, instead of in place of its rest");
         add("--share-prefix", flags->share_prefix,
             "sequences of a category that share one copy of their instruction; same loss, less "
             "work",
@@ -497,7 +453,7 @@ Verb train_verb() {
                                   ", expected fp32 or bf16: quantised weights cannot be trained"));
           flags->trainer.workers = flags->threads > 0 ? flags->threads : threads();
           if (flags->trainer.extra.heads > 0 && app.get_option("--format")->count() == 0)
-            flags->format = {"ar"};
+            flags->format = usual_formats(/*extra_heads=*/true);
           set_threads(1);  // a batch is shared out as a whole: cheaper than within each product
           return run_train(*flags, command_of(app));
         };

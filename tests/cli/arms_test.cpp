@@ -55,9 +55,10 @@ TEST_CASE("an option of another decoder, or none's, is refused for every decoder
   for (const DecoderEntry& entry : decoders()) {
     const std::string name(entry.name);
     INFO(name);
+    const auto own = names_of(entry.options);
     for (const DecoderEntry& other : decoders())
-      for (const std::string_view option : other.options) {
-        if (std::count(entry.options.begin(), entry.options.end(), option)) continue;
+      for (const std::string& option : names_of(other.options)) {
+        if (std::count(own.begin(), own.end(), option)) continue;
         CHECK_THROWS_WITH(
             make_arms({name}, {}, {str(name, ".", option, "=1")}, 1),
             Catch::StartsWith(str("--set ", name, ".", option, ": no arm has this option; ")));
@@ -65,7 +66,7 @@ TEST_CASE("an option of another decoder, or none's, is refused for every decoder
             make_arms({}, {str("x=", name, ",", option, "=1")}, {}, 1),
             Catch::StartsWith(str("--arm x: decoder ", name, " has no option '", option, "'; ")));
       }
-    for (const std::string_view option : entry.options)
+    for (const std::string& option : own)
       CHECK_THROWS_WITH(make_arms({name}, {}, {str(name, ".", option, "x=1")}, 1),
                         Catch::Contains(str("did you mean")) &&
                             Catch::Contains(str("'", name, ".", option, "'")));

@@ -610,7 +610,7 @@ def verbs(check, pardec, model, db):
     check(re.fullmatch(r"pardec \d+\.\d+\.\d+ \(commit \S+, libtorch [^,]+, \S+, [^\n]+, flags [^\n]+\)\n", version), f"--version: {version!r}")
     check("ar" in pardec.good("list", "decoders") and "oa-mine" in pardec.good("list", "datasets"), "list")
     decoders = [json.loads(line) for line in pardec.good("list", "decoders", "--format", "jsonl").splitlines()]
-    check({d["name"] for d in decoders} >= {"ar", "hpd"} and "k_max" in next(d for d in decoders if d["name"] == "hpd")["options"],
+    check({d["name"] for d in decoders} >= {"ar", "hpd"} and "k_max" in [o["name"] for o in next(d for d in decoders if d["name"] == "hpd")["options"]],
           f"list decoders: {decoders}")
     rows = {r["what"]: r["value"] for r in json.loads(pardec.good("model", "inspect", model, "--format", "json"))["rows"]}
     d, f, layers, kv, vocabulary = TINY["hidden_size"], TINY["intermediate_size"], TINY["num_hidden_layers"], 2 * TINY["head_dim"], VOCABULARY

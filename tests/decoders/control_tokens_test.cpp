@@ -40,14 +40,3 @@ TEST_CASE("control tokens: by option, else by name, else an error that says how 
   CHECK_THROWS_WITH(check_different({{"a", "", {}}, {"b", "", {}}}, {1, 1}),
                     "a and b are both id 1, expected two different tokens");
 }
-
-TEST_CASE("control tokens: an option is an id or a text") {
-  const Json object = {{"a", 5}, {"b", "[Fork]"}, {"c", 1.5}, {"d", ""}, {"e", true}};
-  JsonReader read(object, "decoder x");
-  CHECK(read_token_option(read, "a") == "5");
-  CHECK(read_token_option(read, "b") == "[Fork]");
-  CHECK(read_token_option(read, "absent") == "");
-  CHECK_THROWS_AS(read_token_option(read, "c"), ConfigError);
-  CHECK_THROWS_AS(read_token_option(read, "d"), ConfigError);
-  CHECK_THROWS_AS(read_token_option(read, "e"), ConfigError);
-}

@@ -63,9 +63,9 @@ std::int64_t sum(const std::vector<std::int64_t>& counts) {
 class Scripted final : public FreeRunningDecoder {
  public:
   using Script = std::function<Tokens(const Tokens& text)>;
-  Scripted(Asking asking, Script script) : FreeRunningDecoder(asking), script_(std::move(script)) {}
-  std::string_view name() const override { return "scripted"; }
-  OrderedJson options() const override { return asking_options(); }
+  Scripted(const Json& options, Script script)
+      : FreeRunningDecoder(Options::of_decoder("scripted", with_asking({}), options)),
+        script_(std::move(script)) {}
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override {
     return speculate(name(), std::move(request), context, [this](DraftScene) {
       struct Guess final : Drafter {
@@ -204,7 +204,7 @@ TEST_CASE("made-up guesses: good ones save forwards to the formula, wrong ones c
                     want.tokens.begin() + std::min<std::ptrdiff_t>(n, done + gamma));
     };
     const auto decode = [&](Scripted::Script script) {
-      const Scripted decoder({.together = false}, std::move(script));
+      const Scripted decoder({{"ask", "separately"}}, std::move(script));
       const Answers got = run(model, network.tokenizer(), decoder, {request}).of();
       CHECK(got.tokens == want.tokens);
       CHECK(got.stop == want.stop);

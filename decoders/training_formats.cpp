@@ -1,0 +1,108 @@
+#include "decoders/training_formats.hpp"
+
+#include <algorithm>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+bool named(const std::vector<std::string>& names, const FormatEntry& format) {
+  return std::find(names.begin(), names.end(), format.name) != names.end();
+}
+
+/// ConfigError where there is none of that name.
+const FormatEntry& find_format(const std::string& name) {
+  std::vector<std::string> known;
+  for (const DecoderEntry& decoder : decoders())
+    for (const FormatEntry& format : decoder.formats) {
+      if (format.name == name) return format;
+      known.emplace_back(format.name);
+    }
+  throw ConfigError(str("unknown training format '", name, "'", known_names(name, known)));
+}
+
+void check_for_extra_heads(const FormatEntry& format) {
+  if (format.plain_text) return;
+  std::vector<std::string> texts;
+  for (const DecoderEntry& decoder : decoders())
+    for (const FormatEntry& other : decoder.formats)
+      if (other.plain_text) texts.emplace_back(other.name);
+  throw ConfigError(str("format ", format.name,
+                        " does not go with --medusa-heads, which are to guess what medusa and apar "
+                        "write; expected ",
+                        join(texts, ", ")));
+}
+
+}  // namespace
+
+std::vector<TrainingOption> training_options() {
+  std::vector<TrainingOption> all;
+  for (const DecoderEntry& decoder : decoders())
+    all.insert(all.end(), decoder.training_options.begin(), decoder.training_options.end());
+  return all;
+}
+
+Options read_training_options(const Json& given) {
+  std::vector<Option> table;
+  for (const TrainingOption& option : training_options()) table.push_back(option.option);
+  return Options::of_flags(table, given);
+}
+
+std::string format_meanings() {
+  std::vector<std::string> all;
+  for (const DecoderEntry& decoder : decoders())
+    for (const FormatEntry& format : decoder.formats)
+      all.push_back(str(format.name, " (", format.meaning, ")"));
+  return join(all, ", ");
+}
+
+std::vector<std::string> usual_formats(bool extra_heads) {
+  if (extra_heads) return {kPlainDecoder};
+  return {kPlainDecoder, "hpd"};
+}
+
+std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std::string>& names,
+                                                          const Options& options,
+                                                          const FormatScene& scene,
+                                                          bool extra_heads) {
+  if (names.empty())
+    throw ConfigError(str("no training format was named; give --format ",
+                          join(usual_formats(extra_heads), ",")));
+  std::vector<std::unique_ptr<TrainingFormat>> formats;
+  for (const std::string& name : names) formats.push_back(find_format(name).make(options, scene));
+  if (extra_heads)
+    for (const std::string& name : names) check_for_extra_heads(find_format(name));
+  return formats;
+}
+
+OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options,
+                             const ExtraHeadShape& extra) {
+  OrderedJson record = OrderedJson::object();
+  for (const DecoderEntry& decoder : decoders()) {
+    const bool taught =
+        std::any_of(decoder.formats.begin(), decoder.formats.end(),
+                    [&](const FormatEntry& format) { return named(names, format); });
+    for (const TrainingOption& option : decoder.training_options) {
+      const OrderedJson& value = options.all().at(std::string(option.option.name));
+      const auto parts = split(option.recorded, '.');
+      if (parts.size() == 1)
+        record[parts[0]] = value;
+      else if (taught)
+        record[parts[0]][parts[1]] = value;
+    }
+  }
+  if (extra.heads > 0) record["medusa"] = {{"heads", extra.heads}, {"blocks", extra.blocks}};
+  return record;
+}
+
+Token end_of_sequence(const FormatScene& scene, std::string_view format) {
+  if (scene.config.eos.empty())
+    throw ConfigError(str("format ", format,
+                          " needs an end of sequence; the model's config has no eos_token_id"));
+  return scene.config.eos.front();
+}
+
+}  // namespace pardec
