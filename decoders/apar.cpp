@@ -148,7 +148,7 @@ class Group {
       : sequence_(std::move(sequence)),
         options_(options),
         control_(control),
-        rule_(request.rule),
+        rule_(ends_with_oracle(request)),
         sampling_(request.sampling),
         chooser_(std::move(chooser)),
         context_(context),

@@ -90,7 +90,7 @@ Task<Stream> continue_prompt(Sequence sequence, StreamRequest request,
   StepResult seen = co_await sequence.forward(std::move(rest));
   Stream stream =
       co_await continue_from(sequence, std::move(seen), Chooser(*chance, request.oracle),
-                             request.sampling, request.rule, context);
+                             request.sampling, ends_with_oracle(request), context);
   stream.counters = sequence.finish();
   co_return stream;
 }

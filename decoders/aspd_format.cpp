@@ -154,14 +154,14 @@ class AspdFormat final : public TrainingFormat {
         tokens_(find_aspd_tokens(options_.decoder.tokens, &tokenizer, vocab_size)) {}
 
   std::string_view name() const override {
-    return options_.decoder.together ? "aspd" : "aspd-value";
+    return options_.together ? "aspd" : "aspd-value";
   }
-  Form form() const override { return options_.decoder.together ? Form::json : Form::value; }
+  Form form() const override { return options_.together ? Form::json : Form::value; }
   int stack() const override { return 1; }
 
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
     std::vector<TrainingSample> all;
-    if (options_.decoder.together) {
+    if (options_.together) {
       all.push_back(sample(example.pieces.whole_prompt(),
                            aspd_json_parts(example.job.contexts, example.references),
                            example.job.id));
@@ -220,12 +220,11 @@ namespace {
 
 std::unique_ptr<TrainingFormat> make(const Options& options, const FormatScene& scene,
                                      std::optional<Token> eos) {
-  const AspdOptions decoder{.together = !eos,
-                            .positions = parse_aspd_positions(options.text("aspd-positions")),
+  const AspdOptions decoder{.positions = parse_aspd_positions(options.text("aspd-positions")),
                             .shared = options.text("aspd-mask") == "shared",
                             .tokens = options.text("aspd-tokens")};
-  return make_aspd_format({decoder, eos}, scene.tokenizer, scene.config.positions(),
-                          scene.config.vocab_size);
+  return make_aspd_format({.decoder = decoder, .together = !eos, .eos = eos}, scene.tokenizer,
+                          scene.config.positions(), scene.config.vocab_size);
 }
 
 }  // namespace

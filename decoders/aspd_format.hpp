@@ -50,7 +50,8 @@ TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& ans
                            const Tokenizer& tokenizer);
 
 struct AspdFormatOptions {
-  AspdOptions decoder;       ///< together: one JSON answer; else a field's own text, ended by `eos`
+  AspdOptions decoder;
+  bool together = true;      ///< one JSON answer; else a field's own text, ended by `eos`
   std::optional<Token> eos;  ///< REQUIRED for together = false
 };
 

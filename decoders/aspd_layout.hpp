@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "src/model/visibility.hpp"
@@ -20,6 +21,9 @@ struct AspdPositions {
   AspdScheme scheme = AspdScheme::same_seq;
   int n = 0;  ///< N of Fix-N
 };
+/// `same-seq`, `same-max`, `same-re` or `fix-N`; anything else is a ConfigError.
+AspdPositions parse_aspd_positions(const std::string& text);
+std::string name(const AspdPositions& positions);
 
 /// Labels of an answer's tokens: serial stages of one main branch, and blocks of parallel branches
 /// between them. It is told what comes next, and knows no tokens; decoding asks in order of time,

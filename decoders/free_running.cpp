@@ -141,6 +141,12 @@ std::vector<std::pair<int, int>> value_spans(const Stream& stream, const std::ve
 
 }  // namespace
 
+StopRule ends_with_oracle(const StreamRequest& request) {
+  StopRule rule = request.rule;
+  if (request.oracle) rule.limit = std::min(rule.limit, static_cast<int>(request.oracle->size()));
+  return rule;
+}
+
 std::uint64_t stream_seed(std::uint64_t seed, int index) {
   return index == 0 ? seed : derive_seed(seed, str("stream ", index));
 }
@@ -157,10 +163,11 @@ StreamRequest stream_request(const Request& request, std::string name, Tokens pr
       .sampling = request.job.sampling,
       .seed = stream_seed(request.job.seed, index),
       .oracle = std::nullopt,
+      .index = index,
       .accept_rate = request.accept_rate};
   if (request.oracle) {
     out.oracle = request.oracle->streams[static_cast<size_t>(index)];
-    out.rule.limit = std::min(out.rule.limit, static_cast<int>(out.oracle->size()));
+    out.oracles = &*request.oracle;
   }
   return out;
 }

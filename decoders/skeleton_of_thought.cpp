@@ -94,7 +94,6 @@ Task<Stream> ask(Sequence sequence, const Question& question, const std::string&
                question.context.engine.model().config());
   request.prompt = std::move(prompt);
   request.seed = derive_seed(request.seed, name);
-  if (!forced) request.rule.limit = field_limit(question.request);
   request.oracle = std::move(forced);
   return continue_prompt(std::move(sequence), std::move(request), question.context);
 }

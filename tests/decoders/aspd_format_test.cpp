@@ -135,7 +135,7 @@ TEST_CASE("aspd format over examples: one JSON answer, or a field's own text") {
   const auto json = make_aspd_format(options, network.tokenizer(), 2048, 396);
   CHECK(json->name() == "aspd");
   CHECK(json->form() == Form::json);
-  options.decoder.together = false;
+  options.together = false;
   options.eos = 0;
   const auto value = make_aspd_format(options, network.tokenizer(), 2048, 396);
   CHECK(value->name() == "aspd-value");
