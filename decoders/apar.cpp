@@ -12,8 +12,8 @@
 //   text: a0 d0 d1 b0 e0 e1                         own, first child, next sibling
 //
 // With `medusa` (Medusa-APAR, section 3.1) each thread has a tree of guesses behind its last token,
-// made by extra heads (medusa.cpp), and adds as many of them as the network agrees with. They see
-// what their thread sees. No guess is accepted behind [Fork]: there the thread is cloned, and both
+// made by extra heads (apar_guesses.hpp), and adds as many of them as the network agrees with. They
+// see what their thread sees. No guess is accepted behind [Fork]: there the thread is cloned, and both
 // threads take their next guesses from the row of [Fork].
 //
 // Source: Liu et al., "APAR: LLMs Can Do Auto-Parallel Auto-Regressive Decoding", arXiv:2401.06761,
@@ -26,90 +26,17 @@
 #include "decoders/apar.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "decoders/apar_format.hpp"
+#include "decoders/apar_guesses.hpp"
 #include "decoders/control_tokens.hpp"
 #include "decoders/free_running.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
-
-// --- The paragraph tree ---
-
-std::pair<int, int> ParagraphTree::fork(int index) {
-  const int n = size(), child = size() + 1;
-  for (const int made [[maybe_unused]] : {n, child}) nodes_.emplace_back().parent = index;
-  node(index).next_sibling = n;
-  node(index).first_child = child;
-  return {n, child};
-}
-
-std::vector<int> ParagraphTree::ancestors(int index) const {
-  std::vector<int> path;
-  for (int a = node(index).parent; a >= 0; a = node(a).parent) path.push_back(a);
-  return path;
-}
-
-std::vector<int> ParagraphTree::restore_order() const {
-  std::vector<int> order, open{0};
-  while (!open.empty()) {
-    const int at = open.back();
-    open.pop_back();
-    order.push_back(at);
-    if (node(at).next_sibling < 0) continue;
-    open.push_back(node(at).next_sibling);
-    open.push_back(node(at).first_child);
-  }
-  return order;
-}
-
-namespace {
-
-/// "1. ": a digit, a full stop, a space.
-bool holds_list_number(std::string_view text) {
-  for (size_t dot = text.find(". "); dot != std::string_view::npos; dot = text.find(". ", dot + 1))
-    if (dot > 0 && text[dot - 1] >= '0' && text[dot - 1] <= '9') return true;
-  return false;
-}
-
-/// Adds what is missing of `newlines` at the beginning. No text stays none.
-RestoredText led_by(size_t newlines, RestoredText part) {
-  size_t has = 0;
-  while (has < newlines && has < part.bytes.size() && part.bytes[has] == '\n') ++has;
-  if (part.bytes.empty() || has == newlines) return part;
-  part.bytes.insert(0, newlines - has, '\n');
-  for (size_t& end : part.ends) end += newlines - has;
-  return part;
-}
-
-void append(RestoredText& to, const RestoredText& part) {
-  for (const size_t end : part.ends) to.ends.push_back(to.bytes.size() + end);
-  to.bytes += part.bytes;
-}
-
-RestoredText restore_from(const ParagraphTree& tree, int index, const Tokenizer& tokenizer) {
-  const ParagraphNode& node = tree.node(index);
-  RestoredText own;
-  for (const Token token : node.tokens) {
-    own.bytes += tokenizer.bytes(token);
-    own.ends.push_back(own.bytes.size());
-  }
-  if (node.next_sibling < 0) return own;
-  const bool listed = holds_list_number(own.bytes);
-  append(own, led_by(listed ? 1 : 0, restore_from(tree, node.first_child, tokenizer)));
-  append(own, led_by(2, restore_from(tree, node.next_sibling, tokenizer)));
-  return own;
-}
-
-}  // namespace
-
-RestoredText restore(const ParagraphTree& tree, const Tokenizer& tokenizer) {
-  return restore_from(tree, 0, tokenizer);
-}
 
 AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size) {
   const std::vector<ControlToken> wanted = {
@@ -123,8 +50,6 @@ AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, i
 
 namespace {
 
-// --- Decoding ---
-
 /// A generation thread (the paper's sequence s), by what it fed or will feed last.
 struct Thread {
   int node = 0;   ///< current_node
@@ -136,8 +61,8 @@ struct Thread {
   std::string bytes;               ///< the text that it has written
   std::int64_t chosen = 0;
   std::optional<Stop> stop;  ///< set: finished
-  Tokens guesses;            ///< medusa: behind last_token, of the tree's nodes
-  int heads_row = -1;        ///< medusa: the row whose heads make the next ones
+  Guesses guesses;           ///< behind last_token
+  int heads_row = -1;        ///< the row whose heads make the next ones
 };
 
 /// The sequence group G of one prompt, with the tree r that it writes.
@@ -148,6 +73,7 @@ class Group {
       : sequence_(std::move(sequence)),
         options_(options),
         control_(control),
+        guesser_(options.medusa, control.child, sequence_),
         rule_(ends_with_oracle(request)),
         sampling_(request.sampling),
         chooser_(std::move(chooser)),
@@ -157,6 +83,7 @@ class Group {
   Step prompt(const Tokens& p);
   void apar_decode(const StepResult& theta);
   bool is_finished() const;
+  bool guesses() const { return guesser_.guesses(); }
   std::vector<OutputRequest> ask_heads(const StepResult& theta) const;
   void guess(std::span<const RowLogits> heads);
   Step next();
@@ -182,6 +109,7 @@ class Group {
   Sequence sequence_;
   AparOptions options_;
   AparTokens control_;
+  Guesser guesser_;
   StopRule rule_;
   Sampling sampling_;
   Chooser chooser_;
@@ -196,7 +124,6 @@ class Group {
   std::vector<int> readers_{1};            // live threads whose path it is on
   std::vector<std::vector<int>> rows_{1};  // its rows in the cache
   std::vector<int> segments_{0};
-  std::vector<std::vector<int>> tree_segments_;  // of the guesses behind its tokens
 };
 
 /// APARDECODE: every live thread chooses, once and behind each guess that turns out right.
@@ -206,7 +133,7 @@ void Group::apar_decode(const StepResult& theta) {
   stream_.passes.push_back(0);
   for (size_t i = 0; i < snapshot; ++i) {
     if (threads_[i].stop) continue;
-    const size_t count = 1 + threads_[i].guesses.size();
+    const auto count = static_cast<size_t>(1 + threads_[i].guesses.count());
     advance(i, rows.first(count));
     rows = rows.subspan(count);
   }
@@ -220,19 +147,15 @@ bool Group::spent() const { return std::ssize(stream_.tokens) >= rule_.limit; }
 
 /// The rows of thread `i`'s last token and of the guesses behind it choose.
 void Group::advance(size_t i, std::span<const RowLogits> rows) {
-  const Tokens guesses = std::exchange(threads_[i].guesses, {});
-  const int first_guess = threads_[i].row + 1;
-  std::vector<int> refused(guesses.size());
-  std::iota(refused.begin(), refused.end(), first_guess);
-  int kept = 0;
-  for (int at = -1;;) {  // the last token; then a guess
+  Guesses guesses = std::exchange(threads_[i].guesses, {});
+  for (const RowLogits* row = &rows.front();;) {  // the last token's; then a guess's
     const bool enough = options_.max_total > 0 && threads_.size() > 1 &&
                         std::ssize(stream_.tokens) >= options_.max_total;
     if (enough || spent() || chooser_.used_up()) {
       release_cache(threads_[i], Stop::limit);
       break;
     }
-    const Choice x = chooser_.choose(rows[static_cast<size_t>(at + 1)]);
+    const Choice x = chooser_.choose(*row);
     sequence_.emit(threads_[i].row);
     ++stream_.passes.back();
     threads_[i].heads_row = threads_[i].row;
@@ -240,19 +163,14 @@ void Group::advance(size_t i, std::span<const RowLogits> rows) {
     if (forks) fork(i);
     Thread& s = threads_[i];
     append_token(s, x);
-    at = forks ? -1 : find_child(options_.medusa, guesses, at, x.token);
-    if (at >= 0) {
-      keep_guess(s, first_guess + at);
-      std::erase(refused, s.row);
-      ++kept;
-    }
+    const auto right = forks ? std::nullopt : guesses.accept(x.token);
+    if (right) keep_guess(s, guesses.row(*right));
     const auto stop = end_of(s);
     if (stop) release_cache(s, *stop);
-    if (stop || at < 0) break;
+    if (stop || !right) break;
+    row = &rows[static_cast<size_t>(1 + *right)];
   }
-  sequence_.drop(refused);
-  if (!guesses.empty())
-    sequence_.counters().count_draft(options_.medusa.nodes[guesses.size() - 1].depth, kept);
+  guesses.settle(sequence_);
 }
 
 /// The thread's last token was fed already, as a guess.
@@ -265,13 +183,13 @@ void Group::keep_guess(Thread& s, int row) {
                           .rank = 0});
 }
 
-/// A segment for a new node, and those of the guesses behind its tokens. Returns the former.
+/// A segment for a new node.
 int Group::open_node(const std::vector<int>& ancestors) {
   std::vector<int> sees;
   for (const int a : ancestors) sees.push_back(segments_[static_cast<size_t>(a)]);
   const int own = sequence_.add_segment(sees);
   sees.push_back(own);
-  tree_segments_.push_back(add_tree_segments(sequence_, options_.medusa, sees));
+  guesser_.open_node(sees);
   return own;
 }
 
@@ -362,7 +280,7 @@ std::vector<bool> Group::may_fork() const {
   std::vector<bool> may;
   for (const Thread& s : threads_) {
     if (s.stop) continue;
-    const bool begins = s.last_token == control_.child && s.guesses.empty();
+    const bool begins = s.last_token == control_.child && s.guesses.count() == 0;
     may.push_back(s.last_token != control_.fork && !begins &&
                   (options_.max_depth == 0 || s.depth < options_.max_depth) &&
                   (options_.max_threads == 0 || room-- > 0));
@@ -387,26 +305,21 @@ int Group::room(const Thread& s) const {
       0, std::min(left - 1, context_.engine.model().config().positions() - s.position - 1));
 }
 
-/// Medusa: what is wanted of the heads at the rows of the pass `theta`, thread by thread.
+/// What is wanted of the heads at the rows of the pass `theta`, thread by thread.
 std::vector<OutputRequest> Group::ask_heads(const StepResult& theta) const {
   std::vector<OutputRequest> all;
   for (const Thread& s : threads_) {
     if (s.stop) continue;
-    for (OutputRequest& request : pardec::ask_heads(options_.medusa, s.heads_row - theta.first_row,
-                                                    room(s), {control_.child}))
+    for (OutputRequest& request : guesser_.ask(s.heads_row - theta.first_row, room(s)))
       all.push_back(std::move(request));
   }
   return all;
 }
 
-/// Medusa: the answers become the threads' guesses.
+/// The answers become the threads' guesses.
 void Group::guess(std::span<const RowLogits> heads) {
-  for (Thread& s : threads_) {
-    if (s.stop) continue;
-    const auto count = static_cast<size_t>(std::min(room(s), options_.medusa.depth()));
-    s.guesses = fill_tree(options_.medusa, heads.first(count));
-    heads = heads.subspan(count);
-  }
+  for (Thread& s : threads_)
+    if (!s.stop) s.guesses = guesser_.make(heads, room(s));
 }
 
 /// G = {p}: all of the prompt, in the root's segment.
@@ -421,16 +334,16 @@ Step Group::prompt(const Tokens& p) {
   s.row = prompt_length_ - 1;
   s.last_token = -1;  // a control token in the prompt forks nothing
   threads_.push_back(std::move(s));
-  tree_segments_.push_back(add_tree_segments(sequence_, options_.medusa, {0}));
+  guesser_.open_node({0});
   step.want(prompt_length_ - 1, sampling_, bans(-1, may_fork().front()));
-  step.later = options_.medusa.depth() > 0;
+  step.later = guesses();
   return step;
 }
 
 /// The last token of every live thread, each with the guesses behind it.
 Step Group::next() {
   Step step;
-  step.later = options_.medusa.depth() > 0;
+  step.later = guesses();
   step.streams = 0;
   const std::vector<bool> forks = may_fork();
   auto may = forks.begin();
@@ -444,11 +357,11 @@ Step Group::next() {
         s.last_token,
         {.position = s.position, .order = s.position, .segment = segments_[node], .rank = 0},
         s.origin, from);
-    feed_tree(step, options_.medusa, s.guesses, s.position, tree_segments_[node]);
+    s.row = first_row + at;
+    guesser_.feed(step, s.guesses, s.position, s.row, s.node);
     for (int row = at; row < step.size(); ++row)
       step.want(row, sampling_, bans(step.tokens[static_cast<size_t>(row)], *may));
     ++may;
-    s.row = first_row + at;
     rows_[node].push_back(s.row);
   }
   return step;
@@ -513,8 +426,7 @@ Task<Stream> Apar::stream(StreamRequest request, const DecoderContext& context) 
   check_prompt(request.name, request.prompt.size(), config);
   const AparTokens control = apar_tokens(options_, context.tokenizer, config.vocab_size);
   check(context);
-  const bool guesses = options_.medusa.depth() > 0;
-  if (guesses && request.oracle)
+  if (options_.medusa.depth() > 0 && request.oracle)
     throw std::logic_error("apar: an oracle with apar.medusa, expected it to be refused before");
   const auto chance = context.chance(request.seed);
   Group G(context.engine.open(request.name, "apar"), options_, control, request,
@@ -523,7 +435,7 @@ Task<Stream> Apar::stream(StreamRequest request, const DecoderContext& context) 
   for (;;) {
     G.apar_decode(theta);
     if (G.is_finished()) break;
-    if (guesses) {
+    if (G.guesses()) {
       const StepResult heads = co_await G.sequence().later(theta, G.ask_heads(theta));
       G.guess(heads.outputs);
     }
