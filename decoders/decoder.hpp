@@ -147,6 +147,9 @@ struct FormatScene {
   const ModelConfig& config;
 };
 
+/// What a figure sweeps where nobody says it: an option of a decoder.
+inline constexpr const char* kUsualSweep = "hpd.k_max";
+
 /// A format that a decoder's networks learn: a name of `train --format`.
 struct FormatEntry {
   std::string_view name;

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 
+#include "decoders/decoder.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/comparison.hpp"
 #include "src/cli/figures.hpp"
@@ -12,7 +13,7 @@ namespace pardec {
 Verb plot_verb() {
   struct Flags {
     std::string db = "results/pardec.sqlite", output = "figure.svg", title;
-    Sweep sweep{"hpd.k_max", "speedup", "", 0.95};
+    Sweep sweep{kUsualSweep, "speedup", "", 0.95};
     bool script = false;
   };
   return {

@@ -1,0 +1,90 @@
+"""Whoever adds a decoder touches its files, the registry and the pages: no code outside `decoders/` names one. Examples in comments and help may.
+
+And what the pages say of options is what `pardec list decoders` says.
+Usage: decoder_names_test.py PROGRAM
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ("src", "datasets", "metrics")
+# Files that still name decoders. This list only shrinks.
+STILL = {"comparison.cpp"}
+COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
+INCLUDE = re.compile(r'^\s*#include\s+"decoders/(\w+)\.hpp"', re.M)
+
+
+def class_names():
+    """Types of the decoders' own headers and sources."""
+    text = "".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "decoders").glob("*.[ch]pp")))
+    return set(re.findall(r"\bclass (\w+) final : public (?:FreeRunning)?Decoder\b", text))
+
+
+def mentions(text, names, classes):
+    """What names a decoder in this code: a whole text, with an option or without, a type, or a header of its own."""
+    stems = tuple(name.replace("-", "_") for name in names)
+    for match in INCLUDE.finditer(text):
+        if match[1] in stems or match[1].startswith(tuple(stem + "_" for stem in stems)):
+            yield match[0].strip()
+    whole = re.compile(r'"(?:%s)(?:\.\w+)?"' % "|".join(map(re.escape, names)))
+    for match in COMMENT_OR_TEXT.finditer(text):
+        if whole.fullmatch(match[0]):
+            yield match[0]
+    types = re.compile(r"\b(?:%s)(?:[A-Z]\w*)?\b" % "|".join(sorted(classes)))
+    for match in types.finditer(COMMENT_OR_TEXT.sub("", text)):
+        yield match[0]
+
+
+def options_of_pages(decoders):
+    """Rows of tables whose head has option and default: each must be an option with this default."""
+    known = {f"{d['name']}.{o['name']}": o["default"] for d in decoders for o in d["options"]}
+    for page in (ROOT / "README.md", *sorted((ROOT / "decoders").glob("*.md"))):
+        head = None
+        for line in page.read_text(encoding="utf-8").splitlines() if page.exists() else ():
+            cells = [cell.strip().strip("`") for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+            if {"option", "default"} <= {cell.lower() for cell in cells}:
+                head = [cell.lower() for cell in cells]
+            elif not cells:
+                head = None
+            elif head and not set(line) <= set("|-: "):
+                row = dict(zip(head, cells))
+                name = row["option"] if "." in row["option"] else f"{row.get('decoder', page.stem)}.{row['option']}"
+                default = known.get(name)
+                shown = default if isinstance(default, str) else json.dumps(default)
+                if name not in known:
+                    yield f"{page.relative_to(ROOT)}: there is no option {name}"
+                elif row["default"] not in (shown, "-" if shown == "" else shown):
+                    yield f"{page.relative_to(ROOT)}: the default of {name} is {shown}, not {row['default']}"
+
+
+def main():
+    listed = subprocess.run([sys.argv[1], "list", "decoders", "--format", "jsonl"], capture_output=True, text=True, check=True).stdout
+    decoders = [json.loads(line) for line in listed.splitlines()]
+    names, classes = [d["name"] for d in decoders], class_names()
+    failed = [] if len(classes) == len(names) else [f"{len(names)} decoders, {len(classes)} classes: {classes}"]
+    # The test sees what it is to see.
+    for code, found in (('find("hpd");', 1), ('set("hpd.k_max");', 1), ("HpdOptions x;", 1), ('#include "decoders/hpd_format.hpp"\n', 1), ('help("of hpd, e.g. hpd.k_max");', 0),
+                        ("f(); // Hpd", 0), ('#include "decoders/decoder.hpp"\n', 0), ("Spaces s;", 0)):
+        if len(list(mentions(code, names, classes))) != found:
+            failed.append(f"{code} should have {found}")
+    files = 0
+    for folder in FOLDERS:
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.suffix not in (".cpp", ".hpp", ".cu", ".inl"):
+                continue
+            files += 1
+            found = sorted(set(mentions(file.read_text(encoding="utf-8"), names, classes)))
+            if found and file.name not in STILL:
+                failed.append(f"{file.relative_to(ROOT)} names decoders: {', '.join(found)}; what it asks belongs into their rows (decoders/decoder.hpp)")
+    failed += options_of_pages(decoders)
+    for line in failed:
+        print(line)
+    print(f"{files} files, {len(failed)} failed")
+    return 1 if failed or files < 200 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
