@@ -78,8 +78,7 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
   return formats;
 }
 
-OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options,
-                             const ExtraHeadShape& extra) {
+OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options) {
   OrderedJson record = OrderedJson::object();
   for (const DecoderEntry& decoder : decoders()) {
     const bool taught =
@@ -94,7 +93,6 @@ OrderedJson recorded_options(const std::vector<std::string>& names, const Option
         record[parts[0]][parts[1]] = value;
     }
   }
-  if (extra.heads > 0) record["medusa"] = {{"heads", extra.heads}, {"blocks", extra.blocks}};
   return record;
 }
 

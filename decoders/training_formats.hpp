@@ -28,9 +28,8 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
                                                           const FormatScene& scene,
                                                           bool extra_heads);
 
-/// What a training's record says of its formats and of the extra heads that learn from them.
-OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options,
-                             const ExtraHeadShape& extra);
+/// What a training's record says of its formats.
+OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options);
 
 /// The network's first end of sequence. ConfigError, which names the format, where it has none.
 Token end_of_sequence(const FormatScene& scene, std::string_view format);

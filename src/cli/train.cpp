@@ -37,9 +37,6 @@ Start read_start(const TrainFlags& flags) {
   const std::filesystem::path model = flags.model;
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(model, ignored);
-  if (!folder && flags.trainer.extra.heads > 0)
-    throw ConfigError(str("--medusa-heads reads a network that is trained; expected a checkpoint ",
-                          "folder as --model, found ", flags.model));
   if (folder) start.weights = model;
   const std::filesystem::path config = folder ? model / "config.json" : model;
   start.config = read_json(config);
@@ -63,6 +60,15 @@ Start read_start(const TrainFlags& flags) {
       start.config["eos_token_id"] = *id;
   start.parsed = parse_model_config(start.config, config.string());
   return start;
+}
+
+/// What is to learn. ConfigError where it would stand over a network that nobody trained.
+std::unique_ptr<Trainable> make_trainable(const TrainFlags& flags, const Start& start) {
+  if (flags.extra_heads.heads == 0) return whole_network(start.parsed);
+  if (!start.weights)
+    throw ConfigError(str("--medusa-heads reads a network that is trained; expected a checkpoint ",
+                          "folder as --model, found ", flags.model));
+  return extra_heads(start.parsed, flags.extra_heads);
 }
 
 struct Data {
@@ -134,7 +140,8 @@ std::string weights_sha256(const std::filesystem::path& folder) {
 }
 
 /// What determines the weights, for the record and for comparing with it on --resume.
-OrderedJson settings(const TrainFlags& flags, const Start& start, const ChatTemplate& chat) {
+OrderedJson settings(const TrainFlags& flags, const Start& start, const Trainable& what,
+                     const ChatTemplate& chat) {
   OrderedJson model = {{"config", start.config}};
   if (start.weights) model["start_sha256"] = weights_sha256(*start.weights);
   OrderedJson all = {{"model", model},
@@ -143,8 +150,7 @@ OrderedJson settings(const TrainFlags& flags, const Start& start, const ChatTemp
                      {"split", flags.split},
                      {"limit", flags.limit},
                      {"format", flags.format}};
-  all.update(recorded_options(flags.format, read_training_options(flags.format_options),
-                              flags.trainer.extra));
+  all.update(recorded_options(flags.format, read_training_options(flags.format_options)));
   const OrderedJson others = {{"share_prefix", flags.share_prefix},
                               {"recombine", flags.recombine},
                               {"chat_template", chat.name()},
@@ -161,8 +167,9 @@ OrderedJson settings(const TrainFlags& flags, const Start& start, const ChatTemp
                               {"betas", {flags.trainer.adamw.beta1, flags.trainer.adamw.beta2}},
                               {"clip", flags.trainer.clip},
                               {"dtype", flags.dtype},
-                              {"threads", flags.trainer.workers}}};
+                              {"threads", flags.trainer.workers}};
   all.update(others);
+  all.update(what.settings());
   return all;
 }
 
@@ -205,17 +212,7 @@ bool may_resume(const TrainFlags& flags, const OrderedJson& record) {
   return std::filesystem::exists(folder / "state.safetensors", ignored);
 }
 
-/// Numbers that learn.
-std::int64_t parameters_in_training(const TrainFlags& flags, const ModelConfig& config) {
-  const ExtraHeadShape& extra = flags.trainer.extra;
-  if (extra.heads == 0) return parameter_count(config);
-  std::int64_t sum = 0;
-  for (const Parameter& parameter : extra_head_parameters(config, extra.heads, extra.blocks))
-    sum += parameter.elements();
-  return sum;
-}
-
-/// The network that extra heads were trained over, as it is: weights, JSON files and wordings.
+/// The network that a run began from, as it is: weights, JSON files and wordings.
 void copy_checkpoint(const std::filesystem::path& from, const std::filesystem::path& to) {
   constexpr auto kOverwrite = std::filesystem::copy_options::overwrite_existing;
   try {
@@ -237,6 +234,7 @@ int run_train(const TrainFlags& flags, const std::string& command) {
   check(flags);
   const ProgressStyle style = parse_progress_style(flags.progress);
   const Start start = read_start(flags);
+  const std::unique_ptr<Trainable> what = make_trainable(flags, start);
   const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);
   if (tokenizer.vocab_size() > start.parsed.vocab_size)
     throw ModelError(start.tokenizer.string(),
@@ -250,7 +248,7 @@ int run_train(const TrainFlags& flags, const std::string& command) {
   TitleSource::Parts parts;
   parts.formats =
       make_formats(flags.format, read_training_options(flags.format_options),
-                   {tokenizer, start.parsed}, /*extra_heads=*/flags.trainer.extra.heads > 0);
+                   {tokenizer, start.parsed}, /*extra_heads=*/flags.extra_heads.heads > 0);
   Data data = read_data(flags);
   const std::string& task = data.tasks.front();
   parts.prompt = start.weights ? choose_prompt(flags.prompt_file, task, *start.weights)
@@ -265,12 +263,12 @@ int run_train(const TrainFlags& flags, const std::string& command) {
   const Version& built = version();
   OrderedJson record = {
       {"command", command},
-      {"settings", settings(flags, start, chat)},
+      {"settings", settings(flags, start, *what, chat)},
       {"data", data.files},
       {"prompt_sha256", sha256(wording)},
       {"chat_template_sha256", sha256(chat.text())},
       {"titles", {{"train", parts.train.size()}, {"validation", parts.held_out.size()}}},
-      {"parameters", parameters_in_training(flags, start.parsed)},
+      {"parameters", parameter_count(*what)},
       {"pardec", built.version},
       {"commit", built.commit},
       {"libtorch", built.torch},
@@ -289,12 +287,12 @@ int run_train(const TrainFlags& flags, const std::string& command) {
   };
   std::cerr << source.parts().train.size() << " titles to train on, "
             << source.parts().held_out.size() << " to validate, "
-            << parameters_in_training(flags, start.parsed) << " parameters, "
+            << parameter_count(*what) << " parameters, "
             << flags.trainer.workers << " threads\n";
 
   const SteadyClock clock;
   std::unique_ptr<Progress> progress;
-  const TrainingRun run{start.parsed, start.weights, flags.seed, flags.trainer, flags.loop};
+  const TrainingRun run{*what, start.weights, flags.seed, flags.trainer, flags.loop};
   const LoopResult result =
       train_model(run, source, folder, resume, clock, [&](const LossRow& row, std::int64_t steps) {
         if (!recorded) write_record();  // what cannot even begin leaves nothing behind
@@ -303,8 +301,7 @@ int run_train(const TrainFlags& flags, const std::string& command) {
                                        static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));
       });
   progress.reset();
-  const bool heads = flags.trainer.extra.heads > 0;
-  if (heads)
+  if (what->beside_network())
     copy_checkpoint(*start.weights, folder);
   else
     write_model_config(start.config, folder);
@@ -331,13 +328,15 @@ int run_train(const TrainFlags& flags, const std::string& command) {
        result.validation_loss ? OrderedJson(*result.validation_loss) : OrderedJson()},
       {"validation_accuracy", result.validation_accuracy},
       {"model_sha256", weights_sha256(folder)}};
-  if (heads) record["result"]["heads_sha256"] = sha256_file(folder / kExtraHeadsFile);
+  if (what->beside_network())
+    record["result"]["heads_sha256"] = sha256_file(folder / what->file());
   write_record();
   std::cerr << flags.out << ": " << result.steps << " updates, " << result.tokens
             << " tokens, loss " << result.train_loss;
   if (result.validation_loss) std::cerr << ", validation loss " << *result.validation_loss;
+  const std::vector<Trainable::Loss> losses = what->losses();
   for (size_t i = 0; i < result.validation_accuracy.size(); ++i)
-    std::cerr << (i == 0 ? ", right " : " ") << (heads ? str("head ", i + 1, " ") : std::string())
+    std::cerr << (i == 0 ? ", right " : " ") << losses[i].name << (losses[i].name.empty() ? "" : " ")
               << result.validation_accuracy[i];
   std::cerr << (drawn ? "" : "; no loss.svg (gnuplot was not found, loss.csv has the numbers)")
             << "\n";
@@ -394,12 +393,12 @@ Verb train_verb() {
             "work",
             "N")
             ->capture_default_str();
-        add("--medusa-heads", flags->trainer.extra.heads,
+        add("--medusa-heads", flags->extra_heads.heads,
             "train so many extra heads for medusa and apar on the formats ar, ar-value, apar or "
             "apar-unrolled, and leave the checkpoint as it is; 0: train the network",
             "N")
             ->capture_default_str();
-        add("--medusa-blocks", flags->trainer.extra.blocks, "residual blocks of each such head",
+        add("--medusa-blocks", flags->extra_heads.blocks, "residual blocks of each such head",
             "N")
             ->capture_default_str();
         add("--prompt-file", flags->prompt_file,
@@ -452,7 +451,7 @@ Verb train_verb() {
             throw ConfigError(str("--dtype is ", flags->dtype,
                                   ", expected fp32 or bf16: quantised weights cannot be trained"));
           flags->trainer.workers = flags->threads > 0 ? flags->threads : threads();
-          if (flags->trainer.extra.heads > 0 && app.get_option("--format")->count() == 0)
+          if (flags->extra_heads.heads > 0 && app.get_option("--format")->count() == 0)
             flags->format = usual_formats(/*extra_heads=*/true);
           set_threads(1);  // a batch is shared out as a whole: cheaper than within each product
           return run_train(*flags, command_of(app));

@@ -24,8 +24,8 @@ void check(const TrainFlags& flags) {
   check_at_least("--validate-every", flags.loop.validate_every, 0);
   check_at_least("--weight-decay", flags.trainer.adamw.weight_decay, 0);
   check_at_least("--clip", flags.trainer.clip, 0);
-  check_at_least("--medusa-heads", flags.trainer.extra.heads, 0);
-  check_at_least("--medusa-blocks", flags.trainer.extra.blocks, 1);
+  check_at_least("--medusa-heads", flags.extra_heads.heads, 0);
+  check_at_least("--medusa-blocks", flags.extra_heads.blocks, 1);
   if (!(flags.loop.epochs > 0))
     throw ConfigError(str("--epochs is ", flags.loop.epochs, ", expected more than 0"));
   if (!(flags.loop.learning_rate > 0))

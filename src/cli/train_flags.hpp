@@ -22,6 +22,7 @@ struct TrainFlags {
   std::uint64_t seed = 1;
   std::int64_t limit = 0;
   double validation = 0.1, recombine = 0;
+  ExtraHeadShape extra_heads;  ///< none: the network itself learns
   LoopOptions loop;
   TrainerOptions trainer;
   bool resume = false;

@@ -14,7 +14,7 @@ struct LossRow {
   std::optional<double> validation_loss;  ///< where it was measured
   double seconds = 0;                     ///< since the run began, over all sittings
   double tokens_per_second = 0;           ///< of this update
-  /// Where it was measured, by head in training; not in the file.
+  /// Where it was measured, by loss; not in the file.
   std::vector<double> validation_accuracy = {};
 };
 

@@ -9,11 +9,8 @@
 #include <numeric>
 #include <thread>
 
-#include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
-#include "src/support/rng.hpp"
 #include "src/support/text.hpp"
-#include "src/training/continuation.hpp"
 
 namespace pardec {
 
@@ -21,14 +18,10 @@ namespace {
 
 /// The weights that learn, in order.
 std::vector<std::pair<std::string, at::Tensor>> masters(
-    const ModelConfig& config, const std::map<std::string, at::Tensor>& weights,
-    const ExtraHeadShape& extra) {
-  const bool heads = extra.heads > 0;
-  const auto begun = heads ? initial_extra_heads(config, weights, extra) : weights;
+    const Trainable& what, const std::map<std::string, at::Tensor>& weights) {
   std::vector<std::pair<std::string, at::Tensor>> ordered;
-  for (const Parameter& parameter :
-       heads ? extra_head_parameters(config, extra.heads, extra.blocks) : parameters(config))
-    ordered.emplace_back(parameter.name, begun.at(parameter.name));
+  for (const Parameter& parameter : what.parameters())
+    ordered.emplace_back(parameter.name, what.begin(parameter, weights));
   return ordered;
 }
 
@@ -51,61 +44,30 @@ void add_to(std::vector<at::Tensor>& sum, const std::vector<at::Tensor>& gradien
 
 }  // namespace
 
-std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std::uint64_t seed) {
-  if (!(config.initializer_range > 0) || !std::isfinite(config.initializer_range))
-    throw ConfigError(str("'initializer_range' of the config is ", config.initializer_range,
-                          ", expected more than 0"));
-  std::map<std::string, at::Tensor> weights;
-  for (const Parameter& parameter : parameters(config)) {
-    const std::string& name = parameter.name;
-    if (parameter.shape.size() == 1) {
-      const double constant = name.ends_with(".bias") ? 0.0 : 1.0;
-      weights.emplace(name, at::full(parameter.shape, constant, at::kFloat));
-      continue;
-    }
-    const bool residual =
-        name.find("o_proj") != std::string::npos || name.find("down_proj") != std::string::npos;
-    const double deviation =
-        config.initializer_range / (residual ? std::sqrt(2.0 * config.layers) : 1.0);
-    at::Tensor weight = at::empty(parameter.shape, at::kFloat);
-    Rng rng(derive_seed(seed, name));
-    for (float& value : std::span(weight.data_ptr<float>(), static_cast<size_t>(weight.numel())))
-      value = static_cast<float>(rng.normal() * deviation);
-    weights.emplace(name, std::move(weight));
-  }
-  return weights;
-}
-
-std::map<std::string, at::Tensor> initial_extra_heads(
-    const ModelConfig& config, const std::map<std::string, at::Tensor>& weights,
-    const ExtraHeadShape& shape) {
-  const at::Tensor& head =
-      weights.at(config.tied_head ? "model.embed_tokens.weight" : "lm_head.weight");
-  std::map<std::string, at::Tensor> begun;
-  for (const Parameter& parameter : extra_head_parameters(config, shape.heads, shape.blocks))
-    begun.emplace(parameter.name, parameter.name.find(".linear.") != std::string::npos
-                                      ? at::zeros(parameter.shape, head.options())
-                                      : head.clone());
-  return begun;
-}
-
-double extra_head_weight(int head) { return std::pow(0.8, head); }
-
-Trainer::Trainer(const ModelConfig& config, const std::map<std::string, at::Tensor>& weights,
+Trainer::Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
                  const TrainerOptions& options)
-    : options_(options), optimiser_(masters(config, weights, options.extra), options.adamw) {
+    : what_(what),
+      losses_(what.losses()),
+      weights_(std::move(weights)),
+      options_(options),
+      optimiser_(masters(what, weights_), options.adamw) {
   const at::ScalarType type = compute_type(options.dtype);
   std::map<std::string, at::Tensor> computing;
-  if (options.extra.heads > 0)
-    for (const auto& [name, weight] : weights) computing.emplace(name, weight.detach().to(type));
-  for (const AdamW::Slot& slot : optimiser_.slots())
-    leaves_.push_back(computing
-                          .emplace(slot.name, slot.weight.detach()
-                                                  .to(type, /*non_blocking=*/false, /*copy=*/true)
-                                                  .requires_grad_(true))
-                          .first->second);
-  network_ = Model::Network::over(config, computing);
-  network_->extra_heads = extra_heads_over(computing, options.extra.heads, options.extra.blocks);
+  for (const AdamW::Slot& slot : optimiser_.slots()) {
+    leaves_.push_back(slot.weight.detach()
+                          .to(type, /*non_blocking=*/false, /*copy=*/true)
+                          .requires_grad_(true));
+    computing.emplace(slot.name, leaves_.back());
+  }
+  for (const auto& [name, weight] : weights_)
+    if (!computing.contains(name)) computing.emplace(name, weight.detach().to(type));
+  network_ = what.network(computing);
+}
+
+std::vector<std::pair<std::string, at::Tensor>> Trainer::exported() const {
+  std::vector<std::pair<std::string, at::Tensor>> learned;
+  for (const AdamW::Slot& slot : optimiser_.slots()) learned.emplace_back(slot.name, slot.weight);
+  return what_.exported(weights_, std::move(learned));
 }
 
 void Trainer::refresh() {
@@ -163,61 +125,36 @@ at::Tensor Trainer::Scores::summed_loss() const {
   return at::cross_entropy_loss(logits, targets, {}, at::Reduction::Sum);
 }
 
-double Trainer::weight_of(size_t i) const {
-  return options_.extra.heads > 0 ? extra_head_weight(static_cast<int>(i) + 1) : 1.0;
-}
-
 std::vector<std::int64_t> Trainer::target_counts(
     std::span<const TrainingSample* const> samples) const {
-  std::vector<std::int64_t> counts(static_cast<size_t>(std::max(1, options_.extra.heads)));
+  std::vector<std::int64_t> counts(losses_.size());
   for (const TrainingSample* sample : samples)
-    if (options_.extra.heads == 0)
-      counts[0] += std::ssize(sample->targets);
-    else
-      for (const Continuation& row : continuations(*sample, options_.extra.heads))
-        for (size_t i = 0; i < row.tokens.size(); ++i) ++counts[i];
+    for (const RowTargets& at : what_.targets(*sample))
+      for (size_t loss = 0; loss < at.tokens.size(); ++loss) ++counts[loss];
   return counts;
 }
 
 std::vector<Trainer::Scores> Trainer::scores(std::span<const TrainingSample* const> samples) const {
-  const int heads = options_.extra.heads;
   std::vector<PackedSequence> packed;
-  std::vector<std::int64_t> rows;  // that some head in training has a target at
-  std::vector<std::vector<std::int64_t>> members(static_cast<size_t>(std::max(1, heads))),
-      targets = members;  // by head: which of these rows, and the targets there
+  PackedTargets targets;
+  targets.losses.resize(losses_.size());
   std::int64_t begin = 0;
   for (const TrainingSample* sample : samples) {
     packed.push_back({sample->tokens, sample->labels, &sample->segments});
-    if (heads == 0)
-      for (const auto& [row, target] : sample->targets) {
-        rows.push_back(begin + row);
-        targets[0].push_back(target);
+    for (const RowTargets& at : what_.targets(*sample)) {
+      for (size_t loss = 0; loss < at.tokens.size(); ++loss) {
+        targets.losses[loss].members.push_back(std::ssize(targets.rows));
+        targets.losses[loss].tokens.push_back(at.tokens[loss]);
       }
-    else
-      for (const Continuation& next : continuations(*sample, heads)) {
-        for (size_t i = 0; i < next.tokens.size(); ++i) {
-          members[i].push_back(std::ssize(rows));
-          targets[i].push_back(next.tokens[i]);
-        }
-        rows.push_back(begin + next.row);
-      }
+      targets.rows.push_back(begin + at.row);
+    }
     begin += std::ssize(sample->tokens);
   }
   std::vector<Scores> all;
-  const auto add = [&](const at::Tensor& logits) {
+  for (const at::Tensor& logits : what_.logits(*network_, packed, targets)) {
     const at::ScalarType wide = logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    all.push_back({logits.to(wide), at::tensor(targets[all.size()], at::kLong)});
-  };
-  if (heads == 0) {
-    add(logits(*network_, packed, rows));
-    return all;
+    all.push_back({logits.to(wide), at::tensor(targets.losses[all.size()].tokens, at::kLong)});
   }
-  const at::Tensor z = [&] {
-    const c10::NoGradGuard no_grad;
-    return head_inputs(*network_, packed, rows);
-  }();
-  for (size_t i = 0; i < members.size(); ++i)
-    add(network_->extra_heads[i](z.index_select(0, at::tensor(members[i], at::kLong))));
   return all;
 }
 
@@ -231,15 +168,15 @@ std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const
   std::vector<double> losses(pieces.size());
   std::vector<std::vector<at::Tensor>> sums(static_cast<size_t>(options_.workers));
   deal(pieces.size(), [&](size_t worker, size_t i) {
-    const std::vector<Scores> heads = scores(pieces[i]);
-    at::Tensor loss;
-    for (size_t head = 0; head < heads.size(); ++head) {
-      const auto count = static_cast<double>(std::max<std::int64_t>(1, counts[head]));
-      const at::Tensor part = heads[head].summed_loss() * weight_of(head) / count;
-      loss = loss.defined() ? loss + part : part;
+    const std::vector<Scores> parts = scores(pieces[i]);
+    at::Tensor sum;
+    for (size_t loss = 0; loss < parts.size(); ++loss) {
+      const auto count = static_cast<double>(std::max<std::int64_t>(1, counts[loss]));
+      const at::Tensor part = parts[loss].summed_loss() * losses_[loss].weight / count;
+      sum = sum.defined() ? sum + part : part;
     }
-    losses[i] = loss.item<double>();
-    add_to(sums[worker], torch::autograd::grad({loss}, leaves_));
+    losses[i] = sum.item<double>();
+    add_to(sums[worker], torch::autograd::grad({sum}, leaves_));
   });
   for (const double loss : losses) report.loss += loss;
   for (size_t worker = 1; worker < sums.size(); ++worker)
@@ -263,25 +200,25 @@ Trainer::Measure Trainer::measure(std::span<const TrainingSample* const> samples
   const auto pieces = cut(samples);
   const std::vector<std::int64_t> counts = target_counts(samples);
   struct Sums {
-    std::vector<double> losses, right;  // by head
+    std::vector<double> losses, right;  // by loss
   };
   std::vector<Sums> sums(pieces.size());
   deal(pieces.size(), [&](size_t, size_t i) {
     const c10::NoGradGuard no_grad;
-    for (const Scores& head : scores(pieces[i])) {
-      sums[i].losses.push_back(head.summed_loss().item<double>());
-      sums[i].right.push_back(head.logits.argmax(1).eq(head.targets).sum().item<double>());
+    for (const Scores& part : scores(pieces[i])) {
+      sums[i].losses.push_back(part.summed_loss().item<double>());
+      sums[i].right.push_back(part.logits.argmax(1).eq(part.targets).sum().item<double>());
     }
   });
   Measure measure;
-  for (size_t head = 0; head < counts.size(); ++head) {
-    double loss = 0, right = 0;
+  for (size_t loss = 0; loss < losses_.size(); ++loss) {
+    double sum = 0, right = 0;
     for (const Sums& piece : sums) {
-      loss += piece.losses[head];
-      right += piece.right[head];
+      sum += piece.losses[loss];
+      right += piece.right[loss];
     }
-    const auto count = static_cast<double>(std::max<std::int64_t>(1, counts[head]));
-    measure.loss += weight_of(head) * loss / count;
+    const auto count = static_cast<double>(std::max<std::int64_t>(1, counts[loss]));
+    measure.loss += losses_[loss].weight * sum / count;
     measure.accuracy.push_back(right / count);
   }
   return measure;

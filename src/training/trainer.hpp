@@ -9,44 +9,26 @@
 
 #include "src/model/transformer.hpp"
 #include "src/training/adamw.hpp"
+#include "src/training/trainable.hpp"
 #include "src/training/training_sample.hpp"
 
 namespace pardec {
 
-/// float32 weights of a shape, random as suits training: matrices and the embedding normal with
-/// deviation initializer_range, what writes into the residual stream (o_proj, down_proj) smaller by
-/// sqrt(2 * layers) (GPT-2's recipe), norms 1, biases 0. Each weight has a seed of its own.
-std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std::uint64_t seed);
-
-/// Extra heads as Medusa's authors begin them, by the names of `extra_head_parameters` and of the
-/// network's type: blocks of zeros, which change nothing, and the matrix of the network's own head.
-std::map<std::string, at::Tensor> initial_extra_heads(
-    const ModelConfig& config, const std::map<std::string, at::Tensor>& weights,
-    const ExtraHeadShape& shape);
-
-/// What of extra head h's loss counts: 0.8^h, h from 1. Source: Medusa (arXiv:2401.10774), section
-/// 2.2.1. (Heads share no weight, so it only decides how they share the limit of the gradients'
-/// norm.)
-double extra_head_weight(int head);
-
-/// A network in training: master weights, the weights that compute, and the optimiser. What learns
-/// is the network, by the choices of its own head; or extra heads alone, over a network that stays
-/// as it is (Medusa-1).
+/// A network in training: the masters of what learns, the weights that compute, and the optimiser.
 class Trainer {
  public:
-  /// `weights` by checkpoint name, float32 (float64 for fp64). They become the masters, or, where
-  /// extra heads are trained, what these begin from.
-  Trainer(const ModelConfig& config, const std::map<std::string, at::Tensor>& weights,
+  /// `weights`: the network's by checkpoint name, float32 (float64 for fp64), which masters begin
+  /// from, and may share. `what` outlives it.
+  Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
           const TrainerOptions& options);
 
   struct Report {
     double loss = 0;                       ///< before the update
     double gradient_norm = 0;              ///< before clipping
-    std::int64_t tokens = 0, targets = 0;  ///< targets of all heads in training
+    std::int64_t tokens = 0, targets = 0;  ///< targets of all losses
   };
-  /// One update from the loss of the batch: the mean cross-entropy over its targets; of extra
-  /// heads, the sum of each one's mean times `extra_head_weight`. RunError when the loss is not
-  /// finite, before anything changes.
+  /// One update from the batch: each loss's mean cross-entropy over its targets, times its weight.
+  /// RunError when the sum is not finite, before anything changes.
   Report step(std::span<const TrainingSample* const> batch, double learning_rate);
 
   /// The same gradients without an update, in the order of the optimiser's slots.
@@ -57,28 +39,28 @@ class Trainer {
 
   struct Measure {
     double loss = 0;
-    std::vector<double> accuracy;  ///< by head in training: share of targets that it chooses
+    std::vector<double> accuracy;  ///< by loss: share of its targets that are chosen
   };
   Measure measure(std::span<const TrainingSample* const> samples);
 
   AdamW& optimiser() { return optimiser_; }
   const AdamW& optimiser() const { return optimiser_; }
   const Model::Network& network() const { return *network_; }
+  /// What is written of it at the end, by name: what Trainable::exported makes of the masters.
+  std::vector<std::pair<std::string, at::Tensor>> exported() const;
   /// After masters were changed from outside: the computing weights follow.
   void refresh();
 
  private:
-  /// One head at the rows that have a target of it.
+  /// One loss at the rows that have a target of it.
   struct Scores {
     at::Tensor logits;   ///< [n, vocab], float32 at least
     at::Tensor targets;  ///< [n]
     at::Tensor summed_loss() const;
   };
-  /// Of each head in training.
   std::vector<Scores> scores(std::span<const TrainingSample* const> samples) const;
+  /// By loss.
   std::vector<std::int64_t> target_counts(std::span<const TrainingSample* const> samples) const;
-  /// What the mean loss of the i-th head in training counts.
-  double weight_of(size_t i) const;
   /// Consecutive pieces of about equal work, a multiple of the workers where there are enough
   /// samples.
   std::vector<std::span<const TrainingSample* const>> cut(
@@ -87,10 +69,13 @@ class Trainer {
   /// order, so that sums by worker do not depend on timing.
   void deal(size_t count, const std::function<void(size_t worker, size_t i)>& f) const;
 
+  const Trainable& what_;
+  const std::vector<Trainable::Loss> losses_;
+  std::map<std::string, at::Tensor> weights_;  ///< as they were given
   TrainerOptions options_;
-  std::unique_ptr<Model::Network> network_;
-  std::vector<at::Tensor> leaves_;  ///< the network's weights, in the order of the slots
   AdamW optimiser_;
+  std::vector<at::Tensor> leaves_;  ///< what learns as it computes, in the order of the slots
+  std::unique_ptr<Model::Network> network_;
 };
 
 }  // namespace pardec

@@ -10,19 +10,12 @@ struct AdamWOptions {
   double weight_decay = 0.1;  ///< decoupled: the weight shrinks by learning rate times this
 };
 
-/// Heads besides the network's own that are to be trained (model/transformer.hpp, ExtraHead).
-struct ExtraHeadShape {
-  int heads = 0;   ///< 0: none, the network itself is trained
-  int blocks = 1;  ///< residual blocks of each
-};
-
 struct TrainerOptions {
   Dtype dtype = Dtype::fp32;  ///< of forward and backward; fp64 keeps fp64 masters
   AdamWOptions adamw;
   double clip = 1.0;                 ///< limit of the gradients' global norm; 0: none
   std::int64_t micro_tokens = 2048;  ///< about so many in one forward; gradients are summed
   int workers = 1;                   ///< forwards computed at once, each by a thread of its own
-  ExtraHeadShape extra;              ///< where it has heads, they learn and all else is frozen
 };
 
 }  // namespace pardec

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/training/schedule.hpp"
@@ -123,13 +122,12 @@ LoopResult train_model(const TrainingRun& run, const SampleSource& source,
          Model::load(*run.start, {.dtype = Dtype::fp32}).network().named_parameters())
       weights.emplace(name, weight.clone());  // what was loaded may be the file itself
   else
-    weights = initial_weights(run.config, run.seed);
+    weights = initial_weights(run.what.config(), run.seed);
   if (run.trainer.dtype == Dtype::fp64)
     for (auto& [name, weight] : weights) weight = weight.to(at::kDouble);
-  Trainer trainer(run.config, weights, run.trainer);
+  Trainer trainer(run.what, std::move(weights), run.trainer);
   LoopResult result = train(trainer, source, run.loop, folder, resume, clock, report);
-  export_weights(folder / (run.trainer.extra.heads > 0 ? kExtraHeadsFile : "model.safetensors"),
-                 trainer);
+  export_weights(folder / run.what.file(), trainer);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "src/model/model.hpp"
 #include "src/support/clock.hpp"
 #include "src/training/loss_log.hpp"
+#include "src/training/trainable.hpp"
 #include "src/training/trainer_options.hpp"
 #include "src/training/training_sample.hpp"
 
@@ -42,7 +43,7 @@ struct LoopResult {
   std::int64_t steps = 0, tokens = 0;
   double seconds = 0, train_loss = 0;  ///< of the last update
   std::optional<double> validation_loss;
-  std::vector<double> validation_accuracy;  ///< by head in training; empty: nothing is held out
+  std::vector<double> validation_accuracy;  ///< by loss; empty: nothing is held out
 };
 
 /// How many samples from `begin` on make one batch.
@@ -58,15 +59,15 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
 
 /// A run from weights to weights.
 struct TrainingRun {
-  ModelConfig config;
-  std::optional<std::filesystem::path> start;  ///< a checkpoint folder; none: random weights
+  const Trainable& what;
+  std::optional<std::filesystem::path> start = {};  ///< a checkpoint folder; none: random weights
   std::uint64_t seed = 1;                      ///< of random weights
-  TrainerOptions trainer;
-  LoopOptions loop;
+  TrainerOptions trainer = {};
+  LoopOptions loop = {};
 };
 
-/// Makes a Trainer, trains it as above, and writes model.safetensors, or the extra heads that were
-/// trained into kExtraHeadsFile, into `folder` at the end, in bf16.
+/// Makes a Trainer, trains it as above, and writes what learned into its file of `folder` at the
+/// end, in bf16.
 LoopResult train_model(const TrainingRun& run, const SampleSource& source,
                        const std::filesystem::path& folder, bool resume, const Clock& clock,
                        const std::function<void(const LossRow&, std::int64_t steps)>& report);

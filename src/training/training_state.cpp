@@ -74,8 +74,8 @@ TrainingState load_state(const std::filesystem::path& file, Trainer& trainer) {
 
 void export_weights(const std::filesystem::path& file, const Trainer& trainer) {
   std::vector<TensorToWrite> tensors;
-  for (const AdamW::Slot& slot : trainer.optimiser().slots())
-    tensors.push_back(to_write(slot.name, slot.weight.to(at::kBFloat16)));
+  for (const auto& [name, weight] : trainer.exported())
+    tensors.push_back(to_write(name, weight.to(at::kBFloat16)));
   write_safetensors(file, tensors);
 }
 

@@ -150,9 +150,8 @@ const std::filesystem::path& counting_network() {
   static const TemporaryFolder folder;
   static const bool made = [] {
     set_threads(1);
-    TrainingRun training;
-    training.config = parse_model_config(counting_config(), "config");
-    training.seed = 3;
+    const auto what = whole_network(parse_model_config(counting_config(), "config"));
+    TrainingRun training{.what = *what, .seed = 3};
     training.trainer.adamw.weight_decay = 0;
     training.loop = {.batch_tokens = 768, .steps = 260, .learning_rate = 6e-3};
     const SteadyClock clock;

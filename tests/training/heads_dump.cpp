@@ -22,8 +22,9 @@ int main() {
   }
   TrainerOptions options{.dtype = Dtype::fp64};
   options.micro_tokens = request.at("micro_tokens");
-  options.extra = {.heads = request.at("heads"), .blocks = request.at("blocks")};
-  Trainer trainer(model.config(), weights, options);
+  const auto heads = extra_heads(
+      model.config(), {.heads = request.at("heads"), .blocks = request.at("blocks")});
+  Trainer trainer(*heads, weights, options);
 
   std::vector<TrainingSample> samples;
   for (const Json& sample : request.at("samples"))

@@ -92,10 +92,11 @@ TEST_CASE("a training step's gradients agree with central differences") {
   set_threads(1);
   TinyNetwork tiny("qwen3", 7);
   Model model = tiny.load(Dtype::fp64);
+  const auto what = whole_network(model.config());
   Rng rng(11);
   const auto samples = samples_of(model.config().vocab_size, rng);
   const auto batch = pointers(samples);
-  Trainer trainer(model.config(), weights_of(model),
+  Trainer trainer(*what, weights_of(model),
                   {.dtype = Dtype::fp64, .clip = 0, .micro_tokens = 40});
   Trainer::Report report;
   const std::vector<at::Tensor> gradients = trainer.gradients(batch, report);
@@ -126,6 +127,7 @@ TEST_CASE("sequences that share their beginning have the loss and gradients of s
   set_threads(1);
   TinyNetwork tiny("qwen3", 3);
   Model model = tiny.load(Dtype::fp64);
+  const auto what = whole_network(model.config());
   Rng rng(21);
   const auto random = [&](std::uint64_t count) {
     Tokens tokens;
@@ -169,7 +171,7 @@ TEST_CASE("sequences that share their beginning have the loss and gradients of s
   std::vector<std::vector<at::Tensor>> gradients;
   std::vector<double> losses;
   for (const std::vector<TrainingSample>* samples : {&apart, &shared}) {
-    Trainer trainer(model.config(), weights_of(model), {.dtype = Dtype::fp64});
+    Trainer trainer(*what, weights_of(model), {.dtype = Dtype::fp64});
     Trainer::Report report;
     gradients.push_back(trainer.gradients(pointers(*samples), report));
     losses.push_back(report.loss);
@@ -184,17 +186,18 @@ TEST_CASE("several forwards, at once or not, make the gradient and the loss of o
   set_threads(1);
   TinyNetwork tiny("llama", 8);
   Model model = tiny.load(Dtype::fp64);
+  const auto what = whole_network(model.config());
   Rng rng(12);
   const auto samples = samples_of(model.config().vocab_size, rng);
   const auto batch = pointers(samples);
-  Trainer whole(model.config(), weights_of(model), {.dtype = Dtype::fp64, .micro_tokens = 1000});
+  Trainer whole(*what, weights_of(model), {.dtype = Dtype::fp64, .micro_tokens = 1000});
   Trainer::Report expected;
   const std::vector<at::Tensor> gradient = whole.gradients(batch, expected);
   const double loss = whole.loss(batch);
   for (const int workers : {1, 2, 3, 9})  // 9: more than there are samples
     for (const std::int64_t micro : {1, 30, 1000}) {
       INFO(workers << " workers, " << micro << " tokens");
-      Trainer trainer(model.config(), weights_of(model),
+      Trainer trainer(*what, weights_of(model),
                       {.dtype = Dtype::fp64, .micro_tokens = micro, .workers = workers});
       Trainer::Report report;
       const std::vector<at::Tensor> made = trainer.gradients(batch, report);
@@ -211,6 +214,7 @@ TEST_CASE("bf16 computes near fp32 and keeps fp32 masters") {
   set_threads(1);
   TinyNetwork tiny("llama", 9);
   Model model = tiny.load(Dtype::fp32);
+  const auto what = whole_network(model.config());
   Rng rng(13);
   const auto samples = samples_of(model.config().vocab_size, rng);
   const auto weights = initial_weights(model.config(), 3);
@@ -219,7 +223,7 @@ TEST_CASE("bf16 computes near fp32 and keeps fp32 masters") {
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16}) {
     std::map<std::string, at::Tensor> copy;
     for (const auto& [name, weight] : weights) copy.emplace(name, weight.clone());
-    Trainer trainer(model.config(), copy, {.dtype = dtype});
+    Trainer trainer(*what, copy, {.dtype = dtype});
     const double before = trainer.loss(pointers(samples));
     for (int step = 0; step < 30; ++step) trainer.step(pointers(samples), 1e-2);
     losses[next] = trainer.loss(pointers(samples));
@@ -254,9 +258,10 @@ TEST_CASE("apar: the tree's mask and plain sequences of threads have the same lo
   for (const char* family : {"llama", "qwen3"}) {
     TinyNetwork tiny(family, 8);
     const Model model = tiny.load(Dtype::fp64);
+    const auto what = whole_network(model.config());
     TrainerOptions options;
     options.dtype = Dtype::fp64;
-    Trainer trainer(model.config(), weights_of(model), options);
+    Trainer trainer(*what, weights_of(model), options);
     Rng rng(12);
     const auto random = [&](std::uint64_t least) {
       Tokens tokens;
@@ -286,4 +291,89 @@ TEST_CASE("apar: the tree's mask and plain sequences of threads have the same lo
       CHECK(std::abs(trainer.loss(pointers(packed)) - trainer.loss(pointers(threads))) < 1e-9);
     }
   }
+}
+
+namespace {
+
+/// Learns the norm before the head, over a frozen network, and writes the network with it.
+class FinalNorm final : public Trainable {
+ public:
+  explicit FinalNorm(const ModelConfig& config) : Trainable(config), whole_(whole_network(config)) {}
+
+  std::vector<Parameter> parameters() const override {
+    for (const Parameter& parameter : whole_->parameters())
+      if (parameter.name == kName) return {parameter};
+    return {};
+  }
+  at::Tensor begin(const Parameter& parameter,
+                   const std::map<std::string, at::Tensor>& weights) const override {
+    return weights.at(parameter.name).clone();
+  }
+  std::unique_ptr<Model::Network> network(
+      const std::map<std::string, at::Tensor>& weights) const override {
+    return whole_->network(weights);
+  }
+  std::vector<Loss> losses() const override { return whole_->losses(); }
+  std::vector<RowTargets> targets(const TrainingSample& sample) const override {
+    return whole_->targets(sample);
+  }
+  std::vector<at::Tensor> logits(const Model::Network& network,
+                                 std::span<const PackedSequence> sequences,
+                                 const PackedTargets& targets) const override {
+    return whole_->logits(network, sequences, targets);
+  }
+  std::string file() const override { return whole_->file(); }
+  bool beside_network() const override { return false; }
+  std::vector<std::pair<std::string, at::Tensor>> exported(
+      const std::map<std::string, at::Tensor>& weights,
+      std::vector<std::pair<std::string, at::Tensor>> masters) const override {
+    std::vector<std::pair<std::string, at::Tensor>> all;
+    for (const Parameter& parameter : whole_->parameters())
+      all.emplace_back(parameter.name, parameter.name == kName ? masters.front().second
+                                                               : weights.at(parameter.name));
+    return all;
+  }
+  OrderedJson settings() const override { return {{"part", "norm"}}; }
+
+  static constexpr const char* kName = "model.norm.weight";
+
+ private:
+  std::unique_ptr<Trainable> whole_;
+};
+
+}  // namespace
+
+TEST_CASE("a part learns over a frozen network, and the network is written with it") {
+  set_threads(1);
+  TinyNetwork tiny("llama", 9);
+  const Model model = tiny.load(Dtype::fp64);
+  Rng rng(13);
+  const auto samples = samples_of(model.config().vocab_size, rng);
+  const FinalNorm what(model.config());
+  const auto begun = weights_of(model);
+  const TrainerOptions options{.dtype = Dtype::fp64, .clip = 0};
+  Trainer trainer(what, weights_of(model), options);
+  REQUIRE(trainer.optimiser().slots().size() == 1);
+
+  // Its gradient is the one that the whole network has there.
+  Trainer::Report report;
+  const at::Tensor gradient = trainer.gradients(pointers(samples), report).front();
+  const auto all = whole_network(model.config());
+  Trainer everything(*all, weights_of(model), options);
+  const auto gradients = everything.gradients(pointers(samples), report);
+  size_t norm = 0;
+  while (everything.optimiser().slots()[norm].name != FinalNorm::kName) ++norm;
+  CHECK(at::equal(gradient, gradients[norm]));
+
+  const double before = trainer.loss(pointers(samples));
+  for (int step = 0; step < 20; ++step) trainer.step(pointers(samples), 3e-2);
+  CHECK(trainer.loss(pointers(samples)) < before);
+  std::map<std::string, at::Tensor> written;
+  for (const auto& [name, weight] : trainer.exported()) {
+    CHECK(at::equal(weight, begun.at(name)) == (name != FinalNorm::kName));
+    written.emplace(name, weight);
+  }
+  REQUIRE(written.size() == begun.size());
+  Trainer again(*all, written, options);
+  CHECK(again.loss(pointers(samples)) == trainer.loss(pointers(samples)));
 }

@@ -1,0 +1,123 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/model/model.hpp"
+#include "src/model/parameters.hpp"
+#include "src/support/json.hpp"
+#include "src/training/training_sample.hpp"
+
+namespace at {
+class Tensor;
+}
+
+namespace pardec {
+
+struct PackedSequence;  // src/model/transformer.hpp
+
+/// What should be chosen at a row of a sample: the i-th token is the target of the i-th loss.
+struct RowTargets {
+  int row = 0;
+  Tokens tokens;
+};
+
+/// The targets of samples that are computed together.
+struct PackedTargets {
+  std::vector<std::int64_t> rows;  ///< that some loss has a target at, counted over all samples
+  struct OfLoss {
+    std::vector<std::int64_t> members, tokens;  ///< which of `rows`, and what is right there
+  };
+  std::vector<OfLoss> losses;
+};
+
+/// What learns in a training run: its weights and how they begin, the losses it learns by, and what
+/// is written of it. It describes and holds no tensor, and is asked from several threads at once;
+/// masters, the weights that compute and the optimiser are a Trainer's.
+///
+/// One more is one file. LoRA: `parameters` are A [rank, in] and B [out, rank] of each matrix that
+/// it adapts; `begin` draws A and leaves B zero; `network` hands the pair to that matrix's Linear,
+/// which adds B A x; losses, targets and logits are the whole network's; `exported` adds B A to the
+/// frozen weights, under the network's own names, so that `file` is a model like any other.
+class Trainable {
+ public:
+  explicit Trainable(ModelConfig config) : config_(std::move(config)) {}
+  virtual ~Trainable() = default;
+  const ModelConfig& config() const { return config_; }
+
+  // ---- weights ----
+
+  /// Those that learn, in the order of masters and gradients.
+  virtual std::vector<Parameter> parameters() const = 0;
+  /// One of them as it begins. `weights`: the network's, by checkpoint name; it has their type, and
+  /// may share their memory.
+  virtual at::Tensor begin(const Parameter& parameter,
+                           const std::map<std::string, at::Tensor>& weights) const = 0;
+  /// The network that computes with them. `weights`: those that learn, and of the network's those
+  /// that do not, by name; all of one type. Their memory is shared.
+  virtual std::unique_ptr<Model::Network> network(
+      const std::map<std::string, at::Tensor>& weights) const = 0;
+
+  // ---- losses ----
+
+  struct Loss {
+    std::string name;   ///< for people; empty where it is the only one
+    double weight = 1;  ///< of its mean in what is minimised
+  };
+  virtual std::vector<Loss> losses() const = 0;
+  /// The rows of a sample that some loss has a target at. A row has its targets from the first loss
+  /// on, without a gap.
+  virtual std::vector<RowTargets> targets(const TrainingSample& sample) const = 0;
+  /// By loss: logits [members, vocab] of the rows that it has a target at, differentiable.
+  /// `network`: one that `network` made.
+  virtual std::vector<at::Tensor> logits(const Model::Network& network,
+                                         std::span<const PackedSequence> sequences,
+                                         const PackedTargets& targets) const = 0;
+
+  // ---- what is left behind ----
+
+  /// Where it is written, in the folder of the run.
+  virtual std::string file() const = 0;
+  /// Whether `file` stands beside the weights of the checkpoint that the run began from, which are
+  /// what they were; else it has the network's weights.
+  virtual bool beside_network() const = 0;
+  /// What is written there, in this order. `weights`: the network's as they were given. By default
+  /// the masters, by their names.
+  virtual std::vector<std::pair<std::string, at::Tensor>> exported(
+      const std::map<std::string, at::Tensor>& weights,
+      std::vector<std::pair<std::string, at::Tensor>> masters) const;
+  /// What determines it, as members of the run's record.
+  virtual OrderedJson settings() const = 0;
+
+ private:
+  ModelConfig config_;
+};
+
+/// Numbers that learn.
+std::int64_t parameter_count(const Trainable& what);
+
+/// All weights of the network, from those that are given, by the choices of its own head.
+std::unique_ptr<Trainable> whole_network(const ModelConfig& config);
+
+/// float32 weights of a network that nobody trained, random as suits training: matrices and the
+/// embedding normal with deviation initializer_range, what writes into the residual stream
+/// (attention's output and the MLP's) smaller by sqrt(2 * layers) (GPT-2's recipe), norms 1, biases
+/// 0. Each weight has a seed of its own.
+std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std::uint64_t seed);
+
+/// Heads besides the network's own (model/transformer.hpp, ExtraHead).
+struct ExtraHeadShape {
+  int heads = 0;
+  int blocks = 1;  ///< residual blocks of each
+};
+
+/// Extra heads over the network, which stays as it is (Medusa-1). They begin as Medusa's authors
+/// begin them: blocks of zeros, which change nothing, and the matrix of the network's own head.
+/// Head h's loss counts 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1; heads share no weight, so
+/// it only decides how they share the limit of the gradients' norm).
+std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHeadShape& shape);
+
+}  // namespace pardec

@@ -1,0 +1,75 @@
+#include <cmath>
+
+#include "src/model/transformer.hpp"
+#include "src/support/error.hpp"
+#include "src/support/rng.hpp"
+#include "src/support/text.hpp"
+#include "src/training/trainable.hpp"
+
+namespace pardec {
+
+namespace {
+
+class WholeNetwork final : public Trainable {
+ public:
+  using Trainable::Trainable;
+
+  std::vector<Parameter> parameters() const override { return pardec::parameters(config()); }
+  at::Tensor begin(const Parameter& parameter,
+                   const std::map<std::string, at::Tensor>& weights) const override {
+    return weights.at(parameter.name);
+  }
+  std::unique_ptr<Model::Network> network(
+      const std::map<std::string, at::Tensor>& weights) const override {
+    return Model::Network::over(config(), weights);
+  }
+
+  std::vector<Loss> losses() const override { return {Loss{}}; }
+  std::vector<RowTargets> targets(const TrainingSample& sample) const override {
+    std::vector<RowTargets> all;
+    for (const auto& [row, token] : sample.targets) all.push_back({row, {token}});
+    return all;
+  }
+  std::vector<at::Tensor> logits(const Model::Network& network,
+                                 std::span<const PackedSequence> sequences,
+                                 const PackedTargets& targets) const override {
+    return {pardec::logits(network, sequences, targets.rows)};  // all are the one loss's members
+  }
+
+  std::string file() const override { return "model.safetensors"; }
+  bool beside_network() const override { return false; }
+  OrderedJson settings() const override { return OrderedJson::object(); }
+};
+
+}  // namespace
+
+std::unique_ptr<Trainable> whole_network(const ModelConfig& config) {
+  return std::make_unique<WholeNetwork>(config);
+}
+
+std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std::uint64_t seed) {
+  if (!(config.initializer_range > 0) || !std::isfinite(config.initializer_range))
+    throw ConfigError(str("'initializer_range' of the config is ", config.initializer_range,
+                          ", expected more than 0"));
+  std::map<std::string, at::Tensor> weights;
+  for (const Parameter& parameter : parameters(config)) {
+    const std::string& name = parameter.name;
+    if (parameter.shape.size() == 1) {
+      const double constant = name.ends_with(".bias") ? 0.0 : 1.0;
+      weights.emplace(name, at::full(parameter.shape, constant, at::kFloat));
+      continue;
+    }
+    const bool residual =
+        name.find("o_proj") != std::string::npos || name.find("down_proj") != std::string::npos;
+    const double deviation =
+        config.initializer_range / (residual ? std::sqrt(2.0 * config.layers) : 1.0);
+    at::Tensor weight = at::empty(parameter.shape, at::kFloat);
+    Rng rng(derive_seed(seed, name));
+    for (float& value : std::span(weight.data_ptr<float>(), static_cast<size_t>(weight.numel())))
+      value = static_cast<float>(rng.normal() * deviation);
+    weights.emplace(name, std::move(weight));
+  }
+  return weights;
+}
+
+}  // namespace pardec
