@@ -159,7 +159,7 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
   const Waiting& first = *entering.front();
   Model& model = first.sequence.model;
   const bool drafting = first.drafts();
-  const SkippedSublayers* const skipped = first.step.skipped ? &*first.step.skipped : nullptr;
+  const std::optional<SkippedSublayers>& skipped = first.step.skipped;
 
   std::vector<Packed> packed = pack(entering);
   if (!drafting) schedule(packed);
@@ -183,7 +183,7 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
   }
   try {
     const std::int64_t before = clock_.now_ns();
-    auto logits = model.forward(steps, skipped);
+    auto logits = model.forward(steps, skipped.value_or(SkippedSublayers{}));
     const std::int64_t now = clock_.now_ns();
     if (!drafting) {
       model_ns_ += now - before;

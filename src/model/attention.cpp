@@ -1,5 +1,6 @@
 #include "src/model/attention.hpp"
 
+#include "src/model/layers.hpp"
 
 namespace pardec {
 
@@ -95,15 +96,15 @@ at::Tensor AttentionPlan::attend(Chunk& chunk, const at::Tensor& q, const at::Te
 
 // ---- the sequences of a pass ----
 
-CachedAttention::CachedAttention(const Model::Network& network, std::span<const SequenceStep> steps)
+CachedAttention::CachedAttention(const Model::Network& network,
+                                 std::span<const NewRows> sequences)
     : network_(network) {
   std::int64_t begin = 0;
-  for (const SequenceStep& step : steps) {
-    if (step.tokens.empty()) continue;
-    KvCache::Storage& cache = step.cache->storage();
+  for (const NewRows& rows : sequences) {
+    KvCache::Storage& cache = *rows.cache;
     bool whole = true;
     auto plans = std::make_unique<PerLayer<AttentionPlan>>(network.config, [&](int window) {
-      AttentionPlan plan(network, cache.slots, step.labels, *step.segments, window);
+      AttentionPlan plan(network, cache.slots, rows.labels, *rows.segments, window);
       whole = whole && plan.whole();
       return plan;
     });
@@ -118,8 +119,8 @@ CachedAttention::CachedAttention(const Model::Network& network, std::span<const 
           group = groups_.insert(groups_.end(), {shared.rows.get(), shared.slots, {}});
         group->parts.push_back(parts_.size());
       }
-    parts_.push_back({&cache, begin, std::ssize(step.tokens), std::move(plans), cascades});
-    begin += std::ssize(step.tokens);
+    parts_.push_back({&cache, begin, std::ssize(rows.tokens), std::move(plans), cascades});
+    begin += std::ssize(rows.tokens);
   }
 }
 
@@ -198,19 +199,29 @@ void CachedAttention::together(size_t layer, const at::Tensor& q,
 
 // ---- training ----
 
-PackedAttention::PackedAttention(const Model::Network& network,
-                                 std::span<const PackedSequence> sequences, int window)
-    : kv_(network.config.kv_heads), group_(network.config.heads / network.config.kv_heads) {
+TrainingAttention::TrainingAttention(const Model::Network& network,
+                                     std::span<const PackedSequence> sequences)
+    : kv_(network.config.kv_heads),
+      group_(network.config.heads / network.config.kv_heads),
+      chunks_(network.config, [&](int window) { return cut(network, sequences, window); }) {
+  for (const PackedSequence& sequence : sequences) {
+    counts_.push_back(std::ssize(sequence.tokens));
+    grouped_counts_.push_back(counts_.back() * group_);
+  }
+}
+
+TrainingAttention::Chunks TrainingAttention::cut(const Model::Network& network,
+                                                 std::span<const PackedSequence> sequences,
+                                                 int window) {
+  Chunks all;
   for (const PackedSequence& sequence : sequences) {
     const std::int64_t count = std::ssize(sequence.tokens);
-    counts_.push_back(count);
-    grouped_counts_.push_back(count * group_);
     MaskRows rows({}, sequence.labels, *sequence.segments, window);
     at::Tensor mask = at::empty({count, count}, at::kFloat);
     std::vector<std::int64_t> ends;
     for (std::int64_t i = 0; i < count; ++i)
       ends.push_back(rows.write(static_cast<int>(i), mask.data_ptr<float>() + i * count).end);
-    std::vector<Chunk>& chunks = chunks_.emplace_back();
+    std::vector<Chunk>& chunks = all.emplace_back();
     for (std::int64_t at = 0; at < count; at += kTrainingQueries) {
       Chunk chunk{.begin = at, .count = std::min(kTrainingQueries, count - at)};
       chunk.end = *std::max_element(ends.begin() + at, ends.begin() + at + chunk.count);
@@ -222,18 +233,20 @@ PackedAttention::PackedAttention(const Model::Network& network,
       chunks.push_back(std::move(chunk));
     }
   }
+  return all;
 }
 
-at::Tensor PackedAttention::attend(const at::Tensor& q, const at::Tensor& k,
-                                   const at::Tensor& v) const {
+at::Tensor TrainingAttention::attend(size_t layer, const at::Tensor& q, const at::Tensor& k,
+                                     const at::Tensor& v) {
+  const Chunks& sequences = chunks_.of(layer);
   const std::int64_t n = q.size(0);
   // Split, not narrowed: the gradient of a narrowed tensor is as large as the whole.
   const auto queries = grouped(q, kv_).split_with_sizes(grouped_counts_, 1);
   const auto keys = k.transpose(0, 1).split_with_sizes(counts_, 1);
   const auto values = v.transpose(0, 1).split_with_sizes(counts_, 1);
   std::vector<at::Tensor> outputs;
-  for (size_t i = 0; i < chunks_.size(); ++i)
-    for (const Chunk& chunk : chunks_[i]) {
+  for (size_t i = 0; i < sequences.size(); ++i)
+    for (const Chunk& chunk : sequences[i]) {
       const bool all = chunk.count == counts_[i];
       const at::Tensor rows =
           all ? queries[i] : queries[i].narrow(1, chunk.begin * group_, chunk.count * group_);

@@ -7,15 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "src/model/backend.hpp"
 #include "src/model/mask.hpp"
 #include "src/model/transformer.hpp"
 
 namespace pardec {
-
-/// Softmax is computed in float32, as transformers does; fp64 networks keep fp64 throughout.
-inline at::ScalarType wide(at::ScalarType type) {
-  return type == at::kDouble ? at::kDouble : at::kFloat;
-}
 
 /// One plan for the layers without a window, one for those with: each where some layer needs it.
 template <typename Plan>
@@ -79,11 +75,11 @@ inline void write_behind(const KvCache::Storage& cache, const at::Tensor& into,
 /// are joined).
 class CachedAttention {
  public:
-  /// `steps` outlive it; the caches have room for their new rows.
-  CachedAttention(const Model::Network& network, std::span<const SequenceStep> steps);
+  /// What `sequences` refer to outlives it.
+  CachedAttention(const Model::Network& network, std::span<const NewRows> sequences);
 
-  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim], of the new rows of all steps,
-  /// one after another; they are written behind the last slots. -> [n, heads * head_dim].
+  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim], of all new rows, one sequence
+  /// after another; they are written behind the last slots. -> [n, heads * head_dim].
   at::Tensor attend(size_t layer, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
  private:
@@ -110,22 +106,25 @@ class CachedAttention {
 /// Attention of packed sequences, differentiable. Queries in chunks, each with the keys up to the
 /// last one that it sees. Plain products: for the short sequences of training they take half to a
 /// quarter of the time of the library's fused kernel.
-class PackedAttention {
+class TrainingAttention {
  public:
-  PackedAttention(const Model::Network& network, std::span<const PackedSequence> sequences,
-                  int window);
+  TrainingAttention(const Model::Network& network, std::span<const PackedSequence> sequences);
 
   /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim] -> [n, heads * head_dim].
-  at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) const;
+  at::Tensor attend(size_t layer, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
  private:
   struct Chunk {
     std::int64_t begin = 0, count = 0, end = 0;  // within the sequence
     at::Tensor mask;                             // [count, 1, end]
   };
+  using Chunks = std::vector<std::vector<Chunk>>;  // of the sequences
+  static Chunks cut(const Model::Network& network, std::span<const PackedSequence> sequences,
+                    int window);
+
   const std::int64_t kv_, group_;
   std::vector<std::int64_t> counts_, grouped_counts_;  // rows of the sequences, and times group
-  std::vector<std::vector<Chunk>> chunks_;             // of the sequences
+  PerLayer<Chunks> chunks_;
 };
 
 }  // namespace pardec

@@ -15,7 +15,8 @@ int count_extra_heads(const std::map<std::string, StoredTensor>& tensors,
   int heads = 0;
   while (has(heads)) ++heads;
   if (heads == 0)
-    throw ModelError(where, "has no tensor of a head 0, expected '0.0.linear.weight' ...");
+    throw ModelError(where,
+                     str("has no tensor of a head 0, expected '", extra_block_name(0, 0), "' ..."));
   return heads;
 }
 
@@ -31,7 +32,7 @@ StoredExtraHeads read_extra_heads(std::map<std::string, StoredTensor> tensors,
                                   const ModelConfig& config, const std::string& where) {
   StoredExtraHeads found;
   found.heads = count_extra_heads(tensors, where);
-  while (tensors.contains(str("0.", found.blocks, ".linear.weight"))) ++found.blocks;
+  while (tensors.contains(extra_block_name(0, found.blocks))) ++found.blocks;
   // Head by head: the file may name many heads, and many blocks of one.
   for (int head = 0; head < found.heads; ++head)
     for (const Parameter& parameter : one_extra_head(config, head, found.blocks)) {

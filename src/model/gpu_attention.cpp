@@ -21,13 +21,11 @@ std::int32_t number(auto value) { return static_cast<std::int32_t>(value); }
 
 // ---- on the host ----
 
-GpuPass::GpuPass(const Model::Network& network, std::span<const SequenceStep> steps) {
-  for (const SequenceStep& step : steps)
-    if (!step.tokens.empty()) add(network, step);
+GpuPass::GpuPass(const Model::Network& network, std::span<const NewRows> all) {
+  for (const NewRows& rows : all) add(network, rows);
   for (size_t layer = 0; layer < network.layers.size(); ++layer)
-    for (const SequenceStep& step : steps) {
-      if (step.tokens.empty()) continue;
-      const KvCache::Storage& cache = step.cache->storage();
+    for (const NewRows& rows : all) {
+      const KvCache::Storage& cache = *rows.cache;
       const auto piece = [&](const at::Tensor& keys, const at::Tensor& values) {
         pieces.push_back({bits(keys), bits(values), keys.stride(0)});
       };
@@ -38,30 +36,30 @@ GpuPass::GpuPass(const Model::Network& network, std::span<const SequenceStep> st
 }
 
 /// All of one sequence but where its keys and values lie.
-void GpuPass::add(const Model::Network& network, const SequenceStep& step) {
-  const KvCache::Storage& cache = step.cache->storage();
-  const std::int64_t count = std::ssize(step.tokens), keys = std::ssize(cache.slots) + count;
-  const int segments = step.segments->count();
+void GpuPass::add(const Model::Network& network, const NewRows& rows) {
+  const KvCache::Storage& cache = *rows.cache;
+  const std::int64_t count = std::ssize(rows.tokens), keys = std::ssize(cache.slots) + count;
+  const int segments = rows.segments->count();
   const int words = (segments + 63) / 64 * 2;
   const std::int64_t pairs = count * (network.config.heads / network.config.kv_heads);
   for (std::int64_t row = 0; row < pairs; row += kTileRows)
     tiles.push_back({number(sequences.size()), number(row)});
-  row_sequences.insert(row_sequences.end(), step.tokens.size(), number(sequences.size()));
+  row_sequences.insert(row_sequences.end(), rows.tokens.size(), number(sequences.size()));
   sequences.push_back({number(ids.size()), number(count), number(labels.size()), number(keys),
                        number(piece_ends.size()), number(cache.shared.size() + 1),
                        number(sees.size()), words});
-  ids.insert(ids.end(), step.tokens.begin(), step.tokens.end());
+  ids.insert(ids.end(), rows.tokens.begin(), rows.tokens.end());
   const auto add_label = [&](const RowLabel& label, bool alive) {
     labels.push_back({label.order, label.rank, alive ? label.segment : -1, label.position});
   };
   for (const KvCache::Slot& slot : cache.slots) add_label(slot.label, slot.alive);
-  for (const RowLabel& label : step.labels) {
+  for (const RowLabel& label : rows.labels) {
     add_label(label, true);
     positions.push_back(label.position);
   }
   for (int segment = 0; segment < segments; ++segment) {
     const size_t begin = sees.size();
-    for (const std::uint64_t word : step.segments->seen_by(segment)) {
+    for (const std::uint64_t word : rows.segments->seen_by(segment)) {
       sees.push_back(static_cast<std::uint32_t>(word));
       sees.push_back(static_cast<std::uint32_t>(word >> 32));
     }

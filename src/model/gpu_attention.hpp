@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "src/kernels/cuda/kernels.hpp"
+#include "src/model/backend.hpp"
 #include "src/model/gpu.hpp"
 #include "src/model/transformer.hpp"
 
@@ -20,8 +21,8 @@ struct PassShape {
 
 /// What the kernels are told of a pass (kernels.hpp), on the host.
 struct GpuPass {
-  /// The caches have room for their new rows. REQUIRES: some step has tokens.
-  GpuPass(const Model::Network& network, std::span<const SequenceStep> steps);
+  /// REQUIRES: some rows.
+  GpuPass(const Model::Network& network, std::span<const NewRows> sequences);
   PassShape shape() const;
 
   std::vector<std::int64_t> ids, positions;  // of the rows
@@ -34,7 +35,7 @@ struct GpuPass {
   std::vector<cuda::KeyLabel> labels;
 
  private:
-  void add(const Model::Network& network, const SequenceStep& step);
+  void add(const Model::Network& network, const NewRows& rows);
 };
 
 /// As CachedAttention, by the GPU's own kernels: who sees whom is evaluated there, and no mask is

@@ -42,8 +42,7 @@ KvCache::Storage::Storage(const Model::Network& network)
       tensor_options(at::TensorOptions().dtype(network.type).device(network.device)),
       keys(static_cast<size_t>(network.config.layers)),
       values(keys.size()),
-      key_panels(network.packed != nullptr),
-      whole_blocks(network.graphs != nullptr) {
+      form(network.backend->cache_form()) {
   for (size_t layer = 0; layer < keys.size(); ++layer) {
     keys[layer] = memory(0);
     values[layer] = memory(0);
@@ -52,7 +51,7 @@ KvCache::Storage::Storage(const Model::Network& network)
 
 at::Tensor KvCache::Storage::memory(std::int64_t slot_count) const {
   const std::vector<std::int64_t> sizes{kv_heads, slot_count, head_dim};
-  return whole_blocks ? at::zeros(sizes, tensor_options) : at::empty(sizes, tensor_options);
+  return form.whole_blocks ? at::zeros(sizes, tensor_options) : at::empty(sizes, tensor_options);
 }
 
 void KvCache::Storage::reserve(int more) {
@@ -113,7 +112,7 @@ void KvCache::Storage::reclaim() {
   const at::Tensor index = at::tensor(living, at::kLong).to(tensor_options.device());
   for (at::Tensor& tensor : values) pack(tensor, index);
   for (at::Tensor& tensor : keys) {
-    if (!key_panels) {
+    if (!form.key_panels) {
       pack(tensor, index);
     } else {
       const at::Tensor rows = by_slot(tensor).reshape(tensor.sizes());
@@ -193,19 +192,6 @@ int KvCache::own_rows_alive() const {
 void KvCache::drop(std::span<const int> rows) {
   for (const int row : rows) {
     storage_->slots[storage_->find_alive(row)].alive = false;
-    --storage_->alive;
-  }
-  storage_->reclaim();
-}
-
-void KvCache::keep(int first, std::span<const int> rows) {
-  std::vector<int> kept(rows.begin(), rows.end());
-  std::sort(kept.begin(), kept.end());
-  for (const int row : kept) storage_->find_alive(row);
-  for (Slot& slot : storage_->slots) {
-    if (slot.row < first || !slot.alive || std::binary_search(kept.begin(), kept.end(), slot.row))
-      continue;
-    slot.alive = false;
     --storage_->alive;
   }
   storage_->reclaim();

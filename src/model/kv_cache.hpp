@@ -45,16 +45,13 @@ class KvCache {
   /// Rows alive in memory that is not shared.
   int own_rows_alive() const;
 
-  /// REQUIRES (all three): the rows are alive; otherwise std::logic_error.
+  /// REQUIRES: the rows are alive; otherwise std::logic_error.
   void drop(std::span<const int> rows);
-  /// Drops every row from `first` on that is not in `rows`. (A step ends with it: the accepted ones
-  /// stay.)
-  void keep(int first, std::span<const int> rows);
   /// The rows from `first` on were never fed: their names are given again. REQUIRES: first <=
   /// rows_fed().
   void retract(int first);
   /// Gives a row new order, segment and rank. Its position cannot change: it is part of the cached
-  /// key.
+  /// key. REQUIRES: the row is alive; otherwise std::logic_error.
   void relabel(int row, const RowLabel& label);
 
   /// Gives up all rows to make room, and returns those that were alive: fed again in this order,

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/model/cuda_runner.hpp"
 #include "src/model/extra_heads.hpp"
-#include "src/model/packed_network.hpp"
+#include "src/model/packed_backend.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/rope_frequencies.hpp"
 #include "src/model/safetensors.hpp"
-#include "src/model/step_graphs.hpp"
 #include "src/model/transformer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -80,12 +78,13 @@ at::Tensor to_tensor(const CheckpointFiles::Entry& entry, const Model::Network& 
     tensor = at::empty(entry.tensor.shape, options);
     std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
   }
-  return PackedNetwork::fits(network) ? tensor : tensor.to(network.device, network.type);
+  return PackedBackend::fits(network) ? tensor : tensor.to(network.device, network.type);
 }
 
 /// What the checkpoint may hold beyond the network's weights.
 bool may_be_ignored(const std::string& name, const ModelConfig& config) {
-  return name.ends_with(".rotary_emb.inv_freq") || (config.tied_head && name == "lm_head.weight");
+  return name.ends_with(".rotary_emb.inv_freq") ||
+         (config.tied_head && name == parameter_name(Role::head));
 }
 
 std::map<std::string, at::Tensor> load_tensors(const Model::Network& network,
@@ -97,7 +96,7 @@ std::map<std::string, at::Tensor> load_tensors(const Model::Network& network,
       throw ModelError(
           checkpoint.where(),
           str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.shape),
-              parameter.name == "lm_head.weight"
+              parameter.role == Role::head
                   ? ", which a config without tie_word_embeddings needs"
                   : ", which the config asks for"));
     const CheckpointFiles::Entry& entry = found->second;
@@ -114,52 +113,6 @@ std::map<std::string, at::Tensor> load_tensors(const Model::Network& network,
   return loaded;
 }
 
-/// q, k, v, gate and up as parts of the matrices that the file has; nothing is copied.
-void split_fused(const ModelConfig& config, Layer& layer) {
-  const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
-  const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
-  layer.q.weight = layer.qkv.narrow(0, 0, queries);
-  layer.k.weight = layer.qkv.narrow(0, queries, keys);
-  layer.v.weight = layer.qkv.narrow(0, queries + keys, keys);
-  layer.gate.weight = layer.gate_up.narrow(0, 0, config.intermediate_size);
-  layer.up.weight = layer.gate_up.narrow(0, config.intermediate_size, config.intermediate_size);
-}
-
-void assign_weights(Model::Network& network, const std::map<std::string, at::Tensor>& tensors) {
-  const auto get = [&](const std::string& name) {
-    const auto found = tensors.find(name);
-    return found == tensors.end() ? at::Tensor() : found->second;
-  };
-  network.embedding = get("model.embed_tokens.weight");
-  for (int i = 0; i < network.config.layers; ++i) {
-    const std::string prefix = str("model.layers.", i, ".");
-    const auto linear = [&](const std::string& name) {
-      return Linear{get(prefix + name + ".weight"), get(prefix + name + ".bias")};
-    };
-    const bool behind = network.config.post_norms;  // whose norms stand behind the sublayers
-    const std::string between = prefix + "post_attention_layernorm.weight";
-    Layer layer{.input_norm = get(prefix + "input_layernorm.weight"),
-                .q = linear("self_attn.q_proj"),
-                .k = linear("self_attn.k_proj"),
-                .v = linear("self_attn.v_proj"),
-                .o = linear("self_attn.o_proj"),
-                .q_norm = get(prefix + "self_attn.q_norm.weight"),
-                .k_norm = get(prefix + "self_attn.k_norm.weight"),
-                .post_norm = behind ? at::Tensor() : get(between),
-                .gate = linear("mlp.gate_proj"),
-                .up = linear("mlp.up_proj"),
-                .down = linear("mlp.down_proj"),
-                .after_attention = behind ? get(between) : at::Tensor(),
-                .after_mlp = get(prefix + "post_feedforward_layernorm.weight"),
-                .qkv = get(prefix + "self_attn.qkv_proj.weight"),
-                .gate_up = get(prefix + "mlp.gate_up_proj.weight")};
-    if (network.config.fused) split_fused(network.config, layer);
-    network.layers.push_back(std::move(layer));
-  }
-  network.final_norm = get("model.norm.weight");
-  network.head.weight = network.config.tied_head ? network.embedding : get("lm_head.weight");
-}
-
 /// What kExtraHeadsFile of the folder holds, if it is there.
 std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
                                         const std::filesystem::path& file) {
@@ -173,31 +126,7 @@ std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
   return extra_heads_over(loaded, stored.heads, stored.blocks);
 }
 
-}  // namespace
-
-std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights, int heads,
-                                        int blocks) {
-  std::vector<ExtraHead> all;
-  for (int head = 0; head < heads; ++head) {
-    ExtraHead& extra = all.emplace_back();
-    for (int block = 0; block < blocks; ++block) {
-      const std::string prefix = str(head, ".", block, ".linear.");
-      extra.blocks.push_back({weights.at(prefix + "weight"), weights.at(prefix + "bias")});
-    }
-    extra.out.weight = weights.at(str(head, ".", blocks, ".weight"));
-  }
-  return all;
-}
-
-namespace {
-
 constexpr std::string_view kDtypes[] = {"fp32", "bf16", "int8", "nf4", "fp64"};  // as declared
-
-WeightType weight_type(Dtype dtype) {
-  return dtype == Dtype::int8  ? WeightType::int8
-         : dtype == Dtype::nf4 ? WeightType::nf4
-                               : WeightType::bf16;
-}
 
 }  // namespace
 
@@ -228,34 +157,19 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
                          "; use --dtype bf16, or --device cpu"));
   {
     const c10::NoGradGuard no_grad;
-    assign_weights(*network, load_tensors(*network, CheckpointFiles(folder)));
+    network->assign(load_tensors(*network, CheckpointFiles(folder)));
     network->extra_heads = load_extra_heads(*network, folder / kExtraHeadsFile);
     network->inverse_frequencies = inverse_frequencies(network->config).to(network->device);
-    if (PackedNetwork::fits(*network))
-      network->packed =
-          PackedNetwork::take(*network, options.instruction_set.value_or(widest_instruction_set()),
-                              weight_type(options.dtype));
+    network->backend = choose_backend(*network);
   }
-#ifdef PARDEC_CUDA
-  if (network->device.is_cuda() && GpuAttention::fits(*network))
-    network->graphs = std::make_shared<StepGraphs>(cuda_gpu(network->device), options.cuda_graphs);
-#endif
   return Model(std::move(network));
 }
 
-std::unique_ptr<Model::Network> Model::Network::over(
-    const ModelConfig& config, const std::map<std::string, at::Tensor>& weights) {
-  auto network = std::make_unique<Network>();
-  network->path = "network";
-  network->config = config;
-  assign_weights(*network, weights);
-  network->type = network->embedding.scalar_type();
-  network->device = network->embedding.device();
-  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp64})
-    if (scalar_type(dtype) == network->type) network->options.dtype = dtype;
-  const c10::NoGradGuard no_grad;
-  network->inverse_frequencies = pardec::inverse_frequencies(config).to(network->device);
-  return network;
+bool SkippedSublayers::any() const {
+  const auto some = [](const std::vector<bool>& skipped) {
+    return std::find(skipped.begin(), skipped.end(), true) != skipped.end();
+  };
+  return some(attention) || some(mlp);
 }
 
 Model::Model(std::unique_ptr<Network> network) : network_(std::move(network)) {}
@@ -267,7 +181,7 @@ const ModelConfig& Model::config() const { return network_->config; }
 const Model::Options& Model::options() const { return network_->options; }
 
 void Model::set_profile(Profile* into) {
-  if (into && !network_->packed)
+  if (into && !network_->backend->profiles())
     throw ConfigError(
         "a profile needs a network that computes in bf16 on the CPU; give --dtype bf16, int8 or "
         "nf4");
@@ -278,9 +192,8 @@ std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype) {
   const auto value = static_cast<std::int64_t>(at::elementSize(scalar_type(dtype)));
   std::int64_t sum = 0;
   for (const Parameter& parameter : parameters(config)) {
-    const bool of_layer =
-        parameter.shape.size() == 2 && parameter.name.starts_with("model.layers.");
-    sum += of_layer && computing(dtype) != dtype
+    const bool quantised = parameter.matrix() && parameter.layer >= 0 && computing(dtype) != dtype;
+    sum += quantised
                ? weight_bytes(parameter.shape[0], parameter.shape[1], weight_type(dtype))
                : parameter.elements() * value;
   }

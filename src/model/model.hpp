@@ -86,7 +86,10 @@ struct FurtherRows {
 /// drafts for itself; arXiv:2309.08168.) Rows computed so are good for such passes alone: where
 /// attention is left out they have no keys and values.
 struct SkippedSublayers {
-  std::vector<bool> attention, mlp;  ///< per layer
+  std::vector<bool> attention, mlp;  ///< per layer; empty: none
+  bool skips_attention(size_t layer) const { return !attention.empty() && attention[layer]; }
+  bool skips_mlp(size_t layer) const { return !mlp.empty() && mlp[layer]; }
+  bool any() const;
   bool operator==(const SkippedSublayers&) const = default;
 };
 
@@ -135,10 +138,10 @@ class Model {
   /// row sees, of its own sequence, the rows that are alive in the cache and the rows of the same
   /// step, as `visible` says. Returns one vector per step, one RowLogits per output. The device is
   /// synchronised when it returns. An id outside the vocabulary or a position outside [0,
-  /// max_position) is a ModelError, before anything is computed. `skipped`: null, or of this
+  /// max_position) is a ModelError, before anything is computed. `skipped`: none, or of this
   /// network's number of layers.
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps,
-                                              const SkippedSublayers* skipped = nullptr);
+                                              const SkippedSublayers& skipped = {});
 
   /// The head alone, over further rows of steps that were computed with `hidden`. Returns one
   /// vector per entry, one RowLogits per output. A row that the step has not is a std::logic_error.

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "src/kernels/kernels.hpp"
+#include "src/model/backend.hpp"
 #include "src/model/mask.hpp"
-#include "src/model/packed_network.hpp"
 #include "src/model/team.hpp"
 #include "src/model/transformer.hpp"
 

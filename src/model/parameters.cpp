@@ -1,8 +1,60 @@
 #include "src/model/parameters.hpp"
 
+#include <stdexcept>
+
 #include "src/support/text.hpp"
 
 namespace pardec {
+
+namespace {
+
+/// What stands behind the layer's prefix.
+const char* module_name(Role role) {
+  switch (role) {
+    case Role::embedding:
+      return "model.embed_tokens";
+    case Role::input_norm:
+      return "input_layernorm";
+    case Role::qkv:
+      return "self_attn.qkv_proj";
+    case Role::q:
+      return "self_attn.q_proj";
+    case Role::k:
+      return "self_attn.k_proj";
+    case Role::v:
+      return "self_attn.v_proj";
+    case Role::o:
+      return "self_attn.o_proj";
+    case Role::q_norm:
+      return "self_attn.q_norm";
+    case Role::k_norm:
+      return "self_attn.k_norm";
+    case Role::post_attention_norm:
+      return "post_attention_layernorm";
+    case Role::gate_up:
+      return "mlp.gate_up_proj";
+    case Role::gate:
+      return "mlp.gate_proj";
+    case Role::up:
+      return "mlp.up_proj";
+    case Role::down:
+      return "mlp.down_proj";
+    case Role::post_mlp_norm:
+      return "post_feedforward_layernorm";
+    case Role::final_norm:
+      return "model.norm";
+    case Role::head:
+      return "lm_head";
+    case Role::extra_block:
+    case Role::extra_out:
+      break;
+  }
+  throw std::logic_error("an extra head's weights are named by head and block");
+}
+
+const char* suffix(bool bias) { return bias ? ".bias" : ".weight"; }
+
+}  // namespace
 
 std::int64_t Parameter::elements() const {
   std::int64_t product = 1;
@@ -10,54 +62,70 @@ std::int64_t Parameter::elements() const {
   return product;
 }
 
+std::string parameter_name(Role role, int layer, bool bias) {
+  return str(layer < 0 ? std::string() : str("model.layers.", layer, "."), module_name(role),
+             suffix(bias));
+}
+
 std::vector<Parameter> parameters(const ModelConfig& config) {
   const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
   const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
   const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
-  std::vector<Parameter> all{{"model.embed_tokens.weight", {config.vocab_size, hidden}}};
-  for (int layer = 0; layer < config.layers; ++layer) {
-    const std::string prefix = str("model.layers.", layer, ".");
-    const auto linear = [&](const char* name, std::int64_t out, std::int64_t in, bool bias) {
-      all.push_back({prefix + name + ".weight", {out, in}});
-      if (bias) all.push_back({prefix + name + ".bias", {out}});
-    };
-    if (!config.post_norms) all.push_back({prefix + "input_layernorm.weight", {hidden}});
+  std::vector<Parameter> all;
+  int layer = -1;
+  const auto add = [&](Role role, std::vector<std::int64_t> shape, bool bias = false) {
+    all.push_back({parameter_name(role, layer, bias), std::move(shape), role, layer, bias});
+  };
+  const auto linear = [&](Role role, std::int64_t out, std::int64_t in, bool bias) {
+    add(role, {out, in});
+    if (bias) add(role, {out}, true);
+  };
+  add(Role::embedding, {config.vocab_size, hidden});
+  for (layer = 0; layer < config.layers; ++layer) {
+    if (!config.post_norms) add(Role::input_norm, {hidden});
     if (config.fused) {
-      linear("self_attn.qkv_proj", queries + 2 * keys, hidden, config.attention_bias);
+      linear(Role::qkv, queries + 2 * keys, hidden, false);
     } else {
-      linear("self_attn.q_proj", queries, hidden, config.attention_bias);
-      linear("self_attn.k_proj", keys, hidden, config.attention_bias);
-      linear("self_attn.v_proj", keys, hidden, config.attention_bias);
+      linear(Role::q, queries, hidden, config.attention_bias);
+      linear(Role::k, keys, hidden, config.attention_bias);
+      linear(Role::v, keys, hidden, config.attention_bias);
     }
-    linear("self_attn.o_proj", hidden, queries, config.output_bias);
+    linear(Role::o, hidden, queries, config.output_bias);
     if (config.qk_norm || config.qk_norm_whole) {
-      const bool whole = config.qk_norm_whole;
-      all.push_back({prefix + "self_attn.q_norm.weight", {whole ? queries : config.head_dim}});
-      all.push_back({prefix + "self_attn.k_norm.weight", {whole ? keys : config.head_dim}});
+      add(Role::q_norm, {config.qk_norm_whole ? queries : config.head_dim});
+      add(Role::k_norm, {config.qk_norm_whole ? keys : config.head_dim});
     }
-    all.push_back({prefix + "post_attention_layernorm.weight", {hidden}});
+    add(Role::post_attention_norm, {hidden});
     if (config.fused) {
-      linear("mlp.gate_up_proj", 2 * inner, hidden, config.mlp_bias);
+      linear(Role::gate_up, 2 * inner, hidden, false);
     } else {
-      linear("mlp.gate_proj", inner, hidden, config.mlp_bias);
-      linear("mlp.up_proj", inner, hidden, config.mlp_bias);
+      linear(Role::gate, inner, hidden, config.mlp_bias);
+      linear(Role::up, inner, hidden, config.mlp_bias);
     }
-    linear("mlp.down_proj", hidden, inner, config.mlp_bias);
-    if (config.post_norms) all.push_back({prefix + "post_feedforward_layernorm.weight", {hidden}});
+    linear(Role::down, hidden, inner, config.mlp_bias);
+    if (config.post_norms) add(Role::post_mlp_norm, {hidden});
   }
-  all.push_back({"model.norm.weight", {hidden}});
-  if (!config.tied_head) all.push_back({"lm_head.weight", {config.vocab_size, hidden}});
+  layer = -1;
+  add(Role::final_norm, {hidden});
+  if (!config.tied_head) add(Role::head, {config.vocab_size, hidden});
   return all;
 }
+
+std::string extra_block_name(int head, int block, bool bias) {
+  return str(head, ".", block, ".linear", suffix(bias));
+}
+
+std::string extra_out_name(int head, int blocks) { return str(head, ".", blocks, suffix(false)); }
 
 std::vector<Parameter> one_extra_head(const ModelConfig& config, int head, int blocks) {
   const std::int64_t hidden = config.hidden_size;
   std::vector<Parameter> all;
   for (int block = 0; block < blocks; ++block) {
-    all.push_back({str(head, ".", block, ".linear.weight"), {hidden, hidden}});
-    all.push_back({str(head, ".", block, ".linear.bias"), {hidden}});
+    all.push_back({extra_block_name(head, block), {hidden, hidden}, Role::extra_block});
+    all.push_back(
+        {extra_block_name(head, block, true), {hidden}, Role::extra_block, -1, /*bias=*/true});
   }
-  all.push_back({str(head, ".", blocks, ".weight"), {config.vocab_size, hidden}});
+  all.push_back({extra_out_name(head, blocks), {config.vocab_size, hidden}, Role::extra_out});
   return all;
 }
 

@@ -7,13 +7,43 @@
 
 namespace pardec {
 
+/// What a weight does. Which of these a family has, and where the norms stand, says its config.
+enum class Role {
+  embedding,
+  input_norm,
+  qkv,  ///< q, k and v above one another (Phi-3)
+  q,
+  k,
+  v,
+  o,  ///< writes attention's output into the residual stream
+  q_norm,
+  k_norm,
+  post_attention_norm,
+  gate_up,  ///< gate and up above one another (Phi-3)
+  gate,
+  up,
+  down,  ///< writes the MLP's output into the residual stream
+  post_mlp_norm,
+  final_norm,
+  head,
+  extra_block,  ///< of an extra head
+  extra_out,
+};
+
 /// One weight tensor, by the name it has in a Hugging Face checkpoint.
 struct Parameter {
   std::string name;
   std::vector<std::int64_t> shape;  ///< matrices are [out, in], as torch's Linear stores them
+  Role role = Role::embedding;
+  int layer = -1;     ///< that it is of; -1: of none
+  bool bias = false;  ///< of the matrix of that role
 
   std::int64_t elements() const;
+  bool matrix() const { return shape.size() == 2; }
 };
+
+/// The name of a network's weight, `layer` as above.
+std::string parameter_name(Role role, int layer = -1, bool bias = false);
 
 /// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless
 /// it is tied.
@@ -22,9 +52,13 @@ std::vector<Parameter> parameters(const ModelConfig& config);
 /// Where a checkpoint folder has extra heads.
 inline constexpr const char* kExtraHeadsFile = "medusa_heads.safetensors";
 
-/// All weights of extra heads of one depth, in a fixed order, by the names that Medusa's authors
-/// give them: head h is `blocks` residual blocks z + SiLU(W z + b), `h.block.linear.weight` and
-/// `.bias`, then a matrix to the vocabulary, `h.blocks.weight`; h counts from 0.
+/// Names of extra head h's weights as Medusa's authors give them: it is `blocks` residual blocks z +
+/// SiLU(W z + b), `h.block.linear.weight` and `.bias`, then a matrix to the vocabulary,
+/// `h.blocks.weight`; h counts from 0.
+std::string extra_block_name(int head, int block, bool bias = false);
+std::string extra_out_name(int head, int blocks);
+
+/// All weights of extra heads of one depth, in a fixed order.
 std::vector<Parameter> extra_head_parameters(const ModelConfig& config, int heads, int blocks);
 /// Those of one of them.
 std::vector<Parameter> one_extra_head(const ModelConfig& config, int head, int blocks);

@@ -35,16 +35,16 @@ double almost_normal(Rng& rng) {
 /// Standard deviation of a matrix: sharpened queries and keys, unit embeddings, else what keeps the
 /// variance.
 double deviation(const Parameter& parameter) {
-  const auto is = [&](const char* part) { return parameter.name.find(part) != std::string::npos; };
-  if (is("embed_tokens")) return 1.0;
-  const double gain = is("q_proj") || is("k_proj") || is("qkv_proj") ? 3.0 : 1.0;
+  const Role role = parameter.role;
+  if (role == Role::embedding) return 1.0;
+  const double gain = role == Role::q || role == Role::k || role == Role::qkv ? 3.0 : 1.0;
   return gain / std::sqrt(static_cast<double>(parameter.shape.back()));
 }
 
 void fill(const Parameter& parameter, std::uint64_t seed, std::span<std::byte> bytes) {
-  const bool matrix = parameter.shape.size() == 2;
+  const bool matrix = parameter.matrix();
   const double scale = matrix ? deviation(parameter) : 0.0;
-  const std::uint16_t constant = to_bf16(parameter.name.ends_with(".bias") ? 0.0f : 1.0f);
+  const std::uint16_t constant = to_bf16(parameter.bias ? 0.0f : 1.0f);
   Rng rng(derive_seed(seed, parameter.name));
   for (size_t at = 0; at < bytes.size(); at += 2) {
     const std::uint16_t value =

@@ -11,6 +11,7 @@
 
 #include "src/model/torch.hpp"
 
+#include "src/model/backend.hpp"
 #include "src/model/config.hpp"
 #include "src/model/kv_cache.hpp"
 #include "src/model/model.hpp"
@@ -18,8 +19,6 @@
 namespace pardec {
 
 at::ScalarType scalar_type(Dtype dtype);
-class PackedNetwork;
-class StepGraphs;
 struct Profile;
 
 struct Linear {
@@ -68,20 +67,20 @@ struct Model::Network {
   Linear head;                     ///< [vocab, hidden]; the embedding itself when tied
   at::Tensor inverse_frequencies;  ///< [rope.dims / 2] float32, as transformers computes them
   std::vector<ExtraHead> extra_heads;
-  /// In its place for a loaded bf16 network on the CPU: the matrices above are undefined then, and
-  /// so is the embedding where it is the head.
-  std::shared_ptr<const PackedNetwork> packed;
-  /// Where it is set, passes run on a GPU's own kernels. Of this network alone.
-  std::shared_ptr<StepGraphs> graphs;
-  Profile* profile = nullptr;  ///< passes add to it where it is set and the network is packed
+  /// Computes its passes. Where it holds weights in a form of its own, those above are undefined.
+  std::shared_ptr<Backend> backend;
+  Profile* profile = nullptr;  ///< passes add to it where it is set and the backend can
 
   /// A network of `config` over given weights, by their checkpoint names, all of one dtype on one
   /// device; the tensors are shared, not copied. REQUIRES: every name of `parameters(config)`.
   static std::unique_ptr<Network> over(const ModelConfig& config,
                                        const std::map<std::string, at::Tensor>& weights);
 
+  /// Takes the weights of `parameters(config)` under their roles; the tensors are shared.
+  void assign(const std::map<std::string, at::Tensor>& weights);
+
   /// Each weight once, by its checkpoint name, in the order of `parameters(config)`: views of the
-  /// tensors above.
+  /// tensors above, but for those that the backend took.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
 
@@ -123,10 +122,7 @@ struct KvCache::Storage {
   std::int64_t shared_slots = 0;
   /// Of its own slots; a layer: [kv_heads, capacity, head_dim]
   std::vector<at::Tensor> keys, values;
-  /// A packed network's keys lie in panels: [kv_heads, capacity / 32, head_dim / 2, 32, 2].
-  bool key_panels;
-  /// The GPU's kernels read whole blocks of slots: what nobody wrote is finite.
-  bool whole_blocks;
+  CacheForm form;
   std::vector<Slot> slots;  ///< ascending rows
   std::int64_t capacity = 0;
   int fed = 0, alive = 0;
@@ -138,9 +134,8 @@ struct HiddenRows::Storage {
   at::Tensor rows;  ///< [n, hidden], before the final norm
 };
 
-/// Logits of a whole sequence without a cache, [n, vocab] in the network's dtype; row i sees row j
-/// (of any order of arrival) iff `visible`. Gradients reach the weights that require them. Errors
-/// as Model::forward.
+/// Logits of a whole sequence in one pass, [n, vocab] in the network's dtype; row i sees row j (of
+/// any order of arrival) iff `visible`. Without gradients. Errors as Model::forward.
 at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
                   std::span<const RowLabel> labels, const Segments& segments);
 
@@ -152,9 +147,9 @@ struct PackedSequence {
 };
 
 /// The same for training: several sequences in one pass without padding, [rows.size(), vocab] of
-/// chosen rows alone. `rows` counts the rows of all sequences, one sequence after another. Matrix
-/// products run over all rows at once; attention, in a fused kernel, sequence by sequence under its
-/// own mask.
+/// chosen rows alone. `rows` counts the rows of all sequences, one sequence after another. Gradients
+/// reach the weights that require them. Matrix products run over all rows at once; attention
+/// sequence by sequence under its own mask.
 at::Tensor logits(const Model::Network& network, std::span<const PackedSequence> sequences,
                   const std::vector<std::int64_t>& rows);
 

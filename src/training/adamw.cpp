@@ -6,13 +6,9 @@
 
 namespace pardec {
 
-AdamW::AdamW(const std::vector<std::pair<std::string, at::Tensor>>& weights,
-             const AdamWOptions& options)
-    : options_(options) {
-  for (const auto& [name, weight] : weights) {
-    const bool decays = weight.dim() == 2 && name.find("embed_tokens") == std::string::npos;
+AdamW::AdamW(const std::vector<Master>& masters, const AdamWOptions& options) : options_(options) {
+  for (const auto& [name, weight, decays] : masters)
     slots_.push_back({name, weight, at::zeros_like(weight), at::zeros_like(weight), decays});
-  }
 }
 
 void AdamW::step(const std::vector<at::Tensor>& gradients, double learning_rate) {
@@ -30,6 +26,10 @@ void AdamW::step(const std::vector<at::Tensor>& gradients, double learning_rate)
     const at::Tensor scale = slot.second.sqrt().div_(std::sqrt(second_bias)).add_(options_.epsilon);
     slot.weight.addcdiv_(slot.first, scale, -learning_rate / first_bias);
   }
+}
+
+bool decays(const Parameter& parameter) {
+  return parameter.matrix() && parameter.role != Role::embedding;
 }
 
 double clip_by_global_norm(std::vector<at::Tensor>& gradients, double limit) {

@@ -1,9 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "src/model/parameters.hpp"
 #include "src/model/transformer.hpp"
 #include "src/training/trainer_options.hpp"
 
@@ -20,9 +20,12 @@ class AdamW {
     bool decays = true;
   };
 
-  /// Matrices decay; norms, biases and the embedding (the head too where it is tied) do not.
-  AdamW(const std::vector<std::pair<std::string, at::Tensor>>& weights,
-        const AdamWOptions& options);
+  struct Master {
+    std::string name;
+    at::Tensor weight;
+    bool decays = true;
+  };
+  AdamW(const std::vector<Master>& masters, const AdamWOptions& options);
 
   /// One update. `gradients` are in the order of the slots, of the weights' types.
   void step(const std::vector<at::Tensor>& gradients, double learning_rate);
@@ -37,6 +40,9 @@ class AdamW {
   std::vector<Slot> slots_;
   std::int64_t steps_ = 0;
 };
+
+/// Matrices decay; norms, biases and the embedding (the head too where it is tied) do not.
+bool decays(const Parameter& parameter);
 
 /// Scales all gradients in place so that their common 2-norm is at most `limit` (0: no limit).
 /// Returns the norm before, in the way of torch.nn.utils.clip_grad_norm_.

@@ -22,8 +22,8 @@ class ExtraHeads final : public Trainable {
   at::Tensor begin(const Parameter& parameter,
                    const std::map<std::string, at::Tensor>& weights) const override {
     const at::Tensor& head =
-        weights.at(config().tied_head ? "model.embed_tokens.weight" : "lm_head.weight");
-    return parameter.name.find(".linear.") != std::string::npos
+        weights.at(parameter_name(config().tied_head ? Role::embedding : Role::head));
+    return parameter.role == Role::extra_block
                ? at::zeros(parameter.shape, head.options())
                : head.clone();
   }

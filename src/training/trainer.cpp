@@ -17,11 +17,11 @@ namespace pardec {
 namespace {
 
 /// The weights that learn, in order.
-std::vector<std::pair<std::string, at::Tensor>> masters(
-    const Trainable& what, const std::map<std::string, at::Tensor>& weights) {
-  std::vector<std::pair<std::string, at::Tensor>> ordered;
+std::vector<AdamW::Master> masters(const Trainable& what,
+                                   const std::map<std::string, at::Tensor>& weights) {
+  std::vector<AdamW::Master> ordered;
   for (const Parameter& parameter : what.parameters())
-    ordered.emplace_back(parameter.name, what.begin(parameter, weights));
+    ordered.push_back({parameter.name, what.begin(parameter, weights), decays(parameter)});
   return ordered;
 }
 

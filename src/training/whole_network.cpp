@@ -53,21 +53,19 @@ std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std
                           ", expected more than 0"));
   std::map<std::string, at::Tensor> weights;
   for (const Parameter& parameter : parameters(config)) {
-    const std::string& name = parameter.name;
-    if (parameter.shape.size() == 1) {
-      const double constant = name.ends_with(".bias") ? 0.0 : 1.0;
-      weights.emplace(name, at::full(parameter.shape, constant, at::kFloat));
+    if (!parameter.matrix()) {
+      const double constant = parameter.bias ? 0.0 : 1.0;
+      weights.emplace(parameter.name, at::full(parameter.shape, constant, at::kFloat));
       continue;
     }
-    const bool residual =
-        name.find("o_proj") != std::string::npos || name.find("down_proj") != std::string::npos;
+    const bool residual = parameter.role == Role::o || parameter.role == Role::down;
     const double deviation =
         config.initializer_range / (residual ? std::sqrt(2.0 * config.layers) : 1.0);
     at::Tensor weight = at::empty(parameter.shape, at::kFloat);
-    Rng rng(derive_seed(seed, name));
+    Rng rng(derive_seed(seed, parameter.name));
     for (float& value : std::span(weight.data_ptr<float>(), static_cast<size_t>(weight.numel())))
       value = static_cast<float>(rng.normal() * deviation);
-    weights.emplace(name, std::move(weight));
+    weights.emplace(parameter.name, std::move(weight));
   }
   return weights;
 }

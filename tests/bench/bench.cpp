@@ -63,7 +63,7 @@ void forward(benchmark::State& state, Model& model) {
   for (auto _ : state) {
     feed(model, cache, segments, kContext, n);
     state.PauseTiming();
-    cache.keep(cache.rows_fed() - n, {});
+    cache.retract(cache.rows_fed() - n);
     state.ResumeTiming();
   }
   state.counters["tokens/s"] = benchmark::Counter(n, benchmark::Counter::kIsIterationInvariantRate);
@@ -223,7 +223,7 @@ void roofline(benchmark::State& state, Model& model) {
     ratios.push_back(static_cast<double>(middle - begin) / static_cast<double>(end - middle));
     best = std::min(best, static_cast<double>(middle - begin));
     state.PauseTiming();
-    cache.keep(cache.rows_fed() - 1, {});
+    cache.retract(cache.rows_fed() - 1);
     state.ResumeTiming();
   }
   model.set_profile(nullptr);

@@ -63,7 +63,7 @@ at::Tensor fed_step_by_step(Model& model, const Taught& taught) {
   int stage_begin = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     if (i > 0 && order[i].g != order[i - 1].g) stage_begin = cache.rows_fed();
-    if (order[i].moved && !order[i - 1].moved) cache.keep(stage_begin, {});
+    if (order[i].moved && !order[i - 1].moved) cache.retract(stage_begin);
     const size_t row =
         static_cast<size_t>(std::find(flat.begin(), flat.end(), order[i]) - flat.begin());
     const std::vector<OutputRequest> outputs(1);

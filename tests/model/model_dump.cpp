@@ -1,7 +1,7 @@
 // Runs a network as a JSON request on stdin says, and writes its logits to stdout as raw float64,
 // for the tests that compare it with transformers.
 //   {"model", "dtype", "segments": [[seen segments] of segment 1, ...], "cases": [case ...]}
-//   case: {"whole": rows}                           all logits of one pass without a cache
+//   case: {"whole": rows}                           all logits of one pass
 //         {"sequences": [[action ...] ...]}         through caches; the n-th steps of the sequences
 //         go in one forward,
 //                                                   all their rows' logits are written, sequence by
@@ -14,6 +14,7 @@
 //   label]} | {"fork": true} rows: {"tokens": [...], "labels": [[position, order, segment, rank]
 //   ...]}
 // A fork goes on with the copy, after rows of garbage were fed to the original.
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
@@ -61,7 +62,7 @@ class Sequence {
  private:
   void act(const Json& action) {
     if (action.contains("keep")) {
-      cache_.keep(action["keep"][0], action["keep"][1].get<std::vector<int>>());
+      keep(action["keep"][0], action["keep"][1].get<std::vector<int>>());
     } else if (action.contains("drop")) {
       cache_.drop(action["drop"].get<std::vector<int>>());
     } else if (action.contains("relabel")) {
@@ -74,6 +75,15 @@ class Sequence {
       model_.forward({&garbage, 1});
       cache_ = std::move(copy);
     }
+  }
+
+  void keep(int first, const std::vector<int>& rows) {
+    std::vector<int> others;
+    for (const KvCache::Slot& slot : cache_.slots())
+      if (slot.alive && slot.row >= first &&
+          std::find(rows.begin(), rows.end(), slot.row) == rows.end())
+        others.push_back(slot.row);
+    cache_.drop(others);
   }
 
   Model& model_;

@@ -105,7 +105,7 @@ TEST_CASE("rows alone or packed with other sequences have the same logits") {
 }
 
 TEST_CASE(
-    "after drop, keep, relabel and fork the logits are those of a fresh forward over the living") {
+    "after drop, relabel and fork the logits are those of a fresh forward over the living") {
   const Checkpointed files;
   Model model = files.load(Dtype::fp64);
   Segments segments;
@@ -128,7 +128,10 @@ TEST_CASE(
     const int first = cache.rows_fed() - 8;
     const size_t slots = cache.slots().size();
     const int accepted = first + static_cast<int>(rng.below(8));
-    cache.keep(first, std::vector<int>{accepted});
+    std::vector<int> rejected;
+    for (int row = first; row < first + 8; ++row)
+      if (row != accepted) rejected.push_back(row);
+    cache.drop(rejected);
     RowLabel moved = fed.labels[static_cast<size_t>(accepted - first)];
     moved.order += 100;
     cache.relabel(accepted, moved);
@@ -181,7 +184,7 @@ TEST_CASE("the cache names rows by arrival and gives memory back") {
   const auto first = feed(model, cache, segments, causal(0, 10));
   // 3 layers of keys and values, 2 heads, 64 slots (a multiple of it), 16 floats
   CHECK(cache.bytes() == 3 * 2 * 2 * 64 * 16 * 4);
-  cache.keep(7, std::vector<int>{});
+  cache.drop(std::vector<int>{7, 8, 9});
   CHECK(cache.slots().size() == 7);  // the last ones are truncated
   CHECK(cache.rows_fed() == 10);
   const auto again = feed(model, cache, segments, causal(7, 3));
@@ -189,7 +192,6 @@ TEST_CASE("the cache names rows by arrival and gives memory back") {
   for (size_t i = 0; i < 3; ++i) CHECK(difference(first[7 + i], again[i]) <= 1e-4f);
   CHECK_THROWS_AS(cache.drop(std::vector<int>{8}), std::logic_error);   // dropped before
   CHECK_THROWS_AS(cache.drop(std::vector<int>{99}), std::logic_error);  // never fed
-  CHECK_THROWS_AS(cache.keep(0, std::vector<int>{8}), std::logic_error);
   CHECK_THROWS_AS(cache.relabel(8, {}), std::logic_error);
   CHECK_THROWS_AS(cache.relabel(0, {1, 0, 0, 0}), std::logic_error);  // another position
   CHECK(cache.rows_alive() == 10);
@@ -198,7 +200,7 @@ TEST_CASE("the cache names rows by arrival and gives memory back") {
   cache.drop(std::vector<int>{3});
   CHECK(cache.slots().size() == 10);  // in the middle: dead, but there
   CHECK_FALSE(cache.slots()[3].alive);
-  cache.keep(0, std::vector<int>{});
+  cache.drop(std::vector<int>{0, 1, 2, 4, 5, 6, 10, 11, 12});
   CHECK(cache.slots().empty());
 }
 
@@ -295,8 +297,10 @@ TEST_CASE("gradients agree with central differences") {
                                        {4, 4, 1, 0}, {3, 3, 2, 1}, {4, 4, 2, 2}, {9, 9, 0, 0}};
     const at::Tensor targets =
         at::tensor(std::vector<std::int64_t>{5, 9, 2, 7, 1, 11, 3, 0}, at::kLong);
+    const PackedSequence sequence{tokens, labels, &segments};
     const auto loss = [&] {
-      return at::cross_entropy_loss(logits(model.network(), tokens, labels, segments), targets);
+      const std::vector<std::int64_t> rows{0, 1, 2, 3, 4, 5, 6, 7};
+      return at::cross_entropy_loss(logits(model.network(), {&sequence, 1}, rows), targets);
     };
     std::vector<at::Tensor> leaves;
     for (const auto& [name, weight] : model.network().named_parameters())
@@ -337,8 +341,9 @@ TEST_CASE("a network's own forward leaves weights trainable, and needs no gradie
   feed(model, cache, segments, causal(0, 5));
   CHECK_FALSE(cache.storage().keys.front().requires_grad());
   const Fed fed = causal(0, 5);
-  const at::Tensor out = logits(model.network(), fed.tokens, fed.labels, segments);
-  CHECK(out.requires_grad());
+  CHECK_FALSE(logits(model.network(), fed.tokens, fed.labels, segments).requires_grad());
+  const PackedSequence sequence{fed.tokens, fed.labels, &segments};
+  CHECK(logits(model.network(), {&sequence, 1}, {0}).requires_grad());
 }
 
 TEST_CASE("the top-2 prefers the lower id among equals") {
@@ -436,7 +441,7 @@ TEST_CASE("a skipped sublayer is one that adds nothing") {
     const Fed fed = causal(at, 3);
     const auto outputs = all_rows(3);
     const SequenceStep step{&cache, &segments, fed.tokens, fed.labels, outputs};
-    const auto got = model.forward({&step, 1}, &skipped).front();
+    const auto got = model.forward({&step, 1}, skipped).front();
     const auto want = feed(without, other, segments, fed);
     const auto whole = [&] {
       KvCache fresh(model);
@@ -450,7 +455,7 @@ TEST_CASE("a skipped sublayer is one that adds nothing") {
   const Fed fed = causal(9, 1);
   const SequenceStep step{&cache, &segments, fed.tokens, fed.labels, {}};
   const SkippedSublayers wrong{{true}, {true}};
-  CHECK_THROWS_AS(model.forward({&step, 1}, &wrong), std::logic_error);
+  CHECK_THROWS_AS(model.forward({&step, 1}, wrong), std::logic_error);
 }
 
 TEST_CASE("retract: rows count as never fed, and their names are given again") {
@@ -548,7 +553,7 @@ TEST_CASE("gaps that push a visible row out of a sliding window are an error bef
   cache.drop(std::vector<int>{5});
   CHECK_THROWS_AS(feed(model, cache, segments, causal(10, 1)), ModelError);
   CHECK(cache.rows_fed() == 10);
-  cache.keep(5, std::vector<int>{});
+  cache.drop(std::vector<int>{6, 7, 8, 9});
   CHECK_NOTHROW(feed(model, cache, segments, causal(5, 10)));
 }
 

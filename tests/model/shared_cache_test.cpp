@@ -141,9 +141,13 @@ class Twins {
     switch (slides_ ? 3 + rng_.below(3) : rng_.below(8)) {
       case 0:
         return both([&](KvCache& cache) { cache.drop(some); });
-      case 1:
-        std::erase_if(some, [&](int row) { return row < from; });
-        return both([&](KvCache& cache) { cache.keep(from, some); });
+      case 1: {  // as a step that keeps some of its rows
+        std::vector<int> others;
+        for (const KvCache::Slot& slot : twin.copied.slots())
+          if (slot.alive && slot.row >= from && !std::binary_search(some.begin(), some.end(), slot.row))
+            others.push_back(slot.row);
+        return both([&](KvCache& cache) { cache.drop(others); });
+      }
       case 2:
         if (rng_.below(4) == 0) both([&](KvCache& cache) { cache.evict(); });
         return;

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
       values.push_back(std::sin(7.0 * static_cast<double>(i) + shift));
     return at::tensor(values, at::kDouble).view(shape).to(type);
   };
-  AdamW optimiser({{"matrix", filled({3, 4}, 0.5)}, {"norm", filled({5}, 0.25)}}, {});
+  AdamW optimiser({{"matrix", filled({3, 4}, 0.5)}, {"norm", filled({5}, 0.25), false}}, {});
   for (int step = 0; step < 10; ++step) {
     optimiser.step({filled({3, 4}, 1.0 + step), filled({5}, 2.0 + step)}, 0.01 * (step + 1));
     for (const auto& slot : optimiser.slots()) {

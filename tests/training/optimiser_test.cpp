@@ -38,11 +38,13 @@ TEST_CASE("gradients are clipped by their common norm") {
 
 TEST_CASE("matrices decay; norms, biases and the embedding do not") {
   const auto weight = [](std::vector<std::int64_t> shape) { return at::ones(shape, at::kDouble); };
-  AdamW optimiser({{"model.embed_tokens.weight", weight({2, 2})},
-                   {"model.layers.0.mlp.up_proj.weight", weight({2, 2})},
-                   {"model.layers.0.mlp.up_proj.bias", weight({2})},
-                   {"model.norm.weight", weight({2})}},
-                  {.weight_decay = 0.5});
+  std::vector<AdamW::Master> masters;
+  for (const Parameter& parameter : std::vector<Parameter>{{"embedding", {2, 2}, Role::embedding},
+                                                           {"up", {2, 2}, Role::up, 0},
+                                                           {"up's bias", {2}, Role::up, 0, true},
+                                                           {"norm", {2}, Role::final_norm}})
+    masters.push_back({parameter.name, weight(parameter.shape), decays(parameter)});
+  AdamW optimiser(masters, {.weight_decay = 0.5});
   std::vector<at::Tensor> zeros;
   for (const auto& slot : optimiser.slots()) zeros.push_back(at::zeros_like(slot.weight));
   optimiser.step(zeros, 0.1);

@@ -5,49 +5,38 @@
 
 #include "src/kernels/kernels.hpp"
 #include "src/kernels/weight_memory.hpp"
-#include "src/model/kv_cache.hpp"
-#include "src/model/model.hpp"
-
-namespace at {
-class Tensor;
-}
+#include "src/model/backend.hpp"
 
 namespace pardec {
 
-/// Rows that a sequence gets in one pass; the cache has room for them behind its last slot.
-struct NewRows {
-  KvCache::Storage* cache = nullptr;
-  std::span<const Token> tokens;
-  std::span<const RowLabel> labels;  ///< one per token
-  const Segments* segments = nullptr;
-};
+/// Of layers' matrices in memory, where a network is of this type.
+WeightType weight_type(Dtype dtype);
 
 /// A network in bf16 on the CPU in the form that its kernels stream: each weight once, packed; each
 /// layer two large products (q, k, v and gate, up) and two small ones. What runs between layers is
 /// float32, and is rounded to bf16 only as input of a product or a cached key or value. A row's
 /// result does not depend on the rows beside it. The weights of layers may be int8 or NF4 in
 /// memory; embedding, heads, norms and biases stay what they are.
-class PackedNetwork {
+class PackedBackend final : public Backend {
  public:
   /// Whether there are kernels for all that the network has.
   static bool fits(const Model::Network& network);
 
-  /// Packs the weights tensor by tensor, rounded to bf16 first and layers' as `type` after that,
-  /// and takes each out of `network` when that is done; the embedding stays, in bf16, unless it is
-  /// the head, too. REQUIRES: fits(network); tensors of any floating type.
-  static std::unique_ptr<const PackedNetwork> take(Model::Network& network, InstructionSet set,
-                                                   WeightType type);
+  /// Packs the weights tensor by tensor, rounded to bf16 first and layers' as the network's options
+  /// say after that, and takes each out of `network` when that is done; the embedding stays, in
+  /// bf16, unless it is the head, too. REQUIRES: fits(network); tensors of any floating type.
+  static std::shared_ptr<PackedBackend> take(Model::Network& network);
 
-  /// What the last layer makes of the new rows of all sequences, one after another: [n, hidden]
-  /// float32. Their keys and values are written behind the last slots of the caches.
+  /// float32.
   at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
-                    const SkippedSublayers* skipped) const;
+                    const SkippedSublayers& skipped) override;
+  /// bf16.
+  at::Tensor final_norm(const Model::Network& network, const at::Tensor& rows) const override;
+  /// float32.
+  at::Tensor head(const Model::Network& network, const at::Tensor& normed, int head) const override;
 
-  /// rows [m, hidden] float32, after the final norm: [m, hidden] bf16.
-  at::Tensor normed(const Model::Network& network, const at::Tensor& rows) const;
-  /// normed rows [m, hidden] bf16 -> logits [m, vocab] float32, by the network's own head (0) or
-  /// its h-th extra head.
-  at::Tensor head(const Model::Network& network, const at::Tensor& normed, int head) const;
+  CacheForm cache_form() const override { return {.key_panels = true}; }
+  bool profiles() const override { return true; }
 
  private:
   /// A linear map.
@@ -72,7 +61,7 @@ class PackedNetwork {
   /// Rows [m, inputs] bf16 -> [m, outputs] float32.
   at::Tensor multiply(const Map& map, const at::Tensor& rows) const;
 
-  explicit PackedNetwork(InstructionSet set) : kernels_(kernels(set)) {}
+  explicit PackedBackend(InstructionSet set) : kernels_(kernels(set)) {}
   /// Row `token` of the embedding, widened.
   void embed(const Model::Network& network, Token token, float* row) const;
 

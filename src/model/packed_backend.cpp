@@ -1,4 +1,4 @@
-#include "src/model/packed_network.hpp"
+#include "src/model/packed_backend.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -46,9 +46,15 @@ void run_team(const Work& work) {
 
 }  // namespace
 
+WeightType weight_type(Dtype dtype) {
+  return dtype == Dtype::int8  ? WeightType::int8
+         : dtype == Dtype::nf4 ? WeightType::nf4
+                               : WeightType::bf16;
+}
+
 // ---- packing ----
 
-class PackedNetwork::Packer {
+class PackedBackend::Packer {
  public:
   Packer(const Kernels& kernels, WeightMemory& memory) : kernels_(kernels), memory_(memory) {}
 
@@ -109,13 +115,13 @@ class PackedNetwork::Packer {
   WeightMemory& memory_;
 };
 
-bool PackedNetwork::fits(const Model::Network& network) {
+bool PackedBackend::fits(const Model::Network& network) {
   return network.type == at::kBFloat16 && network.device.is_cpu();
 }
 
-std::unique_ptr<const PackedNetwork> PackedNetwork::take(Model::Network& network,
-                                                         InstructionSet set, WeightType type) {
+std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
   const ModelConfig& config = network.config;
+  const WeightType type = weight_type(network.options.dtype);
   const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
   const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
   const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
@@ -128,7 +134,8 @@ std::unique_ptr<const PackedNetwork> PackedNetwork::take(Model::Network& network
                                    size(hidden, queries, type) + size(gate_up_rows, hidden, type) +
                                    size(hidden, inner, type);
 
-  std::unique_ptr<PackedNetwork> packed(new PackedNetwork(set));
+  std::shared_ptr<PackedBackend> packed(
+      new PackedBackend(network.options.instruction_set.value_or(widest_instruction_set())));
   const std::int64_t head_bytes = size(config.vocab_size, hidden, kHead);
   std::int64_t bytes = config.layers * layer_bytes + head_bytes;
   for (const pardec::ExtraHead& head : network.extra_heads)
@@ -173,10 +180,10 @@ struct Part {
 }  // namespace
 
 /// One forward pass: buffers for all rows, filled phase by phase by the whole team.
-class PackedNetwork::Pass {
+class PackedBackend::Pass {
  public:
-  Pass(const PackedNetwork& packed, const Model::Network& network,
-       std::span<const NewRows> sequences, const SkippedSublayers* skipped)
+  Pass(const PackedBackend& packed, const Model::Network& network,
+       std::span<const NewRows> sequences, const SkippedSublayers& skipped)
       : packed_(packed),
         k_(packed.kernels_),
         network_(network),
@@ -208,8 +215,8 @@ class PackedNetwork::Pass {
       member.wait();
       if (member.index() == 0) laps_.skip();
       for (size_t i = 0; i < packed_.layers_.size(); ++i) {
-        if (!skipped_ || !skipped_->attention[i]) attend(member, i);
-        if (!skipped_ || !skipped_->mlp[i]) mlp(member, packed_.layers_[i]);
+        if (!skipped_.skips_attention(i)) attend(member, i);
+        if (!skipped_.skips_mlp(i)) mlp(member, packed_.layers_[i]);
       }
     });
     return x_;
@@ -361,11 +368,11 @@ class PackedNetwork::Pass {
 
   float eps() const { return static_cast<float>(config_.rms_norm_eps); }
 
-  const PackedNetwork& packed_;
+  const PackedBackend& packed_;
   const Kernels& k_;
   const Model::Network& network_;
   const ModelConfig& config_;
-  const SkippedSublayers* skipped_;
+  const SkippedSublayers& skipped_;
   const std::int64_t queries_, keys_;  // columns of q; of k, and of v
 
   std::vector<Part> parts_;
@@ -384,7 +391,7 @@ class PackedNetwork::Pass {
   at::Tensor branch_;  // [rows, hidden] float32: what a norm behind a sublayer reads
 };
 
-void PackedNetwork::embed(const Model::Network& network, Token token, float* row) const {
+void PackedBackend::embed(const Model::Network& network, Token token, float* row) const {
   const std::int64_t hidden = network.config.hidden_size;
   if (network.embedding.defined()) {
     const std::uint16_t* from = bits(network.embedding) + token * hidden;
@@ -394,12 +401,12 @@ void PackedNetwork::embed(const Model::Network& network, Token token, float* row
   }
 }
 
-at::Tensor PackedNetwork::layers(const Model::Network& network, std::span<const NewRows> sequences,
-                                 const SkippedSublayers* skipped) const {
+at::Tensor PackedBackend::layers(const Model::Network& network, std::span<const NewRows> sequences,
+                                 const SkippedSublayers& skipped) {
   return Pass(*this, network, sequences, skipped).run();
 }
 
-at::Tensor PackedNetwork::normed(const Model::Network& network, const at::Tensor& rows) const {
+at::Tensor PackedBackend::final_norm(const Model::Network& network, const at::Tensor& rows) const {
   Laps laps(network.profile);
   const at::Tensor from = rows.contiguous();
   at::Tensor result = at::empty(from.sizes(), from.options().dtype(at::kBFloat16));
@@ -412,7 +419,7 @@ at::Tensor PackedNetwork::normed(const Model::Network& network, const at::Tensor
   return result;
 }
 
-at::Tensor PackedNetwork::head(const Model::Network& network, const at::Tensor& normed,
+at::Tensor PackedBackend::head(const Model::Network& network, const at::Tensor& normed,
                                int head) const {
   Laps laps(network.profile);
   at::Tensor logits;
@@ -428,7 +435,7 @@ at::Tensor PackedNetwork::head(const Model::Network& network, const at::Tensor& 
   return logits;
 }
 
-at::Tensor PackedNetwork::multiply(const Map& map, const at::Tensor& rows) const {
+at::Tensor PackedBackend::multiply(const Map& map, const at::Tensor& rows) const {
   const at::Tensor from = rows.contiguous();
   const PackedMatrix& weights = map.weights;
   at::Tensor out = at::empty({from.size(0), weights.outputs}, from.options().dtype(at::kFloat));

@@ -1,5 +1,5 @@
 // A random history of passes with recordings, without, and by libtorch's operations alone.
-#include "src/model/step_graphs.hpp"
+#include "src/model/cuda_backend.hpp"
 
 #include "src/support/rng.hpp"
 #include "tests/model/gpu_on_host.hpp"
@@ -66,9 +66,9 @@ class History {
       : rng_(seed), branched_(window == 0) {
     for (int way = 0; way < kWays; ++way) models_.push_back(test::bf16_model(config_of(window)));
     for (const Way way : {replayed, launched}) {
-      graphs_.push_back(std::make_shared<StepGraphs>(
+      backends_.push_back(std::make_shared<CudaBackend>(
           std::make_unique<test::GpuOnHost>(multiprocessors), way == replayed, shapes));
-      models_[way].network().graphs = graphs_.back();
+      models_[way].network().backend = backends_.back();
     }
   }
 
@@ -88,7 +88,7 @@ class History {
     }
   }
 
-  const StepGraphs& graphs(Way way) const { return *graphs_[way]; }
+  const CudaBackend& backend(Way way) const { return *backends_[way]; }
   double farthest() const { return farthest_; }  ///< from what libtorch's operations give
   double largest() const { return largest_; }
 
@@ -136,15 +136,15 @@ class History {
         if (rng_.below(4) > 0) f.outputs.push_back({.index = i, .logits = true});
       }
     }
-    const SkippedSublayers skipped{{false, false}, {true, false}};
-    const bool skips = rng_.below(8) == 0;
+    SkippedSublayers skipped;
+    if (rng_.below(8) == 0) skipped = {{false, false}, {true, false}};
     std::vector<std::vector<std::vector<RowLogits>>> results;
     for (int way = 0; way < kWays; ++way) {
       std::vector<SequenceStep> steps;
       for (Fed& f : fed)
         steps.push_back({&f.branch->caches[way], &f.branch->segments, f.tokens, f.labels, f.outputs,
                          &f.hidden[way]});
-      results.push_back(models_[way].forward(steps, skips ? &skipped : nullptr));
+      results.push_back(models_[way].forward(steps, skipped));
     }
     compare(results);
     for (const Fed& f : fed)
@@ -187,7 +187,7 @@ class History {
   Rng rng_;
   bool branched_;
   std::vector<Model> models_;
-  std::vector<std::shared_ptr<StepGraphs>> graphs_;
+  std::vector<std::shared_ptr<CudaBackend>> backends_;
   std::vector<std::unique_ptr<Branch>> branches_;
   std::vector<Fed> before_;
   double farthest_ = 0, largest_ = 0;
@@ -201,13 +201,13 @@ TEST_CASE("a replayed step is the step launched kernel by kernel") {
     History history(static_cast<std::uint64_t>(7 + multiprocessors), window, multiprocessors,
                     shapes);
     history.go(80);
-    const StepGraphs& graphs = history.graphs(replayed);
+    const CudaBackend& graphs = history.backend(replayed);
     INFO("window " << window << ", " << shapes << " shapes: " << graphs.recorded() << " recorded, "
                    << graphs.replayed() << " replayed; " << history.farthest() << " of "
                    << history.largest());
     CHECK(graphs.recorded() > 3);
     CHECK(graphs.replayed() > graphs.recorded() + 5);
-    CHECK(history.graphs(launched).recorded() == 0);
+    CHECK(history.backend(launched).recorded() == 0);
     CHECK(history.largest() > 2);
   }
 }

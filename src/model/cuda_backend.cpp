@@ -1,7 +1,9 @@
-#include "src/model/step_graphs.hpp"
+#include "src/model/cuda_backend.hpp"
 
 #include <algorithm>
 #include <bit>
+
+#include "src/model/layers.hpp"
 
 namespace pardec {
 
@@ -29,19 +31,23 @@ PassShape rounded_up(const PassShape& shape) {
 
 }  // namespace
 
-StepGraphs::StepGraphs(std::unique_ptr<Gpu> gpu, bool record, size_t shapes)
+CudaBackend::CudaBackend(std::unique_ptr<Gpu> gpu, bool record, size_t shapes)
     : gpu_(std::move(gpu)), record_(record), shapes_(shapes) {}
 
-at::Tensor StepGraphs::run(const Model::Network& network, std::span<const SequenceStep> steps,
-                           const Layers& layers, bool repeats) {
-  GpuPass pass(network, steps);
+at::Tensor CudaBackend::layers(const Model::Network& network, std::span<const NewRows> sequences,
+                               const SkippedSublayers& skipped) {
+  // What differs from pass to pass it learns from the attention alone.
+  const auto run = [&network](const GpuAttention& attention, const SkippedSublayers& without) {
+    return apply_layers(network, attention.ids(), attention.positions(), attention, without);
+  };
+  GpuPass pass(network, sequences);
   PassShape shape = pass.shape();
   const std::int64_t rows = shape.rows;
   if (rows <= kMostRows) shape = rounded_up(shape);
-  if (rows > kMostRows || !record_ || !repeats) {
+  if (rows > kMostRows || !record_ || skipped.any()) {
     GpuAttention attention(network, shape, *gpu_);
     attention.tell(std::move(pass));
-    return layers(attention).narrow(0, 0, rows);
+    return run(attention, skipped).narrow(0, 0, rows);
   }
   const auto found =
       std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.shape == shape; });
@@ -53,10 +59,10 @@ at::Tensor StepGraphs::run(const Model::Network& network, std::span<const Sequen
   Held& held = held_.front();
   held.attention.tell(std::move(pass));
   if (!held.result.defined()) {  // a recording wants to come after a pass that was computed
-    held.result = layers(held.attention);
+    held.result = run(held.attention, {});
   } else {
     if (!held.recording) {
-      held.recording = gpu_->record([&held, layers] { held.result.copy_(layers(held.attention)); });
+      held.recording = gpu_->record([&held, run] { held.result.copy_(run(held.attention, {})); });
       ++recorded_;
     }
     held.recording->replay();

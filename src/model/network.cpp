@@ -1,0 +1,118 @@
+// Weights under their roles, and by their names.
+#include <c10/core/GradMode.h>
+
+#include <stdexcept>
+
+#include "src/model/parameters.hpp"
+#include "src/model/plain_backend.hpp"
+#include "src/model/rope_frequencies.hpp"
+#include "src/model/transformer.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Where a network (const or not) has a weight of `parameters(config)`.
+template <typename Network>
+auto& place(Network& network, const Parameter& parameter) {
+  if (parameter.role == Role::embedding) return network.embedding;
+  if (parameter.role == Role::final_norm) return network.final_norm;
+  if (parameter.role == Role::head) return network.head.weight;
+  auto& layer = network.layers.at(static_cast<size_t>(parameter.layer));
+  const auto of = [&](auto& linear) -> auto& {
+    return parameter.bias ? linear.bias : linear.weight;
+  };
+  switch (parameter.role) {
+    case Role::input_norm:
+      return layer.input_norm;
+    case Role::qkv:
+      return layer.qkv;
+    case Role::q:
+      return of(layer.q);
+    case Role::k:
+      return of(layer.k);
+    case Role::v:
+      return of(layer.v);
+    case Role::o:
+      return of(layer.o);
+    case Role::q_norm:
+      return layer.q_norm;
+    case Role::k_norm:
+      return layer.k_norm;
+    case Role::post_attention_norm:  // it stands behind attention, or before the MLP
+      return network.config.post_norms ? layer.after_attention : layer.post_norm;
+    case Role::gate_up:
+      return layer.gate_up;
+    case Role::gate:
+      return of(layer.gate);
+    case Role::up:
+      return of(layer.up);
+    case Role::down:
+      return of(layer.down);
+    case Role::post_mlp_norm:
+      return layer.after_mlp;
+    default:
+      throw std::logic_error("a network has no place for '" + parameter.name + "'");
+  }
+}
+
+/// q, k, v, gate and up as parts of the matrices that the file has; nothing is copied.
+void split_fused(const ModelConfig& config, Layer& layer) {
+  const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
+  const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
+  layer.q.weight = layer.qkv.narrow(0, 0, queries);
+  layer.k.weight = layer.qkv.narrow(0, queries, keys);
+  layer.v.weight = layer.qkv.narrow(0, queries + keys, keys);
+  layer.gate.weight = layer.gate_up.narrow(0, 0, config.intermediate_size);
+  layer.up.weight = layer.gate_up.narrow(0, config.intermediate_size, config.intermediate_size);
+}
+
+}  // namespace
+
+void Model::Network::assign(const std::map<std::string, at::Tensor>& weights) {
+  layers.resize(static_cast<size_t>(config.layers));
+  for (const Parameter& parameter : parameters(config))
+    place(*this, parameter) = weights.at(parameter.name);
+  if (config.fused)
+    for (Layer& layer : layers) split_fused(config, layer);
+  if (config.tied_head) head.weight = embedding;
+}
+
+std::unique_ptr<Model::Network> Model::Network::over(
+    const ModelConfig& config, const std::map<std::string, at::Tensor>& weights) {
+  auto network = std::make_unique<Network>();
+  network->path = "network";
+  network->config = config;
+  network->assign(weights);
+  network->type = network->embedding.scalar_type();
+  network->device = network->embedding.device();
+  for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp64})
+    if (scalar_type(dtype) == network->type) network->options.dtype = dtype;
+  network->backend = std::make_shared<PlainBackend>();
+  const c10::NoGradGuard no_grad;
+  network->inverse_frequencies = pardec::inverse_frequencies(config).to(network->device);
+  return network;
+}
+
+std::vector<std::pair<std::string, at::Tensor>> Model::Network::named_parameters() const {
+  std::vector<std::pair<std::string, at::Tensor>> all;
+  for (const Parameter& parameter : parameters(config))
+    if (const at::Tensor& weight = place(*this, parameter); weight.defined())
+      all.emplace_back(parameter.name, weight);
+  return all;
+}
+
+std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights, int heads,
+                                        int blocks) {
+  std::vector<ExtraHead> all;
+  for (int head = 0; head < heads; ++head) {
+    ExtraHead& extra = all.emplace_back();
+    for (int block = 0; block < blocks; ++block)
+      extra.blocks.push_back({weights.at(extra_block_name(head, block)),
+                              weights.at(extra_block_name(head, block, /*bias=*/true))});
+    extra.out.weight = weights.at(extra_out_name(head, blocks));
+  }
+  return all;
+}
+
+}  // namespace pardec

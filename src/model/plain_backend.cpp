@@ -1,0 +1,27 @@
+#include "src/model/plain_backend.hpp"
+
+#include "src/model/attention.hpp"
+#include "src/model/layers.hpp"
+
+namespace pardec {
+
+at::Tensor PlainBackend::layers(const Model::Network& network, std::span<const NewRows> sequences,
+                                const SkippedSublayers& skipped) {
+  RowInputs rows;
+  for (const NewRows& sequence : sequences) rows.add(sequence.tokens, sequence.labels);
+  CachedAttention attention(network, sequences);
+  return apply_layers(network, on_device(network, rows.ids), on_device(network, rows.positions),
+                      attention, skipped);
+}
+
+at::Tensor PlainBackend::final_norm(const Model::Network& network, const at::Tensor& rows) const {
+  return rms_norm(rows, network.final_norm, network.config.rms_norm_eps);
+}
+
+at::Tensor PlainBackend::head(const Model::Network& network, const at::Tensor& normed,
+                              int head) const {
+  return head == 0 ? network.head(normed)
+                   : network.extra_heads[static_cast<size_t>(head) - 1](normed);
+}
+
+}  // namespace pardec
