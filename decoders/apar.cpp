@@ -13,8 +13,8 @@
 //
 // With `medusa` (Medusa-APAR, section 3.1) each thread has a tree of guesses behind its last token,
 // made by extra heads (apar_guesses.hpp), and adds as many of them as the network agrees with. They
-// see what their thread sees. No guess is accepted behind [Fork]: there the thread is cloned, and both
-// threads take their next guesses from the row of [Fork].
+// see what their thread sees. No guess is accepted behind [Fork]: there the thread is cloned, and
+// both threads take their next guesses from the row of [Fork].
 //
 // Source: Liu et al., "APAR: LLMs Can Do Auto-Parallel Auto-Regressive Decoding", arXiv:2401.06761,
 // sections 2.2 and 2.3, Algorithm 1. Letters are the paper's.

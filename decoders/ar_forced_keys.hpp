@@ -3,8 +3,8 @@
 
 namespace pardec {
 
-/// `forced_keys`: the JSON answer's keys are fed as known, and its values decoded one after another,
-/// each to its line break. Needs a tokenizer (ConfigError).
+/// `forced_keys`: the JSON answer's keys are fed as known, and its values decoded one after
+/// another, each to its line break. Needs a tokenizer (ConfigError).
 Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& context);
 
 /// What is forced for each value under an oracle: the reference through a line break.

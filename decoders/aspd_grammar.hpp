@@ -1,5 +1,5 @@
 #pragma once
-// What ASPD's control tokens are, and where they may stand: in decoding, in recordings, in training.
+// What ASPD's control tokens are, and where they may stand: in decoding, recordings, training.
 #include <cstdint>
 #include <span>
 #include <string>

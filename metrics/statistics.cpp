@@ -17,19 +17,12 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Totals of one resample, or of the data: everything that a statistic here is made of.
 struct Totals {
-  double baseline = 0, method = 0, count = 0;
+  double baseline = 0, method = 0;
 };
 
 Totals& operator+=(Totals& totals, const BlockPair& block) {
   totals.baseline += block.baseline;
   totals.method += block.method;
-  return totals;
-}
-
-Totals& operator+=(Totals& totals, const ClusterScore& cluster) {
-  totals.baseline += cluster.baseline_sum;
-  totals.method += cluster.method_sum;
-  totals.count += cluster.count;
   return totals;
 }
 
@@ -74,12 +67,80 @@ double median_ratio(std::span<const BlockPair> blocks) {
   return ratios.empty() ? kNaN : quantile(std::move(ratios), 0.5);
 }
 
-Interval score_difference(std::span<const ClusterScore> clusters, double confidence, int resamples,
-                          std::uint64_t seed) {
-  const auto difference = [](const Totals& totals) {
-    return (totals.method - totals.baseline) / totals.count;
-  };
-  return bootstrap(clusters, difference, confidence, resamples, seed);
+namespace {
+
+/// The parts of an arm, cluster by cluster.
+class ScoreByCluster {
+ public:
+  ScoreByCluster(std::span<const ScorePart> parts, std::int32_t clusters)
+      : parts_(parts.begin(), parts.end()), begin_(static_cast<size_t>(clusters) + 1) {
+    std::stable_sort(parts_.begin(), parts_.end(), [](const ScorePart& a, const ScorePart& b) {
+      return a.cluster < b.cluster;
+    });
+    std::int32_t groups = 0;
+    for (const ScorePart& part : parts_) {
+      ++begin_[static_cast<size_t>(part.cluster) + 1];
+      groups = std::max(groups, part.group + 1);
+    }
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    numerators_.resize(static_cast<size_t>(groups));
+    denominators_.resize(static_cast<size_t>(groups));
+  }
+
+  /// Of clusters that were drawn so often each.
+  double score(std::span<const int> times) {
+    std::fill(numerators_.begin(), numerators_.end(), 0.0);
+    std::fill(denominators_.begin(), denominators_.end(), 0.0);
+    for (size_t cluster = 0; cluster < times.size(); ++cluster)
+      if (const double weight = times[cluster]; weight > 0)
+        for (size_t i = begin_[cluster]; i < begin_[cluster + 1]; ++i) {
+          const auto group = static_cast<size_t>(parts_[i].group);
+          numerators_[group] += weight * parts_[i].numerator;
+          denominators_[group] += weight * parts_[i].denominator;
+        }
+    double sum = 0, count = 0;
+    for (size_t group = 0; group < numerators_.size(); ++group)
+      if (denominators_[group] > 0) {
+        sum += numerators_[group] / denominators_[group];
+        ++count;
+      }
+    return count > 0 ? sum / count : kNaN;
+  }
+
+ private:
+  std::vector<ScorePart> parts_;
+  std::vector<size_t> begin_;  // of a cluster's parts
+  std::vector<double> numerators_, denominators_;
+};
+
+/// A draw may hold nothing that is scored: such draws are left out.
+Interval interval_of(double estimate, std::vector<double> drawn, double confidence) {
+  std::erase_if(drawn, [](double value) { return std::isnan(value); });
+  if (drawn.empty()) return {estimate, kNaN, kNaN};
+  const double tail = (1 - confidence) / 2;
+  return {estimate, quantile(drawn, tail), quantile(drawn, 1 - tail)};
+}
+
+}  // namespace
+
+ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
+                               std::span<const ScorePart> method, std::int32_t clusters,
+                               double confidence, int resamples, std::uint64_t seed) {
+  assert(confidence > 0 && confidence < 1 && resamples > 0);
+  if (method.empty() || clusters == 0) return {{kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}};
+  ScoreByCluster before(baseline, clusters), after(method, clusters);
+  std::vector<int> times(static_cast<size_t>(clusters), 1);
+  const double first = before.score(times), second = after.score(times);
+  Rng rng(seed);
+  std::vector<double> scores, differences;
+  for (int r = 0; r < resamples; ++r) {
+    std::fill(times.begin(), times.end(), 0);
+    for (std::int32_t i = 0; i < clusters; ++i) ++times[rng.below(times.size())];
+    scores.push_back(after.score(times));
+    differences.push_back(scores.back() - before.score(times));
+  }
+  return {interval_of(second, std::move(scores), confidence),
+          interval_of(second - first, std::move(differences), confidence)};
 }
 
 double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_right) {

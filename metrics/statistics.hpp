@@ -30,17 +30,24 @@ Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence = 
 double geometric_mean_ratio(std::span<const BlockPair> blocks);
 double median_ratio(std::span<const BlockPair> blocks);
 
-/// Sums of one score over the samples of a cluster, under each arm, and how many samples there are.
-struct ClusterScore {
-  double baseline_sum, method_sum;
-  double count;
+/// What one example adds to a score that is a mean over groups of a ratio of sums: value F1 (a group
+/// a category and attribute, or one for all), plain means (one group, denominators 1). Groups whose
+/// denominators sum to 0 are left out.
+struct ScorePart {
+  std::int32_t cluster, group;  ///< from 0 on
+  double numerator, denominator;
 };
 
-/// Difference of means method - baseline of a score over all samples, with a percentile interval of
-/// a bootstrap over clusters (samples that share a text are not independent, so whole clusters are
-/// drawn). REQUIRES: counts positive, 0 < confidence < 1, resamples > 0.
-Interval score_difference(std::span<const ClusterScore> clusters, double confidence = 0.95,
-                          int resamples = 10000, std::uint64_t seed = 1);
+/// A score of two arms on the same clusters, which are drawn together; of `method` alone where
+/// `baseline` is empty (the difference is then NaN). Percentile intervals of a bootstrap over
+/// clusters. A part's cluster is below `clusters`.
+struct ScoreIntervals {
+  Interval method, difference;  ///< difference: method - baseline
+};
+ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
+                               std::span<const ScorePart> method, std::int32_t clusters,
+                               double confidence = 0.95, int resamples = 2000,
+                               std::uint64_t seed = 1);
 
 /// Exact two-sided McNemar test: p-value from the two counts of discordant pairs, min(1, twice the
 /// binomial tail). No discordant pair: 1. Computed in log space: no overflow for any count.

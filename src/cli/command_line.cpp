@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "src/cli/version.hpp"
+#include "src/support/version.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -165,17 +165,6 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
     usage_error(app, str("unexpected argument '", extra, "'"));
   }
   return execute();
-}
-
-void check_apart(std::string_view flag, const std::filesystem::path& file,
-                 const std::filesystem::path& db) {
-  const auto resolved = [](const std::filesystem::path& path) {
-    std::error_code ignored;
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
-  };
-  for (const char* end : {"", "-wal", "-shm", "-journal"})
-    if (resolved(file) == resolved(db.string() + end))
-      throw ConfigError(str(flag, ": ", file.string(), " is the database; choose another file"));
 }
 
 const std::vector<std::string>& command_arguments(const CLI::App& app) {

@@ -45,16 +45,6 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 void apply_config(CLI::App& app, const Json& config, const std::string& where,
                   const std::vector<std::string>& ignored);
 
-/// ConfigError where the number of a flag is below `least`, or none.
-template <typename Number>
-void check_at_least(std::string_view flag, Number value, std::type_identity_t<Number> least) {
-  if (!(value >= least)) throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
-}
-
-/// ConfigError where the file that a flag names, and that is to be written, is the database.
-void check_apart(std::string_view flag, const std::filesystem::path& file,
-                 const std::filesystem::path& db);
-
 /// The arguments as they were given, the program first, for the run's record. REQUIRES: the app of
 /// a verb that runs.
 const std::vector<std::string>& command_arguments(const CLI::App& app);

@@ -3,7 +3,10 @@
 #include <memory>
 
 #include "src/cli/command_line.hpp"
-#include "src/cli/comparison.hpp"
+#include "src/cli/common_flags.hpp"
+#include "src/report/comparison_table.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -22,7 +25,7 @@ Verb compare_verb() {
       "20\n  pardec compare --db r.sqlite --accounting --usd-per-hour 3.77",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<Flags>();
-        flags->add_to(app);
+        add_flags(app, *flags);
         app.add_option("--differences", flags->differences,
                        "list N answers that depart from the baseline's, closest choices first; 0: "
                        "the comparison")
@@ -47,15 +50,17 @@ Verb compare_verb() {
           const auto opened = open_to_compare(flags->db, flags->run);
           Store& store = *opened;
           const std::string invocation = find_invocation(store, flags->run);
+          const auto compared = [&] {
+            return compare(store, invocation, flags->baseline, flags->confidence);
+          };
+          const auto price =
+              flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt;
           const Table table =
-              flags->accounting
-                  ? accounting_table(
-                        store, invocation,
-                        flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt)
-              : flags->differences > 0 ? differences_table(store, invocation, flags->differences)
-              : flags->matrix
-                  ? matrix_of_runs(store, invocation, flags->baseline, flags->confidence)
-                  : compare_runs(store, invocation, flags->baseline, flags->confidence);
+              flags->accounting ? accounting_table(accounts_of(store, invocation, price))
+              : flags->differences > 0
+                  ? differences_table(differing_answers(store, invocation), flags->differences)
+              : flags->matrix ? matrix_table(compared())
+                              : comparison_table(compared());
           std::cout << render(table, format);
           return 0;
         };

@@ -1,13 +1,12 @@
 #pragma once
 // What the actions of `pardec data` share; each is in a file of its own.
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "datasets/dataset.hpp"
-#include "src/cli/protocol.hpp"
+#include "src/tasks/protocol.hpp"
 #include "src/support/json.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 
@@ -39,13 +38,6 @@ int attention_stats(const DataFlags& flags);
 int standin_data(const DataFlags& flags);
 int fetch_data(const DataFlags& flags);
 
-/// A mean that is built up.
-struct Mean {
-  double sum = 0, count = 0;
-  void add(double value) { sum += value, ++count; }
-  double value() const { return count > 0 ? sum / count : std::nan(""); }
-};
-
 /// The datasets that flags name; without a name all that the data root has.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 
@@ -64,10 +56,6 @@ Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const Da
 
 /// The published rows of a paper's table (experiments/papers) by dataset.
 std::map<std::string, Json> published_rows(const std::string& table);
-
-/// Ids that a field's answer takes with its end of sequence, as the IPPD paper counts them; a
-/// letter of multiple choice is cut there.
-std::size_t answer_ids(const std::string& answer, bool choices, const Tokenizer& tokenizer);
 
 /// The tokenizer that flags name, else the quickstart model's.
 Tokenizer tokenizer_of(const DataFlags& flags);

@@ -2,85 +2,29 @@
 #include <iostream>
 #include <map>
 
-#include "metrics/attention_model.hpp"
 #include "src/cli/data.hpp"
-#include "src/cli/project_files.hpp"
-#include "src/cli/record.hpp"
-#include "src/cli/workload.hpp"
+#include "src/findings/corpus.hpp"
+#include "src/report/dataset_name.hpp"
+#include "src/support/project_files.hpp"
+#include "src/runs/record.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/prompt/pieces.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
+#include "src/tasks/decode_options.hpp"
+#include "src/tasks/protocol.hpp"
+#include "src/tasks/request.hpp"
 
 namespace pardec {
 
 namespace {
 
-/// What attention does for one dataset under PC+PA and under IPPD.
-struct AttentionStats {
-  std::int64_t examples = 0;
-  Mean m, p, c, x, y;
-  StagedCost pcpa, ippd;
-};
-
-void add(StagedCost& to, const StagedCost& more) {
-  to.prefill.flops += more.prefill.flops, to.prefill.accesses += more.prefill.accesses;
-  to.decode.flops += more.decode.flops, to.decode.accesses += more.decode.accesses;
-}
-
-/// Lengths of all examples asked field by field, in stacks of `contexts`.
-AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
-                            const Tokenizer& tokenizer, int contexts) {
-  AttentionStats stats;
-  const bool across = !speaks_of_category(protocol.prompt);
-  std::map<std::string, std::vector<CommonContext>> stacks;  // by category, not full yet
-  std::map<std::string, std::int64_t> p_of;
-  const auto close = [&](const std::string& category, std::vector<CommonContext>& stack) {
-    if (!stack.empty()) add(stats.ippd, ippd_cost(p_of[category], stack));
-    stack.clear();
-  };
-  for (const auto& example : dataset.examples) {
-    const Job job = make_job(example.id, {&example}, Form::value, protocol, DecodeFlags{});
-    const Pieces pieces =
-        make_pieces(job, Form::value, protocol.prompt, find_chat_template("plain"), tokenizer);
-    const auto p = static_cast<std::int64_t>(pieces.prefix.size());
-    CommonContext context{static_cast<std::int64_t>(pieces.contexts[0].size()), {}, {}};
-    const auto references = references_of({&example}).front();
-    for (std::size_t f = 0; f < references.size(); ++f) {
-      context.x.push_back(static_cast<std::int64_t>(pieces.fields[0][f].size()));
-      context.y.push_back(
-          static_cast<std::int64_t>(answer_ids(references[f].value_or(std::string(kAbsent)),
-                                               !example.fields[f].choices.empty(), tokenizer)));
-      stats.x.add(static_cast<double>(context.x.back()));
-      stats.y.add(static_cast<double>(context.y.back()));
-    }
-    ++stats.examples;
-    stats.m.add(static_cast<double>(context.x.size()));
-    stats.p.add(static_cast<double>(p));
-    stats.c.add(static_cast<double>(context.c));
-    add(stats.pcpa, pcpa_cost(p, context));
-    const std::string category = across ? "" : example.category;
-    p_of[category] = p;
-    auto& stack = stacks[category];
-    stack.push_back(std::move(context));
-    if (static_cast<int>(stack.size()) == contexts) close(category, stack);
-  }
-  for (auto& [category, stack] : stacks) close(category, stack);
-  return stats;
-}
-
 /// The means that the model is evaluated at, and what it gives; letters are the paper's.
 std::vector<Cell> attention_row(const std::string& name, std::int64_t examples, double m, double p,
                                 double c, double x, double y, const AttentionStats* exact) {
-  const double sum_x = m * x, half = y / 2;
+  const AttentionRatios ratios = attention_ratios(m, p, c, x, y);
   const auto cell = [](double value) { return number_cell(value, 3); };
-  const auto ratio = [&](double AttentionCost::*what, bool ippd_over_pcpa) {
-    if (!exact) return Cell("-", Json());
-    const double ippd = exact->ippd.prefill.*what + exact->ippd.decode.*what;
-    const double pcpa = exact->pcpa.prefill.*what + exact->pcpa.decode.*what;
-    return cell(ippd_over_pcpa ? ippd / pcpa : pcpa / ippd);
-  };
   return {name,
           number_cell(examples),
           number_cell(m, 2),
@@ -88,15 +32,15 @@ std::vector<Cell> attention_row(const std::string& name, std::int64_t examples, 
           number_cell(c, 2),
           number_cell(x, 2),
           number_cell(y, 2),
-          cell(prefill_flop_factor(p, c, x, sum_x)),
-          cell(prefill_access_ratio(p, c, x, sum_x, m)),
-          cell(decode_flop_factor(p, c, x, half, sum_x, m * half)),
-          cell(pcpa_subsequent_prefill(p, c, x).intensity()),
-          cell(ippd_prefill(p, c, sum_x).intensity()),
-          cell(pcpa_decode(p, c, x, half).intensity()),
-          cell(ippd_decode(p, c, sum_x, m * half, m).intensity()),
-          ratio(&AttentionCost::flops, true),
-          ratio(&AttentionCost::accesses, false)};
+          cell(ratios.prefill_flop_factor),
+          cell(ratios.prefill_access_ratio),
+          cell(ratios.decode_flop_factor),
+          cell(ratios.pcpa_prefill_intensity),
+          cell(ratios.ippd_prefill_intensity),
+          cell(ratios.pcpa_decode_intensity),
+          cell(ratios.ippd_decode_intensity),
+          exact ? cell(total_flop_factor(*exact)) : Cell("-", Json()),
+          exact ? cell(total_access_ratio(*exact)) : Cell("-", Json())};
 }
 
 }  // namespace

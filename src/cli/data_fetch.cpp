@@ -9,6 +9,7 @@
 #include "src/http/download.hpp"
 #include "src/report/table.hpp"
 #include "src/support/archive.hpp"
+#include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/progress.hpp"

@@ -4,104 +4,21 @@
 #include <set>
 
 #include "src/cli/data.hpp"
-#include "src/cli/project_files.hpp"
-#include "src/cli/record.hpp"
-#include "src/cli/workload.hpp"
+#include "src/findings/corpus.hpp"
+#include "src/report/dataset_name.hpp"
+#include "src/support/project_files.hpp"
+#include "src/runs/record.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/prompt/pieces.hpp"
 #include "src/report/table.hpp"
 #include "src/support/text.hpp"
+#include "src/tasks/decode_options.hpp"
+#include "src/tasks/protocol.hpp"
+#include "src/tasks/request.hpp"
 
 namespace pardec {
 
 namespace {
-
-struct SplitStats {
-  std::int64_t examples = 0, all_fields = 0, unanswerable = 0, categories = 0;
-  double attributes_per_category = std::nan("");
-  Mean fields, present, text, instruction, prompt, question, asked, answer, value;
-};
-
-/// Attributes that the annotators used in this split, mean over its categories.
-void count_attributes(const Dataset& dataset, SplitStats& stats) {
-  std::map<std::string, std::set<std::string>> attributes;
-  for (const auto& example : dataset.examples) {
-    auto& of_category = attributes[example.category];
-    for (const auto& field : example.fields)
-      if (field.annotated) of_category.insert(field.name);
-  }
-  stats.categories = static_cast<std::int64_t>(attributes.size());
-  if (dataset.shape != Shape::attributes) return;
-  Mean mean;
-  for (const auto& [category, names] : attributes) mean.add(static_cast<double>(names.size()));
-  stats.attributes_per_category = mean.value();
-}
-
-void add(Mean& mean, std::size_t size) { mean.add(static_cast<double>(size)); }
-
-/// Lengths of one example's prompt and reference answer in the form that extraction decoders use.
-void count_json_tokens(const Example& example, const Protocol& protocol, const Tokenizer& tokenizer,
-                       SplitStats& stats) {
-  const Job job = make_job(example.id, {&example}, Form::json, protocol, DecodeFlags{});
-  const Pieces pieces =
-      make_pieces(job, Form::json, protocol.prompt, find_chat_template("plain"), tokenizer);
-  add(stats.instruction, pieces.prefix.size());
-  add(stats.prompt, pieces.whole_prompt().size());
-  std::size_t answer = 0;
-  for (const auto& segment : pieces.segments) answer += segment.size();
-  const auto references = references_of({&example}).front();
-  for (std::size_t f = 0; f < references.size(); ++f) {
-    const std::size_t size =
-        tokenizer.encode_piece(json_value(references[f], f + 1 == references.size()), false).size();
-    answer += size;
-    if (references[f]) add(stats.value, size);
-  }
-  add(stats.answer, answer);
-}
-
-/// Lengths of the prompts and reference answers of an example whose fields are asked one by one.
-void count_field_tokens(const Example& example, Form form, const Protocol& protocol,
-                        const Tokenizer& tokenizer, SplitStats& stats) {
-  const Job job = make_job(example.id, {&example}, form, protocol, DecodeFlags{});
-  const Pieces pieces =
-      make_pieces(job, form, protocol.prompt, find_chat_template("plain"), tokenizer);
-  add(stats.instruction, pieces.prefix.size());
-  const auto references = references_of({&example}).front();
-  for (std::size_t f = 0; f < references.size(); ++f) {
-    if (!example.conversation || f == 0) add(stats.prompt, pieces.field_prompt(0, f).size());
-    add(stats.asked, pieces.fields[0][f].size());
-    const ExampleField& field = example.fields[f];
-    std::size_t question = tokenizer.encode(field.question, false).size();
-    for (const auto& choice : field.choices) question += tokenizer.encode(choice, false).size();
-    add(stats.question, question);
-    if (!field.annotated) continue;
-    add(stats.answer,
-        answer_ids(references[f].value_or("null"), !field.choices.empty(), tokenizer));
-  }
-}
-
-SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Tokenizer& tokenizer) {
-  SplitStats stats;
-  stats.examples = std::ssize(dataset.examples);
-  count_attributes(dataset, stats);
-  for (const auto& example : dataset.examples) {
-    double present = 0;
-    for (const auto& field : example.fields) {
-      present += !field.references.empty();
-      stats.unanswerable += field.annotated && field.references.empty();
-    }
-    stats.all_fields += std::ssize(example.fields);
-    add(stats.fields, example.fields.size());
-    stats.present.add(present);
-    add(stats.text, tokenizer.encode(example.text, false).size());
-    if (dataset.shape == Shape::attributes)
-      count_json_tokens(example, protocol, tokenizer, stats);
-    else
-      count_field_tokens(example, dataset.shape == Shape::open ? Form::free : Form::value, protocol,
-                         tokenizer, stats);
-  }
-  return stats;
-}
 
 /// The papers' rows of datasets that are not in the table.
 void add_published(Table& table, const std::set<std::string>& shown) {

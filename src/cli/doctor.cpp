@@ -8,10 +8,11 @@
 
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
+#include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/command_line.hpp"
-#include "src/cli/project_files.hpp"
-#include "src/cli/version.hpp"
-#include "src/cli/workload.hpp"
+#include "src/prompt/prompt_choice.hpp"
+#include "src/support/project_files.hpp"
+#include "src/support/version.hpp"
 #include "src/model/device.hpp"
 #include "src/model/weight_check.hpp"
 #include "src/report/table.hpp"
@@ -19,6 +20,8 @@
 #include "src/support/error.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/text.hpp"
+#include "src/tasks/checkpoint_fit.hpp"
+#include "src/tasks/request.hpp"
 
 namespace pardec {
 

@@ -4,9 +4,9 @@
 #include <iostream>
 #include <memory>
 
+#include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/command_line.hpp"
-#include "src/cli/project_files.hpp"
-#include "src/cli/workload.hpp"
+#include "src/support/project_files.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/weight_check.hpp"
 #include "src/report/table.hpp"

@@ -4,8 +4,10 @@
 
 #include "decoders/decoder.hpp"
 #include "src/cli/command_line.hpp"
-#include "src/cli/comparison.hpp"
-#include "src/cli/figures.hpp"
+#include "src/findings/comparison.hpp"
+#include "src/report/sweep_figure.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/checks.hpp"
 #include "src/support/files.hpp"
 
 namespace pardec {

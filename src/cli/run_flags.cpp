@@ -1,10 +1,14 @@
 #include "src/cli/run_flags.hpp"
 
-#include <algorithm>
+#include <CLI/CLI.hpp>
 #include <array>
-#include <charconv>
 
 #include "datasets/dataset.hpp"
+#include "src/cli/command_line.hpp"
+#include "src/cli/common_flags.hpp"
+#include "src/prompt/chat_template.hpp"
+#include "src/runs/arms.hpp"
+#include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
@@ -17,8 +21,7 @@ namespace {
 constexpr std::array kExperimentKeys{"name",   "decoders", "datasets", "model",
                                      "models", "grid",     "judge",    "published"};
 
-}  // namespace
-
+/// Fills in what the file says and the command line does not.
 void read_experiment(CLI::App& app, RunFlags& flags) {
   const Json json = read_json(flags.config);
   apply_config(app, json, flags.config, {kExperimentKeys.begin(), kExperimentKeys.end()});
@@ -28,11 +31,11 @@ void read_experiment(CLI::App& app, RunFlags& flags) {
           flags.config, ": '", key,
           "' is for experiments that `run` cannot do; expected one model and a list of decoders"));
   JsonReader read(json, flags.config);
-  flags.name = read.optional<std::string>("name", flags.name);
-  if (flags.model.model.empty()) flags.model.model = read.optional<std::string>("model", "");
-  if (flags.datasets.empty()) {
-    flags.datasets = read.optional<std::vector<std::string>>("datasets", {});
-    for (const auto& name : flags.datasets) try {
+  flags.spec.name = read.optional<std::string>("name", flags.spec.name);
+  if (flags.spec.model.model.empty()) flags.spec.model.model = read.optional<std::string>("model", "");
+  if (flags.spec.datasets.empty()) {
+    flags.spec.datasets = read.optional<std::vector<std::string>>("datasets", {});
+    for (const auto& name : flags.spec.datasets) try {
         find_dataset(name);
       } catch (const ConfigError& error) {
         throw ConfigError(str(read.where("datasets"), ": ", error.what()));
@@ -42,98 +45,133 @@ void read_experiment(CLI::App& app, RunFlags& flags) {
     flags.arms = arms_of_experiment(json["decoders"], flags.config);
 }
 
-void check(const RunFlags& flags) {
+}  // namespace
+
+void add_flags(CLI::App& app, RunFlags& flags) {
+  app.add_option("--decoder", flags.decoders,
+                 "decoders, each an arm of that name, e.g. ar,hpd")
+      ->delimiter(',')
+      ->type_name("A,B");
+  app.add_option("--arm", flags.arms, "an arm of its own label and options; repeatable")
+      ->type_name("LABEL=NAME[,OPTION=VALUE...]");
+  app.add_option("--set", flags.sets,
+                 "an option for all arms of a decoder, e.g. hpd.k_max=30; repeatable")
+      ->type_name("KEY=VALUE");
+  app.add_option("--dataset", flags.spec.datasets, "datasets ('pardec list datasets')")
+      ->delimiter(',')
+      ->type_name("A,B");
+  app.add_option(
+         "--data-root", flags.spec.data_root,
+         "folder with one folder a dataset; without it the project's samples are used")
+      ->type_name("DIR");
+  app.add_option("--split", flags.spec.split,
+                 "train, test, ...; without it the one that each dataset is evaluated on")
+      ->type_name("NAME");
+  app.add_option("--limit", flags.spec.limit,
+                 "a seeded sample of N examples spread over categories; 0: all")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--offset", flags.spec.offset, "skip N of that sample's order")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--shots", flags.spec.shots,
+                 "worked examples of split train in prompts that ask field by field; without "
+                 "it as many as the dataset's protocol has")
+      ->type_name("N");
+  app.add_flag("--unseen", flags.spec.unseen,
+               "leave out examples whose text is also in the train split");
+  app.add_option(
+         "--batch-size", flags.batch_size,
+         "jobs in flight (an arm's own: batch_size in --arm); a job has the examples "
+         "that the decoder stacks: one context and its questions for ar "
+         "ask=separately, 6 of them for ippd; the table's streams are the answers that "
+         "this comes to")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option(
+         "--block", flags.spec.block,
+         "examples that one arm does before the next one's turn; 0: so many that "
+         "every arm's batch is full during three quarters of its jobs, or all, and as many "
+         "blocks as there are shards")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--cache-blocks", flags.spec.cache.blocks,
+                 "blocks of 16 rows of KV cache that jobs in flight may hold; 0: no limit")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--cache-watermark", flags.spec.cache.watermark,
+                 "share of them left free where one more job is taken in")
+      ->capture_default_str()
+      ->type_name("X");
+  app.add_option("--warmup", flags.spec.warmup, "unrecorded jobs an arm before the first")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--runs", flags.spec.runs, "repeats of everything")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--order", flags.spec.order,
+                 "interleaved (arms alternate block by block) or blocked")
+      ->capture_default_str()
+      ->type_name("ORDER");
+  app.add_option("--baseline", flags.spec.baseline,
+                 "label of the arm that the others are compared with")
+      ->type_name("LABEL");
+  app.add_option(
+         "--oracle", flags.oracle,
+         "force what is chosen, to measure speed with an untrained network: references "
+         "(the reference answers), recorded:RUN (what a stored run chose) or accept:A (a "
+         "share A of drafted tokens)")
+      ->type_name("KIND");
+  app.add_option("--db", flags.spec.db, "database")->capture_default_str()->type_name("FILE");
+  app.add_flag("--resume", flags.spec.resume, "go on where the newest run of these arms stopped");
+  app.add_flag("--retry-errors", flags.spec.retry_errors,
+               "with --resume: also repeat jobs that failed");
+  app.add_flag(
+      "--dry-run", flags.dry_run,
+      "print what would be done: blocks, how full batches are, jobs that overflow the "
+      "network's context");
+  app.add_option("--shard", flags.shard, "do every N-th block only, beginning with I")
+      ->type_name("I/N");
+  app.add_option("--fail-on-error", flags.fail_on_error,
+                 "exit code 3 when a larger share of answers failed")
+      ->capture_default_str()
+      ->type_name("X");
+  app.add_option("--trace", flags.spec.trace, "write what every fed token saw and chose (slow)")
+      ->type_name("FILE");
+  app.add_option("--format", flags.format,
+                 "of the table: md, csv, csv-safe, json, jsonl or latex")
+      ->capture_default_str()
+      ->type_name("FORMAT");
+  app.add_flag("--matrix", flags.matrix,
+               "the table with one row an arm and one column a dataset");
+  app.add_option("--progress", flags.progress, "auto, bar, plain or none")
+      ->capture_default_str()
+      ->type_name("STYLE");
+  app.add_option("-c,--config", flags.config, "an experiment file (experiments/*.json)")
+      ->type_name("FILE");
+  add_flags(app, flags.spec.model);
+  add_flags(app, flags.spec.decode);
+}
+
+void complete(CLI::App& app, RunFlags& flags) {
+  if (!flags.config.empty()) read_experiment(app, flags);
+  RunSpec& spec = flags.spec;
+  spec.argv = command_arguments(app);
   check_at_least("--batch-size", flags.batch_size, 1);
-  check_at_least("--limit", flags.limit, 0);
-  check_at_least("--offset", flags.offset, 0);
-  check_at_least("--warmup", flags.warmup, 0);
-  check_at_least("--runs", flags.runs, 1);
-  check_at_least("--block", flags.block, 0);
-  check_at_least("--shots", flags.shots.value_or(0), 0);
-  if (flags.unseen && flags.split == "train")
-    throw ConfigError("--unseen leaves nothing of the train split; give another --split");
-  check_at_least("--cache-blocks", flags.cache.blocks, 0);
-  if (!(flags.cache.watermark >= 0 && flags.cache.watermark < 1))
-    throw ConfigError(str("--cache-watermark is ", flags.cache.watermark,
-                          ", expected a share from 0 to below 1"));
+  check(spec);
   if (!(flags.fail_on_error >= 0 && flags.fail_on_error <= 1))
     throw ConfigError(
         str("--fail-on-error is ", flags.fail_on_error, ", expected a share from 0 to 1"));
-  if (flags.order != "interleaved" && flags.order != "blocked")
-    throw ConfigError(str("--order is '", flags.order, "', expected interleaved or blocked"));
-  if (flags.retry_errors && !flags.resume)
-    throw ConfigError(
-        "--retry-errors goes with --resume: it repeats the failed jobs of the run that is resumed");
-  if (flags.datasets.empty())
-    throw ConfigError(
-        "no dataset was named; give --dataset oa-mine,ae-110k ('pardec list datasets')");
-  for (auto name = flags.datasets.begin(); name != flags.datasets.end(); ++name)
-    if (std::find(flags.datasets.begin(), name, *name) != name)
-      throw ConfigError(str("--dataset names '", *name, "' twice, expected each once"));
-}
-
-Shard parse_shard(const std::string& text) {
-  Shard shard;
-  if (text.empty()) return shard;
-  const char* const end = text.data() + text.size();
-  const auto index = std::from_chars(text.data(), end, shard.index);
-  const bool slash = index.ec == std::errc() && index.ptr != end && *index.ptr == '/';
-  const auto count = std::from_chars(slash ? index.ptr + 1 : end, end, shard.count);
-  if (count.ec != std::errc() || count.ptr != end || shard.count < 1 || shard.index < 0 ||
-      shard.index >= shard.count)
-    throw ConfigError(str("--shard is '", text, "', expected I/N with 0 <= I < N, e.g. 0/4"));
-  return shard;
-}
-
-OracleFlag parse_oracle(const std::string& text) {
-  const size_t colon = text.find(':');
-  OracleFlag oracle{text.substr(0, colon), std::nullopt, ""};
-  if (oracle.kind == "accept" && colon != std::string::npos) {
-    const std::string rate = text.substr(colon + 1);
-    size_t used = 0;
-    double value = -1;
-    try {
-      value = std::stod(rate, &used);
-    } catch (const std::exception&) {
-      used = 0;
-    }
-    if (used != rate.size() || !(value >= 0 && value <= 1))
-      throw ConfigError(str("--oracle accept: the rate is '", rate, "', expected 0 to 1"));
-    oracle.accept_rate = value;
-  } else if (oracle.kind == "recorded" && colon != std::string::npos && colon + 1 < text.size()) {
-    oracle.run = text.substr(colon + 1);
-  } else if (!text.empty() && text != "references") {
-    throw ConfigError(
-        str("--oracle is '", text, "', expected references, recorded:RUN or accept:A"));
-  }
-  return oracle;
-}
-
-void check_oracle(const OracleFlag& oracle, const std::vector<Arm>& arms,
-                  const std::vector<std::unique_ptr<Decoder>>& made) {
-  if (oracle.kind.empty()) return;
-  const auto drives = [&](std::string_view decoder) {
-    const auto& kinds = find_decoder(decoder).oracles;
-    return std::find(kinds.begin(), kinds.end(), oracle.kind) != kinds.end();
-  };
-  for (size_t a = 0; a < arms.size(); ++a) {
-    const Arm& arm = arms[a];
-    if (drives(arm.decoder)) {
-      if (const std::string why = made[a]->undriven(oracle.kind); !why.empty())
-        throw ConfigError(str("--oracle ", oracle.kind, " does not drive arm '", arm.label,
-                              "': it ", why, "; leave one out"));
-      continue;
-    }
-    std::vector<std::string> driven;
-    for (const auto& entry : decoders())
-      if (drives(entry.name)) driven.emplace_back(entry.name);
-    throw ConfigError(str("--oracle ", oracle.kind, " drives decoders that ",
-                          oracle.kind == "accept"     ? "draft"
-                          : oracle.kind == "recorded" ? "choose their tokens one by one"
-                                                      : "answer in a form of references",
-                          " (", join(driven, ", "), "), arm '", arm.label, "' is ", arm.decoder,
-                          "; run it apart"));
-  }
+  spec.shard = parse_shard(flags.shard);
+  spec.progress = parse_progress_style(flags.progress);
+  spec.oracle = parse_oracle(flags.oracle);
+  parse_table_format(flags.format);
+  spec.decode.sampling();
+  check_chat_template(spec.decode.chat_template, spec.decode.chat_set);
+  spec.arms = make_arms(flags.decoders, flags.arms, flags.sets, flags.batch_size);
+  spec.given = {{"arms", flags.arms}, {"decoders", flags.decoders}};
+  for (size_t a = 0; a < spec.arms.size(); ++a) baseline_of(spec.arms, a, spec.baseline);
+  check_oracle(spec.oracle, spec.arms);
 }
 
 }  // namespace pardec

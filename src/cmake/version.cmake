@@ -9,7 +9,7 @@ else()
   endif()
 endif()
 string(CONFIGURE [[
-#include "src/cli/version.hpp"
+#include "src/support/version.hpp"
 
 namespace pardec {
 

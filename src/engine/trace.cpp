@@ -1,6 +1,11 @@
 #include "src/engine/trace.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
 
 namespace pardec {
 
@@ -55,6 +60,14 @@ OrderedJson to_json(const Trace& trace) {
                                        [](const auto& ids) { return ids.empty(); });
   if (!all_allowed) json["allowed"] = nullable(trace.allowed);
   return json;
+}
+
+std::unique_ptr<std::ofstream> open_trace(const std::string& file, std::ios::openmode mode) {
+  auto trace = std::make_unique<std::ofstream>(file, mode);
+  if (!*trace)
+    throw ConfigError(str("--trace: ", file, " cannot be written: ", std::strerror(errno),
+                          "; expected a file in a writable folder"));
+  return trace;
 }
 
 }  // namespace pardec

@@ -1,4 +1,6 @@
 #pragma once
+#include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,5 +36,8 @@ struct Trace {
 
 /// One object, runs of visible rows folded into [first, end).
 OrderedJson to_json(const Trace& trace);
+
+/// The file of --trace, to be written. ConfigError where it cannot be.
+std::unique_ptr<std::ofstream> open_trace(const std::string& file, std::ios::openmode mode);
 
 }  // namespace pardec

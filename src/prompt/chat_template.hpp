@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/prompt/jinja/template.hpp"
+#include "src/jinja/template.hpp"
 #include "src/support/json.hpp"
 
 namespace pardec {

@@ -86,7 +86,7 @@ void write_highlights(Page& page, const Report& report) {
 }
 
 void write_table(Page& page, const ReportTable& shown) {
-  const Table& table = shown.table;
+  const Table table = without_data_columns(shown.table);
   const auto classes = [&](std::size_t c) {
     return table.columns[c].align == Align::right ? " class=\"number\"" : "";
   };
@@ -120,7 +120,7 @@ void write_table(Page& page, const ReportTable& shown) {
     page.line("</ul>");
   }
   page.line("<script type=\"application/json\" id=\"", shown.id, "-json\">",
-            escape_json_script(rstrip(render(table, TableFormat::json))), "</script>");
+            escape_json_script(rstrip(render(shown.table, TableFormat::json))), "</script>");
 }
 
 void write_figures(Page& page, const Report& report) {

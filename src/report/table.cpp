@@ -1,13 +1,11 @@
 #include "src/report/table.hpp"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <cstdio>
 
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -222,17 +220,15 @@ std::string render_latex(const Table& table) {
 
 }  // namespace
 
-std::string fixed(double value, int decimals) {
-  if (!std::isfinite(value)) return "-";
-  const int size = std::snprintf(nullptr, 0, "%.*f", decimals, value);
-  std::string shown(static_cast<std::size_t>(size) + 1, '\0');
-  std::snprintf(shown.data(), shown.size(), "%.*f", decimals, value);
-  shown.pop_back();
-  return shown;
-}
-
-std::string percent(double share, int decimals) {
-  return std::isfinite(share) ? fixed(100 * share, decimals) + " %" : "-";
+Table without_data_columns(const Table& table) {
+  Table out{table.title, {}, std::vector<std::vector<Cell>>(table.rows.size()), table.notes};
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (table.columns[c].data_only) continue;
+    out.columns.push_back(table.columns[c]);
+    for (std::size_t r = 0; r < table.rows.size(); ++r)
+      if (c < table.rows[r].size()) out.rows[r].push_back(table.rows[r][c]);
+  }
+  return out;
 }
 
 Cell no_cell() { return {"-", Json()}; }
@@ -259,7 +255,7 @@ std::string render(const Table& table, TableFormat format) {
   for ([[maybe_unused]] const auto& row : table.rows) assert(row.size() <= table.columns.size());
   switch (format) {
     case TableFormat::md:
-      return render_md(table);
+      return render_md(without_data_columns(table));
     case TableFormat::csv:
       return render_csv(table, false);
     case TableFormat::csv_safe:
@@ -269,24 +265,9 @@ std::string render(const Table& table, TableFormat format) {
     case TableFormat::jsonl:
       return render_jsonl(table);
     case TableFormat::latex:
-      return render_latex(table);
+      return render_latex(without_data_columns(table));
   }
   return "";
-}
-
-int display_width(std::string_view text) {
-  const std::string clean = repair_utf8(text);
-  int width = 0;
-  for (std::size_t at = 0; at < clean.size();) {
-    utf8proc_int32_t point = 0;
-    const auto length =
-        utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(clean.data()) + at,
-                         static_cast<utf8proc_ssize_t>(clean.size() - at), &point);
-    if (length <= 0) break;
-    width += utf8proc_charwidth(point);
-    at += static_cast<std::size_t>(length);
-  }
-  return width;
 }
 
 }  // namespace pardec

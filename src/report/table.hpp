@@ -13,7 +13,8 @@ enum class Align { left, right };
 struct Column {
   std::string header;
   Align align = Align::left;
-  std::string key = {};  ///< name in json and jsonl; empty: the header
+  std::string key = {};    ///< name in json and jsonl; empty: the header
+  bool data_only = false;  ///< for programs: csv, json and jsonl have it, md and latex do not
 };
 
 /// What is shown, and optionally the value behind it: csv, json and jsonl write the value in full
@@ -35,11 +36,6 @@ Cell number_cell(std::int64_t value);
 /// What there is nothing of: null for a program that reads the table.
 Cell no_cell();
 
-/// A number with `decimals` digits after the point, and a share of 1 as "12.3 %"; "-" where it is
-/// not finite.
-std::string fixed(double value, int decimals);
-std::string percent(double share, int decimals = 1);
-
 /// A table as a value. A row may be shorter than the list of columns, not longer.
 struct Table {
   std::string title;
@@ -48,13 +44,17 @@ struct Table {
   std::vector<std::string> notes;
 };
 
+/// What is shown to people: the table without its columns that are data_only.
+Table without_data_columns(const Table& table);
+
 enum class TableFormat { md, csv, csv_safe, json, jsonl, latex };
 
 /// `md|csv|csv-safe|json|jsonl|latex`; anything else is a ConfigError.
 TableFormat parse_table_format(std::string_view name);
 
 /// The table as text that ends with a line end (an empty table in jsonl is empty text).
-///   md     title, columns aligned by display width, notes: also what a terminal shows
+///   md     title, columns aligned by display width, notes: also what a terminal shows; like latex
+///          without columns that are data_only
 ///   csv    RFC 4180 quoting, LF line ends; header and rows only; every text as it is, so that a
 ///          spreadsheet takes one that begins with = + - or @ for a formula
 ///   csv-safe  the same for spreadsheets: a text that begins so, or with a tab or carriage return,
@@ -63,8 +63,5 @@ TableFormat parse_table_format(std::string_view name);
 ///   jsonl  one object a row
 ///   latex  a booktabs table with caption and notes
 std::string render(const Table& table, TableFormat format);
-
-/// Columns that `text` takes on a terminal.
-int display_width(std::string_view text);
 
 }  // namespace pardec

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/support/json.hpp"
@@ -17,6 +18,10 @@ namespace pardec {
 /// A row's id in its database; 0 where there is none yet.
 using RowId = std::int64_t;
 
+/// Key in ExperimentRow::json: arms that do not run on a dataset, as a list of {"dataset", "arm",
+/// "reason"}.
+inline constexpr const char* kNotApplicable = "not_applicable";
+
 struct ExperimentRow {
   std::string name;
   Json json;  ///< the experiment file as it was run
@@ -29,10 +34,15 @@ struct ModelRow {
   Json shape;         ///< layers, width, heads, vocabulary, parameters
 };
 
+/// What the split of a stand-in ends with: generated words of the published lengths.
+inline constexpr std::string_view kStandinSplit = ", stand-in";
+
 struct DatasetRow {
   std::string name, split;
   std::string sha256;   ///< of the files that were read
   bool sample = false;  ///< the project's own small sample, not the publisher's file
+
+  bool standin() const { return split.ends_with(kStandinSplit); }
 };
 
 /// One example of a dataset. `key` is unique in it.

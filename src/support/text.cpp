@@ -1,5 +1,7 @@
 #include "src/support/text.hpp"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -153,6 +155,21 @@ std::string known_names(std::string_view name, const std::vector<std::string>& c
   std::string out = "; did you mean ";
   for (size_t i = 0; i < near.size(); ++i) out += str(i ? " or " : "", "'", near[i], "'");
   return out + "?";
+}
+
+int display_width(std::string_view text) {
+  const std::string clean = repair_utf8(text);
+  int width = 0;
+  for (std::size_t at = 0; at < clean.size();) {
+    utf8proc_int32_t point = 0;
+    const auto length =
+        utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(clean.data()) + at,
+                         static_cast<utf8proc_ssize_t>(clean.size() - at), &point);
+    if (length <= 0) break;
+    width += utf8proc_charwidth(point);
+    at += static_cast<std::size_t>(length);
+  }
+  return width;
 }
 
 }  // namespace pardec

@@ -39,4 +39,7 @@ std::vector<std::string> near_names(std::string_view name,
 /// Text for an error about an unknown name: `; did you mean 'a' or 'b'?`, else `; known: a, b, c`.
 std::string known_names(std::string_view name, const std::vector<std::string>& candidates);
 
+/// Columns that `text` takes on a terminal.
+int display_width(std::string_view text);
+
 }  // namespace pardec

@@ -4,8 +4,8 @@
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
-#include "src/tokenizer/characters.hpp"
-#include "src/tokenizer/utf8.hpp"
+#include "src/support/characters.hpp"
+#include "src/support/utf8.hpp"
 
 namespace pardec {
 

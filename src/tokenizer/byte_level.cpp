@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "src/tokenizer/utf8.hpp"
+#include "src/support/utf8.hpp"
 
 namespace pardec {
 

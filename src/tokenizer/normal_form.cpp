@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/tokenizer/characters.hpp"
-#include "src/tokenizer/utf8.hpp"
+#include "src/support/characters.hpp"
+#include "src/support/utf8.hpp"
 
 namespace pardec {
 

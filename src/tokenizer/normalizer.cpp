@@ -3,11 +3,11 @@
 #include <array>
 #include <string_view>
 
-#include "src/tokenizer/characters.hpp"
+#include "src/support/characters.hpp"
 #include "src/tokenizer/component.hpp"
 #include "src/tokenizer/normal_form.hpp"
 #include "src/tokenizer/pattern.hpp"
-#include "src/tokenizer/utf8.hpp"
+#include "src/support/utf8.hpp"
 
 namespace pardec {
 

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "src/tokenizer/byte_level.hpp"
-#include "src/tokenizer/characters.hpp"
+#include "src/support/characters.hpp"
 #include "src/tokenizer/component.hpp"
 #include "src/tokenizer/metaspace.hpp"
 #include "src/tokenizer/pattern.hpp"
-#include "src/tokenizer/utf8.hpp"
+#include "src/support/utf8.hpp"
 
 namespace pardec {
 

@@ -4,7 +4,7 @@
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
-#include "src/tokenizer/utf8.hpp"
+#include "src/support/utf8.hpp"
 
 namespace pardec {
 

@@ -20,8 +20,8 @@
 #include <numeric>
 #include <string>
 
-#include "src/cli/network_size.hpp"
-#include "src/cli/version.hpp"
+#include "src/checkpoint/network_size.hpp"
+#include "src/support/version.hpp"
 #include "src/engine/engine.hpp"
 #include "src/model/device.hpp"
 #include "src/model/machine.hpp"

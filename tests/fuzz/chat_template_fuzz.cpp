@@ -1,5 +1,5 @@
 // A chat template, and behind the first zero byte what is said, a line a turn: it renders, or is a ConfigError, in few steps.
-#include "src/prompt/jinja/template.hpp"
+#include "src/jinja/template.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "tests/fuzz/input.hpp"

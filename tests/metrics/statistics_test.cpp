@@ -27,13 +27,18 @@ std::vector<BlockPair> draw_blocks(Rng& rng, int count, double noise) {
 /// Clusters of one to six samples that are right or wrong; the method is right with probability
 /// 0.6, the baseline 0.5, and all samples of a cluster share their luck, so that they are far from
 /// independent.
-std::vector<ClusterScore> draw_clusters(Rng& rng, int count) {
-  std::vector<ClusterScore> clusters;
+/// Two arms on the same clusters, all of whose samples are right, or none.
+struct PairedScores {
+  std::vector<ScorePart> baseline, method;
+};
+PairedScores draw_clusters(Rng& rng, int count) {
+  PairedScores scores;
   for (int i = 0; i < count; ++i) {
     const auto size = static_cast<double>(1 + rng.below(6));
-    clusters.push_back({rng.uniform() < 0.5 ? size : 0, rng.uniform() < 0.6 ? size : 0, size});
+    scores.baseline.push_back({i, 0, rng.uniform() < 0.5 ? size : 0, size});
+    scores.method.push_back({i, 0, rng.uniform() < 0.6 ? size : 0, size});
   }
-  return clusters;
+  return scores;
 }
 
 double width(const Interval& interval) { return interval.high - interval.low; }
@@ -73,12 +78,14 @@ TEST_CASE("one block or cluster is its own interval, none is NaN", "[metrics]") 
   const std::vector<BlockPair> one = {{3, 2}};
   CHECK(ratio_of_totals(one).low == 1.5);
   CHECK(ratio_of_totals(one).high == 1.5);
-  const std::vector<ClusterScore> cluster = {{1, 3, 4}};
-  CHECK(score_difference(cluster).low == 0.5);
-  CHECK(score_difference(cluster).high == 0.5);
+  const std::vector<ScorePart> before = {{0, 0, 1, 4}}, after = {{0, 0, 3, 4}};
+  CHECK(score_intervals(before, after, 1).difference.low == 0.5);
+  CHECK(score_intervals(before, after, 1).difference.high == 0.5);
+  CHECK(score_intervals(before, after, 1).method.low == 0.75);
   CHECK(std::isnan(ratio_of_totals({}).estimate));
   CHECK(std::isnan(ratio_of_totals({}).low));
-  CHECK(std::isnan(score_difference({}).high));
+  CHECK(std::isnan(score_intervals({}, {}, 0).difference.high));
+  CHECK(std::isnan(score_intervals({}, after, 1).difference.estimate));
   CHECK(std::isnan(geometric_mean_ratio({})));
   CHECK(std::isnan(median_ratio({})));
 }
@@ -108,19 +115,36 @@ TEST_CASE("the 95 % interval of a ratio covers the truth that often", "[metrics]
 
 TEST_CASE("score differences are means over samples, and their interval respects clusters",
           "[metrics]") {
-  const std::vector<ClusterScore> clusters = {{1, 2, 4}, {0, 1, 1}};
-  CHECK(score_difference(clusters).estimate ==
+  const std::vector<ScorePart> before = {{0, 0, 1, 4}, {1, 0, 0, 1}},
+                               after = {{0, 0, 2, 4}, {1, 0, 1, 1}};
+  CHECK(score_intervals(before, after, 2).difference.estimate ==
         Approx(2.0 / 5).epsilon(1e-15));  // not (1/4 + 1) / 2
 
   int covered = 0;
   for (int experiment = 0; experiment < kExperiments; ++experiment) {
     Rng rng(derive_seed(12, std::to_string(experiment)));
-    const Interval interval = score_difference(draw_clusters(rng, 60), 0.95, 1000, 1);
+    const PairedScores scores = draw_clusters(rng, 60);
+    const Interval interval =
+        score_intervals(scores.baseline, scores.method, 60, 0.95, 1000, 1).difference;
     covered += interval.low <= 0.1 && 0.1 <= interval.high;
   }
   INFO(covered << " of " << kExperiments);
   CHECK(covered >= 0.90 * kExperiments);
   CHECK(covered <= 0.99 * kExperiments);
+}
+
+TEST_CASE("a score of groups is the mean of their ratios, without groups of nothing", "[metrics]") {
+  const std::vector<ScorePart> parts = {{0, 0, 1, 2}, {1, 0, 2, 2}, {1, 1, 0, 5}, {0, 2, 0, 0}};
+  CHECK(score_intervals({}, parts, 2).method.estimate == Approx((3.0 / 4 + 0.0 / 5) / 2));
+}
+
+TEST_CASE("equal answers have a difference of 0, however wide the scores spread", "[metrics]") {
+  Rng rng(9);
+  const PairedScores scores = draw_clusters(rng, 30);
+  const ScoreIntervals same = score_intervals(scores.method, scores.method, 30);
+  CHECK(same.difference.low == 0);
+  CHECK(same.difference.high == 0);
+  CHECK(width(same.method) > 0.1);
 }
 
 TEST_CASE("McNemar's exact test", "[metrics]") {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "src/support/error.hpp"
+#include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace pardec;

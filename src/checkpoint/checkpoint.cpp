@@ -1,0 +1,131 @@
+#include "src/checkpoint/checkpoint.hpp"
+
+#include <algorithm>
+
+#include "src/model/device.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/json.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config) {
+  if (std::error_code ignored; !std::filesystem::exists(folder / "tokenizer.json", ignored))
+    throw ModelError(folder.string(),
+                     "has no tokenizer.json, expected one (only generate --prompt-tokens works "
+                     "without)");
+  Tokenizer tokenizer = Tokenizer::load(folder / "tokenizer.json");
+  if (tokenizer.vocab_size() > config.vocab_size)
+    throw ModelError(
+        (folder / "tokenizer.json").string(),
+        str("has ids up to ", tokenizer.vocab_size() - 1, ", the network's vocabulary ends at ",
+            config.vocab_size - 1, "; expected a tokenizer that belongs to this network"));
+  return tokenizer;
+}
+
+TrainingRecord read_training_record(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / kTrainingRecord;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return {};
+  const Json record = read_json(file);
+  const auto at = [&](const char* pointer) {
+    return record.is_object() ? record.value(Json::json_pointer(pointer), Json()) : Json();
+  };
+  const auto text = [&](const char* pointer) {
+    const Json value = at(pointer);
+    return value.is_string() ? value.get<std::string>() : "";
+  };
+  TrainingRecord taught{std::nullopt, text("/settings/chat_template"),
+                        text("/chat_template_sha256"), text("/prompt_sha256")};
+  if (!at("/settings/medusa").is_null()) return taught;
+  const Json formats = at("/settings/format");
+  if (!formats.is_array() || !std::all_of(formats.begin(), formats.end(),
+                                          [](const Json& name) { return name.is_string(); }))
+    throw ModelError(file.string(),
+                     "has no settings.format of names, expected the record of `train`");
+  taught.formats = formats.get<std::vector<std::string>>();
+  return taught;
+}
+
+Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
+  if (options.model.empty())
+    throw ConfigError("no model was named; give --model DIR ('pardec model synth' makes one)");
+  const std::filesystem::path folder = options.model;
+  const Dtype dtype = parse_dtype(options.dtype);
+  if (options.threads < 0)
+    throw ConfigError(str("--threads is ", options.threads, ", expected 0 (all cores) or more"));
+  set_threads(options.threads);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored))
+    throw ModelError(
+        options.model,
+        str(std::filesystem::exists(folder, ignored) ? "is no folder" : "does not exist",
+            ", expected a checkpoint folder (config.json, model.safetensors, tokenizer.json)"));
+  const ModelConfig config = read_model_config(folder);
+  // What is small is read first, so that a mistake shows before the weights are loaded.
+  std::optional<Tokenizer> tokenizer;
+  if (with_tokenizer) tokenizer = load_tokenizer(folder, config);
+  const bool untrained = std::filesystem::exists(folder / kSynthesisNote, ignored);
+  return {
+      folder,
+      untrained ? "untrained: random weights, its values are noise" : "",
+      untrained,
+      read_training_record(folder).formats,
+      std::move(tokenizer),
+      Model::load(folder,
+                  {.dtype = dtype, .device = options.device, .cuda_graphs = !options.no_cuda_graphs})};
+}
+
+std::optional<CheckpointFace> read_face(const std::string& model) {
+  std::error_code ignored;
+  const std::filesystem::path folder = model;
+  if (!std::filesystem::is_directory(folder, ignored)) return std::nullopt;
+  CheckpointFace face{read_model_config(folder), std::nullopt};
+  if (std::filesystem::exists(folder / "tokenizer.json", ignored))
+    face.tokenizer = load_tokenizer(folder, face.config);
+  return face;
+}
+
+namespace {
+
+/// ModelError where ids of the two networks do not stand for the same tokens. Where a folder has no
+/// tokenizer the vocabularies' sizes alone can be compared.
+void check_same_vocabulary(const std::filesystem::path& draft, const ModelConfig& draft_config,
+                           const std::filesystem::path& target, const ModelConfig& target_config) {
+  const auto file = [](const std::filesystem::path& folder) { return folder / "tokenizer.json"; };
+  std::error_code ignored;
+  if (!std::filesystem::exists(file(draft), ignored) ||
+      !std::filesystem::exists(file(target), ignored)) {
+    if (draft_config.vocab_size != target_config.vocab_size)
+      throw ModelError(
+          draft.string(),
+          str("has another vocabulary: ", draft_config.vocab_size, " ids, ", target.string(),
+              " has ", target_config.vocab_size, "; a draft network must share the tokenizer"));
+    return;
+  }
+  if (read_file(file(draft)) == read_file(file(target))) return;
+  const Tokenizer ours = load_tokenizer(draft, draft_config),
+                  theirs = load_tokenizer(target, target_config);
+  for (Token id = 0; id < std::max(ours.vocab_size(), theirs.vocab_size()); ++id)
+    if (ours.token(id) != theirs.token(id))
+      throw ModelError(file(draft).string(),
+                       str("has another vocabulary: id ", id, " is '", ours.token(id), "', in ",
+                           file(target).string(), " it is '", theirs.token(id),
+                           "'; a draft network must share the tokenizer"));
+}
+
+}  // namespace
+
+std::optional<Checkpoint> load_draft(const ModelOptions& options, const Checkpoint& target,
+                                     bool needed) {
+  if (!needed) return std::nullopt;
+  ModelOptions draft = options;
+  draft.model = options.draft_model;
+  const std::filesystem::path folder = options.draft_model;
+  if (std::error_code ignored; std::filesystem::is_directory(folder, ignored))
+    check_same_vocabulary(folder, read_model_config(folder), target.folder, target.model.config());
+  return load_checkpoint(draft, false);
+}
+
+}  // namespace pardec

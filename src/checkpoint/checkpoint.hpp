@@ -1,0 +1,65 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/model/model.hpp"
+#include "src/tokenizer/tokenizer.hpp"
+
+namespace pardec {
+
+/// Which network, and how it computes.
+struct ModelOptions {
+  std::string model, draft_model, dtype = "fp32", device = "cpu", memory_limit;
+  int threads = 0;
+  bool no_cuda_graphs = false;
+};
+
+/// A checkpoint folder, loaded.
+struct Checkpoint {
+  std::filesystem::path folder;
+  std::string
+      note;  ///< what a reader of the run should know, e.g. that weights are random; may be empty
+  bool untrained = false;
+  std::optional<std::vector<std::string>> formats;  ///< that pardec taught it; none: not known
+  std::optional<Tokenizer> tokenizer;
+  Model model;
+};
+
+/// Loads the network, and its tokenizer.json unless told not to. ModelError.
+Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer);
+
+/// What can be seen of a checkpoint without its weights.
+struct CheckpointFace {
+  ModelConfig config;
+  std::optional<Tokenizer> tokenizer;  ///< none: it has no tokenizer.json
+};
+/// None where no model is named, or its folder is not there. ModelError for files that are wrong.
+std::optional<CheckpointFace> read_face(const std::string& model);
+
+/// Loads the network of --draft-model, where needed, beside the one that it drafts for. ModelError
+/// where the two have not the same vocabulary.
+std::optional<Checkpoint> load_draft(const ModelOptions& options, const Checkpoint& target,
+                                     bool needed);
+
+/// The tokenizer alone. ModelError when ids of it lie outside the network's vocabulary.
+Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config);
+
+/// A file beside the weights that `model synth` writes: these weights are random.
+inline constexpr const char* kSynthesisNote = "pardec_synthesis.json";
+
+/// What `train` writes beside the weights that it made.
+inline constexpr const char* kTrainingRecord = "training.json";
+
+/// What that record says of the prompts that a network was taught with; empty: it does not say.
+struct TrainingRecord {
+  /// Names of the decoders' formats. None: not known, as for extra heads over a network with a
+  /// record of its own.
+  std::optional<std::vector<std::string>> formats;
+  std::string chat_template, chat_template_sha256, prompt_sha256;
+};
+/// Empty where the folder has none. ModelError where it is no record of `train`.
+TrainingRecord read_training_record(const std::filesystem::path& folder);
+
+}  // namespace pardec

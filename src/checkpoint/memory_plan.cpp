@@ -1,0 +1,122 @@
+#include "src/checkpoint/memory_plan.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/checkpoint/network_size.hpp"
+#include "src/model/kv_cache.hpp"
+#include "src/model/parameters.hpp"
+#include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+std::string shown(std::int64_t bytes) {
+  return bytes < 100'000'000 ? str(fixed(static_cast<double>(bytes) * 1e-6, 1), " MB")
+                             : str(fixed(static_cast<double>(bytes) * 1e-9, 2), " GB");
+}
+
+/// Adds a network of the run to the plan.
+void add(MemoryPlan& plan, const std::filesystem::path& folder, Dtype dtype) {
+  const ModelConfig config = read_model_config(folder);
+  const NetworkSize size = network_size(config, dtype);
+  plan.weight_bytes += weight_bytes(config, dtype);
+  std::error_code none;
+  if (const auto extra = std::filesystem::file_size(folder / kExtraHeadsFile, none); !none)
+    plan.weight_bytes += static_cast<std::int64_t>(static_cast<double>(extra) / 2 *  // of bf16
+                                                   size.bytes_per_value);
+  plan.row_bytes += static_cast<std::int64_t>(size.cached_per_row * size.bytes_per_value);
+}
+
+}  // namespace
+
+std::int64_t MemoryPlan::cache_bytes() const {
+  return static_cast<std::int64_t>(static_cast<double>(limit - kProgramBytes) / kBeside) -
+         weight_bytes;
+}
+
+std::int64_t MemoryPlan::blocks(int block_rows) const {
+  return static_cast<std::int64_t>(
+      static_cast<double>(cache_bytes()) /
+      (KvCache::kGrowth * static_cast<double>(row_bytes * block_rows)));
+}
+
+std::int64_t MemoryPlan::least(std::int64_t rows) const {
+  const double cache = KvCache::kGrowth * static_cast<double>(row_bytes * rows);
+  return static_cast<std::int64_t>(
+             std::ceil(kBeside * (static_cast<double>(weight_bytes) + cache))) +
+         kProgramBytes;
+}
+
+std::int64_t parse_bytes(const std::string& flag, const std::string& text) {
+  size_t used = 0;
+  double number = -1;
+  try {
+    number = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  std::string unit = text.substr(used);
+  if (unit.ends_with('B')) unit.pop_back();
+  const bool binary = unit.ends_with('i');
+  if (binary) unit.pop_back();
+  const size_t power = unit.empty() ? 0 : std::string("KMGT").find(unit) + 1;
+  const double bytes = number * std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power));
+  if (used == 0 || unit.size() > 1 || (!unit.empty() && power == 0) || (binary && unit.empty()) ||
+      !(bytes >= 1 && bytes < 9e18))
+    throw ConfigError(str(flag, " is '", text, "', expected a size such as 4G, 512M or 1.5GiB"));
+  return static_cast<std::int64_t>(bytes);
+}
+
+MemoryPlan plan_memory(const ModelOptions& options, int block_rows) {
+  MemoryPlan plan;
+  if (!options.memory_limit.empty()) plan.limit = parse_bytes("--memory-limit", options.memory_limit);
+  const Dtype dtype = parse_dtype(options.dtype);
+  add(plan, options.model, dtype);
+  if (!options.draft_model.empty()) add(plan, options.draft_model, dtype);
+  if (plan.limit > 0 && plan.blocks(block_rows) < 1)
+    throw ConfigError(
+        str("--memory-limit is ", shown(plan.limit), ", and the weights take ",
+            shown(plan.weight_bytes), " in ", options.dtype, ", the program ",
+            shown(MemoryPlan::kProgramBytes),
+            ", both with a twentieth more: no room is left for a cache; expected at "
+            "least ",
+            shown(plan.least(block_rows) + 5'000'000),  // so that it still does rounded
+            ", and more for longer prompts"));
+  return plan;
+}
+
+void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudget& cache) {
+  if (plan.limit == 0) return;
+  const std::int64_t blocks = plan.blocks(cache.block_rows);
+  cache.blocks = cache.blocks > 0 ? std::min(cache.blocks, blocks) : blocks;
+  if (options.device != "cpu") return;
+  cache.swaps = false;
+  // What a pass computes of a row is many times what it keeps of it.
+  constexpr std::int64_t kPromptRows = 256;
+  cache.prefill_rows = std::min(cache.prefill_rows, kPromptRows);
+  constexpr double kFree = 0.2;
+  if (cache.watermark == CacheBudget{}.watermark) cache.watermark = kFree;
+}
+
+std::string describe(const MemoryPlan& plan, const CacheBudget& cache) {
+  const std::string held = str("weights ", shown(plan.weight_bytes), ", cache ",
+                               fixed(static_cast<double>(plan.row_bytes) * 1e-3, 1), " kB a row");
+  if (plan.limit == 0) return held;
+  return str(held, "; --memory-limit ", shown(plan.limit), " leaves ", shown(plan.cache_bytes()),
+             " for the cache: ", cache.blocks, " blocks of ", cache.block_rows, " rows");
+}
+
+std::string describe_peak() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const double bytes = static_cast<double>(usage.ru_maxrss) * 1024;
+  return str("at most ", fixed(bytes * 1e-9, 2), " GB were held");
+}
+
+}  // namespace pardec

@@ -1,0 +1,24 @@
+#include "src/checkpoint/network_size.hpp"
+
+#include "src/model/parameters.hpp"
+
+namespace pardec {
+
+NetworkSize network_size(const ModelConfig& config, Dtype dtype) {
+  const double hidden = config.hidden_size, layers = config.layers,
+               head = hidden * config.vocab_size,
+               outside = config.tied_head ? head : 2 * head;  // embedding and head
+  const double count = static_cast<double>(parameter_count(config)),
+               layer_weights = count - outside;
+  const double value = static_cast<double>(weight_bytes(config, computing(dtype))) / count;
+  return {.layer_weights = layer_weights,
+          .head_weights = head,
+          .hidden = hidden,
+          .cached_per_row = 2 * layers * config.kv_heads * config.head_dim,
+          .attention_flops = 4 * layers * config.heads * config.head_dim,
+          .bytes_per_value = value,
+          .bytes_per_layer_weight =
+              (static_cast<double>(weight_bytes(config, dtype)) - outside * value) / layer_weights};
+}
+
+}  // namespace pardec

@@ -1,0 +1,85 @@
+#include "src/cli/common_flags.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "src/prompt/chat_template.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+void add_flags(CLI::App& app, ModelOptions& model) {
+  app.add_option("--model", model.model, "checkpoint folder (Hugging Face layout)")->type_name("DIR");
+  app.add_option("--draft-model", model.draft_model,
+                 "checkpoint folder of the network that guesses for decoder speculative")
+      ->type_name("DIR");
+  app.add_option(
+         "--dtype", model.dtype,
+         "compute in fp32 or bf16; int8 and nf4: in bf16 with the layers' weights quantised "
+         "(CPU)")
+      ->capture_default_str()
+      ->type_name("TYPE");
+  app.add_option("--device", model.device, "cpu, cuda or cuda:I")
+      ->capture_default_str()
+      ->type_name("DEVICE");
+  app.add_flag("--no-cuda-graphs", model.no_cuda_graphs,
+               "launch a GPU's small steps kernel by kernel, in place of recordings of them; the "
+               "arithmetic is the same");
+  app.add_option("--threads", model.threads, "CPU threads; 0: all cores")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--memory-limit", model.memory_limit,
+                 "memory that weights, KV cache and program may take, e.g. 4G or 900MiB; of the "
+                 "GPU's with --device cuda")
+      ->type_name("SIZE");
+}
+
+void add_flags(CLI::App& app, DecodeOptions& decode) {
+  app.add_option("--seed", decode.seed, "seed of sampling and of --limit")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--temperature", decode.temperature, "0: greedy")->capture_default_str()->type_name("X");
+  app.add_option("--top-k", decode.top_k, "sample among the k likeliest; 0: all")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--top-p", decode.top_p, "sample among the likeliest that make up p")
+      ->capture_default_str()
+      ->type_name("X");
+  app.add_option("--max-new-tokens", decode.max_new_tokens,
+                 "ids chosen for one answer at most, by all its threads and branches together")
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--per-field", decode.per_field,
+                 str("ids chosen for one field at most, where fields are answered one by one; "
+                     "without it the dataset's limit (run --dry-run shows it), else ",
+                     Limits{}.per_field))
+      ->type_name("N");
+  app.add_flag("--ignore-eos", decode.ignore_eos, "go on after the end of sequence, up to the limit");
+  app.add_option("--chat-template", decode.chat_template,
+                 str("markup around the prompt: auto (the checkpoint's own, or what train taught, "
+                     "else plain), ",
+                     join(chat_template_names(), ", ")))
+      ->capture_default_str()
+      ->type_name("NAME");
+  app.add_option("--chat-set", decode.chat_set,
+                 "a variable of the checkpoint's own chat template, e.g. enable_thinking=false; "
+                 "repeatable")
+      ->type_name("KEY=VALUE");
+  app.add_option("--prompt-file", decode.prompt_file,
+                 "wording of the task: a name in datasets/prompts or a file; else the model's own "
+                 "(MODEL/prompts), else the dataset's")
+      ->type_name("FILE");
+}
+
+void add_flags(CLI::App& app, ComparisonFlags& flags) {
+  app.add_option("--db", flags.db, "database")->capture_default_str()->type_name("FILE");
+  app.add_option("--run", flags.run,
+                 "first characters of an invocation's or run's id; without it the newest")
+      ->type_name("ID");
+  app.add_option("--baseline", flags.baseline, "label of the arm that the others are compared with")
+      ->type_name("LABEL");
+  app.add_option("--confidence-level", flags.confidence, "of the intervals")
+      ->capture_default_str()
+      ->type_name("X");
+}
+
+}  // namespace pardec

@@ -1,0 +1,162 @@
+#include "src/cli/dry_run.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include "src/checkpoint/checkpoint.hpp"
+#include "src/findings/comparison.hpp"
+#include "src/report/dataset_name.hpp"
+#include "src/runs/arms.hpp"
+#include "src/runs/prompt_sizes.hpp"
+#include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+#include "src/tasks/checkpoint_fit.hpp"
+#include "src/tasks/request.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Adds which jobs will fail for their prompts alone.
+void add_size_notes(Table& table, const std::string& who, const PromptSizes& sizes,
+                    std::int64_t jobs, const ModelConfig& config) {
+  if (sizes.too_long)
+    table.notes.push_back(str(who, ": ", sizes.too_long, " of ", jobs,
+                              " jobs overflow the context and will fail: they need up to ",
+                              sizes.most, " positions, ", config.positions_key(), " is ",
+                              config.positions()));
+  if (sizes.refused)
+    table.notes.push_back(str(who, ": ", sizes.refused, " of ", jobs,
+                              " jobs cannot be asked and will fail, the first one since ",
+                              sizes.why));
+}
+
+/// Says where an arm's batch is not full for most of a block.
+void add_fill_note(Table& table, const std::string& who, double full, std::int64_t jobs,
+                   std::int64_t blocks, int batch_size) {
+  if (jobs == 0 || full >= 0.5) return;
+  table.notes.push_back(str(who, ": its batch of ", batch_size, " is full for ", percent(full, 0),
+                            " of ", jobs, " jobs in ", blocks, blocks == 1 ? " block" : " blocks",
+                            "; a smaller batch_size, more examples or a longer --block fill it"));
+}
+
+/// What the dataset's protocol says of fields that are asked one by one.
+std::string protocol_note(const RunSpec& spec, const Workload& work) {
+  const Limits limits = limits_on(work.protocol, Form::value, spec.decode);
+  const bool own = !spec.decode.per_field && work.protocol.answer_ids > 0;
+  return str(work.dataset.name, ", asked field by field: answers of at most ", limits.per_field,
+             limits.per_field == 1 ? " id" : " ids",
+             own ? " (the dataset's limit; --per-field gives another), " : ", ",
+             work.protocol.shots.size(), " worked examples in the prompt");
+}
+
+}  // namespace
+
+void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
+                const std::optional<MemoryPlan>& memory, TableFormat format) {
+  const std::vector<Arm>& arms = spec.arms;
+  Table table;
+  table.title = "Plan (nothing is run)";
+  table.columns = {{"dataset"},
+                   {"split"},
+                   {"examples", Align::right},
+                   {"arm"},
+                   {"decoder"},
+                   {"options"},
+                   {"form"},
+                   {"needs"},
+                   {"in flight", Align::right},
+                   {"jobs", Align::right},
+                   {"blocks", Align::right},
+                   {"examples/block", Align::right, "examples_per_block"},
+                   {"full", Align::right},
+                   {"positions", Align::right},
+                   {"too long", Align::right, "too_long"},
+                   {"compared with"}};
+  const auto face = read_face(spec.model.model);
+  std::vector<Needs> needs;
+  for (const Arm& arm : arms)
+    needs.push_back(needs_of(*arm.algorithm, face ? &*face : nullptr, spec.model.draft_model));
+  const auto chat = face && face->tokenizer
+                        ? std::optional(template_for(
+                              spec.decode.chat_template, spec.model.model, spec.decode.chat_set))
+                        : std::nullopt;
+  const auto jobs_of = [](const Workload& work, size_t arm) {
+    std::int64_t jobs = 0;
+    for (const auto& block : work.blocks) jobs += std::ssize(block.jobs[arm]);
+    return jobs;
+  };
+  std::int64_t all_jobs = 0, tokenized = 0;
+  for (const auto& work : workloads)
+    for (size_t a = 0; a < arms.size(); ++a) all_jobs += jobs_of(work, a);
+  std::optional<Progress> progress;
+  if (chat) progress.emplace(spec.progress, "prompts", all_jobs);
+  for (const auto& work : workloads)
+    for (size_t a = 0; a < arms.size(); ++a) {
+      const Shape shape = work.dataset.shape;
+      const std::int64_t jobs = jobs_of(work, a);
+      const double full = full_share(work.blocks, a, arms[a].batch_size);
+      const std::string who = str(work.dataset.name, ", ", arms[a].label);
+      const auto sizes =
+          chat && work.runs(a) && !needs[a].lacking
+              ? std::optional(prompt_sizes(spec, work, a, *face, *chat,
+                                           [&] { progress->update(++tokenized, ""); }))
+              : std::nullopt;
+      const auto baseline = baseline_of(arms, a, spec.baseline);
+      table.rows.push_back({shown_name(work.dataset), work.dataset.split,
+                            number_cell(static_cast<std::int64_t>(work.examples.size())),
+                            arms[a].label, arms[a].decoder, dump(arms[a].algorithm->options()),
+                            work.runs(a) ? std::string(name(form_on(shape, *arms[a].algorithm))) : "n/a",
+                            needs[a].lacking ? "lacking" : needs[a].text,
+                            number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
+                            work.runs(a) ? number_cell(jobs * spec.runs) : Cell("n/a", Json()),
+                            number_cell(std::ssize(work.blocks)),
+                            number_cell(static_cast<double>(work.examples.size()) /
+                                            static_cast<double>(work.blocks.size()),
+                                        1),
+                            work.runs(a) ? Cell(percent(full, 0), Json(full)) : no_cell(),
+                            sizes && sizes->least ? Cell(str(*sizes->least, " to ", sizes->most),
+                                                         Json{*sizes->least, sizes->most})
+                                                  : no_cell(),
+                            sizes ? number_cell(sizes->too_long) : no_cell(),
+                            baseline ? arms[*baseline].label : "-"});
+      if (!work.runs(a)) table.notes.push_back(str("n/a: ", who, ": it ", work.not_applicable[a]));
+      add_fill_note(table, who, full, jobs, std::ssize(work.blocks), arms[a].batch_size);
+      if (sizes) add_size_notes(table, who, *sizes, jobs, face->config);
+    }
+  progress.reset();
+  table.notes.push_back(
+      "full: share of the jobs during which the batch is full, since an arm ends a block with none "
+      "in flight; positions: that jobs need, smallest to largest.");
+  for (const auto& work : workloads)
+    if (std::ssize(work.blocks) * spec.runs < kFewestBlocks &&
+        std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) {
+          return baseline_of(arms, static_cast<size_t>(&arm - arms.data()), spec.baseline);
+        }))
+      table.notes.push_back(str(work.dataset.name, ": ", work.blocks.size(),
+                                work.blocks.size() == 1 ? " block" : " blocks",
+                                spec.runs > 1 ? str(" in ", spec.runs, " repeats") : "",
+                                ", and a speedup's interval needs ", kFewestBlocks,
+                                ": more examples, a smaller batch_size or --runs give more"));
+  for (const auto& work : workloads)
+    if (asks_alone(work.dataset.shape, arms)) table.notes.push_back(protocol_note(spec, work));
+  for (const auto& work : workloads)
+    if (spec.unseen)
+      table.notes.push_back(str(work.dataset.name, ": ", work.seen, " examples of ",
+                                work.dataset.split, " left out, whose text is also in train"));
+  table.notes.push_back(
+      str("database: ", spec.db,
+          "; model: ", spec.model.model.empty() ? "(none given)" : spec.model.model,
+          spec.model.draft_model.empty() ? "" : "; draft model: " + spec.model.draft_model));
+  if (memory) table.notes.push_back(str("memory: ", describe(*memory, spec.cache)));
+  if (!face)
+    table.notes.push_back(
+        "no network was looked at for what decoders need; --model DIR names one that is there");
+  std::cout << render(table, format);
+  for (size_t a = 0; a < arms.size(); ++a)
+    if (needs[a].lacking)
+      throw ConfigError(str("arm '", arms[a].label, "' cannot run: ", needs[a].text));
+}
+
+}  // namespace pardec

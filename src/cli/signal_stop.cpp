@@ -1,0 +1,46 @@
+#include "src/cli/signal_stop.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+
+namespace pardec {
+
+namespace {
+
+sigset_t waited_for() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGINT);
+  ::sigaddset(&set, SIGTERM);
+  return set;
+}
+
+}  // namespace
+
+SignalStop::SignalStop() {
+  const sigset_t set = waited_for();
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  waiter_ = std::jthread([this](std::stop_token over) {
+    const sigset_t signals = waited_for();
+    constexpr timespec kLook{0, 100'000'000};  // how long the end of the run may wait for this
+    while (!over.stop_requested()) {
+      const int got = ::sigtimedwait(&signals, nullptr, &kLook);
+      if (got <= 0) continue;
+      // The first lets jobs in flight end and be stored, the second stops at once: nothing stored
+      // is lost.
+      if (signal_ != 0) std::_Exit(128 + got);
+      signal_ = got;
+      stop_.request_stop();
+    }
+  });
+}
+
+SignalStop::~SignalStop() {
+  waiter_.request_stop();
+  waiter_.join();
+  const sigset_t set = waited_for();
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+}  // namespace pardec

@@ -1,0 +1,272 @@
+#include "src/findings/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "datasets/dataset.hpp"
+#include "metrics/attribute_f1.hpp"
+#include "src/findings/score_findings.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+double ratio(std::int64_t part, std::int64_t whole) {
+  return whole ? static_cast<double>(part) / static_cast<double>(whole) : kNone;
+}
+
+/// ConfigError where no arm has the label; empty: each run has its own.
+void check_baseline(const std::vector<RunSummary>& runs, const std::string& label) {
+  std::vector<std::string> labels;
+  for (const auto& run : runs) labels.push_back(run.run.label);
+  if (!label.empty() && std::find(labels.begin(), labels.end(), label) == labels.end())
+    throw ConfigError(
+        str("--baseline: no arm is labelled '", label, "'", known_names(label, labels)));
+}
+
+std::map<std::pair<std::string, std::string>, std::string> not_applicable_in(
+    const std::vector<RunSummary>& runs) {
+  std::map<std::pair<std::string, std::string>, std::string> reasons;
+  for (const auto& run : runs)
+    if (run.run.experiment)
+      for (const Json& one : run.run.experiment->json.value(kNotApplicable, Json::array()))
+        reasons[{one.at("dataset").get<std::string>(), one.at("arm").get<std::string>()}] =
+            one.at("reason").get<std::string>();
+  return reasons;
+}
+
+/// The jobs without error as decoders count them.
+std::vector<JobCounts> job_counts(const RunRow& run, const RunAnswers& answers) {
+  std::map<std::pair<JobKey, int>, std::int64_t> fields;  // of a job
+  for (const auto& [key, answered] : answers.by_sample)
+    fields[{answered.job->key, answered.job->repeat}] += std::ssize(answered.generation.row.fields);
+  std::vector<JobCounts> counts;
+  for (const JobRow& job : answers.jobs) {
+    if (job.error) continue;
+    const JobCounters& c = job.counters;
+    JobCounts& one = counts.emplace_back(JobCounts{
+        .answers = run.form == "json" ? 1 : fields[{job.key, job.repeat}],
+        .chosen = c.chosen,
+        .forwards = c.forwards,
+        .decode_ns = c.decode_ns,
+        .branches = c.branches,
+        .cached_peak = c.cached_peak,
+        .text_tokens = c.text_tokens,
+        .text_attended = c.text_attended});
+    if (const Json& p = c.parallel; p.is_object())
+      one.parallel = ParallelCounts{
+          p.at("generated").get<std::int64_t>(),  p.at("branch_tokens").get<std::int64_t>(),
+          p.at("groups").get<std::int64_t>(),     p.at("group_branches").get<std::int64_t>(),
+          c.decode_ns,                            p.at("parallel_ns").get<std::int64_t>()};
+  }
+  return counts;
+}
+
+/// The columns of the decoders that take part.
+void add_own_columns(Comparison& comparison, const std::vector<RunAnswers>& answers) {
+  for (const DecoderEntry& entry : decoders()) {
+    const bool takes_part =
+        std::any_of(comparison.arms.begin(), comparison.arms.end(),
+                    [&](const ArmFinding& arm) { return arm.run.run.decoder == entry.name; });
+    if (!takes_part || entry.own_columns.columns.empty()) continue;
+    comparison.own.push_back(&entry);
+    for (size_t a = 0; a < answers.size(); ++a) {
+      const RunRow& run = comparison.arms[a].run.run;
+      comparison.arms[a].own.push_back(
+          entry.own_columns.values(run.decoder, job_counts(run, answers[a])));
+    }
+  }
+}
+
+/// Examples a second over the blocks measured whole.
+Interval examples_per_second(Store& store, const RunSummary& run, double confidence) {
+  std::vector<BlockPair> blocks;  // a run paired with itself: its own blocks
+  for (const auto& block : store.block_pairs(run.run.id, run.run.id))
+    blocks.push_back(
+        {static_cast<double>(block.examples), static_cast<double>(block.method_ns) * 1e-9});
+  Interval speed = blocks.empty() ? Interval{kNone, kNone, kNone} : interval_over(blocks, confidence);
+  speed.estimate = run.measured_wall_ns > 0 ? static_cast<double>(run.measured_examples) /
+                                                  (static_cast<double>(run.measured_wall_ns) * 1e-9)
+                                            : kNone;
+  return speed;
+}
+
+Interval tokens_per_forward(const RunSummary& run, const RunAnswers& answers, double confidence) {
+  std::vector<BlockPair> jobs;
+  for (const auto& job : answers.jobs)
+    if (!job.error && job.counters.forwards > 0)
+      jobs.push_back(
+          {static_cast<double>(job.counters.chosen), static_cast<double>(job.counters.forwards)});
+  Interval tokens = jobs.empty() ? Interval{kNone, kNone, kNone} : ratio_of_totals(jobs, confidence);
+  tokens.estimate = ratio(run.totals.chosen, run.totals.forwards);
+  return tokens;
+}
+
+std::optional<Speedup> speedup_over(Store& store, const RunSummary& baseline,
+                                    const RunSummary& method, double confidence) {
+  std::vector<BlockPair> pairs;
+  for (const auto& pair : store.block_pairs(baseline.run.id, method.run.id))
+    pairs.push_back({static_cast<double>(pair.baseline_ns), static_cast<double>(pair.method_ns)});
+  if (pairs.empty()) return std::nullopt;
+  return Speedup{interval_over(pairs, confidence), std::ssize(pairs)};
+}
+
+std::optional<Departure> departure_of(const RunSummary& run, const RunAnswers& answers) {
+  if (run.run.oracle || run.identical >= run.compared) return std::nullopt;
+  std::vector<double> gaps;
+  Departure departure{run.compared - run.identical, run.compared, {}, {}, 0};
+  for (const auto& generation : answers.generations) {
+    const auto& identity = generation.row.identity;
+    if (!identity || identity->identical) continue;
+    if (identity->gap)
+      gaps.push_back(*identity->gap);
+    else
+      ++departure.without_gap;
+  }
+  if (!gaps.empty()) {
+    departure.least_gap = *std::min_element(gaps.begin(), gaps.end());
+    departure.median_gap = quantile(std::move(gaps), 0.5);
+  }
+  return departure;
+}
+
+/// IPPD's EM has a sense where both arms ask one by one.
+bool both_ask_one_by_one(const RunSummary& baseline, const RunSummary& run) {
+  return !run.run.oracle && run.run.form == "value" && baseline.run.form == "value";
+}
+
+std::vector<AttributeFinding> attributes_of(const RunAnswers& answers) {
+  std::map<std::string, std::vector<AttributeOutcome>> outcomes;
+  for (const auto& generation : answers.generations)
+    for (const auto& score : generation.row.scores)
+      if (score.metric == "value_correct")
+        outcomes[score.field].push_back(
+            {generation.category, score.field, score.details.at("annotated").get<bool>(),
+             counts_of(score.details.at("counts_as").get<std::string>())});
+  std::vector<AttributeFinding> findings;
+  for (const auto& [attribute, of_attribute] : outcomes) {
+    long values = 0;
+    for (const auto& one : of_attribute) values += one.counts.vn + one.counts.vc + one.counts.vw;
+    findings.push_back({attribute, values, extractgpt_f1(of_attribute).micro_f1});
+  }
+  return findings;
+}
+
+ArmFinding finding_of(Store& store, const RunSummary& run, const RunAnswers& answers,
+                      double confidence) {
+  ArmFinding arm;
+  arm.run = run;
+  arm.jobs = {ratio(run.measured.job_passes, run.measured.passes), run.run.batch_size};
+  arm.streams = ratio(run.measured.stream_passes, run.measured.passes);
+  arm.stack = {ratio(run.generations, run.jobs), stack_asked(find_decoder(run.run.decoder), run.run.options)};
+  arm.examples_per_second = examples_per_second(store, run, confidence);
+  arm.tokens_per_forward = tokens_per_forward(run, answers, confidence);
+  arm.likeness = arm.exact_match = kNone;
+  for (const auto& generation : answers.generations)
+    arm.answered += !generation.row.error && !strip(generation.row.text).empty();
+  arm.attributes = attributes_of(answers);
+  for (const auto& job : answers.jobs)
+    if (!job.error)
+      for (const auto& [tokens, forwards] : job.counters.emitted) arm.emitted[tokens] += forwards;
+  return arm;
+}
+
+void compare_with(Store& store, const ArmFinding& baseline, const RunAnswers& theirs,
+                  ArmFinding& arm, const RunAnswers& ours, double confidence) {
+  const RunSummary& run = arm.run;
+  arm.speedup = speedup_over(store, baseline.run, run, confidence);
+  arm.likeness = run.run.oracle ? unforced_agreement(theirs, ours)
+                                : ratio(run.identical, run.compared);
+  if (both_ask_one_by_one(baseline.run, run)) arm.exact_match = exact_match(theirs, ours);
+  arm.departure = departure_of(run, ours);
+}
+
+}  // namespace
+
+Interval interval_over(const std::vector<BlockPair>& blocks, double confidence) {
+  Interval interval = ratio_of_totals(blocks, confidence);
+  if (std::ssize(blocks) < kFewestBlocks) interval.low = interval.high = kNone;
+  return interval;
+}
+
+void check_confidence(double confidence) {
+  if (!(confidence > 0 && confidence < 1))
+    throw ConfigError(str("--confidence-level is ", confidence, ", expected between 0 and 1"));
+}
+
+Comparison compare(Store& store, const std::string& invocation, const std::string& baseline_label,
+                   double confidence) {
+  const std::vector<RunSummary> runs = runs_of(store, invocation);
+  check_baseline(runs, baseline_label);
+  Comparison comparison{invocation, confidence, "", {}, judged_by(runs), false, false, {}, {}};
+  comparison.not_applicable = not_applicable_in(runs);
+  comparison.unit = find_dataset(runs.front().run.dataset.name).unit;
+  std::vector<RunAnswers> answers;
+  for (const RunSummary& run : runs) {
+    if (find_dataset(run.run.dataset.name).unit != comparison.unit) comparison.unit = "examples";
+    answers.push_back(read_answers(store, run.run.id));
+    comparison.arms.push_back(finding_of(store, run, answers.back(), confidence));
+    comparison.stacks = comparison.stacks || comparison.arms.back().stack.asked > 1;
+  }
+  for (size_t a = 0; a < runs.size(); ++a) {
+    ArmFinding& arm = comparison.arms[a];
+    const RunSummary* found = find_baseline(runs, runs[a], baseline_label);
+    if (found) {
+      arm.baseline = static_cast<size_t>(found - runs.data());
+      ArmFinding& baseline = comparison.arms[*arm.baseline];
+      baseline.is_baseline = true;
+      compare_with(store, baseline, answers[*arm.baseline], arm, answers[a], confidence);
+      comparison.exact_matches =
+          comparison.exact_matches || both_ask_one_by_one(baseline.run, arm.run);
+    }
+    arm.scores = score_findings(answers[a].generations,
+                                found ? &answers[*arm.baseline].generations : nullptr,
+                                comparison.scores, confidence);
+  }
+  adjust_p_values(comparison.arms);
+  add_own_columns(comparison, answers);
+  return comparison;
+}
+
+std::vector<DifferingAnswer> differing_answers(Store& store, const std::string& invocation) {
+  const auto runs = runs_of(store, invocation);
+  std::vector<DifferingAnswer> found;
+  for (const auto& method : runs) {
+    const RunSummary* baseline = find_baseline(runs, method, "");
+    if (!baseline || method.run.oracle) continue;
+    const RunAnswers theirs = read_answers(store, baseline->run.id),
+                     ours = read_answers(store, method.run.id);
+    for (const auto& [key, answered] : ours.by_sample) {
+      const auto other = theirs.by_sample.find(key);
+      if (other == theirs.by_sample.end() || answered.generation.row.error ||
+          other->second.generation.row.error)
+        continue;
+      const Identity identity = compare_fields(other->second, answered);
+      if (identity.identical) continue;
+      DifferingAnswer& differs = found.emplace_back(
+          DifferingAnswer{method.run.dataset.name, method.run.label, key.first, "", "", "",
+                          identity.first_difference,
+                          identity.gap.value_or(std::numeric_limits<double>::infinity())});
+      const auto& fields = answered.generation.row.fields;
+      const auto& before = other->second.generation.row.fields;
+      for (size_t f = 0; f < fields.size(); ++f) {
+        if (f < before.size() && before[f].text == fields[f].text) continue;
+        differs.field = fields[f].name;
+        differs.baseline = f < before.size() ? before[f].text : "";
+        differs.answer = fields[f].text;
+        break;
+      }
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const DifferingAnswer& a,
+                                                  const DifferingAnswer& b) { return a.gap < b.gap; });
+  return found;
+}
+
+}  // namespace pardec

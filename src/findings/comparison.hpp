@@ -1,0 +1,117 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "decoders/decoder.hpp"
+#include "metrics/statistics.hpp"
+#include "src/scoring/stored_answers.hpp"
+#include "src/store/store.hpp"
+
+namespace pardec {
+
+/// An interval over fewer blocks (or clusters of examples) says nothing: of two equal arms half
+/// would seem to differ with two.
+inline constexpr std::int64_t kFewestBlocks = 6;
+
+/// ratio_of_totals over blocks; without ends (NaN) where there are fewer than kFewestBlocks.
+Interval interval_over(const std::vector<BlockPair>& blocks, double confidence);
+
+/// ConfigError for a --confidence-level that is none.
+void check_confidence(double confidence);
+
+/// What went on side by side, of what was asked for.
+struct Reached {
+  double reached;  ///< mean; NaN: not known
+  int asked;
+  bool short_of_it() const { return reached < 0.8 * asked; }
+};
+
+/// Total seconds of the baseline over the method's, on the blocks that both were measured on.
+struct Speedup {
+  Interval ratio;
+  std::int64_t blocks;
+};
+
+/// One score of an arm. Ends are NaN over fewer than kFewestBlocks clusters of examples.
+struct ScoreFinding {
+  Interval value;
+  std::int64_t count;                   ///< answers that it is of
+  std::optional<Interval> difference;   ///< from the baseline's, paired by cluster
+  std::optional<double> p;              ///< McNemar's test of right and wrong answers, after Holm
+};
+
+/// How an arm's answers depart from the baseline's.
+struct Departure {
+  std::int64_t departed, compared;
+  std::optional<double> median_gap, least_gap;  ///< logits, where the first token differs
+  std::int64_t without_gap;
+};
+
+/// Value F1 of one attribute, over all categories.
+struct AttributeFinding {
+  std::string attribute;
+  long values;  ///< in the references
+  double f1;    ///< micro, as ExtractGPT counts it
+};
+
+/// One arm on one dataset.
+struct ArmFinding {
+  RunSummary run;
+  std::optional<size_t> baseline;  ///< index in Comparison::arms
+  bool is_baseline = false;        ///< of another arm
+  Reached jobs{}, stack{};         ///< in flight; examples in a job
+  double streams = 0;              ///< answers that choose in a pass; NaN: not known
+  Interval examples_per_second{};  ///< over the blocks that were measured whole
+  std::optional<Speedup> speedup;
+  Interval tokens_per_forward{};   ///< chosen ids a pass, over jobs
+  double likeness = 0;             ///< share of identical answers, under an oracle of the network's
+                                   ///< own choices; NaN: not compared
+  double exact_match = 0;          ///< IPPD's EM; NaN: the two do not both ask one by one
+  std::map<std::string_view, ScoreFinding> scores;  ///< by total
+  std::int64_t answered = 0;                        ///< answers that are not empty
+  std::vector<AttributeFinding> attributes;         ///< by name; none where values have no scores
+  std::map<std::int64_t, std::int64_t> emitted;     ///< tokens emitted by a forward -> forwards
+  std::optional<Departure> departure;
+  /// Of each decoder of Comparison::own, one value a column.
+  std::vector<std::vector<double>> own;
+};
+
+/// The arms of one invocation side by side: everything that its tables, figures and page show, from
+/// one reading of the store.
+struct Comparison {
+  std::string invocation;
+  double confidence;
+  std::string unit;  ///< of examples, e.g. products
+  std::vector<ArmFinding> arms;
+  std::vector<std::string_view> scores;  ///< totals that the datasets are judged by
+  bool exact_matches = false, stacks = false;
+  /// Decoders among the arms with columns of their own.
+  std::vector<const DecoderEntry*> own;
+  /// Dataset and arm that could not be run, with the reason.
+  std::map<std::pair<std::string, std::string>, std::string> not_applicable;
+
+  const std::optional<std::string>& oracle() const { return arms.front().run.run.oracle; }
+  const ArmFinding* baseline_of(const ArmFinding& arm) const {
+    return arm.baseline ? &arms[*arm.baseline] : nullptr;
+  }
+};
+
+/// `baseline` empty: each run's own. ConfigError when there is no such invocation or arm.
+Comparison compare(Store& store, const std::string& invocation, const std::string& baseline,
+                   double confidence);
+
+/// Where one answer departs from the baseline's.
+struct DifferingAnswer {
+  std::string dataset, arm, sample, field, baseline, answer;
+  std::optional<std::int64_t> token;  ///< of the first difference among the answer's value tokens
+  double gap;                         ///< of its logits; infinite: not known
+};
+/// Those with the smallest gap first.
+std::vector<DifferingAnswer> differing_answers(Store& store, const std::string& invocation);
+
+}  // namespace pardec

@@ -1,0 +1,169 @@
+#include "src/findings/corpus.hpp"
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "src/prompt/json_answer.hpp"
+#include "src/prompt/pieces.hpp"
+#include "src/tasks/decode_options.hpp"
+#include "src/tasks/request.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Attributes that the annotators used in this split, mean over its categories.
+void count_attributes(const Dataset& dataset, SplitStats& stats) {
+  std::map<std::string, std::set<std::string>> attributes;
+  for (const auto& example : dataset.examples) {
+    auto& of_category = attributes[example.category];
+    for (const auto& field : example.fields)
+      if (field.annotated) of_category.insert(field.name);
+  }
+  stats.categories = static_cast<std::int64_t>(attributes.size());
+  if (dataset.shape != Shape::attributes) return;
+  Mean mean;
+  for (const auto& [category, names] : attributes) mean.add(static_cast<double>(names.size()));
+  stats.attributes_per_category = mean.value();
+}
+
+void add(Mean& mean, std::size_t size) { mean.add(static_cast<double>(size)); }
+
+/// Lengths of one example's prompt and reference answer in the form that extraction decoders use.
+void count_json_tokens(const Example& example, const Protocol& protocol, const Tokenizer& tokenizer,
+                       SplitStats& stats) {
+  const Job job = make_job(example.id, {&example}, Form::json, protocol, DecodeOptions{});
+  const Pieces pieces =
+      make_pieces(job, Form::json, protocol.prompt, find_chat_template("plain"), tokenizer);
+  add(stats.instruction, pieces.prefix.size());
+  add(stats.prompt, pieces.whole_prompt().size());
+  std::size_t answer = 0;
+  for (const auto& segment : pieces.segments) answer += segment.size();
+  const auto references = references_of({&example}).front();
+  for (std::size_t f = 0; f < references.size(); ++f) {
+    const std::size_t size =
+        tokenizer.encode_piece(json_value(references[f], f + 1 == references.size()), false).size();
+    answer += size;
+    if (references[f]) add(stats.value, size);
+  }
+  add(stats.answer, answer);
+}
+
+/// Lengths of the prompts and reference answers of an example whose fields are asked one by one.
+void count_field_tokens(const Example& example, Form form, const Protocol& protocol,
+                        const Tokenizer& tokenizer, SplitStats& stats) {
+  const Job job = make_job(example.id, {&example}, form, protocol, DecodeOptions{});
+  const Pieces pieces =
+      make_pieces(job, form, protocol.prompt, find_chat_template("plain"), tokenizer);
+  add(stats.instruction, pieces.prefix.size());
+  const auto references = references_of({&example}).front();
+  for (std::size_t f = 0; f < references.size(); ++f) {
+    if (!example.conversation || f == 0) add(stats.prompt, pieces.field_prompt(0, f).size());
+    add(stats.asked, pieces.fields[0][f].size());
+    const ExampleField& field = example.fields[f];
+    std::size_t question = tokenizer.encode(field.question, false).size();
+    for (const auto& choice : field.choices) question += tokenizer.encode(choice, false).size();
+    add(stats.question, question);
+    if (!field.annotated) continue;
+    add(stats.answer,
+        answer_ids(references[f].value_or("null"), !field.choices.empty(), tokenizer));
+  }
+}
+
+void add(StagedCost& to, const StagedCost& more) {
+  to.prefill.flops += more.prefill.flops, to.prefill.accesses += more.prefill.accesses;
+  to.decode.flops += more.decode.flops, to.decode.accesses += more.decode.accesses;
+}
+
+}  // namespace
+
+SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Tokenizer& tokenizer) {
+  SplitStats stats;
+  stats.examples = std::ssize(dataset.examples);
+  count_attributes(dataset, stats);
+  for (const auto& example : dataset.examples) {
+    double present = 0;
+    for (const auto& field : example.fields) {
+      present += !field.references.empty();
+      stats.unanswerable += field.annotated && field.references.empty();
+    }
+    stats.all_fields += std::ssize(example.fields);
+    add(stats.fields, example.fields.size());
+    stats.present.add(present);
+    add(stats.text, tokenizer.encode(example.text, false).size());
+    if (dataset.shape == Shape::attributes)
+      count_json_tokens(example, protocol, tokenizer, stats);
+    else
+      count_field_tokens(example, dataset.shape == Shape::open ? Form::free : Form::value, protocol,
+                         tokenizer, stats);
+  }
+  return stats;
+}
+
+AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
+                            const Tokenizer& tokenizer, int contexts) {
+  AttentionStats stats;
+  const bool across = !speaks_of_category(protocol.prompt);
+  std::map<std::string, std::vector<CommonContext>> stacks;  // by category, not full yet
+  std::map<std::string, std::int64_t> p_of;
+  const auto close = [&](const std::string& category, std::vector<CommonContext>& stack) {
+    if (!stack.empty()) add(stats.ippd, ippd_cost(p_of[category], stack));
+    stack.clear();
+  };
+  for (const auto& example : dataset.examples) {
+    const Job job = make_job(example.id, {&example}, Form::value, protocol, DecodeOptions{});
+    const Pieces pieces =
+        make_pieces(job, Form::value, protocol.prompt, find_chat_template("plain"), tokenizer);
+    const auto p = static_cast<std::int64_t>(pieces.prefix.size());
+    CommonContext context{static_cast<std::int64_t>(pieces.contexts[0].size()), {}, {}};
+    const auto references = references_of({&example}).front();
+    for (std::size_t f = 0; f < references.size(); ++f) {
+      context.x.push_back(static_cast<std::int64_t>(pieces.fields[0][f].size()));
+      context.y.push_back(
+          static_cast<std::int64_t>(answer_ids(references[f].value_or(std::string(kAbsent)),
+                                               !example.fields[f].choices.empty(), tokenizer)));
+      stats.x.add(static_cast<double>(context.x.back()));
+      stats.y.add(static_cast<double>(context.y.back()));
+    }
+    ++stats.examples;
+    stats.m.add(static_cast<double>(context.x.size()));
+    stats.p.add(static_cast<double>(p));
+    stats.c.add(static_cast<double>(context.c));
+    add(stats.pcpa, pcpa_cost(p, context));
+    const std::string category = across ? "" : example.category;
+    p_of[category] = p;
+    auto& stack = stacks[category];
+    stack.push_back(std::move(context));
+    if (static_cast<int>(stack.size()) == contexts) close(category, stack);
+  }
+  for (auto& [category, stack] : stacks) close(category, stack);
+  return stats;
+}
+
+AttentionRatios attention_ratios(double m, double p, double c, double x, double y) {
+  const double sum_x = m * x, half = y / 2;
+  return {prefill_flop_factor(p, c, x, sum_x),
+          prefill_access_ratio(p, c, x, sum_x, m),
+          decode_flop_factor(p, c, x, half, sum_x, m * half),
+          pcpa_subsequent_prefill(p, c, x).intensity(),
+          ippd_prefill(p, c, sum_x).intensity(),
+          pcpa_decode(p, c, x, half).intensity(),
+          ippd_decode(p, c, sum_x, m * half, m).intensity()};
+}
+
+double total_flop_factor(const AttentionStats& stats) {
+  return (stats.ippd.prefill.flops + stats.ippd.decode.flops) /
+         (stats.pcpa.prefill.flops + stats.pcpa.decode.flops);
+}
+
+double total_access_ratio(const AttentionStats& stats) {
+  return (stats.pcpa.prefill.accesses + stats.pcpa.decode.accesses) /
+         (stats.ippd.prefill.accesses + stats.ippd.decode.accesses);
+}
+
+std::size_t answer_ids(const std::string& answer, bool choices, const Tokenizer& tokenizer) {
+  return tokenizer.encode_piece(" " + answer, false).size() + (choices ? 0 : 1);
+}
+
+}  // namespace pardec

@@ -1,0 +1,209 @@
+#include "src/findings/roofline.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "decoders/decoder.hpp"
+#include "src/checkpoint/network_size.hpp"
+#include "src/model/device.hpp"
+#include "src/model/machine.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/project_files.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// What each pass of a trace does.
+std::vector<PassWork> passes_of(const Trace& trace) {
+  std::vector<PassWork> passes;  // a step that only waited, or was taken back, has no row and none
+  std::vector<int> seen_in(trace.tokens.size(), -1);  // the last pass that a row was seen in
+  for (size_t row = 0; row < trace.tokens.size(); ++row) {
+    const int step = trace.step[row];
+    if (row == 0 || step != trace.step[row - 1]) passes.emplace_back();
+    PassWork& pass = passes.back();
+    ++pass.rows;
+    pass.head_rows += trace.predicts[row].has_value();
+    pass.pairs += std::ssize(trace.visible[row]);
+    for (const int key : trace.visible[row]) {
+      const auto k = static_cast<size_t>(key);
+      if (trace.step[k] == step || seen_in[k] == step) continue;
+      seen_in[k] = step;
+      ++pass.cached;
+    }
+  }
+  return passes;
+}
+
+/// One arm's traces, as passes in which up to `batch_size` sequences go side by side.
+struct ArmWork {
+  std::set<std::string> examples, decoders;
+  std::int64_t sequences = 0, chosen = 0;
+  std::vector<PassWork> own, drafted;  // passes of the network, and of the draft network
+};
+
+/// Their passes, up to `batch_size` traces side by side in file order.
+std::vector<PassWork> side_by_side(const std::vector<const Trace*>& traces, int batch_size) {
+  std::vector<PassWork> passes, joined;
+  for (size_t i = 0; i < traces.size(); ++i) {
+    const auto own = passes_of(*traces[i]);
+    joined.resize(std::max(joined.size(), own.size()));
+    for (size_t pass = 0; pass < own.size(); ++pass) joined[pass] += own[pass];
+    if ((i + 1) % static_cast<size_t>(batch_size) != 0 && i + 1 < traces.size()) continue;
+    passes.insert(passes.end(), joined.begin(), joined.end());
+    joined.clear();
+  }
+  return passes;
+}
+
+ArmWork work_of(const std::vector<const Trace*>& traces, int batch_size) {
+  ArmWork work;
+  std::vector<const Trace*> own, drafts;
+  for (const Trace* trace : traces) {
+    work.decoders.insert(trace->decoder);
+    (trace->model.empty() ? own : drafts).push_back(trace);
+  }
+  for (const Trace* trace : own) {
+    if (trace->examples.empty())
+      work.examples.insert(trace->request);
+    else
+      work.examples.insert(trace->examples.begin(), trace->examples.end());
+    work.chosen += std::ssize(trace->emitted);
+  }
+  work.sequences = std::ssize(own);
+  work.own = side_by_side(own, batch_size);
+  work.drafted = side_by_side(drafts, batch_size);
+  return work;
+}
+
+bool drafts_untraced(const ArmWork& work) {
+  return std::any_of(decoders().begin(), decoders().end(), [&](const DecoderEntry& entry) {
+    return entry.drafts_untraced && work.decoders.contains(std::string(entry.name));
+  });
+}
+
+struct ArmBound {
+  double seconds = 0, memory_bound = 0;  // memory_bound: seconds of passes that memory limits
+};
+
+ArmBound bound_of(const ArmWork& work, const NetworkSize& network,
+                  const std::optional<NetworkSize>& draft, const Hardware& hardware) {
+  ArmBound bound;
+  const auto add = [&](const std::vector<PassWork>& passes, const NetworkSize& size) {
+    for (const PassWork& pass : passes) {
+      const PassBound one = pass_bound(pass, size, hardware);
+      bound.seconds += one.seconds();
+      if (one.memory_seconds >= one.compute_seconds) bound.memory_bound += one.seconds();
+    }
+  };
+  add(work.own, network);
+  if (draft) add(work.drafted, *draft);
+  return bound;
+}
+
+}  // namespace
+
+std::string arm_of(const Trace& trace) { return trace.arm.empty() ? trace.decoder : trace.arm; }
+
+NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype) {
+  std::error_code ignored;
+  return network_size(std::filesystem::is_regular_file(model, ignored)
+                          ? parse_model_config(read_json(model), model.string())
+                          : read_model_config(model),
+                      dtype);
+}
+
+Hardware read_hardware(const std::string& which, Dtype dtype) {
+  if (which == "here") {
+    const MachineSpeed speed = measure_machine(dtype);
+    return {str("here, ", threads(), threads() == 1 ? " thread" : " threads"), "measured now",
+            speed.bytes_per_second, speed.flop_per_second};
+  }
+  std::error_code ignored;
+  const bool named = which.find('/') == std::string::npos && !which.ends_with(".json");
+  const std::filesystem::path file =
+      named ? project_file("hardware") / (which + ".json") : std::filesystem::path(which);
+  if (named && !std::filesystem::exists(file, ignored)) {
+    std::vector<std::string> known{"here"};
+    for (const auto& entry : std::filesystem::directory_iterator(file.parent_path()))
+      known.push_back(entry.path().stem().string());
+    std::sort(known.begin(), known.end());
+    throw ConfigError(
+        str("--hardware: '", which, "' is neither known nor a file", known_names(which, known)));
+  }
+  const Json json = read_json(file);
+  JsonReader read(json, file.string());
+  Hardware hardware;
+  hardware.name = read.required<std::string>("name");
+  hardware.source = read.optional<std::string>("source", "");
+  hardware.bytes_per_second = 1e9 * read.required<double>("bandwidth_gb_s");
+  const Json by_type = read.any("tflop_s");
+  read.finish();
+  JsonReader speeds(by_type, read.where("tflop_s"));
+  const auto speed = speeds.maybe<double>(std::string(name(computing(dtype))));
+  if (!speed)
+    throw ConfigError(str(file.string(), ": 'tflop_s' has no '", name(computing(dtype)),
+                          "', expected its dense TFLOP/s; or give another --dtype"));
+  hardware.flop_per_second = 1e12 * *speed;
+  if (!(hardware.bytes_per_second > 0 && hardware.flop_per_second > 0))
+    throw ConfigError(str(file.string(), ": bandwidth and FLOP/s must be above 0"));
+  return hardware;
+}
+
+Roofline roofline_of(const std::vector<Trace>& traces, const RooflineSetting& setting,
+                     const std::vector<Hardware>& machines) {
+  std::map<std::string, std::vector<const Trace*>> by_arm;
+  std::vector<std::string> order;
+  for (const Trace& trace : traces) {
+    auto& of_arm = by_arm[arm_of(trace)];
+    if (of_arm.empty()) order.push_back(arm_of(trace));
+    of_arm.push_back(&trace);
+  }
+  std::map<std::string, ArmWork> arms;
+  for (const auto& [label, of_arm] : by_arm) arms[label] = work_of(of_arm, setting.batch_size);
+  const auto baseline = arms.find(setting.baseline);
+  Roofline roofline;
+  roofline.has_baseline = baseline != arms.end();
+  for (const Hardware& machine : machines) {
+    auto& rows = roofline.by_machine.emplace_back();
+    for (const std::string& label : order) {
+      const ArmWork& work = arms.at(label);
+      const ArmBound bound = bound_of(work, setting.network, setting.draft, machine);
+      PassWork all;
+      for (const PassWork& pass : work.own) all += pass;
+      ArmRoofline& row = rows.emplace_back(ArmRoofline{
+          label, work.sequences, work.chosen, static_cast<std::int64_t>(work.own.size()),
+          static_cast<double>(all.rows) / static_cast<double>(work.own.size()), bound.seconds,
+          bound.memory_bound / bound.seconds, static_cast<double>(work.chosen) / bound.seconds,
+          label == setting.baseline, std::nullopt});
+      if (roofline.has_baseline && !row.is_baseline && baseline->second.examples == work.examples)
+        row.speedup =
+            bound_of(baseline->second, setting.network, setting.draft, machine).seconds /
+            bound.seconds;
+    }
+  }
+  for (const std::string& label : order) {
+    if (roofline.has_baseline && arms.at(label).examples != baseline->second.examples)
+      roofline.other_examples.push_back(label);
+    if (drafts_untraced(arms.at(label))) roofline.drafts_untraced.push_back(label);
+  }
+  return roofline;
+}
+
+std::vector<TracedPass> passes_of_request(const std::vector<Trace>& traces,
+                                          const std::string& request, const NetworkSize& network,
+                                          const Hardware& machine) {
+  std::vector<TracedPass> passes;
+  for (const Trace& trace : traces) {
+    if (trace.request != request || !trace.model.empty()) continue;
+    std::int64_t index = 0;
+    for (const PassWork& work : passes_of(trace))
+      passes.push_back({arm_of(trace), index++, work, pass_bound(work, network, machine)});
+  }
+  return passes;
+}
+
+}  // namespace pardec

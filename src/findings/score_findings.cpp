@@ -1,0 +1,120 @@
+#include "src/findings/score_findings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "datasets/dataset.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Numbers for names, in the order in which they come.
+class Numbering {
+ public:
+  std::int32_t of(const std::string& name) {
+    return numbers_.emplace(name, static_cast<std::int32_t>(numbers_.size())).first->second;
+  }
+  std::int32_t size() const { return static_cast<std::int32_t>(numbers_.size()); }
+
+ private:
+  std::map<std::string, std::int32_t> numbers_;
+};
+
+/// p of the answers that one of the two alone has right; repeats are no new examples.
+double mcnemar(const std::vector<ScoredPart>& baseline, const std::vector<ScoredPart>& method) {
+  std::map<std::pair<std::string, std::string>, bool> right;
+  for (const ScoredPart& part : baseline)
+    if (part.repeat == 0) right[{part.sample, part.field}] = part.numerator == 1;
+  std::int64_t only_baseline = 0, only_method = 0;
+  for (const ScoredPart& part : method) {
+    const auto other = right.find({part.sample, part.field});
+    if (part.repeat != 0 || other == right.end()) continue;
+    only_baseline += other->second && part.numerator != 1;
+    only_method += !other->second && part.numerator == 1;
+  }
+  return mcnemar_exact(only_baseline, only_method);
+}
+
+void add_intervals(ScoreFinding& finding, const std::vector<ScoredPart>& baseline,
+                   const std::vector<ScoredPart>& method, bool compared, double confidence) {
+  Numbering clusters, groups;
+  const auto numbered = [&](const std::vector<ScoredPart>& parts) {
+    std::vector<ScorePart> out;
+    for (const ScoredPart& part : parts)
+      out.push_back({clusters.of(part.cluster), groups.of(part.group), part.numerator,
+                     part.denominator});
+    return out;
+  };
+  const auto after = numbered(method), before = numbered(baseline);
+  ScoreIntervals intervals = score_intervals(before, after, clusters.size(), confidence);
+  if (clusters.size() < kFewestBlocks)
+    for (Interval* interval : {&intervals.method, &intervals.difference})
+      interval->low = interval->high = std::nan("");
+  finding.value.low = intervals.method.low;
+  finding.value.high = intervals.method.high;
+  if (compared && !before.empty()) finding.difference = intervals.difference;
+}
+
+}  // namespace
+
+std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs) {
+  std::vector<std::string_view> totals;
+  const auto add = [&](std::string_view total) {
+    if (std::find(totals.begin(), totals.end(), total) == totals.end()) totals.push_back(total);
+  };
+  for (const auto& run : runs) {
+    const DatasetEntry& dataset = find_dataset(run.run.dataset.name);
+    for (const TaskMetric* metric : metrics_of(dataset)) {
+      if (metric->name == "value_f1") {  // beside what the dataset names, the strict count
+        for (const auto total : {"extractgpt_f1_micro", "extractgpt_f1_macro", "strict_f1_micro"})
+          add(total);
+        continue;
+      }
+      for (const auto total : metric->totals)
+        if (std::find(dataset.metrics.begin(), dataset.metrics.end(), total) !=
+            dataset.metrics.end())
+          add(total);
+    }
+  }
+  return totals;
+}
+
+std::map<std::string_view, ScoreFinding> score_findings(
+    const std::vector<StoredGeneration>& method, const std::vector<StoredGeneration>* baseline,
+    const std::vector<std::string_view>& with_interval, double confidence) {
+  std::map<std::string_view, ScoreFinding> findings;
+  for (const TaskMetric& metric : task_metrics())
+    for (const MetricTotal& total : metric.total(method)) {
+      ScoreFinding& finding = findings[total.name];
+      finding = {{total.value, std::nan(""), std::nan("")}, total.count, std::nullopt, std::nullopt};
+      if (std::find(with_interval.begin(), with_interval.end(), total.name) == with_interval.end())
+        continue;
+      const auto ours = metric.parts(total.name, method);
+      const auto theirs =
+          baseline ? metric.parts(total.name, *baseline) : std::vector<ScoredPart>{};
+      add_intervals(finding, theirs, ours, baseline != nullptr, confidence);
+      if (!theirs.empty() &&
+          std::find(metric.right_or_wrong.begin(), metric.right_or_wrong.end(), total.name) !=
+              metric.right_or_wrong.end())
+        finding.p = mcnemar(theirs, ours);
+    }
+  return findings;
+}
+
+void adjust_p_values(std::vector<ArmFinding>& arms) {
+  std::vector<double*> places;
+  std::vector<double> raw;
+  for (ArmFinding& arm : arms)
+    for (auto& [name, finding] : arm.scores)
+      if (finding.p) {
+        places.push_back(&*finding.p);
+        raw.push_back(*finding.p);
+      }
+  const std::vector<double> adjusted = holm(raw);
+  for (size_t i = 0; i < places.size(); ++i) *places[i] = adjusted[i];
+}
+
+}  // namespace pardec

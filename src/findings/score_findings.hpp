@@ -1,0 +1,24 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "src/findings/comparison.hpp"
+#include "src/scoring/task_metrics.hpp"
+
+namespace pardec {
+
+/// The totals that the datasets of these runs are judged by, headlines first.
+std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs);
+
+/// All totals that the stored scores come to. An interval and a difference from `baseline` (null:
+/// none) have those of `with_interval`; p-values are raw.
+std::map<std::string_view, ScoreFinding> score_findings(
+    const std::vector<StoredGeneration>& method, const std::vector<StoredGeneration>* baseline,
+    const std::vector<std::string_view>& with_interval, double confidence);
+
+/// Adjusts the p-values of all arms for their number.
+void adjust_p_values(std::vector<ArmFinding>& arms);
+
+}  // namespace pardec

@@ -1,0 +1,241 @@
+#include "src/finetune/finetune.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "src/checkpoint/checkpoint.hpp"
+#include "src/finetune/title_source.hpp"
+#include "src/finetune/training_start.hpp"
+#include "src/model/parameters.hpp"
+#include "src/model/safetensors.hpp"
+#include "src/prompt/prompt_choice.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/text.hpp"
+#include "src/support/version.hpp"
+#include "src/tasks/checkpoint_fit.hpp"
+
+namespace pardec {
+
+namespace {
+
+std::unique_ptr<Trainable> make_trainable(const TrainingSpec& spec, const TrainingStart& start) {
+  if (spec.extra_heads.heads == 0) return whole_network(start.parsed);
+  if (!start.weights)
+    throw ConfigError(str("--medusa-heads reads a network that is trained; expected a checkpoint ",
+                          "folder as --model, found ", spec.model));
+  return extra_heads(start.parsed, spec.extra_heads);
+}
+
+/// model.safetensors, or all shards.
+std::set<std::filesystem::path> weight_files(const std::filesystem::path& folder) {
+  std::set<std::filesystem::path> files;
+  const CheckpointFiles checkpoint(folder);
+  for (const auto& [name, entry] : checkpoint.tensors()) files.insert(entry.file);
+  return files;
+}
+
+/// Of model.safetensors, or of all shards and their names.
+std::string weights_sha256(const std::filesystem::path& folder) {
+  const std::set<std::filesystem::path> files = weight_files(folder);
+  if (files.size() == 1) return sha256_file(*files.begin());
+  std::string all;
+  for (const auto& file : files) all += str(file.filename().string(), " ", sha256_file(file), "\n");
+  return sha256(all);
+}
+
+/// What determines the weights, for the record and for comparing with it on --resume.
+OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const Trainable& what,
+                     const ChatTemplate& chat) {
+  OrderedJson model = {{"config", start.config}};
+  if (start.weights) model["start_sha256"] = weights_sha256(*start.weights);
+  OrderedJson all = {{"model", model},
+                     {"tokenizer_sha256", sha256_file(start.tokenizer)},
+                     {"dataset", spec.dataset},
+                     {"split", spec.split},
+                     {"limit", spec.limit},
+                     {"format", spec.format}};
+  all.update(recorded_options(spec.format, read_training_options(spec.format_options)));
+  const OrderedJson others = {{"share_prefix", spec.share_prefix},
+                              {"recombine", spec.recombine},
+                              {"chat_template", chat.name()},
+                              {"seed", spec.seed},
+                              {"validation", spec.validation},
+                              {"epochs", spec.loop.epochs},
+                              {"steps", spec.loop.steps},
+                              {"batch_tokens", spec.loop.batch_tokens},
+                              {"micro_tokens", spec.trainer.micro_tokens},
+                              {"lr", spec.loop.learning_rate},
+                              {"lr_floor", spec.loop.floor},
+                              {"warmup", spec.loop.warmup},
+                              {"weight_decay", spec.trainer.adamw.weight_decay},
+                              {"betas", {spec.trainer.adamw.beta1, spec.trainer.adamw.beta2}},
+                              {"clip", spec.trainer.clip},
+                              {"dtype", spec.dtype},
+                              {"threads", spec.trainer.workers}};
+  all.update(others);
+  all.update(what.settings());
+  return all;
+}
+
+/// Whether `folder` holds a run of the same settings to go on with. ConfigError where it holds
+/// another one, or one while nobody asked to resume.
+bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
+  const std::filesystem::path folder = spec.out, old = folder / kTrainingRecord;
+  std::error_code ignored;
+  if (!std::filesystem::exists(old, ignored)) {
+    if (std::filesystem::exists(folder / "model.safetensors", ignored) ||
+        std::filesystem::exists(folder / "model.safetensors.index.json", ignored))
+      throw ConfigError(str(spec.out, ": holds a model; give another --out"));
+    return false;
+  }
+  if (!spec.resume)
+    throw ConfigError(str(spec.out, ": holds a training run; give --resume, or another --out"));
+  const Json before = read_json(old), now = record;
+  for (const char* part : {"settings", "data", "prompt_sha256"})
+    if (!before.contains(part) || before.at(part) != now.at(part)) {
+      std::string what = part;
+      if (before.contains(part) && before.at(part).is_object() && now.at(part).is_object())
+        for (const auto& [key, value] : now.at(part).items())
+          if (!before.at(part).contains(key) || before.at(part).at(key) != value) what = key;
+      throw ConfigError(str(old.string(), ": this run had another '", what,
+                            "'; resume with the same spec, or give another --out"));
+    }
+  return std::filesystem::exists(folder / "state.safetensors", ignored);
+}
+
+/// The network that a run began from, as it is: weights, JSON files and wordings.
+void copy_checkpoint(const std::filesystem::path& from, const std::filesystem::path& to) {
+  constexpr auto kOverwrite = std::filesystem::copy_options::overwrite_existing;
+  try {
+    for (const auto& file : weight_files(from))
+      std::filesystem::copy_file(file, to / file.filename(), kOverwrite);
+    for (const auto& entry : std::filesystem::directory_iterator(from))
+      if ((entry.path().extension() == ".json" || entry.path().extension() == ".jinja") &&
+          entry.path().filename() != "training.json")
+        std::filesystem::copy_file(entry.path(), to / entry.path().filename(), kOverwrite);
+    if (std::filesystem::is_directory(from / "prompts"))
+      std::filesystem::copy(from / "prompts", to / "prompts",
+                            kOverwrite | std::filesystem::copy_options::recursive);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw RunError(str(to.string(), ": the network cannot be copied here: ", error.what()));
+  }
+}
+
+}  // namespace
+
+void finetune(const TrainingSpec& spec) {
+  check(spec);
+  const TrainingStart start = read_start(spec);
+  const std::unique_ptr<Trainable> what = make_trainable(spec, start);
+  const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);
+  if (tokenizer.vocab_size() > start.parsed.vocab_size)
+    throw ModelError(start.tokenizer.string(),
+                     str("has ids up to ", tokenizer.vocab_size() - 1,
+                         ", vocab_size of the config is ", start.parsed.vocab_size));
+  const bool unsaid = !start.weights && spec.chat_template == "auto";
+  const ChatTemplate chat =
+      unsaid ? find_chat_template("plain")
+             : template_for(spec.chat_template, start.weights.value_or(""), {});
+
+  TitleSource::Parts parts;
+  parts.formats =
+      make_formats(spec.format, read_training_options(spec.format_options),
+                   {tokenizer, start.parsed}, /*extra_heads=*/spec.extra_heads.heads > 0);
+  TrainingData data = read_data(spec);
+  const std::string& task = data.tasks.front();
+  parts.prompt = start.weights ? choose_prompt(spec.prompt_file, task, *start.weights)
+                               : load_prompt(spec.prompt_file.empty() ? task : spec.prompt_file);
+  const std::string wording = parts.prompt.content;
+  parts.chat_template = chat;
+  parts.seed = spec.seed;
+  parts.share = spec.share_prefix;
+  parts.recombine = spec.recombine;
+  parts.train = std::move(data.train);
+  parts.held_out = std::move(data.held_out);
+  const Version& built = version();
+  OrderedJson record = {
+      {"command", spec.command},
+      {"settings", settings(spec, start, *what, chat)},
+      {"data", data.files},
+      {"prompt_sha256", sha256(wording)},
+      {"chat_template_sha256", sha256(chat.text())},
+      {"titles", {{"train", parts.train.size()}, {"validation", parts.held_out.size()}}},
+      {"parameters", parameter_count(*what)},
+      {"pardec", built.version},
+      {"commit", built.commit},
+      {"libtorch", built.torch},
+      {"finished", false}};
+  const bool resume = may_resume(spec, record);
+  const TitleSource source(std::move(parts), tokenizer);
+
+  const std::filesystem::path folder = spec.out;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw ConfigError(str(spec.out, ": cannot be made: ", error.message()));
+  bool recorded = resume;
+  const auto write_record = [&] {
+    write_file(folder / kTrainingRecord, record.dump(2) + "\n");
+    recorded = true;
+  };
+  std::cerr << source.parts().train.size() << " titles to train on, "
+            << source.parts().held_out.size() << " to validate, "
+            << parameter_count(*what) << " parameters, "
+            << spec.trainer.workers << " threads\n";
+
+  const SteadyClock clock;
+  std::unique_ptr<Progress> progress;
+  const TrainingRun run{*what, start.weights, spec.seed, spec.trainer, spec.loop};
+  const LoopResult result =
+      train_model(run, source, folder, resume, clock, [&](const LossRow& row, std::int64_t steps) {
+        if (!recorded) write_record();  // what cannot even begin leaves nothing behind
+        if (!progress) progress = std::make_unique<Progress>(spec.progress, "updates", steps);
+        progress->update(row.step, str("loss ", row.train_loss, " · ",
+                                       static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));
+      });
+  progress.reset();
+  if (what->beside_network())
+    copy_checkpoint(*start.weights, folder);
+  else
+    write_model_config(start.config, folder);
+  write_file(folder / "tokenizer.json", read_file(start.tokenizer));
+  // Where `run` looks: the markup, and the wording of each task that it has not by itself.
+  if (chat.name() == "checkpoint")
+    for (const char* file : kChatTemplateFiles)
+      if (std::filesystem::exists(*start.weights / file, error))
+        write_file(folder / file, read_file(*start.weights / file));
+  for (const std::string& name : data.tasks)
+    if (!spec.prompt_file.empty() || wording != load_prompt(name).content) {
+      const auto own = own_prompt(folder, name);
+      std::filesystem::create_directories(own.parent_path());
+      write_file(own, wording);
+    }
+  const bool drawn = draw_loss(folder / "loss.csv", folder / "loss.svg");
+  record["finished"] = true;
+  record["result"] = {
+      {"steps", result.steps},
+      {"tokens", result.tokens},
+      {"seconds", result.seconds},
+      {"train_loss", result.train_loss},
+      {"validation_loss",
+       result.validation_loss ? OrderedJson(*result.validation_loss) : OrderedJson()},
+      {"validation_accuracy", result.validation_accuracy},
+      {"model_sha256", weights_sha256(folder)}};
+  if (what->beside_network())
+    record["result"]["heads_sha256"] = sha256_file(folder / what->file());
+  write_record();
+  std::cerr << spec.out << ": " << result.steps << " updates, " << result.tokens
+            << " tokens, loss " << result.train_loss;
+  if (result.validation_loss) std::cerr << ", validation loss " << *result.validation_loss;
+  const std::vector<Trainable::Loss> losses = what->losses();
+  for (size_t i = 0; i < result.validation_accuracy.size(); ++i)
+    std::cerr << (i == 0 ? ", right " : " ") << losses[i].name << (losses[i].name.empty() ? "" : " ")
+              << result.validation_accuracy[i];
+  std::cerr << (drawn ? "" : "; no loss.svg (gnuplot was not found, loss.csv has the numbers)")
+            << "\n";
+}
+
+}  // namespace pardec

@@ -1,0 +1,38 @@
+#include "src/finetune/training_spec.hpp"
+
+#include "src/support/checks.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+void check(const TrainingSpec& spec) {
+  if (spec.model.empty())
+    throw ConfigError("no model was named; give --model config.json (random weights) or a folder");
+  if (spec.out.empty()) throw ConfigError("no output was named; give --out DIR");
+  if (spec.dataset.empty()) throw ConfigError("no dataset was named; give --dataset oa-mine");
+  read_training_options(spec.format_options);
+  check_at_least("--share-prefix", spec.share_prefix, 1);
+  check_at_least("--limit", spec.limit, 0);
+  check_at_least("--steps", spec.loop.steps, 0);
+  check_at_least("--batch-tokens", spec.loop.batch_tokens, 1);
+  check_at_least("--micro-tokens", spec.trainer.micro_tokens, 1);
+  check_at_least("--save-every", spec.loop.save_every, 0);
+  check_at_least("--validate-every", spec.loop.validate_every, 0);
+  check_at_least("--weight-decay", spec.trainer.adamw.weight_decay, 0);
+  check_at_least("--clip", spec.trainer.clip, 0);
+  check_at_least("--medusa-heads", spec.extra_heads.heads, 0);
+  check_at_least("--medusa-blocks", spec.extra_heads.blocks, 1);
+  if (!(spec.loop.epochs > 0))
+    throw ConfigError(str("--epochs is ", spec.loop.epochs, ", expected more than 0"));
+  if (!(spec.loop.learning_rate > 0))
+    throw ConfigError(str("--lr is ", spec.loop.learning_rate, ", expected more than 0"));
+  for (const auto& [flag, share] : {std::pair{"--warmup", spec.loop.warmup},
+                                    {"--validation", spec.validation},
+                                    {"--recombine", spec.recombine},
+                                    {"--lr-floor", spec.loop.floor}})
+    if (!(share >= 0 && share < 1))
+      throw ConfigError(str(flag, " is ", share, ", expected a share from 0 to below 1"));
+}
+
+}  // namespace pardec

@@ -1,0 +1,94 @@
+#include "src/finetune/training_start.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "datasets/attribute_extraction.hpp"
+#include "src/finetune/title_source.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/project_files.hpp"
+#include "src/support/text.hpp"
+#include "src/tasks/request.hpp"
+#include "src/tokenizer/tokenizer.hpp"
+
+namespace pardec {
+
+TrainingStart read_start(const TrainingSpec& spec) {
+  TrainingStart start;
+  const std::filesystem::path model = spec.model;
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(model, ignored);
+  if (folder) start.weights = model;
+  const std::filesystem::path config = folder ? model / "config.json" : model;
+  start.config = read_json(config);
+  if (!start.config.is_object())
+    throw ModelError(config.string(), str("is ", start.config.type_name(), ", expected an object"));
+  start.tokenizer = !spec.tokenizer.empty() ? std::filesystem::path(spec.tokenizer)
+                    : folder                 ? model / "tokenizer.json"
+                             : project_file("experiments/quickstart/tokenizer.json");
+  if (std::filesystem::is_directory(start.tokenizer, ignored)) start.tokenizer /= "tokenizer.json";
+  if (folder) {
+    start.parsed = read_model_config(model);
+    if (!start.parsed.eos.empty() && !start.config.contains("eos_token_id"))
+      start.config["eos_token_id"] = start.parsed.eos;
+    return start;
+  }
+  const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);
+  if (!start.config.contains("vocab_size"))
+    start.config["vocab_size"] = (tokenizer.vocab_size() + 63) / 64 * 64;
+  for (const char* end : {"<|im_end|>", "</s>", "<|endoftext|>", "<|end_of_text|>"})
+    if (const auto id = tokenizer.id(end); id && !start.config.contains("eos_token_id"))
+      start.config["eos_token_id"] = *id;
+  start.parsed = parse_model_config(start.config, config.string());
+  return start;
+}
+
+/// What is to learn. ConfigError where it would stand over a network that nobody trained.
+TrainingData read_data(const TrainingSpec& spec) {
+  TrainingData data;
+  std::vector<std::filesystem::path> lists;
+  std::set<std::string> held;
+  const auto note = [&](const Dataset& dataset) {
+    for (const auto& file : dataset.files)
+      data.files.push_back({{"dataset", dataset.name},
+                            {"split", dataset.split},
+                            {"file", file.filename().string()},
+                            {"sha256", sha256_file(file)},
+                            {"examples", dataset.examples.size()}});
+  };
+  for (const std::string& name : spec.dataset) {
+    Dataset dataset = load_dataset(find_dataset(name),
+                                   spec.data_root.empty()
+                                       ? std::nullopt
+                                       : std::optional<std::filesystem::path>(spec.data_root),
+                                   spec.split, project_file("datasets/samples"));
+    if (dataset.shape != Shape::attributes)
+      throw ConfigError(
+          str("dataset ", name, " asks questions or open prompts, and training takes ",
+              "attributes of texts alone; expected oa-mine, ae-110k or a jsonl of them"));
+    note(dataset);
+    if (const std::string task(prompt_name(find_dataset(name), dataset));
+        std::find(data.tasks.begin(), data.tasks.end(), task) == data.tasks.end())
+      data.tasks.push_back(task);
+    lists.push_back(dataset.files.front());
+    if (spec.limit > 0) dataset.examples = select(dataset.examples, spec.limit, 0, spec.seed);
+    for (Example& example : hold_out(dataset.examples, spec.validation, spec.seed)) {
+      held.insert(example.cluster);
+      data.held_out.push_back(std::move(example));
+    }
+    std::move(dataset.examples.begin(), dataset.examples.end(), std::back_inserter(data.train));
+  }
+  for (const std::string& file : spec.extra) {
+    Dataset dataset = load_attribute_extraction_file(file, lists);
+    note(dataset);
+    for (Example& example : dataset.examples)
+      if (!held.contains(example.cluster)) data.train.push_back(std::move(example));
+  }
+  if (data.train.empty())
+    throw ConfigError("no title is left to train on; use a smaller --validation");
+  return data;
+}
+
+}  // namespace pardec

@@ -1,0 +1,33 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "src/finetune/training_spec.hpp"
+#include "src/model/config.hpp"
+#include "src/support/json.hpp"
+
+namespace pardec {
+
+/// What the run starts from: a config.json, or a folder with weights.
+struct TrainingStart {
+  Json config;
+  ModelConfig parsed;
+  std::filesystem::path tokenizer;
+  std::optional<std::filesystem::path> weights;
+};
+/// ModelError, ConfigError.
+TrainingStart read_start(const TrainingSpec& spec);
+
+/// What it learns from.
+struct TrainingData {
+  std::vector<std::string> tasks;  ///< names of the wordings that `run` takes for them
+  std::vector<Example> train, held_out;
+  OrderedJson files = OrderedJson::array();
+};
+/// ConfigError where a dataset cannot be trained on, or no title is left.
+TrainingData read_data(const TrainingSpec& spec);
+
+}  // namespace pardec

@@ -1,0 +1,88 @@
+#pragma once
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "src/jinja/lexer.hpp"
+#include "src/jinja/syntax.hpp"
+
+namespace pardec::jinja {
+
+/// The tokens of a template, one after the other.
+class TokenStream {
+ public:
+  explicit TokenStream(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+  const Token& current() const { return tokens_[at_]; }
+  const Token& next() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }
+  Token take();
+  size_t position() const { return at_; }
+  const Token& at(size_t position) const { return tokens_[position]; }
+  bool is(Token::Kind kind) const { return current().kind == kind; }
+  bool is_symbol(std::string_view symbol) const;
+  bool is_name(std::string_view name) const;
+  bool skip_symbol(std::string_view symbol);
+  bool skip_name(std::string_view name);
+  void expect_symbol(std::string_view symbol);
+  std::string expect_name();
+  void expect(Token::Kind kind);
+  [[noreturn]] void unexpected(std::string_view expected) const;
+
+ private:
+  std::vector<Token> tokens_;
+  size_t at_ = 0;
+};
+
+/// Counts brackets in brackets and blocks in blocks, so that no template overruns the stack. Fault
+/// beyond a hundred.
+class Nesting {
+ public:
+  Nesting(int& depth, int line) : depth_(depth) {
+    if (depth_ >= 100) throw Fault{"this is nested deeper than supported", line};
+    ++depth_;
+  }
+  ~Nesting() { --depth_; }
+  Nesting(const Nesting&) = delete;
+
+ private:
+  int& depth_;
+};
+
+/// Jinja's expressions, by recursive descent.
+class ExpressionParser {
+ public:
+  explicit ExpressionParser(TokenStream& stream) : stream_(stream) {}
+
+  ExpressionPtr expression();
+  /// Without `a if b else c`, whose words end it.
+  ExpressionPtr unconditional();
+  /// One expression, or several with commas between them, which make a tuple.
+  ExpressionPtr tuple(bool conditional = true);
+  /// Filters that follow; `subject` may be null.
+  ExpressionPtr filters(ExpressionPtr subject);
+
+ private:
+  ExpressionPtr logical_or();
+  ExpressionPtr logical_and();
+  ExpressionPtr logical_not();
+  ExpressionPtr comparison();
+  ExpressionPtr binary(ExpressionPtr (ExpressionParser::*operand)(),
+                       std::initializer_list<std::string_view> symbols);
+  ExpressionPtr sum();
+  ExpressionPtr concatenation();
+  ExpressionPtr product();
+  ExpressionPtr power();
+  ExpressionPtr filtered();
+  ExpressionPtr unary(bool with_filters);
+  ExpressionPtr primary();
+  ExpressionPtr postfix(ExpressionPtr subject);
+  ExpressionPtr subscript(ExpressionPtr subject);
+  ExpressionPtr test(ExpressionPtr subject);
+  ExpressionPtr call(ExpressionPtr subject);
+  void arguments(Expression& of);
+  bool ends_tuple() const;
+
+  TokenStream& stream_;
+  int depth_ = 0;
+};
+
+}  // namespace pardec::jinja

@@ -1,0 +1,94 @@
+// Tables of one invocation beside the comparison: what arms fed, and where answers depart.
+#include <string>
+
+#include "src/report/comparison_table.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// A long text by its beginning; the whole stands behind it in json and csv.
+Cell shortened(const std::string& text) {
+  constexpr size_t kShown = 40;
+  if (text.size() <= kShown) return text;
+  size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;  // not inside a character
+  return {text.substr(0, end) + "...", Json(text)};
+}
+
+}  // namespace
+
+Table accounting_table(const std::vector<ArmAccount>& accounts) {
+  Table table;
+  table.title = "What each arm fed, chose and cached";
+  table.columns = {{"dataset"},
+                   {"arm"},
+                   {"jobs", Align::right},
+                   {"prompt", Align::right},
+                   {"forced", Align::right},
+                   {"chosen", Align::right},
+                   {"fed", Align::right},
+                   {"text", Align::right},
+                   {"forwards", Align::right},
+                   {"parallelism", Align::right},
+                   {"attended", Align::right},
+                   {"q + K,V", Align::right, "attention_accesses"},
+                   {"cached, peak", Align::right, "cached_peak"},
+                   {"pads", Align::right},
+                   {"prefill s", Align::right, "prefill_seconds"},
+                   {"decode s", Align::right, "decode_seconds"}};
+  const bool priced = accounts.front().usd_per_thousand.has_value();
+  if (priced) table.columns.push_back({"USD/1k", Align::right, "usd_per_thousand"});
+  for (const ArmAccount& account : accounts) {
+    const RunSummary& run = account.run;
+    const JobCounters& c = run.totals;
+    table.rows.push_back(
+        {run.run.dataset.name, run.run.label, number_cell(run.jobs), number_cell(c.prompt_tokens),
+         number_cell(c.forced), number_cell(c.chosen), number_cell(c.fed),
+         number_cell(c.text_tokens), number_cell(c.forwards), number_cell(account.parallelism, 2),
+         number_cell(c.attended), number_cell(account.attention_accesses),
+         number_cell(c.cached_peak), number_cell(account.pads),
+         number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2),
+         number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)});
+    if (priced) table.rows.back().push_back(number_cell(*account.usd_per_thousand, 4));
+  }
+  table.notes.push_back(
+      "prompt, forced (skeleton), chosen, fed, text: tokens summed over jobs; forwards: passes a "
+      "job took part in; parallelism: chosen / forwards.");
+  table.notes.push_back(
+      "attended: keys seen, over all tokens fed; q + K,V: memory accesses of attention as the IPPD "
+      "paper counts them (appendix A.2), queries and cached rows of every pass and sequence.");
+  table.notes.push_back(
+      "pads: dummy tokens that an implementation with padded batches would have fed in batches of "
+      "this size; here batches are packed and none are.");
+  table.notes.push_back(
+      "prefill and decode: latencies summed over jobs; where several are in flight they overlap.");
+  return table;
+}
+
+Table differences_table(const std::vector<DifferingAnswer>& answers, int limit) {
+  Table table;
+  table.title = "Where answers depart from the baseline's";
+  table.columns = {{"dataset"},
+                   {"arm"},
+                   {"sample"},
+                   {"field"},
+                   {"baseline"},
+                   {"answer"},
+                   {"token", Align::right},
+                   {"logit gap", Align::right, "logit_gap"}};
+  for (const DifferingAnswer& one : answers) {
+    if (limit > 0 && std::ssize(table.rows) == limit) break;
+    table.rows.push_back({one.dataset, one.arm, one.sample, one.field, shortened(one.baseline),
+                          shortened(one.answer), number_cell(one.token.value_or(-1)),
+                          number_cell(one.gap, 4)});
+  }
+  table.notes.push_back(str(answers.size(),
+                            " answers differ; token: index of the first that differs among the "
+                            "answer's value tokens; logit gap: best minus second best there."));
+  return table;
+}
+
+}  // namespace pardec

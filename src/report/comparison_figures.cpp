@@ -1,0 +1,206 @@
+#include "src/report/comparison_figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "datasets/dataset.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+const double kNone = std::numeric_limits<double>::quiet_NaN();
+
+bool several_datasets(const Comparison& comparison) {
+  const auto& arms = comparison.arms;
+  return std::any_of(arms.begin(), arms.end(), [&](const ArmFinding& arm) {
+    return arm.run.run.dataset.name != arms.front().run.run.dataset.name;
+  });
+}
+
+/// Labels of the arms in order of appearance; their index is their colour (0: no baseline).
+std::vector<std::string> labels_of(const Comparison& comparison) {
+  std::vector<std::string> labels;
+  for (const bool baseline : {true, false})
+    for (const ArmFinding& arm : comparison.arms)
+      if (arm.run.run.baseline.has_value() != baseline &&
+          std::find(labels.begin(), labels.end(), arm.run.run.label) == labels.end())
+        labels.push_back(arm.run.run.label);
+  return labels;
+}
+
+std::vector<std::string> datasets_of(const Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const ArmFinding& arm : comparison.arms)
+    if (std::find(names.begin(), names.end(), arm.run.run.dataset.name) == names.end())
+      names.push_back(arm.run.run.dataset.name);
+  return names;
+}
+
+/// One series an arm, one category a dataset.
+template <typename Measure>
+Figure by_dataset(const Comparison& comparison, FigureKind kind, int decimals,
+                  const Measure& measure) {
+  Figure figure;
+  figure.kind = kind;
+  figure.width = 480;
+  figure.categories = datasets_of(comparison);
+  const auto labels = labels_of(comparison);
+  for (std::size_t a = 0; a < labels.size(); ++a) {
+    FigureSeries series{labels[a], {}, static_cast<int>(a)};
+    for (const ArmFinding& arm : comparison.arms) {
+      if (arm.run.run.label != labels[a]) continue;
+      const Interval value = measure(arm);
+      if (!std::isfinite(value.estimate)) continue;
+      const auto place = std::find(figure.categories.begin(), figure.categories.end(),
+                                   arm.run.run.dataset.name) -
+                         figure.categories.begin();
+      series.points.push_back({static_cast<double>(place), value.estimate, value.low, value.high,
+                               fixed(value.estimate, decimals)});
+    }
+    if (!series.points.empty()) figure.series.push_back(std::move(series));
+  }
+  return figure;
+}
+
+/// Upper ends of the histogram's classes: single counts as long as there are few, else doubling.
+std::vector<std::int64_t> classes_up_to(std::int64_t most) {
+  std::vector<std::int64_t> ends;
+  for (std::int64_t end = 1; ends.empty() || ends.back() < most;
+       end = most <= 12 ? end + 1 : 2 * end)
+    ends.push_back(end);
+  return ends;
+}
+
+/// Share of forwards that emitted so many tokens, one series an arm.
+Figure emitted_histogram(const Comparison& comparison, const std::string& dataset) {
+  Figure figure;
+  figure.kind = FigureKind::columns;
+  figure.width = 480;
+  figure.height = 270;
+  figure.x_label = "tokens emitted by one forward of a job";
+  figure.y_label = "% of forwards";
+  std::map<std::string, std::map<std::int64_t, std::int64_t>> counts;
+  std::int64_t most = 1;
+  for (const ArmFinding& arm : comparison.arms)
+    if (arm.run.run.dataset.name == dataset)
+      for (const auto& [tokens, forwards] : arm.emitted) {
+        counts[arm.run.run.label][tokens] += forwards;
+        most = std::max(most, tokens);
+      }
+  const auto ends = classes_up_to(most);
+  for (std::size_t c = 0; c < ends.size(); ++c) {
+    const std::int64_t begin = c == 0 ? 1 : ends[c - 1] + 1;
+    figure.categories.push_back(begin == ends[c] ? str(begin) : str(begin, "\u2013", ends[c]));
+  }
+  const auto arms = labels_of(comparison);
+  for (std::size_t a = 0; a < arms.size(); ++a) {
+    double total = 0;
+    std::vector<double> shares(ends.size());
+    for (const auto& [emitted, forwards] : counts[arms[a]]) {
+      const auto place = std::lower_bound(ends.begin(), ends.end(), emitted) - ends.begin();
+      shares[static_cast<std::size_t>(place)] += static_cast<double>(forwards);
+      total += static_cast<double>(forwards);
+    }
+    if (total == 0) continue;
+    FigureSeries series{arms[a], {}, static_cast<int>(a)};
+    for (std::size_t c = 0; c < ends.size(); ++c)
+      series.points.push_back({static_cast<double>(c), 100 * shares[c] / total});
+    figure.series.push_back(std::move(series));
+  }
+  return figure;
+}
+
+/// F1 of the attributes that have the most values, over all categories.
+NamedFigure attribute_figure(const Comparison& comparison, const std::string& dataset) {
+  constexpr std::size_t kShown = 14;
+  const auto labels = labels_of(comparison);
+  std::map<std::string, std::map<std::string, double>> f1;  // attribute, arm
+  std::vector<std::pair<long, std::string>> order;          // by values in the references
+  for (const ArmFinding& arm : comparison.arms) {
+    const RunRow& run = arm.run.run;
+    if (run.dataset.name != dataset || run.oracle || run.untrained) continue;
+    const bool first = f1.empty();
+    for (const AttributeFinding& one : arm.attributes) {
+      if (first && one.values > 0) order.emplace_back(-one.values, one.attribute);
+      f1[one.attribute][run.label] = one.f1;
+    }
+  }
+  std::sort(order.begin(), order.end());
+  NamedFigure named;
+  named.heading = "F1 by attribute, " + dataset;
+  named.caption = str("Micro F1 as ExtractGPT counts it, over all categories; the ",
+                      std::min(kShown, order.size()), " attributes with most values of ",
+                      order.size(), ", number of values in parentheses.");
+  Figure& figure = named.figure;
+  figure.kind = FigureKind::rows;
+  figure.width = 480;
+  for (std::size_t a = 0; a < labels.size(); ++a)
+    figure.series.push_back({labels[a], {}, static_cast<int>(a)});
+  for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i) {
+    figure.categories.push_back(str(order[i].second, " (", -order[i].first, ")"));
+    for (std::size_t a = 0; a < labels.size(); ++a)
+      if (const auto found = f1[order[i].second].find(labels[a]);
+          found != f1[order[i].second].end())
+        figure.series[a].points.push_back({static_cast<double>(i), found->second});
+  }
+  std::erase_if(figure.series, [](const auto& series) { return series.points.empty(); });
+  return named;
+}
+
+}  // namespace
+
+std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
+  std::vector<NamedFigure> figures;
+  const std::string percent = fixed(100 * comparison.confidence, 0);
+  const std::string unit(find_dataset(comparison.arms.front().run.run.dataset.name).unit);
+  const auto add = [&](std::string heading, std::string caption, Figure figure) {
+    if (!figure.series.empty())
+      figures.push_back({std::move(heading), std::move(caption), std::move(figure)});
+  };
+  Figure speedup = by_dataset(comparison, FigureKind::rows, 2, [](const ArmFinding& arm) {
+    return arm.speedup ? arm.speedup->ratio : Interval{kNone, kNone, kNone};
+  });
+  speedup.reference = 1;
+  speedup.x_label = "times as fast as the baseline";
+  // The baseline is the dashed line, so its colour is free and a name is needed even for one arm.
+  if (speedup.series.size() == 1)
+    for (auto& category : speedup.categories) category += ", " + speedup.series.front().name;
+  add("Speedup",
+      str("Ratio of total seconds on the same blocks; bars: ", percent,
+          " % paired bootstrap over blocks. Dashed: as fast as the baseline."),
+      std::move(speedup));
+  Figure throughput = by_dataset(comparison, FigureKind::bars, 2, [](const ArmFinding& arm) {
+    return arm.examples_per_second;
+  });
+  throughput.x_label = unit + " per second";
+  add("Throughput",
+      str("Each arm with its own number of jobs in flight; bars: ", percent,
+          " % bootstrap over blocks."),
+      std::move(throughput));
+  Figure per_forward = by_dataset(comparison, FigureKind::bars, 2, [](const ArmFinding& arm) {
+    return arm.tokens_per_forward;
+  });
+  per_forward.x_label = "tokens chosen per forward of a job";
+  add("Tokens per forward",
+      str("How parallel a decoder is, apart from what a forward costs; bars: ", percent,
+          " % bootstrap over jobs."),
+      std::move(per_forward));
+  for (const auto& dataset : datasets_of(comparison)) {
+    add(several_datasets(comparison) ? "Tokens emitted by a forward, " + dataset
+                               : "Tokens emitted by a forward",
+        "Share of forward passes that emitted so many tokens.",
+        emitted_histogram(comparison, dataset));
+  }
+  for (const auto& dataset : datasets_of(comparison)) {
+    NamedFigure attributes = attribute_figure(comparison, dataset);
+    if (!attributes.figure.series.empty()) figures.push_back(std::move(attributes));
+  }
+  return figures;
+}
+
+}  // namespace pardec

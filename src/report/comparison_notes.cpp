@@ -1,0 +1,75 @@
+#include "src/report/comparison_notes.hpp"
+
+#include <algorithm>
+
+#include "src/report/dataset_name.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+std::string title_of(const Comparison& comparison) {
+  const RunRow& first = comparison.arms.front().run.run;
+  const bool untrained =
+      std::all_of(comparison.arms.begin(), comparison.arms.end(),
+                  [](const ArmFinding& arm) { return arm.run.run.untrained; });
+  return str(first.model.path.substr(first.model.path.find_last_of('/') + 1), ", ", first.dtype,
+             ", ", first.device, ", ", first.threads, " threads", untrained ? ", untrained" : "",
+             first.oracle ? ", oracle " + *first.oracle : "");
+}
+
+std::string oracle_note(const std::string& oracle) {
+  if (oracle.starts_with("accept:"))
+    return str("oracle ", oracle,
+               ": drafted tokens were accepted at this rate whatever the network said, so speed is "
+               "that of such drafts and no score is given.");
+  return "oracle: the reference answers were forced, so speed is that of right answers and no "
+         "score "
+         "is given; same choices: share of the network's own choices that agree after equal ids.";
+}
+
+
+std::string shard_note(const std::string& shards) {
+  const auto slash = shards.rfind('/');
+  const auto there = static_cast<int>(split(shards, ',').size());
+  if (there == std::stoi(shards.substr(slash + 1))) return str("shards: ", shards, ".");
+  return str("shards: ", shards,
+             there == 1 ? " alone" : " alone of them",
+             "; the examples of the others are left out. compare takes those that the database "
+             "holds under the same settings.");
+}
+
+std::string untrained_note(const std::vector<RunSummary>& runs) {
+  std::vector<std::string> arms;
+  for (const auto& run : runs)
+    if (run.run.untrained && std::find(arms.begin(), arms.end(), run.run.label) == arms.end())
+      arms.push_back(run.run.label);
+  if (arms.empty()) return "";
+  return str("untrained (", join(arms, ", "),
+             "): the network's weights are random, or it was never taught what this decoder needs; "
+             "what it writes so is noise.");
+}
+
+void add_not_applicable_notes(Table& table, const Comparison& comparison) {
+  for (const auto& [pair, reason] : comparison.not_applicable)
+    table.notes.push_back(str("n/a: ", pair.first, ", ", pair.second, ": it ", reason, "."));
+}
+
+void add_origin_notes(Table& table, const Comparison& comparison) {
+  std::vector<RunSummary> runs;
+  for (const ArmFinding& arm : comparison.arms) runs.push_back(arm.run);
+  if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
+  const auto any = [&](auto&& is) {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const RunSummary& run) { return is(run.run.dataset); });
+  };
+  if (any([](const DatasetRow& dataset) { return dataset.sample; }))
+    table.notes.push_back(kSampleNote);
+  if (any([](const DatasetRow& dataset) { return dataset.standin(); }))
+    table.notes.push_back(kStandinMark);
+  const RunRow& first = runs.front().run;
+  if (!first.shard.empty()) table.notes.push_back(shard_note(first.shard));
+  table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, invocation ",
+                            first.invocation.substr(0, 8), "."));
+}
+
+}  // namespace pardec

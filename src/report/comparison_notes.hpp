@@ -1,0 +1,29 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "src/findings/comparison.hpp"
+#include "src/report/table.hpp"
+
+/// What several tables of runs say in words.
+namespace pardec {
+
+/// Model, device and the like, which all arms of an invocation share.
+std::string title_of(const Comparison& comparison);
+
+/// What an oracle forced, and what its numbers are of.
+std::string oracle_note(const std::string& oracle);
+
+/// Which arms' answers are noise, and why; empty: none are.
+std::string untrained_note(const std::vector<RunSummary>& runs);
+
+/// Which shards a table is of, listed as Store::join_shards does, and whether some are missing.
+std::string shard_note(const std::string& shards);
+
+/// Arms that could not be run on a dataset, with the reason.
+void add_not_applicable_notes(Table& table, const Comparison& comparison);
+
+/// What stands under every table of scores and speeds: training, data, shards, commit.
+void add_origin_notes(Table& table, const Comparison& comparison);
+
+}  // namespace pardec

@@ -1,0 +1,266 @@
+#include "src/report/comparison_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "datasets/dataset.hpp"
+#include "src/report/comparison_notes.hpp"
+#include "src/report/dataset_name.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Cell share_cell(double share) { return Cell(percent(share), json_of(share)); }
+
+Json json_of(const Interval& interval) {
+  return Json{json_of(interval.low), json_of(interval.high)};
+}
+
+// What was asked to go on side by side, and what did.
+
+/// `text`, and as its value the two numbers.
+Cell reached_cell(std::string text, const Reached& reached) {
+  return {std::move(text), Json::array({json_of(reached.reached), Json(reached.asked)})};
+}
+
+Cell stack_cell(const Reached& stack) {
+  const bool whole = fixed(stack.reached, 2) == fixed(stack.asked, 2);
+  return reached_cell(whole ? std::to_string(stack.asked)
+                            : str(fixed(stack.reached, 1), " of ", stack.asked),
+                      stack);
+}
+
+/// Where much less went on side by side than was asked for.
+void add_reached_notes(Table& table, const Comparison& comparison) {
+  for (const ArmFinding& arm : comparison.arms) {
+    const std::string who = str(arm.run.run.dataset.name, " ", arm.run.run.label);
+    if (arm.jobs.short_of_it())
+      table.notes.push_back(str(who, ": ", shown_in_flight(arm),
+                                " jobs were in flight, so this is not the speed of batch ",
+                                arm.jobs.asked,
+                                "; longer blocks (--block), more examples or a smaller batch_size "
+                                "fill it."));
+    if (arm.stack.short_of_it())
+      table.notes.push_back(str(who, ": ", fixed(arm.stack.reached, 1), " of ", arm.stack.asked,
+                                " examples were in a job, since there were no more of one "
+                                "category, or none that can share a job."));
+  }
+}
+
+// Speed, and what it is a speed of.
+
+/// Speedup, its interval, and over how many blocks.
+std::vector<Cell> speed_cells(const ArmFinding& arm) {
+  if (!arm.speedup)
+    return {!arm.baseline && arm.is_baseline ? Cell(kBaselineSpeedup, Json(1.0)) : no_cell(),
+            no_cell(), number_cell(arm.run.measured_blocks)};
+  const Interval& ratio = arm.speedup->ratio;
+  return {number_cell(ratio.estimate, 2),
+          std::isfinite(ratio.low)
+              ? Cell(str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
+                         ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""),
+                     json_of(ratio))
+              : no_cell(),
+          number_cell(arm.speedup->blocks)};
+}
+
+// Scores.
+
+/// How a total is called in tables, and its key.
+std::pair<std::string, std::string> named(std::string_view total) {
+  if (total == "extractgpt_f1_micro") return {"F1 micro", "f1_micro"};
+  if (total == "extractgpt_f1_macro") return {"F1 macro", "f1_macro"};
+  if (total == "strict_f1_micro") return {"F1 strict", "f1_strict"};
+  return {replace_all(std::string(total), "_", " "), str("score_", total)};
+}
+
+/// The first score that some dataset here is judged by: its difference is shown to people, too.
+bool is_headline(const Comparison& comparison, std::string_view total) {
+  return std::any_of(comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& arm) {
+    for (const auto metric : find_dataset(arm.run.run.dataset.name).metrics)
+      if (std::find(comparison.scores.begin(), comparison.scores.end(), metric) !=
+          comparison.scores.end())
+        return metric == total;
+    return false;
+  });
+}
+
+void add_score_columns(Table& table, const Comparison& comparison) {
+  for (const auto total : comparison.scores) {
+    const auto [header, key] = named(total);
+    table.columns.push_back({header, Align::right, key});
+    table.columns.push_back(
+        {header + " interval", Align::left, key + "_interval", /*data_only=*/true});
+    table.columns.push_back({header + " - baseline's", Align::left, key + "_difference",
+                             /*data_only=*/comparison.oracle() || !is_headline(comparison, total)});
+  }
+}
+
+std::string signed_number(double value) {
+  return (value >= 0 ? "+" : "") + fixed(value, 3);
+}
+
+Cell difference_cell(const ScoreFinding& score) {
+  if (!score.difference) return no_cell();
+  const Interval& d = *score.difference;
+  Json value{{"estimate", json_of(d.estimate)}, {"interval", json_of(d)}};
+  std::string shown = signed_number(d.estimate);
+  if (std::isfinite(d.low))
+    shown += str(" [", signed_number(d.low), ", ", signed_number(d.high), "]");
+  if (score.p) {
+    value["p_mcnemar_holm"] = *score.p;
+    shown += *score.p < 0.001 ? " p < 0.001" : str(" p ", fixed(*score.p, 3));
+  }
+  return {std::move(shown), std::move(value)};
+}
+
+void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
+                     const ArmFinding& arm) {
+  for (const auto total : comparison.scores) {
+    const auto found = arm.scores.find(total);
+    if (found == arm.scores.end()) {
+      cells.insert(cells.end(), 3, no_cell());
+      continue;
+    }
+    const Interval& value = found->second.value;
+    cells.push_back(
+        Cell(fixed(value.estimate, 3) + (arm.run.run.untrained ? " (untrained)" : ""),
+             Json(value.estimate)));
+    cells.push_back(std::isfinite(value.low)
+                        ? Cell(str("[", fixed(value.low, 3), ", ", fixed(value.high, 3), "]"),
+                               json_of(value))
+                        : no_cell());
+    cells.push_back(difference_cell(found->second));
+  }
+}
+
+// Counts of the decoders' own.
+
+void add_own_columns(Table& table, const Comparison& comparison) {
+  for (const DecoderEntry* entry : comparison.own)
+    for (const OwnColumn& column : entry->own_columns.columns)
+      table.columns.push_back(
+          {std::string(column.header), Align::right, std::string(column.key)});
+}
+
+void add_own_cells(std::vector<Cell>& cells, const Comparison& comparison, const ArmFinding& arm) {
+  for (size_t d = 0; d < comparison.own.size(); ++d)
+    for (size_t c = 0; c < arm.own[d].size(); ++c) {
+      const OwnColumn& column = comparison.own[d]->own_columns.columns[c];
+      const double value = arm.own[d][c];
+      cells.push_back(!std::isfinite(value) ? no_cell()
+                      : column.percent      ? share_cell(value)
+                                            : number_cell(value, column.decimals));
+    }
+}
+
+// Notes.
+
+/// How close the choices were at which an arm's answers first depart from the baseline's.
+std::string departure_note(const ArmFinding& arm) {
+  const Departure& departure = *arm.departure;
+  const RunRow& run = arm.run.run;
+  std::string note = str(run.dataset.name, " ", run.label, ": ", departure.departed, " of ",
+                         departure.compared, " answers depart from the baseline's");
+  if (departure.median_gap)
+    note += str("; logit gap at the first differing token: median ",
+                fixed(*departure.median_gap, 3), ", least ", fixed(*departure.least_gap, 4));
+  if (departure.without_gap) note += str("; ", departure.without_gap, " have no such token");
+  const bool greedy = run.config.value("temperature", 0.0) == 0;
+  if (greedy && run.dtype != "fp32" && find_decoder(run.decoder).exact)
+    note += "; exact in fp32 alone: here attention is summed in another order";
+  return note + ".";
+}
+
+}  // namespace
+
+std::string shown_in_flight(const ArmFinding& arm) {
+  return std::isfinite(arm.jobs.reached)
+             ? str(fixed(arm.jobs.reached, 1), " of ", arm.jobs.asked)
+             : std::to_string(arm.jobs.asked);
+}
+
+Table comparison_table(const Comparison& comparison) {
+  const bool oracle = comparison.oracle().has_value();
+  Table table;
+  table.title = title_of(comparison);
+  table.columns = {{"dataset"}, {"arm"}};
+  if (comparison.stacks) table.columns.push_back({"stack", Align::right});
+  const std::vector<Column> common = {
+      {"in flight", Align::right, "in_flight"},
+      {"streams", Align::right},
+      {"n", Align::right},
+      {"failed", Align::right},
+      {comparison.unit + "/s", Align::right, "examples_per_second"},
+      {"speedup", Align::right},
+      {fixed(100 * comparison.confidence, 0) + " % interval", Align::left, "speedup_interval"},
+      {"blocks", Align::right},
+      {"tokens/forward", Align::right, "tokens_per_forward"},
+      {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"}};
+  table.columns.insert(table.columns.end(), common.begin(), common.end());
+  if (comparison.exact_matches) table.columns.push_back({"EM", Align::right, "exact_match"});
+  add_score_columns(table, comparison);
+  add_own_columns(table, comparison);
+
+  for (const ArmFinding& arm : comparison.arms) {
+    const RunSummary& run = arm.run;
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    cells = {shown_name(run.run.dataset), run.run.label};
+    if (comparison.stacks) cells.push_back(stack_cell(arm.stack));
+    cells.push_back(reached_cell(shown_in_flight(arm), arm.jobs));
+    cells.push_back(std::isfinite(arm.streams) ? number_cell(arm.streams, 1) : no_cell());
+    cells.push_back(number_cell(run.generations));
+    cells.push_back(number_cell(run.failed_generations));
+    cells.push_back(number_cell(arm.examples_per_second.estimate, 2));
+    for (Cell& cell : speed_cells(arm)) cells.push_back(std::move(cell));
+    cells.push_back(number_cell(arm.tokens_per_forward.estimate, 2));
+    cells.push_back(arm.baseline ? share_cell(arm.likeness) : no_cell());
+    if (comparison.exact_matches)
+      cells.push_back(std::isfinite(arm.exact_match) ? share_cell(arm.exact_match) : no_cell());
+    add_score_cells(cells, comparison, arm);
+    add_own_cells(cells, comparison, arm);
+  }
+
+  table.notes.push_back(
+      str("speedup: ratio of total seconds on the same blocks, arms alternating; ",
+          fixed(100 * comparison.confidence, 0),
+          " % paired bootstrap over blocks, none of fewer than ", kFewestBlocks, ". n: answers."));
+  table.notes.push_back(str(
+      "in flight: jobs in a forward pass, mean, of those asked for; streams: answers that choose "
+      "in it, mean (values or questions where they are decoded apart).",
+      comparison.stacks ? " stack: examples in a job." : ""));
+  add_reached_notes(table, comparison);
+  const bool value_f1 =
+      !comparison.scores.empty() && comparison.scores.front() == "extractgpt_f1_micro";
+  table.notes.push_back(
+      oracle ? oracle_note(*comparison.oracle())
+             : str("identical: answers equal to the baseline's in every field.",
+                   value_f1 ? " F1 as ExtractGPT counts it; strict: unannotated fields count as "
+                              "absent."
+                            : ""));
+  if (!oracle && !comparison.scores.empty())
+    table.notes.push_back(
+        str("score - baseline's: ", fixed(100 * comparison.confidence, 0),
+            " % paired bootstrap over examples that share no text, none of fewer than ",
+            kFewestBlocks,
+            "; p: McNemar's exact test of right and wrong answers, Holm's adjustment for all rows "
+            "and scores. Intervals of every score: --format json."));
+  if (comparison.exact_matches)
+    table.notes.push_back(
+        "EM: fields whose answer equals the baseline's id by id, where both ask one by one (IPPD, "
+        "Table 2).");
+  for (const DecoderEntry* entry : comparison.own)
+    table.notes.emplace_back(entry->own_columns.note);
+  for (const ArmFinding& arm : comparison.arms)
+    if (arm.departure) table.notes.push_back(departure_note(arm));
+  add_not_applicable_notes(table, comparison);
+  add_origin_notes(table, comparison);
+  return table;
+}
+
+}  // namespace pardec

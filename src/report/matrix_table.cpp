@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <cmath>
+
+#include "datasets/dataset.hpp"
+#include "src/report/comparison_notes.hpp"
+#include "src/report/comparison_table.hpp"
+#include "src/report/dataset_name.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+/// Score, speedup and tokens per forward of one arm on one dataset.
+Cell matrix_cell(const ArmFinding& arm, std::string_view metric) {
+  const auto score = arm.scores.find(metric);
+  const bool scored = score != arm.scores.end();
+  const double ratio = arm.speedup ? arm.speedup->ratio.estimate : std::nan("");
+  const double tokens = arm.tokens_per_forward.estimate;
+  return {str(scored ? fixed(score->second.value.estimate, 3) : "-", " · ",
+              arm.baseline      ? fixed(ratio, 2)
+              : arm.is_baseline ? "1"
+                                : "-",
+              " · ", fixed(tokens, 2),
+              arm.run.failed_generations ? str(" ", arm.run.failed_generations, " failed") : ""),
+          Json{{"metric", std::string(metric)},
+               {"score", scored ? json_of(score->second.value.estimate) : Json()},
+               {"speedup", json_of(ratio)},
+               {"tokens_per_forward", json_of(tokens)},
+               {"n", arm.run.generations},
+               {"failed", arm.run.failed_generations},
+               {"answered", arm.answered},
+               {"untrained", arm.run.run.untrained}}};
+}
+
+}  // namespace
+
+Table matrix_table(const Comparison& comparison) {
+  // By first mention; what runs nowhere stands at the end.
+  std::vector<std::string> labels, names;
+  const auto mention = [](std::vector<std::string>& all, const std::string& name) {
+    if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+  };
+  for (const ArmFinding& arm : comparison.arms) {
+    mention(labels, arm.run.run.label);
+    mention(names, arm.run.run.dataset.name);
+  }
+  for (const auto& [pair, reason] : comparison.not_applicable) {
+    mention(names, pair.first);
+    mention(labels, pair.second);
+  }
+
+  Table table;
+  table.title = title_of(comparison);
+  table.columns = {{"arm"}};
+  std::map<std::string, std::string_view> headline;  // metric of each dataset
+  for (const std::string& name : names) {
+    std::string shown = name;
+    for (const ArmFinding& arm : comparison.arms) {
+      if (arm.run.run.dataset.name != name) continue;
+      shown = shown_name(arm.run.run.dataset);
+      for (const std::string_view metric : find_dataset(name).metrics)
+        if (!headline.contains(name) && arm.scores.contains(metric)) headline[name] = metric;
+    }
+    table.columns.push_back(
+        {str(shown, headline.contains(name)
+                        ? ": " + replace_all(std::string(headline[name]), "_", " ")
+                        : ""),
+         Align::right, name});
+  }
+  for (const std::string& label : labels) {
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    const bool untrained =
+        std::any_of(comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& arm) {
+          return arm.run.run.label == label && arm.run.run.untrained;
+        });
+    cells.push_back({label + (untrained ? " (untrained)" : ""), Json(label)});
+    for (const std::string& name : names) {
+      const auto arm = std::find_if(
+          comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& one) {
+            return one.run.run.label == label && one.run.run.dataset.name == name;
+          });
+      const auto reason = comparison.not_applicable.find({name, label});
+      cells.push_back(arm != comparison.arms.end() ? matrix_cell(*arm, headline[name])
+                      : reason != comparison.not_applicable.end()
+                          ? Cell("n/a", Json{{kNotApplicable, reason->second}})
+                          : no_cell());
+    }
+  }
+  table.notes.push_back(
+      str("score · speedup over the baseline · ids chosen in a forward pass; ",
+          fixed(100 * comparison.confidence, 0),
+          " % intervals and all other numbers: pardec compare without --matrix."));
+  if (comparison.oracle()) table.notes.push_back(oracle_note(*comparison.oracle()));
+  add_not_applicable_notes(table, comparison);
+  add_origin_notes(table, comparison);
+  return table;
+}
+
+}  // namespace pardec

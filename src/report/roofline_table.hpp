@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "src/findings/roofline.hpp"
+#include "src/report/table.hpp"
+
+namespace pardec {
+
+/// What each arm takes at least on each machine; `baseline` as it was asked for.
+Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& machines,
+                     const std::string& title, const std::string& baseline);
+
+/// The passes of one request on one machine.
+Table pass_table(const std::vector<TracedPass>& passes, const std::string& request,
+                 const Hardware& machine);
+
+}  // namespace pardec

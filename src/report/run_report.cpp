@@ -1,0 +1,250 @@
+#include "src/report/run_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "datasets/dataset.hpp"
+#include "src/report/comparison_figures.hpp"
+#include "src/report/comparison_notes.hpp"
+#include "src/report/comparison_table.hpp"
+#include "src/report/run_examples.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (auto at = static_cast<std::int64_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+std::vector<RunSummary> runs_of(const Comparison& comparison) {
+  std::vector<RunSummary> runs;
+  for (const ArmFinding& arm : comparison.arms) runs.push_back(arm.run);
+  return runs;
+}
+
+template <typename Name>
+std::vector<std::string> distinct(const std::vector<RunSummary>& runs, const Name& name) {
+  std::vector<std::string> out;
+  for (const auto& run : runs)
+    if (const std::string one = name(run.run); std::find(out.begin(), out.end(), one) == out.end())
+      out.push_back(one);
+  return out;
+}
+
+// What stands at the top -------------------------------------------------------
+
+std::vector<std::string> marks_of(const std::vector<RunSummary>& runs) {
+  const RunRow& first = runs.front().run;
+  std::vector<std::string> marks;
+  if (std::string note = untrained_note(runs); !note.empty()) {
+    note.front() = 'U';
+    marks.push_back(note + " Only speed is to be read there.");
+  }
+  if (first.oracle)
+    marks.push_back(str("Oracle (", *first.oracle,
+                        first.oracle->starts_with("accept:")
+                            ? "): drafted tokens were accepted at this rate, whatever the network "
+                              "said. Speed is that of such drafts; "
+                            : "): the tokens were forced. Speed is that of right answers; ",
+                        "nothing here says how good the decoders' own answers are."));
+  std::vector<std::string> samples;
+  for (const auto& run : runs)
+    if (run.run.dataset.sample &&
+        std::find(samples.begin(), samples.end(), run.run.dataset.name) == samples.end())
+      samples.push_back(run.run.dataset.name);
+  if (!samples.empty())
+    marks.push_back(str("Own sample: ", join(samples, ", "), samples.size() > 1 ? " are" : " is",
+                        " the project's small sample, not the publisher's data."));
+  std::vector<std::string> standins;
+  for (const auto& run : runs)
+    if (run.run.dataset.standin() &&
+        std::find(standins.begin(), standins.end(), run.run.dataset.name) == standins.end())
+      standins.push_back(run.run.dataset.name);
+  if (!standins.empty())
+    marks.push_back(str("Stand-in: ", join(standins, ", "), standins.size() > 1 ? " are" : " is",
+                        " generated words of the published lengths; speed alone can be read from "
+                        "it."));
+  std::int64_t failed = 0, open = 0;
+  for (const auto& run : runs) {
+    failed += run.failed_generations;
+    open += run.run.status != RunStatus::done;
+  }
+  if (failed > 0)
+    marks.push_back(str(failed, failed == 1 ? " answer" : " answers",
+                        " failed; the tables count what failed, and scores are of the rest."));
+  if (open > 0) marks.push_back(str(open, " of ", runs.size(), " runs did not come to their end."));
+  if (first.build_type != "Release")
+    marks.push_back(str("Measured with a ", first.build_type, " build."));
+  return marks;
+}
+
+std::vector<Highlight> highlights_of(const Comparison& comparison) {
+  std::vector<Highlight> out;
+  for (const ArmFinding& arm : comparison.arms) {
+    const ArmFinding* baseline = comparison.baseline_of(arm);
+    if (out.size() == 6) break;
+    if (!baseline || !arm.speedup || !std::isfinite(arm.speedup->ratio.estimate)) continue;
+    const RunRow& run = arm.run.run;
+    Highlight highlight;
+    highlight.label =
+        str(run.dataset.name, ": ", run.label, " against ", baseline->run.run.label);
+    const Interval& ratio = arm.speedup->ratio;
+    highlight.value = fixed(ratio.estimate, 2) + "×";
+    if (std::isfinite(ratio.low))
+      highlight.range = str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
+                            ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : "");
+    highlight.beside.push_back(str(fixed(arm.examples_per_second.estimate, 2), " against ",
+                                   fixed(baseline->examples_per_second.estimate, 2), " ",
+                                   find_dataset(run.dataset.name).unit, "/s"));
+    if (std::isfinite(arm.likeness))
+      highlight.beside.push_back(
+          percent(arm.likeness) + (comparison.oracle() ? " same choices" : " identical answers"));
+    const auto f1 = arm.scores.find("extractgpt_f1_micro"),
+               before = baseline->scores.find("extractgpt_f1_micro");
+    if (!run.untrained && f1 != arm.scores.end() && before != baseline->scores.end())
+      highlight.beside.push_back(str("F1 ", fixed(f1->second.value.estimate, 3), " against ",
+                                     fixed(before->second.value.estimate, 3)));
+    out.push_back(std::move(highlight));
+  }
+  return out;
+}
+
+// How it was measured -------------------------------------------------------------
+
+std::string duration(const std::string& begin, const std::optional<std::string>& end) {
+  return end ? begin + " to " + *end : begin + ", not ended";
+}
+
+/// One argument as a shell would need it.
+std::string shell_word(const std::string& argument) {
+  const bool plain =
+      !argument.empty() && argument.find_first_not_of(
+                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-./=,:+@%") == std::string::npos;
+  return plain ? argument : "'" + replace_all(argument, "'", "'\\''") + "'";
+}
+
+std::string json_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : dump(value);
+}
+
+std::vector<FactGroup> facts_of(const Comparison& comparison) {
+  const std::vector<RunSummary> runs = runs_of(comparison);
+  const RunRow& first = runs.front().run;
+  FactGroup run{"Run", {}}, order{"Order and blocks", {}}, machine{"Machine", {}},
+      network{"Network and data", {}};
+  std::vector<std::string> words;
+  for (const auto& argument : first.argv) words.push_back(shell_word(argument));
+  run.facts = {{"invocation", first.invocation},
+               {"command", words.empty() ? "not recorded" : join(words, " ")},
+               {"commit", first.commit},
+               {"build", first.build_type},
+               {"seed", std::to_string(first.seed)},
+               {"time (UTC)", duration(first.started_utc, first.ended_utc)}};
+  for (const char* key : {"temperature", "top_k", "top_p", "max_new_tokens", "per_field", "shots",
+                          "limit", "offset", "ignore_eos", "chat_template"})
+    if (first.config.contains(key)) run.facts.push_back({key, json_text(first.config[key])});
+
+  std::vector<std::string> batch, blocks;
+  for (const ArmFinding& arm : comparison.arms) {
+    const RunSummary& one = arm.run;
+    batch.push_back(str(one.run.dataset.name, " ", one.run.label, " ", shown_in_flight(arm)));
+    blocks.push_back(
+        str(one.run.dataset.name, " ", one.run.label, " ", one.measured_blocks, "/", one.blocks));
+  }
+  order.facts = {{"order", first.order == "interleaved"
+                               ? "interleaved: the arms take turns block by block, there and back"
+                               : first.order},
+                 {"repeats", std::to_string(first.repeats)},
+                 {"in flight", join(batch, ", ") + " jobs"},
+                 {"measured", join(blocks, ", ") + " blocks measured whole in one process"},
+                 {"time", "monotonic; storing and preparing prompts lie outside a block's time"}};
+  if (!first.shard.empty()) order.facts.push_back({"shard", first.shard});
+
+  machine.facts = {{"device", first.device},
+                   {"computed in", first.dtype},
+                   {"threads", std::to_string(first.threads)}};
+  for (const auto& [key, value] : first.environment.items())
+    if (const std::string text = json_text(value); !text.empty())
+      machine.facts.push_back({key, text});
+
+  network.facts = {{"network", file_name(first.model.path)}, {"hash", first.model.hash}};
+  for (const auto& [key, value] : first.model.shape.items())
+    network.facts.push_back({replace_all(key, "_", " "), value.is_number_integer()
+                                                             ? grouped(value.get<std::int64_t>())
+                                                             : json_text(value)});
+  for (const auto& one : distinct(runs, [](const RunRow& row) {
+         return str(row.dataset.name, " ", row.dataset.split, ": ", row.dataset.sha256);
+       }))
+    network.facts.push_back({"data", one});
+  for (const auto& one : distinct(runs, [](const RunRow& row) { return row.prompt_hash; }))
+    network.facts.push_back({"prompt", one});
+  for (const auto& one : distinct(runs, [](const RunRow& row) {
+         return str(row.label, ": ", row.decoder, " ", dump(row.options));
+       }))
+    network.facts.push_back({"arm", one});
+  return {run, order, machine, network};
+}
+
+// The page --------------------------------------------------------------------------
+
+void add_figures(Report& report, const Comparison& comparison) {
+  if (!can_draw()) {
+    report.without_figures =
+        "Figures are left out: gnuplot was missing where this report was made (apt-get install "
+        "gnuplot-nox). The tables hold the same numbers.";
+    std::fprintf(stderr, "pardec: %s\n", report.without_figures.c_str());
+    return;
+  }
+  for (const auto& named : comparison_figures(comparison))
+    report.figures.push_back(
+        {named.heading, named.caption,
+         inline_svg(draw(named.figure, FigureFormat::svg), str("f", report.figures.size(), "-"),
+                    named.heading + ". " + named.caption)});
+}
+
+}  // namespace
+
+Report make_report(Store& store, const Comparison& comparison, int examples, std::uint64_t seed) {
+  const std::vector<RunSummary> runs = runs_of(comparison);
+  const RunRow& first = runs.front().run;
+  Report report;
+  report.title =
+      str(join(distinct(runs, [](const RunRow& row) { return row.label; }), ", "), " on ",
+          join(distinct(runs, [](const RunRow& row) { return row.dataset.name; }), ", "));
+  report.subtitle = str(
+      file_name(first.model.path),
+      first.model.shape.contains("parameters")
+          ? str(" (", grouped(first.model.shape["parameters"].get<std::int64_t>()), " parameters)")
+          : "",
+      ", ", first.dtype, ", ", first.device, ", ", first.threads,
+      first.threads == 1 ? " thread, " : " threads, ", first.started_utc.substr(0, 10));
+  report.marks = marks_of(runs);
+  report.highlights = highlights_of(comparison);
+  report.tables.push_back({"comparison", "Comparison", comparison_table(comparison)});
+  report.tables.push_back(
+      {"accounting", "Tokens and time",
+       accounting_table(accounts_of(store, comparison.invocation, std::nullopt))});
+  if (Table differences =
+          differences_table(differing_answers(store, comparison.invocation), 20);
+      !differences.rows.empty())
+    report.tables.push_back(
+        {"differences", "Where answers depart from the baseline's", std::move(differences)});
+  add_figures(report, comparison);
+  for (const ArmFinding& arm : comparison.arms)
+    if (const ArmFinding* baseline = comparison.baseline_of(arm); baseline && examples > 0)
+      report.examples.push_back(example_group(store, baseline->run, arm.run, examples, seed));
+  report.facts = facts_of(comparison);
+  return report;
+}
+
+}  // namespace pardec

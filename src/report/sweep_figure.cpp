@@ -1,0 +1,189 @@
+#include "src/report/sweep_figure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "src/report/comparison_table.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+const double kNone = std::numeric_limits<double>::quiet_NaN();
+
+std::optional<std::size_t> column_of(const Table& table, const std::string& key) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c)
+    if ((table.columns[c].key.empty() ? table.columns[c].header : table.columns[c].key) == key)
+      return c;
+  return std::nullopt;
+}
+
+Json json_at(const Table& table, std::size_t row, const std::string& key) {
+  const auto column = column_of(table, key);
+  if (!column || *column >= table.rows[row].size()) return {};
+  return table.rows[row][*column].value.value_or(Json());
+}
+
+/// The value of a cell; NaN where there is no number.
+double value_at(const Table& table, std::size_t row, const std::string& key) {
+  const Json value = json_at(table, row, key);
+  return value.is_number() ? value.get<double>() : kNone;
+}
+
+/// The two ends of an interval cell, with the value of `key` as the estimate.
+Interval interval_at(const Table& table, std::size_t row, const std::string& key,
+                     const std::string& interval_key) {
+  const Json ends = json_at(table, row, interval_key);
+  Interval interval{value_at(table, row, key), kNone, kNone};
+  if (ends.is_array() && ends.size() == 2) {
+    interval.low = ends[0].get<double>();
+    interval.high = ends[1].get<double>();
+  }
+  return interval;
+}
+
+/// The x of a run, if it has one.
+std::optional<double> x_of(const RunRow& run, const std::string& x) {
+  if (x == "batch_size") return run.batch_size;
+  const auto dot = x.find('.');
+  if (dot == std::string::npos || run.decoder != x.substr(0, dot)) return std::nullopt;
+  const auto option = run.options.find(x.substr(dot + 1));
+  if (option == run.options.end() || !option->is_number()) return std::nullopt;
+  return option->get<double>();
+}
+
+/// What x may be for the runs of a store.
+std::vector<std::string> known_x(const std::vector<RunRow>& runs) {
+  std::set<std::string> names{"batch_size"};
+  for (const auto& run : runs)
+    for (const auto& [key, value] : run.options.items())
+      if (value.is_number()) names.insert(run.decoder + "." + key);
+  return {names.begin(), names.end()};
+}
+
+/// Settings of a run other than x, by name.
+std::map<std::string, std::string> settings_but(const RunRow& run, const std::string& x) {
+  std::map<std::string, std::string> settings;
+  if (x != "batch_size") settings["batch_size"] = std::to_string(run.batch_size);
+  for (const auto& [key, value] : run.options.items())
+    if (run.decoder + "." + key != x) settings[key] = dump(value);
+  return settings;
+}
+
+struct SweepPoint {
+  std::string dataset, decoder;
+  std::map<std::string, std::string> settings;
+  double x;
+  Interval y;
+};
+
+std::string heading_of(const std::string& y, const std::string& unit) {
+  if (y == "examples_per_second") return unit + "/s";
+  if (y == "tokens_per_forward") return "tokens per forward";
+  std::string name = y;
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name.starts_with("f1") ? "F1" + name.substr(2) : name;
+}
+
+}  // namespace
+
+Figure sweep_figure(Store& store, const Sweep& sweep) {
+  const auto all = store.find_runs({});
+  const std::string newest = find_invocation(store, sweep.run);
+  const RunRow pattern = runs_of(store, newest).front().run;
+  std::vector<std::string> invocations;  // oldest first, so that newer points replace older ones
+  for (auto run = all.rbegin(); run != all.rend(); ++run) {
+    const bool same = run->model.hash == pattern.model.hash && run->dtype == pattern.dtype &&
+                      run->device == pattern.device && run->threads == pattern.threads &&
+                      run->oracle == pattern.oracle;
+    if ((sweep.run.empty() ? same : run->invocation == newest) &&
+        std::find(invocations.begin(), invocations.end(), run->invocation) == invocations.end())
+      invocations.push_back(run->invocation);
+  }
+  std::vector<SweepPoint> points;
+  std::vector<std::string> keys;
+  bool any_x = false;
+  std::string unit = "examples";
+  for (const auto& invocation : invocations) {
+    const Comparison comparison = compare(store, invocation, "", sweep.confidence);
+    const Table table = comparison_table(comparison);
+    for (const auto& column : table.columns)
+      if (column.align == Align::right && keys.size() < table.columns.size())
+        keys.push_back(column.key.empty() ? column.header : column.key);
+    for (std::size_t r = 0; r < comparison.arms.size(); ++r) {
+      const ArmFinding& arm = comparison.arms[r];
+      const RunRow& run = arm.run.run;
+      const auto x = x_of(run, sweep.x);
+      if (!x) continue;
+      any_x = true;
+      unit = find_dataset(run.dataset.name).unit;
+      Interval y = interval_at(table, r, sweep.y, sweep.y + "_interval");
+      if (sweep.y == "speedup" && !arm.speedup) continue;
+      if (sweep.y == "examples_per_second") y = arm.examples_per_second;
+      if (sweep.y == "tokens_per_forward") y = arm.tokens_per_forward;
+      if (!std::isfinite(y.estimate)) continue;
+      SweepPoint point{run.dataset.name, run.decoder, settings_but(run, sweep.x), *x, y};
+      std::erase_if(points, [&](const SweepPoint& old) {
+        return old.dataset == point.dataset && old.decoder == point.decoder &&
+               old.settings == point.settings && old.x == point.x;
+      });
+      points.push_back(std::move(point));
+    }
+  }
+  if (!any_x)
+    throw ConfigError(str("--x: no run has '", sweep.x, "'", known_names(sweep.x, known_x(all))));
+  if (std::find(keys.begin(), keys.end(), sweep.y) == keys.end())
+    throw ConfigError(str("--y: a comparison has no '", sweep.y, "'", known_names(sweep.y, keys)));
+  if (points.empty())
+    throw ConfigError(str("there is nothing to draw: no run with '", sweep.x, "' has a value of '",
+                          sweep.y, "'"));
+
+  // A line is named by what tells it from the others.
+  std::map<std::string, std::set<std::string>> seen;
+  std::set<std::string> decoders, datasets;
+  for (const auto& point : points) {
+    decoders.insert(point.decoder);
+    datasets.insert(point.dataset);
+    for (const auto& [key, value] : point.settings) seen[point.decoder + "." + key].insert(value);
+  }
+  Figure figure;
+  figure.x_label = sweep.x == "batch_size" ? "jobs in flight" : sweep.x;
+  figure.y_label = heading_of(sweep.y, unit);
+  figure.from_zero =
+      !sweep.y.starts_with("f1") && sweep.y != "identical" && sweep.y != "same_choices";
+  if (sweep.y == "speedup") figure.reference = 1;
+  for (const auto& point : points) {
+    std::vector<std::string> parts{point.dataset};
+    if (decoders.size() > 1 || seen.empty()) parts.push_back(point.decoder);
+    for (const auto& [key, value] : point.settings)
+      if (seen[point.decoder + "." + key].size() > 1) parts.push_back(key + " " + value);
+    const std::string name = join(parts, ", ");
+    auto series = std::find_if(figure.series.begin(), figure.series.end(),
+                               [&](const auto& s) { return s.name == name; });
+    if (series == figure.series.end()) {
+      // Grey is for baselines; shapes and names tell more than six lines apart.
+      const int colour = 1 + static_cast<int>(figure.series.size() % 6);
+      series = figure.series.insert(series, FigureSeries{name, {}, colour});
+    }
+    series->points.push_back({point.x, point.y.estimate, point.y.low, point.y.high});
+  }
+  for (auto& series : figure.series)
+    std::sort(series.points.begin(), series.points.end(),
+              [](const auto& a, const auto& b) { return a.x < b.x; });
+  const std::string network = pattern.model.path.substr(pattern.model.path.find_last_of('/') + 1);
+  figure.title = str(figure.y_label, " over ", figure.x_label, ": ", network, ", ", pattern.dtype,
+                     ", ", pattern.device, pattern.untrained ? ", untrained" : "",
+                     pattern.oracle ? ", oracle " + *pattern.oracle : "");
+  return figure;
+}
+
+}  // namespace pardec

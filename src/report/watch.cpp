@@ -1,0 +1,279 @@
+#include "src/report/watch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "src/report/table.hpp"
+#include "src/support/progress.hpp"
+#include "src/support/text.hpp"
+#include "src/support/utf8.hpp"
+
+namespace pardec {
+
+namespace {
+
+using Fate = TraceToken::Fate;
+
+// Of threads, one after another (ECMA-48, "select graphic rendition").
+constexpr std::array kColours{"36", "33", "32", "35", "34", "31",
+                              "96", "93", "92", "95", "94", "91"};
+constexpr std::string_view kBold = "1", kDim = "2", kStruckOut = "2;9", kOff = "\x1b[0m";
+
+/// The beginning of `bytes` that no further byte can change: without an unfinished character.
+size_t finished(std::string_view bytes) {
+  for (size_t back = 1; back <= std::min<size_t>(3, bytes.size()); ++back) {
+    const char byte = bytes[bytes.size() - back];
+    if ((static_cast<unsigned char>(byte) & 0xC0) == 0x80) continue;
+    return utf8_bytes(byte) > back && static_cast<unsigned char>(byte) >= 0xC0 ? bytes.size() - back
+                                                                               : bytes.size();
+  }
+  return bytes.size();
+}
+
+std::string quoted(const std::string& text) {
+  return "\"" + replace_all(replace_all(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
+}
+
+/// One text over as many lines as it needs.
+class Wrapped {
+ public:
+  Wrapped(int columns, int indent) : columns_(std::max(columns - 1, indent + 8)), indent_(indent) {}
+
+  void add(const std::string& text, std::string_view style) {
+    if (text.empty()) return;
+    open(style);
+    for (size_t at = 0; at < text.size();) {
+      const size_t begin = at;
+      next_code_point(text, at);
+      const int width = display_width(std::string_view(text).substr(begin, at - begin));
+      if (used_ + width > columns_) {
+        close(style);
+        lines_.emplace_back(static_cast<size_t>(indent_), ' ');
+        used_ = indent_;
+        open(style);
+      }
+      lines_.back().append(text, begin, at - begin);
+      used_ += width;
+    }
+    close(style);
+  }
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  void open(std::string_view style) {
+    if (!style.empty()) lines_.back() += str("\x1b[", style, "m");
+  }
+  void close(std::string_view style) {
+    if (!style.empty()) lines_.back() += kOff;
+  }
+
+  int columns_, indent_, used_ = 0;
+  std::vector<std::string> lines_{""};
+};
+
+void write(std::FILE* out, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), out);
+  std::fflush(out);
+}
+
+}  // namespace
+
+Watch::Watch(std::FILE* out, const Tokenizer* tokenizer, bool greedy, int pace_ms)
+    : out_(out),
+      tokenizer_(tokenizer),
+      greedy_(greedy),
+      picture_(may_colour(fileno(out))),
+      pace_ms_(pace_ms) {}
+
+Watch::~Watch() {
+  if (picture_) draw(true);
+}
+
+Watch::View& Watch::view_of(const Trace& trace) {
+  const auto found = std::find_if(views_.begin(), views_.end(), [&](const View& view) {
+    return !view.ended && view.request == trace.request && view.decoder == trace.decoder;
+  });
+  if (found != views_.end()) return *found;
+  View& view = views_.emplace_back();
+  view.request = trace.request;
+  view.decoder = trace.decoder;
+  return view;
+}
+
+void Watch::show(const Trace& trace, bool ended) {
+  if (!trace.model.empty() || trace.emitted.empty()) return;
+  View& view = view_of(trace);
+  view.threads = threads_of(trace, greedy_);
+  view.passes = trace.step.back() + 1;
+  view.tokens = trace.emitted.size();
+  view.ended = ended;
+  if (!picture_) {
+    print(view);
+    std::erase_if(views_, [](const View& v) { return v.ended; });
+    return;
+  }
+  draw(false);
+  std::this_thread::sleep_for(std::chrono::milliseconds(pace_ms_));
+}
+
+// --- texts ---
+
+/// A token that has no text of its own by its name.
+std::string Watch::spelled(Token id) const {
+  if (!tokenizer_) return str(" ", id);
+  if (const auto bytes = tokenizer_->bytes(id); !bytes.empty()) return std::string(bytes);
+  const auto name = tokenizer_->token(id);
+  return name.empty() ? str("<", id, ">") : std::string(name);
+}
+
+/// By token. Of a character that several tokens write, the last has it all.
+std::vector<std::string> Watch::texts(const TraceThread& thread) const {
+  std::vector<std::string> out;
+  std::string open;  // the beginning of a character
+  for (const TraceToken& token : thread.tokens) {
+    if (token.fate == Fate::rejected) {
+      out.push_back(visible_text(spelled(token.id)));
+      continue;
+    }
+    open += spelled(token.id);
+    const size_t end = finished(open);
+    out.push_back(visible_text(std::string_view(open).substr(0, end)));
+    open.erase(0, end);
+  }
+  if (!open.empty()) {
+    size_t last = out.size();
+    while (thread.tokens[--last].fate == Fate::rejected) {
+    }
+    out[last] += "…";
+  }
+  return out;
+}
+
+/// The end of the last line before the thread.
+std::string Watch::heading(const TraceThread& thread) const {
+  constexpr size_t kMost = 32;
+  std::string bytes;
+  for (const Token id : thread.heading) bytes += spelled(id);
+  std::string_view line = strip(bytes);
+  if (const size_t feed = line.rfind('\n'); feed != std::string_view::npos)
+    line.remove_prefix(feed + 1);
+  const std::string text = visible_text(line);
+  size_t begin = text.size();
+  for (size_t i = 0; i < kMost && begin > 0; ++i) previous_code_point(text, begin);
+  return (begin > 0 ? "…" : "") + text.substr(begin);
+}
+
+std::string Watch::summary(const View& view) const {
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.2f",
+                static_cast<double>(view.tokens) / static_cast<double>(view.passes));
+  return str(view.tokens, view.tokens == 1 ? " token in " : " tokens in ", view.passes,
+             view.passes == 1 ? " pass, " : " passes, ", rate, " a pass");
+}
+
+// --- plain lines ---
+
+/// What is new, one line a pass: [thread] with its tokens, at first with what stands before it; `~`
+/// before a rejected guess.
+void Watch::print(View& view) {
+  view.printed.resize(view.threads.size());
+  std::map<int, std::string> lines;  // by pass
+  for (size_t t = 0; t < view.threads.size(); ++t) {
+    const TraceThread& thread = view.threads[t];
+    const auto text = texts(thread);
+    int step = -1;
+    for (size_t& i = view.printed[t]; i < thread.tokens.size(); ++i) {
+      const TraceToken& token = thread.tokens[i];
+      std::string& line = lines[token.step];
+      if (token.step != step) {
+        line += str(" [", t + 1, i == 0 ? " " + quoted(heading(thread)) : "", "]");
+        step = token.step;
+      }
+      line += str(" ", token.fate == Fate::rejected ? "~" : "", quoted(text[i]));
+    }
+  }
+  const std::string name = visible_text(str(view.decoder, " ", view.request));
+  std::string out;
+  for (const auto& [step, line] : lines) out += str(name, " pass ", step + 1, ":", line, "\n");
+  if (view.ended) out += str(name, ": ", summary(view), "\n");
+  write(out_, out);
+}
+
+// --- the picture ---
+
+/// Its lines; of each thread the last `most_lines`, 0: all.
+std::vector<std::string> Watch::compose(const View& view, size_t most_lines) const {
+  const int columns = terminal_size(fileno(out_)).columns;
+  Wrapped title(columns, 4);
+  title.add(visible_text(str(view.decoder, " ", view.request)), kBold);
+  title.add(" · " + summary(view), "");
+  std::vector<std::string> lines = title.lines();
+  for (size_t t = 0; t < view.threads.size(); ++t) {
+    const TraceThread& thread = view.threads[t];
+    const std::string colour = kColours[t % kColours.size()];
+    Wrapped part(columns, 4);
+    part.add(str("[", t + 1, "] "), colour + ";1");
+    part.add(heading(thread) + " ", kDim);
+    const auto text = texts(thread);
+    bool struck = false;  // the token before was a rejected guess
+    for (size_t i = 0; i < text.size(); ++i) {
+      const TraceToken& token = thread.tokens[i];
+      const bool newest = !view.ended && token.step + 1 == view.passes;
+      if (token.fate == Fate::rejected) {
+        if (newest || !struck) part.add(text[i], kStruckOut);
+      } else {
+        part.add(text[i], str(colour, newest ? ";1" : "", token.fate == Fate::guessed ? ";4" : ""));
+      }
+      struck = token.fate == Fate::rejected;
+    }
+    const size_t all = part.lines().size();
+    const size_t first = most_lines > 0 && all > most_lines ? all - most_lines : 0;
+    lines.insert(lines.end(), part.lines().begin() + static_cast<std::ptrdiff_t>(first),
+                 part.lines().end());
+  }
+  return lines;
+}
+
+/// Sequences that have ended, and before which none goes on, are drawn whole and left behind; the
+/// others in place, no higher than the screen.
+void Watch::draw(bool last) {
+  std::string out;
+  if (drawn_lines_ > 0) out += str("\x1b[", drawn_lines_, "A\r\x1b[J");
+  size_t done = 0;
+  while (done < views_.size() && (last || views_[done].ended)) ++done;
+  for (size_t v = 0; v < done; ++v)
+    for (const auto& line : compose(views_[v], 0)) out += line + "\n";
+  views_.erase(views_.begin(), views_.begin() + static_cast<std::ptrdiff_t>(done));
+
+  const auto room = static_cast<size_t>(std::max(terminal_size(fileno(out_)).rows - 2, 4));
+  size_t threads = 0;
+  for (const View& view : views_) threads += view.threads.size();
+  const size_t titles = std::min(views_.size(), room - 1);
+  std::vector<std::string> lines;
+  for (const View& view : views_) {
+    const auto more =
+        compose(view, std::max<size_t>(1, (room - titles) / std::max<size_t>(threads, 1)));
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+  if (const size_t hidden = lines.size() > room ? lines.size() - room : 0; hidden > 0) {
+    lines.resize(room);
+    lines.push_back(str("… ", hidden, " more lines"));
+  }
+  for (const auto& line : lines) out += line + "\n";
+  drawn_lines_ = lines.size();
+  write(out_, out);
+}
+
+void show_again(const Trace& trace, std::FILE* out, const Tokenizer* tokenizer, int pace_ms) {
+  if (trace.step.empty()) return;
+  Watch watch(out, tokenizer, is_greedy(trace), pace_ms);
+  for (size_t row = 0; trace.step[row] < trace.step.back(); ++row)
+    if (trace.step[row] != trace.step[row + 1]) watch.show(until(trace, trace.step[row]), false);
+  watch.show(trace, true);
+}
+
+}  // namespace pardec

@@ -1,0 +1,58 @@
+#pragma once
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "src/engine/trace_threads.hpp"
+#include "src/tokenizer/tokenizer.hpp"
+
+namespace pardec {
+
+/// Shows decoders at work, from their traces alone. Where colours may be used (support: may_colour)
+/// it is a picture that redraws itself, thread by thread, each in a colour of its own: tokens of
+/// the newest pass bold, guesses that were right underlined, rejected ones dim and struck through
+/// (of older passes the first alone). Elsewhere it is one plain line a pass, without escape codes.
+class Watch {
+ public:
+  /// `out` and `tokenizer` outlive this; no tokenizer: ids are shown. `greedy`: choices are not
+  /// sampled. A picture stands still for `pace_ms` after each pass.
+  Watch(std::FILE* out, const Tokenizer* tokenizer, bool greedy, int pace_ms);
+  /// Leaves the last picture whole.
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  /// A sequence's trace as far as it is. A draft network's, and those without a choice, are not
+  /// shown.
+  void show(const Trace& trace, bool ended);
+
+ private:
+  struct View {  // one sequence
+    std::string request, decoder;
+    std::vector<TraceThread> threads;
+    int passes = 0;
+    size_t tokens = 0;
+    bool ended = false;
+    std::vector<size_t> printed;  // plain lines: tokens of each thread
+  };
+  View& view_of(const Trace& trace);
+  void print(View& view);
+  void draw(bool last);
+  std::vector<std::string> compose(const View& view, size_t most_lines) const;
+  std::string summary(const View& view) const;
+  std::string spelled(Token id) const;
+  std::string heading(const TraceThread& thread) const;
+  std::vector<std::string> texts(const TraceThread& thread) const;
+
+  std::FILE* out_;
+  const Tokenizer* tokenizer_;
+  bool greedy_, picture_;
+  int pace_ms_;
+  std::vector<View> views_;  // in the picture, in order of appearance
+  size_t drawn_lines_ = 0;
+};
+
+/// A stored trace, pass by pass as it came about.
+void show_again(const Trace& trace, std::FILE* out, const Tokenizer* tokenizer, int pace_ms);
+
+}  // namespace pardec

@@ -1,0 +1,190 @@
+#include "src/runs/arms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+Json option_value(const std::string& text) {
+  const Json parsed = Json::parse(text, nullptr, false);
+  return parsed.is_boolean() || parsed.is_number() ? parsed : Json(text);
+}
+
+namespace {
+
+std::pair<std::string, std::string> key_value(const std::string& text, const std::string& flag,
+                                              const char* expected = "option=value") {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw ConfigError(str(flag, " is '", text, "', expected ", expected));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+constexpr std::array<std::string_view, 2> kOfEveryArm{"batch_size", "cascade"};
+
+std::vector<std::string> options_of(const DecoderEntry& entry) {
+  std::vector<std::string> options = names_of(entry.options);
+  options.insert(options.end(), kOfEveryArm.begin(), kOfEveryArm.end());
+  return options;
+}
+
+bool has_option(const DecoderEntry& entry, const std::string& option) {
+  const auto options = options_of(entry);
+  return std::find(options.begin(), options.end(), option) != options.end();
+}
+
+/// ConfigError, which begins with `where`, for an option that the decoder has not.
+void check_option(const DecoderEntry& entry, const std::string& option, const std::string& where) {
+  if (has_option(entry, option)) return;
+  throw ConfigError(str(where, ": decoder ", entry.name, " has no option '", option, "'",
+                        known_names(option, options_of(entry))));
+}
+
+void put(Arm& arm, const std::string& option, const Json& value) {
+  if (option == "cascade") {
+    if (!value.is_boolean())
+      throw ConfigError(
+          str("arm ", arm.label, ": cascade is ", dump(value), ", expected true or false"));
+    arm.cascade = value;
+  } else if (option != "batch_size")
+    arm.options[option] = value;
+  else if (!value.is_number_integer() || value < 1 || value > std::numeric_limits<int>::max())
+    throw ConfigError(str("arm ", arm.label, ": batch_size is ", dump(value),
+                          ", expected a whole number from 1 to ", std::numeric_limits<int>::max()));
+  else
+    arm.batch_size = value.get<int>();
+}
+
+}  // namespace
+
+std::vector<Arm> make_arms(const std::vector<std::string>& names,
+                           const std::vector<std::string>& specs,
+                           const std::vector<std::string>& sets, int batch_size) {
+  std::vector<Arm> arms;
+  std::vector<std::vector<std::pair<std::string, std::string>>> own;
+  for (const auto& name : names) {
+    arms.push_back({name, std::string(find_decoder(name).name), Json::object(), batch_size});
+    own.emplace_back();
+  }
+  for (const auto& spec : specs) {
+    auto parts = split(spec, ',');
+    const auto [label, decoder] = key_value(parts.front(), "--arm", "LABEL=NAME[,option=value...]");
+    arms.push_back({label, std::string(find_decoder(decoder).name), Json::object(), batch_size});
+    auto& options = own.emplace_back();
+    for (size_t i = 1; i < parts.size(); ++i) {
+      auto [option, value] = key_value(parts[i], "--arm " + label);
+      if (option.rfind(decoder + ".", 0) == 0) option.erase(0, decoder.size() + 1);
+      check_option(find_decoder(decoder), option, "--arm " + label);
+      for (const auto& [known, first] : options)
+        if (known == option)
+          throw ConfigError(str("--arm ", label, ": ", option, " is given twice (", first, " and ",
+                                value, "), expected once"));
+      options.emplace_back(option, value);
+    }
+  }
+  if (arms.empty())
+    throw ConfigError("no decoder was named; give --decoder ar,hpd or --arm LABEL=NAME");
+  for (size_t i = 0; i < arms.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (arms[i].label == arms[j].label)
+        throw ConfigError(str("two arms are labelled '", arms[i].label,
+                              "'; give each its own with --arm LABEL=NAME"));
+
+  std::vector<std::string> keys;
+  for (const auto& set : sets) {
+    const auto [key, value] = key_value(set, "--set");
+    if (std::find(keys.begin(), keys.end(), key) != keys.end())
+      throw ConfigError(str("--set ", key, " is given twice, expected once"));
+    keys.push_back(key);
+    const size_t dot = key.find('.');
+    const std::string decoder = dot == std::string::npos ? "" : key.substr(0, dot);
+    const std::string option = dot == std::string::npos ? key : key.substr(dot + 1);
+    if (!decoder.empty()) find_decoder(decoder);
+    bool used = false;
+    for (auto& arm : arms) {
+      if ((!decoder.empty() && arm.decoder != decoder) ||
+          !has_option(find_decoder(arm.decoder), option))
+        continue;
+      put(arm, option, option_value(value));
+      used = true;
+    }
+    if (used) continue;
+    std::vector<std::string> known;
+    for (const auto& arm : arms)
+      for (const auto& name : names_of(find_decoder(arm.decoder).options))
+        known.push_back(str(arm.decoder, ".", name));
+    throw ConfigError(str("--set ", key, ": no arm has this option", known_names(key, known)));
+  }
+  for (size_t i = 0; i < arms.size(); ++i)
+    for (const auto& [option, value] : own[i]) put(arms[i], option, option_value(value));
+  for (Arm& arm : arms) arm.algorithm = make_decoder(arm.decoder, arm.options);
+  return arms;
+}
+
+std::vector<std::string> arms_of_experiment(const Json& decoders, const std::string& where) {
+  std::vector<std::string> specs;
+  if (!decoders.is_array() || decoders.empty())
+    throw ConfigError(str(where, ": 'decoders' is ", decoders.type_name(),
+                          ", expected a list of {label, name, set}"));
+  for (size_t i = 0; i < decoders.size(); ++i) {
+    JsonReader read(decoders[i], str(where, ": 'decoders'[", i, "]"));
+    const auto name = read.required<std::string>("name");
+    std::string spec = read.optional<std::string>("label", name) + "=" + name;
+    const Json& set = read.any("set");
+    read.finish();
+    const std::string at = str(where, ": 'decoders'[", i, "]: ");
+    try {
+      find_decoder(name);
+    } catch (const ConfigError& error) {
+      throw ConfigError(at + error.what());
+    }
+    if (!set.is_null() && !set.is_object())
+      throw ConfigError(str(at, "'set' is ", dump(set), ", expected an object option: value"));
+    for (const auto& [option, value] : set.items()) {
+      check_option(find_decoder(name),
+                   option.starts_with(name + ".") ? option.substr(name.size() + 1) : option,
+                   at + "'set'");
+      if (value.is_structured() || value.is_null())
+        throw ConfigError(str(at, "'set': '", option, "' is ", dump(value),
+                              ", expected one number, text, true or false"));
+      if (value.is_string() && value.get<std::string>().find(',') != std::string::npos)
+        throw ConfigError(str(at, "'set': '", option, "' is ", dump(value),
+                              ", expected a value without a comma"));
+    }
+    if (spec.find(',') != std::string::npos || spec.find('=') != spec.rfind('='))
+      throw ConfigError(
+          str(at, "label and name are '", spec, "', expected none of , and = in them"));
+    for (const auto& [option, value] : set.items())
+      spec += str(",", option, "=", value.is_string() ? value.get<std::string>() : dump(value));
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
+                                  const std::string& baseline) {
+  if (!baseline.empty()) {
+    std::vector<std::string> labels;
+    for (const auto& a : arms) labels.push_back(a.label);
+    const auto found = std::find(labels.begin(), labels.end(), baseline);
+    if (found == labels.end())
+      throw ConfigError(
+          str("--baseline: no arm is labelled '", baseline, "'", known_names(baseline, labels)));
+    const auto index = static_cast<size_t>(found - labels.begin());
+    return index == arm ? std::nullopt : std::optional(index);
+  }
+  size_t best = arm;
+  int rank = 0;
+  for (size_t i = 0; i < arms.size(); ++i) {
+    const int other = baseline_rank({arms[arm].decoder, arms[arm].options},
+                                    {arms[i].decoder, arms[i].options});
+    if (other > rank) best = i, rank = other;
+  }
+  return best == arm ? std::nullopt : std::optional(best);
+}
+
+}  // namespace pardec

@@ -1,0 +1,41 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "decoders/decoder.hpp"
+#include "src/support/json.hpp"
+
+namespace pardec {
+
+/// One row of a comparison: a decoder with its options.
+struct Arm {
+  std::string label, decoder;
+  Json options = Json::object();  ///< names without the decoder's own
+  int batch_size = 1;             ///< jobs in flight
+  bool cascade = false;           ///< Engine::set_cascade
+  std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
+};
+
+/// The value of an option as it was written: true, false, a number, else text.
+Json option_value(const std::string& text);
+
+/// Arms from `--decoder a,b`, `--arm LABEL=NAME[,option=value...]` and `--set
+/// [decoder.]option=value`, in this order. An arm's own option beats --set. `batch_size` and
+/// `cascade` are options of every arm. ConfigError: no arm, two of one label, unknown decoder or
+/// option or a bad value of one, a --set that no arm has.
+std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
+                           const std::vector<std::string>& arms,
+                           const std::vector<std::string>& sets, int batch_size);
+
+/// Adds the decoders of an experiment file: [{"label","name","set":{...}}].
+std::vector<std::string> arms_of_experiment(const Json& decoders, const std::string& where);
+
+/// Index of the arm that `arms[arm]` is compared with: the one labelled `baseline` if that is not
+/// empty, else the first of those that serve best (baseline_rank). None: there is no such arm, or
+/// it is this one.
+std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
+                                  const std::string& baseline);
+
+}  // namespace pardec

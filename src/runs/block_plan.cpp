@@ -1,0 +1,138 @@
+#include "src/runs/block_plan.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+
+#include "src/support/rng.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+std::string job_name(const JobKey& key) {
+  return key.size() == 1 && !key[0].starts_with('[') ? key[0] : dump(Json(key));
+}
+
+std::uint64_t job_seed(std::uint64_t seed, const JobKey& key) {
+  return derive_seed(seed, join(key, "+"));
+}
+
+namespace {
+
+/// Indices of the examples, category by category in order of first appearance.
+std::vector<int> by_category(const std::vector<Example>& examples) {
+  std::vector<std::string> categories;
+  std::map<std::string, std::vector<int>> of_category;
+  for (size_t i = 0; i < examples.size(); ++i) {
+    auto& members = of_category[examples[i].category];
+    if (members.empty()) categories.push_back(examples[i].category);
+    members.push_back(static_cast<int>(i));
+  }
+  std::vector<int> order;
+  for (const auto& category : categories)
+    order.insert(order.end(), of_category[category].begin(), of_category[category].end());
+  return order;
+}
+
+/// Where an arm's jobs end: places in `order` behind their last examples.
+std::vector<size_t> job_ends(const std::vector<Example>& examples, const std::vector<int>& order,
+                             const Stacking& stacking) {
+  const auto category = [&](size_t place) -> const std::string& {
+    return examples[static_cast<size_t>(order[place])].category;
+  };
+  std::vector<size_t> ends;
+  size_t begin = 0;
+  for (size_t end = 1; end <= order.size(); ++end) {
+    const bool full = end - begin == static_cast<size_t>(stacking.examples);
+    const bool over =
+        end == order.size() || (!stacking.across_categories && category(end) != category(end - 1));
+    if (!full && !over) continue;
+    ends.push_back(end);
+    begin = end;
+  }
+  return ends;
+}
+
+/// Those of the `borders` at which blocks of about `length` examples end. The last border is the
+/// end of all.
+std::vector<size_t> block_ends(const std::vector<size_t>& borders, int length) {
+  if (borders.empty()) return {};
+  const size_t all = borders.back(), wanted = static_cast<size_t>(std::max(length, 1)),
+               count = std::max<size_t>(1, all / wanted);
+  std::vector<size_t> ends;
+  for (size_t i = 1; i < count; ++i) {
+    const size_t target = i * all / count, begin = ends.empty() ? 0 : ends.back();
+    const auto after = std::lower_bound(borders.begin(), borders.end(), target);
+    size_t nearest = *after;
+    if (after != borders.begin() && target - *std::prev(after) < nearest - target)
+      nearest = *std::prev(after);
+    if (nearest >= begin + (wanted + 1) / 2 && nearest + (wanted + 1) / 2 <= all)
+      ends.push_back(nearest);
+  }
+  ends.push_back(all);
+  return ends;
+}
+
+}  // namespace
+
+std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
+                                   const std::vector<Stacking>& stackings, int block_examples) {
+  const std::vector<int> order = by_category(examples);
+  std::vector<std::vector<size_t>> ends;  // [arm]
+  for (const Stacking& stacking : stackings) ends.push_back(job_ends(examples, order, stacking));
+  std::vector<size_t> meeting(order.size());  // places where a job of every arm ends
+  for (size_t place = 0; place < meeting.size(); ++place) meeting[place] = place + 1;
+  for (const auto& of_arm : ends) {
+    std::vector<size_t> both;
+    std::set_intersection(meeting.begin(), meeting.end(), of_arm.begin(), of_arm.end(),
+                          std::back_inserter(both));
+    meeting = std::move(both);
+  }
+
+  std::vector<BlockPlan> blocks;
+  std::vector<size_t> next(stackings.size(), 0);  // [arm] job
+  size_t begin = 0;
+  for (const size_t end : block_ends(meeting, block_examples)) {
+    BlockPlan& block = blocks.emplace_back();
+    block.examples.assign(order.begin() + static_cast<long>(begin),
+                          order.begin() + static_cast<long>(end));
+    block.jobs.resize(stackings.size());
+    for (size_t arm = 0; arm < stackings.size(); ++arm)
+      for (size_t first = begin; first < end; first = ends[arm][next[arm]++]) {
+        JobPlan& job = block.jobs[arm].emplace_back();
+        for (size_t place = first; place < ends[arm][next[arm]]; ++place) {
+          const int example = order[place];
+          job.key.push_back(examples[static_cast<size_t>(example)].id);
+          job.examples.push_back(example);
+        }
+      }
+    begin = end;
+  }
+  return blocks;
+}
+
+int default_block_examples(int examples, const std::vector<Stacking>& stackings,
+                           const std::vector<int>& batch_sizes) {
+  // Full for three quarters of its jobs, a batch of b has at least 4 (b - 1) of them.
+  std::int64_t least = 1;
+  for (size_t arm = 0; arm < stackings.size(); ++arm)
+    least =
+        std::max(least, stackings[arm].examples *
+                            std::max<std::int64_t>(1, 4 * (std::int64_t{batch_sizes[arm]} - 1)));
+  constexpr int kLonger = 4, kBlocks = 20;
+  const std::int64_t length = std::clamp<std::int64_t>(examples / kBlocks, least, kLonger * least);
+  return static_cast<int>(std::min<std::int64_t>(length, std::max(examples, 1)));
+}
+
+double full_share(const std::vector<BlockPlan>& blocks, size_t arm, int batch_size) {
+  std::int64_t full = 0, all = 0;
+  for (const BlockPlan& block : blocks) {
+    const auto jobs = std::ssize(block.jobs[arm]);
+    full += std::max<std::int64_t>(0, jobs - batch_size + 1);
+    all += jobs;
+  }
+  return all ? static_cast<double>(full) / static_cast<double>(all) : 0;
+}
+
+}  // namespace pardec

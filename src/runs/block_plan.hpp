@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "src/store/rows.hpp"
+#include "src/tasks/request.hpp"
+
+namespace pardec {
+
+/// Examples that one arm takes into one job, by index into the selected examples.
+struct JobPlan {
+  JobKey key;  ///< the same in every process
+  std::vector<int> examples;
+};
+
+/// A job's name in traces and messages, unlike every other job's: the id of its one example; of
+/// several, or where the id begins with '[', all ids as a JSON array.
+std::string job_name(const JobKey& key);
+
+/// The seed of a job's random numbers under that of the run.
+std::uint64_t job_seed(std::uint64_t seed, const JobKey& key);
+
+/// An ordered list of examples that all arms do, one arm after the other; no job of any arm crosses
+/// its border. An arm begins a block with no job in flight and ends it with none.
+struct BlockPlan {
+  std::vector<int> examples;
+  std::vector<std::vector<JobPlan>> jobs;  ///< [arm]
+};
+
+/// Forms every arm's jobs, as `stackings` say, independently of the other arms: examples category
+/// by category, each in file order, the last job of a category (of all) shorter. Then cuts the
+/// examples into equal blocks of about `block_examples`, none shorter than half of it, where the
+/// borders of all arms' jobs meet; one block where there are not enough examples for two.
+std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
+                                   const std::vector<Stacking>& stackings, int block_examples);
+
+/// Block length by default: so long that each arm's batch is full during three quarters of its
+/// jobs, up to four times as long while that leaves twenty blocks, and all examples where they are
+/// too few.
+int default_block_examples(int examples, const std::vector<Stacking>& stackings,
+                           const std::vector<int>& batch_sizes);
+
+/// Share of an arm's jobs during which `batch_size` are in flight: a block's batch is full until so
+/// few are left that no further one can be taken in. 0 without jobs.
+double full_share(const std::vector<BlockPlan>& blocks, size_t arm, int batch_size);
+
+}  // namespace pardec

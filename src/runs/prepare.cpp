@@ -1,0 +1,212 @@
+#include "src/runs/prepare.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "src/model/device.hpp"
+#include "src/prompt/prompt_choice.hpp"
+#include "src/runs/record.hpp"
+#include "src/support/error.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/rng.hpp"
+#include "src/support/text.hpp"
+#include "src/support/version.hpp"
+#include "src/tasks/checkpoint_fit.hpp"
+#include "src/tasks/request.hpp"
+
+namespace pardec {
+
+namespace {
+
+Json not_applicable_pairs(const RunSpec& spec, const std::vector<Workload>& workloads) {
+  Json pairs = Json::array();
+  for (const auto& work : workloads)
+    for (size_t a = 0; a < spec.arms.size(); ++a)
+      if (!work.runs(a))
+        pairs.push_back({{"dataset", work.dataset.name},
+                         {"arm", spec.arms[a].label},
+                         {"reason", work.not_applicable[a]}});
+  return pairs;
+}
+
+/// What decides the answers and how they are measured; `differences` compares it key by key on
+/// resume.
+Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session) {
+  std::vector<std::string> labels;  // blocks end where the jobs of all arms do
+  for (const Arm& arm : spec.arms) labels.push_back(arm.label);
+  const Workload& work = *cell.work;
+  const Limits limits = limits_on(work.protocol, cell.form(), spec.decode);
+  const auto shots = cell.form() == Form::value ? work.protocol.shots : std::vector<Shot>{};
+  Json config = {{"dataset", work.dataset.name},
+                 {"split", work.dataset.split},
+                 {"limit", spec.limit},
+                 {"offset", spec.offset},
+                 {"unseen", spec.unseen},
+                 {"block", spec.block},
+                 {"arms", labels},
+                 {"temperature", spec.decode.temperature},
+                 {"top_k", spec.decode.top_k},
+                 {"top_p", spec.decode.top_p},
+                 {"max_new_tokens", spec.decode.max_new_tokens},
+                 {"per_field", limits.per_field},
+                 {"shots", shots.size()},
+                 {"shots_hash", hash_of(shots)},
+                 {"ignore_eos", spec.decode.ignore_eos},
+                 {"cascade", cell.arm->cascade},
+                 {"cache_blocks", spec.cache.blocks},
+                 {"cache_watermark", spec.cache.watermark},
+                 {"chat_template", session.chat.name()},
+                 {"chat_template_hash", sha256(session.chat.text())},
+                 {"chat_set", spec.decode.chat_set}};
+  if (const std::string note = taught_otherwise(work, session); !note.empty())
+    config["taught_otherwise"] = note;
+  return config;
+}
+
+RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session, Store& store,
+               const Json& not_applicable) {
+  const Workload& work = *cell.work;
+  const Arm& arm = *cell.arm;
+  RunRow row;
+  row.uuid = make_uuid();
+  row.label = arm.label;
+  row.decoder = arm.decoder;
+  row.options = Json::parse(dump(cell.decoder().options()));
+  row.form = name(cell.form());
+  if (const auto baseline = baseline_of(spec.arms, cell.index, spec.baseline))
+    row.baseline = spec.arms[*baseline].label;
+  row.dataset = dataset_row(work.dataset);
+  row.model = model_row(store, session.checkpoint.folder, session.checkpoint.model.config());
+  if (session.draft && cell.decoder().drafts_with_model())
+    row.draft = model_row(store, session.draft->folder, session.draft->model.config());
+  row.config = config_of(spec, cell, session);
+  if (!spec.oracle.text.empty()) row.oracle = spec.oracle.text;
+  row.untrained = untrained_for(session.checkpoint, row.decoder);
+  row.seed = spec.decode.seed;
+  row.device = spec.model.device;
+  row.dtype = spec.model.dtype;
+  row.threads = threads();
+  row.batch_size = arm.batch_size;
+  row.repeats = spec.runs;
+  row.order = spec.order;
+  row.shard = spec.shard.text;
+  row.commit = version().commit;
+  row.build_type = version().build_type;
+  row.prompt_hash =
+      sha256(work.protocol.prompt.content + (cell.wording ? cell.wording->content : ""));
+  row.argv = spec.argv;
+  row.environment = environment_json();
+  Json given = spec.given;
+  given["datasets"] = spec.datasets;
+  given[kNotApplicable] = not_applicable;
+  row.experiment = ExperimentRow{spec.name, std::move(given)};
+  return row;
+}
+
+/// The newest invocation of these arms goes on under its own ids, or is refused with what differs.
+/// Returns its id.
+std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Store& store) {
+  std::string chosen;
+  for (RunCell& cell : cells) {
+    RunRow& now = cell.row;
+    RunFilter filter;
+    filter.label = now.label;
+    filter.dataset = now.dataset.name;
+    filter.split = now.dataset.split;
+    filter.invocation = chosen;
+    const auto found = store.find_runs(filter);
+    if (found.empty()) {
+      if (chosen.empty())
+        throw ConfigError(str("--resume: ", spec.db, " has no run of arm '", now.label, "' on ",
+                              now.dataset.name, " ", now.dataset.split,
+                              "; leave --resume out to begin one"));
+      continue;  // killed before this arm began
+    }
+    // Of several shards each goes on with its own.
+    const auto own = std::find_if(found.begin(), found.end(),
+                                  [&](const RunRow& run) { return run.shard == now.shard; });
+    const RunRow& old = own == found.end() ? found.front() : *own;
+    if (const auto different = differences(old, now); !different.empty())
+      throw ConfigError(str("--resume: run ", old.uuid.substr(0, 8), " (", old.label, " on ",
+                            old.dataset.name,
+                            ") was made with other settings: ", join(different, "; "),
+                            ". Give the same ones, or leave --resume out to begin a new run"));
+    if (chosen.empty())
+      for (const RunRow& other : found)
+        if (other.invocation != old.invocation && other.status != RunStatus::done &&
+            differences(other, now).empty())
+          std::fprintf(stderr,
+                       "--resume: goes on with invocation %s, the newest; %s has the same "
+                       "settings and is not done either, and stays as it is\n",
+                       old.invocation.substr(0, 8).c_str(), other.invocation.substr(0, 8).c_str());
+    chosen = old.invocation;
+    now.uuid = old.uuid;
+  }
+  return chosen;
+}
+
+/// ConfigError where the recording lacks a job of this cell.
+Recording recording_for(const RunSpec& spec, const RunCell& cell, Store& store) {
+  Recording recording = read_recording(store, spec.oracle.run, cell.row);
+  for (size_t block = 0; block < cell.work->blocks.size(); ++block)
+    for (const JobPlan& job : cell.jobs(block))
+      if (!recording.contains(job.key))
+        throw ConfigError(str("--oracle ", spec.oracle.text, ": the recording of arm '",
+                              cell.arm->label, "' on ", cell.work->dataset.name, " has no job ",
+                              job_name(job.key),
+                              " without error; expected the examples that it was made of"));
+  return recording;
+}
+
+}  // namespace
+
+std::string taught_otherwise(const Workload& work, const Session& session) {
+  // Training is on attributes: no wording of another task was ever taught.
+  return taught_otherwise(
+      session.checkpoint.folder, session.chat,
+      work.dataset.shape == Shape::attributes ? &work.protocol.prompt : nullptr);
+}
+
+std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
+                                const Session& session) {
+  for (const Arm& arm : spec.arms) arm.algorithm->check(session.context);
+  std::vector<RunCell> cells;
+  for (const Workload& work : workloads)
+    for (size_t a = 0; a < spec.arms.size(); ++a) {
+      if (!work.runs(a)) continue;
+      RunCell cell{.work = &work, .index = a, .arm = &spec.arms[a]};
+      if (const auto wording = cell.decoder().wording(); !wording.empty())
+        cell.wording = choose_prompt("", wording, session.checkpoint.folder);
+      cells.push_back(std::move(cell));
+    }
+  return cells;
+}
+
+void prepare(const RunSpec& spec, const std::vector<Workload>& workloads, const Session& session,
+             Store& store, std::vector<RunCell>& cells) {
+  const Json not_applicable = not_applicable_pairs(spec, workloads);
+  for (RunCell& cell : cells) cell.row = run_row(spec, cell, session, store, not_applicable);
+  if (spec.oracle.kind == "recorded")
+    for (RunCell& cell : cells) cell.recording = recording_for(spec, cell, store);
+  const std::string invocation = spec.resume ? find_resumable(spec, cells, store) : make_uuid();
+  for (RunCell& cell : cells) cell.row.invocation = invocation;
+}
+
+Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,
+                     const Session& session) {
+  const auto examples = cell.work->examples_of(plan);
+  Request request = make_request(job_name(plan.key), examples, cell.form(), cell.work->protocol,
+                                 spec.decode, session.chat, *session.tokenizer());
+  request.job.seed = job_seed(spec.decode.seed, plan.key);
+  if (repeat > 0) request.job.seed = derive_seed(request.job.seed, str("repeat ", repeat));
+  if (cell.wording) request.wording = &*cell.wording;
+  request.accept_rate = spec.oracle.accept_rate;
+  if (spec.oracle.kind == "recorded")
+    request.oracle = cell.recording.at(plan.key);
+  else if (spec.oracle.kind == "references")
+    request.oracle =
+        cell.decoder().reference_oracle(request, references_of(examples), session.context);
+  return request;
+}
+
+}  // namespace pardec

@@ -1,0 +1,200 @@
+#include "src/runs/record.hpp"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#include "src/support/version.hpp"
+#include "src/model/device.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+ModelRow model_row(Store& store, const std::filesystem::path& folder, const ModelConfig& config) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_regular_file() &&
+        (entry.path().extension() == ".json" || entry.path().extension() == ".safetensors"))
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  ModelRow row;
+  row.path = std::filesystem::weakly_canonical(folder).string();
+  for (const auto& file : files)
+    row.stamp += str(file.filename().string(), ":", std::filesystem::file_size(file), ":",
+                     std::filesystem::last_write_time(file).time_since_epoch().count(), ";");
+  row.shape = {{"layers", config.layers},
+               {"hidden_size", config.hidden_size},
+               {"intermediate_size", config.intermediate_size},
+               {"heads", config.heads},
+               {"kv_heads", config.kv_heads},
+               {"head_dim", config.head_dim},
+               {"vocab_size", config.vocab_size},
+               {"max_position", config.max_position},
+               {"parameters", parameter_count(config)}};
+  if (const auto known = store.model_hash(row.path, row.stamp)) {
+    row.hash = *known;
+    return row;
+  }
+  std::string all;
+  for (const auto& file : files) all += str(file.filename().string(), " ", sha256_file(file), "\n");
+  row.hash = sha256(all);
+  return row;
+}
+
+DatasetRow dataset_row(const Dataset& dataset) {
+  std::string all;
+  for (const auto& file : dataset.files)
+    all += str(file.filename().string(), " ", sha256_file(file), "\n");
+  return {dataset.name, dataset.split + std::string(dataset.standin ? kStandinSplit : ""), sha256(all),
+          dataset.sample};
+}
+
+std::vector<SampleRow> sample_rows(const std::vector<Example>& examples) {
+  std::vector<SampleRow> rows;
+  for (const auto& example : examples) {
+    Json fields = Json::array();
+    for (const auto& field : example.fields) {
+      Json& row = fields.emplace_back(Json{
+          {"name", field.name}, {"annotated", field.annotated}, {"references", field.references}});
+      for (const auto& [key, text] :
+           {std::pair{"id", &field.id}, std::pair{"question", &field.question},
+            std::pair{"test", &field.test}})
+        if (!text->empty()) row[key] = *text;
+      if (!field.choices.empty()) row["choices"] = field.choices;
+    }
+    rows.push_back(
+        {example.id, example.cluster, example.category, example.text, std::move(fields)});
+  }
+  return rows;
+}
+
+Json environment_json() {
+  const auto line_of = [](const std::string& file, const std::string& key) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+      if (key.empty()) return line;
+      if (line.rfind(key, 0) == 0 && line.find(':') != std::string::npos)
+        return std::string(strip(line.substr(line.find(':') + 1)));
+    }
+    return std::string();
+  };
+  utsname system{};
+  ::uname(&system);
+  return {{"processor", line_of("/proc/cpuinfo", "model name")},
+          {"cores", std::thread::hardware_concurrency()},
+          {"memory", line_of("/proc/meminfo", "MemTotal")},
+          {"governor", line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "")},
+          {"mhz", line_of("/proc/cpuinfo", "cpu MHz")},
+          {"system", str(system.sysname, " ", system.release, " ", system.machine)},
+          {"libtorch", libtorch_version()},
+          {"compiler", version().compiler},
+          {"flags", version().flags}};
+}
+
+JobRow job_row(const JobKey& key, const Answers& answers) {
+  JobRow job;
+  job.key = key;
+  job.text = answers.text;
+  job.tokens = answers.tokens;
+  job.stop = name(answers.stop);
+  const Counters& c = answers.counters;
+  job.counters.prompt_tokens = c.prompt;
+  job.counters.chosen = c.chosen;
+  job.counters.forced = c.forced;
+  job.counters.fed = c.fed;
+  job.counters.text_tokens = c.text;
+  job.counters.forwards = c.forwards;
+  job.counters.prefill_ns = c.prefill_ns;
+  job.counters.decode_ns = c.decode_ns;
+  job.counters.total_ns = c.total_ns;
+  job.counters.cached_peak = c.cached_peak;
+  job.counters.cached_sum = c.cached_sum;
+  job.counters.attended = c.attended;
+  job.counters.scratch = c.scratch;
+  job.counters.branches = static_cast<std::int64_t>(c.branch_lengths.size());
+  job.counters.branch_lengths = c.branch_lengths;
+  job.counters.parallel_ratio = c.parallel_ratio();
+  for (const auto& [tokens, count] : c.emitted) job.counters.emitted[tokens] = count;
+  if (!c.drafted.empty())
+    job.counters.acceptance = {{"drafted", c.drafted},
+                               {"accepted", c.accepted},
+                               {"draft_forwards", c.draft_forwards},
+                               {"draft_fed", c.draft_fed},
+                               {"draft_ns", c.draft_ns}};
+
+  job.counters.text_attended = c.text_attended;
+  if (c.generated > 0)
+    job.counters.parallel = {{"generated", c.generated},
+                             {"branch_tokens", c.branch_tokens},
+                             {"groups", c.groups},
+                             {"group_branches", c.group_branches},
+                             {"parallel_ns", c.parallel_ns}};
+
+  // Both nested as the fields are: context, field, token.
+  Json unforced = Json::array(), gaps = Json::array();
+  bool any = !answers.unforced.empty();
+  for (const auto& context : answers.fields) {
+    Json& u = unforced.emplace_back(Json::array());
+    Json& g = gaps.emplace_back(Json::array());
+    for (const auto& field : context) {
+      u.push_back(field.unforced);
+      g.push_back(field.gaps);
+      any = any || !field.unforced.empty();
+    }
+  }
+  if (any) job.unforced = {{"fields", std::move(unforced)}, {"stream", answers.unforced}};
+  job.top2 = {{"fields", std::move(gaps)}, {"stream", answers.gaps}};
+  return job;
+}
+
+std::vector<GenerationRow> generation_rows(
+    const std::vector<const Example*>& examples, const Answers& answers,
+    const std::optional<std::vector<const TaskMetric*>>& metrics) {
+  std::vector<GenerationRow> rows;
+  for (size_t c = 0; c < examples.size(); ++c) {
+    GenerationRow row;
+    row.sample = examples[c]->id;
+    row.stop = name(answers.stop);
+    OrderedJson values = OrderedJson::object();
+    for (size_t f = 0; f < answers.fields[c].size(); ++f) {
+      const FieldResult& field = answers.fields[c][f];
+      values[examples[c]->fields[f].name] = field.text ? OrderedJson(*field.text) : OrderedJson();
+      row.tokens.insert(row.tokens.end(), field.tokens.begin(), field.tokens.end());
+      row.fields.push_back({examples[c]->fields[f].name, field.text.value_or(""), field.tokens,
+                            std::string(name(field.stop))});
+    }
+    // A job of one example is its example's answer as it came; in a stack each has its own part.
+    row.text = examples.size() == 1 ? answers.text : dump(values);
+    if (examples.size() == 1 && !answers.tokens.empty()) row.tokens = answers.tokens;
+    if (metrics) {
+      // From what is stored, as `score` does it again.
+      const ScoredExample example = scored_example(sample_rows({*examples[c]}).front(), row.fields);
+      for (const TaskMetric* metric : *metrics)
+        for (auto& score : metric->score(example)) row.scores.push_back(std::move(score));
+      ScoreRow parsed;
+      parsed.metric = "parsed";
+      parsed.value = answers.parsed[c] ? 1 : 0;
+      row.scores.push_back(std::move(parsed));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<GenerationRow> failed_rows(const std::vector<const Example*>& examples,
+                                       const std::string& error) {
+  std::vector<GenerationRow> rows;
+  for (const Example* example : examples) {
+    GenerationRow row;
+    row.sample = example->id;
+    row.stop = "error";
+    row.error = error;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace pardec

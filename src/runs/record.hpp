@@ -1,0 +1,36 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "decoders/decoder.hpp"
+#include "src/scoring/task_metrics.hpp"
+#include "src/store/store.hpp"
+
+/// Turns what decoders and datasets say into the store's plain rows.
+namespace pardec {
+
+/// Hash of a checkpoint's files; the stored one while path, sizes and times are unchanged.
+ModelRow model_row(Store& store, const std::filesystem::path& folder, const ModelConfig& config);
+/// The split of a stand-in is stored with that word behind it.
+DatasetRow dataset_row(const Dataset& dataset);
+std::vector<SampleRow> sample_rows(const std::vector<Example>& examples);
+
+/// The machine as far as it can be read: processor, cores, memory, governor, kernel, libtorch,
+/// compiler.
+Json environment_json();
+
+/// A finished job, and its answers with their scores by `metrics`; none: they are not scored, as
+/// under an oracle.
+JobRow job_row(const JobKey& key, const Answers& answers);
+std::vector<GenerationRow> generation_rows(
+    const std::vector<const Example*>& examples, const Answers& answers,
+    const std::optional<std::vector<const TaskMetric*>>& metrics);
+
+/// A job that failed as a whole: its rows carry the reason.
+std::vector<GenerationRow> failed_rows(const std::vector<const Example*>& examples,
+                                       const std::string& error);
+
+}  // namespace pardec

@@ -1,0 +1,111 @@
+#include "src/runs/recorder.hpp"
+
+#include <filesystem>
+
+#include "src/engine/trace.hpp"
+#include "src/runs/record.hpp"
+#include "src/scoring/identities.hpp"
+#include "src/scoring/task_metrics.hpp"
+#include "src/support/checks.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+#include "src/tasks/conversation.hpp"
+
+namespace pardec {
+
+void check_trace(const RunSpec& spec) {
+  if (spec.trace.empty()) return;
+  check_apart("--trace", spec.trace, spec.db);
+  // Who reads a pipe would take the end of a first look for the end of all.
+  std::error_code ignored;
+  if (const auto status = std::filesystem::status(spec.trace, ignored);
+      !std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
+      std::filesystem::is_directory(status))
+    open_trace(spec.trace, std::ios::app);
+}
+
+Recorder::Recorder(const RunSpec& spec, const std::vector<Workload>& workloads,
+                   const Session& session, Store& store, std::vector<RunCell>& cells)
+    : spec_(spec), session_(session), store_(store), cells_(cells), process_(make_uuid()) {
+  // A resumed run adds to what was traced before.
+  if (!spec.trace.empty())
+    trace_ = open_trace(spec.trace, spec.resume ? std::ios::app : std::ios::trunc);
+  for (RunCell& cell : cells) cell.row.id = store.begin_run(cell.row);
+  for (const Workload& work : workloads)
+    for (const RunCell& cell : cells)
+      if (cell.work == &work) {
+        store.put_samples(store.dataset_of(cell.row.id), sample_rows(work.examples));
+        break;
+      }
+}
+
+std::vector<std::set<JobKey>> Recorder::finished_before(const RunCell& cell) {
+  std::vector<std::set<JobKey>> finished(static_cast<size_t>(spec_.runs));
+  for (const FinishedJob& job : store_.finished_jobs(cell.row.id)) {
+    if (job.failed && spec_.retry_errors) continue;
+    counts_.finished += std::ssize(job.key);
+    if (job.failed) counts_.failed += std::ssize(job.key);
+    if (job.repeat < spec_.runs) finished[static_cast<size_t>(job.repeat)].insert(job.key);
+  }
+  return finished;
+}
+
+std::function<void(Trace)> Recorder::trace_sink(const RunCell& cell, std::vector<JobKey> jobs) {
+  if (!trace_) return {};
+  return [this, label = cell.arm->label, jobs = std::move(jobs)](Trace trace) {
+    trace.arm = label;
+    trace.examples = jobs[static_cast<size_t>(trace.task)];
+    *trace_ << dump(to_json(trace)) << "\n";
+  };
+}
+
+void Recorder::commit(JobRow job, const RunCell& cell, RowId block, int repeat,
+                      const std::vector<GenerationRow>& generations) {
+  job.run = cell.row.id;
+  job.block = block;
+  job.repeat = repeat;
+  job.process = process_;
+  store_.commit_job(job, generations);
+  counts_.finished += std::ssize(job.key);
+}
+
+void Recorder::finish(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
+                      const Request& request, const Answers& answers) {
+  std::vector<GenerationRow> generations;
+  try {
+    generations = generation_rows(
+        cell.work->examples_of(job), answers,
+        spec_.oracle.kind.empty() ? std::optional(metrics_of(*cell.work->entry)) : std::nullopt);
+    counts_.turns_off += turns_off_text(request, answers, *session_.tokenizer());
+  } catch (const std::exception& error) {
+    fail(cell, block, repeat, job, reason_of(error));
+    return;
+  }
+  commit(job_row(job.key, answers), cell, block, repeat, generations);
+}
+
+void Recorder::fail(const RunCell& cell, RowId block, int repeat, const JobPlan& plan,
+                    const std::string& reason) {
+  JobRow job;
+  job.key = plan.key;
+  job.error = reason;
+  counts_.failed += std::ssize(plan.key);
+  commit(std::move(job), cell, block, repeat, failed_rows(cell.work->examples_of(plan), reason));
+}
+
+void Recorder::finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared) {
+  store_.finish_block(block, process_, wall_ns,
+                      {shared.passes, shared.job_passes, shared.stream_passes});
+}
+
+void Recorder::close() {
+  if (trace_ && !trace_->flush())
+    throw RunError(str("--trace: ", spec_.trace, " could not be written to its end"));
+}
+
+void Recorder::finish_runs() {
+  for (const RunCell& cell : cells_) store_.finish_run(cell.row.id, RunStatus::done);
+  mark_identities(store_, cells_.front().row.invocation);
+}
+
+}  // namespace pardec

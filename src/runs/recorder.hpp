@@ -1,0 +1,72 @@
+#pragma once
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/runs/prepare.hpp"
+#include "src/store/store.hpp"
+#include "src/tasks/session.hpp"
+
+namespace pardec {
+
+/// What an invocation came to, in answers.
+struct RunCounts {
+  std::int64_t finished = 0;   ///< with those of earlier processes
+  std::int64_t failed = 0;     ///< of them
+  std::int64_t turns_off = 0;  ///< later turns whose ids are not those of their text
+
+  double failed_share() const {
+    return finished ? static_cast<double>(failed) / static_cast<double>(finished) : 0;
+  }
+};
+
+/// ConfigError where the file of --trace cannot be written, or is the database.
+void check_trace(const RunSpec& spec);
+
+/// Writes what a run does as it does it: a job when it is done, a block when it is measured, a trace
+/// line for each sequence.
+class Recorder {
+ public:
+  /// Begins the runs of all cells at once, so that a killed invocation is resumed whole, and opens
+  /// the trace. The arguments outlive it. Nothing is stored when it throws.
+  Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, const Session& session,
+           Store& store, std::vector<RunCell>& cells);
+
+  /// Jobs of a cell that need not be done again, by repeat; they count as finished.
+  std::vector<std::set<JobKey>> finished_before(const RunCell& cell);
+
+  RowId begin_block(const BlockRow& row) { return store_.begin_block(row); }
+  /// The engine's sink while the jobs of a block run; empty: no trace is wanted.
+  std::function<void(Trace)> trace_sink(const RunCell& cell, std::vector<JobKey> jobs);
+  /// The job's answers with their scores.
+  void finish(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
+              const Request& request, const Answers& answers);
+  /// Its rows carry the reason.
+  void fail(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
+            const std::string& reason);
+  void finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared);
+  /// The trace to its end. RunError.
+  void close();
+  /// Marks all runs done, and how their answers compare with the baselines'.
+  void finish_runs();
+
+  const RunCounts& counts() const { return counts_; }
+
+ private:
+  void commit(JobRow job, const RunCell& cell, RowId block, int repeat,
+              const std::vector<GenerationRow>& generations);
+
+  const RunSpec& spec_;
+  const Session& session_;
+  Store& store_;
+  const std::vector<RunCell>& cells_;
+  const std::string process_;
+  std::unique_ptr<std::ofstream> trace_;
+  RunCounts counts_;
+};
+
+}  // namespace pardec

@@ -1,0 +1,60 @@
+#include "src/runs/recording.hpp"
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+RunRow find_recorded(Store& store, const std::string& id, const RunRow& now) {
+  const std::string where = str("--oracle recorded:", id, ": ");
+  RunFilter filter;
+  filter.dataset = now.dataset.name;
+  filter.split = now.dataset.split;
+  bool any = false;
+  for (RunRow& run : store.find_runs(filter)) {
+    if (!run.uuid.starts_with(id) && !run.invocation.starts_with(id)) continue;
+    any = true;
+    if (run.decoder != now.decoder || run.options != now.options) continue;
+    for (const char* limit : {"max_new_tokens", "per_field", "ignore_eos"})
+      if (run.config.value(limit, Json()) != now.config.value(limit, Json()))
+        throw ConfigError(str(where, "the recording has ", limit, " ",
+                              dump(run.config.value(limit, Json())), ", this run ",
+                              dump(now.config.value(limit, Json())), "; expected the same"));
+    return std::move(run);
+  }
+  if (!any)
+    throw ConfigError(str(where, store.path().string(), " has no run on ", now.dataset.name, " ",
+                          now.dataset.split, " whose id begins so; expected one of this database"));
+  throw ConfigError(str(where, "none of its runs is ", now.decoder, " with ", dump(now.options),
+                        "; expected the decoder and options of arm '", now.label, "'"));
+}
+
+}  // namespace
+
+Recording read_recording(Store& store, const std::string& id, const RunRow& now) {
+  const RunRow run = find_recorded(store, id, now);
+  // A job that is one stream keeps it; else the streams are its fields', context by context.
+  Recording recording;
+  std::map<JobKey, std::map<std::string, std::vector<Tokens>>> fields;  // [job][example]
+  for (const StoredGeneration& generation : store.generations(run.id)) {
+    if (generation.repeat != 0) continue;
+    for (const FieldAnswer& field : generation.row.fields)
+      fields[generation.job][generation.row.sample].push_back(field.tokens);
+  }
+  for (const JobRow& job : store.jobs(run.id)) {
+    if (job.repeat != 0 || job.error) continue;
+    Oracle& oracle = recording[job.key];
+    oracle.branch_lengths = job.counters.branch_lengths;
+    if (!job.tokens.empty()) {
+      oracle.streams.push_back(job.tokens);
+      continue;
+    }
+    for (const std::string& example : job.key)
+      for (const Tokens& stream : fields[job.key][example]) oracle.streams.push_back(stream);
+  }
+  return recording;
+}
+
+}  // namespace pardec

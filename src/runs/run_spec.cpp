@@ -1,0 +1,101 @@
+#include "src/runs/run_spec.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "src/support/checks.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+void check(const RunSpec& spec) {
+  check_at_least("--limit", spec.limit, 0);
+  check_at_least("--offset", spec.offset, 0);
+  check_at_least("--warmup", spec.warmup, 0);
+  check_at_least("--runs", spec.runs, 1);
+  check_at_least("--block", spec.block, 0);
+  check_at_least("--shots", spec.shots.value_or(0), 0);
+  if (spec.unseen && spec.split == "train")
+    throw ConfigError("--unseen leaves nothing of the train split; give another --split");
+  check_at_least("--cache-blocks", spec.cache.blocks, 0);
+  if (!(spec.cache.watermark >= 0 && spec.cache.watermark < 1))
+    throw ConfigError(str("--cache-watermark is ", spec.cache.watermark,
+                          ", expected a share from 0 to below 1"));
+  if (spec.order != "interleaved" && spec.order != "blocked")
+    throw ConfigError(str("--order is '", spec.order, "', expected interleaved or blocked"));
+  if (spec.retry_errors && !spec.resume)
+    throw ConfigError(
+        "--retry-errors goes with --resume: it repeats the failed jobs of the run that is resumed");
+  if (spec.datasets.empty())
+    throw ConfigError(
+        "no dataset was named; give --dataset oa-mine,ae-110k ('pardec list datasets')");
+  for (auto name = spec.datasets.begin(); name != spec.datasets.end(); ++name)
+    if (std::find(spec.datasets.begin(), name, *name) != name)
+      throw ConfigError(str("--dataset names '", *name, "' twice, expected each once"));
+}
+
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  shard.text = text;
+  if (text.empty()) return shard;
+  const char* const end = text.data() + text.size();
+  const auto index = std::from_chars(text.data(), end, shard.index);
+  const bool slash = index.ec == std::errc() && index.ptr != end && *index.ptr == '/';
+  const auto count = std::from_chars(slash ? index.ptr + 1 : end, end, shard.count);
+  if (count.ec != std::errc() || count.ptr != end || shard.count < 1 || shard.index < 0 ||
+      shard.index >= shard.count)
+    throw ConfigError(str("--shard is '", text, "', expected I/N with 0 <= I < N, e.g. 0/4"));
+  return shard;
+}
+
+OracleSpec parse_oracle(const std::string& text) {
+  const size_t colon = text.find(':');
+  OracleSpec oracle{text, text.substr(0, colon), std::nullopt, ""};
+  if (oracle.kind == "accept" && colon != std::string::npos) {
+    const std::string rate = text.substr(colon + 1);
+    size_t used = 0;
+    double value = -1;
+    try {
+      value = std::stod(rate, &used);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    if (used != rate.size() || !(value >= 0 && value <= 1))
+      throw ConfigError(str("--oracle accept: the rate is '", rate, "', expected 0 to 1"));
+    oracle.accept_rate = value;
+  } else if (oracle.kind == "recorded" && colon != std::string::npos && colon + 1 < text.size()) {
+    oracle.run = text.substr(colon + 1);
+  } else if (!text.empty() && text != "references") {
+    throw ConfigError(
+        str("--oracle is '", text, "', expected references, recorded:RUN or accept:A"));
+  }
+  return oracle;
+}
+
+void check_oracle(const OracleSpec& oracle, const std::vector<Arm>& arms) {
+  if (oracle.kind.empty()) return;
+  const auto drives = [&](std::string_view decoder) {
+    const auto& kinds = find_decoder(decoder).oracles;
+    return std::find(kinds.begin(), kinds.end(), oracle.kind) != kinds.end();
+  };
+  for (const Arm& arm : arms) {
+    if (drives(arm.decoder)) {
+      if (const std::string why = arm.algorithm->undriven(oracle.kind); !why.empty())
+        throw ConfigError(str("--oracle ", oracle.kind, " does not drive arm '", arm.label,
+                              "': it ", why, "; leave one out"));
+      continue;
+    }
+    std::vector<std::string> driven;
+    for (const auto& entry : decoders())
+      if (drives(entry.name)) driven.emplace_back(entry.name);
+    throw ConfigError(str("--oracle ", oracle.kind, " drives decoders that ",
+                          oracle.kind == "accept"     ? "draft"
+                          : oracle.kind == "recorded" ? "choose their tokens one by one"
+                                                      : "answer in a form of references",
+                          " (", join(driven, ", "), "), arm '", arm.label, "' is ", arm.decoder,
+                          "; run it apart"));
+  }
+}
+
+}  // namespace pardec

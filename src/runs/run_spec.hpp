@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/checkpoint/checkpoint.hpp"
+#include "src/engine/engine.hpp"
+#include "src/runs/arms.hpp"
+#include "src/support/progress.hpp"
+#include "src/tasks/decode_options.hpp"
+
+/// What an invocation is to do: datasets x arms x one network.
+namespace pardec {
+
+/// Of N shares, the one that is done here: every N-th block, beginning with the I-th.
+struct Shard {
+  int index = 0, count = 1;
+  std::string text;  ///< "I/N"; empty: there is one share
+
+  bool has(size_t block) const { return static_cast<int>(block) % count == index; }
+};
+/// ConfigError for what is not I/N; empty: one share.
+Shard parse_shard(const std::string& text);
+
+/// What is forced in place of the network's own choices.
+struct OracleSpec {
+  std::string text;                   ///< as it was given; empty: no oracle
+  std::string kind;                   ///< references, recorded or accept; empty: no oracle
+  std::optional<double> accept_rate;  ///< accept:A
+  std::string run;                    ///< recorded:RUN
+};
+/// ConfigError.
+OracleSpec parse_oracle(const std::string& text);
+/// ConfigError where the oracle does not drive every arm.
+void check_oracle(const OracleSpec& oracle, const std::vector<Arm>& arms);
+
+struct RunSpec {
+  ModelOptions model;
+  DecodeOptions decode;
+  std::vector<Arm> arms;
+  std::vector<std::string> datasets;
+  std::string data_root, split;  ///< empty: the project's samples; the split for evaluation
+  std::int64_t limit = 0, offset = 0;
+  bool unseen = false;
+  std::optional<int> shots;  ///< none: as many as the dataset's protocol has
+  int block = 0;             ///< examples; 0: default_block_examples
+  CacheBudget cache;
+  int warmup = 1, runs = 1;
+  std::string order = "interleaved";  ///< or blocked
+  std::string baseline;               ///< label; empty: each arm's own
+  OracleSpec oracle;
+  Shard shard;
+  std::string db = "results/pardec.sqlite", trace;
+  bool resume = false, retry_errors = false;
+  ProgressStyle progress = ProgressStyle::automatic;
+
+  std::string name = "run";       ///< of the experiment
+  std::vector<std::string> argv;  ///< for the record
+  Json given = Json::object();    ///< for the record: arms and decoders as they were written
+};
+
+/// ConfigError for a number out of its range, and for settings that do not go together.
+void check(const RunSpec& spec);
+
+}  // namespace pardec

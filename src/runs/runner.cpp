@@ -1,0 +1,186 @@
+#include "src/runs/runner.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "src/runs/arms.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+#include "src/tasks/conversation.hpp"
+#include "src/tasks/request.hpp"
+
+namespace pardec {
+
+namespace {
+
+struct Stopped {};
+
+class Runner {
+ public:
+  Runner(const RunSpec& spec, Session& session, Recorder& recorder, std::stop_token stop,
+         Progress& progress)
+      : spec_(spec), session_(session), recorder_(recorder), stop_(stop), progress_(progress) {}
+
+  void run_dataset(const Workload& work, const std::vector<const RunCell*>& cells);
+
+ private:
+  /// Indices of the arms in the order in which they do the block at `position`.
+  std::vector<size_t> arm_order(size_t position) const;
+  void run_block(const RunCell& cell, size_t position, int repeat,
+                 const std::set<JobKey>& finished);
+  /// Engine::run as the arm wants it.
+  std::int64_t run_engine(const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
+                          const std::function<void(int, Task<void>&)>& done);
+  void warm_up(const RunCell& cell);
+  void show(const std::string& arm) const;
+
+  const RunSpec& spec_;
+  Session& session_;
+  Recorder& recorder_;
+  std::stop_token stop_;
+  Progress& progress_;
+};
+
+std::vector<size_t> Runner::arm_order(size_t position) const {
+  std::vector<size_t> order(spec_.arms.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  // There and back again, so that a drift of the machine's speed meets all arms alike.
+  if (spec_.order == "interleaved" && position % 2) std::reverse(order.begin(), order.end());
+  return order;
+}
+
+std::int64_t Runner::run_engine(const Arm& arm, size_t count,
+                                const std::function<Task<void>(int)>& start,
+                                const std::function<void(int, Task<void>&)>& done) {
+  session_.engine.set_cascade(arm.cascade);
+  return session_.engine.run(static_cast<int>(count), arm.batch_size, start, done);
+}
+
+void Runner::warm_up(const RunCell& cell) {
+  session_.engine.set_trace_sink({});  // what is not recorded is not traced
+  const auto& jobs = cell.jobs(0);
+  const size_t count = std::min(static_cast<size_t>(spec_.warmup), jobs.size());
+  std::vector<Request> requests;
+  for (size_t i = 0; i < count; ++i) try {
+      requests.push_back(make_request(spec_, cell, jobs[i], 0, session_));
+    } catch (const std::exception&) {  // the job's own turn tells
+    }
+  const auto start = [&](int i) -> Task<void> {
+    co_await decode_request(cell.decoder(), requests[static_cast<size_t>(i)], session_.context);
+  };
+  run_engine(*cell.arm, requests.size(), start, [](int, Task<void>&) {});
+}
+
+void Runner::show(const std::string& arm) const {
+  const RunCounts& counts = recorder_.counts();
+  progress_.update(counts.finished,
+                   str(counts.failed ? str(counts.failed, " failed", arm.empty() ? "" : " · ") : "",
+                       arm));
+}
+
+void Runner::run_block(const RunCell& cell, size_t position, int repeat,
+                       const std::set<JobKey>& finished) {
+  const BlockPlan& block = cell.work->blocks[position];
+  std::vector<const JobPlan*> open;
+  for (const auto& job : cell.jobs(position))
+    if (!finished.contains(job.key)) open.push_back(&job);
+  if (open.empty()) return;
+
+  BlockRow row;
+  row.run = cell.row.id;
+  row.repeat = repeat;
+  row.position = static_cast<int>(position);
+  for (const int index : block.examples)
+    row.samples.push_back(cell.work->examples[static_cast<size_t>(index)].id);
+  for (const size_t a : arm_order(position)) row.arm_order.push_back(spec_.arms[a].label);
+  const RowId block_id = recorder_.begin_block(row);
+
+  // Prompts are rendered and tokenized before the clock starts, for every arm.
+  std::vector<std::optional<Request>> requests(open.size());
+  std::vector<std::string> errors(open.size());
+  for (size_t i = 0; i < open.size(); ++i) try {
+      requests[i] = make_request(spec_, cell, *open[i], repeat, session_);
+    } catch (const std::exception& error) {
+      errors[i] = reason_of(error);
+    }
+  std::vector<Answers> answers(open.size());
+  const auto start = [&](int i) -> Task<void> {
+    const auto index = static_cast<size_t>(i);
+    if (stop_.stop_requested()) throw Stopped{};
+    if (!requests[index]) throw RunError(errors[index]);
+    answers[index] = co_await decode_request(cell.decoder(), *requests[index], session_.context);
+  };
+  const auto done = [&](int i, Task<void>& task) {
+    const auto index = static_cast<size_t>(i);
+    std::optional<std::string> reason;
+    try {
+      task.result();
+    } catch (const Stopped&) {
+      return;
+    } catch (const std::exception& error) {
+      reason = reason_of(error);
+    }
+    if (reason)
+      recorder_.fail(cell, block_id, repeat, *open[index], *reason);
+    else
+      recorder_.finish(cell, block_id, repeat, *open[index], *requests[index], answers[index]);
+    answers[index] = {};
+    show(cell.arm->label);
+  };
+  std::vector<JobKey> keys;
+  for (const JobPlan* job : open) keys.push_back(job->key);
+  session_.engine.set_trace_sink(recorder_.trace_sink(cell, std::move(keys)));
+  const std::int64_t begin = session_.clock.now_ns();
+  const std::int64_t outside = run_engine(*cell.arm, open.size(), start, done);
+  recorder_.finish_block(block_id, session_.clock.now_ns() - begin - outside,
+                         session_.engine.occupancy());
+}
+
+void Runner::run_dataset(const Workload& work, const std::vector<const RunCell*>& cells) {
+  std::vector<std::vector<std::set<JobKey>>> finished;  // [cell][repeat]
+  for (const RunCell* cell : cells) finished.push_back(recorder_.finished_before(*cell));
+  for (const RunCell* cell : cells) warm_up(*cell);
+  for (int repeat = 0; repeat < spec_.runs; ++repeat) {
+    const auto run_one = [&](size_t position, size_t arm) {
+      if (!spec_.shard.has(position) || stop_.stop_requested()) return;
+      for (size_t c = 0; c < cells.size(); ++c)
+        if (cells[c]->index == arm)
+          run_block(*cells[c], position, repeat, finished[c][static_cast<size_t>(repeat)]);
+    };
+    if (spec_.order == "blocked") {
+      for (size_t arm = 0; arm < spec_.arms.size(); ++arm)
+        for (size_t position = 0; position < work.blocks.size(); ++position) run_one(position, arm);
+    } else {
+      for (size_t position = 0; position < work.blocks.size(); ++position)
+        for (const size_t arm : arm_order(position)) run_one(position, arm);
+    }
+  }
+  show("");
+}
+
+}  // namespace
+
+RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads, Session& session,
+                    const std::vector<RunCell>& cells, Recorder& recorder, std::stop_token stop) {
+  std::int64_t total = 0;
+  for (const RunCell& cell : cells)
+    for (size_t position = 0; position < cell.work->blocks.size(); ++position)
+      if (spec.shard.has(position))
+        total += std::ssize(cell.work->blocks[position].examples) * spec.runs;
+  {
+    Progress progress(spec.progress, "examples", total);
+    Runner runner(spec, session, recorder, stop, progress);
+    for (const Workload& work : workloads) {
+      std::vector<const RunCell*> of_dataset;
+      for (const RunCell& cell : cells)
+        if (cell.work == &work) of_dataset.push_back(&cell);
+      runner.run_dataset(work, of_dataset);
+    }
+  }
+  recorder.close();
+  if (!stop.stop_requested()) recorder.finish_runs();
+  return recorder.counts();
+}
+
+}  // namespace pardec

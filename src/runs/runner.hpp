@@ -1,0 +1,16 @@
+#pragma once
+#include <stop_token>
+#include <vector>
+
+#include "src/runs/recorder.hpp"
+#include "src/tasks/session.hpp"
+
+namespace pardec {
+
+/// Runs what is not yet done of all cells: arms alternate block by block, and each job is stored
+/// when it is done, outside the measured time. A stop lets jobs in flight end; the runs then stay
+/// open for --resume. RunError where something cannot be stored.
+RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads, Session& session,
+                    const std::vector<RunCell>& cells, Recorder& recorder, std::stop_token stop);
+
+}  // namespace pardec

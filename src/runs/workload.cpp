@@ -1,0 +1,110 @@
+#include "src/runs/workload.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "src/prompt/prompt_choice.hpp"
+#include "src/runs/arms.hpp"
+#include "src/support/error.hpp"
+#include "src/support/project_files.hpp"
+#include "src/support/text.hpp"
+#include "src/tasks/request.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Shows examples of split train in the prompt; they are not evaluated.
+void add_shots(Workload& work, int count, const std::function<Dataset()>& train) {
+  if (work.protocol.prompt.shot.empty())
+    throw ConfigError(str("prompt ", work.protocol.prompt.name, " has no [shot] section for the ",
+                          count, " worked examples of dataset ", work.entry->name,
+                          "; expected one, or --shots 0"));
+  try {
+    const std::vector<Example> shown = examples_shown(train(), count);
+    work.protocol.shots = make_shots(shown);
+    leave_out_seen(work.dataset.examples, shown);
+  } catch (const ConfigError& error) {
+    throw ConfigError(str("dataset ", work.entry->name, ": its prompt shows ", count,
+                          " worked examples: ", error.what(), "; --shots gives another number"));
+  }
+}
+
+}  // namespace
+
+bool asks_alone(Shape shape, const std::vector<Arm>& arms) {
+  return std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) {
+    return not_applicable(shape, *arm.algorithm).empty() &&
+           form_on(shape, *arm.algorithm) == Form::value;
+  });
+}
+
+std::vector<const Example*> Workload::examples_of(const JobPlan& job) const {
+  std::vector<const Example*> of_job;
+  for (const int index : job.examples) of_job.push_back(&examples[static_cast<size_t>(index)]);
+  return of_job;
+}
+
+std::vector<Workload> load_workloads(const RunSpec& spec) {
+  const std::vector<Arm>& arms = spec.arms;
+  std::vector<Workload> workloads;
+  for (const auto& name : spec.datasets) {
+    const DatasetEntry& entry = find_dataset(name);
+    Workload work;
+    work.entry = &entry;
+    const auto load = [&](const std::string& split) {
+      return load_dataset(entry,
+                          spec.data_root.empty()
+                              ? std::nullopt
+                              : std::optional<std::filesystem::path>(spec.data_root),
+                          split, project_file("datasets/samples"));
+    };
+    work.dataset = load(spec.split);
+    if (work.dataset.shape == Shape::open && spec.oracle.kind == "references")
+      throw ConfigError(str("--oracle references forces a short answer to each field, and ", name,
+                            " has open prompts; leave it out, or force what a run chose with ",
+                            "--oracle recorded:RUN"));
+    if (spec.unseen) work.seen = leave_out_seen(work.dataset.examples, load("train").examples);
+    work.protocol.answer_ids = entry.answer_ids;
+    work.protocol.prompt = choose_prompt(spec.decode.prompt_file, prompt_name(entry, work.dataset),
+                                         spec.model.model);
+    if (const int shots = spec.shots.value_or(entry.shots);
+        shots > 0 && asks_alone(work.dataset.shape, arms))
+      add_shots(work, shots, [&] { return load("train"); });
+    work.examples = select(work.dataset.examples, spec.limit, spec.offset, spec.decode.seed);
+    if (work.examples.empty())
+      throw ConfigError(str("dataset ", name, ": --offset ", spec.offset, " leaves none of its ",
+                            work.dataset.examples.size(), " examples"));
+    std::vector<Stacking> stackings;
+    std::vector<int> batches;
+    for (size_t a = 0; a < arms.size(); ++a) {
+      work.not_applicable.push_back(not_applicable(work.dataset.shape, *arms[a].algorithm));
+      stackings.push_back(work.runs(a)
+                              ? stacking_on(work.dataset.shape, *arms[a].algorithm,
+                                            work.protocol.prompt)
+                              : Stacking{});
+      batches.push_back(work.runs(a) ? arms[a].batch_size : 1);
+    }
+    const auto examples = static_cast<int>(work.examples.size());
+    const int block = spec.block > 0
+                          ? spec.block
+                          : std::min(default_block_examples(examples, stackings, batches),
+                                     std::max(1, examples / spec.shard.count));
+    work.blocks = plan_blocks(work.examples, stackings, block);
+    for (BlockPlan& plan : work.blocks)
+      for (size_t a = 0; a < arms.size(); ++a)
+        if (!work.runs(a)) plan.jobs[a].clear();
+    workloads.push_back(std::move(work));
+  }
+  return workloads;
+}
+
+void check_any_runs(const RunSpec& spec, const std::vector<Workload>& workloads) {
+  for (const Workload& work : workloads)
+    for (size_t a = 0; a < spec.arms.size(); ++a)
+      if (work.runs(a)) return;
+  throw ConfigError(str("nothing can be run: ", spec.arms[0].label, " on ", spec.datasets[0],
+                        ": it ", workloads[0].not_applicable[0], "; --dry-run shows all"));
+}
+
+}  // namespace pardec

@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "src/runs/arms.hpp"
+#include "src/runs/block_plan.hpp"
+#include "src/runs/run_spec.hpp"
+#include "src/tasks/protocol.hpp"
+
+namespace pardec {
+
+/// One dataset with what all arms do on it.
+struct Workload {
+  const DatasetEntry* entry;
+  Dataset dataset;
+  std::int64_t seen = 0;          ///< left out by `unseen`
+  std::vector<Example> examples;  ///< selected
+  Protocol protocol;
+  std::vector<BlockPlan> blocks;
+  std::vector<std::string> not_applicable;  ///< [arm] why it does not run here; empty: it does
+
+  bool runs(size_t arm) const { return not_applicable[arm].empty(); }
+  /// Those of one job.
+  std::vector<const Example*> examples_of(const JobPlan& job) const;
+};
+
+/// Reads the datasets that the spec names, and plans who does what. ConfigError, DataError.
+std::vector<Workload> load_workloads(const RunSpec& spec);
+
+/// ConfigError where no arm can do anything.
+void check_any_runs(const RunSpec& spec, const std::vector<Workload>& workloads);
+
+/// Whether one of the arms asks field by field on data of this shape.
+bool asks_alone(Shape shape, const std::vector<Arm>& arms);
+
+}  // namespace pardec

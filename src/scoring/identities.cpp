@@ -1,0 +1,25 @@
+#include "src/scoring/identities.hpp"
+
+#include "src/scoring/stored_answers.hpp"
+#include "src/store/invocations.hpp"
+
+namespace pardec {
+
+void mark_identities(Store& store, const std::string& invocation) {
+  const auto runs = runs_of(store, invocation);
+  for (const auto& method : runs) {
+    const RunSummary* baseline = find_baseline(runs, method, "");
+    if (!baseline || method.run.oracle) continue;  // under an oracle the answers are given
+    const RunAnswers theirs = read_answers(store, baseline->run.id),
+                     ours = read_answers(store, method.run.id);
+    for (const auto& [key, answered] : ours.by_sample) {
+      const auto found = theirs.by_sample.find(key);
+      if (found == theirs.by_sample.end() || answered.generation.row.error ||
+          found->second.generation.row.error)
+        continue;
+      store.mark_identity(answered.generation.row.id, compare_fields(found->second, answered));
+    }
+  }
+}
+
+}  // namespace pardec

@@ -1,0 +1,56 @@
+#include "src/scoring/rescore.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+bool is_stored(const ScoreRow& now, const std::vector<ScoreRow>& stored) {
+  return std::any_of(stored.begin(), stored.end(), [&](const ScoreRow& old) {
+    return old.metric == now.metric && old.field == now.field && old.version == now.version &&
+           old.value == now.value && old.details == now.details;
+  });
+}
+
+}  // namespace
+
+Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics) {
+  std::map<std::string, SampleRow> samples;
+  for (auto& sample : store.samples(store.dataset_of(run.id))) {
+    const std::string key = sample.key;
+    samples.emplace(key, std::move(sample));
+  }
+  Rescored out{store.generations(run.id), {}};
+  std::map<const TaskMetric*, std::int64_t> rows;
+  std::int64_t answered = 0;
+  for (auto& generation : out.generations) {
+    const std::vector<ScoreRow> stored = std::move(generation.row.scores);
+    generation.row.scores.clear();
+    if (generation.row.error) continue;
+    ++answered;
+    const ScoredExample example =
+        scored_example(samples.at(generation.row.sample), generation.row.fields);
+    for (const TaskMetric* metric : metrics) try {
+        for (auto& row : metric->score(example)) {
+          ++rows[metric];
+          out.changed[metric] += !is_stored(row, stored);
+          generation.row.scores.push_back(std::move(row));
+        }
+      } catch (const ConfigError& error) {
+        throw ConfigError(str(run.dataset.name, " sample ", generation.row.sample, ": ", metric->name,
+                              ": ", error.what()));
+      }
+  }
+  for (const TaskMetric* metric : metrics)
+    if (answered > 0 && rows[metric] == 0)
+      throw ConfigError(str("--metric ", metric->name, ": the examples of ", run.dataset.name,
+                            " have no ", metric->needs, "; leave the metric out"));
+  return out;
+}
+
+}  // namespace pardec

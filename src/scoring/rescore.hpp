@@ -1,0 +1,21 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "src/scoring/task_metrics.hpp"
+#include "src/store/store.hpp"
+
+namespace pardec {
+
+/// The new rows of one run, by generation, and how many of each metric are not stored so already.
+struct Rescored {
+  std::vector<StoredGeneration> generations;  ///< scores are the new ones alone
+  std::map<const TaskMetric*, std::int64_t> changed;
+};
+
+/// Scores of stored answers, computed anew; nothing is stored. ConfigError where a metric finds
+/// nothing to score in the whole run.
+Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics);
+
+}  // namespace pardec

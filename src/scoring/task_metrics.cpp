@@ -1,0 +1,357 @@
+#include "src/scoring/task_metrics.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "metrics/attribute_f1.hpp"
+#include "metrics/decoding_metrics.hpp"
+#include "metrics/exact_match.hpp"
+#include "metrics/pass_at_k.hpp"
+#include "metrics/rouge.hpp"
+#include "metrics/token_f1.hpp"
+#include "src/sandbox/python_sandbox.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+using Rows = std::vector<ScoreRow>;
+using Generations = std::vector<StoredGeneration>;
+
+ScoreRow row(std::string metric, std::string field, double value, Json details = {},
+             std::string version = "1") {
+  ScoreRow out;
+  out.version = std::move(version);
+  out.metric = std::move(metric);
+  out.field = std::move(field);
+  out.value = value;
+  out.details = std::move(details);
+  return out;
+}
+
+/// A total that is the mean of stored rows.
+struct MeanTotal {
+  std::string_view name;    ///< of the total
+  std::string_view metric;  ///< of the rows
+  double (*value)(double) = [](double stored) { return stored; };
+  bool (*counts)(const Json& details) = [](const Json&) { return true; };
+};
+
+std::vector<ScoredPart> parts_of(const MeanTotal& total, const Generations& stored) {
+  std::vector<ScoredPart> parts;
+  for (const auto& generation : stored)
+    for (const auto& score : generation.row.scores)
+      if (score.metric == total.metric && total.counts(score.details))
+        parts.push_back({generation.cluster, generation.row.sample, score.field, generation.repeat,
+                         "", total.value(score.value), 1});
+  return parts;
+}
+
+/// A metric whose totals are means, the first one the headline.
+TaskMetric mean_metric(std::string_view name, std::string_view what, std::string_view needs,
+                       std::function<Rows(const ScoredExample&)> score,
+                       std::vector<MeanTotal> means,
+                       std::vector<std::string_view> right_or_wrong = {}) {
+  TaskMetric metric{name, what, {}, needs, std::move(score), {}, {}, std::move(right_or_wrong)};
+  for (const MeanTotal& mean : means) metric.totals.push_back(mean.name);
+  metric.total = [means](const Generations& stored) {
+    std::vector<MetricTotal> totals;
+    for (const MeanTotal& mean : means) {
+      double sum = 0;
+      std::int64_t count = 0;
+      for (const ScoredPart& part : parts_of(mean, stored)) sum += part.numerator, ++count;
+      if (count) totals.push_back({mean.name, sum / static_cast<double>(count), count});
+    }
+    return totals;
+  };
+  metric.parts = [means](std::string_view total, const Generations& stored) {
+    const auto mean = std::find_if(means.begin(), means.end(),
+                                   [&](const MeanTotal& one) { return one.name == total; });
+    return mean == means.end() ? std::vector<ScoredPart>{} : parts_of(*mean, stored);
+  };
+  return metric;
+}
+
+// Value F1 of attribute extraction.
+
+std::vector<AttributePrediction> predictions_of(const ScoredExample& example) {
+  std::vector<AttributePrediction> predictions;
+  for (const auto& field : example.fields)
+    predictions.push_back({example.category, field.name, field.annotated, field.references,
+                           field.answer.empty() ? std::nullopt : std::optional(field.answer)});
+  return predictions;
+}
+
+/// For each field what it counts as (ExtractGPT's five letters), and the example's own F1, by
+/// ExtractGPT's count and by the strict one.
+Rows value_scores(const ScoredExample& example) {
+  Rows rows;
+  const auto predictions = predictions_of(example);
+  for (const auto& prediction : predictions) {
+    const AttributeCounts one = count(prediction);
+    rows.push_back(row("value_correct", prediction.attribute, one.nn || one.vc ? 1 : 0,
+                       {{"counts_as", letters(one)}, {"annotated", prediction.annotated}}));
+  }
+  const auto add = [&](const char* metric, const AttributeScores& scores) {
+    const AttributeCounts& c = scores.micro;
+    rows.push_back(row(metric, "", scores.micro_f1,
+                       {{"nn", c.nn}, {"nv", c.nv}, {"vn", c.vn}, {"vc", c.vc}, {"vw", c.vw}}));
+  };
+  add("extractgpt_f1", extractgpt_f1(predictions));
+  add("strict_f1", strict_f1(predictions));
+  return rows;
+}
+
+std::vector<MetricTotal> value_totals(const Generations& stored) {
+  std::vector<AttributeOutcome> outcomes;
+  for (const auto& generation : stored)
+    for (const auto& score : generation.row.scores)
+      if (score.metric == "value_correct")
+        outcomes.push_back({generation.category, score.field,
+                            score.details.at("annotated").get<bool>(),
+                            counts_of(score.details.at("counts_as").get<std::string>())});
+  if (outcomes.empty()) return {};
+  const AttributeScores annotated = extractgpt_f1(outcomes), strict = strict_f1(outcomes);
+  const auto n = static_cast<std::int64_t>(outcomes.size());
+  return {{"extractgpt_f1_micro", annotated.micro_f1, n},
+          {"extractgpt_f1_macro", annotated.macro_f1, n},
+          {"strict_f1_micro", strict.micro_f1, n},
+          {"strict_f1_macro", strict.macro_f1, n}};
+}
+
+/// F1 = 2 vc / (2 vc + nv + vn + 2 vw), over all for micro, by category and attribute for macro.
+std::vector<ScoredPart> value_parts(std::string_view total, const Generations& stored) {
+  const bool macro = total.ends_with("_macro"), annotated_only = total.starts_with("extractgpt");
+  std::vector<ScoredPart> parts;
+  for (const auto& generation : stored)
+    for (const auto& score : generation.row.scores) {
+      if (score.metric != "value_correct" ||
+          (annotated_only && !score.details.at("annotated").get<bool>()))
+        continue;
+      const AttributeCounts one = counts_of(score.details.at("counts_as").get<std::string>());
+      parts.push_back({generation.cluster, generation.row.sample, score.field, generation.repeat,
+                       macro ? str(generation.category, "\n", score.field) : "",
+                       2.0 * static_cast<double>(one.vc),
+                       static_cast<double>(2 * one.vc + one.nv + one.vn + 2 * one.vw)});
+    }
+  return parts;
+}
+
+// Metrics of single answers; what nobody annotated is not scored.
+
+template <typename Score>
+Rows by_field(const ScoredExample& example, Score score) {
+  Rows rows;
+  for (const auto& field : example.fields)
+    if (field.annotated) score(field, rows);
+  return rows;
+}
+
+Rows token_scores(const ScoredExample& example) {
+  return by_field(example, [](const ScoredField& field, Rows& rows) {
+    const TokenScores scores = squad_scores(field.answer, field.references);
+    const Json details{{"has_answer", !field.references.empty()}};
+    constexpr const char* kVersion = "2";  // 1: "NULL" and the like counted as answers
+    rows.push_back(row("token_f1", field.name, scores.f1, details, kVersion));
+    rows.push_back(row("squad_exact", field.name, scores.exact, details, kVersion));
+  });
+}
+
+std::vector<MeanTotal> token_means() {
+  constexpr auto kSame = [](double stored) { return stored; };
+  constexpr auto kHas = [](const Json& details) { return details.at("has_answer").get<bool>(); };
+  constexpr auto kHasNone = [](const Json& details) {
+    return !details.at("has_answer").get<bool>();
+  };
+  return {{"token_f1", "token_f1"},
+          {"token_f1_has_answer", "token_f1", kSame, kHas},
+          {"token_f1_no_answer", "token_f1", kSame, kHasNone},
+          {"squad_exact", "squad_exact"},
+          {"squad_exact_has_answer", "squad_exact", kSame, kHas},
+          {"squad_exact_no_answer", "squad_exact", kSame, kHasNone}};
+}
+
+Rows exact_scores(const ScoredExample& example) {
+  return by_field(example, [](const ScoredField& field, Rows& rows) {
+    rows.push_back(
+        row("exact_match", field.name, exact_match(field.answer, field.references) ? 1 : 0));
+  });
+}
+
+Rows rouge_scores(const ScoredExample& example) {
+  return by_field(example, [](const ScoredField& field, Rows& rows) {
+    if (field.references.empty()) return;
+    const RougeScores scores = rouge(field.answer, field.references, /*stem=*/true);
+    const auto add = [&](const char* name, const RougeScore& score) {
+      rows.push_back(row(name, field.name, score.f1,
+                         {{"precision", score.precision}, {"recall", score.recall}}));
+    };
+    add("rouge_1", scores.rouge1);
+    add("rouge_2", scores.rouge2);
+    add("rouge_l", scores.rougel);
+  });
+}
+
+Rows choice_scores(const ScoredExample& example) {
+  return by_field(example, [](const ScoredField& field, Rows& rows) {
+    if (field.choices == 0) return;
+    const auto letter = chosen_letter(field.answer, field.choices);
+    rows.push_back(row("accuracy", field.name,
+                       right_choice(field.answer, field.choices, field.references) ? 1 : 0,
+                       {{"letter", letter ? Json(std::string(1, *letter)) : Json()}}));
+  });
+}
+
+Rows repetition_scores(const ScoredExample& example) {
+  Rows rows;
+  for (const auto& field : example.fields)
+    rows.push_back(row("repetition", field.name, repetition(field.answer)));
+  return rows;
+}
+
+Rows pass_scores(const ScoredExample& example) {
+  Rows rows;
+  for (const auto& field : example.fields) {
+    if (field.test.empty()) continue;
+    const SandboxResult result =
+        PythonSandbox().run({.program = task_program(example.text, field.answer),
+                             .head = task_head(example.text),
+                             .test = field.test});
+    rows.push_back(row("passed", field.name, result.verdict == SandboxVerdict::passed ? 1 : 0,
+                       {{"verdict", name(result.verdict)}, {"reason", result.reason}},
+                       "2"));  // 1: by the program's own word
+  }
+  return rows;
+}
+
+/// Repeats of one sample are its n draws; pass@k where every sample has k of them.
+std::vector<ScoredPart> pass_parts(std::string_view total, const Generations& stored) {
+  const long k = total == "pass_at_10" ? 10 : 1;
+  struct Draws {
+    std::string cluster;
+    long n = 0, good = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Draws> tasks;  // sample, field
+  for (const auto& generation : stored)
+    for (const auto& score : generation.row.scores)
+      if (score.metric == "passed") {
+        Draws& draws = tasks[{generation.row.sample, score.field}];
+        draws.cluster = generation.cluster;
+        ++draws.n;
+        draws.good += score.value == 1;
+      }
+  std::vector<ScoredPart> parts;
+  for (const auto& [task, draws] : tasks) {
+    if (draws.n < k) return {};
+    parts.push_back(
+        {draws.cluster, task.first, task.second, 0, "", pass_at_k(draws.n, draws.good, k), 1});
+  }
+  return parts;
+}
+
+std::vector<MetricTotal> pass_totals(const Generations& stored) {
+  std::vector<MetricTotal> totals;
+  for (const std::string_view total : {"pass_at_1", "pass_at_10"}) {
+    const auto parts = pass_parts(total, stored);
+    double sum = 0;
+    for (const ScoredPart& part : parts) sum += part.numerator;
+    if (!parts.empty())
+      totals.push_back(
+          {total, sum / static_cast<double>(parts.size()), std::ssize(parts)});
+  }
+  return totals;
+}
+
+}  // namespace
+
+ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers) {
+  if (sample.fields.size() != answers.size())
+    throw ConfigError(str("sample ", sample.key, " has ", sample.fields.size(),
+                          " fields in the database, its answer has ", answers.size(),
+                          sample.fields.empty() ? "; it was stored by an older pardec, without "
+                                                  "what counts as right: run it again"
+                                                : ", expected as many"));
+  ScoredExample example{sample.category, sample.text, {}};
+  for (size_t f = 0; f < answers.size(); ++f) {
+    const Json& field = sample.fields[f];
+    ScoredField& out = example.fields.emplace_back();
+    out.name = field.at("name").get<std::string>();
+    out.annotated = field.at("annotated").get<bool>();
+    out.references = field.at("references").get<std::vector<std::string>>();
+    out.choices = field.contains("choices") ? static_cast<int>(field["choices"].size()) : 0;
+    out.test = field.value("test", "");
+    out.answer = answers[f].text;
+  }
+  return example;
+}
+
+const std::vector<TaskMetric>& task_metrics() {
+  static const std::vector<TaskMetric> kMetrics = {
+      {"value_f1",
+       "values as ExtractGPT counts them, and strictly",
+       {"extractgpt_f1_micro", "extractgpt_f1_macro", "strict_f1_micro", "strict_f1_macro"},
+       "fields",
+       value_scores,
+       value_totals,
+       value_parts},
+      mean_metric("token_f1", "F1 and exact match of SQuAD 2.0, with and without an answer",
+                  "annotated fields", token_scores, token_means(),
+                  {"squad_exact", "squad_exact_has_answer", "squad_exact_no_answer"}),
+      mean_metric("exact_match", "equal to a reference character by character", "annotated fields",
+                  exact_scores, {{"exact_match", "exact_match"}}, {"exact_match"}),
+      mean_metric("rouge", "ROUGE-1, 2 and L as rouge-score computes them, with stemmer",
+                  "references", rouge_scores,
+                  {{"rouge_l", "rouge_l"}, {"rouge_1", "rouge_1"}, {"rouge_2", "rouge_2"}}),
+      mean_metric("accuracy", "right letters of multiple-choice questions", "choices",
+                  choice_scores, {{"accuracy", "accuracy"}}, {"accuracy"}),
+      mean_metric("repetition", "words over different words, and the share of answers above 3.5",
+                  "fields", repetition_scores,
+                  {{"repetition", "repetition"},
+                   {"degenerate", "repetition",
+                    [](double value) { return value > kDegenerate ? 1.0 : 0.0; }}},
+                  {"degenerate"}),
+      {"pass_at_k",
+       "programs that pass their tests, run in a sandbox (bubblewrap)",
+       {"pass_at_1", "pass_at_10"},
+       "tests",
+       pass_scores,
+       pass_totals,
+       pass_parts,
+       /*right_or_wrong=*/{},
+       /*runs_code=*/true},
+  };
+  return kMetrics;
+}
+
+const TaskMetric& find_metric(std::string_view name) {
+  std::vector<std::string> names;
+  for (const TaskMetric& metric : task_metrics()) {
+    if (metric.name == name) return metric;
+    names.emplace_back(metric.name);
+  }
+  throw ConfigError(str("unknown metric '", name, "'", known_names(name, names)));
+}
+
+bool computes(std::string_view total) {
+  return std::any_of(task_metrics().begin(), task_metrics().end(), [&](const TaskMetric& metric) {
+    return std::find(metric.totals.begin(), metric.totals.end(), total) != metric.totals.end();
+  });
+}
+
+std::vector<const TaskMetric*> metrics_of(const DatasetEntry& dataset) {
+  std::vector<const TaskMetric*> metrics;
+  for (const TaskMetric& metric : task_metrics())
+    if (!metric.runs_code &&
+        std::any_of(metric.totals.begin(), metric.totals.end(), [&](std::string_view total) {
+          return std::find(dataset.metrics.begin(), dataset.metrics.end(), total) !=
+                 dataset.metrics.end();
+        }))
+      metrics.push_back(&metric);
+  return metrics;
+}
+
+}  // namespace pardec

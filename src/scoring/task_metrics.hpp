@@ -1,0 +1,79 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "src/store/rows.hpp"
+#include "src/store/store.hpp"
+
+/// Scores of stored answers. `run` and `score` both come here with what the store holds, so the
+/// same answer has the same score by either.
+namespace pardec {
+
+/// One field with what counts as right, and the answer to it.
+struct ScoredField {
+  std::string name;
+  bool annotated = true;
+  std::vector<std::string> references;
+  int choices = 0;     ///< of a multiple-choice question
+  std::string test;    ///< of a programming task: what runs behind text and answer
+  std::string answer;  ///< empty: absent
+};
+
+struct ScoredExample {
+  std::string category, text;
+  std::vector<ScoredField> fields;
+};
+
+/// Joins a stored sample and the answers to its fields. ConfigError where the sample was stored
+/// without its fields (schema version 1), or has not the answers' fields.
+ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers);
+
+/// One number of a whole run.
+struct MetricTotal {
+  std::string_view name;
+  double value;
+  std::int64_t count;  ///< answers that it is a mean of
+};
+
+/// What one answer adds to a total, as ScorePart has it; groups by name.
+struct ScoredPart {
+  std::string cluster, sample, field;
+  int repeat;
+  std::string group;
+  double numerator, denominator;
+};
+
+/// One row of the table of metrics: what is stored of one answer, and what a run has in sum.
+struct TaskMetric {
+  std::string_view name;  ///< for --metric
+  std::string_view what;
+  std::vector<std::string_view> totals;  ///< names; a dataset's metrics are among these
+  std::string_view needs;                ///< what an example must have to be scored
+  /// Rows to store, by field or for the whole example; empty: it has nothing to be scored.
+  std::function<std::vector<ScoreRow>(const ScoredExample&)> score;
+  /// Over the stored rows of a run; totals over no answer are left out.
+  std::function<std::vector<MetricTotal>(const std::vector<StoredGeneration>&)> total;
+  /// What one of its totals is made of, for its interval; none where it is over no answer.
+  std::function<std::vector<ScoredPart>(std::string_view total,
+                                        const std::vector<StoredGeneration>&)>
+      parts;
+  /// Totals that count right and wrong answers, which McNemar's test is for.
+  std::vector<std::string_view> right_or_wrong = {};
+  /// It runs what the network wrote (behind PythonSandbox), so only on demand: score --metric.
+  bool runs_code = false;
+};
+
+const std::vector<TaskMetric>& task_metrics();
+/// ConfigError with the near names where there is none of that name.
+const TaskMetric& find_metric(std::string_view name);
+
+/// Whether a total of this name is computed at all; those of a judge are not.
+bool computes(std::string_view total);
+
+/// The metrics of a dataset that need neither a judge nor to run code: what `run` stores.
+std::vector<const TaskMetric*> metrics_of(const DatasetEntry& dataset);
+
+}  // namespace pardec

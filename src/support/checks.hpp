@@ -1,0 +1,22 @@
+#pragma once
+#include <filesystem>
+#include <string_view>
+#include <type_traits>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+/// What is checked of the values that a user gives.
+namespace pardec {
+
+/// ConfigError where the number of a flag is below `least`, or none.
+template <typename Number>
+void check_at_least(std::string_view flag, Number value, std::type_identity_t<Number> least) {
+  if (!(value >= least)) throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
+}
+
+/// ConfigError where the file that a flag names, and that is to be written, is the database.
+void check_apart(std::string_view flag, const std::filesystem::path& file,
+                 const std::filesystem::path& db);
+
+}  // namespace pardec

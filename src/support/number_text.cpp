@@ -1,0 +1,21 @@
+#include "src/support/number_text.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+namespace pardec {
+
+std::string fixed(double value, int decimals) {
+  if (!std::isfinite(value)) return "-";
+  const int size = std::snprintf(nullptr, 0, "%.*f", decimals, value);
+  std::string shown(static_cast<std::size_t>(size) + 1, '\0');
+  std::snprintf(shown.data(), shown.size(), "%.*f", decimals, value);
+  shown.pop_back();
+  return shown;
+}
+
+std::string percent(double share, int decimals) {
+  return std::isfinite(share) ? fixed(100 * share, decimals) + " %" : "-";
+}
+
+}  // namespace pardec

@@ -1,0 +1,25 @@
+#include "src/support/project_files.hpp"
+
+#include <cstdlib>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+std::filesystem::path project_file(const std::filesystem::path& relative) {
+  std::vector<std::filesystem::path> roots;
+  if (const char* set = std::getenv("PARDEC_SHARE"); set && *set)
+    roots.emplace_back(set);
+  else
+    roots = {PARDEC_SOURCE_SHARE, PARDEC_INSTALL_SHARE};
+  for (const auto& root : roots)
+    if (std::error_code ignored; std::filesystem::exists(root / relative, ignored))
+      return root / relative;
+  std::vector<std::string> looked;
+  for (const auto& root : roots) looked.push_back((root / relative).string());
+  throw ConfigError(str(relative.string(), " of the project is missing; looked at ",
+                        join(looked, ", "), "; set PARDEC_SHARE to the folder that holds it"));
+}
+
+}  // namespace pardec

@@ -1,0 +1,100 @@
+#include "src/tasks/conversation.hpp"
+
+#include <algorithm>
+
+#include "src/support/rng.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// The answer of a turn as the next prompt has it: as it was chosen, where that is its text.
+Tokens spoken(const FieldResult& answer, const Tokenizer* tokenizer) {
+  Tokens tokens = answer.tokens;
+  if (answer.stop == Stop::eos && !tokens.empty()) tokens.pop_back();
+  const std::string text = answer.text.value_or("");
+  if (!tokenizer || repair_utf8(bytes_of(tokens, *tokenizer)) == text) return tokens;
+  return tokenizer->encode_piece(text, false);
+}
+
+/// One turn of a conversation as a request of its own, behind `said`.
+Request turn_request(const Request& request, size_t turn, Tokens said) {
+  Request one = request;
+  const auto& fields = request.job.contexts[0].fields;
+  one.job.conversation = false;
+  one.job.id = str(request.job.id, "/turn-", turn + 1);
+  one.job.seed = derive_seed(request.job.seed, one.job.id);
+  one.job.contexts[0].fields = {fields[turn]};
+  one.pieces.fields = {{request.pieces.fields[0][turn]}};
+  if (turn > 0) {
+    one.job.instruction.clear();
+    one.job.contexts[0].text.clear();
+    one.pieces.said = said;
+    one.pieces.turn_opening = request.pieces.next_turn;
+    one.pieces.prefix = std::move(said);
+    one.pieces.contexts = {Tokens{}};
+  }
+  if (request.oracle) one.oracle = Oracle{{request.oracle->streams.at(turn)}, {}};
+  return one;
+}
+
+/// Counts of a turn that came behind others: times add up, and the cache held at most so much.
+void add_turn(Counters& counters, const Counters& turn) {
+  const Counters before = counters;
+  counters += turn;
+  counters.prefill_ns = before.prefill_ns + turn.prefill_ns;
+  counters.decode_ns = before.decode_ns + turn.decode_ns;
+  counters.total_ns = before.total_ns + turn.total_ns;
+  counters.draft_ns = before.draft_ns + turn.draft_ns;
+  counters.parallel_ns = before.parallel_ns + turn.parallel_ns;
+  counters.cached_peak = std::max(before.cached_peak, turn.cached_peak);
+}
+
+Task<Answers> decode_conversation(const Decoder& decoder, const Request& request,
+                                  const DecoderContext& context) {
+  Answers answers;
+  answers.fields.emplace_back();
+  answers.parsed = {true};
+  Tokens said;
+  for (size_t turn = 0; turn < request.pieces.fields[0].size(); ++turn) {
+    const Request one = turn_request(request, turn, std::move(said));
+    Answers answer = co_await decoder.decode(one, context);
+    FieldResult& field = answer.fields[0][0];
+    said = one.pieces.field_prompt(0, 0);
+    const Tokens ids = spoken(field, context.tokenizer);
+    said.insert(said.end(), ids.begin(), ids.end());
+    answers.text += (turn ? "\n\n" : "") + answer.text;
+    answers.stop = answer.stop;
+    if (turn == 0)
+      answers.counters = std::move(answer.counters);
+    else
+      add_turn(answers.counters, answer.counters);
+    answers.fields[0].push_back(std::move(field));
+  }
+  co_return answers;
+}
+
+}  // namespace
+
+Task<Answers> decode_request(const Decoder& decoder, const Request& request,
+                             const DecoderContext& context) {
+  return request.job.conversation ? decode_conversation(decoder, request, context)
+                                  : decoder.decode(request, context);
+}
+
+int turns_off_text(const Request& request, const Answers& answers, const Tokenizer& tokenizer) {
+  if (!request.job.conversation) return 0;
+  std::vector<Spoken> said;
+  for (const FieldResult& answer : answers.fields[0])
+    said.push_back({spoken(answer, &tokenizer), answer.text.value_or("")});
+  return turns_off_text(request.pieces, said, tokenizer);
+}
+
+std::string describe_turns_off(std::int64_t turns) {
+  return str("prompts: ", turns, turns == 1 ? " later turn was" : " later turns were",
+             " asked behind other ids than those of the conversation tokenized as one text: an "
+             "answer keeps the ids that it was chosen with");
+}
+
+}  // namespace pardec

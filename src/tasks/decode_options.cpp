@@ -1,0 +1,22 @@
+#include "src/tasks/decode_options.hpp"
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+Sampling DecodeOptions::sampling() const {
+  const Sampling sampling{temperature, top_k, top_p};
+  if (!(temperature >= 0))
+    throw ConfigError(str("--temperature is ", temperature, ", expected 0 (greedy) or more"));
+  if (top_k < 0) throw ConfigError(str("--top-k is ", top_k, ", expected 0 (off) or more"));
+  if (!(top_p > 0 && top_p <= 1))
+    throw ConfigError(str("--top-p is ", top_p, ", expected above 0 and at most 1"));
+  if (max_new_tokens < 1)
+    throw ConfigError(str("--max-new-tokens is ", max_new_tokens, ", expected at least 1"));
+  if (per_field.value_or(1) < 1)
+    throw ConfigError(str("--per-field is ", *per_field, ", expected at least 1"));
+  return sampling;
+}
+
+}  // namespace pardec

@@ -1,0 +1,139 @@
+"""Every score of `compare` has its interval and its difference from the baseline's: held against numpy's own bootstrap and exact tests over what the
+database holds.
+
+Usage: differences_test.py PROGRAM
+"""
+import json
+import random
+import sys
+
+import numpy
+
+from harness import ROOT, Checks, change, query, scratch
+
+sys.path.insert(0, str(ROOT / "tests/metrics"))
+from statistics_oracle import holm, mcnemar
+
+RESAMPLES = 4000
+
+
+def answer(db):
+    """Answers of all kinds, the method's mostly better than the baseline's."""
+    rng = random.Random(3)
+    for row in query(db, "SELECT generation.id, label, generation.fields AS answers, sample.fields FROM generation JOIN sample ON sample.id = sample_id JOIN run ON run.id = run_id ORDER BY 1"):
+        answers = json.loads(row["answers"])
+        for given, field in zip(answers, json.loads(row["fields"])):
+            right = field["references"][0] if field["references"] else ""
+            given["text"] = right if rng.random() < (0.5 if row["label"] == "ar" else 0.7) else rng.choice(["", "nothing of it", "B"])
+        change(db, "UPDATE generation SET fields = ? WHERE id = ?", json.dumps(answers), row["id"])
+
+
+def parts(db, dataset, label, key):
+    """{cluster: [(group, numerator, denominator)]} of a total, from its definition and the stored scores."""
+    found = {}
+    for row in query(db, """SELECT sample.cluster, sample.category, score.field, score.metric, score.value, score.details FROM score
+                            JOIN generation ON generation.id = generation_id JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id
+                            JOIN dataset ON dataset.id = run.dataset_id WHERE dataset.name = ? AND label = ?""", dataset, label):
+        details = json.loads(row["details"] or "{}")
+        if key == "score_accuracy" and row["metric"] == "accuracy":
+            one = ("", row["value"], 1)
+        elif key.startswith("f1") and row["metric"] == "value_correct" and (key == "f1_strict" or details["annotated"]):
+            letters = details["counts_as"]
+            right = letters == "vc"
+            one = ((row["category"], row["field"]) if key == "f1_macro" else "", 2 * right, {"nn": 0, "nv": 1, "vn": 1, "vc": 2, "vw": 2}[letters])
+        else:
+            continue
+        found.setdefault(row["cluster"], []).append(one)
+    return found
+
+
+def bootstrap(before, after):
+    """(score, its interval, difference, its interval) of the method `after`."""
+    clusters = sorted({*before, *after})
+    groups = sorted({g for arm in (before, after) for of in arm.values() for g, *_ in of}, key=str)
+
+    def sums(arm):
+        out = numpy.zeros((2, len(clusters), len(groups)))
+        for c, cluster in enumerate(clusters):
+            for group, numerator, denominator in arm.get(cluster, []):
+                out[:, c, groups.index(group)] += numerator, denominator
+        return out
+
+    def score(of, times):
+        numerators, denominators = numpy.einsum("rc,kcg->krg", times, of)
+        with numpy.errstate(invalid="ignore"):
+            return numpy.nanmean(numpy.where(denominators > 0, numerators / denominators, numpy.nan), axis=1)
+
+    ours, theirs = sums(after), sums(before)
+    whole = numpy.ones((1, len(clusters)))
+    drawn = numpy.random.default_rng(5).multinomial(len(clusters), [1 / len(clusters)] * len(clusters), size=RESAMPLES)
+    scores, differences = score(ours, drawn), score(ours, drawn) - score(theirs, drawn)
+    ends = lambda values: numpy.quantile(values, [0.025, 0.975])
+    return score(ours, whole)[0], ends(scores), score(ours, whole)[0] - score(theirs, whole)[0], ends(differences)
+
+
+def intervals(check, db, rows):
+    for row in rows:
+        dataset, label = row["dataset"].split()[0], row["arm"]
+        for key in ("f1_micro", "f1_macro", "f1_strict"):
+            before, after = parts(db, dataset, "ar", key), parts(db, dataset, label, key)
+            value, ends, difference, difference_ends = bootstrap(before, after)
+            check(abs(row[key] - value) < 1e-12, f"{dataset} {label} {key}: {row[key]}, expected {value}")
+            ours = row[f"{key}_interval"]
+            check(numpy.allclose(ours, ends, atol=0.012) and ours[0] < value < ours[1], f"{dataset} {label} {key}: {ours}, numpy's {ends}")
+            if label == "ar":
+                check(row[f"{key}_difference"] is None, f"{dataset} {key}: the baseline has no difference")
+                continue
+            got = row[f"{key}_difference"]
+            check(abs(got["estimate"] - difference) < 1e-12 and numpy.allclose(got["interval"], difference_ends, atol=0.015),
+                  f"{dataset} {label} {key}: {got}, numpy's {difference} {difference_ends}")
+            check(got["interval"][0] > 0, f"{dataset} {label} {key}: answers that are much better are: {got}")
+
+
+def tests(check, db, rows):
+    """McNemar's test of right letters, Holm's adjustment for all of them; four texts are too few for an interval."""
+    raw, shown = [], []
+    for row in rows:
+        if row["arm"] == "ar":
+            continue
+        right = {label: {(r["key"], r["field"]): r["value"] for r in query(db, """SELECT sample.key, score.field, value FROM score
+                  JOIN generation ON generation.id = generation_id JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id
+                  WHERE metric = 'accuracy' AND label = ?""", label)} for label in ("ar", row["arm"])}
+        theirs, ours = right["ar"], right[row["arm"]]
+        raw.append(mcnemar(sum(theirs[k] > ours[k] for k in ours), sum(theirs[k] < ours[k] for k in ours)))
+        got = row["score_accuracy_difference"]
+        shown.append(got["p_mcnemar_holm"])
+        check(got["interval"] == [None, None] and row["score_accuracy_interval"] is None, f"{row['arm']}: no interval over four texts, found {got}")
+        check(abs(got["estimate"] - (sum(ours.values()) - sum(theirs.values())) / len(ours)) < 1e-12, f"{row['arm']}: {got}")
+    check(len(raw) == 2 and numpy.allclose(shown, holm(raw), rtol=1e-12), f"p {shown}, expected {holm(raw)} of {raw}")
+
+
+def shown(check, pardec, db):
+    """A terminal shows the headline's difference; intervals of every score are for programs."""
+    header = next(line for line in pardec.good("compare", "--db", db).splitlines() if line.startswith("| dataset"))
+    check("F1 micro - baseline's" in header and "F1 macro - baseline's" not in header and "interval |" in header and "F1 micro interval" not in header, header)
+    csv = pardec.good("compare", "--db", db, "--format", "csv").splitlines()[0]
+    check("F1 macro interval" in csv and "F1 strict - baseline's" in csv, csv)
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        model, db = pardec.synthesise("model"), pardec.folder / "r.sqlite"
+        common = ["--model", model, "--db", db, "--progress", "none", "--max-new-tokens", 8, "--per-field", 3]
+        pardec.good("run", *common, "--decoder", "ar,hpd", "--dataset", "oa-mine,ae-110k")
+        answer(db)
+        pardec.good("score", "--db", db)
+        intervals(check, db, json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"])
+        shown(check, pardec, db)
+
+        choices = pardec.folder / "choices.sqlite"
+        pardec.good("run", *common[:2], "--db", choices, *common[4:], "--arm", "ar=ar,ask=separately", "--arm", "ippd=ippd", "--arm", "two=ippd,contexts=2", "--dataset", "race")
+        answer(choices)
+        pardec.good("score", "--db", choices)
+        tests(check, choices, json.loads(pardec.good("compare", "--db", choices, "--format", "json"))["rows"])
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

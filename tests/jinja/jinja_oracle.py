@@ -1,0 +1,217 @@
+"""Our template interpreter against jinja2 as transformers sets it: what both write must be equal to the byte.
+
+usage: jinja_oracle.py PROBE [EXPRESSIONS]
+
+Templates with the constructs of the families' (own writing, tests/jinja/templates) over random
+conversations; then random expressions, each a template of its own. Where jinja2 refuses, ours must
+refuse too. Ours may refuse an expression as unsupported, by name, which is counted and bounded.
+"""
+import collections
+import datetime
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import warnings
+
+from transformers.utils.chat_template_utils import _compile_jinja_template
+
+TEMPLATES = pathlib.Path(__file__).parent / "templates"
+NOW = datetime.datetime(2026, 2, 3)
+WORDS = ["", " ", "Hello", "Hello there ", "  lead", "two\nlines\n", "\n\n", "naïve café", "日本語 の文",
+         "🙂 emoji 👩‍👩‍👧", "tab\there", "<think>\nhm\n</think>\n\nSo.", "{{ 1 }} {% x %} {# c #}", 'say "hi" \'ho\'',
+         "back\\slash", "<b>&amp;</b>", "a\u00a0b\u2003", "x" * 60, "<tool_response>\n1\n</tool_response>", "\u2028sep",
+         "[INST] no [/INST]", "tail \t", "\r\nwin\r\n", "ÀÉÎ ùç", "1 2 3", "A. one\nB. two", "\ufeffbom", "end</think>"]
+TOOLS = [{"type": "function", "function": {
+    "name": "weather", "description": "Says \"sun\" or <rain>", "parameters": {
+        "type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer", "minimum": 1}},
+        "required": ["city"]}}},
+    {"type": "function", "function": {"name": "größe", "parameters": {}, "strict": True, "return": {"x": 1.5}}}]
+
+
+def conversation(rng):
+    messages = []
+    if rng.random() < 0.5:
+        messages.append({"role": "system", "content": rng.choice(WORDS)})
+    for _ in range(rng.randint(1, 5)):
+        messages.append({"role": "user", "content": rng.choice(WORDS)})
+        if rng.random() < 0.75:
+            messages.append({"role": "assistant", "content": rng.choice(WORDS)})
+    if rng.random() < 0.1:
+        rng.shuffle(messages)
+    if rng.random() < 0.2:
+        call = {"function": {"name": "weather", "arguments": {"city": rng.choice(WORDS), "days": "3"}}}
+        if rng.random() < 0.7:
+            call["id"] = "abc123xyz"
+        messages.append({"role": "assistant", "content": rng.choice(["", "Let me see."]), "tool_calls": [call]})
+        for _ in range(rng.randint(1, 2)):
+            messages.append({"role": "tool", "content": rng.choice(WORDS + [{"content": "rain", "t": 3}])})
+    variables = {"messages": messages, "add_generation_prompt": rng.random() < 0.6, "tools": None, "documents": None,
+                 "bos_token": "<s>", "eos_token": "</s>"}
+    if rng.random() < 0.2:
+        variables["tools"] = TOOLS[:rng.randint(1, 2)]
+    if rng.random() < 0.2:
+        variables["enable_thinking"] = rng.random() < 0.5
+    if rng.random() < 0.1:
+        variables["builtin_tools"] = ["weather", "code_interpreter", "search"]
+    if rng.random() < 0.1:
+        variables["tools_first"] = False
+    if rng.random() < 0.05:
+        del variables["bos_token"]
+    return variables
+
+
+ROOT = {"s": "Hello World", "t": " pad\té\n", "e": "", "n": 7, "m": -3, "z": 0, "f": 2.5, "yes": True, "no": False,
+        "none_given": None, "list": [3, 1, 2], "names": ["b", "A", "é", "a"], "mixed": [1, "x", None, [2]],
+        "d": {"k": "v", "n": 1, "items": [1, 2], "deep": {"a": [{"b": 5}]}}, "empty": [], "nothing": {},
+        "turns": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": ""}, {"role": "user"}]}
+NUMBERS = ["n", "m", "z", "f", "1", "2", "0", "1.5", "10", "list[0]", "s|length", "yes", "1e3", "100000000000000000"]
+TEXTS = ["s", "t", "e", "'abc'", "\"it's\"", "'a b  c'", "'\\n'", "d.k", "'é🙂'", "turns[0].content", "'-7'", "' 3.5 '"]
+LISTS = ["list", "names", "mixed", "empty", "[1, 'a', none]", "(1, 2)", "turns", "d.items()", "d['items']", "d.keys()",
+         "range(4)", "('a',)", "turns|map(attribute='role')", "list|select('odd')"]
+OTHERS = ["none", "true", "false", "missing", "d.missing", "d", "nothing", "{'a': 1, 'b': [2]}", "none_given", "turns[2].content",
+          "turns[9]", "d.deep.a[0].b", "missing.x"]
+TESTS = ["defined", "undefined", "none", "string", "number", "integer", "float", "boolean", "true", "false", "mapping",
+         "iterable", "sequence", "even", "odd", "callable"]
+
+
+def expression(rng, depth):
+    """A random expression, most of which make sense."""
+    if depth == 0 or rng.random() < 0.1:
+        return rng.choice(rng.choice([NUMBERS, TEXTS, LISTS, OTHERS]))
+    e = lambda: expression(rng, depth - 1)
+    text = lambda: f"({text_expression(rng, depth - 1)})" if rng.random() < 0.5 else rng.choice(TEXTS)
+    kind = rng.randrange(20)
+    if kind == 0:
+        return f"({e()} {rng.choice(['+', '-', '*', '/', '//', '%', '~'])} {e()})"
+    if kind == 1:
+        if rng.random() < 0.2:
+            return f"{rng.choice(NUMBERS)} ** {rng.choice(['n', 'z', 'm', 'f', '2', 'yes'])}"
+        return f"{rng.choice(NUMBERS)} {rng.choice(['+', '-', '*', '/', '//', '%'])} {rng.choice(NUMBERS)}"
+    if kind == 2:
+        return f"({e()} {rng.choice(['==', '!=', '<', '<=', '>', '>=', 'in', 'not in'])} {e()})"
+    if kind == 3:
+        return f"({e()} {rng.choice(['and', 'or'])} {e()})"
+    if kind == 4:
+        return f"(not {e()})"
+    if kind == 5:
+        return f"({e()} if {e()} else {e()})" if rng.random() < 0.8 else f"({e()} if {e()})"
+    if kind == 6:
+        return f"({e()}) is {rng.choice(['', 'not '])}{rng.choice(TESTS)}"
+    if kind == 7:
+        test = rng.choice(["eq", "ne", "lt", "gt", "le", "ge", "in", "equalto", "divisibleby"])
+        return f"({e()}) is {test}({e()})"
+    if kind == 8:
+        return text_expression(rng, depth)
+    if kind == 9:
+        sub = rng.choice(["[0]", "[-1]", "[1:]", "[:-1]", "[::-1]", "[1:3]", "[::2]", "[-2:]", "[5]", ".k", "['k']", ".items",
+                          ".deep.a", "['n']", "[3:0:-1]"])
+        return f"({e()}){sub}"
+    if kind == 10:
+        chain = rng.choice(["length", "list", "first", "last", "reverse|list", "join(', ')", "join", "sort", "unique|list", "tojson",
+                            "string", "default('D')", "default('D', true)", "d(7)", "int", "int(5)", "float", "abs",
+                            "tojson(indent=2)", "map('string')|list", "map('upper')|join('-')", "select|list", "reject('none')|list",
+                            "select('string')|list", "items|list", "dictsort", "selectattr('role')|list",
+                            "selectattr('role', 'eq', 'user')|list", "rejectattr('content')|list", "map(attribute='role')|list",
+                            "map(attribute='content', default='?')|join(';')", "sort(reverse=true)", "dictsort(true, 'value')",
+                            "sort(attribute='role')", "tojson(ensure_ascii=true)", "tojson(separators=(',', ':'))", "count",
+                            "select('in', [1, 'a'])|list", "map('default', '-')|list", "first|length", "safe"])
+        if chain == "safe":
+            return f"{e()} | safe"
+        return f"({e()}) | {chain}"
+    if kind == 11:
+        chain = rng.choice(["length", "list", "first", "last", "sort", "join", "tojson", "map('string')|join('.')"])
+        return f"(({rng.choice(LISTS)}) | {chain})"
+    if kind == 12:
+        return f"[{e()}, {e()}]" if rng.random() < 0.5 else f"({e()}, {e()})"
+    if kind == 13:
+        return f"{{'k': {e()}, {text()}: {e()}}}"
+    if kind == 14:
+        return f"d.get({rng.choice(TEXTS)}{', ' + e() if rng.random() < 0.5 else ''})"
+    if kind == 15:
+        return f"{rng.choice(['-', '+', '--', '- '])}{rng.choice(NUMBERS)}"
+    if kind == 16:
+        return f"{e()} ~ {e()} ~ {text()}"
+    if kind == 17:
+        return f"{rng.choice(NUMBERS)} < {rng.choice(NUMBERS)} <= {rng.choice(NUMBERS)}"
+    if kind == 18:
+        return f"({e()}, {e()})[{rng.choice(['0', '1', '-1'])}]"
+    return f"range({rng.choice(['3', 'n', '1, 5', '5, 0, -2', 'm', '0'])})|list"
+
+
+def text_expression(rng, depth):
+    if depth <= 0:
+        return rng.choice(TEXTS)
+    text = f"({text_expression(rng, depth - 1)})"
+    other = rng.choice(TEXTS)
+    method = rng.choice(["strip()", "lstrip()", "rstrip()", f"strip({other})", f"startswith({other})", f"endswith({other})", "split()",
+                         f"split({other})", "split(' ', 1)", "rsplit(' ', 1)", "rsplit(none, 1)", "split(none, 1)", "upper()", "lower()",
+                         "capitalize()", "splitlines()", f"replace({other}, 'X')", "replace('', '-')", "replace('l', 'L', 1)",
+                         f"find({other})", "rfind('l')", f"count({other})", f"removeprefix({other})", f"removesuffix({other})",
+                         f"join({rng.choice(LISTS)})", "startswith(('H', 'a'))"])
+    chain = rng.choice(["trim", "upper", "lower", "title", "capitalize", "length", "list", "reverse", "int", "float", "tojson", "first",
+                        "last", f"replace({other}, '_')", "replace('l', 'L', 1)", "indent", "indent(2, true)", "indent('> ', blank=true)",
+                        "string", f"trim({other})", "join('.')", "d('x')"])
+    return rng.choice([f"{text}.{method}", f"{text} | {chain}", f"{text} + {other}", f"{text} * 2", f"{text}[{rng.choice(['0', '-1', '1:', ':2', '::-1'])}]"])
+
+
+def truth(source, variables, cache={}):
+    try:
+        if source not in cache:
+            cache.clear()
+            cache[source] = _compile_jinja_template(source)
+        return cache[source].render(**variables, strftime_now=NOW.strftime), None
+    except Exception as error:  # whatever Python raises
+        return None, f"{type(error).__name__}: {error}"
+
+
+def main():
+    probe = sys.argv[1]
+    warnings.simplefilter("ignore", SyntaxWarning)  # of expressions without sense
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 6000
+    rng = random.Random(1)
+    jobs = []
+    for file in sorted(TEMPLATES.glob("*.jinja")):
+        source = file.read_text(encoding="utf-8")
+        jobs += [(file.name, source, conversation(rng)) for _ in range(150)]
+        # The same template with Windows line breaks, and cut out of its white space.
+        jobs += [(file.name, source.replace("\n", "\r\n"), conversation(rng)) for _ in range(5)]
+    conversations = len(jobs)
+    for _ in range(count):
+        jobs.append(("expression", "{{ " + expression(rng, rng.randint(1, 3)) + " }}", ROOT))
+    lines = "".join(json.dumps({"template": source, "variables": variables}) + "\n" for _, source, variables in jobs)
+    done = subprocess.run([probe], input=lines, text=True, check=True, stdout=subprocess.PIPE)
+    answers = done.stdout.split("\n")[:-1]
+    assert len(answers) == len(jobs), (len(answers), len(jobs))
+
+    wrong, unsupported, refused, equal = [], 0, 0, 0
+    refused_conversations = collections.Counter()  # by template
+    for index, ((name, source, variables), answer) in enumerate(zip(jobs, answers)):
+        ours = json.loads(answer)
+        text, error = truth(source, variables)
+        if "error" in ours and index >= conversations and "support" in ours["error"]:
+            unsupported += 1
+            assert "line 1" in ours["error"], ours
+        elif "error" in ours:
+            if error is None and "<generator" not in text and " object at 0x" not in text:
+                wrong.append((name, source, variables, text, ours))
+            refused += 1
+            refused_conversations[name] += index < conversations
+        elif error is not None or ours["text"] != text:
+            wrong.append((name, source, variables, error or text, ours))
+        else:
+            equal += 1
+    for name, source, variables, theirs, ours in wrong[:12]:
+        print(f"--- {name}: {source if name == 'expression' else json.dumps(variables)}\n jinja2: {theirs!r}\n ours:   {ours!r}")
+    print(f"{conversations} conversations through {len(list(TEMPLATES.glob('*.jinja')))} templates ({refused_conversations.total()} refused "
+          f"by both), {count} expressions: {equal} equal, {refused} refused by both, {unsupported} not supported, {len(wrong)} wrong")
+    assert not wrong
+    assert all(count < 110 for name, count in refused_conversations.items() if name != "expression"), refused_conversations  # of 155 each
+    assert refused_conversations.total() < 0.2 * conversations
+    assert unsupported < 0.08 * count, unsupported
+    assert equal - conversations > 0.4 * count, equal
+
+
+if __name__ == "__main__":
+    main()

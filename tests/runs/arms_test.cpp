@@ -1,0 +1,180 @@
+#include "src/runs/arms.hpp"
+
+#include <algorithm>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+#include "src/tasks/checkpoint_fit.hpp"
+#include "src/tasks/request.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+
+TEST_CASE("arms come from --decoder, --arm and --set; an arm's own option wins") {
+  const auto arms = make_arms({"ar"}, {"h8=hpd,k_max=8,batch_size=2", "h=hpd,hpd.stack=3"},
+                              {"hpd.k_max=30", "ask=separately", "ar.cascade=true"}, 5);
+  REQUIRE(arms.size() == 3);
+  CHECK(arms[0].options == Json{{"ask", "separately"}});
+  CHECK(arms[0].batch_size == 5);
+  CHECK(arms[0].cascade);
+  CHECK_FALSE(arms[1].cascade);
+  CHECK(arms[1].options == Json{{"k_max", 8}});
+  CHECK(arms[1].batch_size == 2);
+  CHECK(arms[2].options == Json{{"k_max", 30}, {"stack", 3}});
+}
+
+TEST_CASE("option values are numbers, booleans or text") {
+  CHECK(option_value("true") == Json(true));
+  CHECK(option_value("-3") == Json(-3));
+  CHECK(option_value("0.5") == Json(0.5));
+  CHECK(option_value("fix-3") == Json("fix-3"));
+  CHECK(option_value("[1]") == Json("[1]"));
+}
+
+TEST_CASE("wrong arms are refused with the near names") {
+  CHECK_THROWS_WITH(make_arms({}, {}, {}, 1), Catch::Contains("no decoder was named"));
+  CHECK_THROWS_WITH(make_arms({"hdp"}, {}, {}, 1), "unknown decoder 'hdp'; did you mean 'hpd'?");
+  CHECK_THROWS_WITH(make_arms({"ar", "ar"}, {}, {}, 1),
+                    Catch::Contains("two arms are labelled 'ar'"));
+  CHECK_THROWS_WITH(make_arms({"hpd"}, {}, {"hpd.kmax=3"}, 1),
+                    "--set hpd.kmax: no arm has this option; did you mean 'hpd.k_max'?");
+  CHECK_THROWS_WITH(make_arms({"ar"}, {}, {"hpd.k_max=3"}, 1),
+                    Catch::Contains("no arm has this option"));
+  CHECK_THROWS_WITH(make_arms({}, {"x=hpd,kmax=3"}, {}, 1),
+                    "--arm x: decoder hpd has no option 'kmax'; did you mean 'k_max'?");
+  CHECK_THROWS_WITH(make_arms({}, {"hpd"}, {}, 1),
+                    "--arm is 'hpd', expected LABEL=NAME[,option=value...]");
+  CHECK_THROWS_WITH(make_arms({}, {"x=hpd,cascade=2"}, {}, 1),
+                    "arm x: cascade is 2, expected true or false");
+  for (const char* size : {"0", "-3", "1.5", "99999999999"})
+    CHECK_THROWS_WITH(
+        make_arms({}, {str("x=hpd,batch_size=", size)}, {}, 1),
+        str("arm x: batch_size is ", size, ", expected a whole number from 1 to 2147483647"));
+}
+
+TEST_CASE("an option of another decoder, or none's, is refused for every decoder") {
+  for (const DecoderEntry& entry : decoders()) {
+    const std::string name(entry.name);
+    INFO(name);
+    const auto own = names_of(entry.options);
+    for (const DecoderEntry& other : decoders())
+      for (const std::string& option : names_of(other.options)) {
+        if (std::count(own.begin(), own.end(), option)) continue;
+        CHECK_THROWS_WITH(
+            make_arms({name}, {}, {str(name, ".", option, "=1")}, 1),
+            Catch::StartsWith(str("--set ", name, ".", option, ": no arm has this option; ")));
+        CHECK_THROWS_WITH(
+            make_arms({}, {str("x=", name, ",", option, "=1")}, {}, 1),
+            Catch::StartsWith(str("--arm x: decoder ", name, " has no option '", option, "'; ")));
+      }
+    for (const std::string& option : own)
+      CHECK_THROWS_WITH(make_arms({name}, {}, {str(name, ".", option, "x=1")}, 1),
+                        Catch::Contains(str("did you mean")) &&
+                            Catch::Contains(str("'", name, ".", option, "'")));
+  }
+}
+
+TEST_CASE("data of each shape is asked in a form that fits, or not at all") {
+  for (const DecoderEntry& entry : decoders()) {
+    INFO(entry.name);
+    const auto decoder = make_decoder(entry.name, Json::object());
+    CHECK(not_applicable(Shape::attributes, *decoder).empty());
+    CHECK(not_applicable(Shape::questions, *decoder).empty());
+    CHECK(form_on(Shape::attributes, *decoder) == decoder->form());
+    CHECK(form_on(Shape::open, *decoder) == Form::free);
+    CHECK(not_applicable(Shape::open, *decoder).empty() == entry.free_running);
+  }
+  CHECK(not_applicable(Shape::open, *make_decoder("hpd", Json::object())) ==
+        "fills the fields of a job, and an open prompt has none");
+  PromptFile prompt;
+  prompt.instruction = "Read the text.";
+  const auto stack = [&](const char* name, Shape shape) {
+    return stacking_on(shape, *make_decoder(name, Json::object()), prompt);
+  };
+  CHECK(stack("hpd", Shape::attributes).examples == 6);
+  CHECK(stack("hpd", Shape::questions).examples == 1);
+  CHECK(stack("ippd", Shape::questions).examples == 6);
+  CHECK(stack("ippd", Shape::open).examples == 1);
+  // What a job's examples have in common: the fields of its one answer, or the instruction's words.
+  CHECK_FALSE(stack("hpd", Shape::attributes).across_categories);
+  CHECK(stack("ippd", Shape::attributes).across_categories);
+  CHECK(stack("ippd", Shape::questions).across_categories);
+  for (const char* slot : {"{category}", "{fields}"}) {
+    prompt.instruction = str("Read what is said of ", slot, ".");
+    CHECK_FALSE(stack("ippd", Shape::attributes).across_categories);
+    CHECK_FALSE(stack("ippd", Shape::questions).across_categories);
+  }
+}
+
+TEST_CASE("what a decoder needs is found without a network's weights") {
+  CheckpointFace face;
+  face.config.vocab_size = 20;
+  face.config.layers = 5;
+  const auto needs = [&](const char* name, const Json& options = Json::object()) {
+    return needs_of(*make_decoder(name, options), &face, "");
+  };
+  CHECK(needs("ar").text == "-");
+  CHECK_FALSE(needs("ar").lacking);
+  CHECK(needs("apar").lacking);
+  CHECK_THAT(needs("apar").text, Catch::Contains("apar.fork_token"));
+  CHECK(needs("apar", {{"fork_token", 7}, {"child_token", 8}}).text == "[Fork] is 7, [Child] 8");
+  CHECK_THAT(needs("apar", {{"fork_token", 7}, {"child_token", 20}}).text,
+             Catch::Contains("the network's vocabulary goes from 0 to 19"));
+  CHECK(needs("aspd", {{"tokens", "1;2;3;4;5;6"}}).text ==
+        "<Title> is 1, </Title> 2, <Branch> 3, </Branch> 4, <Para> 5, </Para> 6");
+  CHECK(needs("space", {{"mask_token", 3}}).text == "[M] is 3");
+  CHECK(needs("self-speculative", {{"skip_mlp", "none"}}).text ==
+        "guesses without 2 of 5 attentions and 0 of 5 MLPs");
+  CHECK(needs("self-speculative", {{"skip_mlp", "9"}}).lacking);
+  CHECK(needs("speculative").text == "a draft model (--draft-model)");
+  CHECK(needs_of(*make_decoder("apar", Json::object()), nullptr, "").text == "-");
+}
+
+TEST_CASE("each arm's baseline is the one its paper compares with") {
+  const auto arms = make_arms({},
+                              {"hpd=hpd", "sep=ar,ask=separately", "forced=ar,forced_keys=true",
+                               "ar=ar", "stacked=ar,stack=6", "ippd=ippd"},
+                              {}, 1);
+  CHECK(baseline_of(arms, 0, "") == 3u);
+  CHECK(baseline_of(arms, 1, "") == 3u);
+  CHECK(baseline_of(arms, 3, "") == std::nullopt);
+  CHECK(baseline_of(arms, 5, "") == 1u);
+  CHECK(baseline_of(arms, 0, "sep") == 1u);
+  CHECK(baseline_of(arms, 1, "sep") == std::nullopt);
+  CHECK_THROWS_WITH(baseline_of(arms, 0, "arr"),
+                    "--baseline: no arm is labelled 'arr'; did you mean 'ar'?");
+}
+
+TEST_CASE("a free-running arm is compared with the ar that asks as it does") {
+  const auto arms = make_arms(
+      {}, {"sep=ar,ask=separately", "tog=ar", "a=prompt-lookup", "b=prompt-lookup,ask=separately"},
+      {}, 1);
+  CHECK(baseline_of(arms, 2, "") == 1u);
+  CHECK(baseline_of(arms, 3, "") == 0u);
+  const auto fewer = make_arms({}, {"tog=ar", "b=prompt-lookup,ask=separately"}, {}, 1);
+  CHECK(baseline_of(fewer, 1, "") == 0u);
+}
+
+TEST_CASE("an experiment file's decoders are arms") {
+  const auto specs = arms_of_experiment(
+      Json::parse(
+          R"([{"label":"a","name":"hpd","set":{"k_max":8,"isolated":"values"}},{"name":"ar"}])"),
+      "x.json");
+  const auto arms = make_arms({}, specs, {}, 1);
+  CHECK(arms[0].options == Json{{"isolated", "values"}, {"k_max", 8}});
+  CHECK(arms[1].label == "ar");
+  CHECK_THROWS_WITH(arms_of_experiment(Json::parse(R"([{"nam":"ar"}])"), "x.json"),
+                    "x.json: 'decoders'[0]: 'name' is missing");
+  const auto refused = [](const char* decoders, const std::string& what) {
+    CHECK_THROWS_WITH(arms_of_experiment(Json::parse(decoders), "x.json"),
+                      "x.json: 'decoders'[0]: " + what);
+  };
+  refused(R"([{"name":"hdp"}])", "unknown decoder 'hdp'; did you mean 'hpd'?");
+  refused(R"([{"name":"hpd","set":5}])", "'set' is 5, expected an object option: value");
+  refused(R"([{"name":"hpd","set":{"kmax":5}}])",
+          "'set': decoder hpd has no option 'kmax'; did you mean 'k_max'?");
+  refused(R"([{"name":"hpd","set":{"k_max":[8,16]}}])",
+          "'set': 'k_max' is [8,16], expected one number, text, true or false");
+  refused(R"([{"name":"hpd","label":"a=b"}])",
+          "label and name are 'a=b=hpd', expected none of , and = in them");
+}
