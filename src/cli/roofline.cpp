@@ -85,7 +85,8 @@ Verb roofline_verb() {
         app.add_option("--draft-model", flags->draft_model, "the same of the draft network")
             ->type_name("DIR");
         app.add_option("--hardware", flags->hardware,
-                       "here (measured), a800, h100, h200, l40s, or a file like hardware/*.json")
+                       "here (measured), a800, h100, h200, l40s, or a file like "
+                       "experiments/hardware/*.json")
             ->delimiter(',')
             ->capture_default_str()
             ->type_name("A,B");

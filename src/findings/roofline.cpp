@@ -124,8 +124,9 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
   }
   std::error_code ignored;
   const bool named = which.find('/') == std::string::npos && !which.ends_with(".json");
-  const std::filesystem::path file =
-      named ? project_file("hardware") / (which + ".json") : std::filesystem::path(which);
+  const std::filesystem::path file = named
+                                         ? project_file("experiments/hardware") / (which + ".json")
+                                         : std::filesystem::path(which);
   if (named && !std::filesystem::exists(file, ignored)) {
     std::vector<std::string> known{"here"};
     for (const auto& entry : std::filesystem::directory_iterator(file.parent_path()))

@@ -4,17 +4,16 @@ Usage: claims_test.py PROGRAM
 """
 import pathlib
 import re
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("src", "decoders", "datasets", "metrics", "experiments", "hardware", "results", "scripts", "tests", ".github")
-PAGES = [ROOT / "README.md", *(p for folder in FOLDERS for p in sorted((ROOT / folder).rglob("*.md")))]
+from pages import FOLDERS, PAGES, ROOT, blocks, commands, help_of, pardec_arguments, verbs_of
+
 # Documents that are no part of the project, as comments would name them.
 OUTSIDE = re.compile(r"\bdesign, section|\b[Ss]pecs? of\b|\b[Ss]pecs, [A-Z0-9]|\b[Tt]he specification|\bits specs\b|\bthe spec\b")
 # A path of the project: one of its folders, then names. Patterns and places of one's own aside.
 PATH = re.compile(r"(?<![\w/.-])(?:%s)/[\w./-]*\w" % "|".join(re.escape(f) for f in FOLDERS))
 MADE = ("results/pardec.sqlite", "experiments/quickstart/data")  # by a run
+README_LINES = 130  # at most
 
 
 class Failures:
@@ -42,29 +41,36 @@ def paths(check, where, text):
             check((ROOT / path).exists(), f"{where}: there is no {path}")
 
 
+def anchors(page):
+    """What a link may name behind #: the headings as GitHub writes them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def links(check, page):
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-        if "://" not in target:
-            check((page.parent / target).exists(), f"{page.relative_to(ROOT)}: link to {target}, which is not there")
+    for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        there = page.parent / target if target else page
+        check(there.exists(), f"{page.relative_to(ROOT)}: link to {target}, which is not there")
+        check(not anchor or (there.is_file() and anchor in anchors(there)), f"{page.relative_to(ROOT)}: link to {target}#{anchor}, a heading that is not there")
 
 
-def commands(text):
-    """Command lines of pardec in a page's code blocks, continued lines joined."""
-    for block in re.findall(r"```sh\n(.*?)```", text, re.S):
-        for line in block.replace("\\\n", " ").splitlines():
-            match = re.match(r"\s*(?:\$pardec|(?:build/release/)?pardec)\s+(.*)", line)
-            if match:
-                yield match[1].split(" #")[0]
+def scripts(check, command, where):
+    """A script of the project that a page names takes the flags that stand behind it."""
+    for script, arguments in re.findall(r"\b((?:scripts|tests)/[\w./-]+)((?: +\S+)*)", command):
+        if not (ROOT / script).is_file():
+            continue  # said by `paths`
+        text = (ROOT / script).read_text(encoding="utf-8")
+        for flag in re.findall(r"(?<=\s)--[A-Za-z][\w-]*", arguments):
+            check(flag in text, f"{where}: {script} has no {flag}: {command}")
 
 
 def main():
-    def said(*args):
-        return subprocess.run([sys.argv[1], *args], capture_output=True, text=True, check=True).stdout
-
     check = Failures()
-    help_text = said("--help")
-    verbs = re.findall(r"^  ([a-z]+)  +\S", help_text.split("Verbs:\n")[1].split("\n\n")[0], re.M)
-    helps = {verb: said(verb, "--help") for verb in verbs}
+    help_text = help_of(sys.argv[1])
+    verbs = verbs_of(sys.argv[1])
+    helps = {verb: help_of(sys.argv[1], verb) for verb in verbs}
     flags = {verb: set(re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", text)) for verb, text in helps.items()}
 
     comments(check)
@@ -72,13 +78,18 @@ def main():
         name, text = str(page.relative_to(ROOT)), page.read_text(encoding="utf-8")
         links(check, page)
         paths(check, name, text)
-        for command in commands(text):
-            verb = command.split()[0]
-            check(verb in verbs, f"{name}: there is no verb {verb}: {command}")
-            for flag in re.findall(r"(?<=\s)(--?[A-Za-z][\w-]*)", command):
-                check(flag in flags.get(verb, ()), f"{name}: pardec {verb} has no {flag}: {command}")
-            for file in re.findall(r"--job (\S+)", command):
-                check((ROOT / file).exists(), f"{name}: there is no {file}: {command}")
+        for block in blocks(page):
+            for command in commands(block) if block.language == "sh" else ():
+                scripts(check, command, block.where)
+                arguments = pardec_arguments(command)
+                if arguments is None:
+                    continue
+                verb = arguments.split()[0]
+                check(verb in verbs, f"{block.where}: there is no verb {verb}: {command}")
+                for flag in re.findall(r"(?<=\s)(--?[A-Za-z][\w-]*)", arguments):
+                    check(flag in flags.get(verb, ()), f"{block.where}: pardec {verb} has no {flag}: {command}")
+                for file in re.findall(r"--job (\S+)", arguments):
+                    check((ROOT / file).exists(), f"{block.where}: there is no {file}: {command}")
         for verb in re.findall(r"`pardec ([a-z]+)\b", text):
             check(verb in verbs, f"{name}: there is no verb {verb}")
     for verb, text in helps.items():
@@ -89,7 +100,9 @@ def main():
     def codes(text):
         return re.findall(r"\b\d+\b", re.search(r"Exit codes: ([^.]*)", text)[1])
 
-    check(codes(help_text) == codes((ROOT / "README.md").read_text(encoding="utf-8")) == ["0", "1", "2", "3", "130"], f"exit codes: {codes(help_text)}")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    check(len(readme.splitlines()) <= README_LINES, f"README.md has {len(readme.splitlines())} lines, expected at most {README_LINES}")
+    check(codes(help_text) == codes(readme) == ["0", "1", "2", "3", "130"], f"exit codes: {codes(help_text)}")
     for line in check.said:
         print(line)
     print(f"{check.checks - len(check.said)} passed, {len(check.said)} failed")
