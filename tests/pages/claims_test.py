@@ -6,10 +6,11 @@ import pathlib
 import re
 import sys
 
-from pages import FOLDERS, PAGES, ROOT, blocks, commands, help_of, pardec_arguments, verbs_of
+from pages import FOLDERS, PAGES, ROOT, blocks, cells, commands, help_of, pardec_arguments, verbs_of
+from layers_test import ALLOWED
 
 # Documents that are no part of the project, as comments would name them.
-OUTSIDE = re.compile(r"\bdesign, section|\b[Ss]pecs? of\b|\b[Ss]pecs, [A-Z0-9]|\b[Tt]he specification|\bits specs\b|\bthe spec\b")
+OUTSIDE = re.compile(r"\bdesign, section|\b[Ss]pecs? of\b|\b[Ss]pecs, [A-Z0-9]|\b[Tt]he specification|\bits specs\b")
 # A path of the project: one of its folders, then names. Patterns and places of one's own aside.
 PATH = re.compile(r"(?<![\w/.-])(?:%s)/[\w./-]*\w" % "|".join(re.escape(f) for f in FOLDERS))
 MADE = ("results/pardec.sqlite", "experiments/quickstart/data")  # by a run
@@ -56,6 +57,16 @@ def links(check, page):
         check(not anchor or (there.is_file() and anchor in anchors(there)), f"{page.relative_to(ROOT)}: link to {target}#{anchor}, a heading that is not there")
 
 
+def folders(check):
+    """The table of folders in src/README.md is the one that the layers are held to."""
+    rows = [cells(line) for line in (ROOT / "src" / "README.md").read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    for folder, _, may in rows:
+        allowed = {layer.removeprefix("src/") for layer in ALLOWED.get(folder.strip("`"), {"no such folder"})}
+        said = set() if may == "-" else set(may.split(", "))
+        check(said == allowed or may == "all", f"src/README.md: {folder} may include {may}, the layers say {', '.join(sorted(allowed))}")
+    check([row[0].strip("`") for row in rows] == list(ALLOWED), f"src/README.md: folders {[row[0] for row in rows]}, the layers have {list(ALLOWED)}")
+
+
 def scripts(check, command, where):
     """A script of the project that a page names takes the flags that stand behind it."""
     for script, arguments in re.findall(r"\b((?:scripts|tests)/[\w./-]+)((?: +\S+)*)", command):
@@ -74,6 +85,7 @@ def main():
     flags = {verb: set(re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", text)) for verb, text in helps.items()}
 
     comments(check)
+    folders(check)
     for page in PAGES:
         name, text = str(page.relative_to(ROOT)), page.read_text(encoding="utf-8")
         links(check, page)

@@ -1,4 +1,4 @@
-"""The table of options in decoders/README.md is the program's own: names, order and all that `pardec list decoders` says of them.
+"""The tables in decoders/README.md are the program's own: the decoders, and their options as `pardec list decoders` prints them.
 
 Usage: options_test.py PROGRAM
 """
@@ -11,34 +11,35 @@ from pages import ROOT, cells
 from harness import Checks
 
 
-def page_tables():
-    """The rows of the page's tables, by the header of their first column."""
-    tables, header = {}, None
-    for line in (ROOT / "decoders" / "README.md").read_text(encoding="utf-8").splitlines():
+def tables(text):
+    """The rows of the tables in a text, by the header of their first column."""
+    found, header = {}, None
+    for line in text.splitlines():
         if not line.startswith("|"):
             header = None
         elif header is None:
             header = cells(line)[0]
-            tables[header] = []
+            found[header] = [cells(line)]
         elif not re.fullmatch(r"\|[-:| ]+\|", line):
-            tables[header].append(cells(line))
-    return tables
+            found[header].append(cells(line))
+    return found
 
 
 def main():
-    check = Checks()
-    listed = json.loads(subprocess.run([sys.argv[1], "list", "decoders", "--format", "json"], capture_output=True, text=True, check=True).stdout)["rows"]
-    tables = page_tables()
-    names = [re.fullmatch(r"\[`([\w-]+)`\]\(pages/([\w-]+)\.md\)", row[0]) for row in tables["name"]]
-    check(all(names) and all(name[1] == name[2] for name in names), "each name links to its page")
-    check(sorted(name[1] for name in names) == sorted(row["name"] for row in listed), f"decoders: {[name[1] for name in names]}")
+    def said(*flags):
+        return subprocess.run([sys.argv[1], "list", "decoders", *flags], capture_output=True, text=True, check=True).stdout
 
-    options = {}
-    for decoder, option, *_ in tables["decoder"]:
-        options.setdefault(decoder.strip("`"), []).extend(re.findall(r"`([\w-]+)`", option))
-    for row in listed:
-        listed_options = row["options"].split(", ")
-        check(sorted(options.get(row["name"], [])) == sorted(listed_options), f"options of {row['name']}: the page has {options.get(row['name'])}, the program {listed_options}")
+    check = Checks()
+    page, program = tables((ROOT / "decoders" / "README.md").read_text(encoding="utf-8")), tables(said())
+    names = [re.fullmatch(r"\[`([\w-]+)`\]\(pages/([\w-]+)\.md\)", row[0]) for row in page["name"][1:]]
+    check(all(names) and all(name[1] == name[2] for name in names), "each name links to its page")
+    check(sorted(name[1] for name in names) == sorted(row["name"] for row in json.loads(said("--format", "json"))["rows"]), f"decoders: {[name[1] for name in names]}")
+    check(len(program["option"]) > 20, f"{len(program['option'])} options")
+    for row in program["option"]:
+        check(row in page["option"], f"decoders/README.md lacks the row {row}")
+    for row in page["option"]:
+        check(row in program["option"], f"decoders/README.md has the row {row}, `pardec list decoders` has not")
+    check(page["option"] == program["option"], "decoders/README.md has the options as `pardec list decoders` prints them, in its order")
     return check.finish()
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "cli"))  # harness.py
+sys.path += [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "structure")]  # harness.py, layers_test.py
 FOLDERS = ("src", "decoders", "datasets", "metrics", "experiments", "results", "scripts", "tests", ".github")
 PAGES = [*sorted(ROOT.glob("*.md")), *(p for folder in FOLDERS for p in sorted((ROOT / folder).rglob("*.md")))]
 
