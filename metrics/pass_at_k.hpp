@@ -15,8 +15,9 @@ double pass_at_k(long n, long c, long k);
 /// docstring, and functions before it that it may need).
 std::string task_head(std::string_view prompt);
 
-/// The program that an answer makes of it: the head and the answer, which goes on from there or says
-/// the function once more. Of an answer with a fenced block (```) the first block alone counts.
+/// The program that an answer makes of it: the head and the answer, which goes on from there or
+/// says the function once more. Of an answer with a fenced block (```) the first block alone
+/// counts.
 std::string task_program(std::string_view prompt, std::string_view answer);
 
 }  // namespace pardec

@@ -74,9 +74,8 @@ class ScoreByCluster {
  public:
   ScoreByCluster(std::span<const ScorePart> parts, std::int32_t clusters)
       : parts_(parts.begin(), parts.end()), begin_(static_cast<size_t>(clusters) + 1) {
-    std::stable_sort(parts_.begin(), parts_.end(), [](const ScorePart& a, const ScorePart& b) {
-      return a.cluster < b.cluster;
-    });
+    std::stable_sort(parts_.begin(), parts_.end(),
+                     [](const ScorePart& a, const ScorePart& b) { return a.cluster < b.cluster; });
     std::int32_t groups = 0;
     for (const ScorePart& part : parts_) {
       ++begin_[static_cast<size_t>(part.cluster) + 1];

@@ -30,9 +30,9 @@ Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence = 
 double geometric_mean_ratio(std::span<const BlockPair> blocks);
 double median_ratio(std::span<const BlockPair> blocks);
 
-/// What one example adds to a score that is a mean over groups of a ratio of sums: value F1 (a group
-/// a category and attribute, or one for all), plain means (one group, denominators 1). Groups whose
-/// denominators sum to 0 are left out.
+/// What one example adds to a score that is a mean over groups of a ratio of sums: value F1 (a
+/// group a category and attribute, or one for all), plain means (one group, denominators 1). Groups
+/// whose denominators sum to 0 are left out.
 struct ScorePart {
   std::int32_t cluster, group;  ///< from 0 on
   double numerator, denominator;

@@ -67,14 +67,14 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
   std::optional<Tokenizer> tokenizer;
   if (with_tokenizer) tokenizer = load_tokenizer(folder, config);
   const bool untrained = std::filesystem::exists(folder / kSynthesisNote, ignored);
-  return {
-      folder,
-      untrained ? "untrained: random weights, its values are noise" : "",
-      untrained,
-      read_training_record(folder).formats,
-      std::move(tokenizer),
-      Model::load(folder,
-                  {.dtype = dtype, .device = options.device, .cuda_graphs = !options.no_cuda_graphs})};
+  return {folder,
+          untrained ? "untrained: random weights, its values are noise" : "",
+          untrained,
+          read_training_record(folder).formats,
+          std::move(tokenizer),
+          Model::load(
+              folder,
+              {.dtype = dtype, .device = options.device, .cuda_graphs = !options.no_cuda_graphs})};
 }
 
 std::optional<CheckpointFace> read_face(const std::string& model) {

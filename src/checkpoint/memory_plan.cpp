@@ -75,7 +75,8 @@ std::int64_t parse_bytes(const std::string& flag, const std::string& text) {
 
 MemoryPlan plan_memory(const ModelOptions& options, int block_rows) {
   MemoryPlan plan;
-  if (!options.memory_limit.empty()) plan.limit = parse_bytes("--memory-limit", options.memory_limit);
+  if (!options.memory_limit.empty())
+    plan.limit = parse_bytes("--memory-limit", options.memory_limit);
   const Dtype dtype = parse_dtype(options.dtype);
   add(plan, options.model, dtype);
   if (!options.draft_model.empty()) add(plan, options.draft_model, dtype);

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <string>
 
-
 /// What a run may hold in memory, known before anything of it is allocated.
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/engine/engine.hpp"

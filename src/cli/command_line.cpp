@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <iostream>
 
-#include "src/support/version.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
+#include "src/support/version.hpp"
 
 namespace pardec {
 
@@ -66,9 +66,8 @@ void check_numbers(CLI::Option& option) {
       return number_fault<std::uint64_t>(text, "a whole number from 0 to 18446744073709551615");
     });
   else if (type == "N")
-    option.check([](const std::string& text) {
-      return number_fault<std::int64_t>(text, "a whole number");
-    });
+    option.check(
+        [](const std::string& text) { return number_fault<std::int64_t>(text, "a whole number"); });
   else if (type == "X" || type == "S" || type == "MS")
     option.check([](const std::string& text) { return number_fault<double>(text, "a number"); });
 }
@@ -85,7 +84,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
     const bool given = std::any_of(arguments.begin(), arguments.end(), [&](const std::string& a) {
       return split(a, '=').front() == name;
     });
-    const std::string source = given || option->get_envname().empty() ? name : option->get_envname();
+    const std::string source =
+        given || option->get_envname().empty() ? name : option->get_envname();
     if (const std::string start = str("Could not convert: ", name, " = "); said.starts_with(start))
       return str(source, " is '", said.substr(start.size()), "', expected ", expected);
     if (said.starts_with(name + ": is '")) return source + said.substr(name.size() + 1);

@@ -8,7 +8,8 @@
 namespace pardec {
 
 void add_flags(CLI::App& app, ModelOptions& model) {
-  app.add_option("--model", model.model, "checkpoint folder (Hugging Face layout)")->type_name("DIR");
+  app.add_option("--model", model.model, "checkpoint folder (Hugging Face layout)")
+      ->type_name("DIR");
   app.add_option("--draft-model", model.draft_model,
                  "checkpoint folder of the network that guesses for decoder speculative")
       ->type_name("DIR");
@@ -37,7 +38,9 @@ void add_flags(CLI::App& app, DecodeOptions& decode) {
   app.add_option("--seed", decode.seed, "seed of sampling and of --limit")
       ->capture_default_str()
       ->type_name("N");
-  app.add_option("--temperature", decode.temperature, "0: greedy")->capture_default_str()->type_name("X");
+  app.add_option("--temperature", decode.temperature, "0: greedy")
+      ->capture_default_str()
+      ->type_name("X");
   app.add_option("--top-k", decode.top_k, "sample among the k likeliest; 0: all")
       ->capture_default_str()
       ->type_name("N");
@@ -53,7 +56,8 @@ void add_flags(CLI::App& app, DecodeOptions& decode) {
                      "without it the dataset's limit (run --dry-run shows it), else ",
                      Limits{}.per_field))
       ->type_name("N");
-  app.add_flag("--ignore-eos", decode.ignore_eos, "go on after the end of sequence, up to the limit");
+  app.add_flag("--ignore-eos", decode.ignore_eos,
+               "go on after the end of sequence, up to the limit");
   app.add_option("--chat-template", decode.chat_template,
                  str("markup around the prompt: auto (the checkpoint's own, or what train taught, "
                      "else plain), ",

@@ -6,10 +6,10 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/report/dataset_name.hpp"
-#include "src/support/project_files.hpp"
-#include "src/runs/record.hpp"
 #include "src/report/table.hpp"
+#include "src/runs/record.hpp"
 #include "src/support/error.hpp"
+#include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {

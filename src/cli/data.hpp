@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
-#include "src/tasks/protocol.hpp"
 #include "src/support/json.hpp"
+#include "src/tasks/protocol.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 
 namespace pardec {

@@ -5,13 +5,13 @@
 #include "datasets/standin.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/data.hpp"
-#include "src/prompt/prompt_choice.hpp"
-#include "src/support/checks.hpp"
-#include "src/support/project_files.hpp"
 #include "src/prompt/chat_template.hpp"
 #include "src/prompt/pieces.hpp"
+#include "src/prompt/prompt_choice.hpp"
 #include "src/report/table.hpp"
+#include "src/support/checks.hpp"
 #include "src/support/error.hpp"
+#include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {

@@ -79,8 +79,8 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
   for (const Arm& arm : arms)
     needs.push_back(needs_of(*arm.algorithm, face ? &*face : nullptr, spec.model.draft_model));
   const auto chat = face && face->tokenizer
-                        ? std::optional(template_for(
-                              spec.decode.chat_template, spec.model.model, spec.decode.chat_set))
+                        ? std::optional(template_for(spec.decode.chat_template, spec.model.model,
+                                                     spec.decode.chat_set))
                         : std::nullopt;
   const auto jobs_of = [](const Workload& work, size_t arm) {
     std::int64_t jobs = 0;
@@ -104,23 +104,24 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                                            [&] { progress->update(++tokenized, ""); }))
               : std::nullopt;
       const auto baseline = baseline_of(arms, a, spec.baseline);
-      table.rows.push_back({shown_name(work.dataset), work.dataset.split,
-                            number_cell(static_cast<std::int64_t>(work.examples.size())),
-                            arms[a].label, arms[a].decoder, dump(arms[a].algorithm->options()),
-                            work.runs(a) ? std::string(name(form_on(shape, *arms[a].algorithm))) : "n/a",
-                            needs[a].lacking ? "lacking" : needs[a].text,
-                            number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
-                            work.runs(a) ? number_cell(jobs * spec.runs) : Cell("n/a", Json()),
-                            number_cell(std::ssize(work.blocks)),
-                            number_cell(static_cast<double>(work.examples.size()) /
-                                            static_cast<double>(work.blocks.size()),
-                                        1),
-                            work.runs(a) ? Cell(percent(full, 0), Json(full)) : no_cell(),
-                            sizes && sizes->least ? Cell(str(*sizes->least, " to ", sizes->most),
-                                                         Json{*sizes->least, sizes->most})
-                                                  : no_cell(),
-                            sizes ? number_cell(sizes->too_long) : no_cell(),
-                            baseline ? arms[*baseline].label : "-"});
+      table.rows.push_back(
+          {shown_name(work.dataset), work.dataset.split,
+           number_cell(static_cast<std::int64_t>(work.examples.size())), arms[a].label,
+           arms[a].decoder, dump(arms[a].algorithm->options()),
+           work.runs(a) ? std::string(name(form_on(shape, *arms[a].algorithm))) : "n/a",
+           needs[a].lacking ? "lacking" : needs[a].text,
+           number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
+           work.runs(a) ? number_cell(jobs * spec.runs) : Cell("n/a", Json()),
+           number_cell(std::ssize(work.blocks)),
+           number_cell(
+               static_cast<double>(work.examples.size()) / static_cast<double>(work.blocks.size()),
+               1),
+           work.runs(a) ? Cell(percent(full, 0), Json(full)) : no_cell(),
+           sizes && sizes->least
+               ? Cell(str(*sizes->least, " to ", sizes->most), Json{*sizes->least, sizes->most})
+               : no_cell(),
+           sizes ? number_cell(sizes->too_long) : no_cell(),
+           baseline ? arms[*baseline].label : "-"});
       if (!work.runs(a)) table.notes.push_back(str("n/a: ", who, ": it ", work.not_applicable[a]));
       add_fill_note(table, who, full, jobs, std::ssize(work.blocks), arms[a].batch_size);
       if (sizes) add_size_notes(table, who, *sizes, jobs, face->config);

@@ -5,19 +5,19 @@
 #include <set>
 
 #include "src/checkpoint/checkpoint.hpp"
-#include "src/cli/command_line.hpp"
 #include "src/checkpoint/memory_plan.hpp"
+#include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/findings/traces.hpp"
+#include "src/model/profile.hpp"
 #include "src/prompt/pieces.hpp"
 #include "src/prompt/prompt_choice.hpp"
-#include "src/runs/arms.hpp"
-#include "src/support/project_files.hpp"
-#include "src/findings/traces.hpp"
-#include "src/report/watch.hpp"
-#include "src/model/profile.hpp"
 #include "src/report/table.hpp"
+#include "src/report/watch.hpp"
+#include "src/runs/arms.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/project_files.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/answers_json.hpp"
@@ -58,8 +58,7 @@ void print_profile(const Profile& profile, std::int64_t wall_ns) {
 
 /// Draws stored traces, pass by pass, in place of decoding.
 int draw_traces(const GenerateFlags& flags) {
-  if (!flags.job.empty() || flags.prompt || !flags.prompt_tokens.empty() ||
-      !flags.trace.empty())
+  if (!flags.job.empty() || flags.prompt || !flags.prompt_tokens.empty() || !flags.trace.empty())
     throw ConfigError(
         "--from-trace draws what was decoded; expected none of --job, --prompt, --prompt-tokens "
         "and --trace beside it");
@@ -109,10 +108,9 @@ int generate(const GenerateFlags& flags) {
     apply_limit(memory, flags.model, cache);
     std::cerr << "memory: " << describe(memory, cache) << "\n";
   }
-  Session session(flags.model, flags.decode,
-                  {.tokenizer = token_lists.empty(),
-                   .draft = decoder.drafts_with_model(),
-                   .cache = cache});
+  Session session(
+      flags.model, flags.decode,
+      {.tokenizer = token_lists.empty(), .draft = decoder.drafts_with_model(), .cache = cache});
   Engine& engine = session.engine;
   const Checkpoint& checkpoint = session.checkpoint;
   const Tokenizer* const tokenizer = session.tokenizer();
@@ -139,8 +137,7 @@ int generate(const GenerateFlags& flags) {
 
   std::optional<Watch> watch;
   if (flags.watch) {
-    watch.emplace(stderr, tokenizer,
-                  flags.decode.temperature == 0, flags.pace_ms);
+    watch.emplace(stderr, tokenizer, flags.decode.temperature == 0, flags.pace_ms);
     engine.set_watch([&](const Trace& t, bool ended) { watch->show(t, ended); });
   }
 
@@ -187,8 +184,7 @@ int generate(const GenerateFlags& flags) {
   print_ready();
   int off = 0;
   for (size_t i = 0; i < requests.size(); ++i)
-    if (answers[i] && tokenizer)
-      off += turns_off_text(requests[i], *answers[i], *tokenizer);
+    if (answers[i] && tokenizer) off += turns_off_text(requests[i], *answers[i], *tokenizer);
   if (off > 0) std::cerr << describe_turns_off(off) << "\n";
   if (flags.profile) print_profile(profile, wall_ns);
   if (!flags.model.memory_limit.empty() && flags.model.device == "cpu")
@@ -207,12 +203,10 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
   app.add_option("--job", flags.job, "a Job as JSON, or one a line in a .jsonl file")
       ->type_name("FILE");
   app.add_option("--prompt", flags.prompt, "an open prompt as text")->type_name("TEXT");
-  app.add_option(
-         "--prompt-tokens", flags.prompt_tokens,
-         "token ids, e.g. 1,2,3, or @FILE with one list a line; no tokenizer is read")
+  app.add_option("--prompt-tokens", flags.prompt_tokens,
+                 "token ids, e.g. 1,2,3, or @FILE with one list a line; no tokenizer is read")
       ->type_name("IDS");
-  app.add_option("--set", flags.set,
-                 "an option of the decoder, e.g. hpd.k_max=16; repeatable")
+  app.add_option("--set", flags.set, "an option of the decoder, e.g. hpd.k_max=16; repeatable")
       ->type_name("KEY=VALUE");
   app.add_option("--format", flags.format, "text or json (one object a line)")
       ->capture_default_str()
@@ -222,15 +216,13 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
   app.add_flag("--watch", flags.watch,
                "show the decoder at work on stderr: in colour on a terminal (NO_COLOR is "
                "honoured), else a line a pass");
-  app.add_option("--pace", flags.pace_ms,
-                 "with --watch: milliseconds that a picture stands still")
+  app.add_option("--pace", flags.pace_ms, "with --watch: milliseconds that a picture stands still")
       ->capture_default_str()
       ->type_name("MS");
   app.add_option("--from-trace", flags.from_trace,
                  "with --watch: show what --trace wrote, with the tokenizer of --model")
       ->type_name("FILE");
-  app.add_flag("--profile", flags.profile,
-               "say on stderr where the time went (bf16 on the CPU)");
+  app.add_flag("--profile", flags.profile, "say on stderr where the time went (bf16 on the CPU)");
   app.add_option("--batch-size", flags.batch_size, "prompts in flight")
       ->capture_default_str()
       ->type_name("N");

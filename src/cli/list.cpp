@@ -5,8 +5,8 @@
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
 #include "src/cli/command_line.hpp"
-#include "src/scoring/task_metrics.hpp"
 #include "src/report/table.hpp"
+#include "src/scoring/task_metrics.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 

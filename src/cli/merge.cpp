@@ -20,11 +20,11 @@ struct MergeFlags {
 /// What the database holds now, in a row that begins with `file`.
 void add_row(Table& table, Store& store, const std::string& file) {
   Database& db = store.database();
-  table.rows.push_back({file, number_cell(db.integer("SELECT count(*) FROM run")),
-                        number_cell(db.integer("SELECT count(*) FROM job")),
-                        number_cell(db.integer("SELECT count(*) FROM generation")),
-                        number_cell(db.integer(
-                            "SELECT count(*) FROM generation WHERE error IS NOT NULL"))});
+  table.rows.push_back(
+      {file, number_cell(db.integer("SELECT count(*) FROM run")),
+       number_cell(db.integer("SELECT count(*) FROM job")),
+       number_cell(db.integer("SELECT count(*) FROM generation")),
+       number_cell(db.integer("SELECT count(*) FROM generation WHERE error IS NOT NULL"))});
 }
 
 int merge(const MergeFlags& flags) {
@@ -57,8 +57,7 @@ Verb merge_verb() {
           "pardec merge all.sqlite shard-0.sqlite shard-1.sqlite",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<MergeFlags>();
-            app.add_option("into", flags->into,
-                           "database that gets them; made where there is none")
+            app.add_option("into", flags->into, "database that gets them; made where there is none")
                 ->required();
             app.add_option("from", flags->from,
                            "databases whose runs it gets; they stay as they are. What it has "

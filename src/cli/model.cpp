@@ -6,12 +6,12 @@
 
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/command_line.hpp"
-#include "src/support/project_files.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/weight_check.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -88,8 +88,8 @@ int inspect(const ModelVerbFlags& flags) {
   WeightCheck check;
   if (flags.weights) {
     check = check_weights(flags.folder);
-    add("weights", str(check.tensors, " tensors",
-                       check.not_finite.empty() ? " of finite numbers" : ""));
+    add("weights",
+        str(check.tensors, " tensors", check.not_finite.empty() ? " of finite numbers" : ""));
     for (const NotFinite& found : check.not_finite)
       table.rows.push_back({"NOT FINITE: " + repair_utf8(found.tensor), found.text()});
   }

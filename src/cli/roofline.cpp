@@ -46,9 +46,9 @@ int roofline(const RooflineFlags& flags) {
     const std::string title =
         str("What the hardware allows: ", flags.model, ", ", flags.dtype, ", ", flags.batch_size,
             flags.batch_size == 1 ? " sequence" : " sequences", " in a pass");
-    std::cout << render(roofline_table(roofline_of(traces, setting, machines), machines, title,
-                                       flags.baseline),
-                        format);
+    std::cout << render(
+        roofline_table(roofline_of(traces, setting, machines), machines, title, flags.baseline),
+        format);
     return 0;
   }
   for (const Hardware& machine : machines) {

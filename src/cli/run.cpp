@@ -108,8 +108,7 @@ int run(CLI::App& app, RunFlags& flags) {
         spec.db.c_str());
     return 128 + signal;
   }
-  const Comparison comparison =
-      compare(*store, cells.front().row.invocation, spec.baseline, 0.95);
+  const Comparison comparison = compare(*store, cells.front().row.invocation, spec.baseline, 0.95);
   std::cout << render(flags.matrix ? matrix_table(comparison) : comparison_table(comparison),
                       parse_table_format(flags.format));
   if (limited && spec.model.device == "cpu")

@@ -32,7 +32,8 @@ void read_experiment(CLI::App& app, RunFlags& flags) {
           "' is for experiments that `run` cannot do; expected one model and a list of decoders"));
   JsonReader read(json, flags.config);
   flags.spec.name = read.optional<std::string>("name", flags.spec.name);
-  if (flags.spec.model.model.empty()) flags.spec.model.model = read.optional<std::string>("model", "");
+  if (flags.spec.model.model.empty())
+    flags.spec.model.model = read.optional<std::string>("model", "");
   if (flags.spec.datasets.empty()) {
     flags.spec.datasets = read.optional<std::vector<std::string>>("datasets", {});
     for (const auto& name : flags.spec.datasets) try {
@@ -48,8 +49,7 @@ void read_experiment(CLI::App& app, RunFlags& flags) {
 }  // namespace
 
 void add_flags(CLI::App& app, RunFlags& flags) {
-  app.add_option("--decoder", flags.decoders,
-                 "decoders, each an arm of that name, e.g. ar,hpd")
+  app.add_option("--decoder", flags.decoders, "decoders, each an arm of that name, e.g. ar,hpd")
       ->delimiter(',')
       ->type_name("A,B");
   app.add_option("--arm", flags.arms, "an arm of its own label and options; repeatable")
@@ -60,9 +60,8 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--dataset", flags.spec.datasets, "datasets ('pardec list datasets')")
       ->delimiter(',')
       ->type_name("A,B");
-  app.add_option(
-         "--data-root", flags.spec.data_root,
-         "folder with one folder a dataset; without it the project's samples are used")
+  app.add_option("--data-root", flags.spec.data_root,
+                 "folder with one folder a dataset; without it the project's samples are used")
       ->type_name("DIR");
   app.add_option("--split", flags.spec.split,
                  "train, test, ...; without it the one that each dataset is evaluated on")
@@ -80,19 +79,17 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->type_name("N");
   app.add_flag("--unseen", flags.spec.unseen,
                "leave out examples whose text is also in the train split");
-  app.add_option(
-         "--batch-size", flags.batch_size,
-         "jobs in flight (an arm's own: batch_size in --arm); a job has the examples "
-         "that the decoder stacks: one context and its questions for ar "
-         "ask=separately, 6 of them for ippd; the table's streams are the answers that "
-         "this comes to")
+  app.add_option("--batch-size", flags.batch_size,
+                 "jobs in flight (an arm's own: batch_size in --arm); a job has the examples "
+                 "that the decoder stacks: one context and its questions for ar "
+                 "ask=separately, 6 of them for ippd; the table's streams are the answers that "
+                 "this comes to")
       ->capture_default_str()
       ->type_name("N");
-  app.add_option(
-         "--block", flags.spec.block,
-         "examples that one arm does before the next one's turn; 0: so many that "
-         "every arm's batch is full during three quarters of its jobs, or all, and as many "
-         "blocks as there are shards")
+  app.add_option("--block", flags.spec.block,
+                 "examples that one arm does before the next one's turn; 0: so many that "
+                 "every arm's batch is full during three quarters of its jobs, or all, and as many "
+                 "blocks as there are shards")
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--cache-blocks", flags.spec.cache.blocks,
@@ -116,20 +113,18 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--baseline", flags.spec.baseline,
                  "label of the arm that the others are compared with")
       ->type_name("LABEL");
-  app.add_option(
-         "--oracle", flags.oracle,
-         "force what is chosen, to measure speed with an untrained network: references "
-         "(the reference answers), recorded:RUN (what a stored run chose) or accept:A (a "
-         "share A of drafted tokens)")
+  app.add_option("--oracle", flags.oracle,
+                 "force what is chosen, to measure speed with an untrained network: references "
+                 "(the reference answers), recorded:RUN (what a stored run chose) or accept:A (a "
+                 "share A of drafted tokens)")
       ->type_name("KIND");
   app.add_option("--db", flags.spec.db, "database")->capture_default_str()->type_name("FILE");
   app.add_flag("--resume", flags.spec.resume, "go on where the newest run of these arms stopped");
   app.add_flag("--retry-errors", flags.spec.retry_errors,
                "with --resume: also repeat jobs that failed");
-  app.add_flag(
-      "--dry-run", flags.dry_run,
-      "print what would be done: blocks, how full batches are, jobs that overflow the "
-      "network's context");
+  app.add_flag("--dry-run", flags.dry_run,
+               "print what would be done: blocks, how full batches are, jobs that overflow the "
+               "network's context");
   app.add_option("--shard", flags.shard, "do every N-th block only, beginning with I")
       ->type_name("I/N");
   app.add_option("--fail-on-error", flags.fail_on_error,
@@ -138,12 +133,10 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->type_name("X");
   app.add_option("--trace", flags.spec.trace, "write what every fed token saw and chose (slow)")
       ->type_name("FILE");
-  app.add_option("--format", flags.format,
-                 "of the table: md, csv, csv-safe, json, jsonl or latex")
+  app.add_option("--format", flags.format, "of the table: md, csv, csv-safe, json, jsonl or latex")
       ->capture_default_str()
       ->type_name("FORMAT");
-  app.add_flag("--matrix", flags.matrix,
-               "the table with one row an arm and one column a dataset");
+  app.add_flag("--matrix", flags.matrix, "the table with one row an arm and one column a dataset");
   app.add_option("--progress", flags.progress, "auto, bar, plain or none")
       ->capture_default_str()
       ->type_name("STYLE");

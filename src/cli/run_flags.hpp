@@ -11,8 +11,8 @@ class App;
 
 namespace pardec {
 
-/// The flags of `pardec run`: what they say straight away, and the texts that become the rest of
-/// the spec.
+/// The flags of `pardec run`: what they say straight away, and the texts of which the rest is
+/// made.
 struct RunFlags {
   RunSpec spec;
   std::vector<std::string> decoders, arms, sets;

@@ -53,8 +53,7 @@ int score(const ScoreFlags& flags) {
   };
   std::vector<Rescored> all;
   for (const auto& run : runs)  // all before the first is stored
-    all.push_back(run.run.oracle ? Rescored()
-                                 : rescore(store, run.run, metrics_asked(run.run)));
+    all.push_back(run.run.oracle ? Rescored() : rescore(store, run.run, metrics_asked(run.run)));
   std::set<std::pair<std::string, std::string>> told;
   for (const auto& run : runs) {
     const RunRow& row = run.run;

@@ -39,7 +39,8 @@ void add_format_options(CLI::App& app, TrainingSpec& spec) {
     CLI::Option* added = nullptr;
     switch (option.type) {
       case Option::Type::flag:
-        app.add_flag_callback(flag, [keep] { keep(true); }, help);
+        app.add_flag_callback(
+            flag, [keep] { keep(true); }, help);
         continue;
       case Option::Type::whole:
         added = app.add_option_function<int>(flag, keep, help);
@@ -60,8 +61,7 @@ void add_format_options(CLI::App& app, TrainingSpec& spec) {
 }
 
 void add_flags(CLI::App& app, TrainFlags& flags) {
-  const auto add = [&](const char* name, auto& value, const std::string& help,
-                       const char* type) {
+  const auto add = [&](const char* name, auto& value, const std::string& help, const char* type) {
     return app.add_option(name, value, help)->type_name(type);
   };
   add("--model", flags.spec.model,
@@ -69,14 +69,12 @@ void add_flags(CLI::App& app, TrainFlags& flags) {
       "PATH");
   add("--tokenizer", flags.spec.tokenizer,
       "tokenizer.json or its folder; else the model's own, else the quickstart's", "FILE");
-  add("--dataset", flags.spec.dataset, "datasets ('pardec list datasets')", "A,B")
-      ->delimiter(',');
+  add("--dataset", flags.spec.dataset, "datasets ('pardec list datasets')", "A,B")->delimiter(',');
   add("--data-root", flags.spec.data_root,
       "folder with a folder per dataset; without it the built-in samples", "DIR");
   add("--split", flags.spec.split, "split to train on", "NAME")->capture_default_str();
   add("--extra", flags.spec.extra,
-      "more titles as JSON lines of the datasets' format, never validated on; repeatable",
-      "FILE");
+      "more titles as JSON lines of the datasets' format, never validated on; repeatable", "FILE");
   add("--limit", flags.spec.limit, "titles of each dataset, spread over categories; 0: all", "N")
       ->capture_default_str();
   add("--format", flags.spec.format, "what a sequence looks like: " + format_meanings(), "A,B")
@@ -97,8 +95,7 @@ void add_flags(CLI::App& app, TrainFlags& flags) {
       "apar-unrolled, and leave the checkpoint as it is; 0: train the network",
       "N")
       ->capture_default_str();
-  add("--medusa-blocks", flags.spec.extra_heads.blocks, "residual blocks of each such head",
-      "N")
+  add("--medusa-blocks", flags.spec.extra_heads.blocks, "residual blocks of each such head", "N")
       ->capture_default_str();
   add("--prompt-file", flags.spec.prompt_file,
       "wording of the task: a name in datasets/prompts or a file; else the checkpoint's own, "
@@ -136,14 +133,13 @@ void add_flags(CLI::App& app, TrainFlags& flags) {
   add("--validate-every", flags.spec.loop.validate_every,
       "updates between validations; 0: a twentieth of the run", "N")
       ->capture_default_str();
-  add("--save-every", flags.spec.loop.save_every,
-      "updates between checkpoints; 0: only at the end", "N")
+  add("--save-every", flags.spec.loop.save_every, "updates between checkpoints; 0: only at the end",
+      "N")
       ->capture_default_str();
   add("--out", flags.spec.out, "folder of the trained model", "DIR");
   app.add_flag("--resume", flags.spec.resume, "go on from the last checkpoint in --out");
   add("--threads", flags.threads, "CPU threads; 0: all cores", "N")->capture_default_str();
-  add("--progress", flags.progress, "auto, bar, plain or none", "STYLE")
-      ->capture_default_str();
+  add("--progress", flags.progress, "auto, bar, plain or none", "STYLE")->capture_default_str();
 }
 
 }  // namespace

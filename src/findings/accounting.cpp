@@ -33,8 +33,7 @@ std::vector<ArmAccount> accounts_of(Store& store, const std::string& invocation,
     const JobCounters& c = run.totals;
     ArmAccount& account = accounts.emplace_back(ArmAccount{
         run,
-        c.forwards ? static_cast<double>(c.chosen) / static_cast<double>(c.forwards)
-                   : std::nan(""),
+        c.forwards ? static_cast<double>(c.chosen) / static_cast<double>(c.forwards) : std::nan(""),
         c.fed + c.cached_sum, pads_of(store, run.run), std::nullopt});
     if (usd_per_hour)
       account.usd_per_thousand =

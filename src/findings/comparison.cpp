@@ -50,20 +50,22 @@ std::vector<JobCounts> job_counts(const RunRow& run, const RunAnswers& answers) 
   for (const JobRow& job : answers.jobs) {
     if (job.error) continue;
     const JobCounters& c = job.counters;
-    JobCounts& one = counts.emplace_back(JobCounts{
-        .answers = run.form == "json" ? 1 : fields[{job.key, job.repeat}],
-        .chosen = c.chosen,
-        .forwards = c.forwards,
-        .decode_ns = c.decode_ns,
-        .branches = c.branches,
-        .cached_peak = c.cached_peak,
-        .text_tokens = c.text_tokens,
-        .text_attended = c.text_attended});
+    JobCounts& one = counts.emplace_back(
+        JobCounts{.answers = run.form == "json" ? 1 : fields[{job.key, job.repeat}],
+                  .chosen = c.chosen,
+                  .forwards = c.forwards,
+                  .decode_ns = c.decode_ns,
+                  .branches = c.branches,
+                  .cached_peak = c.cached_peak,
+                  .text_tokens = c.text_tokens,
+                  .text_attended = c.text_attended});
     if (const Json& p = c.parallel; p.is_object())
-      one.parallel = ParallelCounts{
-          p.at("generated").get<std::int64_t>(),  p.at("branch_tokens").get<std::int64_t>(),
-          p.at("groups").get<std::int64_t>(),     p.at("group_branches").get<std::int64_t>(),
-          c.decode_ns,                            p.at("parallel_ns").get<std::int64_t>()};
+      one.parallel = ParallelCounts{p.at("generated").get<std::int64_t>(),
+                                    p.at("branch_tokens").get<std::int64_t>(),
+                                    p.at("groups").get<std::int64_t>(),
+                                    p.at("group_branches").get<std::int64_t>(),
+                                    c.decode_ns,
+                                    p.at("parallel_ns").get<std::int64_t>()};
   }
   return counts;
 }
@@ -90,7 +92,8 @@ Interval examples_per_second(Store& store, const RunSummary& run, double confide
   for (const auto& block : store.block_pairs(run.run.id, run.run.id))
     blocks.push_back(
         {static_cast<double>(block.examples), static_cast<double>(block.method_ns) * 1e-9});
-  Interval speed = blocks.empty() ? Interval{kNone, kNone, kNone} : interval_over(blocks, confidence);
+  Interval speed =
+      blocks.empty() ? Interval{kNone, kNone, kNone} : interval_over(blocks, confidence);
   speed.estimate = run.measured_wall_ns > 0 ? static_cast<double>(run.measured_examples) /
                                                   (static_cast<double>(run.measured_wall_ns) * 1e-9)
                                             : kNone;
@@ -103,7 +106,8 @@ Interval tokens_per_forward(const RunSummary& run, const RunAnswers& answers, do
     if (!job.error && job.counters.forwards > 0)
       jobs.push_back(
           {static_cast<double>(job.counters.chosen), static_cast<double>(job.counters.forwards)});
-  Interval tokens = jobs.empty() ? Interval{kNone, kNone, kNone} : ratio_of_totals(jobs, confidence);
+  Interval tokens =
+      jobs.empty() ? Interval{kNone, kNone, kNone} : ratio_of_totals(jobs, confidence);
   tokens.estimate = ratio(run.totals.chosen, run.totals.forwards);
   return tokens;
 }
@@ -164,7 +168,8 @@ ArmFinding finding_of(Store& store, const RunSummary& run, const RunAnswers& ans
   arm.run = run;
   arm.jobs = {ratio(run.measured.job_passes, run.measured.passes), run.run.batch_size};
   arm.streams = ratio(run.measured.stream_passes, run.measured.passes);
-  arm.stack = {ratio(run.generations, run.jobs), stack_asked(find_decoder(run.run.decoder), run.run.options)};
+  arm.stack = {ratio(run.generations, run.jobs),
+               stack_asked(find_decoder(run.run.decoder), run.run.options)};
   arm.examples_per_second = examples_per_second(store, run, confidence);
   arm.tokens_per_forward = tokens_per_forward(run, answers, confidence);
   arm.likeness = arm.exact_match = kNone;
@@ -181,8 +186,8 @@ void compare_with(Store& store, const ArmFinding& baseline, const RunAnswers& th
                   ArmFinding& arm, const RunAnswers& ours, double confidence) {
   const RunSummary& run = arm.run;
   arm.speedup = speedup_over(store, baseline.run, run, confidence);
-  arm.likeness = run.run.oracle ? unforced_agreement(theirs, ours)
-                                : ratio(run.identical, run.compared);
+  arm.likeness =
+      run.run.oracle ? unforced_agreement(theirs, ours) : ratio(run.identical, run.compared);
   if (both_ask_one_by_one(baseline.run, run)) arm.exact_match = exact_match(theirs, ours);
   arm.departure = departure_of(run, ours);
 }
@@ -264,8 +269,9 @@ std::vector<DifferingAnswer> differing_answers(Store& store, const std::string& 
       }
     }
   }
-  std::stable_sort(found.begin(), found.end(), [](const DifferingAnswer& a,
-                                                  const DifferingAnswer& b) { return a.gap < b.gap; });
+  std::stable_sort(
+      found.begin(), found.end(),
+      [](const DifferingAnswer& a, const DifferingAnswer& b) { return a.gap < b.gap; });
   return found;
 }
 

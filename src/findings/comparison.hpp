@@ -40,9 +40,9 @@ struct Speedup {
 /// One score of an arm. Ends are NaN over fewer than kFewestBlocks clusters of examples.
 struct ScoreFinding {
   Interval value;
-  std::int64_t count;                   ///< answers that it is of
-  std::optional<Interval> difference;   ///< from the baseline's, paired by cluster
-  std::optional<double> p;              ///< McNemar's test of right and wrong answers, after Holm
+  std::int64_t count;                  ///< answers that it is of
+  std::optional<Interval> difference;  ///< from the baseline's, paired by cluster
+  std::optional<double> p;             ///< McNemar's test of right and wrong answers, after Holm
 };
 
 /// How an arm's answers depart from the baseline's.
@@ -68,10 +68,10 @@ struct ArmFinding {
   double streams = 0;              ///< answers that choose in a pass; NaN: not known
   Interval examples_per_second{};  ///< over the blocks that were measured whole
   std::optional<Speedup> speedup;
-  Interval tokens_per_forward{};   ///< chosen ids a pass, over jobs
-  double likeness = 0;             ///< share of identical answers, under an oracle of the network's
-                                   ///< own choices; NaN: not compared
-  double exact_match = 0;          ///< IPPD's EM; NaN: the two do not both ask one by one
+  Interval tokens_per_forward{};  ///< chosen ids a pass, over jobs
+  double likeness = 0;            ///< share of identical answers, under an oracle of the network's
+                                  ///< own choices; NaN: not compared
+  double exact_match = 0;         ///< IPPD's EM; NaN: the two do not both ask one by one
   std::map<std::string_view, ScoreFinding> scores;  ///< by total
   std::int64_t answered = 0;                        ///< answers that are not empty
   std::vector<AttributeFinding> attributes;         ///< by name; none where values have no scores

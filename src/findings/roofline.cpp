@@ -181,9 +181,8 @@ Roofline roofline_of(const std::vector<Trace>& traces, const RooflineSetting& se
           bound.memory_bound / bound.seconds, static_cast<double>(work.chosen) / bound.seconds,
           label == setting.baseline, std::nullopt});
       if (roofline.has_baseline && !row.is_baseline && baseline->second.examples == work.examples)
-        row.speedup =
-            bound_of(baseline->second, setting.network, setting.draft, machine).seconds /
-            bound.seconds;
+        row.speedup = bound_of(baseline->second, setting.network, setting.draft, machine).seconds /
+                      bound.seconds;
     }
   }
   for (const std::string& label : order) {

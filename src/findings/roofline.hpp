@@ -15,8 +15,8 @@ namespace pardec {
 /// The network of a checkpoint folder or of a config.json alone. ModelError.
 NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype);
 
-/// `here` is measured on this machine; else experiments/hardware/NAME.json of the project, or a file
-/// of that form. ConfigError.
+/// `here` is measured on this machine; else experiments/hardware/NAME.json of the project, or a
+/// file of that form. ConfigError.
 Hardware read_hardware(const std::string& which, Dtype dtype);
 
 /// The network, the one that drafts for it, and how traces are put together.

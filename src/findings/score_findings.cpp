@@ -44,8 +44,8 @@ void add_intervals(ScoreFinding& finding, const std::vector<ScoredPart>& baselin
   const auto numbered = [&](const std::vector<ScoredPart>& parts) {
     std::vector<ScorePart> out;
     for (const ScoredPart& part : parts)
-      out.push_back({clusters.of(part.cluster), groups.of(part.group), part.numerator,
-                     part.denominator});
+      out.push_back(
+          {clusters.of(part.cluster), groups.of(part.group), part.numerator, part.denominator});
     return out;
   };
   const auto after = numbered(method), before = numbered(baseline);
@@ -89,16 +89,16 @@ std::map<std::string_view, ScoreFinding> score_findings(
   for (const TaskMetric& metric : task_metrics())
     for (const MetricTotal& total : metric.total(method)) {
       ScoreFinding& finding = findings[total.name];
-      finding = {{total.value, std::nan(""), std::nan("")}, total.count, std::nullopt, std::nullopt};
+      finding = {
+          {total.value, std::nan(""), std::nan("")}, total.count, std::nullopt, std::nullopt};
       if (std::find(with_interval.begin(), with_interval.end(), total.name) == with_interval.end())
         continue;
       const auto ours = metric.parts(total.name, method);
       const auto theirs =
           baseline ? metric.parts(total.name, *baseline) : std::vector<ScoredPart>{};
       add_intervals(finding, theirs, ours, baseline != nullptr, confidence);
-      if (!theirs.empty() &&
-          std::find(metric.right_or_wrong.begin(), metric.right_or_wrong.end(), total.name) !=
-              metric.right_or_wrong.end())
+      if (!theirs.empty() && std::find(metric.right_or_wrong.begin(), metric.right_or_wrong.end(),
+                                       total.name) != metric.right_or_wrong.end())
         finding.p = mcnemar(theirs, ours);
     }
   return findings;

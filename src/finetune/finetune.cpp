@@ -52,12 +52,9 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
                      const ChatTemplate& chat) {
   OrderedJson model = {{"config", start.config}};
   if (start.weights) model["start_sha256"] = weights_sha256(*start.weights);
-  OrderedJson all = {{"model", model},
-                     {"tokenizer_sha256", sha256_file(start.tokenizer)},
-                     {"dataset", spec.dataset},
-                     {"split", spec.split},
-                     {"limit", spec.limit},
-                     {"format", spec.format}};
+  OrderedJson all = {{"model", model},          {"tokenizer_sha256", sha256_file(start.tokenizer)},
+                     {"dataset", spec.dataset}, {"split", spec.split},
+                     {"limit", spec.limit},     {"format", spec.format}};
   all.update(recorded_options(spec.format, read_training_options(spec.format_options)));
   const OrderedJson others = {{"share_prefix", spec.share_prefix},
                               {"recombine", spec.recombine},
@@ -137,9 +134,9 @@ void finetune(const TrainingSpec& spec) {
                      str("has ids up to ", tokenizer.vocab_size() - 1,
                          ", vocab_size of the config is ", start.parsed.vocab_size));
   const bool unsaid = !start.weights && spec.chat_template == "auto";
-  const ChatTemplate chat =
-      unsaid ? find_chat_template("plain")
-             : template_for(spec.chat_template, start.weights.value_or(""), {});
+  const ChatTemplate chat = unsaid
+                                ? find_chat_template("plain")
+                                : template_for(spec.chat_template, start.weights.value_or(""), {});
 
   TitleSource::Parts parts;
   parts.formats =
@@ -182,9 +179,8 @@ void finetune(const TrainingSpec& spec) {
     recorded = true;
   };
   std::cerr << source.parts().train.size() << " titles to train on, "
-            << source.parts().held_out.size() << " to validate, "
-            << parameter_count(*what) << " parameters, "
-            << spec.trainer.workers << " threads\n";
+            << source.parts().held_out.size() << " to validate, " << parameter_count(*what)
+            << " parameters, " << spec.trainer.workers << " threads\n";
 
   const SteadyClock clock;
   std::unique_ptr<Progress> progress;
@@ -224,16 +220,15 @@ void finetune(const TrainingSpec& spec) {
        result.validation_loss ? OrderedJson(*result.validation_loss) : OrderedJson()},
       {"validation_accuracy", result.validation_accuracy},
       {"model_sha256", weights_sha256(folder)}};
-  if (what->beside_network())
-    record["result"]["heads_sha256"] = sha256_file(folder / what->file());
+  if (what->beside_network()) record["result"]["heads_sha256"] = sha256_file(folder / what->file());
   write_record();
-  std::cerr << spec.out << ": " << result.steps << " updates, " << result.tokens
-            << " tokens, loss " << result.train_loss;
+  std::cerr << spec.out << ": " << result.steps << " updates, " << result.tokens << " tokens, loss "
+            << result.train_loss;
   if (result.validation_loss) std::cerr << ", validation loss " << *result.validation_loss;
   const std::vector<Trainable::Loss> losses = what->losses();
   for (size_t i = 0; i < result.validation_accuracy.size(); ++i)
-    std::cerr << (i == 0 ? ", right " : " ") << losses[i].name << (losses[i].name.empty() ? "" : " ")
-              << result.validation_accuracy[i];
+    std::cerr << (i == 0 ? ", right " : " ") << losses[i].name
+              << (losses[i].name.empty() ? "" : " ") << result.validation_accuracy[i];
   std::cerr << (drawn ? "" : "; no loss.svg (gnuplot was not found, loss.csv has the numbers)")
             << "\n";
 }

@@ -26,8 +26,8 @@ TrainingStart read_start(const TrainingSpec& spec) {
   if (!start.config.is_object())
     throw ModelError(config.string(), str("is ", start.config.type_name(), ", expected an object"));
   start.tokenizer = !spec.tokenizer.empty() ? std::filesystem::path(spec.tokenizer)
-                    : folder                 ? model / "tokenizer.json"
-                             : project_file("experiments/quickstart/tokenizer.json");
+                    : folder                ? model / "tokenizer.json"
+                                            : project_file("experiments/quickstart/tokenizer.json");
   if (std::filesystem::is_directory(start.tokenizer, ignored)) start.tokenizer /= "tokenizer.json";
   if (folder) {
     start.parsed = read_model_config(model);
@@ -59,11 +59,11 @@ TrainingData read_data(const TrainingSpec& spec) {
                             {"examples", dataset.examples.size()}});
   };
   for (const std::string& name : spec.dataset) {
-    Dataset dataset = load_dataset(find_dataset(name),
-                                   spec.data_root.empty()
-                                       ? std::nullopt
-                                       : std::optional<std::filesystem::path>(spec.data_root),
-                                   spec.split, project_file("datasets/samples"));
+    Dataset dataset =
+        load_dataset(find_dataset(name),
+                     spec.data_root.empty() ? std::nullopt
+                                            : std::optional<std::filesystem::path>(spec.data_root),
+                     spec.split, project_file("datasets/samples"));
     if (dataset.shape != Shape::attributes)
       throw ConfigError(
           str("dataset ", name, " asks questions or open prompts, and training takes ",

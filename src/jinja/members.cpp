@@ -58,8 +58,8 @@ Value split_method(const std::string& text, const Arguments& arguments, bool fro
   const auto separator = optional_text(arguments, 0, "sep");
   // Each byte could be a part.
   arguments.budget().take(std::ssize(text) + search_steps(text, separator.value_or("")));
-  return texts(split_text(text, separator, arguments.get(1, "maxsplit", -1).whole("maxsplit"),
-                          from_right));
+  return texts(
+      split_text(text, separator, arguments.get(1, "maxsplit", -1).whole("maxsplit"), from_right));
 }
 
 Value find_method(const std::string& text, const Arguments& arguments, bool last) {

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "src/jinja/value.hpp"
-#include "src/support/text.hpp"
 #include "src/support/characters.hpp"
+#include "src/support/text.hpp"
 #include "src/support/utf8.hpp"
 
 namespace pardec::jinja {

@@ -60,8 +60,8 @@ Job parse_job(const Json& json, const std::string& where) {
         throw ConfigError(
             str(field.where("name"), " and 'question' are both empty, expected one of them"));
       if (job.conversation && f.question.empty())
-        throw ConfigError(str(field.where("question"),
-                              " is empty, expected what the user says in this turn"));
+        throw ConfigError(
+            str(field.where("question"), " is empty, expected what the user says in this turn"));
       const size_t number = context.fields.size() + 1;
       if (f.name.empty()) f.name = nameless_key(number);
       for (size_t other = 0; other < context.fields.size(); ++other)

@@ -81,8 +81,8 @@ Tokens part(const Tokens& ids, size_t begin, size_t end) {
 }  // namespace
 
 size_t common(const Tokens& a, const Tokens& b) {
-  return static_cast<size_t>(
-      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                             a.begin());
 }
 
 Tokens Pieces::whole_prompt() const {

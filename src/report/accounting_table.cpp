@@ -44,14 +44,14 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
   for (const ArmAccount& account : accounts) {
     const RunSummary& run = account.run;
     const JobCounters& c = run.totals;
-    table.rows.push_back(
-        {run.run.dataset.name, run.run.label, number_cell(run.jobs), number_cell(c.prompt_tokens),
-         number_cell(c.forced), number_cell(c.chosen), number_cell(c.fed),
-         number_cell(c.text_tokens), number_cell(c.forwards), number_cell(account.parallelism, 2),
-         number_cell(c.attended), number_cell(account.attention_accesses),
-         number_cell(c.cached_peak), number_cell(account.pads),
-         number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2),
-         number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)});
+    table.rows.push_back({run.run.dataset.name, run.run.label, number_cell(run.jobs),
+                          number_cell(c.prompt_tokens), number_cell(c.forced),
+                          number_cell(c.chosen), number_cell(c.fed), number_cell(c.text_tokens),
+                          number_cell(c.forwards), number_cell(account.parallelism, 2),
+                          number_cell(c.attended), number_cell(account.attention_accesses),
+                          number_cell(c.cached_peak), number_cell(account.pads),
+                          number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2),
+                          number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)});
     if (priced) table.rows.back().push_back(number_cell(*account.usd_per_thousand, 4));
   }
   table.notes.push_back(

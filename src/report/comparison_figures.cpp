@@ -56,9 +56,9 @@ Figure by_dataset(const Comparison& comparison, FigureKind kind, int decimals,
       if (arm.run.run.label != labels[a]) continue;
       const Interval value = measure(arm);
       if (!std::isfinite(value.estimate)) continue;
-      const auto place = std::find(figure.categories.begin(), figure.categories.end(),
-                                   arm.run.run.dataset.name) -
-                         figure.categories.begin();
+      const auto place =
+          std::find(figure.categories.begin(), figure.categories.end(), arm.run.run.dataset.name) -
+          figure.categories.begin();
       series.points.push_back({static_cast<double>(place), value.estimate, value.low, value.high,
                                fixed(value.estimate, decimals)});
     }
@@ -174,17 +174,15 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
       str("Ratio of total seconds on the same blocks; bars: ", percent,
           " % paired bootstrap over blocks. Dashed: as fast as the baseline."),
       std::move(speedup));
-  Figure throughput = by_dataset(comparison, FigureKind::bars, 2, [](const ArmFinding& arm) {
-    return arm.examples_per_second;
-  });
+  Figure throughput = by_dataset(comparison, FigureKind::bars, 2,
+                                 [](const ArmFinding& arm) { return arm.examples_per_second; });
   throughput.x_label = unit + " per second";
   add("Throughput",
       str("Each arm with its own number of jobs in flight; bars: ", percent,
           " % bootstrap over blocks."),
       std::move(throughput));
-  Figure per_forward = by_dataset(comparison, FigureKind::bars, 2, [](const ArmFinding& arm) {
-    return arm.tokens_per_forward;
-  });
+  Figure per_forward = by_dataset(comparison, FigureKind::bars, 2,
+                                  [](const ArmFinding& arm) { return arm.tokens_per_forward; });
   per_forward.x_label = "tokens chosen per forward of a job";
   add("Tokens per forward",
       str("How parallel a decoder is, apart from what a forward costs; bars: ", percent,
@@ -192,7 +190,7 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
       std::move(per_forward));
   for (const auto& dataset : datasets_of(comparison)) {
     add(several_datasets(comparison) ? "Tokens emitted by a forward, " + dataset
-                               : "Tokens emitted by a forward",
+                                     : "Tokens emitted by a forward",
         "Share of forward passes that emitted so many tokens.",
         emitted_histogram(comparison, dataset));
   }

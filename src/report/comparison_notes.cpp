@@ -9,9 +9,8 @@ namespace pardec {
 
 std::string title_of(const Comparison& comparison) {
   const RunRow& first = comparison.arms.front().run.run;
-  const bool untrained =
-      std::all_of(comparison.arms.begin(), comparison.arms.end(),
-                  [](const ArmFinding& arm) { return arm.run.run.untrained; });
+  const bool untrained = std::all_of(comparison.arms.begin(), comparison.arms.end(),
+                                     [](const ArmFinding& arm) { return arm.run.run.untrained; });
   return str(first.model.path.substr(first.model.path.find_last_of('/') + 1), ", ", first.dtype,
              ", ", first.device, ", ", first.threads, " threads", untrained ? ", untrained" : "",
              first.oracle ? ", oracle " + *first.oracle : "");
@@ -27,13 +26,11 @@ std::string oracle_note(const std::string& oracle) {
          "is given; same choices: share of the network's own choices that agree after equal ids.";
 }
 
-
 std::string shard_note(const std::string& shards) {
   const auto slash = shards.rfind('/');
   const auto there = static_cast<int>(split(shards, ',').size());
   if (there == std::stoi(shards.substr(slash + 1))) return str("shards: ", shards, ".");
-  return str("shards: ", shards,
-             there == 1 ? " alone" : " alone of them",
+  return str("shards: ", shards, there == 1 ? " alone" : " alone of them",
              "; the examples of the others are left out. compare takes those that the database "
              "holds under the same settings.");
 }

@@ -30,9 +30,9 @@ Cell reached_cell(std::string text, const Reached& reached) {
 
 Cell stack_cell(const Reached& stack) {
   const bool whole = fixed(stack.reached, 2) == fixed(stack.asked, 2);
-  return reached_cell(whole ? std::to_string(stack.asked)
-                            : str(fixed(stack.reached, 1), " of ", stack.asked),
-                      stack);
+  return reached_cell(
+      whole ? std::to_string(stack.asked) : str(fixed(stack.reached, 1), " of ", stack.asked),
+      stack);
 }
 
 /// Where much less went on side by side than was asked for.
@@ -101,9 +101,7 @@ void add_score_columns(Table& table, const Comparison& comparison) {
   }
 }
 
-std::string signed_number(double value) {
-  return (value >= 0 ? "+" : "") + fixed(value, 3);
-}
+std::string signed_number(double value) { return (value >= 0 ? "+" : "") + fixed(value, 3); }
 
 Cell difference_cell(const ScoreFinding& score) {
   if (!score.difference) return no_cell();
@@ -128,13 +126,12 @@ void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
       continue;
     }
     const Interval& value = found->second.value;
+    cells.push_back(Cell(fixed(value.estimate, 3) + (arm.run.run.untrained ? " (untrained)" : ""),
+                         Json(value.estimate)));
     cells.push_back(
-        Cell(fixed(value.estimate, 3) + (arm.run.run.untrained ? " (untrained)" : ""),
-             Json(value.estimate)));
-    cells.push_back(std::isfinite(value.low)
-                        ? Cell(str("[", fixed(value.low, 3), ", ", fixed(value.high, 3), "]"),
-                               json_of(value))
-                        : no_cell());
+        std::isfinite(value.low)
+            ? Cell(str("[", fixed(value.low, 3), ", ", fixed(value.high, 3), "]"), json_of(value))
+            : no_cell());
     cells.push_back(difference_cell(found->second));
   }
 }
@@ -144,8 +141,7 @@ void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
 void add_own_columns(Table& table, const Comparison& comparison) {
   for (const DecoderEntry* entry : comparison.own)
     for (const OwnColumn& column : entry->own_columns.columns)
-      table.columns.push_back(
-          {std::string(column.header), Align::right, std::string(column.key)});
+      table.columns.push_back({std::string(column.header), Align::right, std::string(column.key)});
 }
 
 void add_own_cells(std::vector<Cell>& cells, const Comparison& comparison, const ArmFinding& arm) {
@@ -180,9 +176,8 @@ std::string departure_note(const ArmFinding& arm) {
 }  // namespace
 
 std::string shown_in_flight(const ArmFinding& arm) {
-  return std::isfinite(arm.jobs.reached)
-             ? str(fixed(arm.jobs.reached, 1), " of ", arm.jobs.asked)
-             : std::to_string(arm.jobs.asked);
+  return std::isfinite(arm.jobs.reached) ? str(fixed(arm.jobs.reached, 1), " of ", arm.jobs.asked)
+                                         : std::to_string(arm.jobs.asked);
 }
 
 Table comparison_table(const Comparison& comparison) {
@@ -244,12 +239,11 @@ Table comparison_table(const Comparison& comparison) {
                               "absent."
                             : ""));
   if (!oracle && !comparison.scores.empty())
-    table.notes.push_back(
-        str("score - baseline's: ", fixed(100 * comparison.confidence, 0),
-            " % paired bootstrap over examples that share no text, none of fewer than ",
-            kFewestBlocks,
-            "; p: McNemar's exact test of right and wrong answers, Holm's adjustment for all rows "
-            "and scores. Intervals of every score: --format json."));
+    table.notes.push_back(str(
+        "score - baseline's: ", fixed(100 * comparison.confidence, 0),
+        " % paired bootstrap over examples that share no text, none of fewer than ", kFewestBlocks,
+        "; p: McNemar's exact test of right and wrong answers, Holm's adjustment for all rows "
+        "and scores. Intervals of every score: --format json."));
   if (comparison.exact_matches)
     table.notes.push_back(
         "EM: fields whose answer equals the baseline's id by id, where both ask one by one (IPPD, "

@@ -264,8 +264,7 @@ std::string axes(const Figure& figure) {
            number(*figure.reference), " nohead dashtype 2 linecolor rgb '", kInk, "' back");
   }
   if (!figure.x_label.empty()) line("set xlabel ", in_quotes(figure.x_label), ink);
-  if (!figure.y_label.empty() && !lies(figure))
-    line("set ylabel ", in_quotes(figure.y_label), ink);
+  if (!figure.y_label.empty() && !lies(figure)) line("set ylabel ", in_quotes(figure.y_label), ink);
   return out;
 }
 
@@ -382,8 +381,8 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format) {
   line("set bars 0.7");
   if (!figure.title.empty()) {
     const int size = format == FigureFormat::svg ? 15 : 10;
-    line("set label ", in_quotes(figure.title),
-         " at graph 0, graph 1 left offset 0,1.6 font ',", size, "' textcolor rgb '", kInk, "'");
+    line("set label ", in_quotes(figure.title), " at graph 0, graph 1 left offset 0,1.6 font ',",
+         size, "' textcolor rgb '", kInk, "'");
     line("set tmargin 4");
   }
   if (lies(figure)) {

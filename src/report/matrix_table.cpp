@@ -73,14 +73,13 @@ Table matrix_table(const Comparison& comparison) {
   }
   for (const std::string& label : labels) {
     std::vector<Cell>& cells = table.rows.emplace_back();
-    const bool untrained =
-        std::any_of(comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& arm) {
-          return arm.run.run.label == label && arm.run.run.untrained;
-        });
+    const bool untrained = std::any_of(
+        comparison.arms.begin(), comparison.arms.end(),
+        [&](const ArmFinding& arm) { return arm.run.run.label == label && arm.run.run.untrained; });
     cells.push_back({label + (untrained ? " (untrained)" : ""), Json(label)});
     for (const std::string& name : names) {
-      const auto arm = std::find_if(
-          comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& one) {
+      const auto arm =
+          std::find_if(comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& one) {
             return one.run.run.label == label && one.run.run.dataset.name == name;
           });
       const auto reason = comparison.not_applicable.find({name, label});

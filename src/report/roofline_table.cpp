@@ -21,15 +21,15 @@ Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& mach
                    {"speedup at most", Align::right, "speedup"}};
   for (size_t m = 0; m < machines.size(); ++m)
     for (const ArmRoofline& row : roofline.by_machine[m])
-      table.rows.push_back(
-          {machines[m].name, row.arm, number_cell(row.sequences), number_cell(row.chosen),
-           number_cell(row.passes), number_cell(row.rows_per_pass, 1),
-           Cell(fixed(row.seconds, row.seconds < 1 ? 4 : 2), Json(row.seconds)),
-           Cell(percent(row.memory_bound), Json(row.memory_bound)),
-           number_cell(row.tokens_per_second, 1),
-           row.is_baseline ? Cell("1 (baseline)", Json(1.0))
-           : row.speedup   ? number_cell(*row.speedup, 2)
-                           : no_cell()});
+      table.rows.push_back({machines[m].name, row.arm, number_cell(row.sequences),
+                            number_cell(row.chosen), number_cell(row.passes),
+                            number_cell(row.rows_per_pass, 1),
+                            Cell(fixed(row.seconds, row.seconds < 1 ? 4 : 2), Json(row.seconds)),
+                            Cell(percent(row.memory_bound), Json(row.memory_bound)),
+                            number_cell(row.tokens_per_second, 1),
+                            row.is_baseline ? Cell("1 (baseline)", Json(1.0))
+                            : row.speedup   ? number_cell(*row.speedup, 2)
+                                            : no_cell()});
   for (const Hardware& machine : machines)
     table.notes.push_back(str(machine.name, ": ", fixed(machine.bytes_per_second * 1e-9, 1),
                               " GB/s, ", fixed(machine.flop_per_second * 1e-12, 2), " TFLOP/s",

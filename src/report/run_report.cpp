@@ -95,8 +95,7 @@ std::vector<Highlight> highlights_of(const Comparison& comparison) {
     if (!baseline || !arm.speedup || !std::isfinite(arm.speedup->ratio.estimate)) continue;
     const RunRow& run = arm.run.run;
     Highlight highlight;
-    highlight.label =
-        str(run.dataset.name, ": ", run.label, " against ", baseline->run.run.label);
+    highlight.label = str(run.dataset.name, ": ", run.label, " against ", baseline->run.run.label);
     const Interval& ratio = arm.speedup->ratio;
     highlight.value = fixed(ratio.estimate, 2) + "×";
     if (std::isfinite(ratio.low))
@@ -106,8 +105,8 @@ std::vector<Highlight> highlights_of(const Comparison& comparison) {
                                    fixed(baseline->examples_per_second.estimate, 2), " ",
                                    find_dataset(run.dataset.name).unit, "/s"));
     if (std::isfinite(arm.likeness))
-      highlight.beside.push_back(
-          percent(arm.likeness) + (comparison.oracle() ? " same choices" : " identical answers"));
+      highlight.beside.push_back(percent(arm.likeness) +
+                                 (comparison.oracle() ? " same choices" : " identical answers"));
     const auto f1 = arm.scores.find("extractgpt_f1_micro"),
                before = baseline->scores.find("extractgpt_f1_micro");
     if (!run.untrained && f1 != arm.scores.end() && before != baseline->scores.end())
@@ -234,8 +233,7 @@ Report make_report(Store& store, const Comparison& comparison, int examples, std
   report.tables.push_back(
       {"accounting", "Tokens and time",
        accounting_table(accounts_of(store, comparison.invocation, std::nullopt))});
-  if (Table differences =
-          differences_table(differing_answers(store, comparison.invocation), 20);
+  if (Table differences = differences_table(differing_answers(store, comparison.invocation), 20);
       !differences.rows.empty())
     report.tables.push_back(
         {"differences", "Where answers depart from the baseline's", std::move(differences)});

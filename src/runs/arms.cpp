@@ -180,8 +180,8 @@ std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
   size_t best = arm;
   int rank = 0;
   for (size_t i = 0; i < arms.size(); ++i) {
-    const int other = baseline_rank({arms[arm].decoder, arms[arm].options},
-                                    {arms[i].decoder, arms[i].options});
+    const int other =
+        baseline_rank({arms[arm].decoder, arms[arm].options}, {arms[i].decoder, arms[i].options});
     if (other > rank) best = i, rank = other;
   }
   return best == arm ? std::nullopt : std::optional(best);

@@ -12,9 +12,9 @@ namespace pardec {
 /// One row of a comparison: a decoder with its options.
 struct Arm {
   std::string label, decoder;
-  Json options = Json::object();  ///< names without the decoder's own
-  int batch_size = 1;             ///< jobs in flight
-  bool cascade = false;           ///< Engine::set_cascade
+  Json options = Json::object();             ///< names without the decoder's own
+  int batch_size = 1;                        ///< jobs in flight
+  bool cascade = false;                      ///< Engine::set_cascade
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
 };
 

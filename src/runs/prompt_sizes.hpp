@@ -18,8 +18,8 @@ struct PromptSizes {
   std::string why;
 };
 
-/// Tokenizes all prompts of an arm on one dataset; `one_more` is called for each. REQUIRES: the face
-/// has a tokenizer.
+/// Tokenizes all prompts of an arm on one dataset; `one_more` is called for each. REQUIRES: the
+/// face has a tokenizer.
 PromptSizes prompt_sizes(const RunSpec& spec, const Workload& work, size_t arm,
                          const CheckpointFace& face, const ChatTemplate& chat,
                          const std::function<void()>& one_more);

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <thread>
 
-#include "src/support/version.hpp"
 #include "src/model/device.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/text.hpp"
+#include "src/support/version.hpp"
 
 namespace pardec {
 
@@ -48,8 +48,8 @@ DatasetRow dataset_row(const Dataset& dataset) {
   std::string all;
   for (const auto& file : dataset.files)
     all += str(file.filename().string(), " ", sha256_file(file), "\n");
-  return {dataset.name, dataset.split + std::string(dataset.standin ? kStandinSplit : ""), sha256(all),
-          dataset.sample};
+  return {dataset.name, dataset.split + std::string(dataset.standin ? kStandinSplit : ""),
+          sha256(all), dataset.sample};
 }
 
 std::vector<SampleRow> sample_rows(const std::vector<Example>& examples) {

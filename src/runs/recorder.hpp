@@ -27,8 +27,8 @@ struct RunCounts {
 /// ConfigError where the file of --trace cannot be written, or is the database.
 void check_trace(const RunSpec& spec);
 
-/// Writes what a run does as it does it: a job when it is done, a block when it is measured, a trace
-/// line for each sequence.
+/// Writes what a run does as it does it: a job when it is done, a block when it is measured, a
+/// trace line for each sequence.
 class Recorder {
  public:
   /// Begins the runs of all cells at once, so that a killed invocation is resumed whole, and opens

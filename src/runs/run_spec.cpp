@@ -20,8 +20,8 @@ void check(const RunSpec& spec) {
     throw ConfigError("--unseen leaves nothing of the train split; give another --split");
   check_at_least("--cache-blocks", spec.cache.blocks, 0);
   if (!(spec.cache.watermark >= 0 && spec.cache.watermark < 1))
-    throw ConfigError(str("--cache-watermark is ", spec.cache.watermark,
-                          ", expected a share from 0 to below 1"));
+    throw ConfigError(
+        str("--cache-watermark is ", spec.cache.watermark, ", expected a share from 0 to below 1"));
   if (spec.order != "interleaved" && spec.order != "blocked")
     throw ConfigError(str("--order is '", spec.order, "', expected interleaved or blocked"));
   if (spec.retry_errors && !spec.resume)

@@ -74,9 +74,9 @@ void Runner::warm_up(const RunCell& cell) {
 
 void Runner::show(const std::string& arm) const {
   const RunCounts& counts = recorder_.counts();
-  progress_.update(counts.finished,
-                   str(counts.failed ? str(counts.failed, " failed", arm.empty() ? "" : " · ") : "",
-                       arm));
+  progress_.update(
+      counts.finished,
+      str(counts.failed ? str(counts.failed, " failed", arm.empty() ? "" : " · ") : "", arm));
 }
 
 void Runner::run_block(const RunCell& cell, size_t position, int repeat,

@@ -66,8 +66,8 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
                             "--oracle recorded:RUN"));
     if (spec.unseen) work.seen = leave_out_seen(work.dataset.examples, load("train").examples);
     work.protocol.answer_ids = entry.answer_ids;
-    work.protocol.prompt = choose_prompt(spec.decode.prompt_file, prompt_name(entry, work.dataset),
-                                         spec.model.model);
+    work.protocol.prompt =
+        choose_prompt(spec.decode.prompt_file, prompt_name(entry, work.dataset), spec.model.model);
     if (const int shots = spec.shots.value_or(entry.shots);
         shots > 0 && asks_alone(work.dataset.shape, arms))
       add_shots(work, shots, [&] { return load("train"); });
@@ -79,10 +79,9 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
     std::vector<int> batches;
     for (size_t a = 0; a < arms.size(); ++a) {
       work.not_applicable.push_back(not_applicable(work.dataset.shape, *arms[a].algorithm));
-      stackings.push_back(work.runs(a)
-                              ? stacking_on(work.dataset.shape, *arms[a].algorithm,
-                                            work.protocol.prompt)
-                              : Stacking{});
+      stackings.push_back(
+          work.runs(a) ? stacking_on(work.dataset.shape, *arms[a].algorithm, work.protocol.prompt)
+                       : Stacking{});
       batches.push_back(work.runs(a) ? arms[a].batch_size : 1);
     }
     const auto examples = static_cast<int>(work.examples.size());

@@ -26,7 +26,7 @@ struct Workload {
   std::vector<const Example*> examples_of(const JobPlan& job) const;
 };
 
-/// Reads the datasets that the spec names, and plans who does what. ConfigError, DataError.
+/// Reads the datasets that are named, and plans who does what. ConfigError, DataError.
 std::vector<Workload> load_workloads(const RunSpec& spec);
 
 /// ConfigError where no arm can do anything.

@@ -61,7 +61,8 @@ File memory_file(const void* content, std::size_t size) {
     written += static_cast<std::size_t>(count);
   }
   ::lseek(file.get(), 0, SEEK_SET);
-  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) !=
+      0)
     throw RunError(str("sandbox: ", std::strerror(errno)));
   return file;
 }
@@ -89,22 +90,55 @@ constexpr unsigned kMachine = 0;
 std::vector<sock_filter> call_filter() {
   const std::vector<unsigned> refused = {
 #ifdef SYS_fork
-      SYS_fork, SYS_vfork,
+      SYS_fork,
+      SYS_vfork,
 #endif
-      SYS_clone, SYS_clone3, SYS_unshare, SYS_setns, SYS_ptrace, SYS_process_vm_readv,
-      SYS_process_vm_writev, SYS_process_madvise, SYS_kcmp, SYS_pidfd_open, SYS_pidfd_getfd,
-      SYS_pidfd_send_signal, SYS_socket, SYS_socketpair, SYS_memfd_create,
+      SYS_clone,
+      SYS_clone3,
+      SYS_unshare,
+      SYS_setns,
+      SYS_ptrace,
+      SYS_process_vm_readv,
+      SYS_process_vm_writev,
+      SYS_process_madvise,
+      SYS_kcmp,
+      SYS_pidfd_open,
+      SYS_pidfd_getfd,
+      SYS_pidfd_send_signal,
+      SYS_socket,
+      SYS_socketpair,
+      SYS_memfd_create,
 #ifdef SYS_memfd_secret
       SYS_memfd_secret,
 #endif
-      SYS_io_uring_setup, SYS_io_setup, SYS_bpf, SYS_userfaultfd, SYS_perf_event_open, SYS_keyctl,
-      SYS_add_key, SYS_request_key, SYS_shmget, SYS_semget, SYS_msgget, SYS_mq_open,
+      SYS_io_uring_setup,
+      SYS_io_setup,
+      SYS_bpf,
+      SYS_userfaultfd,
+      SYS_perf_event_open,
+      SYS_keyctl,
+      SYS_add_key,
+      SYS_request_key,
+      SYS_shmget,
+      SYS_semget,
+      SYS_msgget,
+      SYS_mq_open,
       SYS_inotify_init1,
 #ifdef SYS_inotify_init
       SYS_inotify_init,
 #endif
-      SYS_fanotify_init, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_fsopen,
-      SYS_open_tree, SYS_move_mount, SYS_open_by_handle_at, SYS_quotactl, SYS_sync, SYS_syncfs,
+      SYS_fanotify_init,
+      SYS_mount,
+      SYS_umount2,
+      SYS_pivot_root,
+      SYS_chroot,
+      SYS_fsopen,
+      SYS_open_tree,
+      SYS_move_mount,
+      SYS_open_by_handle_at,
+      SYS_quotactl,
+      SYS_sync,
+      SYS_syncfs,
       SYS_vmsplice};
   const auto load = [](std::size_t offset) {
     return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<unsigned>(offset)};
@@ -126,19 +160,53 @@ std::vector<sock_filter> call_filter() {
   return filter;
 }
 
-/// What a process finds open, from 0 on; the filter of system calls, which bwrap reads, is the last.
+/// What a process finds open, from 0 on; the filter of system calls, which bwrap reads, is the
+/// last.
 using Descriptors = std::vector<int>;
 
 /// bwrap's arguments for one process of `code`.
 std::vector<std::string> arguments(const std::string& code, std::size_t filter_descriptor) {
   // No user namespace: an error, where --unshare-all would go on without. /usr is of the host's
   // root, whom bwrap may be started by: read-only, and nothing else of the host is there.
-  return {"bwrap", "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net",
-          "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session",
-          "--cap-drop", "ALL", "--uid", "65534", "--gid", "65534", "--clearenv", "--setenv",
-          "PYTHONHASHSEED", "0", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib",
-          "--symlink", "usr/lib64", "/lib64", "--remount-ro", "/", "--chdir", "/", "--seccomp",
-          std::to_string(filter_descriptor), "/usr/bin/python3", "-s", "-S", "-c", code};
+  return {"bwrap",
+          "--unshare-user",
+          "--unshare-ipc",
+          "--unshare-pid",
+          "--unshare-net",
+          "--unshare-uts",
+          "--unshare-cgroup-try",
+          "--die-with-parent",
+          "--new-session",
+          "--cap-drop",
+          "ALL",
+          "--uid",
+          "65534",
+          "--gid",
+          "65534",
+          "--clearenv",
+          "--setenv",
+          "PYTHONHASHSEED",
+          "0",
+          "--ro-bind",
+          "/usr",
+          "/usr",
+          "--symlink",
+          "usr/lib",
+          "/lib",
+          "--symlink",
+          "usr/lib64",
+          "/lib64",
+          "--remount-ro",
+          "/",
+          "--chdir",
+          "/",
+          "--seccomp",
+          std::to_string(filter_descriptor),
+          "/usr/bin/python3",
+          "-s",
+          "-S",
+          "-c",
+          code};
 }
 
 [[noreturn]] void die(std::string_view why) {
@@ -249,8 +317,7 @@ bool drain(std::vector<Stream>& streams, const std::vector<std::size_t>& until,
     std::vector<pollfd> ends;
     for (const Stream& stream : streams)
       ends.push_back({stream.open ? stream.end.get() : -1, POLLIN, 0});
-    if (::poll(ends.data(), ends.size(), left) < 0 && errno != EINTR)
-      return false;
+    if (::poll(ends.data(), ends.size(), left) < 0 && errno != EINTR) return false;
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (!streams[i].open || ends[i].revents == 0) continue;
       std::array<char, 4096> buffer{};
@@ -272,9 +339,12 @@ bool drain(std::vector<Stream>& streams, const std::vector<std::size_t>& until,
 
 std::string_view name(SandboxVerdict verdict) {
   switch (verdict) {
-    case SandboxVerdict::passed: return "passed";
-    case SandboxVerdict::failed: return "failed";
-    case SandboxVerdict::timeout: break;
+    case SandboxVerdict::passed:
+      return "passed";
+    case SandboxVerdict::failed:
+      return "failed";
+    case SandboxVerdict::timeout:
+      break;
   }
   return "timeout";
 }
@@ -319,7 +389,8 @@ SandboxResult PythonSandbox::run(const PythonTask& task) const {
   for (Pipe* pipe : {&verdict, &program_error, &judge_error, &program_out, &judge_out})
     streams.push_back({std::move(pipe->read)});
   const auto after = [begin = Clock::now()](double seconds) {
-    return begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    return begin +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   };
   const auto deadline = after(3 * limits_.seconds);
   const SandboxResult late{SandboxVerdict::timeout,

@@ -4,8 +4,8 @@
 /// bytes of JSON from descriptor 3, and write the same to 4: calls one way, replies the other.
 namespace pardec {
 
-/// Values travel as plain ones: what arrives is made anew of exact builtin types, so that no code of
-/// the other side comes with it.
+/// Values travel as plain ones: what arrives is made anew of exact builtin types, so that no code
+/// of the other side comes with it.
 inline constexpr const char* kTransport = R"py(
 import json, os, sys
 

@@ -42,8 +42,8 @@ Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMe
           generation.row.scores.push_back(std::move(row));
         }
       } catch (const ConfigError& error) {
-        throw ConfigError(str(run.dataset.name, " sample ", generation.row.sample, ": ", metric->name,
-                              ": ", error.what()));
+        throw ConfigError(str(run.dataset.name, " sample ", generation.row.sample, ": ",
+                              metric->name, ": ", error.what()));
       }
   }
   for (const TaskMetric* metric : metrics)

@@ -260,8 +260,7 @@ std::vector<MetricTotal> pass_totals(const Generations& stored) {
     double sum = 0;
     for (const ScoredPart& part : parts) sum += part.numerator;
     if (!parts.empty())
-      totals.push_back(
-          {total, sum / static_cast<double>(parts.size()), std::ssize(parts)});
+      totals.push_back({total, sum / static_cast<double>(parts.size()), std::ssize(parts)});
   }
   return totals;
 }

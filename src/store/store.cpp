@@ -229,8 +229,8 @@ void Store::open(OpenOptions options) {
 }
 
 /// A WAL database in a folder that may not be written has no place for its shared memory. Where the
-/// shared memory of a writer is there, SQLite reads that; else nobody writes, and the file is read as
-/// it is, with what a killed writer left in its log.
+/// shared memory of a writer is there, SQLite reads that; else nobody writes, and the file is read
+/// as it is, with what a killed writer left in its log.
 void Store::open_read_only() {
   db_.open(path_, SQLITE_OPEN_READONLY);
   try {

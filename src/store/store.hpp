@@ -106,8 +106,8 @@ struct StoredGeneration {
 class Store {
  public:
   explicit Store(const std::filesystem::path& path, OpenOptions options = {});
-  /// Whether a database is at `path`. StoreError where none is, and none can be made there as far as
-  /// can be seen; nothing is made.
+  /// Whether a database is at `path`. StoreError where none is, and none can be made there as far
+  /// as can be seen; nothing is made.
   static bool exists(const std::filesystem::path& path, OpenOptions options = {});
   /// Closes; moves the write-ahead log into the file when no other process has it open.
   ~Store();
@@ -176,8 +176,8 @@ class Store {
   /// shard that was run twice the newer time. This one alone, where it is no shard.
   std::vector<std::string> shards_of(const std::string& invocation);
   /// A copy in memory, to be read, in which shards of one run are one: their invocations become the
-  /// newest one (`keep`, where it is theirs), and its `shard` lists theirs, e.g. "0/3, 2/3". Null where
-  /// no run is a shard.
+  /// newest one (`keep`, where it is theirs), and its `shard` lists theirs, e.g. "0/3, 2/3". Null
+  /// where no run is a shard.
   std::unique_ptr<Store> join_shards(const std::string& keep);
 
   /// Copies all runs of another database into this one, in one transaction; rows that are here

@@ -23,9 +23,9 @@ std::string read_file(const std::filesystem::path& file);
 using FileSink = std::function<void(const void* bytes, std::size_t count)>;
 
 /// Calls `fill` with a sink that writes to `file.tmp`, then syncs and renames: the file is there
-/// whole, or as it was. A link stays, and what it leads to is written. RunError when that fails, and
-/// for what is no plain file (folder, device, pipe), which a rename would take away; what `fill`
-/// throws removes the temporary file.
+/// whole, or as it was. A link stays, and what it leads to is written. RunError when that fails,
+/// and for what is no plain file (folder, device, pipe), which a rename would take away; what
+/// `fill` throws removes the temporary file.
 void write_file(const std::filesystem::path& file,
                 const std::function<void(const FileSink&)>& fill);
 

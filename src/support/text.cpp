@@ -99,8 +99,8 @@ std::string visible_text(std::string_view bytes, bool lines) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {
     const unsigned lead = byte(at), next = byte(at + 1), last = byte(at + 2);
-    const bool turns = lead == 0xE2 && ((next == 0x80 && last >= 0xAA && last <= 0xAE) ||   // U+202A
-                                        (next == 0x81 && last >= 0xA6 && last <= 0xA9));  // U+2066
+    const bool turns = lead == 0xE2 && ((next == 0x80 && last >= 0xAA && last <= 0xAE) ||  // U+202A
+                                        (next == 0x81 && last >= 0xA6 && last <= 0xA9));   // U+2066
     if (lines && (lead == '\n' || lead == '\t')) {
       out += text[at];
     } else if (lead == '\n') {

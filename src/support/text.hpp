@@ -27,9 +27,9 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 /// `errors="replace"`).
 std::string repair_utf8(std::string_view text);
 
-/// What a terminal can be given: controls, which would move the cursor or worse, and marks that turn
-/// the direction of writing become "·", a line break "↵"; invalid bytes as above. With `lines` line
-/// breaks and tabs stay.
+/// What a terminal can be given: controls, which would move the cursor or worse, and marks that
+/// turn the direction of writing become "·", a line break "↵"; invalid bytes as above. With `lines`
+/// line breaks and tabs stay.
 std::string visible_text(std::string_view bytes, bool lines = false);
 
 /// The candidates within a small edit distance of `name`, nearest first, at most three.

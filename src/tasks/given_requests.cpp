@@ -92,8 +92,7 @@ GivenRequests job_requests(std::vector<Job> jobs, bool open, const Decoder& deco
                             : choose_prompt(options.prompt_file, prompt_name(job), model);
     if (!open) prompt = worded_for(job, std::move(prompt), form);
     const bool taught_task = !open && prompt_name(job) == "attributes";
-    if (std::string note =
-            taught_otherwise(model, session.chat, taught_task ? &prompt : nullptr);
+    if (std::string note = taught_otherwise(model, session.chat, taught_task ? &prompt : nullptr);
         !note.empty())
       given.notes.insert(std::move(note));
     given.requests.push_back({job, form, {}, std::nullopt, given.wording.get()});

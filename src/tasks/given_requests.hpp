@@ -9,7 +9,8 @@
 /// What a user gives to be answered, outside any dataset.
 namespace pardec {
 
-/// `1,2,3`, or `@FILE` with one such list a line. ConfigError, which names --prompt-tokens and the line.
+/// `1,2,3`, or `@FILE` with one such list a line. ConfigError, which names --prompt-tokens and the
+/// line.
 std::vector<Tokens> parse_token_lists(const std::string& text);
 
 /// One Job, or one a line in a .jsonl file. DataError, ConfigError.
@@ -18,9 +19,9 @@ std::vector<Job> read_jobs(const std::string& file);
 /// Requests in the order in which they were given.
 struct GivenRequests {
   std::vector<Request> requests;
-  std::vector<std::string> errors;     ///< of each; empty: it can be asked
-  std::set<std::string> notes;         ///< where prompts are not what the network was taught with
-  std::unique_ptr<PromptFile> wording; ///< of the decoder's own requests
+  std::vector<std::string> errors;      ///< of each; empty: it can be asked
+  std::set<std::string> notes;          ///< where prompts are not what the network was taught with
+  std::unique_ptr<PromptFile> wording;  ///< of the decoder's own requests
 };
 
 /// ConfigError for ids beyond the vocabulary.

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "src/prompt/prompt_choice.hpp"
-#include "src/support/project_files.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
+#include "src/support/project_files.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/request.hpp"

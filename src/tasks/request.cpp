@@ -28,8 +28,8 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
 }
 
 Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
-                     const Protocol& protocol, const DecodeOptions& options, const ChatTemplate& chat,
-                     const Tokenizer& tokenizer) {
+                     const Protocol& protocol, const DecodeOptions& options,
+                     const ChatTemplate& chat, const Tokenizer& tokenizer) {
   Request request;
   request.form = form;
   request.job = make_job(id, examples, form, protocol, options);
@@ -84,8 +84,7 @@ PromptFile worded_for(Job& job, PromptFile prompt, Form form) {
   if (form != Form::json || !prompt.listed.empty()) return prompt;
   for (const Context& context : job.contexts)
     for (const Field& field : context.fields)
-      if (job.instruction.find(field.name) == std::string::npos)
-        prompt.listed = "{entry}{choices}";
+      if (job.instruction.find(field.name) == std::string::npos) prompt.listed = "{entry}{choices}";
   return prompt;
 }
 

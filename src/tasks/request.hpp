@@ -18,8 +18,8 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
              const Protocol& protocol, const DecodeOptions& options);
 /// The same with its ids.
 Request make_request(const std::string& id, const std::vector<const Example*>& examples, Form form,
-                     const Protocol& protocol, const DecodeOptions& options, const ChatTemplate& chat,
-                     const Tokenizer& tokenizer);
+                     const Protocol& protocol, const DecodeOptions& options,
+                     const ChatTemplate& chat, const Tokenizer& tokenizer);
 /// What `options` allow an answer that is asked for in `form`.
 Limits limits_on(const Protocol& protocol, Form form, const DecodeOptions& options);
 

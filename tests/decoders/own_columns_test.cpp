@@ -8,12 +8,12 @@ using namespace pardec;
 
 namespace {
 
-/// Its columns' values, NaN as -1.
+/// Its columns' values to nine digits, NaN as -1.
 std::vector<double> values(const char* columns_of, const char* run_of,
                            const std::vector<JobCounts>& jobs) {
   std::vector<double> all = find_decoder(columns_of).own_columns.values(run_of, jobs);
   for (double& value : all)
-    if (std::isnan(value)) value = -1;
+    value = std::isnan(value) ? -1 : std::round(value * 1e9) / 1e9;
   return all;
 }
 
