@@ -28,10 +28,10 @@ Options read(const Json& given) { return Options::of_decoder("x", kTable, given)
 }  // namespace
 
 TEST_CASE("options that are not given have their table's defaults, in its order") {
-  const Options none = read(Json::object());
-  CHECK(none.all().dump() ==
+  const Options usual = read(Json::object());
+  CHECK(usual.all().dump() ==
         R"({"many":3,"share":0.5,"loud":false,"layers":"odd","order":"up","mark":"","cap":0})");
-  CHECK_FALSE(none.given("many"));
+  CHECK_FALSE(usual.given("many"));
   CHECK(read({{"many", nullptr}}).whole("many") == 3);
   const Options some = read({{"cap", 7}, {"many", 3}, {"share", 1}, {"layers", 4}, {"mark", 12}});
   CHECK(some.given("many"));
@@ -42,7 +42,7 @@ TEST_CASE("options that are not given have their table's defaults, in its order"
   CHECK(some.text("mark") == "12");
   enum class Order { up, down, none };
   CHECK(read({{"order", "down"}}).choice<Order>("order") == Order::down);
-  CHECK_THROWS_AS(none.whole("meny"), std::logic_error);
+  CHECK_THROWS_AS(usual.whole("meny"), std::logic_error);
 }
 
 TEST_CASE("an option that fits not is refused, by its name and what was expected") {

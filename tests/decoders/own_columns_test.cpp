@@ -48,11 +48,11 @@ TEST_CASE("ASPD's columns are means over jobs, of parallel stages where there ar
                                                     .parallel_ns = 1'000'000'000}};
   const JobCounts serial{
       .parallel = ParallelCounts{.generated = 50, .decode_ns = 1'000'000'000}};
-  const JobCounts plain{.chosen = 30, .decode_ns = 1'000'000'000};
+  const JobCounts plain{.chosen = 50, .decode_ns = 1'000'000'000};
   CHECK(values("aspd", "aspd", {forked, serial}) == Values{0.4, 3, 0.5, 50, 40});
   CHECK(values("aspd", "aspd", {serial}) == Values{-1, -1, 0, 50, -1});
   CHECK(values("aspd", "aspd", {plain}) == Values{-1, -1, -1, -1, -1});
-  CHECK(values("aspd", "ar", {plain}) == Values{-1, -1, -1, 30, -1});
+  CHECK(values("aspd", "ar", {plain}) == Values{-1, -1, -1, 50, -1});
   CHECK(values("aspd", "hpd", {plain}) == Values{-1, -1, -1, -1, -1});
 }
 
