@@ -60,6 +60,10 @@ def main():
                     failed.append(f"{name} includes {included}: {layer} may not see {target}")
             if file.suffix == ".hpp" and name not in TORCH_ALLOWED and re.search(r"#include\s+[<\"](ATen|torch|c10)/", text):
                 failed.append(f"{name} includes libtorch; only {', '.join(sorted(TORCH_ALLOWED))} may")
+    # A verb is flags -> spec -> call -> print; what is longer belongs into a layer below.
+    for file in sorted((ROOT / "src/cli").glob("*.[ch]pp")):
+        lines = len(file.read_text(encoding="utf-8").splitlines())
+        passed, failed = (passed + 1, failed) if lines <= 250 else (passed, [*failed, f"src/cli/{file.name} has {lines} lines, at most 250 may be there"])
     for line in failed:
         print(line)
     print(f"{passed} passed, {len(failed)} failed")
