@@ -45,10 +45,10 @@ function(pardec_library name)
   endif()
 endfunction()
 
-# pardec_test(NAME LABEL unit SOURCES a.cpp ... USES pardec::other ... [TORCH])
-# One Catch2 executable; CTest sees it as one test of that label.
+# pardec_test(NAME LABEL unit [COST seconds] SOURCES a.cpp ... USES pardec::other ... [TORCH])
+# One Catch2 executable; CTest sees it as one test of that label. COST: about what a long one takes; the longest start first.
 function(pardec_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "LABEL" "SOURCES;USES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "LABEL;COST" "SOURCES;USES")
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_USES} pardec::catch_main pardec::warnings)
@@ -56,20 +56,24 @@ function(pardec_test name)
     pardec_use_torch(${name})
   endif()
   add_test(NAME ${name} COMMAND ${name} -w NoTests)
-  pardec_test_properties(${name} ${arg_LABEL})
+  pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
 endfunction()
 
-# pardec_python_test(NAME LABEL conformance SCRIPT file.py [ARGS ...])
+# pardec_python_test(NAME LABEL conformance [COST seconds] SCRIPT file.py [ARGS ...])
 # A test whose truth is a Python package; exit 77 or a line "[skipped] ..." means that something is missing.
 function(pardec_python_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;SCRIPT" "ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;COST;SCRIPT" "ARGS")
   add_test(NAME ${name} COMMAND ${PARDEC_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
-  pardec_test_properties(${name} ${arg_LABEL})
+  pardec_test_properties(${name} ${arg_LABEL} ${arg_COST})
 endfunction()
 
-# A skip is a failure where PARDEC_TEST_DATA is set, since then nothing should be missing.
+# A skip is a failure where PARDEC_TEST_DATA is set, since then nothing should be missing. Tests run side by side: threads that wait
+# for work sleep, in place of taking a core from the others.
 function(pardec_test_properties name label)
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1500 ENVIRONMENT "PYTHONUNBUFFERED=1")
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1500 ENVIRONMENT "PYTHONUNBUFFERED=1;OMP_WAIT_POLICY=passive")
+  if(ARGC GREATER 2)
+    set_tests_properties(${name} PROPERTIES COST ${ARGV2})
+  endif()
   if(DEFINED ENV{PARDEC_TEST_DATA})
     set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "\\[skipped\\]")
   else()
