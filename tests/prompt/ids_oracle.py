@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "prompt")]
+sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "jinja")]
 import reference  # noqa: F401: transformers, offline and quiet
 from harness import DATA, SAMPLES, Checks
 from jinja_oracle import TEMPLATES, WORDS
