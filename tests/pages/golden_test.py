@@ -1,0 +1,106 @@
+"""Golden pages: what a user reads is what tests/golden holds. Every help, the tables of one small run in all formats, and its report.
+
+The run is greedy, by the quickstart model on the project's samples. What is not the same everywhere is replaced before it is shown:
+  in the database   times by made-up ones that follow from what was counted (see TIMES), so that speeds and intervals are whole numbers of
+                    a made-up machine; who measured where and when (uuids, dates, commit, machine, command, paths); gaps to two digits
+  in what is shown  numbers of more than six digits behind the point are cut there
+  in the report     style, script and drawings are left out; a drawing's words for screen readers stay
+
+Usage: golden_test.py PROGRAM [--approve]     --approve: shows what differs, and takes it over
+"""
+import contextlib
+import difflib
+import json
+import pathlib
+import re
+import sqlite3
+import sys
+
+from pages import ROOT, help_of, verbs_of
+from harness import Checks, scratch
+
+GOLDEN = ROOT / "tests" / "golden"
+QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
+RUN = ["run", "--model", QUICKSTART, "--arm", "ar=ar,batch_size=2", "--arm", "hpd=hpd,stack=2,batch_size=2", "--arm", "lookup=prompt-lookup,batch_size=2",
+       "--dataset", "oa-mine,mt-bench", "--limit", "12", "--block", "2", "--max-new-tokens", "120", "--progress", "none", "--db", "golden.sqlite"]
+TIMES = """
+UPDATE job SET prefill_ns = 1000000 * prompt_tokens, decode_ns = 5000000 * forwards, total_ns = 1000000 * prompt_tokens + 5000000 * forwards;
+UPDATE block SET process = 'made-up', wall_ns = (SELECT sum(total_ns) FROM job WHERE block_id = block.id) WHERE wall_ns IS NOT NULL;
+UPDATE job SET process = 'made-up';
+UPDATE generation SET gap_at_difference = round(gap_at_difference, 2);
+UPDATE run SET uuid = printf('0000000%d-0000-4000-8000-000000000000', id), invocation = '00000000-0000-4000-8000-000000000000', threads = 1,
+               commit_hash = '000000000000', build_type = 'Release', argv = '["pardec","run"]',
+               started_utc = '2026-01-01T00:00:00.000Z', ended_utc = '2026-01-01T00:01:00.000Z';
+UPDATE environment SET json = '{"cores":1,"processor":"made-up"}';
+UPDATE model SET path = '/made-up/model';
+"""
+TABLES = {
+    "compare.md": ["compare"], "compare.csv": ["compare", "--format", "csv"], "compare.json": ["compare", "--format", "json"],
+    "compare.jsonl": ["compare", "--format", "jsonl"], "compare.tex": ["compare", "--format", "latex"],
+    "matrix.md": ["compare", "--matrix"], "accounting.md": ["compare", "--accounting", "--usd-per-hour", "3.6"],
+    "differences.md": ["compare", "--differences", "4"], "score.md": ["score", "--metric", "token_f1,rouge"],
+}
+
+
+def rounded(value):
+    return [rounded(v) for v in value] if isinstance(value, list) else {k: rounded(v) for k, v in value.items()} if isinstance(value, dict) else round(value, 2)
+
+
+def make_up(db):
+    """Replaces in the database what is not the same everywhere."""
+    with contextlib.closing(sqlite3.connect(db)) as connection, connection:
+        connection.executescript(TIMES)
+        for job, gaps in connection.execute("SELECT id, top2 FROM job WHERE top2 IS NOT NULL").fetchall():
+            connection.execute("UPDATE job SET top2 = ? WHERE id = ?", (json.dumps(rounded(json.loads(gaps))), job))
+
+
+def shortened(text):
+    return re.sub(r"(\d+\.\d{6})\d+(e[-+]?\d+)?", r"\1\2", text)
+
+
+def words_of(html):
+    """A report without style, script and drawings."""
+    html = re.sub(r"(<style>).*?(</style>)", r"\1\2", html, flags=re.S)
+    html = re.sub(r"(<script>).*?(</script>)", r"\1\2", html, flags=re.S)
+    return re.sub(r"<svg [^>]*?(aria-label=\"[^\"]*\")[^>]*>.*?</svg>", r"<svg \1></svg>", html, flags=re.S)
+
+
+def pages(program):
+    """(name, what the program says) of each golden page."""
+    for verb in ["", *verbs_of(program)]:
+        yield f"help/{verb or 'pardec'}.txt", help_of(program, *([verb] if verb else []))
+    with scratch(program) as pardec:
+        pardec.good(*RUN)
+        db = pardec.folder / "golden.sqlite"
+        make_up(db)
+        for name, arguments in TABLES.items():
+            yield f"tables/{name}", shortened(pardec.good(*arguments, "--db", db))
+        pardec.good("report", "--db", db, "-o", "report.html")
+        yield "report.html", shortened(words_of((pardec.folder / "report.html").read_text(encoding="utf-8")))
+
+
+def main():
+    program, approve = str(pathlib.Path(sys.argv[1]).resolve()), "--approve" in sys.argv
+    check, seen = Checks(), set()
+    for name, says in pages(program):
+        file = GOLDEN / name
+        seen.add(file)
+        golden = file.read_text(encoding="utf-8") if file.exists() else ""
+        if says == golden:
+            check(True, name)
+            continue
+        print("".join(difflib.unified_diff(golden.splitlines(True), says.splitlines(True), f"tests/golden/{name}", "what the program says", n=1)))
+        if approve:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(says, encoding="utf-8")
+            print(f"taken over: tests/golden/{name}")
+        check(approve, f"tests/golden/{name} differs; where that is meant, scripts/approve takes it over")
+    for file in [*GOLDEN.glob("help/*"), *GOLDEN.glob("tables/*")]:
+        if file not in seen and approve:
+            file.unlink()
+        check(file in seen or approve, f"{file.relative_to(ROOT)} is of no page any more; scripts/approve removes it")
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
