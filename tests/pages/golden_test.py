@@ -13,6 +13,7 @@ import difflib
 import json
 import pathlib
 import re
+import shutil
 import sqlite3
 import sys
 
@@ -80,6 +81,9 @@ def pages(program):
 
 
 def main():
+    if shutil.which("gnuplot") is None:
+        print("[skipped] figures are drawn by gnuplot (Debian package gnuplot-nox)")
+        return 77
     program, approve = str(pathlib.Path(sys.argv[1]).resolve()), "--approve" in sys.argv
     check, seen = Checks(), set()
     for name, says in pages(program):

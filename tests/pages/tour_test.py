@@ -8,6 +8,7 @@ Usage: tour_test.py PROGRAM [--long] [PAGE ...]     PAGE: only pages whose path 
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,9 @@ def demo(check, program, long):
 
 
 def main():
+    if shutil.which("gnuplot") is None:
+        print("[skipped] figures are drawn by gnuplot (Debian package gnuplot-nox)")
+        return 77
     long, wanted = "--long" in sys.argv, [a for a in sys.argv[2:] if a != "--long"]
     program = pathlib.Path(sys.argv[1]).resolve()
     check = Checks()
