@@ -38,8 +38,7 @@ class Ar final : public FreeRunningDecoder {
         forced_keys_(options.flag("forced_keys")),
         once_(options.choice<Once>("prefix_cache")) {
     const bool together = form() == Form::json;
-    if (forced_keys_ && !together)
-      throw ConfigError("ar.forced_keys goes with ask=together only");
+    if (forced_keys_ && !together) throw ConfigError("ar.forced_keys goes with ask=together only");
     if (once_ != Once::nothing && together)
       throw ConfigError("ar.prefix_cache goes with ask=separately only");
   }

@@ -71,9 +71,9 @@ Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& c
   co_return answers;
 }
 
-Oracle forced_key_references(
-    const Request& request, const std::vector<std::vector<std::optional<std::string>>>& references,
-    const Tokenizer& tokenizer) {
+Oracle forced_key_references(const Request& request,
+                             const std::vector<std::vector<std::optional<std::string>>>& references,
+                             const Tokenizer& tokenizer) {
   Oracle oracle;
   for (const auto& values : references)
     for (size_t n = 0; n < values.size(); ++n)

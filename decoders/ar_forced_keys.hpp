@@ -8,8 +8,8 @@ namespace pardec {
 Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& context);
 
 /// What is forced for each value under an oracle: the reference through a line break.
-Oracle forced_key_references(
-    const Request& request, const std::vector<std::vector<std::optional<std::string>>>& references,
-    const Tokenizer& tokenizer);
+Oracle forced_key_references(const Request& request,
+                             const std::vector<std::vector<std::optional<std::string>>>& references,
+                             const Tokenizer& tokenizer);
 
 }  // namespace pardec

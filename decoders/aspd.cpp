@@ -18,8 +18,8 @@
 // behind "T:" is the network's own choice. What ends a branch other than </Branch> (end of
 // sequence, max_steps, the network's last position) is not fed: a forced </Branch> takes its place.
 // The limit of an answer ends all branches at once. One forward feeds <Para> and all prefixes; with
-// the shared mask a prefix takes a forward a token. Same-Re feeds the moved branches in a forward of
-// their own. Requests are packed, the paper has batch 1.
+// the shared mask a prefix takes a forward a token. Same-Re feeds the moved branches in a forward
+// of their own. Requests are packed, the paper has batch 1.
 #include "decoders/aspd.hpp"
 
 #include <algorithm>

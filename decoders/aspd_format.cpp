@@ -153,9 +153,7 @@ class AspdFormat final : public TrainingFormat {
         context_length_(context_length),
         tokens_(find_aspd_tokens(options_.decoder.tokens, &tokenizer, vocab_size)) {}
 
-  std::string_view name() const override {
-    return options_.together ? "aspd" : "aspd-value";
-  }
+  std::string_view name() const override { return options_.together ? "aspd" : "aspd-value"; }
   Form form() const override { return options_.together ? Form::json : Form::value; }
   int stack() const override { return 1; }
 
@@ -232,10 +230,8 @@ std::unique_ptr<TrainingFormat> make(const Options& options, const FormatScene& 
 std::vector<FormatEntry> aspd_formats() {
   return {{.name = "aspd",
            .meaning = "JSON answer, a context's values in parallel",
-           .make =
-               [](const Options& options, const FormatScene& scene) {
-                 return make(options, scene, std::nullopt);
-               }},
+           .make = [](const Options& options,
+                      const FormatScene& scene) { return make(options, scene, std::nullopt); }},
           {.name = "aspd-value",
            .meaning = "one field, as its markup says",
            .make = [](const Options& options, const FormatScene& scene) {

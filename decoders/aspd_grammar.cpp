@@ -109,8 +109,7 @@ bool AspdGrammar::begins_block(Token token) const {
 }
 
 AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
-                          const std::vector<Token>& eos,
-                          std::span<const std::int64_t> lengths) {
+                          const std::vector<Token>& eos, std::span<const std::int64_t> lengths) {
   AspdStreams streams;
   AspdGrammar grammar(tokens);
   for (size_t i = 0; i < flattened.size();) {
@@ -134,9 +133,8 @@ AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
   return streams;
 }
 
-AspdStreams split_streams(const std::vector<Tokens>& flattened, int index,
-                          const AspdTokens& tokens, const std::vector<Token>& eos,
-                          std::span<const std::int64_t> lengths) {
+AspdStreams split_streams(const std::vector<Tokens>& flattened, int index, const AspdTokens& tokens,
+                          const std::vector<Token>& eos, std::span<const std::int64_t> lengths) {
   for (int answer = 0;; ++answer) {
     AspdStreams streams =
         split_streams(flattened[static_cast<size_t>(answer)], tokens, eos, lengths);

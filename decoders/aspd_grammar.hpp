@@ -64,8 +64,7 @@ AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
                           std::span<const std::int64_t> lengths = {});
 /// The same for answer number `index` of several. Each has its part of the lengths: one for itself
 /// where it has no block.
-AspdStreams split_streams(const std::vector<Tokens>& flattened, int index,
-                          const AspdTokens& tokens, const std::vector<Token>& eos,
-                          std::span<const std::int64_t> lengths);
+AspdStreams split_streams(const std::vector<Tokens>& flattened, int index, const AspdTokens& tokens,
+                          const std::vector<Token>& eos, std::span<const std::int64_t> lengths);
 
 }  // namespace pardec

@@ -156,15 +156,14 @@ namespace {
 /// The `index`-th stream of a job.
 StreamRequest stream_request(const Request& request, std::string name, Tokens prompt, StopRule rule,
                              int index) {
-  StreamRequest out{
-      .name = std::move(name),
-      .prompt = std::move(prompt),
-      .rule = rule,
-      .sampling = request.job.sampling,
-      .seed = stream_seed(request.job.seed, index),
-      .oracle = std::nullopt,
-      .index = index,
-      .accept_rate = request.accept_rate};
+  StreamRequest out{.name = std::move(name),
+                    .prompt = std::move(prompt),
+                    .rule = rule,
+                    .sampling = request.job.sampling,
+                    .seed = stream_seed(request.job.seed, index),
+                    .oracle = std::nullopt,
+                    .index = index,
+                    .accept_rate = request.accept_rate};
   if (request.oracle) {
     out.oracle = request.oracle->streams[static_cast<size_t>(index)];
     out.oracles = &*request.oracle;

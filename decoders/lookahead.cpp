@@ -257,12 +257,12 @@ DecoderEntry lookahead_entry() {
   const LookaheadOptions usual;
   return {.name = "lookahead",
           .source = "Fu et al., arXiv:2402.02057",
-          .options = with_asking({Option::whole("window", usual.W, {1, kMostRows},
-                                                "W: future positions guessed side by side"),
-                                  Option::whole("ngram", usual.N, {2, kMostRows},
-                                                "N: tokens of an n-gram"),
-                                  Option::whole("guesses", usual.G, {1, kMostRows},
-                                                "G: n-grams verified in a pass at most")}),
+          .options = with_asking(
+              {Option::whole("window", usual.W, {1, kMostRows},
+                             "W: future positions guessed side by side"),
+               Option::whole("ngram", usual.N, {2, kMostRows}, "N: tokens of an n-gram"),
+               Option::whole("guesses", usual.G, {1, kMostRows},
+                             "G: n-grams verified in a pass at most")}),
           .make = make_as<Lookahead>,
           .oracles = {"accept"},
           .exact = true,

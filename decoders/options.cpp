@@ -51,7 +51,7 @@ std::string Option::expected() const {
     case Type::whole:
     case Type::number:
       return range.most == OptionRange().most ? str("at least ", range.least)
-                                        : str(range.least, " to ", range.most);
+                                              : str(range.least, " to ", range.most);
     case Type::flag:
       return "true or false";
     case Type::token:

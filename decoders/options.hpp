@@ -25,9 +25,9 @@ struct Option {
 
   std::string_view name;
   Type type;
-  Json fallback;             ///< its value where none is given
-  std::string_view meaning;  ///< in few words
-  OptionRange range = {};    ///< of numbers
+  Json fallback;                               ///< its value where none is given
+  std::string_view meaning;                    ///< in few words
+  OptionRange range = {};                      ///< of numbers
   std::vector<std::string_view> choices = {};  ///< all that a text may be; empty: any
 
   static Option whole(std::string_view name, int fallback, OptionRange range,

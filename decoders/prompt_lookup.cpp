@@ -73,10 +73,10 @@ class PromptLookup final : public FreeRunningDecoder {
 DecoderEntry prompt_lookup_entry() {
   return {.name = "prompt-lookup",
           .source = "Saxena, prompt lookup decoding",
-          .options = with_asking({Option::whole("ngram", 3, {1, kMostGuesses},
-                                                "tokens of the longest n-gram that is looked up"),
-                                  Option::whole("draft", 10, {1, kMostGuesses},
-                                                "tokens proposed at most")}),
+          .options = with_asking(
+              {Option::whole("ngram", 3, {1, kMostGuesses},
+                             "tokens of the longest n-gram that is looked up"),
+               Option::whole("draft", 10, {1, kMostGuesses}, "tokens proposed at most")}),
           .make = make_as<PromptLookup>,
           .oracles = {"accept"},
           .exact = true,

@@ -78,8 +78,8 @@ struct Question {
 Tokens encode(const Question& question, const std::string& asked, const std::string& begun) {
   const Pieces& pieces = question.request.pieces;
   Tokens ids = pieces.said;
-  const Tokens turn = question.context.tokenizer->encode_piece(
-      pieces.turn_opening + asked + begun, ids.empty(), pieces.adds_special);
+  const Tokens turn = question.context.tokenizer->encode_piece(pieces.turn_opening + asked + begun,
+                                                               ids.empty(), pieces.adds_special);
   ids.insert(ids.end(), turn.begin(), turn.end());
   return ids;
 }

@@ -85,8 +85,8 @@ std::vector<FormatEntry> space_formats() {
            .make =
                [](const Options& options, const FormatScene& scene) {
                  return make_space_format(
-                     masked(options, scene, {.stack = options.whole("ar-stack")}),
-                     scene.tokenizer, scene.config.positions());
+                     masked(options, scene, {.stack = options.whole("ar-stack")}), scene.tokenizer,
+                     scene.config.positions());
                }},
           {.name = "space-value",
            .meaning = "that of ar-value with masks",

@@ -69,8 +69,8 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
                                                           const FormatScene& scene,
                                                           bool extra_heads) {
   if (names.empty())
-    throw ConfigError(str("no training format was named; give --format ",
-                          join(usual_formats(extra_heads), ",")));
+    throw ConfigError(
+        str("no training format was named; give --format ", join(usual_formats(extra_heads), ",")));
   std::vector<std::unique_ptr<TrainingFormat>> formats;
   for (const std::string& name : names) formats.push_back(find_format(name).make(options, scene));
   if (extra_heads)

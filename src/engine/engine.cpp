@@ -82,7 +82,10 @@ std::exception_ptr Engine::Waiting::not_finite() const {
         drafts() ? "draft" : "model",
         str("logits ", output.head > 0 ? str("of extra head ", output.head, " ") : "",
             "of the row at position ", slot == slots.end() ? -1 : slot->label.position,
-            " are not finite (", std::isnan(best) ? "NaN" : best > 0 ? "Inf" : "all -Inf",
+            " are not finite (",
+            std::isnan(best) ? "NaN"
+            : best > 0       ? "Inf"
+                             : "all -Inf",
             "), expected numbers: its weights or its dtype give none; `pardec doctor --model DIR` "
             "looks into the weights")));
   }

@@ -42,8 +42,8 @@ struct Step {
 
   /// Returns the token's index in the step.
   int add(Token token, const RowLabel& label, Origin origin, int from_row = -1);
-  /// Asks for the logits of the token at `index` in the step; `banned` ids are not to be chosen, and
-  /// where some are `allowed`, no others.
+  /// Asks for the logits of the token at `index` in the step; `banned` ids are not to be chosen,
+  /// and where some are `allowed`, no others.
   void want(int index, const Sampling& sampling = {}, std::vector<Token> banned = {},
             std::vector<Token> allowed = {});
   int size() const { return static_cast<int>(tokens.size()); }

@@ -132,8 +132,8 @@ Trace parse_trace(const Json& json, const std::string& where) {
     t.predicts = nullable(read.any("predicts"));
     t.from = nullable(read.any("from"));
     t.banned = lists(read.any("banned"));
-    t.allowed = read.has("allowed") ? lists(read.any("allowed"))
-                                    : std::vector<Tokens>(t.tokens.size());
+    t.allowed =
+        read.has("allowed") ? lists(read.any("allowed")) : std::vector<Tokens>(t.tokens.size());
     t.dropped_at = nullable(read.any("dropped_at"));
     t.emitted = wholes(read.any("emitted"));
   } catch (const Json::exception& error) {

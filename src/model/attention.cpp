@@ -96,8 +96,7 @@ at::Tensor AttentionPlan::attend(Chunk& chunk, const at::Tensor& q, const at::Te
 
 // ---- the sequences of a pass ----
 
-CachedAttention::CachedAttention(const Model::Network& network,
-                                 std::span<const NewRows> sequences)
+CachedAttention::CachedAttention(const Model::Network& network, std::span<const NewRows> sequences)
     : network_(network) {
   std::int64_t begin = 0;
   for (const NewRows& rows : sequences) {

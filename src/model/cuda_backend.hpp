@@ -10,9 +10,9 @@
 namespace pardec {
 
 /// A GPU's: attention by its own kernels, all else by libtorch's operations. A step of few rows
-/// takes its kernels less time than it takes to launch them one by one: so the passes of a shape are
-/// recorded once, and a later pass of that shape is its description and one launch (CUDA graphs).
-/// Of one network alone.
+/// takes its kernels less time than it takes to launch them one by one: so the passes of a shape
+/// are recorded once, and a later pass of that shape is its description and one launch (CUDA
+/// graphs). Of one network alone.
 class CudaBackend final : public PlainBackend {
  public:
   /// Without `record` every pass is launched kernel by kernel, with the same results. Of so many

@@ -48,9 +48,8 @@ StoredExtraHeads read_extra_heads(std::map<std::string, StoredTensor> tensors,
       found.tensors.insert(std::move(tensor));
     }
   if (!tensors.empty())
-    throw ModelError(where,
-                     str("has tensor '", repair_utf8(tensors.begin()->first), "', which ",
-                         found.heads, " heads of ", found.blocks, " blocks have not"));
+    throw ModelError(where, str("has tensor '", repair_utf8(tensors.begin()->first), "', which ",
+                                found.heads, " heads of ", found.blocks, " blocks have not"));
   return found;
 }
 

@@ -65,8 +65,7 @@ at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
       return attention.attend(i, q, k, v);
     };
     const Layer& layer = network.layers[i];
-    if (!skipped.skips_attention(i))
-      x = apply_attention(layer, network.config, x, turn, attend);
+    if (!skipped.skips_attention(i)) x = apply_attention(layer, network.config, x, turn, attend);
     if (!skipped.skips_mlp(i)) x = apply_mlp(layer, network.config, x);
   }
   return x;

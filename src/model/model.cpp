@@ -96,9 +96,8 @@ std::map<std::string, at::Tensor> load_tensors(const Model::Network& network,
       throw ModelError(
           checkpoint.where(),
           str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.shape),
-              parameter.role == Role::head
-                  ? ", which a config without tie_word_embeddings needs"
-                  : ", which the config asks for"));
+              parameter.role == Role::head ? ", which a config without tie_word_embeddings needs"
+                                           : ", which the config asks for"));
     const CheckpointFiles::Entry& entry = found->second;
     if (entry.tensor.shape != parameter.shape)
       throw ModelError(entry.file, str("tensor '", parameter.name, "' has shape ",
@@ -193,9 +192,8 @@ std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype) {
   std::int64_t sum = 0;
   for (const Parameter& parameter : parameters(config)) {
     const bool quantised = parameter.matrix() && parameter.layer >= 0 && computing(dtype) != dtype;
-    sum += quantised
-               ? weight_bytes(parameter.shape[0], parameter.shape[1], weight_type(dtype))
-               : parameter.elements() * value;
+    sum += quantised ? weight_bytes(parameter.shape[0], parameter.shape[1], weight_type(dtype))
+                     : parameter.elements() * value;
   }
   return sum;
 }

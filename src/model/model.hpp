@@ -29,13 +29,13 @@ Dtype computing(Dtype dtype);
 
 /// What is wanted of one fed row's logits. Top-2 comes always.
 struct OutputRequest {
-  int index = 0;              ///< which of the step's tokens
-  Sampling sampling;          ///< temperature > 0: `probabilities` is filled
-  bool logits = false;        ///< the whole row is wanted
-  bool confidence = false;    ///< the probability of the best one is wanted
-  int head = 0;               ///< 0: the network's own head; h: its h-th extra head
-  int top = 0;                ///< how many of the best ids are wanted
-  std::vector<Token> banned;  ///< ids struck out before anything else
+  int index = 0;               ///< which of the step's tokens
+  Sampling sampling;           ///< temperature > 0: `probabilities` is filled
+  bool logits = false;         ///< the whole row is wanted
+  bool confidence = false;     ///< the probability of the best one is wanted
+  int head = 0;                ///< 0: the network's own head; h: its h-th extra head
+  int top = 0;                 ///< how many of the best ids are wanted
+  std::vector<Token> banned;   ///< ids struck out before anything else
   std::vector<Token> allowed;  ///< where not empty: all other ids are struck out, too
 };
 

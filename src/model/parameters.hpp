@@ -52,8 +52,8 @@ std::vector<Parameter> parameters(const ModelConfig& config);
 /// Where a checkpoint folder has extra heads.
 inline constexpr const char* kExtraHeadsFile = "medusa_heads.safetensors";
 
-/// Names of extra head h's weights as Medusa's authors give them: it is `blocks` residual blocks z +
-/// SiLU(W z + b), `h.block.linear.weight` and `.bias`, then a matrix to the vocabulary,
+/// Names of extra head h's weights as Medusa's authors give them: it is `blocks` residual blocks z
+/// + SiLU(W z + b), `h.block.linear.weight` and `.bias`, then a matrix to the vocabulary,
 /// `h.blocks.weight`; h counts from 0.
 std::string extra_block_name(int head, int block, bool bias = false);
 std::string extra_out_name(int head, int blocks);

@@ -147,9 +147,9 @@ struct PackedSequence {
 };
 
 /// The same for training: several sequences in one pass without padding, [rows.size(), vocab] of
-/// chosen rows alone. `rows` counts the rows of all sequences, one sequence after another. Gradients
-/// reach the weights that require them. Matrix products run over all rows at once; attention
-/// sequence by sequence under its own mask.
+/// chosen rows alone. `rows` counts the rows of all sequences, one sequence after another.
+/// Gradients reach the weights that require them. Matrix products run over all rows at once;
+/// attention sequence by sequence under its own mask.
 at::Tensor logits(const Model::Network& network, std::span<const PackedSequence> sequences,
                   const std::vector<std::int64_t>& rows);
 

@@ -11,8 +11,8 @@ namespace pardec {
 
 namespace {
 
-/// `exponent`: the bits that are all set where a number is not finite; `fraction`: of which some are
-/// set where it is NaN, too.
+/// `exponent`: the bits that are all set where a number is not finite; `fraction`: of which some
+/// are set where it is NaN, too.
 template <typename Bits>
 void count(std::span<const std::byte> data, Bits exponent, Bits fraction, NotFinite& found) {
   std::int64_t nan = 0, infinite = 0;

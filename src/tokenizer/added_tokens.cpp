@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "src/support/characters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
-#include "src/support/characters.hpp"
 #include "src/support/utf8.hpp"
 
 namespace pardec {

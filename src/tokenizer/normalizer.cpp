@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "src/support/characters.hpp"
+#include "src/support/utf8.hpp"
 #include "src/tokenizer/component.hpp"
 #include "src/tokenizer/normal_form.hpp"
 #include "src/tokenizer/pattern.hpp"
-#include "src/support/utf8.hpp"
 
 namespace pardec {
 

@@ -7,8 +7,8 @@
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
-#include "src/tokenizer/stretch.hpp"
 #include "src/support/utf8.hpp"
+#include "src/tokenizer/stretch.hpp"
 
 namespace pardec {
 
@@ -30,8 +30,8 @@ struct FreeParam {
   void operator()(OnigMatchParam* param) const { onig_free_match_param(param); }
 };
 
-/// The searches for one expression in one text, limited in steps and memory: a step is a return to an
-/// earlier choice, as Oniguruma counts them.
+/// The searches for one expression in one text, limited in steps and memory: a step is a return to
+/// an earlier choice, as Oniguruma counts them.
 class Search {
  public:
   Search(regex_t* regex, std::string_view text)

@@ -5,12 +5,12 @@
 #include <optional>
 #include <string_view>
 
-#include "src/tokenizer/byte_level.hpp"
 #include "src/support/characters.hpp"
+#include "src/support/utf8.hpp"
+#include "src/tokenizer/byte_level.hpp"
 #include "src/tokenizer/component.hpp"
 #include "src/tokenizer/metaspace.hpp"
 #include "src/tokenizer/pattern.hpp"
-#include "src/support/utf8.hpp"
 
 namespace pardec {
 

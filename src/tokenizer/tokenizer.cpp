@@ -65,8 +65,7 @@ Tokenizer::State::State(const Json& json, std::string name)
       pre_tokenizer(read_pre_tokenizer(tree(json, "pre_tokenizer"), "pre_tokenizer")),
       added(json.value("added_tokens", Json()), model.vocabulary(), normalizer.get(),
             "added_tokens"),
-      post_processor(
-          read_post_processor(tree(json, "post_processor"), "post_processor", size())),
+      post_processor(read_post_processor(tree(json, "post_processor"), "post_processor", size())),
       decoder(read_decoder(tree(json, "decoder"), "decoder")) {
   index_bytes();
 }

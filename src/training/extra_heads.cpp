@@ -23,9 +23,8 @@ class ExtraHeads final : public Trainable {
                    const std::map<std::string, at::Tensor>& weights) const override {
     const at::Tensor& head =
         weights.at(parameter_name(config().tied_head ? Role::embedding : Role::head));
-    return parameter.role == Role::extra_block
-               ? at::zeros(parameter.shape, head.options())
-               : head.clone();
+    return parameter.role == Role::extra_block ? at::zeros(parameter.shape, head.options())
+                                               : head.clone();
   }
   std::unique_ptr<Model::Network> network(
       const std::map<std::string, at::Tensor>& weights) const override {

@@ -54,9 +54,8 @@ Trainer::Trainer(const Trainable& what, std::map<std::string, at::Tensor> weight
   const at::ScalarType type = compute_type(options.dtype);
   std::map<std::string, at::Tensor> computing;
   for (const AdamW::Slot& slot : optimiser_.slots()) {
-    leaves_.push_back(slot.weight.detach()
-                          .to(type, /*non_blocking=*/false, /*copy=*/true)
-                          .requires_grad_(true));
+    leaves_.push_back(
+        slot.weight.detach().to(type, /*non_blocking=*/false, /*copy=*/true).requires_grad_(true));
     computing.emplace(slot.name, leaves_.back());
   }
   for (const auto& [name, weight] : weights_)

@@ -61,7 +61,7 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
 struct TrainingRun {
   const Trainable& what;
   std::optional<std::filesystem::path> start = {};  ///< a checkpoint folder; none: random weights
-  std::uint64_t seed = 1;                      ///< of random weights
+  std::uint64_t seed = 1;                           ///< of random weights
   TrainerOptions trainer = {};
   LoopOptions loop = {};
 };

@@ -21,7 +21,6 @@
 #include <string>
 
 #include "src/checkpoint/network_size.hpp"
-#include "src/support/version.hpp"
 #include "src/engine/engine.hpp"
 #include "src/model/device.hpp"
 #include "src/model/machine.hpp"
@@ -30,6 +29,7 @@
 #include "src/support/files.hpp"
 #include "src/support/json.hpp"
 #include "src/support/text.hpp"
+#include "src/support/version.hpp"
 
 namespace pardec {
 namespace {

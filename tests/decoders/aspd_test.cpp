@@ -291,9 +291,9 @@ int closed_formula(const Read& read, int prompt) {
   return passes;
 }
 
-/// Ids that the grammar rules out after `before`, the main branch's tokens so far behind the prompt,
-/// said once more and slowly; none where a title has just ended, and only <Title> or <Para> may
-/// follow.
+/// Ids that the grammar rules out after `before`, the main branch's tokens so far behind the
+/// prompt, said once more and slowly; none where a title has just ended, and only <Title> or <Para>
+/// may follow.
 std::optional<std::set<Token>> slow_bans(const Tokens& before, const AspdTokens& t) {
   bool in_title = false, first_in_title = false, title_closed = false;
   for (const Token token : before) {
@@ -527,7 +527,7 @@ TEST_CASE("aspd: max_new_tokens ends an answer wherever it is, and counts what w
         CHECK(c.chosen == std::ssize(answers.tokens));
         if (limit >= 15) CHECK(answers.tokens == answer);
         if (limit <= 7) CHECK(answers.tokens == Tokens(answer.begin(), answer.begin() + limit));
-        if (limit == 8) CHECK(c.chosen == 7);  // not one id for each branch
+        if (limit == 8) CHECK(c.chosen == 7);                   // not one id for each branch
         if (limit > 8 && limit < 15) CHECK(c.chosen == limit);  // from 9 to 12 inside the branches
         check_against_formulas(ran.traces.at("limit/0/0"),
                                read_trace(ran.traces.at("limit/0/0"), names.ids,

@@ -161,7 +161,7 @@ struct Models {
 std::vector<Request> requests_for(const Arm& arm, const Decoder& decoder,
                                   const Tokenizer& tokenizer, int jobs, int open,
                                   const Sampling& sampling = {}) {
-  if (arm.decoder == "skeleton-of-thought") jobs = 2;       // its prompts are long
+  if (arm.decoder == "skeleton-of-thought") jobs = 2;    // its prompts are long
   const int longer = arm.on == Arm::On::plain ? 0 : 20;  // for a second round, and several threads
   std::vector<Request> requests;
   Rng rng(9);
@@ -410,8 +410,7 @@ TEST_CASE("conformance: in bf16 too, one row of guesses has the bits of ar") {
         continue;
       const auto decoder = make_decoder(arm.decoder, with(arm.options, {{"ask", "separately"}}));
       for (Model* draft : {&drafter, &stranger}) {
-        const Ran got =
-            run(model, network.tokenizer(), *decoder, requests, 5, false, {}, draft);
+        const Ran got = run(model, network.tokenizer(), *decoder, requests, 5, false, {}, draft);
         INFO(family << " " << arm.decoder << " " << arm.options.dump());
         for (size_t i = 0; i < requests.size(); ++i) {
           CHECK(got.of(i).tokens == want.of(i).tokens);

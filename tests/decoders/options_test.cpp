@@ -71,15 +71,14 @@ TEST_CASE("every option has a meaning and a default that it could be given") {
       INFO(entry.name << "." << option.name);
       CHECK_FALSE(option.meaning.empty());
       if (option.fallback == Json("")) continue;  // none
-      CHECK_NOTHROW(Options::of_decoder(entry.name, {option},
-                                        {{std::string(option.name), option.fallback}}));
+      CHECK_NOTHROW(
+          Options::of_decoder(entry.name, {option}, {{std::string(option.name), option.fallback}}));
     }
 }
 
 TEST_CASE("a training's record has the options of the formats that it teaches") {
   const Options options = read_training_options({{"k-max", 8}, {"fork-token", "5"}});
-  CHECK(recorded_options({"ar", "hpd"}, options).dump() ==
-        R"({"ar_stack":1,"stack":6,"k_max":8})");
+  CHECK(recorded_options({"ar", "hpd"}, options).dump() == R"({"ar_stack":1,"stack":6,"k_max":8})");
   CHECK(recorded_options({"apar-unrolled"}, options).dump() ==
         R"({"ar_stack":1,"stack":6,"k_max":8,"apar":{"fork_token":"5","child_token":""}})");
   CHECK(recorded_options({"space-value"}, options)["space"].dump() ==

@@ -12,8 +12,7 @@ namespace {
 std::vector<double> values(const char* columns_of, const char* run_of,
                            const std::vector<JobCounts>& jobs) {
   std::vector<double> all = find_decoder(columns_of).own_columns.values(run_of, jobs);
-  for (double& value : all)
-    value = std::isnan(value) ? -1 : std::round(value * 1e9) / 1e9;
+  for (double& value : all) value = std::isnan(value) ? -1 : std::round(value * 1e9) / 1e9;
   return all;
 }
 
@@ -46,8 +45,7 @@ TEST_CASE("ASPD's columns are means over jobs, of parallel stages where there ar
                                                     .branches = 6,
                                                     .decode_ns = 2'000'000'000,
                                                     .parallel_ns = 1'000'000'000}};
-  const JobCounts serial{
-      .parallel = ParallelCounts{.generated = 50, .decode_ns = 1'000'000'000}};
+  const JobCounts serial{.parallel = ParallelCounts{.generated = 50, .decode_ns = 1'000'000'000}};
   const JobCounts plain{.chosen = 50, .decode_ns = 1'000'000'000};
   CHECK(values("aspd", "aspd", {forked, serial}) == Values{0.4, 3, 0.5, 50, 40});
   CHECK(values("aspd", "aspd", {serial}) == Values{-1, -1, 0, 50, -1});
@@ -57,10 +55,8 @@ TEST_CASE("ASPD's columns are means over jobs, of parallel stages where there ar
 }
 
 TEST_CASE("APAR's columns are over answers, and how many fork where each is a job") {
-  const JobCounts forked{
-      .branches = 3, .cached_peak = 50, .text_tokens = 10, .text_attended = 400};
-  const JobCounts single{
-      .branches = 1, .cached_peak = 31, .text_tokens = 10, .text_attended = 205};
+  const JobCounts forked{.branches = 3, .cached_peak = 50, .text_tokens = 10, .text_attended = 400};
+  const JobCounts single{.branches = 1, .cached_peak = 31, .text_tokens = 10, .text_attended = 205};
   const JobCounts fields{.answers = 4, .branches = 6, .cached_peak = 90};
   CHECK(values("apar", "apar", {forked, single}) == Values{2, 0.5, 40.5, 30.25});
   CHECK(values("apar", "ar", {single}) == Values{1, 0, 31, 20.5});

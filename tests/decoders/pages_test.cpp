@@ -137,9 +137,9 @@ TEST_CASE("pages: hpd") {
   std::vector<RowLabel> labels = layout.labels;
   for (int k = 1; k <= 2; ++k)
     for (int r = 0; r < 2; ++r) labels.push_back(layout.value(r, k));
-  CHECK(rows(blocks("hpd").at(0)) == table({"p1", "p2", "\"Brand\"", ":", "\"Color\"", ":", "Orm",
-                                            "dark", "Ltd", "red"},
-                                           labels, Segments()));
+  CHECK(rows(blocks("hpd").at(0)) ==
+        table({"p1", "p2", "\"Brand\"", ":", "\"Color\"", ":", "Orm", "dark", "Ltd", "red"}, labels,
+              Segments()));
   CHECK(layout.last_position() == 11);
 
   const HpdLayout two =
@@ -187,9 +187,9 @@ TEST_CASE("pages: apar") {
   tree.node(tree.fork(b).second).tokens = {7, 8};
   const TrainingSample sample =
       apar_sample(lay_out({1, 2}, tree, {.fork = kFork, .child = kChild}, {.eos = kEnd}), 2);
-  CHECK(rows(blocks("apar").at(0)) == table({"p1", "p2", "a", "[Fork]", "[Child]", "d", "e", "b",
-                                             "[Fork]", "[Child]", "f", "g"},
-                                            sample.labels, sample.segments));
+  CHECK(rows(blocks("apar").at(0)) ==
+        table({"p1", "p2", "a", "[Fork]", "[Child]", "d", "e", "b", "[Fork]", "[Child]", "f", "g"},
+              sample.labels, sample.segments));
 }
 
 TEST_CASE("pages: aspd") {
@@ -283,8 +283,7 @@ TEST_CASE("pages: speculative") {
   CHECK(rows(page.at(1)) == verdicts);
 
   const std::vector<double> p{0.5, 0.3, 0.2}, q{0.2, 0.7, 0.1};
-  CHECK(page.at(2) ==
-        Lines{numbers("p", p), numbers("q", q), numbers("residual", residual(p, q))});
+  CHECK(page.at(2) == Lines{numbers("p", p), numbers("q", q), numbers("residual", residual(p, q))});
 }
 
 TEST_CASE("pages: prompt-lookup") {

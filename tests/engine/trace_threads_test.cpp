@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-
 #include "src/support/error.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,5 @@
-// A chat template, and behind the first zero byte what is said, a line a turn: it renders, or is a ConfigError, in few steps.
+// A chat template, and behind the first zero byte what is said, a line a turn: it renders, or is a
+// ConfigError, in few steps.
 #include "src/jinja/template.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -8,7 +9,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace pardec;
   const std::string_view text = test::text_of(data, size);
   const std::size_t cut = std::min(text.find('\0'), text.size());
-  OrderedJson variables = {{"add_generation_prompt", true}, {"bos_token", "<s>"}, {"tools", nullptr}};
+  OrderedJson variables = {
+      {"add_generation_prompt", true}, {"bos_token", "<s>"}, {"tools", nullptr}};
   OrderedJson& messages = variables["messages"] = OrderedJson::array();
   for (const auto& line : split(text.substr(std::min(cut + 1, text.size())), '\n'))
     messages.push_back({{"role", messages.size() % 2 ? "assistant" : "user"}, {"content", line}});

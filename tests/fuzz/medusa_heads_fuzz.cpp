@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   config.hidden_size = 2;
   config.vocab_size = 3;
   try {
-    const StoredExtraHeads found = read_extra_heads(parse_safetensors(file, "fuzz"), config, "fuzz");
+    const StoredExtraHeads found =
+        read_extra_heads(parse_safetensors(file, "fuzz"), config, "fuzz");
     const auto each = static_cast<std::size_t>(2 * found.blocks + 1);
     if (found.heads < 1 || found.tensors.size() != each * static_cast<std::size_t>(found.heads))
       __builtin_trap();

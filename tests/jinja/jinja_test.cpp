@@ -120,8 +120,9 @@ TEST_CASE("a rendering is bounded in steps, and says where it ran out of them") 
     for (int i = 0; i < 60; ++i) source += "{% set x = x + x %}";
     return source;
   }();
-  const std::string list_of_lists = "{% set n = namespace(x=[1]) %}{% for i in range(60) %}"
-                                    "{% set n.x = [n.x, n.x] %}{% endfor %}\n";
+  const std::string list_of_lists =
+      "{% set n = namespace(x=[1]) %}{% for i in range(60) %}"
+      "{% set n.x = [n.x, n.x] %}{% endfor %}\n";
   const std::string big = "{% set b = 'a' * 1000000 %}";
   const std::string sources[] = {
       "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}",

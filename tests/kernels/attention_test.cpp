@@ -150,8 +150,8 @@ TEST_CASE("what is not finite in a key is not finite in the rows that see it, an
           for (std::int64_t j = 0; j < 64; ++j) {
             const auto i = static_cast<size_t>(row * 64 + j);
             // Minus infinity times a query is a score that is never chosen.
-            const bool hidden = bad == 0x7F80 && widen(h.queries[static_cast<size_t>(
-                                                     row * 64 + 3)]) <= 0;
+            const bool hidden =
+                bad == 0x7F80 && widen(h.queries[static_cast<size_t>(row * 64 + 3)]) <= 0;
             if (!h.sees(row / 2, at))
               REQUIRE(out[i] == good[i]);
             else if (!hidden)

@@ -29,7 +29,7 @@ class Block {
       : backwards_(backwards),
         threads_(static_cast<size_t>(threads)),
         shared_bytes_(shared_bytes),
-        shared_(new(std::align_val_t{128}) unsigned char[shared_bytes + 1]) {
+        shared_(new (std::align_val_t{128}) unsigned char[shared_bytes + 1]) {
     for (Thread& thread : threads_) thread.stack.resize(64 * 1024);
   }
 

@@ -96,8 +96,8 @@ TEST_CASE("where some value is NaN, the best one is") {
     for (const std::int64_t size : {2, 3, 17, 256, 258, 259, 1000, 5001}) {
       std::vector<float> x(static_cast<size_t>(size), 1.0f);
       for (const std::int64_t at : {std::int64_t{0}, std::int64_t{1}, size / 2, size - 1}) {
-        for (const float bad : {std::numeric_limits<float>::quiet_NaN(),
-                                -std::numeric_limits<float>::quiet_NaN()}) {
+        for (const float bad :
+             {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::quiet_NaN()}) {
           x[static_cast<size_t>(at)] = bad;
           CHECK(std::isnan(k.top_two(x.data(), size).best_value));
         }

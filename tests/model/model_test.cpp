@@ -104,8 +104,7 @@ TEST_CASE("rows alone or packed with other sequences have the same logits") {
   }
 }
 
-TEST_CASE(
-    "after drop, relabel and fork the logits are those of a fresh forward over the living") {
+TEST_CASE("after drop, relabel and fork the logits are those of a fresh forward over the living") {
   const Checkpointed files;
   Model model = files.load(Dtype::fp64);
   Segments segments;
@@ -393,7 +392,8 @@ TEST_CASE("outputs are what was asked for, and no more") {
   CHECK(rows[5].probabilities[7] + rows[5].probabilities[90] == Approx(1.0).epsilon(1e-12));
   Tokens outrank;
   for (Token id = 0; id < 97; ++id) {
-    const float logit = free[static_cast<size_t>(id)], got = rows[5].logits[static_cast<size_t>(id)];
+    const float logit = free[static_cast<size_t>(id)],
+                got = rows[5].logits[static_cast<size_t>(id)];
     if (id == 7 || id == 90) {
       CHECK(std::abs(got - logit) <= kNear);
       continue;

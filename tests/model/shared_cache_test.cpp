@@ -144,7 +144,8 @@ class Twins {
       case 1: {  // as a step that keeps some of its rows
         std::vector<int> others;
         for (const KvCache::Slot& slot : twin.copied.slots())
-          if (slot.alive && slot.row >= from && !std::binary_search(some.begin(), some.end(), slot.row))
+          if (slot.alive && slot.row >= from &&
+              !std::binary_search(some.begin(), some.end(), slot.row))
             others.push_back(slot.row);
         return both([&](KvCache& cache) { cache.drop(others); });
       }

@@ -47,7 +47,7 @@ TEST_CASE("a decoded value is read as its comment says") {
 }
 
 TEST_CASE("values survive being written and read") {
-  const std::string alphabet[] = {"a", "B", "7",  " ",  "\"", "\\", ",",         ":",   "{",
+  const std::string alphabet[] = {"a", "B", "7",  " ", "\"", "\\", ",",         ":",   "{",
                                   "}", "é", "漢", "🎈", "/",  "'",  "</result>", "n/a", "\t"};
   Rng rng(3);
   for (int round = 0; round < 500; ++round) {

@@ -21,8 +21,8 @@ Report example() {
   table.notes = {"a note"};
   report.tables = {{"comparison", "Comparison", table}};
   report.without_figures = "gnuplot was missing";
-  ReportField same{"Brand", {"Nike"}, true,
-                   {{"Nike", Correctness::right}, {"Nike", Correctness::right}}};
+  ReportField same{
+      "Brand", {"Nike"}, true, {{"Nike", Correctness::right}, {"Nike", Correctness::right}}};
   ReportField other{"Color",
                     {"red", "crimson"},
                     true,

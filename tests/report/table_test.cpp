@@ -54,8 +54,7 @@ TEST_CASE("csv-safe holds no text that a spreadsheet takes for a formula") {
   table.rows = {{"=1+1", number_cell(-2.5, 1)}, {"+x", "@y"}, {"-z,", "\tt"}, {"\rr", "a=b"}};
   CHECK(render(table, TableFormat::csv_safe) ==
         "'=a,b\n'=1+1,-2.5\n'+x,'@y\n\"'-z,\",'\tt\n\"'\rr\",a=b\n");
-  CHECK(render(table, TableFormat::csv) ==
-        "=a,b\n=1+1,-2.5\n+x,@y\n\"-z,\",\tt\n\"\rr\",a=b\n");
+  CHECK(render(table, TableFormat::csv) == "=a,b\n=1+1,-2.5\n+x,@y\n\"-z,\",\tt\n\"\rr\",a=b\n");
   CHECK(parse_table_format("csv-safe") == TableFormat::csv_safe);
 }
 

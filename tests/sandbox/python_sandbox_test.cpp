@@ -46,7 +46,8 @@ TEST_CASE("a program passes when it ends by itself", "[sandbox]") {
   const auto box = sandbox();
   if (!box) return;
   CHECK(box->run("x = 1\nassert x == 1\n").verdict == SandboxVerdict::passed);
-  CHECK(box->run("import math, json, collections\nprint('x' * 10**6)").verdict == SandboxVerdict::passed);
+  CHECK(box->run("import math, json, collections\nprint('x' * 10**6)").verdict ==
+        SandboxVerdict::passed);
   CHECK(box->run("assert __name__ == '__main__'").verdict == SandboxVerdict::passed);
   CHECK(box->run("\xC3\xA4 = '\xE6\x9D\xB1'").verdict == SandboxVerdict::passed);
   const auto wrong = box->run("assert 1 == 2, 'no'");

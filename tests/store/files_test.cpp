@@ -91,7 +91,10 @@ TEST_CASE("a database that was removed or replaced while it was open is saved be
   TemporaryFolder folder;
   const fs::path file = folder.path() / "runs/x.sqlite", moved = folder.path() / "elsewhere";
   const std::vector<std::pair<const char*, std::function<void()>>> ways{
-      {"removed", [&] { for (const char* end : {"", "-wal", "-shm"}) fs::remove(file.string() + end); }},
+      {"removed",
+       [&] {
+         for (const char* end : {"", "-wal", "-shm"}) fs::remove(file.string() + end);
+       }},
       {"its folder removed", [&] { fs::remove_all(file.parent_path()); }},
       {"renamed", [&] { fs::rename(file, moved); }},
       {"replaced",
@@ -140,7 +143,8 @@ TEST_CASE("a link to the database that is turned elsewhere is noticed") {
   commit(store, stack(run, keys(0, 2)));
   fs::remove(link);
   fs::create_symlink("other.sqlite", link);
-  CHECK_THROWS_WITH(store.finish_run(run, RunStatus::done), Catch::Contains("link.sqlite.recovered-1"));
+  CHECK_THROWS_WITH(store.finish_run(run, RunStatus::done),
+                    Catch::Contains("link.sqlite.recovered-1"));
   CHECK(Store(folder.path() / "link.sqlite.recovered-1").jobs(1).size() == 1);
 }
 
@@ -256,7 +260,8 @@ TEST_CASE("what may not be written is refused, but can be read") {
   }
 }
 
-TEST_CASE("a database in a folder that may not be written is read, with what a killed writer left") {
+TEST_CASE(
+    "a database in a folder that may not be written is read, with what a killed writer left") {
   TemporaryFolder folder;
   const fs::path open = folder.path() / "open", closed = folder.path() / "closed";
   fs::create_directories(open);

@@ -21,7 +21,8 @@ TEST_CASE("invalid UTF-8 is repaired as Python's errors='replace' does") {
 TEST_CASE("controls and marks of direction never reach a terminal") {
   CHECK(visible_text("a\x1B[2Jb") == "a·[2Jb");
   CHECK(visible_text(std::string_view("a\0b", 3)) == "a·b");
-  CHECK(visible_text("\xC2\x9B" "31m \x7F\r") == "·31m ··");  // the one-byte CSI of C1
+  CHECK(visible_text("\xC2\x9B"
+                     "31m \x7F\r") == "·31m ··");  // the one-byte CSI of C1
   CHECK(visible_text("a\u202Eb\u2066c\u2069") == "a·b·c·");
   CHECK(visible_text("a\nb\tc") == "a↵b·c");
   CHECK(visible_text("a\nb\tc\x1B", true) == "a\nb\tc·");

@@ -190,6 +190,7 @@ TEST_CASE("components that double a text again and again are an error of that te
   const Json visible = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
   Json levels = Json::array();
   for (int i = 0; i < 50; ++i) levels.push_back(visible);
-  CHECK_THAT(encoding_error("/pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", levels}}, "é"),
-             Catch::Contains("becomes one of more than"));
+  CHECK_THAT(
+      encoding_error("/pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", levels}}, "é"),
+      Catch::Contains("becomes one of more than"));
 }

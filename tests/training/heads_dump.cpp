@@ -22,8 +22,8 @@ int main() {
   }
   TrainerOptions options{.dtype = Dtype::fp64};
   options.micro_tokens = request.at("micro_tokens");
-  const auto heads = extra_heads(
-      model.config(), {.heads = request.at("heads"), .blocks = request.at("blocks")});
+  const auto heads =
+      extra_heads(model.config(), {.heads = request.at("heads"), .blocks = request.at("blocks")});
   Trainer trainer(*heads, weights, options);
 
   std::vector<TrainingSample> samples;

@@ -96,8 +96,7 @@ TEST_CASE("a training step's gradients agree with central differences") {
   Rng rng(11);
   const auto samples = samples_of(model.config().vocab_size, rng);
   const auto batch = pointers(samples);
-  Trainer trainer(*what, weights_of(model),
-                  {.dtype = Dtype::fp64, .clip = 0, .micro_tokens = 40});
+  Trainer trainer(*what, weights_of(model), {.dtype = Dtype::fp64, .clip = 0, .micro_tokens = 40});
   Trainer::Report report;
   const std::vector<at::Tensor> gradients = trainer.gradients(batch, report);
   CHECK(std::abs(report.loss - trainer.loss(batch)) <= 1e-12 * report.loss);
@@ -298,7 +297,8 @@ namespace {
 /// Learns the norm before the head, over a frozen network, and writes the network with it.
 class FinalNorm final : public Trainable {
  public:
-  explicit FinalNorm(const ModelConfig& config) : Trainable(config), whole_(whole_network(config)) {}
+  explicit FinalNorm(const ModelConfig& config)
+      : Trainable(config), whole_(whole_network(config)) {}
 
   std::vector<Parameter> parameters() const override {
     for (const Parameter& parameter : whole_->parameters())
