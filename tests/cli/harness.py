@@ -3,11 +3,13 @@ import contextlib
 import json
 import os
 import pathlib
+import select
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -47,12 +49,49 @@ def clean_environment(**extra):
     return {**kept, "OMP_NUM_THREADS": "1", **{k: str(v) for k, v in extra.items()}}
 
 
+class ForkServer:
+    """The program, loaded once: every call is a fork of it (fork_server.cpp), which saves the start of libtorch."""
+
+    def __init__(self, path):
+        self.path = path
+        self.process = None
+
+    def __call__(self, arguments, folder, environment, timeout):
+        """As `subprocess.run` with captured text."""
+        if self.process is None:
+            self.process = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean_environment(), start_new_session=True)
+        with tempfile.NamedTemporaryFile("r", encoding="utf-8") as out, tempfile.NamedTemporaryFile("r", encoding="utf-8") as err:
+            call = {"arguments": arguments, "folder": str(folder), "environment": environment, "stdout": out.name, "stderr": err.name}
+            self.process.stdin.write(json.dumps(call) + "\n")
+            self.process.stdin.flush()
+            if not select.select([self.process.stdout], [], [], timeout)[0]:
+                self.end()
+                raise subprocess.TimeoutExpired(arguments, timeout)
+            return subprocess.CompletedProcess(arguments, int(self.process.stdout.readline()), out.read(), err.read())
+
+    def end(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+        self.process = None
+
+
 class Program:
     """`pardec`, always called in one scratch folder."""
 
     def __init__(self, path, folder):
         self.path = str(pathlib.Path(path).resolve())
         self.folder = pathlib.Path(folder)
+        forks = pathlib.Path(self.path).parent / "tests" / "cli" / "fork_server"
+        self.forks = forks if forks.exists() and forks.stat().st_mtime >= pathlib.Path(self.path).stat().st_mtime else None
+        self.servers = threading.local()  # a server takes one call at a time
+
+    def forked(self, arguments, environment, timeout):
+        """A call in a fork of a loaded program; None where the call needs a start of its own."""
+        if not self.forks or environment.get("OMP_NUM_THREADS") != "1" or any(not a.isprintable() for a in arguments):
+            return None
+        if not hasattr(self.servers, "mine"):
+            self.servers.mine = ForkServer(self.forks)
+        return self.servers.mine(arguments, self.folder, environment, timeout)
 
     def arguments(self, args):
         """The whole command line; verbs that compute get one thread."""
@@ -62,8 +101,9 @@ class Program:
         return [self.path, *args]
 
     def __call__(self, *args, timeout=300, env=None, **options):
-        return subprocess.run(self.arguments(args), cwd=self.folder, capture_output=True, text=True, timeout=timeout,
-                              env=clean_environment(**(env or {})), stdin=subprocess.DEVNULL, **options)
+        arguments, environment = self.arguments(args), clean_environment(**(env or {}))
+        ran = None if options else self.forked(arguments, environment, timeout)
+        return ran or subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True, timeout=timeout, env=environment, stdin=subprocess.DEVNULL, **options)
 
     def start(self, *args, **options):
         """The same without waiting for its end."""

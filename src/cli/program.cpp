@@ -1,0 +1,57 @@
+#include "src/cli/program.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+
+#include "src/cli/command_line.hpp"
+#include "src/cli/visible_output.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace {
+
+/// A standard stream that was closed becomes one that cannot be used, so that no file which is
+/// opened later gets its number, and what is printed in it.
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF)
+      ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/// The exit code of a verb that ended with `code`: 1 in place of 0 where what it printed did not
+/// arrive, e.g. for a full disk.
+int after_printing(int code) {
+  errno = 0;
+  std::cout.flush();
+  const bool arrived = std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout.good();
+  if (arrived) return code;
+  std::fprintf(stderr, "pardec: what was printed could not all be written to stdout%s%s\n",
+               errno ? ": " : "", errno ? std::strerror(errno) : "");
+  return code ? code : 1;
+}
+
+}  // namespace
+
+int pardec::run_program(int argc, char** argv) {
+  hold_standard_streams();
+  const VisibleOutput visible;
+  try {
+    return after_printing(
+        run_command_line({run_verb(), generate_verb(), compare_verb(), score_verb(), report_verb(),
+                          plot_verb(), merge_verb(), roofline_verb(), data_verb(), model_verb(),
+                          train_verb(), list_verb(), doctor_verb()},
+                         argc, argv));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "pardec: %s\n", visible_text(error.what()).c_str());
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "pardec: %s\n", visible_text(reason_of(error)).c_str());
+    return 1;
+  }
+}

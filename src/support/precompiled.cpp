@@ -1,0 +1,1 @@
+// The header of this name is compiled for it.
