@@ -1,11 +1,11 @@
--- pardec's database, schema version 4. SQLite 3.37 or newer (STRICT tables).
+-- pardec's database, schema version 5. SQLite 3.37 or newer (STRICT tables).
 -- Built into the binary; `sqlite3 new.sqlite < results/schema.sql` makes the same empty database.
 -- How to read it: results/README.md.
 -- Times are nanoseconds (_ns) of a monotonic clock, dates UTC in ISO 8601, JSON is text, flags are
 -- 0 or 1.
 
 PRAGMA application_id = 1346458180;  -- "PARD"
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 -- What runs refer to ------------------------------------------------------------------------------
 
@@ -54,6 +54,13 @@ CREATE TABLE sample (
 ) STRICT;
 
 -- Runs --------------------------------------------------------------------------------------------
+
+-- What people call an invocation, and say of it.
+CREATE TABLE invocation (
+  uuid  TEXT PRIMARY KEY,
+  name  TEXT UNIQUE,
+  note  TEXT NOT NULL DEFAULT ''
+) STRICT;
 
 -- One arm of one dataset of one invocation.
 CREATE TABLE run (
@@ -108,9 +115,25 @@ CREATE TABLE block (
   passes         INTEGER,                          -- forward passes of the network
   job_passes     INTEGER,                          -- jobs in a pass, summed over passes
   stream_passes  INTEGER,                          -- answers or values that chose in it, summed
+  cpu_ns         INTEGER,                          -- CPU time of the process meanwhile
+  waited_ns      INTEGER,                          -- its threads were ready, others had the cores
+  stolen_ns      INTEGER,                          -- cores taken by the host, or a quota
+  mhz            REAL,                             -- mean clock of the cores at its end
+  traced         INTEGER NOT NULL DEFAULT 0 CHECK (traced IN (0, 1)),
   UNIQUE (run_id, repeat, position),
   UNIQUE (run_id, repeat, block_key),
   CHECK ((process IS NULL) = (wall_ns IS NULL))
+) STRICT;
+
+-- A block measured once more, since something else had a share of the machine at the first time.
+CREATE TABLE block_repair (
+  block_id   INTEGER PRIMARY KEY REFERENCES block (id) ON DELETE CASCADE,
+  process    TEXT NOT NULL,
+  wall_ns    INTEGER NOT NULL,
+  cpu_ns     INTEGER,
+  waited_ns  INTEGER,
+  stolen_ns  INTEGER,
+  mhz        REAL
 ) STRICT;
 
 -- What a decoder was given at once (a prompt, a stack of products): the unit of commit, retry and
@@ -149,6 +172,7 @@ CREATE TABLE job (
   top2            TEXT,                            -- JSON: gap of the two best logits, by row
   text_attended   INTEGER NOT NULL DEFAULT 0,      -- tokens before each text token on its path
   parallel        TEXT,                            -- JSON: of decoders with parallel stages
+  first_token_ns  INTEGER,                         -- from the start to the first chosen token
   UNIQUE (run_id, repeat, key)
 ) STRICT;
 CREATE INDEX job_block ON job (block_id);

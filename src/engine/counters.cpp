@@ -30,6 +30,8 @@ Counters& Counters::operator+=(const Counters& other) {
   prefill_ns = std::max(prefill_ns, other.prefill_ns);
   decode_ns = std::max(decode_ns, other.decode_ns);
   total_ns = std::max(total_ns, other.total_ns);
+  if (first_token_ns == 0 || (other.first_token_ns > 0 && other.first_token_ns < first_token_ns))
+    first_token_ns = other.first_token_ns;
   cached_peak += other.cached_peak;
   cached_sum += other.cached_sum;
   attended += other.attended;
@@ -63,6 +65,7 @@ OrderedJson to_json(const Counters& c) {
           {"prefill_ns", c.prefill_ns},
           {"decode_ns", c.decode_ns},
           {"total_ns", c.total_ns},
+          {"first_token_ns", c.first_token_ns},
           {"cached_peak", c.cached_peak},
           {"cached_sum", c.cached_sum},
           {"attended", c.attended},

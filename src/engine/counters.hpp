@@ -23,10 +23,11 @@ struct Counters {
   std::int64_t prefill_ns = 0;     ///< from the start to the end of the first forward pass
   std::int64_t decode_ns = 0;      ///< from there to the end
   std::int64_t total_ns = 0;
-  std::int64_t cached_peak = 0;  ///< rows alive after a step, at most
-  std::int64_t cached_sum = 0;   ///< rows alive after a step, summed over steps
-  std::int64_t attended = 0;     ///< keys seen, summed over all rows fed
-  std::int64_t scratch = 0;      ///< rows fed and dropped again
+  std::int64_t first_token_ns = 0;  ///< from the start to the first token that went into the answer
+  std::int64_t cached_peak = 0;     ///< rows alive after a step, at most
+  std::int64_t cached_sum = 0;      ///< rows alive after a step, summed over steps
+  std::int64_t attended = 0;        ///< keys seen, summed over all rows fed
+  std::int64_t scratch = 0;         ///< rows fed and dropped again
   std::vector<std::int64_t>
       branch_lengths;  ///< chosen ids of each stream decoded in parallel (HPD: K_r)
   std::map<int, std::int64_t> emitted;  ///< how many forwards gave how many answer tokens
@@ -50,8 +51,8 @@ struct Counters {
   std::int64_t parallel_ns = 0;     ///< time spent in them
 
   /// Adds another sequence of the same generation: counts and peaks add up, of times that ran side
-  /// by side the longer holds. Forward passes add up too: where sequences share them, the decoder
-  /// counts them anew.
+  /// by side the longer holds, and the earlier first token. Forward passes add up too: where
+  /// sequences share them, the decoder counts them anew.
   Counters& operator+=(const Counters& other);
 
   /// Chosen ids per forward pass (HPD: sum K_r / F). 0 without forwards.

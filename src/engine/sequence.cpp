@@ -108,6 +108,8 @@ void Sequence::take_back_drafts() {
 
 void Sequence::emit(int row) {
   ++state_->emitted;
+  if (std::int64_t& first = state_->counters.first_token_ns; first == 0)
+    first = state_->engine.clock().now_ns() - state_->opened_ns;
   if (state_->trace) state_->trace->emitted.push_back(row);
 }
 

@@ -91,7 +91,7 @@ Interval examples_per_second(Store& store, const RunSummary& run, double confide
   std::vector<BlockPair> blocks;  // a run paired with itself: its own blocks
   for (const auto& block : store.block_pairs(run.run.id, run.run.id))
     blocks.push_back(
-        {static_cast<double>(block.examples), static_cast<double>(block.method_ns) * 1e-9});
+        {static_cast<double>(block.examples), static_cast<double>(block.method.wall_ns) * 1e-9});
   Interval speed =
       blocks.empty() ? Interval{kNone, kNone, kNone} : interval_over(blocks, confidence);
   speed.estimate = run.measured_wall_ns > 0 ? static_cast<double>(run.measured_examples) /
@@ -116,7 +116,8 @@ std::optional<Speedup> speedup_over(Store& store, const RunSummary& baseline,
                                     const RunSummary& method, double confidence) {
   std::vector<BlockPair> pairs;
   for (const auto& pair : store.block_pairs(baseline.run.id, method.run.id))
-    pairs.push_back({static_cast<double>(pair.baseline_ns), static_cast<double>(pair.method_ns)});
+    pairs.push_back(
+        {static_cast<double>(pair.baseline.wall_ns), static_cast<double>(pair.method.wall_ns)});
   if (pairs.empty()) return std::nullopt;
   return Speedup{interval_over(pairs, confidence), std::ssize(pairs)};
 }

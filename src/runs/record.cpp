@@ -110,6 +110,7 @@ JobRow job_row(const JobKey& key, const Answers& answers) {
   job.counters.prefill_ns = c.prefill_ns;
   job.counters.decode_ns = c.decode_ns;
   job.counters.total_ns = c.total_ns;
+  if (c.first_token_ns > 0) job.counters.first_token_ns = c.first_token_ns;
   job.counters.cached_peak = c.cached_peak;
   job.counters.cached_sum = c.cached_sum;
   job.counters.attended = c.attended;

@@ -48,7 +48,8 @@ class Recorder {
   /// Its rows carry the reason.
   void fail(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
             const std::string& reason);
-  void finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared);
+  void finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,
+                    const MachineUse& machine);
   /// The trace to its end. RunError.
   void close();
   /// Marks all runs done, and how their answers compare with the baselines'.

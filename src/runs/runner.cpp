@@ -131,10 +131,11 @@ void Runner::run_block(const RunCell& cell, size_t position, int repeat,
   std::vector<JobKey> keys;
   for (const JobPlan* job : open) keys.push_back(job->key);
   session_.engine.set_trace_sink(recorder_.trace_sink(cell, std::move(keys)));
+  const MachineMeter meter;
   const std::int64_t begin = session_.clock.now_ns();
   const std::int64_t outside = run_engine(*cell.arm, open.size(), start, done);
-  recorder_.finish_block(block_id, session_.clock.now_ns() - begin - outside,
-                         session_.engine.occupancy());
+  const std::int64_t wall = session_.clock.now_ns() - begin - outside;
+  recorder_.finish_block(block_id, wall, session_.engine.occupancy(), meter.read());
 }
 
 void Runner::run_dataset(const Workload& work, const std::vector<const RunCell*>& cells) {

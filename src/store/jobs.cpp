@@ -41,15 +41,15 @@ RowId insert_job(Database& db, const JobRow& job, std::int64_t attempts) {
                        prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns,
                        decode_ns, total_ns, cached_peak, cached_sum, attended, scratch, branches,
                        branch_lengths, parallel_ratio, acceptance, unforced, top2,
-                       text_attended, parallel)
+                       text_attended, parallel, first_token_ns)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-              ?, ?, ?))",
+              ?, ?, ?, ?))",
       job.run, job.block ? std::optional(job.block) : std::nullopt, job.repeat, dump(Json(job.key)),
       job.process, attempts, job.error, job.text, dump(Json(job.tokens)), job.stop, c.prompt_tokens,
       c.chosen, c.forced, c.fed, c.text_tokens, c.forwards, c.prefill_ns, c.decode_ns, c.total_ns,
       c.cached_peak, c.cached_sum, c.attended, c.scratch, c.branches, dump(Json(c.branch_lengths)),
       c.parallel_ratio, json_or_null(c.acceptance), json_or_null(job.unforced),
-      json_or_null(job.top2), c.text_attended, json_or_null(c.parallel));
+      json_or_null(job.top2), c.text_attended, json_or_null(c.parallel), c.first_token_ns);
   const RowId id = sqlite3_last_insert_rowid(db.handle());
   Statement histogram(db,
                       "INSERT INTO step_histogram (job_id, emitted, forwards) VALUES (?, ?, ?)");
@@ -176,9 +176,11 @@ void Store::drop_job(RowId job) {
   db_.run(
       R"(
       UPDATE block SET process = NULL, wall_ns = NULL, passes = NULL, job_passes = NULL,
-                       stream_passes = NULL
+                       stream_passes = NULL, cpu_ns = NULL, waited_ns = NULL, stolen_ns = NULL,
+                       mhz = NULL, traced = 0
       WHERE id = (SELECT block_id FROM job WHERE id = ?))",
       job);
+  db_.run("DELETE FROM block_repair WHERE block_id = (SELECT block_id FROM job WHERE id = ?)", job);
   db_.run(
       R"(
       UPDATE generation SET identical = NULL, first_difference = NULL, gap_at_difference = NULL
@@ -192,18 +194,33 @@ void Store::drop_job(RowId job) {
 }
 
 bool Store::finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
-                         const BlockOccupancy& occupancy) {
+                         const BlockOccupancy& occupancy, const BlockUse& use) {
   db_.run(
       R"(
-      UPDATE block SET process = ?2, wall_ns = ?3, passes = ?4, job_passes = ?5, stream_passes = ?6
+      UPDATE block SET process = ?2, wall_ns = ?3, passes = ?4, job_passes = ?5, stream_passes = ?6,
+                       cpu_ns = ?7, waited_ns = ?8, stolen_ns = ?9, mhz = ?10, traced = ?11
       WHERE id = ?1 AND wall_ns IS NULL
         AND NOT EXISTS (
           SELECT 1 FROM job WHERE block_id = ?1
           AND (job.process <> ?2 OR attempts <> 1 OR error IS NOT NULL))
         AND example_count = (
           SELECT count(*) FROM generation JOIN job ON job.id = job_id WHERE block_id = ?1))",
-      block, process, wall_ns, occupancy.passes, occupancy.job_passes, occupancy.stream_passes);
+      block, process, wall_ns, occupancy.passes, occupancy.job_passes, occupancy.stream_passes,
+      use.machine.cpu_ns, use.machine.waited_ns, use.machine.stolen_ns, use.machine.mhz,
+      use.traced);
   return db_.integer("SELECT process = ? FROM block WHERE id = ?", process, block) == 1;
+}
+
+void Store::repair_block(RowId block, const std::string& process, std::int64_t wall_ns,
+                         const MachineUse& use) {
+  db_.run(
+      R"(
+      INSERT INTO block_repair (block_id, process, wall_ns, cpu_ns, waited_ns, stolen_ns, mhz)
+      SELECT id, ?2, ?3, ?4, ?5, ?6, ?7 FROM measured_block WHERE id = ?1
+      ON CONFLICT DO UPDATE SET process = excluded.process, wall_ns = excluded.wall_ns,
+        cpu_ns = excluded.cpu_ns, waited_ns = excluded.waited_ns, stolen_ns = excluded.stolen_ns,
+        mhz = excluded.mhz)",
+      block, process, wall_ns, use.cpu_ns, use.waited_ns, use.stolen_ns, use.mhz);
 }
 
 void Store::mark_identity(RowId generation, const Identity& identity) {

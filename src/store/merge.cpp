@@ -50,8 +50,10 @@ constexpr char kGenerationColumns[] =
     "repeat, text, error, tokens, fields, field_count, stop, identical, first_difference, "
     "gap_at_difference";
 
-/// A database before schema version 4 has no `occupancy` of blocks.
-std::string runs_sql(bool occupancy) {
+/// Databases before schema version 4 have no occupancy of blocks, before 5 no use of the machine,
+/// no repairs and no names.
+std::string runs_sql(std::int64_t version) {
+  const bool occupancy = version >= 4, use = version >= 5;
   return str("INSERT INTO main.run (experiment_id, environment_id, dataset_id, model_id, ",
              "draft_model_id, ", kRunColumns, ")", R"(
   SELECT (SELECT ours.id FROM main.experiment AS ours
@@ -67,9 +69,11 @@ CREATE TEMP TABLE map_run AS SELECT theirs.id AS old, ours.id AS new
   FROM other.run AS theirs JOIN main.run AS ours USING (uuid);
 
 INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process,
-                        wall_ns, passes, job_passes, stream_passes)
+                        wall_ns, passes, job_passes, stream_passes, cpu_ns, waited_ns, stolen_ns,
+                        mhz, traced)
   SELECT new, repeat, position, block_key, samples, example_count, arms, process, wall_ns, )",
-             occupancy ? "passes, job_passes, stream_passes" : "NULL, NULL, NULL", R"(
+             occupancy ? "passes, job_passes, stream_passes, " : "NULL, NULL, NULL, ",
+             use ? "cpu_ns, waited_ns, stolen_ns, mhz, traced" : "NULL, NULL, NULL, NULL, 0", R"(
   FROM other.block JOIN temp.map_run ON old = run_id WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_block (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_block SELECT theirs.id, ours.id
@@ -80,7 +84,18 @@ INSERT INTO temp.map_block SELECT theirs.id, ours.id
 INSERT INTO main.artifact (run_id, kind, path, sha256)
   SELECT new, kind, path, sha256 FROM other.artifact JOIN temp.map_run ON old = run_id
   WHERE true ON CONFLICT DO NOTHING;
-)");
+)",
+             use ? R"(
+INSERT INTO main.block_repair (block_id, process, wall_ns, cpu_ns, waited_ns, stolen_ns, mhz)
+  SELECT new, process, wall_ns, cpu_ns, waited_ns, stolen_ns, mhz
+  FROM other.block_repair JOIN temp.map_block ON old = block_id
+  WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO main.invocation (uuid, name, note)
+  SELECT uuid, (SELECT theirs.name WHERE theirs.name NOT IN (
+                  SELECT name FROM main.invocation WHERE name IS NOT NULL)), note
+  FROM other.invocation AS theirs WHERE true ON CONFLICT DO NOTHING;
+)"
+                 : "");
 }
 
 /// Their jobs by what names one.
@@ -103,17 +118,19 @@ WHERE (ours.error IS NOT NULL OR EXISTS (
   AND theirs.error IS NULL AND NOT EXISTS (
          SELECT 1 FROM other.generation AS g WHERE g.job_id = theirs.id AND g.error IS NOT NULL))";
 
-/// A database before schema version 3 has no `paths`.
-std::string jobs_sql(bool paths) {
+/// A database before schema version 3 has no paths, before 5 no time of the first token.
+std::string jobs_sql(std::int64_t version) {
+  const bool paths = version >= 3;
   return str(R"(
 DELETE FROM temp.their_job WHERE EXISTS (
   SELECT 1 FROM main.job AS ours WHERE ours.run_id = their_job.run_id
     AND ours.repeat = their_job.repeat AND ours.key = their_job.key);
 INSERT INTO main.job (run_id, block_id, repeat, key, )",
-             kJobColumns, R"(, text_attended, parallel)
+             kJobColumns, R"(, text_attended, parallel, first_token_ns)
   SELECT fresh.run_id, (SELECT new FROM temp.map_block AS map WHERE map.old = block_id),
          fresh.repeat, fresh.key, )",
-             kJobColumns, paths ? ", text_attended, parallel" : ", 0, NULL", R"(
+             kJobColumns, paths ? ", text_attended, parallel" : ", 0, NULL",
+             version >= 5 ? ", first_token_ns" : ", NULL", R"(
   FROM other.job AS theirs JOIN temp.their_job AS fresh USING (id) ORDER BY theirs.id;
 CREATE TEMP TABLE map_job (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_job SELECT fresh.id, ours.id
@@ -180,7 +197,7 @@ void Store::merge(const std::filesystem::path& other) {
   Transaction transaction(db_);
   const std::int64_t version = db_.integer("PRAGMA other.user_version");
   db_.execute(referred_sql(version >= 2));
-  db_.execute(runs_sql(version >= 4));
+  db_.execute(runs_sql(version));
   db_.execute(job_names_sql(version));
   std::vector<RowId> worse;
   {
@@ -188,7 +205,7 @@ void Store::merge(const std::filesystem::path& other) {
     while (find.step()) worse.push_back(find.integer(0));
   }
   for (const RowId job : worse) drop_job(job);
-  db_.execute(jobs_sql(version >= 3));
+  db_.execute(jobs_sql(version));
   db_.execute(kDropMaps);
   transaction.commit();
   check_place();

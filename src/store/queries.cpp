@@ -103,7 +103,8 @@ std::vector<JobRow> Store::jobs(RowId run) {
            prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns, decode_ns,
            total_ns, cached_peak, cached_sum, attended, scratch, branches, branch_lengths,
            parallel_ratio, acceptance, unforced, top2, )",
-                          version >= 3 ? "text_attended, parallel" : "0, NULL", R"(
+                          version >= 3 ? "text_attended, parallel" : "0, NULL",
+                          version >= 5 ? ", first_token_ns" : ", NULL", R"(
     FROM job WHERE run_id = ? ORDER BY repeat, id)"));
   Statement histogram(db_, "SELECT emitted, forwards FROM step_histogram WHERE job_id = ?");
   find.bind(run);
@@ -136,6 +137,7 @@ std::vector<JobRow> Store::jobs(RowId run) {
     job.top2 = json_or_null(find, 28, file);
     c.text_attended = find.integer(29);
     c.parallel = json_or_null(find, 30, file);
+    c.first_token_ns = find.maybe_integer(31);
     histogram.bind(job.id);
     while (histogram.step()) c.emitted[histogram.integer(0)] = histogram.integer(1);
     out.push_back(std::move(job));
@@ -214,18 +216,42 @@ std::vector<ScoreMean> Store::score_means(RowId run) {
 }
 
 std::vector<BlockPairRow> Store::block_pairs(RowId baseline, RowId method) {
-  Statement find(db_, R"(
-    SELECT method.block_key, method.process, method.repeat, method.example_count, base.wall_ns,
-           method.wall_ns
+  const auto times = [](const std::string& table, bool stored, bool may_be_traced) {
+    if (!stored) return str(table, ".wall_ns, NULL, NULL, NULL, NULL, 0");
+    return str(table, ".wall_ns, ", table, ".cpu_ns, ", table, ".waited_ns, ", table,
+               ".stolen_ns, ", table, ".mhz, ", may_be_traced ? table + ".traced" : "0");
+  };
+  const bool with_use = db_.integer("PRAGMA user_version") >= 5;
+  Statement find(
+      db_,
+      str("SELECT method.block_key, method.process, method.repeat, method.example_count, ",
+          times("base", with_use, true), ", ", times("method", with_use, true),
+          with_use
+              ? ", base_again.process IS method_again.process AND base_again.block_id, " +
+                    times("base_again", true, false) + ", " + times("method_again", true, false)
+              : ", NULL",
+          R"(
     FROM measured_block AS method JOIN measured_block AS base
       ON base.block_key = method.block_key AND base.repeat = method.repeat
-         AND base.process = method.process
-    WHERE base.run_id = ? AND method.run_id = ? ORDER BY method.repeat, method.position)");
+         AND base.process = method.process)",
+          with_use ? R"(
+    LEFT JOIN block_repair AS base_again ON base_again.block_id = base.id
+    LEFT JOIN block_repair AS method_again ON method_again.block_id = method.id)"
+                   : "",
+          " WHERE base.run_id = ? AND method.run_id = ? ORDER BY method.repeat, method.position"));
+  const auto time_at = [&](int column) {
+    return BlockTime{find.integer(column),
+                     {{find.maybe_integer(column + 1), find.maybe_integer(column + 2),
+                       find.maybe_integer(column + 3), find.maybe_real(column + 4)},
+                      find.integer(column + 5) != 0}};
+  };
   find.bind(baseline, method);
   std::vector<BlockPairRow> out;
   while (find.step()) {
-    out.push_back({find.text(0), find.text(1), static_cast<int>(find.integer(2)), find.integer(3),
-                   find.integer(4), find.integer(5)});
+    BlockPairRow& pair =
+        out.emplace_back(BlockPairRow{find.text(0), find.text(1), static_cast<int>(find.integer(2)),
+                                      find.integer(3), time_at(4), time_at(10), std::nullopt});
+    if (!find.null(16) && find.integer(16) != 0) pair.repaired.emplace(time_at(17), time_at(23));
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/support/json.hpp"
+#include "src/support/machine_use.hpp"
 #include "src/support/types.hpp"
 
 /// What goes into the store and comes out of it: plain values, no decoder, dataset or model types.
@@ -110,6 +111,12 @@ struct BlockOccupancy {
                stream_passes = 0;  ///< jobs and streams of choices, summed over passes
 };
 
+/// How a block was measured, beside its time.
+struct BlockUse {
+  MachineUse machine;   ///< empty: stored before schema version 5
+  bool traced = false;  ///< a trace was written meanwhile, which takes time
+};
+
 /// Counters of one Job, as src/engine/counters.hpp defines them.
 struct JobCounters {
   std::int64_t prompt_tokens = 0;
@@ -120,6 +127,7 @@ struct JobCounters {
   std::int64_t text_tokens = 0;  ///< chosen ids of the answer text alone
   std::int64_t forwards = 0;
   std::int64_t prefill_ns = 0, decode_ns = 0, total_ns = 0;
+  std::optional<std::int64_t> first_token_ns;  ///< none: stored before schema version 5
   std::int64_t cached_peak = 0, cached_sum = 0, attended = 0, scratch = 0;
   std::int64_t branches = 0;
   std::vector<std::int64_t> branch_lengths;

@@ -317,6 +317,7 @@ ALTER TABLE block ADD COLUMN passes INTEGER;
 ALTER TABLE block ADD COLUMN job_passes INTEGER;
 ALTER TABLE block ADD COLUMN stream_passes INTEGER;
 PRAGMA user_version = 4;)"));
+  if (db_.integer("PRAGMA user_version") == 4) db_.execute(kFromVersion4);
   transaction.commit();
 }
 

@@ -20,7 +20,7 @@
 namespace pardec {
 
 /// Schema version (`user_version`) that this program writes and reads.
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 /// `application_id` of our files: "PARD".
 inline constexpr int kApplicationId = 0x50415244;
 
@@ -63,12 +63,20 @@ struct RunSummary {
   JobCounters totals;       ///< cached_peak is a maximum; branch_lengths and acceptance are empty
 };
 
+/// A block's time, and how it was measured.
+struct BlockTime {
+  std::int64_t wall_ns;
+  BlockUse use;
+};
+
 /// One block measured whole by both arms in one process.
 struct BlockPairRow {
   std::string key, process;
   int repeat;
   std::int64_t examples;
-  std::int64_t baseline_ns, method_ns;
+  BlockTime baseline, method;
+  /// Both once more, in one process, since the first time was disturbed.
+  std::optional<std::pair<BlockTime, BlockTime>> repaired;
 };
 
 /// One metric of one example (or one field of it) by both arms. NaN where a value is not a number.
@@ -154,7 +162,11 @@ class Store {
   /// Stores the block's time, and what shared its passes, when `process` ran every job of it, at
   /// the first attempt, and none failed; else the block stays unmeasured and false comes back.
   bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
-                    const BlockOccupancy& occupancy = {});
+                    const BlockOccupancy& occupancy = {}, const BlockUse& use = {});
+  /// The block's time once more; the first one stays. Nothing happens where the block was not
+  /// measured before.
+  void repair_block(RowId block, const std::string& process, std::int64_t wall_ns,
+                    const MachineUse& use);
   void mark_identity(RowId generation, const Identity& identity);
   /// Adds scores, or replaces those of equal (metric, field, version).
   void put_scores(RowId generation, std::span<const ScoreRow> scores);

@@ -46,6 +46,7 @@ void add_turn(Counters& counters, const Counters& turn) {
   counters.prefill_ns = before.prefill_ns + turn.prefill_ns;
   counters.decode_ns = before.decode_ns + turn.decode_ns;
   counters.total_ns = before.total_ns + turn.total_ns;
+  counters.first_token_ns = before.first_token_ns;
   counters.draft_ns = before.draft_ns + turn.draft_ns;
   counters.parallel_ns = before.parallel_ns + turn.parallel_ns;
   counters.cached_peak = std::max(before.cached_peak, turn.cached_peak);

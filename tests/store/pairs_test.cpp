@@ -93,9 +93,9 @@ TEST_CASE("block pairs are whole, of one process, and of the same examples") {
   CHECK(pairs[0].key == block_key(keys(0, 4)));
   CHECK(pairs[0].process == "p-1");
   CHECK(pairs[0].examples == 4);
-  CHECK(pairs[0].baseline_ns == 4000);
-  CHECK(pairs[0].method_ns == 1000);
-  CHECK(pairs[1].baseline_ns == 6000);
+  CHECK(pairs[0].baseline.wall_ns == 4000);
+  CHECK(pairs[0].method.wall_ns == 1000);
+  CHECK(pairs[1].baseline.wall_ns == 6000);
   Database& db = store.database();
   CHECK(db.integer("SELECT count(*) FROM speedup_pairs WHERE label = 'hpd' AND baseline = 'ar'") ==
         2);

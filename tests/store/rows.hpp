@@ -85,6 +85,7 @@ inline Stack stack(RowId run, const std::vector<std::string>& samples, RowId blo
   c.emitted = {{1, 1}, {3, 3}};
   c.acceptance = {{"drafted", {4, 4}}, {"accepted", {3, 1}}};
   c.text_attended = 77;
+  c.first_token_ns = 123;
   c.parallel = {{"generated", 21}, {"branch_tokens", 12}};
   out.job.unforced = Json::array({7, 8});
   for (const std::string& sample : samples) {

@@ -12,9 +12,16 @@ namespace {
 
 const Json kFields = {{{"name", "Brand"}, {"annotated", true}, {"references", {"Nike"}}}};
 
-/// Makes a database what it was in schema version 3, 2 or 1.
+/// Makes a database what it was in schema version 4, 3, 2 or 1.
 void take_back(const std::filesystem::path& file, int version) {
   Store store(file);
+  store.database().execute(
+      "DROP TABLE block_repair; DROP TABLE invocation; "
+      "ALTER TABLE block DROP COLUMN cpu_ns; ALTER TABLE block DROP COLUMN waited_ns; "
+      "ALTER TABLE block DROP COLUMN stolen_ns; ALTER TABLE block DROP COLUMN mhz; "
+      "ALTER TABLE block DROP COLUMN traced; ALTER TABLE job DROP COLUMN first_token_ns; "
+      "PRAGMA user_version = 4");
+  if (version == 4) return;
   store.database().execute(
       "PRAGMA ignore_check_constraints = 1; "
       "UPDATE job SET key = (SELECT group_concat(value, '+') FROM json_each(job.key)); "
@@ -241,4 +248,92 @@ TEST_CASE("what shared a block's passes is stored with its time, and not known o
   CHECK(measured(store) == none);
   measure(store, 2, {4, 8, 9});
   CHECK(measured(store) == std::vector<std::int64_t>{4, 8, 9});
+}
+
+TEST_CASE("who had the machine is stored with a block's time, and the time once more") {
+  TemporaryFolder folder;
+  const auto old = folder.path() / "old.sqlite";
+  RowId ar = 0, hpd = 0;
+  std::vector<RowId> blocks;
+  const auto measure = [&](Store& store, RowId run, int position, std::int64_t ns) {
+    BlockRow block;
+    block.run = run;
+    block.position = position;
+    block.samples = keys(2 * position, 2);
+    blocks.push_back(store.begin_block(block));
+    commit(store, stack(run, block.samples, blocks.back()));
+    CHECK(store.finish_block(blocks.back(), "p-1", ns, {},
+                             {{ns - 1, ns / 10, ns / 20, 2400.5}, position == 1}));
+  };
+  const auto check = [&](Store& store) {
+    const auto runs = store.find_runs({});
+    const auto found = [&](const std::string& label) {
+      return std::find_if(runs.begin(), runs.end(), [&](auto& r) { return r.label == label; })->id;
+    };
+    const auto pairs = store.block_pairs(found("ar"), found("hpd"));
+    REQUIRE(pairs.size() == 2);
+    CHECK(pairs[0].baseline.use.machine.cpu_ns == 999);
+    CHECK(pairs[0].baseline.use.machine.waited_ns == 100);
+    CHECK(pairs[0].method.use.machine.stolen_ns == 25);
+    CHECK(pairs[0].method.use.machine.mhz == 2400.5);
+    CHECK(!pairs[0].method.use.traced);
+    CHECK(pairs[1].method.use.traced);
+    REQUIRE(pairs[0].repaired);
+    CHECK(pairs[0].repaired->first.wall_ns == 900);
+    CHECK(pairs[0].repaired->second.wall_ns == 450);
+    CHECK(pairs[0].repaired->second.use.machine.waited_ns == 3);
+    CHECK(!pairs[1].repaired);  // of one arm alone
+  };
+  {
+    Store store(old);
+    ar = begin(store, example_run("ar"));
+    hpd = begin(store, example_run());
+    measure(store, ar, 0, 1000);
+    measure(store, hpd, 0, 500);
+    measure(store, ar, 1, 1000);
+    measure(store, hpd, 1, 500);
+    store.repair_block(blocks[0], "p-2", 901, {});
+    store.repair_block(blocks[0], "p-2", 900, {});
+    store.repair_block(blocks[1], "p-2", 450, {1, 3, std::nullopt, std::nullopt});
+    store.repair_block(blocks[2], "p-2", 900, {});
+    check(store);
+    Store all(folder.path() / "all.sqlite");
+    all.merge(old);
+    all.merge(old);
+    check(all);
+    CHECK(store.jobs(ar)[0].counters.first_token_ns == 123);
+    CHECK(all.jobs(1)[0].counters.first_token_ns == 123);
+  }
+  take_back(old, 4);
+  {
+    Store store(old, {.read_only = true});
+    const auto pairs = store.block_pairs(ar, hpd);
+    REQUIRE(pairs.size() == 2);
+    CHECK(pairs[0].baseline.wall_ns == 1000);
+    CHECK(!pairs[0].baseline.use.machine.cpu_ns);
+    CHECK(!pairs[0].repaired);
+    CHECK(!store.jobs(ar)[0].counters.first_token_ns);
+    Store all(folder.path() / "old-all.sqlite");
+    all.merge(old);
+    CHECK(all.block_pairs(1, 2).size() == 2);
+  }
+  Store store(old);
+  CHECK(store.block_pairs(ar, hpd).size() == 2);
+}
+
+TEST_CASE("merging keeps names and notes of invocations, and lets no name stand twice") {
+  TemporaryFolder folder;
+  const auto named = [&](const std::string& file, const std::string& uuid) {
+    Store store(folder.path() / file);
+    store.database().run("INSERT INTO invocation VALUES (?, 'nightly', 'quiet machine')", uuid);
+    return store.path();
+  };
+  const auto first = named("a.sqlite", "u-1"), second = named("b.sqlite", "u-2");
+  Store store(first);
+  store.merge(second);
+  store.merge(second);
+  Database& db = store.database();
+  CHECK(db.integer("SELECT count(*) FROM invocation WHERE note = 'quiet machine'") == 2);
+  CHECK(db.integer("SELECT name = 'nightly' FROM invocation WHERE uuid = 'u-1'") == 1);
+  CHECK(db.integer("SELECT name IS NULL FROM invocation WHERE uuid = 'u-2'") == 1);
 }
