@@ -96,6 +96,25 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   return said;
 }
 
+constexpr std::string_view kActionGroup = "Flags of ";
+
+/// Leaves in the help what is of this action.
+void narrow_help(CLI::App& app, const Verb& verb, const std::string& action) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string group = option->get_group();
+    if (!group.starts_with(kActionGroup)) continue;
+    bool its_own = false;
+    for (const auto& one : split(group.substr(kActionGroup.size()), ','))
+      its_own = its_own || strip(one) == action;
+    if (!its_own) option->group("");
+  }
+  std::vector<std::string> examples;
+  for (const auto& line : split(verb.example, '\n'))
+    if (std::string(strip(line)).starts_with(str("pardec ", verb.name, " ", action)))
+      examples.emplace_back(strip(line));
+  if (!examples.empty()) app.footer("Example:\n  " + join(examples, "\n  "));
+}
+
 void print_help(const std::vector<Verb>& verbs) {
   std::cout << "pardec: runs parallel decoders of large language models side by side\n\nUsage: "
                "pardec VERB [flags]\n\nVerbs:\n";
@@ -111,6 +130,10 @@ void print_help(const std::vector<Verb>& verbs) {
 }
 
 }  // namespace
+
+std::string flags_of(const std::vector<std::string>& actions) {
+  return std::string(kActionGroup) + join(actions, ", ");
+}
 
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "--help";
@@ -147,12 +170,22 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
 
   std::vector<std::string> arguments(argv + 2, argv + argc);
   const std::vector<std::string> given = arguments;
+  const std::string action = !given.empty() && std::find(verb->actions.begin(), verb->actions.end(),
+                                                         given[0]) != verb->actions.end()
+                                 ? given[0]
+                                 : "";
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
+    if (!action.empty()) narrow_help(app, *verb, action);
     std::string help = app.help();
     help = replace_all(help, "Usage: " + verb->name, "Usage: pardec " + verb->name);
+    if (!action.empty()) {
+      help = replace_all(help, " [OPTIONS] action", " " + action + " [OPTIONS]");
+      help = replace_all(help, " [OPTIONS] [action]", " " + action + " [OPTIONS]");
+    }
+    help = replace_all(help, "\n\n\n", "\n\n");
     std::cout << help;
     return 0;
   } catch (const CLI::ParseError& error) {

@@ -14,11 +14,16 @@
 namespace pardec {
 
 /// One verb of `pardec`: `add` declares its flags on an app of its own and returns what runs it (an
-/// exit code).
+/// exit code). Where it has actions, the first positional of its app names one.
 struct Verb {
   std::string name, summary, example;
   std::function<std::function<int()>(CLI::App&)> add;
+  std::vector<std::string> actions = {};
 };
+
+/// The group of a flag that only these actions of a verb take, for CLI::Option::group.
+/// `pardec VERB ACTION --help` leaves out those of other actions.
+std::string flags_of(const std::vector<std::string>& actions);
 
 Verb run_verb();
 Verb generate_verb();

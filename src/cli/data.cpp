@@ -132,7 +132,8 @@ int check_data(const DataFlags& flags) {
 
 Verb data_verb() {
   return {
-      "data", "gets datasets, and says what they hold and whether their files are right",
+      "data",
+      "gets datasets, and says what they hold and whether their files are right",
       "pardec data list --data-root data\n  pardec data fetch squad race --data-root data\n  "
       "pardec data check --data-root data --dataset "
       "squad\n  pardec data stats --data-root data\n  pardec data stats --dataset oa-mine "
@@ -150,47 +151,60 @@ Verb data_verb() {
                "folder with one folder a dataset; without it the project's samples are read")
             ->type_name("DIR");
         app.add_option("--split", flags->split, "one split; without it all that are there")
-            ->type_name("NAME");
+            ->type_name("NAME")
+            ->group(flags_of({"fetch", "check", "stats"}));
         app.add_option("--tokenizer", flags->tokenizer,
                        "a tokenizer.json or its folder; without it the quickstart's")
-            ->type_name("FILE");
+            ->type_name("FILE")
+            ->group(flags_of({"standin", "stats"}));
         app.add_flag("--addresses", flags->addresses,
-                     "list: where fetch gets each file from, and its licence");
+                     "where fetch gets each file from, and its licence")
+            ->group(flags_of({"list"}));
         app.add_flag("--attention", flags->attention,
-                     "stats: what attention costs where questions share a context, by the "
-                     "model of the IPPD paper");
+                     "what attention costs where questions share a context, by the "
+                     "model of the IPPD paper")
+            ->group(flags_of({"stats"}));
         app.add_option("--contexts", flags->contexts,
                        "with --attention: contexts stacked in one prompt of IPPD")
             ->capture_default_str()
-            ->type_name("N");
+            ->type_name("N")
+            ->group(flags_of({"stats"}));
         app.add_flag("--published", flags->published,
-                     "stats: also the papers' rows of datasets that pardec does not read");
-        app.add_option("--seed", flags->seed, "standin: seed of the words")
+                     "also the papers' rows of datasets that pardec does not read")
+            ->group(flags_of({"stats"}));
+        app.add_option("--seed", flags->seed, "seed of the words")
             ->capture_default_str()
-            ->type_name("N");
-        app.add_option("--examples", flags->examples,
-                       "standin: how many examples; 0: as many as published")
+            ->type_name("N")
+            ->group(flags_of({"standin"}));
+        app.add_option("--examples", flags->examples, "how many examples; 0: as many as published")
             ->capture_default_str()
-            ->type_name("N");
+            ->type_name("N")
+            ->group(flags_of({"standin"}));
         app.add_option("--mirror", flags->mirror,
-                       "fetch: takes MIRROR/DATASET/FILE instead of the publisher's address")
-            ->type_name("URL");
+                       "takes MIRROR/DATASET/FILE instead of the publisher's address")
+            ->type_name("URL")
+            ->group(flags_of({"fetch"}));
         app.add_option("--part", flags->part,
-                       "fetch: which part of a dataset that comes in parts, e.g. a category of "
+                       "which part of a dataset that comes in parts, e.g. a category of "
                        "amazon-reviews")
-            ->type_name("NAME");
+            ->type_name("NAME")
+            ->group(flags_of({"fetch"}));
         app.add_option("--retries", flags->retries,
-                       "fetch: tries after a cut, a timeout, or an answer that asks for another")
+                       "tries after a cut, a timeout, or an answer that asks for another")
             ->capture_default_str()
-            ->type_name("N");
+            ->type_name("N")
+            ->group(flags_of({"fetch"}));
         app.add_option("--timeout", flags->timeout_seconds,
-                       "fetch: seconds to connect, and without a byte")
+                       "seconds to connect, and without a byte")
             ->capture_default_str()
-            ->type_name("S");
-        app.add_flag("--force", flags->force, "fetch: also what is there already");
-        app.add_option("--progress", flags->progress, "fetch: auto, bar, plain or none")
+            ->type_name("S")
+            ->group(flags_of({"fetch"}));
+        app.add_flag("--force", flags->force, "also what is there already")
+            ->group(flags_of({"fetch"}));
+        app.add_option("--progress", flags->progress, "auto, bar, plain or none")
             ->capture_default_str()
-            ->type_name("STYLE");
+            ->type_name("STYLE")
+            ->group(flags_of({"fetch"}));
         app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
             ->capture_default_str()
             ->type_name("FORMAT");
@@ -205,7 +219,8 @@ Verb data_verb() {
                     known_names(flags->action, {"list", "fetch", "standin", "check", "stats"})));
           return flags->attention ? attention_stats(*flags) : data_stats(*flags);
         };
-      }};
+      },
+      {"list", "fetch", "standin", "check", "stats"}};
 }
 
 }  // namespace pardec

@@ -118,7 +118,8 @@ int generate(const GenerateFlags& flags) {
   engine.set_cascade(arm.cascade);
   decoder.check(context);
 
-  if (flags.prompt) jobs.push_back(open_job("prompt-1", *flags.prompt, flags.decode));
+  if (flags.prompt)
+    jobs.push_back(open_job("prompt-1", prompt_of(*flags.prompt, std::cin), flags.decode));
   GivenRequests given = open && jobs.empty()
                             ? token_requests(token_lists, checkpoint.model.config(), flags.decode)
                             : job_requests(std::move(jobs), open, decoder, flags.decode, session);
@@ -202,7 +203,8 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
       ->type_name("NAME");
   app.add_option("--job", flags.job, "a Job as JSON, or one a line in a .jsonl file")
       ->type_name("FILE");
-  app.add_option("--prompt", flags.prompt, "an open prompt as text")->type_name("TEXT");
+  app.add_option("--prompt", flags.prompt, "an open prompt as text; - reads it from stdin")
+      ->type_name("TEXT");
   app.add_option("--prompt-tokens", flags.prompt_tokens,
                  "token ids, e.g. 1,2,3, or @FILE with one list a line; no tokenizer is read")
       ->type_name("IDS");

@@ -54,42 +54,54 @@ int inspect(const ModelVerbFlags& flags) {
   Table table;
   table.title = flags.folder;
   table.columns = {{"what"}, {"value"}};
-  const auto add = [&](const char* what, const auto& value) {
-    table.rows.push_back({what, str(value)});
+  // What is shown, and as what a program reads it.
+  const auto add = [&](const char* what, const std::string& shown, Json value) {
+    table.rows.push_back({what, {shown, std::move(value)}});
   };
-  add("family", model_type(config.family));
-  add("parameters", grouped(parameter_count(config)));
-  add("layers", config.layers);
-  add("hidden, ffn", str(config.hidden_size, ", ", config.intermediate_size));
-  add("heads, kv heads, head_dim", str(config.heads, ", ", config.kv_heads, ", ", config.head_dim));
-  add("vocabulary", grouped(config.vocab_size));
-  add("positions", str(grouped(config.positions()), " (", config.positions_key(), ")"));
-  add("rope_theta", config.rope.theta);
-  add("rope scaling", rope_text(config.rope));
-  add("sliding window", window_text(config));
-  add("head", config.tied_head ? "tied to the embedding" : "own matrix");
-  add("stored as", config.dtype);
+  const auto add_text = [&](const char* what, const std::string& text) { add(what, text, text); };
+  const auto add_number = [&](const char* what, std::int64_t number) {
+    add(what, grouped(number), number);
+  };
+  add_text("family", std::string(model_type(config.family)));
+  add_number("parameters", parameter_count(config));
+  add_number("layers", config.layers);
+  add_number("hidden", config.hidden_size);
+  add_number("ffn", config.intermediate_size);
+  add_number("heads", config.heads);
+  add_number("kv heads", config.kv_heads);
+  add_number("head_dim", config.head_dim);
+  add_number("vocabulary", config.vocab_size);
+  add("positions", str(grouped(config.positions()), " (", config.positions_key(), ")"),
+      config.positions());
+  add("rope_theta", str(config.rope.theta), config.rope.theta);
+  add_text("rope scaling", rope_text(config.rope));
+  add("sliding window", window_text(config),
+      config.sliding_window ? Json(config.sliding_window) : Json());
+  add_text("head", config.tied_head ? "tied to the embedding" : "own matrix");
+  add_text("stored as", config.dtype);
   std::vector<std::string> eos;
   for (const Token id : config.eos) eos.push_back(std::to_string(id));
-  add("end of sequence", eos.empty() ? "none" : join(eos, ", "));
+  add("end of sequence", eos.empty() ? "none" : join(eos, ", "), config.eos);
   // Keys and values of one token, all layers, in the two types that are computed with.
   const std::int64_t per_token =
       std::int64_t{2} * config.layers * config.kv_heads * config.head_dim;
   add("cache per token",
-      str(grouped(per_token * 4), " bytes in fp32, ", grouped(per_token * 2), " in bf16"));
+      str(grouped(per_token * 4), " bytes in fp32, ", grouped(per_token * 2), " in bf16"),
+      {{"fp32", per_token * 4}, {"bf16", per_token * 2}});
   if (std::filesystem::exists(std::filesystem::path(flags.folder) / kSynthesisNote))
-    add("note", "untrained: random weights (model synth)");
+    add_text("note", "untrained: random weights (model synth)");
   if (std::filesystem::exists(std::filesystem::path(flags.folder) / "tokenizer.json")) {
     const Tokenizer tokenizer = load_tokenizer(flags.folder, config);
-    add("tokenizer", str(grouped(tokenizer.vocab_size()), " ids"));
+    add("tokenizer", str(grouped(tokenizer.vocab_size()), " ids"), tokenizer.vocab_size());
   } else {
-    add("tokenizer", "none: only --prompt-tokens works");
+    add("tokenizer", "none: only --prompt-tokens works", Json());
   }
   WeightCheck check;
   if (flags.weights) {
     check = check_weights(flags.folder);
     add("weights",
-        str(check.tensors, " tensors", check.not_finite.empty() ? " of finite numbers" : ""));
+        str(check.tensors, " tensors", check.not_finite.empty() ? " of finite numbers" : ""),
+        check.tensors);
     for (const NotFinite& found : check.not_finite)
       table.rows.push_back({"NOT FINITE: " + repair_utf8(found.tensor), found.text()});
   }
@@ -163,46 +175,53 @@ int synthesise(const ModelVerbFlags& flags) {
 }  // namespace
 
 Verb model_verb() {
-  return {"model", "inspect a checkpoint, or synthesise one with random weights",
+  return {"model",
+          "inspect a checkpoint, or synthesise one with random weights",
           "pardec model inspect DIR\n  pardec model synth DIR\n  pardec model synth DIR --config "
           "config.json --tokenizer tokenizer.json --seed 3",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<ModelVerbFlags>();
             app.add_option("action", flags->action, "inspect or synth")->required();
             app.add_option("folder", flags->folder, "checkpoint folder")->required();
-            app.add_option(
-                   "--config", flags->config,
-                   "synth: a Hugging Face config.json; without it a Llama of 5 M parameters")
-                ->type_name("FILE");
+            app.add_option("--config", flags->config,
+                           "a Hugging Face config.json; without it a Llama of 5 M parameters")
+                ->type_name("FILE")
+                ->group(flags_of({"synth"}));
             app.add_option("--tokenizer", flags->tokenizer,
-                           "synth: a tokenizer.json or its folder; without it the quickstart's")
-                ->type_name("FILE");
-            app.add_option("--seed", flags->seed, "synth: seed of the weights")
+                           "a tokenizer.json or its folder; without it the quickstart's")
+                ->type_name("FILE")
+                ->group(flags_of({"synth"}));
+            app.add_option("--seed", flags->seed, "seed of the weights")
                 ->capture_default_str()
-                ->type_name("N");
+                ->type_name("N")
+                ->group(flags_of({"synth"}));
             app.add_option("--medusa-heads", flags->heads,
-                           "synth: extra heads for decoder medusa and apar.medusa")
+                           "extra heads for decoder medusa and apar.medusa")
                 ->capture_default_str()
                 ->check(CLI::Range(0, 16))
-                ->type_name("N");
+                ->type_name("N")
+                ->group(flags_of({"synth"}));
             app.add_option("--medusa-blocks", flags->head_blocks,
-                           "synth: residual blocks of an extra head")
+                           "residual blocks of an extra head")
                 ->capture_default_str()
                 ->check(CLI::Range(0, 16))
-                ->type_name("N");
+                ->type_name("N")
+                ->group(flags_of({"synth"}));
             app.add_flag("--weights", flags->weights,
-                         "inspect: read all weights; exit code 1 where one is not finite");
-            app.add_option("--format", flags->format,
-                           "inspect: md, csv, csv-safe, json, jsonl or latex")
+                         "read all weights; exit code 1 where one is not finite")
+                ->group(flags_of({"inspect"}));
+            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
                 ->capture_default_str()
-                ->type_name("FORMAT");
+                ->type_name("FORMAT")
+                ->group(flags_of({"inspect"}));
             return [flags] {
               if (flags->action == "inspect") return inspect(*flags);
               if (flags->action == "synth") return synthesise(*flags);
               throw ConfigError(str("model: unknown action '", flags->action, "'",
                                     known_names(flags->action, {"inspect", "synth"})));
             };
-          }};
+          },
+          {"inspect", "synth"}};
 }
 
 }  // namespace pardec

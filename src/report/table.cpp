@@ -92,18 +92,64 @@ std::string csv_value(const Cell& cell, bool safe) {
       (cell.value->is_number_float() && !std::isfinite(cell.value->get<double>())))
     return "";
   if (cell.value->is_string()) return csv_cell(cell.value->get<std::string>(), safe);
+  if (cell.value->is_array() && !cell.value->empty() &&
+      std::all_of(cell.value->begin(), cell.value->end(),
+                  [](const Json& item) { return item.is_string(); }))
+    return csv_cell(join(cell.value->get<std::vector<std::string>>(), ", "), safe);
   return csv_cell(dump(*cell.value), false);
+}
+
+/// A column of csv: a column of the table, or a part of its value by its place in that.
+struct CsvColumn {
+  std::string header;
+  std::size_t column;
+  std::optional<Json::json_pointer> part = {};
+};
+
+/// Intervals and what has one are several columns, named by the column's key in json.
+std::vector<CsvColumn> csv_columns(const Table& table) {
+  constexpr std::string_view kInterval = "_interval", kDifference = "_difference";
+  const auto pointer = [](const char* text) { return Json::json_pointer(text); };
+  std::vector<CsvColumn> out;
+  const std::vector<std::string> names = keys(table);
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const std::string& name = names[c];
+    if (name.ends_with(kInterval)) {
+      const std::string of = name.substr(0, name.size() - kInterval.size());
+      out.push_back({of + "_low", c, pointer("/0")});
+      out.push_back({of + "_high", c, pointer("/1")});
+    } else if (name.ends_with(kDifference)) {
+      out.push_back({name, c, pointer("/estimate")});
+      out.push_back({name + "_low", c, pointer("/interval/0")});
+      out.push_back({name + "_high", c, pointer("/interval/1")});
+      const auto has_p = [&](const auto& row) {
+        return c < row.size() && row[c].value && row[c].value->contains("p_mcnemar_holm");
+      };
+      if (std::any_of(table.rows.begin(), table.rows.end(), has_p))
+        out.push_back({name + "_p_mcnemar_holm", c, pointer("/p_mcnemar_holm")});
+    } else {
+      out.push_back({table.columns[c].header, c});
+    }
+  }
+  return out;
+}
+
+Cell part_of(const Cell& cell, const Json::json_pointer& part) {
+  return {"", cell.value && cell.value->contains(part) ? cell.value->at(part) : Json()};
 }
 
 std::string render_csv(const Table& table, bool safe) {
   const Cell none("");
+  const std::vector<CsvColumn> columns = csv_columns(table);
   std::vector<std::string> line;
-  for (const Column& column : table.columns) line.push_back(csv_cell(column.header, safe));
+  for (const CsvColumn& column : columns) line.push_back(csv_cell(column.header, safe));
   std::string out = join(line, ",") + "\n";
   for (const auto& row : table.rows) {
     line.clear();
-    for (std::size_t c = 0; c < table.columns.size(); ++c)
-      line.push_back(csv_value(cell_at(row, c, none), safe));
+    for (const auto& [header, column, part] : columns) {
+      const Cell& cell = cell_at(row, column, none);
+      line.push_back(csv_value(part ? part_of(cell, *part) : cell, safe));
+    }
     // A line of one empty field would be an empty line, which readers skip.
     out += (line.size() == 1 && line[0].empty() ? "\"\"" : join(line, ",")) + "\n";
   }

@@ -56,7 +56,9 @@ TableFormat parse_table_format(std::string_view name);
 ///   md     title, columns aligned by display width, notes: also what a terminal shows; like latex
 ///          without columns that are data_only
 ///   csv    RFC 4180 quoting, LF line ends; header and rows only; every text as it is, so that a
-///          spreadsheet takes one that begins with = + - or @ for a formula
+///          spreadsheet takes one that begins with = + - or @ for a formula; an interval (key
+///          X_interval) is two columns X_low and X_high, a difference (X_difference) three with its
+///          interval's, and its p where one has it
 ///   csv-safe  the same for spreadsheets: a text that begins so, or with a tab or carriage return,
 ///          has ' before it; numbers stay numbers
 ///   json   {"title", "columns": [keys], "rows": [objects], "notes"}

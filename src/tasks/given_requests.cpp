@@ -1,5 +1,8 @@
 #include "src/tasks/given_requests.hpp"
 
+#include <istream>
+#include <iterator>
+
 #include "src/prompt/pieces.hpp"
 #include "src/prompt/prompt_choice.hpp"
 #include "src/support/error.hpp"
@@ -40,6 +43,14 @@ std::vector<Tokens> parse_token_lists(const std::string& text) {
     lists.push_back(std::move(ids));
   }
   return lists;
+}
+
+std::string prompt_of(const std::string& given, std::istream& in) {
+  if (given != "-") return given;
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
 }
 
 std::vector<Job> read_jobs(const std::string& file) {

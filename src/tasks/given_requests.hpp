@@ -1,4 +1,5 @@
 #pragma once
+#include <iosfwd>
 #include <memory>
 #include <set>
 #include <string>
@@ -12,6 +13,9 @@ namespace pardec {
 /// `1,2,3`, or `@FILE` with one such list a line. ConfigError, which names --prompt-tokens and the
 /// line.
 std::vector<Tokens> parse_token_lists(const std::string& text);
+
+/// The text of a prompt that is given so; `-`: all that `in` holds, without the line end behind it.
+std::string prompt_of(const std::string& given, std::istream& in);
 
 /// One Job, or one a line in a .jsonl file. DataError, ConfigError.
 std::vector<Job> read_jobs(const std::string& file);

@@ -3,6 +3,8 @@ database holds.
 
 Usage: differences_test.py PROGRAM
 """
+import csv
+import io
 import json
 import random
 import sys
@@ -112,8 +114,16 @@ def shown(check, pardec, db):
     """A terminal shows the headline's difference; intervals of every score are for programs."""
     header = next(line for line in pardec.good("compare", "--db", db).splitlines() if line.startswith("| dataset"))
     check("F1 micro - baseline's" in header and "F1 macro - baseline's" not in header and "interval |" in header and "F1 micro interval" not in header, header)
-    csv = pardec.good("compare", "--db", db, "--format", "csv").splitlines()[0]
-    check("F1 macro interval" in csv and "F1 strict - baseline's" in csv, csv)
+    table = list(csv.DictReader(io.StringIO(pardec.good("compare", "--db", db, "--format", "csv"))))
+    rows = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
+    number = lambda text: float(text) if text else None
+    for line, row in zip(table, rows, strict=True):
+        for key in ("speedup", "f1_micro", "f1_strict"):
+            ends = [number(line[key + end]) for end in ("_low", "_high")]
+            check(ends == (row[key + "_interval"] or [None, None]), f"{key}: {ends}, in json {row[key + '_interval']}")
+        got = [number(line["f1_macro_difference" + part]) for part in ("", "_low", "_high")]
+        difference = row["f1_macro_difference"]
+        check(got == ([difference["estimate"], *difference["interval"]] if difference else [None] * 3), f"{got}, in json {difference}")
 
 
 def main():

@@ -10,9 +10,10 @@ import io
 import json
 import re
 import shutil
+import subprocess
 import sys
 
-from harness import SAMPLES, TINY, VOCABULARY, Checks, answers, change, query, records, scratch, write_lines
+from harness import SAMPLES, TINY, VOCABULARY, Checks, answers, change, clean_environment, query, records, scratch, write_lines
 
 SHORT = ["--max-new-tokens", 24, "--set", "hpd.k_max=6", "--set", "hpd.stack=3", "--progress", "none"]
 VERBS = ("run", "generate", "compare", "score", "model", "list", "doctor")
@@ -43,6 +44,30 @@ def parse_latex(text):
     return lines[0], lines[1:]
 
 
+def folded(columns, header, row):
+    """(header, cell) of a csv row by json's columns: an interval's two and a difference's three or four are one again, as json, without a header."""
+    left = collections.deque(zip(header, row))
+
+    def take(name):
+        if left[0][0] != name:
+            sys.exit(f"csv has column {left[0][0]} where {name} was expected")
+        text = left.popleft()[1]
+        return float(text) if text else None
+
+    for key in columns:
+        if key.endswith("_interval"):
+            ends = [take(key.removesuffix("_interval") + end) for end in ("_low", "_high")]
+            yield None, "" if ends == [None, None] else json.dumps(ends)
+        elif key.endswith("_difference"):
+            estimate, *ends = [take(key + part) for part in ("", "_low", "_high")]
+            p = {"p_mcnemar_holm": take(left[0][0])} if left and left[0][0] == key + "_p_mcnemar_holm" else {}
+            yield None, "" if estimate is None else json.dumps({"estimate": estimate, "interval": ends, **p})
+        else:
+            yield left.popleft()
+    if left:
+        sys.exit(f"csv has more columns than json: {list(left)}")
+
+
 def formats(check, pardec, db):
     """All five formats hold the same table; returns the rows of the json one."""
     printed = {f: pardec.good("compare", "--db", db, "--format", f) for f in ("md", "csv", "json", "jsonl", "latex")}
@@ -53,14 +78,18 @@ def formats(check, pardec, db):
     md_header, md_rows = parse_md(printed["md"])
     tex_header, tex_rows = parse_latex(printed["latex"])
     # Intervals and differences of single scores are for programs alone.
-    people = [i for i, key in enumerate(table["columns"]) if not re.match(r"(f1|score)_.*_(interval|difference)$", key) or header[i] in md_header]
-    check([header[i] for i in people] == md_header == tex_header and len(header) == len(table["columns"]), f"headers differ: {header}, {md_header}, {tex_header}")
+    rows = [list(folded(table["columns"], header, row)) for row in rows]
+    plain = {key: name for key, (name, _) in zip(table["columns"], rows[0])}
+    people = [i for i, key in enumerate(table["columns"]) if not re.match(r"(f1|score)_.*_(interval|difference)$", key)
+              or f"{plain.get(key.removesuffix('_difference'))} - baseline's" in md_header]
+    check(len(people) == len(md_header) and all(rows[0][i][0] in (None, name) for i, name in zip(people, md_header)) and md_header == tex_header,
+          f"headers differ: {header}, {md_header}, {tex_header}")
     check(len(rows) == len(md_rows) == len(tex_rows) == len(table["rows"]), "the formats have as many rows")
     check(md_rows == tex_rows, "md and latex hold the same cells")
     for row, values, shown in zip(rows, table["rows"], md_rows):
         check(len(row) == len(values), "as many cells in csv as in json")
         items = list(values.items())
-        for cell, (key, value), text in ((row[i], items[i], text) for i, text in zip(people, shown)):
+        for cell, (key, value), text in ((row[i][1], items[i], text) for i, text in zip(people, shown)):
             if value is None:
                 check(cell == "" and text in ("-", "n/a"), f"{key}: null in json, '{cell}' in csv, '{text}' in md")
             elif isinstance(value, float):
@@ -619,9 +648,13 @@ def verbs(check, pardec, model, db):
     rows = {r["what"]: r["value"] for r in json.loads(pardec.good("model", "inspect", model, "--format", "json"))["rows"]}
     d, f, layers, kv, vocabulary = TINY["hidden_size"], TINY["intermediate_size"], TINY["num_hidden_layers"], 2 * TINY["head_dim"], VOCABULARY
     parameters = 2 * vocabulary * d + d + layers * (2 * d * d + 2 * d * kv + 3 * d * f + 2 * d)
-    check(rows["parameters"].replace(",", "") == str(parameters) and rows["layers"] == "2" and rows["family"] == "llama",
+    check(rows["parameters"] == parameters and rows["layers"] == 2 and rows["cache per token"]["fp32"] == 4 * 2 * layers * kv and rows["family"] == "llama",
           f"model inspect: {rows}, expected {parameters}")
-    check("untrained" in rows["note"] and rows["tokenizer"] == f"{VOCABULARY:,} ids", f"model inspect: {rows}")
+    check("untrained" in rows["note"] and rows["tokenizer"] == VOCABULARY, f"model inspect: {rows}")
+    ask = ["generate", "--model", model, "--max-new-tokens", 8, "--format", "json", "--prompt"]
+    for prompt in ("Orm Mug", "two\nlines\n", " "):
+        piped = subprocess.run(pardec.arguments([*ask, "-"]), input=prompt + "\n", cwd=pardec.folder, capture_output=True, text=True, env=clean_environment(), timeout=60)
+        check(piped.returncode == 0 and json.loads(piped.stdout)["tokens"] == json.loads(pardec.good(*ask, prompt))["tokens"], f"--prompt - reads {prompt!r}: {piped}")
     doctor = pardec("doctor", "--model", model, "--db", db, "--format", "json")
     states = {r["check"]: r["state"] for r in json.loads(doctor.stdout)["rows"]}
     check(doctor.returncode == 0 and {"build", "libtorch", "prompts", "dataset oa-mine", "model", "database"} <= set(states),

@@ -1,4 +1,4 @@
-"""Golden pages: what a user reads is what tests/golden holds. Every help, the tables of one small run in all formats, and its report.
+"""Golden pages: what a user reads is what tests/golden holds. Every help, also of the actions of a verb, the tables of one small run in all formats, and its report.
 
 The run is greedy, by the quickstart model on the project's samples. What is not the same everywhere is replaced before it is shown:
   in the database   times by made-up ones that follow from what was counted (see TIMES), so that speeds and intervals are whole numbers of
@@ -69,7 +69,10 @@ def words_of(html):
 def pages(program):
     """(name, what the program says) of each golden page."""
     for verb in ["", *verbs_of(program)]:
-        yield f"help/{verb or 'pardec'}.txt", help_of(program, *([verb] if verb else []))
+        said = help_of(program, *([verb] if verb else []))
+        yield f"help/{verb or 'pardec'}.txt", said
+        for action in sorted({a for actions in re.findall(r"^Flags of (.*):$", said, re.M) for a in actions.split(", ")}):
+            yield f"help/{verb}-{action}.txt", help_of(program, verb, action)
     with scratch(program) as pardec:
         pardec.good(*RUN)
         db = pardec.folder / "golden.sqlite"

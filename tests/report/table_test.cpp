@@ -48,6 +48,36 @@ TEST_CASE("csv is quoted where it must be, and numbers are whole") {
   CHECK(render(lines, TableFormat::csv) == "\"a,b\"\n\"one\ntwo\"\n\"\"\n");
 }
 
+TEST_CASE("csv has an interval in two columns, named by its key, and a difference in three") {
+  Table table;
+  table.columns = {{"arm"},
+                   {"95 % interval", Align::left, "speedup_interval"},
+                   {"F1 - baseline's", Align::left, "f1_difference"}};
+  table.rows = {{"ar", no_cell(), no_cell()},
+                {"hpd",
+                 {"[1.5, 2]", Json{1.5, 2}},
+                 {"+0.5", Json{{"estimate", 0.5}, {"interval", {0.25, nullptr}}}}}};
+  CHECK(render(table, TableFormat::csv) ==
+        "arm,speedup_low,speedup_high,f1_difference,f1_difference_low,f1_difference_high\n"
+        "ar,,,,,\n"
+        "hpd,1.5,2,0.5,0.25,\n");
+  table.rows[1][2] = {
+      "+0.5", Json{{"estimate", 0.5}, {"interval", {0.25, 0.75}}, {"p_mcnemar_holm", 0.125}}};
+  CHECK(render(table, TableFormat::csv) ==
+        "arm,speedup_low,speedup_high,f1_difference,f1_difference_low,f1_difference_high,"
+        "f1_difference_p_mcnemar_holm\n"
+        "ar,,,,,,\n"
+        "hpd,1.5,2,0.5,0.25,0.75,0.125\n");
+}
+
+TEST_CASE("a list of texts is one text in csv") {
+  Table table;
+  table.columns = {{"arms"}};
+  table.rows = {{{"ar, hpd", Json{"ar", "hpd"}}}};
+  CHECK(render(table, TableFormat::csv) == "arms\n\"ar, hpd\"\n");
+  CHECK(render(table, TableFormat::jsonl) == "{\"arms\":[\"ar\",\"hpd\"]}\n");
+}
+
 TEST_CASE("csv-safe holds no text that a spreadsheet takes for a formula") {
   Table table;
   table.columns = {{"=a"}, {"b"}};
