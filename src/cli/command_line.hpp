@@ -32,6 +32,7 @@ Verb score_verb();
 Verb report_verb();
 Verb plot_verb();
 Verb merge_verb();
+Verb runs_verb();
 Verb roofline_verb();
 Verb data_verb();
 Verb model_verb();

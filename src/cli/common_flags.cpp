@@ -76,8 +76,10 @@ void add_flags(CLI::App& app, DecodeOptions& decode) {
 
 void add_flags(CLI::App& app, ComparisonFlags& flags) {
   app.add_option("--db", flags.db, "database")->capture_default_str()->type_name("FILE");
-  app.add_option("--run", flags.run,
-                 "first characters of an invocation's or run's id; without it the newest")
+  app.add_option(
+         "--run", flags.run,
+         "name of an invocation, or the first characters of its or a run's id; without it the "
+         "newest")
       ->type_name("ID");
   app.add_option("--baseline", flags.baseline, "label of the arm that the others are compared with")
       ->type_name("LABEL");

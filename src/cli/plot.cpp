@@ -36,7 +36,8 @@ Verb plot_verb() {
             ->capture_default_str()
             ->type_name("NAME");
         app.add_option("--run", flags->sweep.run,
-                       "one invocation only (first characters of its or a run's id); without it "
+                       "one invocation only (its name, or the first characters of its or a run's "
+                       "id); without it "
                        "all with the newest one's network, type, device and threads")
             ->type_name("ID");
         app.add_option("--confidence-level", flags->sweep.confidence, "of the intervals")

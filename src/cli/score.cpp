@@ -108,7 +108,9 @@ Verb score_verb() {
                 ->capture_default_str()
                 ->type_name("FILE");
             app.add_option("--run", flags->run,
-                           "first characters of an invocation's or run's id; without it the newest")
+                           "name of an invocation, or the first characters of its or a run's id; "
+                           "without it the "
+                           "newest")
                 ->type_name("ID");
             std::string names;
             for (const auto& metric : task_metrics())

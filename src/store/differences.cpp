@@ -46,10 +46,9 @@ std::map<std::string, std::string> identity(const RunRow& run) {
   return out;
 }
 
-}  // namespace
-
-std::vector<std::string> differences(const RunRow& old, const RunRow& now) {
-  const auto before = identity(old), after = identity(now);
+/// One line each: what is another value, or there in one of them alone.
+std::vector<std::string> changes(const std::map<std::string, std::string>& before,
+                                 const std::map<std::string, std::string>& after) {
   std::vector<std::string> out;
   for (const auto& [key, value] : before) {
     const auto other = after.find(key);
@@ -62,6 +61,13 @@ std::vector<std::string> differences(const RunRow& old, const RunRow& now) {
   for (const auto& [key, value] : after) {
     if (!before.contains(key)) out.push_back(str(key, ": unset, now ", value));
   }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const RunRow& old, const RunRow& now) {
+  std::vector<std::string> out = changes(identity(old), identity(now));
   // The whole config may differ where no key does: by a hash made from more than the config.
   if (out.empty() && !old.config_hash.empty() && !now.config_hash.empty() &&
       old.config_hash != now.config_hash) {
@@ -69,6 +75,14 @@ std::vector<std::string> differences(const RunRow& old, const RunRow& now) {
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+std::vector<std::string> machine_differences(const RunRow& old, const RunRow& now) {
+  std::map<std::string, std::string> before, after;
+  flatten(old.environment, "", before);
+  flatten(now.environment, "", after);
+  for (auto* machine : {&before, &after}) machine->erase("mhz");  // of one moment
+  return changes(before, after);
 }
 
 }  // namespace pardec

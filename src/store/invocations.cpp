@@ -45,11 +45,71 @@ std::string latest_invocation(Store& store) {
   return runs.front().invocation;
 }
 
-std::string find_invocation(Store& store, const std::string& prefix) {
-  if (prefix.empty()) return latest_invocation(store);
+std::string find_invocation(Store& store, const std::string& id) {
+  if (id.empty()) return latest_invocation(store);
+  for (const auto& [invocation, label] : invocation_labels(store))
+    if (label.name == id) return invocation;
+  std::vector<std::string> found;
   for (const auto& run : store.find_runs({}))
-    if (run.invocation.starts_with(prefix) || run.uuid.starts_with(prefix)) return run.invocation;
-  throw ConfigError(str(store.path().string(), ": has no run whose id begins with '", prefix, "'"));
+    if ((run.invocation.starts_with(id) || run.uuid.starts_with(id)) &&
+        std::find(found.begin(), found.end(), run.invocation) == found.end())
+      found.push_back(run.invocation);
+  if (found.empty())
+    throw ConfigError(str(store.path().string(), ": has no run with the name '", id,
+                          "' or whose id begins so; 'pardec runs' lists them"));
+  if (found.size() > 1)
+    throw ConfigError(
+        str(store.path().string(), ": '", id, "' begins the ids of ", found.size(),
+            " invocations, expected one; give more characters: ", found[0].substr(0, id.size() + 8),
+            ", ", found[1].substr(0, id.size() + 8), found.size() > 2 ? ", ..." : ""));
+  return found.front();
+}
+
+std::map<std::string, InvocationLabel> invocation_labels(Store& store) {
+  std::map<std::string, InvocationLabel> labels;
+  if (store.database().integer("PRAGMA user_version") < 5) return labels;
+  Statement find(store.database(), "SELECT uuid, coalesce(name, ''), note FROM invocation");
+  while (find.step()) labels[find.text(0)] = {find.text(1), find.text(2)};
+  return labels;
+}
+
+void name_invocation(Store& store, const std::string& invocation, const std::string& name) {
+  for (const auto& [other, label] : invocation_labels(store))
+    if (!name.empty() && label.name == name && other != invocation)
+      throw ConfigError(str(store.path().string(), ": invocation ", other.substr(0, 8),
+                            " has the name '", name, "' already; choose another"));
+  store.database().run(
+      "INSERT INTO invocation (uuid, name) VALUES (?1, nullif(?2, '')) "
+      "ON CONFLICT (uuid) DO UPDATE SET name = excluded.name",
+      invocation, name);
+  store.check_place();
+}
+
+void note_invocation(Store& store, const std::string& invocation, const std::string& note) {
+  store.database().run(
+      "INSERT INTO invocation (uuid, note) VALUES (?, ?) "
+      "ON CONFLICT (uuid) DO UPDATE SET note = excluded.note",
+      invocation, note);
+  store.check_place();
+}
+
+void remove_invocation(Store& store, const std::string& invocation) {
+  Database& db = store.database();
+  Transaction transaction(db);
+  db.run("DELETE FROM run WHERE invocation = ?", invocation);  // what belongs to it goes with it
+  db.run("DELETE FROM invocation WHERE uuid = ?", invocation);
+  // A run that goes on has put samples that it will answer yet.
+  db.execute(R"(
+DELETE FROM sample WHERE id NOT IN (SELECT sample_id FROM generation)
+  AND dataset_id NOT IN (SELECT dataset_id FROM run WHERE status = 'running');
+DELETE FROM dataset WHERE id NOT IN (SELECT dataset_id FROM run);
+DELETE FROM model WHERE id NOT IN (SELECT model_id FROM run)
+  AND id NOT IN (SELECT draft_model_id FROM run WHERE draft_model_id IS NOT NULL);
+DELETE FROM environment WHERE id NOT IN (SELECT environment_id FROM run);
+DELETE FROM experiment
+  WHERE id NOT IN (SELECT experiment_id FROM run WHERE experiment_id IS NOT NULL);)");
+  transaction.commit();
+  store.check_place();
 }
 
 }  // namespace pardec

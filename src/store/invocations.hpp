@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,9 +17,9 @@ std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run);
 /// empty.
 std::string latest_invocation(Store& store);
 
-/// The invocation of which `prefix` begins the id, or the id of one of its runs; empty: the newest.
-/// ConfigError when there is none.
-std::string find_invocation(Store& store, const std::string& prefix);
+/// The invocation of this name, or of which `id` begins the id, or the id of one of its runs;
+/// empty: the newest. ConfigError when there is none, or several.
+std::string find_invocation(Store& store, const std::string& id);
 
 /// The runs of an invocation in the order of their ids.
 /// ConfigError when there are none.
@@ -28,5 +29,22 @@ std::vector<RunSummary> runs_of(Store& store, const std::string& invocation);
 /// empty: its own. Null where there is none, or it is the method itself.
 const RunSummary* find_baseline(const std::vector<RunSummary>& runs, const RunSummary& method,
                                 const std::string& baseline);
+
+/// What somebody called an invocation, and wrote of it; empty: nothing.
+struct InvocationLabel {
+  std::string name, note;
+};
+
+/// By invocation. Empty for a database before schema version 5.
+std::map<std::string, InvocationLabel> invocation_labels(Store& store);
+
+/// An empty name takes it away. ConfigError where another invocation has it.
+void name_invocation(Store& store, const std::string& invocation, const std::string& name);
+/// An empty note takes it away.
+void note_invocation(Store& store, const std::string& invocation, const std::string& note);
+
+/// Removes the rows of an invocation, and what it alone refers to, in one transaction. Replies of
+/// judges, which were paid for, stay.
+void remove_invocation(Store& store, const std::string& invocation);
 
 }  // namespace pardec

@@ -220,6 +220,9 @@ class Store {
 /// it may be resumed.
 std::vector<std::string> differences(const RunRow& old, const RunRow& now);
 
+/// In what the machines and programs differ that measured them, in the same words.
+std::vector<std::string> machine_differences(const RunRow& old, const RunRow& now);
+
 /// Equal for equal ordered lists of keys.
 std::string block_key(const std::vector<std::string>& samples);
 

@@ -1,0 +1,185 @@
+// `pardec runs`: what a store holds, invocations beside each other, their names and notes.
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "src/cli/command_line.hpp"
+#include "src/report/run_list_table.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/checks.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+struct RunsFlags {
+  std::string db = "results/pardec.sqlite", action = "list", format = "md";
+  std::vector<std::string> arguments;  ///< of the action
+  RunListFilter filter;
+  int limit = 20;
+  double confidence = 0.95;
+  bool yes = false;
+};
+
+int list(const RunsFlags& flags, TableFormat format) {
+  check_at_least("--limit", flags.limit, 0);
+  Store store(flags.db, {.read_only = true});
+  std::cout << render(run_list_table(list_runs(store, flags.filter, flags.limit)), format);
+  return 0;
+}
+
+int compare_runs(const RunsFlags& flags, TableFormat format) {
+  check_confidence(flags.confidence);
+  if (flags.arguments.size() < 2)
+    throw ConfigError(str("runs compare: ", flags.arguments.size(),
+                          " invocations were named, expected two or more; 'pardec runs' lists "
+                          "them"));
+  Store all(flags.db, {.read_only = true});
+  std::vector<std::string> invocations;
+  for (const std::string& id : flags.arguments) invocations.push_back(find_invocation(all, id));
+  std::string first = invocations.front();
+  const auto store = open_to_compare(flags.db, first);
+  for (size_t i = 0; i < invocations.size(); ++i) {
+    // Of shards of one run the newest one has the rows of all.
+    for (const std::string& shard : all.shards_of(invocations[i]))
+      if (!store->find_runs({.invocation = shard}).empty()) invocations[i] = shard;
+    if (std::find(invocations.begin(), invocations.begin() + static_cast<std::ptrdiff_t>(i),
+                  invocations[i]) != invocations.begin() + static_cast<std::ptrdiff_t>(i))
+      throw ConfigError(str("runs compare: '", flags.arguments[i], "' is invocation ",
+                            invocations[i].substr(0, 8),
+                            ", which was named before, expected each once"));
+  }
+  std::cout << render(across_table(compare_across(*store, invocations, flags.confidence)), format);
+  return 0;
+}
+
+/// The one invocation that an action is about, and the text behind it, where it takes one.
+std::string target(Store& store, const RunsFlags& flags, bool with_text) {
+  const size_t expected = with_text ? 2 : 1;
+  if (flags.arguments.size() != expected)
+    throw ConfigError(str("runs ", flags.action, ": ", flags.arguments.size(),
+                          " arguments were given, expected ", with_text ? "ID and TEXT" : "ID",
+                          with_text ? "; TEXT with spaces goes in quotes, '' takes it away" : ""));
+  if (flags.arguments.front().empty())
+    throw ConfigError(str("runs ", flags.action,
+                          ": ID is empty, expected a name, or the first "
+                          "characters of an id"));
+  return find_invocation(store, flags.arguments.front());
+}
+
+int rename(const RunsFlags& flags) {
+  { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
+  Store store(flags.db);
+  const std::string invocation = target(store, flags, true);
+  const std::string& text = flags.arguments.back();
+  if (flags.action == "name")
+    name_invocation(store, invocation, text);
+  else
+    note_invocation(store, invocation, text);
+  std::cout << invocation.substr(0, 8) << ": " << flags.action << " "
+            << (text.empty() ? "taken away" : str("'", text, "'")) << "\n";
+  return 0;
+}
+
+bool agreed(const std::string& what) {
+  std::cerr << "remove " << what << "? [y/N] " << std::flush;
+  std::string answer;
+  return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
+}
+
+int remove(const RunsFlags& flags) {
+  { Store exists(flags.db, {.read_only = true}); }
+  Store store(flags.db);
+  const std::string invocation = target(store, flags, false);
+  const ListedRun run = listed_run(store, invocation);
+  const std::string what =
+      str(invocation.substr(0, 8), " (", run.started_utc.substr(0, 16), ", ", join(run.arms, ", "),
+          ", ", run.answers, " answers, ", name(run.status), ")");
+  if (!flags.yes) {
+    if (run.status == RunStatus::running)
+      throw ConfigError(str("runs rm: ", what,
+                            " is running, or was killed and can be resumed; --yes removes it"));
+    if (::isatty(STDIN_FILENO) == 0)
+      throw ConfigError(
+          str("runs rm: nobody can be asked here whether to remove ", what, "; expected --yes"));
+    if (!agreed(what)) {
+      std::cout << "kept\n";
+      return 0;
+    }
+  }
+  remove_invocation(store, invocation);
+  std::cout << "removed " << what << "\n";
+  return 0;
+}
+
+int runs(const RunsFlags& flags) {
+  const TableFormat format = parse_table_format(flags.format);
+  if (flags.action == "compare") return compare_runs(flags, format);
+  if (flags.action == "name" || flags.action == "note") return rename(flags);
+  if (flags.action == "rm") return remove(flags);
+  if (flags.action != "list")
+    throw ConfigError(str("runs: unknown action '", flags.action, "'",
+                          known_names(flags.action, {"list", "compare", "name", "note", "rm"})));
+  if (!flags.arguments.empty())
+    throw ConfigError(str("runs list: unexpected argument '", flags.arguments.front(), "'"));
+  return list(flags, format);
+}
+
+}  // namespace
+
+Verb runs_verb() {
+  return {"runs",
+          "what a database holds: list, compare, name, note and remove runs",
+          "pardec runs --db r.sqlite\n  pardec runs --db r.sqlite --dataset oa-mine --since "
+          "2026-01-31 --limit 5\n  pardec runs compare 3f2a 91c0 --db r.sqlite\n  pardec runs name "
+          "3f2a 'stack 2' --db r.sqlite\n  pardec runs note 3f2a 'machine was busy' --db "
+          "r.sqlite\n  pardec runs rm 3f2a --db r.sqlite",
+          [](CLI::App& app) -> std::function<int()> {
+            auto flags = std::make_shared<RunsFlags>();
+            app.add_option("action", flags->action,
+                           "list (also without it), compare ID ID..., name ID TEXT, note ID TEXT "
+                           "or rm ID");
+            app.add_option("arguments", flags->arguments,
+                           "ID: an invocation's name, or the first characters of its id");
+            app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
+            app.add_option("--dataset", flags->filter.dataset, "runs on this dataset")
+                ->type_name("NAME")
+                ->group(flags_of({"list"}));
+            app.add_option("--model", flags->filter.model,
+                           "runs of a network whose path holds this, or whose hash begins so")
+                ->type_name("TEXT")
+                ->group(flags_of({"list"}));
+            app.add_option("--decoder", flags->filter.decoder,
+                           "runs with this decoder, or an arm of this label")
+                ->type_name("NAME")
+                ->group(flags_of({"list"}));
+            app.add_option("--since", flags->filter.since,
+                           "runs begun then or later, e.g. 2026-01-31 or 2026-01-31T18:00 "
+                           "(UTC)")
+                ->type_name("DATE")
+                ->group(flags_of({"list"}));
+            app.add_option("--limit", flags->limit, "the newest N; 0: all")
+                ->capture_default_str()
+                ->type_name("N")
+                ->group(flags_of({"list"}));
+            app.add_option("--confidence-level", flags->confidence, "of the intervals")
+                ->capture_default_str()
+                ->type_name("X")
+                ->group(flags_of({"compare"}));
+            app.add_flag("--yes", flags->yes,
+                         "remove without asking, also what is running or was killed")
+                ->group(flags_of({"rm"}));
+            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
+                ->capture_default_str()
+                ->type_name("FORMAT")
+                ->group(flags_of({"list", "compare"}));
+            return [flags] { return runs(*flags); };
+          },
+          {"list", "compare", "name", "note", "rm"}};
+}
+
+}  // namespace pardec

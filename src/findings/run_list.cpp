@@ -1,0 +1,228 @@
+#include "src/findings/run_list.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "datasets/dataset.hpp"
+#include "src/findings/score_findings.hpp"
+#include "src/scoring/stored_answers.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+bool matches(const RunRow& run, const RunListFilter& filter) {
+  return (filter.dataset.empty() || run.dataset.name == filter.dataset) &&
+         (filter.model.empty() || run.model.path.find(filter.model) != std::string::npos ||
+          run.model.hash.starts_with(filter.model)) &&
+         (filter.decoder.empty() || run.decoder == filter.decoder || run.label == filter.decoder) &&
+         run.started_utc >= filter.since;
+}
+
+void check_since(const std::string& since) {
+  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd.dddZ";
+  bool good = since.size() <= kForm.size() && (since.empty() || since.size() >= 4);
+  for (size_t i = 0; good && i < since.size(); ++i)
+    good = kForm[i] == 'd' ? since[i] >= '0' && since[i] <= '9' : since[i] == kForm[i];
+  if (!good)
+    throw ConfigError(str("--since is '", since,
+                          "', expected a date, e.g. 2026-01-31 or 2026-01-31T18:00 (UTC)"));
+}
+
+template <typename Value>
+void add_new(std::vector<Value>& all, const Value& value, auto&& same) {
+  if (std::none_of(all.begin(), all.end(), [&](const Value& one) { return same(one, value); }))
+    all.push_back(value);
+}
+
+/// The first score that the dataset is judged by and that there is.
+std::string_view headline_of(const std::string& dataset,
+                             const std::map<std::string_view, ScoreFinding>& scores) {
+  for (const std::string_view metric : find_dataset(dataset).metrics)
+    if (scores.contains(metric)) return metric;
+  return {};
+}
+
+bool mostly_answered(const RunSummary& run) {
+  return run.generations > 0 && 2 * run.failed_generations < run.generations;
+}
+
+std::optional<double> speedup_of(Store& store, const RunSummary& baseline,
+                                 const RunSummary& method) {
+  double theirs = 0, ours = 0;
+  for (const auto& pair : store.block_pairs(baseline.run.id, method.run.id)) {
+    theirs += static_cast<double>(pair.baseline.wall_ns);
+    ours += static_cast<double>(pair.method.wall_ns);
+  }
+  return ours > 0 ? std::optional(theirs / ours) : std::nullopt;
+}
+
+void add_headline(Store& store, const std::vector<RunSummary>& runs, ListedRun& listed) {
+  const RunSummary* best = &runs.front();
+  for (const RunSummary& run : runs) {
+    const RunSummary* baseline = find_baseline(runs, run, "");
+    if (!baseline || !mostly_answered(run) || !mostly_answered(*baseline)) continue;
+    const auto speedup = speedup_of(store, *baseline, run);
+    if (!speedup || (listed.speedup && *listed.speedup >= *speedup)) continue;
+    listed.speedup = speedup;
+    best = &run;
+  }
+  listed.arm = best->run.label;
+  listed.dataset = best->run.dataset.name;
+  listed.untrained = best->run.untrained;
+  if (best->run.oracle) return;
+  const auto scores = score_findings(store.generations(best->run.id), nullptr, {}, 0.95);
+  listed.score_name = headline_of(listed.dataset, scores);
+  if (!listed.score_name.empty() && std::isfinite(scores.at(listed.score_name).value.estimate))
+    listed.score = scores.at(listed.score_name).value.estimate;
+}
+
+// Across invocations.
+
+bool same_place(const RunRow& a, const RunRow& b) {
+  return a.label == b.label && a.dataset.name == b.dataset.name &&
+         a.dataset.split == b.dataset.split;
+}
+
+const ArmFinding* arm_like(const Comparison& comparison, const RunRow& run) {
+  for (const ArmFinding& arm : comparison.arms)
+    if (same_place(arm.run.run, run)) return &arm;
+  return nullptr;
+}
+
+AcrossRow row_of(Store& store, size_t invocation, const ArmFinding& arm, const ArmFinding* first,
+                 double confidence) {
+  AcrossRow row{invocation, &arm, headline_of(arm.run.run.dataset.name, arm.scores), {}, {}};
+  if (!first || first == &arm) return row;
+  const RunAnswers theirs = read_answers(store, first->run.run.id),
+                   ours = read_answers(store, arm.run.run.id);
+  std::int64_t compared = 0, identical = 0;
+  for (const auto& [key, answered] : ours.by_sample) {
+    const auto other = theirs.by_sample.find(key);
+    if (other == theirs.by_sample.end() || answered.generation.row.error ||
+        other->second.generation.row.error)
+      continue;
+    ++compared;
+    identical += compare_fields(other->second, answered).identical;
+  }
+  if (compared > 0) row.identical = static_cast<double>(identical) / static_cast<double>(compared);
+  if (row.score_name.empty() || !first->scores.contains(row.score_name) ||
+      first->run.run.dataset.sha256 != arm.run.run.dataset.sha256)
+    return row;
+  row.difference =
+      score_findings(ours.generations, &theirs.generations, {row.score_name}, confidence)
+          .at(row.score_name)
+          .difference;
+  return row;
+}
+
+/// What differs from the first invocation's run of the same arm.
+std::vector<std::string> differences_between(const Comparison& first, const Comparison& other) {
+  std::map<std::string, std::vector<std::string>> arms;  // by difference
+  size_t matched = 0;
+  for (const ArmFinding& arm : other.arms) {
+    const ArmFinding* before = arm_like(first, arm.run.run);
+    if (!before) continue;
+    ++matched;
+    const RunRow &old = before->run.run, &now = arm.run.run;
+    auto all = differences(old, now);
+    for (std::string& difference : machine_differences(old, now))
+      all.push_back(std::move(difference));
+    if (old.model.path != now.model.path)
+      all.push_back(str("model: ", old.model.path, ", now ", now.model.path));
+    for (const std::string& difference : all)
+      arms[difference].push_back(now.dataset.name + " " + now.label);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [difference, with] : arms)
+    lines.push_back(with.size() == matched ? difference : str(join(with, ", "), ": ", difference));
+  return lines;
+}
+
+}  // namespace
+
+ListedRun listed_run(Store& store, const std::string& invocation) {
+  const std::vector<RunSummary> runs = runs_of(store, invocation);
+  const RunRow& first = runs.front().run;
+  ListedRun listed;
+  listed.invocation = invocation;
+  listed.started_utc = first.started_utc;
+  listed.commit = first.commit;
+  listed.model = first.model;
+  listed.dtype = first.dtype;
+  listed.shard = first.shard;
+  listed.oracle = first.oracle;
+  for (const RunSummary& summary : runs) {
+    const RunRow& run = summary.run;
+    listed.started_utc = std::min(listed.started_utc, run.started_utc);
+    if (run.status == RunStatus::running ||
+        (run.status == RunStatus::failed && listed.status == RunStatus::done))
+      listed.status = run.status;
+    add_new(listed.arms, run.label, std::equal_to<>());
+    add_new(listed.datasets, run.dataset, [](const DatasetRow& a, const DatasetRow& b) {
+      return a.name == b.name && a.split == b.split && a.sample == b.sample;
+    });
+    listed.answers += summary.generations;
+    listed.failed += summary.failed_generations;
+  }
+  if (const auto labels = invocation_labels(store); labels.contains(invocation)) {
+    listed.name = labels.at(invocation).name;
+    listed.note = labels.at(invocation).note;
+  }
+  add_headline(store, runs, listed);
+  return listed;
+}
+
+RunList list_runs(Store& store, const RunListFilter& filter, int limit) {
+  check_since(filter.since);
+  if (!filter.dataset.empty()) find_dataset(filter.dataset);
+  std::map<std::string, std::string> begun;  // by invocation
+  for (const RunRow& run : store.find_runs({}))
+    if (matches(run, filter)) {
+      std::string& date = begun.try_emplace(run.invocation, run.started_utc).first->second;
+      date = std::min(date, run.started_utc);
+    }
+  // Not by the order of rows, which a merge does not keep.
+  std::vector<std::pair<std::string, std::string>> newest;
+  for (const auto& [invocation, date] : begun) newest.emplace_back(date, invocation);
+  std::sort(newest.rbegin(), newest.rend());
+  RunList list{{}, std::ssize(newest)};
+  for (const auto& [date, invocation] : newest) {
+    if (limit > 0 && std::ssize(list.runs) == limit) break;
+    list.runs.push_back(listed_run(store, invocation));
+  }
+  return list;
+}
+
+AcrossRuns compare_across(Store& store, const std::vector<std::string>& invocations,
+                          double confidence) {
+  AcrossRuns across;
+  const auto labels = invocation_labels(store);
+  std::vector<const RunRow*> places;  // by first mention
+  across.invocations.reserve(invocations.size());
+  for (const std::string& invocation : invocations) {
+    const auto label = labels.find(invocation);
+    across.names.push_back(label != labels.end() && !label->second.name.empty()
+                               ? label->second.name
+                               : invocation.substr(0, 8));
+    const Comparison& comparison =
+        across.invocations.emplace_back(compare(store, invocation, "", confidence));
+    for (const ArmFinding& arm : comparison.arms)
+      add_new(places, &arm.run.run,
+              [](const RunRow* a, const RunRow* b) { return same_place(*a, *b); });
+    across.differences.push_back(differences_between(across.invocations.front(), comparison));
+  }
+  for (const RunRow* place : places) {
+    const ArmFinding* first = arm_like(across.invocations.front(), *place);
+    for (size_t i = 0; i < invocations.size(); ++i)
+      if (const ArmFinding* arm = arm_like(across.invocations[i], *place))
+        across.rows.push_back(row_of(store, i, *arm, first, confidence));
+  }
+  return across;
+}
+
+}  // namespace pardec

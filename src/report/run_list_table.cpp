@@ -1,0 +1,181 @@
+#include "src/report/run_list_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+
+#include "src/report/comparison_notes.hpp"
+#include "src/report/dataset_name.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+std::string last_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+std::string words(std::string_view total) { return replace_all(std::string(total), "_", " "); }
+
+Cell optional_cell(const std::string& text) { return text.empty() ? no_cell() : Cell(text); }
+
+Cell list_cell(const std::vector<std::string>& all) { return {join(all, ", "), Json(all)}; }
+
+/// Hashes by their beginning, as tables show them.
+std::string short_hashes(const std::string& text) {
+  static const std::regex kHash("\\b([0-9a-f]{12})[0-9a-f]{28,52}\\b");
+  return std::regex_replace(text, kHash, "$1");
+}
+
+std::string signed_number(double value) { return (value >= 0 ? "+" : "") + fixed(value, 3); }
+
+/// A difference with its interval, where it has one.
+Cell difference_cell(const std::optional<Interval>& difference) {
+  if (!difference) return no_cell();
+  const Interval& d = *difference;
+  const bool known = std::isfinite(d.low);
+  return {signed_number(d.estimate) +
+              (known ? str(" [", signed_number(d.low), ", ", signed_number(d.high), "]") : ""),
+          Json{{"estimate", json_of(d.estimate)},
+               {"interval", Json::array({json_of(d.low), json_of(d.high)})}}};
+}
+
+std::vector<Cell> row_of(const ListedRun& run) {
+  std::vector<std::string> datasets;
+  for (const DatasetRow& dataset : run.datasets) datasets.push_back(shown_name(dataset));
+  const std::string status = str(name(run.status), run.shard.empty() ? "" : ", shard " + run.shard,
+                                 run.oracle ? ", oracle " + *run.oracle : "");
+  return {{run.invocation.substr(0, 8), Json(run.invocation)},
+          optional_cell(run.name),
+          {replace_all(run.started_utc.substr(0, 16), "T", " "), Json(run.started_utc)},
+          {str(last_name(run.model.path), ", ", run.dtype), Json(run.model.path)},
+          run.dtype,
+          list_cell(run.arms),
+          list_cell(datasets),
+          number_cell(run.answers),
+          number_cell(run.failed),
+          run.speedup ? Cell(str(fixed(*run.speedup, 2), " (", run.arm, ", ", run.dataset, ")"),
+                             Json(*run.speedup))
+                      : no_cell(),
+          run.arm,
+          run.dataset,
+          run.score ? Cell(str(fixed(*run.score, 3), " ", words(run.score_name),
+                               run.speedup ? "" : str(" (", run.arm, ", ", run.dataset, ")"),
+                               run.untrained ? " (untrained)" : ""),
+                           Json(*run.score))
+                    : no_cell(),
+          run.score ? Cell(std::string(run.score_name)) : no_cell(),
+          {status, Json(std::string(name(run.status)))},
+          optional_cell(run.shard),
+          optional_cell(run.note),
+          {run.commit.substr(0, 12), Json(run.commit)}};
+}
+
+void add_notes(Table& table, const AcrossRuns& across) {
+  table.notes.push_back(
+      "Speeds of different invocations were not measured side by side: between them the machine "
+      "may have changed as well. A speedup is over the baseline of its own invocation, measured "
+      "side by side with it; arms that are to be compared in speed belong into one run.");
+  table.notes.push_back(
+      str("score - first's and same answers: on the examples that both answered; ",
+          fixed(100 * across.invocations.front().confidence, 0),
+          " % paired bootstrap over examples that share no text, none of fewer than ",
+          kFewestBlocks, "."));
+  for (size_t i = 1; i < across.names.size(); ++i) {
+    const auto& lines = across.differences[i];
+    const std::string who = str(across.names.front(), " and ", across.names[i]);
+    if (lines.empty()) table.notes.push_back(str(who, ": the same settings."));
+    for (const std::string& line : lines)
+      table.notes.push_back(str(who, ": ", short_hashes(line), "."));
+  }
+  std::vector<RunSummary> runs;
+  for (const AcrossRow& row : across.rows) runs.push_back(row.arm->run);
+  if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
+}
+
+}  // namespace
+
+Table run_list_table(const RunList& list) {
+  Table table;
+  table.title = "Runs";
+  table.columns = {{"run", Align::left, "invocation"},
+                   {"name"},
+                   {"when (UTC)", Align::left, "started_utc"},
+                   {"model"},
+                   {"dtype", Align::left, "", /*data_only=*/true},
+                   {"arms"},
+                   {"datasets"},
+                   {"n", Align::right},
+                   {"failed", Align::right},
+                   {"best speedup", Align::right, "speedup"},
+                   {"arm", Align::left, "", /*data_only=*/true},
+                   {"dataset", Align::left, "", /*data_only=*/true},
+                   {"score", Align::right},
+                   {"score name", Align::left, "score_name", /*data_only=*/true},
+                   {"status"},
+                   {"shard", Align::left, "", /*data_only=*/true},
+                   {"note"},
+                   {"commit"}};
+  for (const ListedRun& run : list.runs) table.rows.push_back(row_of(run));
+  if (std::ssize(list.runs) < list.matching)
+    table.notes.push_back(
+        str("The newest ", list.runs.size(), " of ", list.matching, "; --limit 0 lists all."));
+  if (list.runs.empty())
+    table.notes.push_back("No run matches.");
+  else
+    table.notes.push_back(
+        "best speedup: of the arm with the highest one over its baseline, where most answers of "
+        "both came; score: of the same arm and dataset. 'pardec compare --run ID' has intervals "
+        "and all arms.");
+  return table;
+}
+
+Table across_table(const AcrossRuns& across) {
+  Table table;
+  table.title = join(across.names, " and ");
+  table.columns = {{"dataset"},
+                   {"arm"},
+                   {"run"},
+                   {"invocation", Align::left, "", /*data_only=*/true},
+                   {"when (UTC)", Align::left, "started_utc"},
+                   {"n", Align::right},
+                   {"failed", Align::right},
+                   {"examples/s", Align::right, "examples_per_second"},
+                   {"speedup", Align::right},
+                   {"tokens/forward", Align::right, "tokens_per_forward"},
+                   {"score", Align::left, "score_name"},
+                   {"value", Align::right, "score"},
+                   {"score - first's", Align::left, "score_difference"},
+                   {"same answers", Align::right, "identical"}};
+  for (const AcrossRow& row : across.rows) {
+    const RunSummary& run = row.arm->run;
+    const double score =
+        row.score_name.empty() ? std::nan("") : row.arm->scores.at(row.score_name).value.estimate;
+    table.rows.push_back(
+        {shown_name(run.run.dataset),
+         run.run.label,
+         across.names[row.invocation],
+         run.run.invocation,
+         {replace_all(run.run.started_utc.substr(0, 16), "T", " "), Json(run.run.started_utc)},
+         number_cell(run.generations),
+         number_cell(run.failed_generations),
+         number_cell(row.arm->examples_per_second.estimate, 2),
+         row.arm->speedup       ? number_cell(row.arm->speedup->ratio.estimate, 2)
+         : row.arm->is_baseline ? Cell("1 (baseline)", Json(1.0))
+                                : no_cell(),
+         number_cell(row.arm->tokens_per_forward.estimate, 2),
+         row.score_name.empty() ? no_cell()
+                                : Cell(words(row.score_name), Json(std::string(row.score_name))),
+         std::isfinite(score)
+             ? Cell(fixed(score, 3) + (run.run.untrained ? " (untrained)" : ""), Json(score))
+             : no_cell(),
+         difference_cell(row.difference),
+         row.identical ? Cell(percent(*row.identical), Json(*row.identical)) : no_cell()});
+  }
+  add_notes(table, across);
+  return table;
+}
+
+}  // namespace pardec

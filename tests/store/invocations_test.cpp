@@ -1,0 +1,119 @@
+#include "src/store/invocations.hpp"
+
+#include "src/support/error.hpp"
+#include "tests/store/rows.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/data.hpp"
+
+using namespace pardec;
+using namespace pardec::test;
+
+namespace {
+
+/// A run of an invocation with one measured block of two samples.
+RowId measured_run(Store& store, const std::string& invocation, const std::string& label,
+                   const std::string& dataset = "oa-mine") {
+  RunRow run = example_run(label);
+  run.invocation = invocation;
+  run.dataset.name = dataset;
+  const RowId id = begin(store, run, 4);
+  measure(store, id, 0, keys(0, 2), 1000);
+  store.finish_run(id, RunStatus::done);
+  return id;
+}
+
+std::map<std::string, std::int64_t> counts(Store& store) {
+  std::map<std::string, std::int64_t> out;
+  for (const char* table :
+       {"run", "block", "job", "step_histogram", "generation", "score", "sample", "dataset",
+        "model", "environment", "experiment", "invocation"})
+    out[table] = store.database().integer(str("SELECT count(*) FROM ", table));
+  return out;
+}
+
+std::string error_of(auto&& call) {
+  try {
+    call();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("an invocation is found by its name, or how its id or a run's begins") {
+  TemporaryFolder folder;
+  Store store(folder.path() / "x.sqlite");
+  const RowId run = measured_run(store, "aaaa-1", "ar");
+  measured_run(store, "aabb-2", "ar");
+  CHECK(find_invocation(store, "") == "aabb-2");
+  CHECK(find_invocation(store, "aaa") == "aaaa-1");
+  const std::string uuid = store.find_runs({.invocation = "aaaa-1"}).front().uuid;
+  CHECK(store.find_runs({.invocation = "aaaa-1"}).front().id == run);
+  CHECK(find_invocation(store, uuid) == "aaaa-1");
+  CHECK(error_of([&] { find_invocation(store, "aa"); }).find("2 invocations") != std::string::npos);
+  CHECK(error_of([&] { find_invocation(store, "zz"); }).find("'zz'") != std::string::npos);
+
+  name_invocation(store, "aabb-2", "aaa");  // a name comes before the beginning of an id
+  CHECK(find_invocation(store, "aaa") == "aabb-2");
+  CHECK(error_of([&] { name_invocation(store, "aaaa-1", "aaa"); }).find("already") !=
+        std::string::npos);
+  note_invocation(store, "aabb-2", "busy");
+  name_invocation(store, "aabb-2", "");
+  const auto labels = invocation_labels(store);
+  REQUIRE(labels.size() == 1);
+  CHECK(labels.at("aabb-2").name.empty());
+  CHECK(labels.at("aabb-2").note == "busy");
+  CHECK(find_invocation(store, "aaa") == "aaaa-1");
+}
+
+TEST_CASE("removing an invocation leaves what others refer to, and nothing else") {
+  TemporaryFolder folder;
+  Store store(folder.path() / "x.sqlite");
+  measured_run(store, "first", "ar");
+  const auto before = counts(store);
+  measured_run(store, "second", "ar");
+  RunRow other = example_run("hpd");  // another network, machine and experiment
+  other.invocation = "second";
+  other.model.hash = "m9";
+  other.draft.reset();
+  other.environment = {{"cpu", "two"}};
+  other.experiment->name = "table-2";
+  other.dataset.name = "ae-110k";
+  measure(store, begin(store, other, 4), 0, keys(0, 2), 1000);
+  note_invocation(store, "second", "to go");
+  remove_invocation(store, "second");
+  auto after = counts(store);
+  // The two samples of the first one's dataset that nobody answered go too.
+  CHECK(after.at("sample") == 2);
+  after["sample"] = before.at("sample");
+  CHECK(after == before);
+  CHECK(store.database().integer("SELECT count(*) FROM pragma_foreign_key_check") == 0);
+
+  remove_invocation(store, "first");
+  for (const auto& [table, count] : counts(store)) {
+    CAPTURE(table);
+    CHECK(count == 0);
+  }
+}
+
+TEST_CASE("samples that a run is about to answer stay when another one is removed") {
+  TemporaryFolder folder;
+  Store store(folder.path() / "x.sqlite");
+  RunRow going = example_run("ar");
+  going.invocation = "going";
+  begin(store, going, 4);
+  measured_run(store, "done", "hpd");
+  remove_invocation(store, "done");
+  CHECK(counts(store).at("sample") == 4);
+}
+
+TEST_CASE("machines that differ are told by what differs, the clock of the moment aside") {
+  RunRow a = example_run("ar"), b = a;
+  a.environment = {{"processor", "one"}, {"cores", 2}, {"mhz", "2100"}};
+  b.environment = {{"processor", "two"}, {"cores", 2}, {"mhz", "2400"}, {"governor", "powersave"}};
+  CHECK(machine_differences(a, b) ==
+        std::vector<std::string>{"processor: one, now two", "governor: unset, now powersave"});
+  CHECK(machine_differences(a, a).empty());
+}
