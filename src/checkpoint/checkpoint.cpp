@@ -48,11 +48,19 @@ TrainingRecord read_training_record(const std::filesystem::path& folder) {
   return taught;
 }
 
+Dtype chosen_dtype(const ModelOptions& options) {
+  if (options.dtype != "auto") return parse_dtype(options.dtype);
+  if (std::error_code ignored; !std::filesystem::is_directory(options.model, ignored))
+    return Dtype::fp32;  // what is wrong with it is said where it is loaded
+  const bool holds_bf16 = read_model_config(options.model).dtype == "bfloat16";
+  return holds_bf16 && computes_bf16_fast(options.device) ? Dtype::bf16 : Dtype::fp32;
+}
+
 Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
   if (options.model.empty())
     throw ConfigError("no model was named; give --model DIR ('pardec model synth' makes one)");
   const std::filesystem::path folder = options.model;
-  const Dtype dtype = parse_dtype(options.dtype);
+  const Dtype dtype = chosen_dtype(options);
   if (options.threads < 0)
     throw ConfigError(str("--threads is ", options.threads, ", expected 0 (all cores) or more"));
   set_threads(options.threads);
@@ -122,6 +130,7 @@ std::optional<Checkpoint> load_draft(const ModelOptions& options, const Checkpoi
   if (!needed) return std::nullopt;
   ModelOptions draft = options;
   draft.model = options.draft_model;
+  draft.dtype = name(chosen_dtype(options));  // the two compute alike
   const std::filesystem::path folder = options.draft_model;
   if (std::error_code ignored; std::filesystem::is_directory(folder, ignored))
     check_same_vocabulary(folder, read_model_config(folder), target.folder, target.model.config());

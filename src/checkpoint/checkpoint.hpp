@@ -16,6 +16,10 @@ struct ModelOptions {
   bool no_cuda_graphs = false;
 };
 
+/// The type that --dtype names; `auto`: bf16 where the checkpoint holds bf16 and the device
+/// computes it fast, else fp32. ConfigError; ModelError: a config that cannot be read.
+Dtype chosen_dtype(const ModelOptions& options);
+
 /// A checkpoint folder, loaded.
 struct Checkpoint {
   std::filesystem::path folder;

@@ -77,13 +77,13 @@ MemoryPlan plan_memory(const ModelOptions& options, int block_rows) {
   MemoryPlan plan;
   if (!options.memory_limit.empty())
     plan.limit = parse_bytes("--memory-limit", options.memory_limit);
-  const Dtype dtype = parse_dtype(options.dtype);
+  const Dtype dtype = chosen_dtype(options);
   add(plan, options.model, dtype);
   if (!options.draft_model.empty()) add(plan, options.draft_model, dtype);
   if (plan.limit > 0 && plan.blocks(block_rows) < 1)
     throw ConfigError(
         str("--memory-limit is ", shown(plan.limit), ", and the weights take ",
-            shown(plan.weight_bytes), " in ", options.dtype, ", the program ",
+            shown(plan.weight_bytes), " in ", name(dtype), ", the program ",
             shown(MemoryPlan::kProgramBytes),
             ", both with a twentieth more: no room is left for a cache; expected at "
             "least ",

@@ -16,7 +16,8 @@ void add_flags(CLI::App& app, ModelOptions& model) {
   app.add_option(
          "--dtype", model.dtype,
          "compute in fp32 or bf16; int8 and nf4: in bf16 with the layers' weights quantised "
-         "(CPU)")
+         "(CPU); auto: bf16 where the checkpoint holds it and the device computes it fast (a "
+         "processor with AVX-512 BF16, a GPU), else fp32")
       ->capture_default_str()
       ->type_name("TYPE");
   app.add_option("--device", model.device, "cpu, cuda or cuda:I")

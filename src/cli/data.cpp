@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "datasets/published_counts.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/table.hpp"
@@ -108,7 +109,9 @@ int check_data(const DataFlags& flags) {
     const std::vector<Dataset> splits = load_splits(*entry, flags, &inspections);
     for (std::size_t i = 0; i < splits.size(); ++i) {
       const Dataset& dataset = splits[i];
-      const Inspection& found = inspections[i];
+      Inspection& found = inspections[i];
+      if (std::string fewer = fewer_than_published(dataset); !fewer.empty())
+        found.notes.push_back(std::move(fewer));
       std::int64_t fields = 0;
       for (const auto& example : dataset.examples) fields += std::ssize(example.fields);
       bad = bad || !found.faults.empty();
@@ -123,8 +126,8 @@ int check_data(const DataFlags& flags) {
     }
   }
   table.notes = {
-      "fault: a record that is left out here, and that a run refuses; note: read all the "
-      "same."};
+      "fault: a record that is left out here, and that a run refuses; note: read all the same, or "
+      "fewer records than the publisher's."};
   std::cout << render(table, format);
   if (!findings.rows.empty()) std::cout << "\n" << render(findings, format);
   return bad ? 2 : 0;

@@ -13,7 +13,9 @@
 #include "src/model/device.hpp"
 #include "src/model/weight_check.hpp"
 #include "src/prompt/prompt_choice.hpp"
+#include "src/report/figure.hpp"
 #include "src/report/table.hpp"
+#include "src/sandbox/python_sandbox.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
 #include "src/support/progress.hpp"
@@ -63,6 +65,32 @@ std::string available_memory() {
   return "unknown";
 }
 
+/// Programs that some verbs start, and room for what runs write. A run needs none of the first.
+void add_tools(Checks& checks, const std::string& db) {
+  const bool draws = can_draw();
+  checks.row("gnuplot", draws ? "good" : "absent",
+             draws ? "report and plot draw figures"
+                   : "report has no figures and plot none to draw; apt-get install gnuplot-nox");
+  try {
+    const SandboxResult ran =
+        PythonSandbox().run({"def one():\n    return 1\n", "def one():\n", "assert one() == 1\n"});
+    const bool passed = ran.verdict == SandboxVerdict::passed;
+    checks.row("bubblewrap", passed ? "good" : "absent",
+               passed ? "score judges programs (pass_at_k)" : "a program in it: " + ran.reason);
+  } catch (const Error& error) {
+    checks.row("bubblewrap", "absent", str("score judges no programs: ", error.what()));
+  }
+  checks.add("disk", [&] {
+    std::filesystem::path folder = std::filesystem::path(db).parent_path();
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder, error)) folder = ".";
+    const auto space = std::filesystem::space(folder, error);
+    if (error) throw ConfigError(str(folder.string(), ": ", error.message()));
+    return str(space.available / 1'000'000, " MB free in ",
+               std::filesystem::absolute(folder).lexically_normal().string());
+  });
+}
+
 /// What each decoder does on each shape of data, and whether the checkpoint has what it needs; said
 /// before any weights are read. One that lacks something is no fault of what is here.
 void add_decoders(Checks& checks, const std::string& model) {
@@ -84,6 +112,8 @@ void add_decoders(Checks& checks, const std::string& model) {
     }
     const Needs needs = needs_of(*decoder, face ? &*face : nullptr, "");
     if (needs.text != "-") parts.push_back((needs.lacking ? "lacks: " : "needs: ") + needs.text);
+    if (entry.trained)
+      parts.emplace_back("its answers are noise on a network that was not taught it");
     checks.row(str("decoder ", entry.name), needs.lacking ? "n/a" : "good", join(parts, "; "));
   }
 }
@@ -99,6 +129,7 @@ int doctor(const DoctorFlags& flags) {
   checks.row("processor", "good",
              str(std::thread::hardware_concurrency(), " cores, ", threads(), " threads used, ",
                  available_memory()));
+  add_tools(checks, flags.db);
   checks.add("prompts", [] {
     std::set<std::string> names;
     for (const auto& entry : datasets()) names.insert(load_prompt(std::string(entry.prompt)).name);
@@ -126,7 +157,9 @@ int doctor(const DoctorFlags& flags) {
                                    : "");
     });
   }
-  add_decoders(checks, flags.model);
+  // What a decoder lacks can only be said of a network.
+  const std::string quickstart = project_file("experiments/quickstart/model").string();
+  add_decoders(checks, flags.model.empty() ? quickstart : flags.model);
   if (!flags.model.empty())
     checks.add("model", [&] {
       Checkpoint checkpoint = load_checkpoint({.model = flags.model}, true);
@@ -162,7 +195,12 @@ int doctor(const DoctorFlags& flags) {
       Store store(flags.db, {.read_only = true});
       return str(store.find_runs({}).size(), " runs");
     });
-  std::cout << render(checks.table(), parse_table_format(flags.format));
+  Table table = checks.table();
+  table.notes.push_back(str("decoders: what each does on each shape of data, and what ",
+                            flags.model.empty() ? "the quickstart model" : flags.model,
+                            " has or lacks of what it needs",
+                            flags.model.empty() ? "; --model asks of another." : "."));
+  std::cout << render(table, parse_table_format(flags.format));
   return checks.failed() ? 1 : 0;
 }
 

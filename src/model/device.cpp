@@ -3,6 +3,7 @@
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <torch/version.h>
 
+#include "src/kernels/instruction_set.hpp"
 #include "src/model/torch.hpp"
 
 namespace pardec {
@@ -17,6 +18,10 @@ std::string libtorch_version() { return TORCH_VERSION; }
 
 bool cuda_available() {
   return at::globalContext().hasCUDA() && at::detail::getCUDAHooks().deviceCount() > 0;
+}
+
+bool computes_bf16_fast(std::string_view device) {
+  return device != "cpu" || widest_instruction_set() == InstructionSet::avx512_bf16;
 }
 
 }  // namespace pardec

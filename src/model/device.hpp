@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace pardec {
 
@@ -11,5 +12,9 @@ int threads();
 /// "1.2.3" of the libtorch that runs, and whether it can use a GPU here.
 std::string libtorch_version();
 bool cuda_available();
+
+/// Whether a network in bf16 is faster on this device than in fp32: the processor has products of
+/// bf16 pairs, or it is a GPU.
+bool computes_bf16_fast(std::string_view device);
 
 }  // namespace pardec

@@ -84,7 +84,7 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session,
   row.untrained = untrained_for(session.checkpoint, row.decoder);
   row.seed = spec.decode.seed;
   row.device = spec.model.device;
-  row.dtype = spec.model.dtype;
+  row.dtype = name(chosen_dtype(spec.model));
   row.threads = threads();
   row.batch_size = arm.batch_size;
   row.repeats = spec.runs;

@@ -8,6 +8,7 @@ import collections
 import csv
 import io
 import json
+import pathlib
 import re
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ from harness import SAMPLES, TINY, VOCABULARY, Checks, answers, change, clean_en
 
 SHORT = ["--max-new-tokens", 24, "--set", "hpd.k_max=6", "--set", "hpd.stack=3", "--progress", "none"]
 VERBS = ("run", "generate", "compare", "score", "model", "list", "doctor")
-COUNTERS = {"prompt", "chosen", "forced", "fed", "text", "text_attended", "forwards", "prefill_ns", "decode_ns", "total_ns", "cached_peak", "cached_sum", "attended",
+COUNTERS = {"prompt", "chosen", "forced", "fed", "text", "text_attended", "forwards", "prefill_ns", "decode_ns", "total_ns", "first_token_ns", "cached_peak", "cached_sum", "attended",
             "scratch", "branches", "branch_lengths", "parallel_ratio", "emitted", "drafted", "accepted", "draft_forwards", "draft_fed", "draft_ns",
             "generated", "branch_tokens", "groups", "group_branches", "parallel_ns"}
 
@@ -655,9 +656,19 @@ def verbs(check, pardec, model, db):
     for prompt in ("Orm Mug", "two\nlines\n", " "):
         piped = subprocess.run(pardec.arguments([*ask, "-"]), input=prompt + "\n", cwd=pardec.folder, capture_output=True, text=True, env=clean_environment(), timeout=60)
         check(piped.returncode == 0 and json.loads(piped.stdout)["tokens"] == json.loads(pardec.good(*ask, prompt))["tokens"], f"--prompt - reads {prompt!r}: {piped}")
+    fast = "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
+    pardec.good("run", "--model", model, "--decoder", "ar", "--dataset", "oa-mine", "--limit", 1, "--max-new-tokens", 4, "--dtype", "auto", "--db", "auto.sqlite", "--progress", "none")
+    check(query(pardec.folder / "auto.sqlite", "SELECT dtype FROM run") == [{"dtype": "bf16" if fast else "fp32"}], "--dtype auto is what the checkpoint holds, where that is fast")
+    config = json.loads((model / "config.json").read_text())
+    (pardec.folder / "wide").mkdir()
+    for file in model.iterdir():
+        shutil.copy(file, pardec.folder / "wide")
+    (pardec.folder / "wide" / "config.json").write_text(json.dumps({**config, "dtype": "float32"}))
+    pardec.good("run", "--model", "wide", "--decoder", "ar", "--dataset", "oa-mine", "--limit", 1, "--max-new-tokens", 4, "--dtype", "auto", "--db", "wide.sqlite", "--progress", "none")
+    check(query(pardec.folder / "wide.sqlite", "SELECT dtype FROM run") == [{"dtype": "fp32"}], "--dtype auto of a checkpoint in float32")
     doctor = pardec("doctor", "--model", model, "--db", db, "--format", "json")
     states = {r["check"]: r["state"] for r in json.loads(doctor.stdout)["rows"]}
-    check(doctor.returncode == 0 and {"build", "libtorch", "prompts", "dataset oa-mine", "model", "database"} <= set(states),
+    check(doctor.returncode == 0 and {"gnuplot", "bubblewrap", "disk", "build", "libtorch", "prompts", "dataset oa-mine", "model", "database"} <= set(states),
           f"doctor: exit {doctor.returncode}: {states}")
     sick = pardec("doctor", "--model", "/nowhere", "--db", "none.sqlite", "--data-root", "/nowhere", "--format", "json")
     states = {r["check"]: r["state"] for r in json.loads(sick.stdout)["rows"]}

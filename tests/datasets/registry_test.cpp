@@ -4,6 +4,7 @@
 #include <string>
 
 #include "datasets/dataset.hpp"
+#include "datasets/published_counts.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
@@ -162,4 +163,43 @@ TEST_CASE("every example of a category is equally likely", "[datasets]") {
     ++taken[select(examples("aaaaab"), 2, 0, seed)[0].id];
   for (int i = 0; i < 5; ++i)
     CHECK(std::abs(taken[str("a-", i)] - 400) < 90);  // 5 standard deviations
+}
+
+TEST_CASE("files that hold fewer records than the publisher's are told") {
+  Dataset race;
+  race.name = "race";
+  race.split = "test";
+  race.examples = examples("aab");
+  for (Example& example : race.examples) example.fields.resize(2);
+  CHECK(fewer_than_published(race) == "6 questions of the 4934 that the publisher's files hold");
+  race.examples.front().fields.resize(4930);
+  CHECK(fewer_than_published(race).empty());  // one by one: 4930 + 2 + 2
+  race.examples.front().fields.clear();
+  race.standin = true;
+  CHECK(fewer_than_published(race).empty());
+  race.standin = false;
+  race.split = "unknown";
+  CHECK(fewer_than_published(race).empty());
+
+  Dataset squad = race;
+  squad.name = "squad";
+  squad.split = "dev";
+  squad.files = {"/data/squad/dev-v1.1.json"};
+  CHECK(fewer_than_published(squad).starts_with("4 questions of the 10570 "));
+  squad.files = {"/data/squad/dev-v2.0.json"};
+  CHECK(fewer_than_published(squad).starts_with("4 questions of the 11873 "));
+}
+
+TEST_CASE("every count of a publisher is of a dataset and split that is read") {
+  for (const DatasetEntry& entry : datasets())
+    for (const std::string_view split : entry.splits) {
+      CAPTURE(entry.name, split);
+      Dataset none;
+      none.name = entry.name;
+      none.split = split;
+      none.files = {"a-v2.0.json"};
+      const bool open = entry.name == "amazon-reviews" || entry.name == "cip" ||
+                        entry.name == "jsonl" || entry.name == "longhealth";
+      if (!open) CHECK(!fewer_than_published(none).empty());
+    }
 }

@@ -17,6 +17,7 @@ import shutil
 import sqlite3
 import sys
 
+import experiment_schema
 from pages import ROOT, help_of, verbs_of
 from harness import Checks, scratch
 
@@ -73,6 +74,7 @@ def pages(program):
         yield f"help/{verb or 'pardec'}.txt", said
         for action in sorted({a for actions in re.findall(r"^Flags of (.*):$", said, re.M) for a in actions.split(", ")}):
             yield f"help/{verb}-{action}.txt", help_of(program, verb, action)
+    yield "../../experiments/experiment.schema.json", experiment_schema.written(program)
     with scratch(program) as pardec:
         pardec.good(*RUN)
         db = pardec.folder / "golden.sqlite"

@@ -1,0 +1,71 @@
+#include "datasets/published_counts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// As counted in the publishers' files, or as their pages and papers say (datasets/README.md).
+struct PublishedCount {
+  std::string_view dataset, split;
+  bool questions;  ///< else examples
+  std::int64_t count;
+  std::string_view file = {};  ///< part of its name, where a split has files of several versions
+};
+
+constexpr std::array kPublished{
+    PublishedCount{"oa-mine", "test", false, 491},
+    PublishedCount{"oa-mine", "train", false, 1452},
+    PublishedCount{"ae-110k", "test", false, 524},
+    PublishedCount{"ae-110k", "train", false, 1568},
+    PublishedCount{"squad", "dev", true, 11873, "v2.0"},
+    PublishedCount{"squad", "dev", true, 10570, "v1.1"},
+    PublishedCount{"squad", "train", true, 130319, "v2.0"},
+    PublishedCount{"squad", "train", true, 87599, "v1.1"},
+    PublishedCount{"race", "test", true, 4934},
+    PublishedCount{"race", "test-middle", true, 1436},
+    PublishedCount{"race", "test-high", true, 3498},
+    PublishedCount{"race", "dev", true, 4887},
+    PublishedCount{"race", "train", true, 87866},
+    PublishedCount{"narrativeqa", "test", false, 355},
+    PublishedCount{"narrativeqa", "valid", false, 115},
+    PublishedCount{"narrativeqa", "train", false, 1102},
+    PublishedCount{"longhealth", "test", true, 400},
+    PublishedCount{"mt-bench", "test", false, 80},
+    PublishedCount{"vicuna-bench", "test", false, 80},
+    PublishedCount{"humaneval-x", "test", false, 164},
+    PublishedCount{"xsum", "test", false, 11334},
+    PublishedCount{"xsum", "validation", false, 11332},
+    PublishedCount{"xsum", "train", false, 204045},
+    PublishedCount{"math500", "test", false, 500},
+};
+
+}  // namespace
+
+std::string fewer_than_published(const Dataset& dataset) {
+  if (dataset.sample || dataset.standin) return "";
+  std::int64_t questions = 0;
+  for (const Example& example : dataset.examples) questions += std::ssize(example.fields);
+  for (const PublishedCount& published : kPublished) {
+    const bool of_its_files =
+        published.file.empty() ||
+        std::any_of(dataset.files.begin(), dataset.files.end(), [&](const auto& file) {
+          return file.filename().string().find(published.file) != std::string::npos;
+        });
+    if (published.dataset != dataset.name || published.split != dataset.split || !of_its_files)
+      continue;
+    const std::int64_t found = published.questions ? questions : std::ssize(dataset.examples);
+    return found < published.count
+               ? str(found, " ", published.questions ? "questions" : "examples", " of the ",
+                     published.count, " that the publisher's files hold")
+               : "";
+  }
+  return "";
+}
+
+}  // namespace pardec
