@@ -374,8 +374,8 @@ DecoderEntry aspd_entry() {
                       Option::whole("max_steps", AspdOptions{}.max_steps, {3, 1 << 20},
                                     "tokens of a branch at most, prefix and </Branch> included"),
                       Option::text("tokens", "",
-                                   "title, /title, branch, /branch, para, /para by id or text, ; "
-                                   "between them; else by their usual names")},
+                                   "title, /title, branch, /branch, para, /para by id or text, "
+                                   "commas between them; else by their usual names")},
           .make = make,
           .oracles = {"recorded"},
           .trained = true,

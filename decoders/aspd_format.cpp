@@ -249,7 +249,7 @@ std::vector<TrainingOption> aspd_training_options() {
           {Option::text("aspd-tokens", "",
                         "aspd: title, /title, branch, /branch, para, /para by id or text; else by "
                         "name"),
-           "A;B;...", "aspd.tokens"}};
+           "A,B,...", "aspd.tokens"}};
 }
 
 }  // namespace pardec

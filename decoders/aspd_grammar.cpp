@@ -22,12 +22,12 @@ bool AspdTokens::has(Token token) const {
 
 AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size) {
   std::vector<std::string> settings(6);
-  if (!given.empty()) settings = split(replace_all(given, ";", ","), ',');
+  if (!given.empty()) settings = split(given, ',');
   const bool gap = std::find(settings.begin(), settings.end(), "") != settings.end();
   if (settings.size() != 6 || (!given.empty() && gap))
     throw ConfigError(str("aspd.tokens is '", given,
-                          "', expected six ids or texts: title, /title, branch, /branch, para, "
-                          "/para"));
+                          "', expected six ids or texts with commas between them: title, "
+                          "/title, branch, /branch, para, /para"));
   std::vector<ControlToken> wanted;
   for (const char* name : {"Title", "Branch", "Para"})
     for (const char* slash : {"", "/"}) {

@@ -77,6 +77,9 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
     auto& options = own.emplace_back();
     for (size_t i = 1; i < parts.size(); ++i) {
       auto [option, value] = key_value(parts[i], "--arm " + label);
+      // What follows without a = goes on with a list.
+      for (; i + 1 < parts.size() && parts[i + 1].find('=') == std::string::npos; ++i)
+        value += "," + parts[i + 1];
       if (option.rfind(decoder + ".", 0) == 0) option.erase(0, decoder.size() + 1);
       check_option(find_decoder(decoder), option, "--arm " + label);
       for (const auto& [known, first] : options)
@@ -151,9 +154,10 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const std::str
       if (value.is_structured() || value.is_null())
         throw ConfigError(str(at, "'set': '", option, "' is ", dump(value),
                               ", expected one number, text, true or false"));
-      if (value.is_string() && value.get<std::string>().find(',') != std::string::npos)
+      if (const std::string text = value.is_string() ? value.get<std::string>() : "";
+          text.find(',') != std::string::npos && text.find('=') != std::string::npos)
         throw ConfigError(str(at, "'set': '", option, "' is ", dump(value),
-                              ", expected a value without a comma"));
+                              ", expected a value without , and = in one"));
     }
     if (spec.find(',') != std::string::npos || spec.find('=') != spec.rfind('='))
       throw ConfigError(

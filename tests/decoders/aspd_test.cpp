@@ -749,7 +749,7 @@ TEST_CASE("aspd finds its tokens by name or option, and says what is missing") {
   CHECK_THROWS_AS(find_aspd_tokens("1,2,3,4,5,9999", &network.tokenizer(), vocab), ConfigError);
   CHECK_THROWS_AS(find_aspd_tokens("<s>,2,3,4,5,6", nullptr, vocab), ConfigError);
   const AspdTokens mixed =
-      find_aspd_tokens("<s>;<unk>;<pad>;393;394;395", &network.tokenizer(), vocab);
+      find_aspd_tokens("<s>,<unk>,<pad>,393,394,395", &network.tokenizer(), vocab);
   CHECK(mixed.title == 1);
   CHECK(mixed.branch == 3);
   CHECK(mixed.para_end == 395);

@@ -23,6 +23,20 @@ TEST_CASE("arms come from --decoder, --arm and --set; an arm's own option wins")
   CHECK(arms[2].options == Json{{"k_max", 30}, {"stack", 3}});
 }
 
+TEST_CASE("an arm's option may be a list with commas") {
+  const auto arms =
+      make_arms({}, {"a=aspd,tokens=1,2,3,4,5,</Para>,max_steps=9,batch_size=2"}, {}, 1);
+  CHECK(arms.front().options.at("tokens") == "1,2,3,4,5,</Para>");
+  CHECK(arms.front().options.at("max_steps") == 9);
+  CHECK(arms.front().batch_size == 2);
+  const auto set = arms_of_experiment(
+      Json::parse(R"([{"name": "aspd", "set": {"tokens": "1,2,3,4,5,6", "max_steps": 9}}])"), "f");
+  CHECK(make_arms({}, set, {}, 1).front().options.at("tokens") == "1,2,3,4,5,6");
+  CHECK_THROWS_WITH(
+      arms_of_experiment(Json::parse(R"([{"name": "aspd", "set": {"tokens": "1,a=2"}}])"), "f"),
+      Catch::Contains("without , and ="));
+}
+
 TEST_CASE("option values are numbers, booleans or text") {
   CHECK(option_value("true") == Json(true));
   CHECK(option_value("-3") == Json(-3));
@@ -120,7 +134,7 @@ TEST_CASE("what a decoder needs is found without a network's weights") {
   CHECK(needs("apar", {{"fork_token", 7}, {"child_token", 8}}).text == "[Fork] is 7, [Child] 8");
   CHECK_THAT(needs("apar", {{"fork_token", 7}, {"child_token", 20}}).text,
              Catch::Contains("the network's vocabulary goes from 0 to 19"));
-  CHECK(needs("aspd", {{"tokens", "1;2;3;4;5;6"}}).text ==
+  CHECK(needs("aspd", {{"tokens", "1,2,3,4,5,6"}}).text ==
         "<Title> is 1, </Title> 2, <Branch> 3, </Branch> 4, <Para> 5, </Para> 6");
   CHECK(needs("space", {{"mask_token", 3}}).text == "[M] is 3");
   CHECK(needs("self-speculative", {{"skip_mlp", "none"}}).text ==
