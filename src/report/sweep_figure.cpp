@@ -1,7 +1,10 @@
 #include "src/report/sweep_figure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
+#include <ctime>
 #include <limits>
 #include <map>
 #include <optional>
@@ -51,8 +54,23 @@ Interval interval_at(const Table& table, std::size_t row, const std::string& key
   return interval;
 }
 
+/// Over the dates of all runs, in place of a setting.
+constexpr const char* kDate = "date";
+
+/// Days since 1970 of a date as the store has it, e.g. 2026-01-31T23:59:59.123Z.
+double days_of(const std::string& utc) {
+  std::tm date{};
+  double seconds = 0;
+  std::sscanf(utc.c_str(), "%d-%d-%dT%d:%d:%lf", &date.tm_year, &date.tm_mon, &date.tm_mday,
+              &date.tm_hour, &date.tm_min, &seconds);
+  date.tm_year -= 1900;
+  date.tm_mon -= 1;
+  return (static_cast<double>(timegm(&date)) + seconds) / 86400;
+}
+
 /// The x of a run, if it has one.
 std::optional<double> x_of(const RunRow& run, const std::string& x) {
+  if (x == kDate) return days_of(run.started_utc);
   if (x == "batch_size") return run.batch_size;
   const auto dot = x.find('.');
   if (dot == std::string::npos || run.decoder != x.substr(0, dot)) return std::nullopt;
@@ -63,7 +81,7 @@ std::optional<double> x_of(const RunRow& run, const std::string& x) {
 
 /// What x may be for the runs of a store.
 std::vector<std::string> known_x(const std::vector<RunRow>& runs) {
-  std::set<std::string> names{"batch_size"};
+  std::set<std::string> names{"batch_size", kDate};
   for (const auto& run : runs)
     for (const auto& [key, value] : run.options.items())
       if (value.is_number()) names.insert(run.decoder + "." + key);
@@ -73,6 +91,11 @@ std::vector<std::string> known_x(const std::vector<RunRow>& runs) {
 /// Settings of a run other than x, by name.
 std::map<std::string, std::string> settings_but(const RunRow& run, const std::string& x) {
   std::map<std::string, std::string> settings;
+  if (x == kDate)  // of any run
+    settings.insert({{"model", run.model.path.substr(run.model.path.find_last_of('/') + 1)},
+                     {"dtype", run.dtype},
+                     {"device", run.device},
+                     {"threads", std::to_string(run.threads)}});
   if (x != "batch_size") settings["batch_size"] = std::to_string(run.batch_size);
   for (const auto& [key, value] : run.options.items())
     if (run.decoder + "." + key != x) settings[key] = dump(value);
@@ -84,6 +107,7 @@ struct SweepPoint {
   std::map<std::string, std::string> settings;
   double x;
   Interval y;
+  std::string label;  ///< of the invocation
 };
 
 std::string heading_of(const std::string& y, const std::string& unit) {
@@ -102,9 +126,10 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
   const RunRow pattern = runs_of(store, newest).front().run;
   std::vector<std::string> invocations;  // oldest first, so that newer points replace older ones
   for (auto run = all.rbegin(); run != all.rend(); ++run) {
-    const bool same = run->model.hash == pattern.model.hash && run->dtype == pattern.dtype &&
-                      run->device == pattern.device && run->threads == pattern.threads &&
-                      run->oracle == pattern.oracle;
+    const bool same = (sweep.x == kDate && run->oracle == pattern.oracle) ||
+                      (run->model.hash == pattern.model.hash && run->dtype == pattern.dtype &&
+                       run->device == pattern.device && run->threads == pattern.threads &&
+                       run->oracle == pattern.oracle);
     if ((sweep.run.empty() ? same : run->invocation == newest) &&
         std::find(invocations.begin(), invocations.end(), run->invocation) == invocations.end())
       invocations.push_back(run->invocation);
@@ -113,6 +138,7 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
   std::vector<std::string> keys;
   bool any_x = false;
   std::string unit = "examples";
+  const auto labels = invocation_labels(store);
   for (const auto& invocation : invocations) {
     const Comparison comparison = compare(store, invocation, "", sweep.confidence);
     const Table table = comparison_table(comparison);
@@ -131,7 +157,9 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
       if (sweep.y == "examples_per_second") y = arm.examples_per_second;
       if (sweep.y == "tokens_per_forward") y = arm.tokens_per_forward;
       if (!std::isfinite(y.estimate)) continue;
-      SweepPoint point{run.dataset.name, run.decoder, settings_but(run, sweep.x), *x, y};
+      SweepPoint point{run.dataset.name, run.decoder, settings_but(run, sweep.x), *x, y, {}};
+      if (const auto label = labels.find(invocation); sweep.x == kDate && label != labels.end())
+        point.label = label->second.name;
       std::erase_if(points, [&](const SweepPoint& old) {
         return old.dataset == point.dataset && old.decoder == point.decoder &&
                old.settings == point.settings && old.x == point.x;
@@ -157,6 +185,19 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
   }
   Figure figure;
   figure.x_label = sweep.x == "batch_size" ? "jobs in flight" : sweep.x;
+  if (sweep.x == kDate) {
+    const double first =
+        std::floor(std::min_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
+                     return a.x < b.x;
+                   })->x);
+    for (auto& point : points) point.x -= first;
+    const auto oldest = static_cast<std::time_t>(first * 86400);
+    std::tm day{};
+    gmtime_r(&oldest, &day);
+    std::array<char, 16> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%d", &day);
+    figure.x_label = str("days since ", text.data());
+  }
   figure.y_label = heading_of(sweep.y, unit);
   figure.from_zero =
       !sweep.y.starts_with("f1") && sweep.y != "identical" && sweep.y != "same_choices";
@@ -174,15 +215,19 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
       const int colour = 1 + static_cast<int>(figure.series.size() % 6);
       series = figure.series.insert(series, FigureSeries{name, {}, colour});
     }
-    series->points.push_back({point.x, point.y.estimate, point.y.low, point.y.high});
+    series->points.push_back({point.x, point.y.estimate, point.y.low, point.y.high, point.label});
   }
   for (auto& series : figure.series)
     std::sort(series.points.begin(), series.points.end(),
               [](const auto& a, const auto& b) { return a.x < b.x; });
   const std::string network = pattern.model.path.substr(pattern.model.path.find_last_of('/') + 1);
-  figure.title = str(figure.y_label, " over ", figure.x_label, ": ", network, ", ", pattern.dtype,
-                     ", ", pattern.device, pattern.untrained ? ", untrained" : "",
-                     pattern.oracle ? ", oracle " + *pattern.oracle : "");
+  if (sweep.x == kDate)
+    figure.title = str(figure.y_label, " of ", invocations.size(), " invocations",
+                       pattern.oracle ? ", oracle " + *pattern.oracle : "");
+  else
+    figure.title = str(figure.y_label, " over ", figure.x_label, ": ", network, ", ", pattern.dtype,
+                       ", ", pattern.device, pattern.untrained ? ", untrained" : "",
+                       pattern.oracle ? ", oracle " + *pattern.oracle : "");
   return figure;
 }
 

@@ -3,10 +3,12 @@
 Usage: runs_test.py PROGRAM
 """
 import csv
+import datetime
 import io
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -107,6 +109,19 @@ def comparing(check, pardec, ids):
     check("now other." in notes and "threads: 1, now 7" in notes and "now another" in notes, notes)
 
 
+def plotting(check, pardec, ids):
+    """Over the dates of all invocations: every one that has the value, its name beside it, lines apart where settings differ."""
+    script = pardec.good("plot", "--db", "r.sqlite", "--x", "date", "--y", "tokens_per_forward", "--script")
+    dates = [row["date"] for row in query(pardec.folder / "r.sqlite", "SELECT min(started_utc) AS date FROM run GROUP BY invocation ORDER BY date")]
+    check(f"days since {dates[0][:10]}" in script and "'plain'" in script or '"plain"' in script, script)
+    check("oa-mine" in script and "mt-bench" in script and "first" in script and "second" in script and "draft" in script, f"lines are told apart: {script}")
+    days = [(datetime.datetime.fromisoformat(date.replace("Z", "+00:00")) - datetime.datetime.fromisoformat(dates[0][:10] + "T00:00:00+00:00")) / datetime.timedelta(days=1) for date in dates]
+    for day in days:
+        check(f"{day:.4f}" in re.sub(r"(\d\.\d{4})\d+", lambda m: f"{float(m[0]):.4f}", script), f"a point at day {day}: {script}")
+    ran = pardec("plot", "--db", "r.sqlite", "--x", "dates", "--y", "speedup", "--script")
+    check(ran.returncode == 2 and "date" in ran.stderr, f"{ran.stderr}")
+
+
 def refused(check, pardec, ids):
     change(pardec.folder / "r.sqlite", "UPDATE run SET uuid = 'zz-' || uuid")  # ids that two invocations share the beginning of
     for args, says in ((["compare", "plain"], "two or more"), (["compare", "plain", ids[0]], "named before"), (["compare", "zz", "plain"], "begins the ids of 3"),
@@ -161,6 +176,7 @@ def main():
         listing(check, pardec, ids)
         naming(check, pardec, ids)
         comparing(check, pardec, ids)
+        plotting(check, pardec, ids)
         refused(check, pardec, ids)
         removing(check, pardec, ids)
     return check.finish()
