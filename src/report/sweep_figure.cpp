@@ -118,6 +118,24 @@ std::string heading_of(const std::string& y, const std::string& unit) {
   return name.starts_with("f1") ? "F1" + name.substr(2) : name;
 }
 
+/// Makes dates the time since the first one's minute, in a unit that fits; returns what that is.
+std::string count_from_first(std::vector<SweepPoint>& points) {
+  const auto [oldest, newest] = std::minmax_element(
+      points.begin(), points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+  constexpr double kMinutes = 24 * 60;  // of a day
+  const double first = std::floor(oldest->x * kMinutes) / kMinutes, span = newest->x - first;
+  const auto [unit, per_day] = span >= 2        ? std::pair{"days", 1.0}
+                               : span * 24 >= 2 ? std::pair{"hours", 24.0}
+                                                : std::pair{"minutes", kMinutes};
+  for (SweepPoint& point : points) point.x = std::round((point.x - first) * per_day * 100) / 100;
+  const auto seconds = static_cast<std::time_t>(std::lround(first * 86400));
+  std::tm date{};
+  gmtime_r(&seconds, &date);
+  std::array<char, 24> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &date);
+  return str(unit, " since ", text.data(), " UTC");
+}
+
 }  // namespace
 
 Figure sweep_figure(Store& store, const Sweep& sweep) {
@@ -185,19 +203,7 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
   }
   Figure figure;
   figure.x_label = sweep.x == "batch_size" ? "jobs in flight" : sweep.x;
-  if (sweep.x == kDate) {
-    const double first =
-        std::floor(std::min_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
-                     return a.x < b.x;
-                   })->x);
-    for (auto& point : points) point.x -= first;
-    const auto oldest = static_cast<std::time_t>(first * 86400);
-    std::tm day{};
-    gmtime_r(&oldest, &day);
-    std::array<char, 16> text{};
-    std::strftime(text.data(), text.size(), "%Y-%m-%d", &day);
-    figure.x_label = str("days since ", text.data());
-  }
+  if (sweep.x == kDate) figure.x_label = count_from_first(points);
   figure.y_label = heading_of(sweep.y, unit);
   figure.from_zero =
       !sweep.y.starts_with("f1") && sweep.y != "identical" && sweep.y != "same_choices";

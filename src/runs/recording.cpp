@@ -1,5 +1,6 @@
 #include "src/runs/recording.hpp"
 
+#include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -13,8 +14,11 @@ RunRow find_recorded(Store& store, const std::string& id, const RunRow& now) {
   filter.dataset = now.dataset.name;
   filter.split = now.dataset.split;
   bool any = false;
+  auto labels = invocation_labels(store);
   for (RunRow& run : store.find_runs(filter)) {
-    if (!run.uuid.starts_with(id) && !run.invocation.starts_with(id)) continue;
+    if (!run.uuid.starts_with(id) && !run.invocation.starts_with(id) &&
+        labels[run.invocation].name != id)
+      continue;
     any = true;
     if (run.decoder != now.decoder || run.options != now.options) continue;
     for (const char* limit : {"max_new_tokens", "per_field", "ignore_eos"})

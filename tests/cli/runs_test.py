@@ -77,6 +77,10 @@ def naming(check, pardec, ids):
     for verb in (["score", "--run", "plain"], ["report", "--run", "plain", "-o", "r.html"]):
         ran = pardec(*verb, "--db", db)
         check(ran.returncode == 0, f"{verb}: {ran.stderr}")
+    recorded = pardec("run", "--model", pardec.folder / "first", "--decoder", "ar", "--dataset", "oa-mine", "--limit", 6, "--block", 2, "--max-new-tokens", 12, "--oracle",
+                      "recorded:plain", "--db", db, "--progress", "none")
+    check(recorded.returncode == 0, f"an oracle takes a name: {recorded.stderr}")
+    pardec.good("runs", "rm", json.loads(pardec.good("runs", "--db", db, "--format", "json"))["rows"][0]["invocation"], "--yes", "--db", db)
     pardec.good("runs", "name", "plain", "", "--db", db)
     check(rows(pardec)[2]["name"] is None and rows(pardec)[2]["note"] == "machine was idle", "an empty name takes it away, and leaves the note")
     pardec.good("runs", "name", ids[0], "plain", "--db", db)
@@ -113,11 +117,12 @@ def plotting(check, pardec, ids):
     """Over the dates of all invocations: every one that has the value, its name beside it, lines apart where settings differ."""
     script = pardec.good("plot", "--db", "r.sqlite", "--x", "date", "--y", "tokens_per_forward", "--script")
     dates = [row["date"] for row in query(pardec.folder / "r.sqlite", "SELECT min(started_utc) AS date FROM run GROUP BY invocation ORDER BY date")]
-    check(f"days since {dates[0][:10]}" in script and "'plain'" in script or '"plain"' in script, script)
+    first = datetime.datetime.fromisoformat(dates[0][:16] + ":00+00:00")
+    check(f"minutes since {dates[0][:10]} {dates[0][11:16]} UTC" in script and "plain" in script, script)
     check("oa-mine" in script and "mt-bench" in script and "first" in script and "second" in script and "draft" in script, f"lines are told apart: {script}")
-    days = [(datetime.datetime.fromisoformat(date.replace("Z", "+00:00")) - datetime.datetime.fromisoformat(dates[0][:10] + "T00:00:00+00:00")) / datetime.timedelta(days=1) for date in dates]
-    for day in days:
-        check(f"{day:.4f}" in re.sub(r"(\d\.\d{4})\d+", lambda m: f"{float(m[0]):.4f}", script), f"a point at day {day}: {script}")
+    for date in dates:
+        minutes = (datetime.datetime.fromisoformat(date.replace("Z", "+00:00")) - first) / datetime.timedelta(minutes=1)
+        check(any(abs(float(found) - minutes) < 0.02 for found in re.findall(r"^ *(\d+(?:\.\d+)?) \d", script, re.M)), f"a point at minute {minutes}: {script}")
     ran = pardec("plot", "--db", "r.sqlite", "--x", "dates", "--y", "speedup", "--script")
     check(ran.returncode == 2 and "date" in ran.stderr, f"{ran.stderr}")
 
