@@ -4,6 +4,7 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/findings/traces.hpp"
 #include "src/report/run_report.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
@@ -14,9 +15,8 @@ namespace pardec {
 namespace {
 
 struct ReportFlags : ComparisonFlags {
-  std::string output = "report.html";
-  int examples = 4;
-  std::uint64_t seed = 1;
+  std::string output = "report.html", trace;
+  ExampleLimits examples;
 };
 
 }  // namespace
@@ -24,31 +24,43 @@ struct ReportFlags : ComparisonFlags {
 Verb report_verb() {
   return {"report", "one run as a self-contained HTML page",
           "pardec report --db r.sqlite -o report.html\n  pardec report --db r.sqlite --run 3f2a "
-          "--examples 10",
+          "--examples 100",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<ReportFlags>();
             add_flags(app, *flags);
-            app.add_option("--examples", flags->examples,
-                           "identical and failed answers shown of each arm, and half of the "
-                           "differing ones; 0: none")
+            app.add_option("--examples", flags->examples.per_dataset,
+                           "examples shown of each dataset, with all arms' answers; 0: none")
                 ->capture_default_str()
                 ->type_name("N");
-            app.add_option("--seed", flags->seed, "of the draw of examples")
+            app.add_option("--examples-mb", flags->examples.megabytes,
+                           "no more examples than about so many megabytes")
+                ->capture_default_str()
+                ->type_name("MB");
+            app.add_option("--seed", flags->examples.seed, "of the draw of examples")
                 ->capture_default_str()
                 ->type_name("N");
+            app.add_option("--trace", flags->trace,
+                           "what run --trace wrote: the forward pass of every token")
+                ->type_name("FILE");
             app.add_option("-o,--output", flags->output, "the page")
                 ->capture_default_str()
                 ->type_name("FILE");
             return [flags] {
               check_confidence(flags->confidence);
-              if (flags->examples < 0)
-                throw ConfigError(str("--examples is ", flags->examples, ", expected 0 or more"));
+              if (flags->examples.per_dataset < 0)
+                throw ConfigError(
+                    str("--examples is ", flags->examples.per_dataset, ", expected 0 or more"));
+              if (!(flags->examples.megabytes > 0))
+                throw ConfigError(
+                    str("--examples-mb is ", flags->examples.megabytes, ", expected more than 0"));
               check_apart("--output", flags->output, flags->db);
               const auto store = open_to_compare(flags->db, flags->run);
               const Comparison comparison = compare(*store, find_invocation(*store, flags->run),
                                                     flags->baseline, flags->confidence);
-              write_file(flags->output, render_report(make_report(*store, comparison,
-                                                                  flags->examples, flags->seed)));
+              const auto traces =
+                  flags->trace.empty() ? std::vector<Trace>{} : read_traces(flags->trace);
+              write_file(flags->output,
+                         render_report(make_report(*store, comparison, flags->examples, traces)));
               std::cout << flags->output << "\n";
               return 0;
             };

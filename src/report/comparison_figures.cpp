@@ -4,8 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "datasets/dataset.hpp"
+#include "src/findings/pareto.hpp"
+#include "src/report/comparison_notes.hpp"
+#include "src/report/comparison_table.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -41,29 +46,39 @@ std::vector<std::string> datasets_of(const Comparison& comparison) {
   return names;
 }
 
-/// One series an arm, one category a dataset.
+/// More arms have rows of their own, named by them, and lines in place of columns.
+constexpr std::size_t kFewArms = 4;
+
+/// One series an arm; one category a dataset, or with many arms one an arm of a dataset.
 template <typename Measure>
 Figure by_dataset(const Comparison& comparison, FigureKind kind, int decimals,
                   const Measure& measure) {
   Figure figure;
   figure.kind = kind;
   figure.width = 480;
-  figure.categories = datasets_of(comparison);
   const auto labels = labels_of(comparison);
-  for (std::size_t a = 0; a < labels.size(); ++a) {
-    FigureSeries series{labels[a], {}, static_cast<int>(a)};
-    for (const ArmFinding& arm : comparison.arms) {
-      if (arm.run.run.label != labels[a]) continue;
-      const Interval value = measure(arm);
-      if (!std::isfinite(value.estimate)) continue;
-      const auto place =
-          std::find(figure.categories.begin(), figure.categories.end(), arm.run.run.dataset.name) -
-          figure.categories.begin();
-      series.points.push_back({static_cast<double>(place), value.estimate, value.low, value.high,
-                               fixed(value.estimate, decimals)});
-    }
-    if (!series.points.empty()) figure.series.push_back(std::move(series));
-  }
+  const bool rows_of_arms = labels.size() > kFewArms;
+  figure.legend = !rows_of_arms;
+  if (!rows_of_arms) figure.categories = datasets_of(comparison);
+  for (std::size_t a = 0; a < labels.size(); ++a)
+    figure.series.push_back({labels[a], {}, static_cast<int>(a)});
+  for (const auto& dataset : datasets_of(comparison))
+    for (FigureSeries& series : figure.series)
+      for (const ArmFinding& arm : comparison.arms) {
+        if (arm.run.run.label != series.name || arm.run.run.dataset.name != dataset) continue;
+        const Interval value = measure(arm);
+        if (!std::isfinite(value.estimate)) continue;
+        if (rows_of_arms)
+          figure.categories.push_back(several_datasets(comparison) ? str(series.name, ", ", dataset)
+                                                                   : series.name);
+        const auto place =
+            rows_of_arms ? std::ssize(figure.categories) - 1
+                         : std::find(figure.categories.begin(), figure.categories.end(), dataset) -
+                               figure.categories.begin();
+        series.points.push_back({static_cast<double>(place), value.estimate, value.low, value.high,
+                                 fixed(value.estimate, decimals)});
+      }
+  std::erase_if(figure.series, [](const auto& series) { return series.points.empty(); });
   return figure;
 }
 
@@ -79,7 +94,8 @@ std::vector<std::int64_t> classes_up_to(std::int64_t most) {
 /// Share of forwards that emitted so many tokens, one series an arm.
 Figure emitted_histogram(const Comparison& comparison, const std::string& dataset) {
   Figure figure;
-  figure.kind = FigureKind::columns;
+  const auto arms = labels_of(comparison);
+  figure.kind = arms.size() > kFewArms ? FigureKind::lines : FigureKind::columns;
   figure.width = 480;
   figure.height = 270;
   figure.x_label = "tokens emitted by one forward of a job";
@@ -97,7 +113,6 @@ Figure emitted_histogram(const Comparison& comparison, const std::string& datase
     const std::int64_t begin = c == 0 ? 1 : ends[c - 1] + 1;
     figure.categories.push_back(begin == ends[c] ? str(begin) : str(begin, "\u2013", ends[c]));
   }
-  const auto arms = labels_of(comparison);
   for (std::size_t a = 0; a < arms.size(); ++a) {
     double total = 0;
     std::vector<double> shares(ends.size());
@@ -117,8 +132,8 @@ Figure emitted_histogram(const Comparison& comparison, const std::string& datase
 
 /// F1 of the attributes that have the most values, over all categories.
 NamedFigure attribute_figure(const Comparison& comparison, const std::string& dataset) {
-  constexpr std::size_t kShown = 14;
   const auto labels = labels_of(comparison);
+  const std::size_t most_shown = std::min<std::size_t>(14, 56 / labels.size());
   std::map<std::string, std::map<std::string, double>> f1;  // attribute, arm
   std::vector<std::pair<long, std::string>> order;          // by values in the references
   for (const ArmFinding& arm : comparison.arms) {
@@ -134,14 +149,14 @@ NamedFigure attribute_figure(const Comparison& comparison, const std::string& da
   NamedFigure named;
   named.heading = "F1 by attribute, " + dataset;
   named.caption = str("Micro F1 as ExtractGPT counts it, over all categories; the ",
-                      std::min(kShown, order.size()), " attributes with most values of ",
+                      std::min(most_shown, order.size()), " attributes with most values of ",
                       order.size(), ", number of values in parentheses.");
   Figure& figure = named.figure;
   figure.kind = FigureKind::rows;
   figure.width = 480;
   for (std::size_t a = 0; a < labels.size(); ++a)
     figure.series.push_back({labels[a], {}, static_cast<int>(a)});
-  for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(most_shown, order.size()); ++i) {
     figure.categories.push_back(str(order[i].second, " (", -order[i].first, ")"));
     for (std::size_t a = 0; a < labels.size(); ++a)
       if (const auto found = f1[order[i].second].find(labels[a]);
@@ -152,12 +167,73 @@ NamedFigure attribute_figure(const Comparison& comparison, const std::string& da
   return named;
 }
 
+/// Score over speedup of the arms that are compared with one baseline, itself included.
+std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std::size_t baseline) {
+  const ArmFinding& base = comparison.arms[baseline];
+  const RunRow& run = base.run.run;
+  const auto metric = find_dataset(run.dataset.name).metrics.front();
+  if (run.oracle || run.untrained ||
+      std::find(comparison.scores.begin(), comparison.scores.end(), metric) ==
+          comparison.scores.end())
+    return std::nullopt;
+  const auto labels = labels_of(comparison);
+  NamedFigure named;
+  Figure& figure = named.figure;
+  figure.kind = FigureKind::scatter;
+  figure.width = 480;
+  figure.height = 340;
+  figure.from_zero = false;
+  figure.x_label = str("speedup over ", run.label);
+  figure.y_label = score_header(metric);
+  std::vector<RunSummary> drawn;
+  for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
+    const ArmFinding& arm = comparison.arms[a];
+    if ((a != baseline && arm.baseline != baseline) || arm.run.run.untrained) continue;
+    const auto score = arm.scores.find(metric);
+    const Interval speedup = a == baseline ? Interval{1, kNone, kNone}
+                             : arm.speedup ? arm.speedup->ratio
+                                           : Interval{kNone, kNone, kNone};
+    if (score == arm.scores.end() || !std::isfinite(score->second.value.estimate) ||
+        !std::isfinite(speedup.estimate))
+      continue;
+    const Interval& value = score->second.value;
+    const auto colour = std::find(labels.begin(), labels.end(), arm.run.run.label) - labels.begin();
+    figure.series.push_back({arm.run.run.label,
+                             {{.x = speedup.estimate,
+                               .y = value.estimate,
+                               .low = value.low,
+                               .high = value.high,
+                               .x_low = speedup.low,
+                               .x_high = speedup.high}},
+                             static_cast<int>(colour)});
+    drawn.push_back(arm.run);
+  }
+  if (figure.series.size() < 2) return std::nullopt;
+  std::vector<std::pair<double, double>> points;
+  for (const auto& series : figure.series)
+    points.emplace_back(series.points.front().x, series.points.front().y);
+  std::vector<std::string> on_front;
+  for (const std::size_t i : pareto_front(points)) {
+    figure.front.push_back(figure.series[i].points.front());
+    on_front.push_back(figure.series[i].name);
+  }
+  named.heading = str("Quality over speed, ", run.dataset.name);
+  named.caption =
+      str("Further right is faster, higher is better. No arm beats those of the Pareto "
+          "front in both: ",
+          join(on_front, ", "), ". Bars: ", fixed(100 * comparison.confidence, 0), " % intervals; ",
+          size_of(drawn), ".");
+  return named;
+}
+
 }  // namespace
 
 std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
   std::vector<NamedFigure> figures;
   const std::string percent = fixed(100 * comparison.confidence, 0);
-  const std::string unit(find_dataset(comparison.arms.front().run.run.dataset.name).unit);
+  std::vector<RunSummary> all;
+  for (const ArmFinding& arm : comparison.arms) all.push_back(arm.run);
+  const std::string size = size_of(all);
   const auto add = [&](std::string heading, std::string caption, Figure figure) {
     if (!figure.series.empty())
       figures.push_back({std::move(heading), std::move(caption), std::move(figure)});
@@ -172,26 +248,32 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
     for (auto& category : speedup.categories) category += ", " + speedup.series.front().name;
   add("Speedup",
       str("Ratio of total seconds on the same blocks; bars: ", percent,
-          " % paired bootstrap over blocks. Dashed: as fast as the baseline."),
+          " % paired bootstrap over blocks. Dashed: as fast as the baseline. ", size, "."),
       std::move(speedup));
+  for (std::size_t a = 0; a < comparison.arms.size(); ++a)
+    if (comparison.arms[a].is_baseline)
+      if (auto figure = quality_over_speed(comparison, a)) figures.push_back(std::move(*figure));
   Figure throughput = by_dataset(comparison, FigureKind::bars, 2,
                                  [](const ArmFinding& arm) { return arm.examples_per_second; });
-  throughput.x_label = unit + " per second";
+  throughput.x_label = comparison.unit + " per second";
   add("Throughput",
       str("Each arm with its own number of jobs in flight; bars: ", percent,
-          " % bootstrap over blocks."),
+          " % bootstrap over blocks. ", size, "."),
       std::move(throughput));
   Figure per_forward = by_dataset(comparison, FigureKind::bars, 2,
                                   [](const ArmFinding& arm) { return arm.tokens_per_forward; });
   per_forward.x_label = "tokens chosen per forward of a job";
   add("Tokens per forward",
       str("How parallel a decoder is, apart from what a forward costs; bars: ", percent,
-          " % bootstrap over jobs."),
+          " % bootstrap over jobs. ", size, "."),
       std::move(per_forward));
   for (const auto& dataset : datasets_of(comparison)) {
+    std::vector<RunSummary> of_dataset;
+    for (const RunSummary& run : all)
+      if (run.run.dataset.name == dataset) of_dataset.push_back(run);
     add(several_datasets(comparison) ? "Tokens emitted by a forward, " + dataset
                                      : "Tokens emitted by a forward",
-        "Share of forward passes that emitted so many tokens.",
+        str("Share of forward passes that emitted so many tokens; ", size_of(of_dataset), "."),
         emitted_histogram(comparison, dataset));
   }
   for (const auto& dataset : datasets_of(comparison)) {

@@ -12,8 +12,8 @@ struct NamedFigure {
   Figure figure;
 };
 
-/// What a comparison looks like: speedup, throughput, tokens per forward and their histogram, F1 of
-/// the commonest attributes where there are scores.
+/// What a comparison looks like: speedup, quality over speed with its Pareto front, throughput,
+/// tokens per forward and their histogram, F1 of the commonest attributes where there are scores.
 std::vector<NamedFigure> comparison_figures(const Comparison& comparison);
 
 }  // namespace pardec

@@ -16,6 +16,23 @@ std::string title_of(const Comparison& comparison) {
              first.oracle ? ", oracle " + *first.oracle : "");
 }
 
+std::string size_of(const std::vector<RunSummary>& runs) {
+  // "7", or "7 to 9" where they differ.
+  const auto span = [&](const auto& number) {
+    std::int64_t least = number(runs.front()), most = least;
+    for (const RunSummary& run : runs) {
+      least = std::min<std::int64_t>(least, number(run));
+      most = std::max<std::int64_t>(most, number(run));
+    }
+    return std::pair(least == most ? std::to_string(most) : str(least, " to ", most), most);
+  };
+  const auto [answers, most_answers] = span([](const RunSummary& one) { return one.generations; });
+  const auto [threads, most_threads] = span([](const RunSummary& one) { return one.run.threads; });
+  const auto [repeats, most_repeats] = span([](const RunSummary& one) { return one.run.repeats; });
+  return str("n ", answers, ", ", threads, most_threads == 1 ? " thread, " : " threads, ", repeats,
+             most_repeats == 1 ? " repeat" : " repeats");
+}
+
 std::string oracle_note(const std::string& oracle) {
   if (oracle.starts_with("accept:"))
     return str("oracle ", oracle,

@@ -175,6 +175,8 @@ std::string departure_note(const ArmFinding& arm) {
 
 }  // namespace
 
+std::string score_header(std::string_view total) { return named(total).first; }
+
 std::string shown_in_flight(const ArmFinding& arm) {
   return std::isfinite(arm.jobs.reached) ? str(fixed(arm.jobs.reached, 1), " of ", arm.jobs.asked)
                                          : std::to_string(arm.jobs.asked);

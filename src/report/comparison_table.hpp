@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "src/findings/accounting.hpp"
 #include "src/findings/comparison.hpp"
@@ -25,6 +26,9 @@ Table differences_table(const std::vector<DifferingAnswer>& answers, int limit);
 
 /// What stands as the speedup of an arm that others are compared with.
 inline constexpr const char* kBaselineSpeedup = "1 (baseline)";
+
+/// How a total is called in tables, e.g. "F1 micro".
+std::string score_header(std::string_view total);
 
 /// "7.4 of 8": jobs in flight, of those that were asked for.
 std::string shown_in_flight(const ArmFinding& arm);

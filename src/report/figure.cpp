@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
 
 #include "src/report/html.hpp"
@@ -23,10 +24,13 @@ extern char** environ;
 namespace pardec {
 namespace {
 
-/// Grey for the baseline, then Okabe and Ito's colours, which colour-blind readers tell apart.
-constexpr std::array<const char*, 7> kPalette{"#6b7280", "#0072b2", "#d55e00", "#009e73",
-                                              "#cc79a7", "#e69f00", "#56b4e9"};
-constexpr std::array<int, 7> kShapes{7, 7, 5, 9, 13, 11, 4};  // of gnuplot's points
+/// Grey for the baseline, Okabe and Ito's colours, then Tol's muted ones: colour-blind readers tell
+/// them apart, and no two have one shape.
+constexpr std::array<const char*, kMarks> kPalette{"#6b7280", "#0072b2", "#d55e00", "#009e73",
+                                                   "#cc79a7", "#e69f00", "#56b4e9", "#882255",
+                                                   "#332288", "#999933", "#117733", "#aa4499"};
+/// Of gnuplot's points: six filled ones, then the same open.
+constexpr std::array<int, kMarks> kShapes{7, 5, 9, 13, 11, 15, 6, 4, 8, 12, 10, 14};
 constexpr const char* kInk = "#1f2933";
 constexpr const char* kRule = "#d3d8de";
 
@@ -88,25 +92,36 @@ struct Range {
 Range positions(const Figure& figure) {
   Range range;
   for (const auto& series : figure.series)
-    for (const auto& point : series.points) range.add(point.x);
+    for (const auto& point : series.points)
+      for (const double value : {point.x, point.x_low, point.x_high}) range.add(value);
   return range.low <= range.high ? range : Range{0, 1};
+}
+
+/// How many series have a mark at one place, at most.
+std::size_t marks_at_a_place(const Figure& figure) {
+  std::map<double, std::size_t> marks;
+  std::size_t most = 0;
+  for (const auto& series : figure.series)
+    for (const auto& point : series.points) most = std::max(most, ++marks[point.x]);
+  return most;
 }
 
 /// Where the marks of series `s` stand across their place: side by side, about the middle, so that
 /// no interval hides another.
 double offset(const Figure& figure, std::size_t s) {
-  if (figure.series.size() < 2) return 0;
+  if (marks_at_a_place(figure) < 2 || figure.kind == FigureKind::scatter ||
+      (figure.kind == FigureKind::lines && !figure.categories.empty()))
+    return 0;
   const auto count = static_cast<double>(figure.series.size());
   const Range x = positions(figure);
   const double width = figure.kind == FigureKind::lines
                            ? 0.012 * count * (x.high > x.low ? x.high - x.low : 2)
-                       : figure.kind == FigureKind::rows ? 0.66
-                                                         : 0.8;
+                           : 0.84;
   return width * ((static_cast<double>(s) + 0.5) / count - 0.5);
 }
 
 double thickness(const Figure& figure) {
-  return (figure.series.size() < 2 ? 0.56 : 0.72 / static_cast<double>(figure.series.size()));
+  return marks_at_a_place(figure) < 2 ? 0.56 : 0.72 / static_cast<double>(figure.series.size());
 }
 
 bool has_labels(const Figure& figure) {
@@ -116,18 +131,54 @@ bool has_labels(const Figure& figure) {
   return false;
 }
 
-/// Height by content, where the figure has none of its own.
+bool has_legend(const Figure& figure) {
+  return figure.legend && (figure.series.size() > 1 || !figure.front.empty());
+}
+
+constexpr std::string_view kFrontName = "Pareto front";
+
+/// Columns that the longest of some names takes.
+template <typename Names, typename Name>
+double widest(const Names& names, const Name& name) {
+  int most = 0;
+  for (const auto& one : names) most = std::max(most, display_width(name(one)));
+  return most;
+}
+
+double widest_name(const Figure& figure) {
+  const double series = widest(figure.series, [](const auto& one) { return one.name; });
+  return figure.front.empty() ? series : std::max(series, 1.0 * std::ssize(kFrontName));
+}
+
+double widest_category(const Figure& figure) {
+  return widest(figure.categories, [](const auto& one) { return at_tic(one); });
+}
+
+constexpr double kLetter = 7.2, kLine = 20;  // of a legend's text
+
+/// Width with what stands beside the plot.
+double width_of(const Figure& figure) {
+  const double beside = has_legend(figure) ? 44 + kLetter * widest_name(figure) : 0;
+  return figure.width + beside +
+         (lies(figure) ? kLetter * std::max(0.0, widest_category(figure) - 14) : 0);
+}
+
+/// Height by content, where the figure has none of its own; never less than the legend's.
 double height_of(const Figure& figure) {
-  if (figure.height > 0) return figure.height;
-  if (!lies(figure)) return 360;
-  const double per_mark = figure.kind == FigureKind::bars ? 17 : has_labels(figure) ? 20 : 8;
-  const double per_row = std::max(26.0, per_mark * static_cast<double>(figure.series.size()));
-  return 96 + per_row * static_cast<double>(figure.categories.size()) +
-         (figure.series.size() > 1 ? 14 : 0);
+  const double legend =
+      has_legend(figure) ? 110 + kLine * (1.0 * std::ssize(figure.series) + !figure.front.empty())
+                         : 0;
+  if (figure.height > 0) return std::max(legend, figure.height);
+  if (!lies(figure)) return std::max(legend, 360.0);
+  const double per_mark = figure.kind == FigureKind::bars ? 17 : has_labels(figure) ? 20 : 13;
+  const double per_row = std::max(
+      26.0,
+      per_mark * static_cast<double>(marks_at_a_place(figure) < 2 ? 1 : figure.series.size()));
+  return std::max(legend, 82 + per_row * static_cast<double>(figure.categories.size()));
 }
 
 std::string terminal(const Figure& figure, FigureFormat format) {
-  const double width = figure.width, height = height_of(figure);
+  const double width = width_of(figure), height = height_of(figure);
   switch (format) {
     case FigureFormat::svg:
       return str("set terminal svg noenhanced size ", number(width), ",", number(height),
@@ -142,14 +193,24 @@ std::string terminal(const Figure& figure, FigureFormat format) {
   return "";
 }
 
-/// Data blocks $series0 ...: position, value, low, high.
+/// Data blocks $series0 ...: position, value, low, high; of `scatter` also low and high across.
 std::string data(const Figure& figure) {
   std::string out;
+  if (!figure.front.empty()) {
+    out += "$front << END\n";
+    for (const FigurePoint& point : figure.front)
+      out += str(number(point.x), " ", number(point.y), "\n");
+    out += "END\n";
+  }
   for (std::size_t s = 0; s < figure.series.size(); ++s) {
     out += str("$series", s, " << END\n");
     for (const FigurePoint& point : figure.series[s].points)
       out += str(number(point.x + offset(figure, s)), " ", number(point.y), " ", number(point.low),
-                 " ", number(point.high), "\n");
+                 " ", number(point.high),
+                 figure.kind == FigureKind::scatter
+                     ? str(" ", number(point.x_low), " ", number(point.x_high))
+                     : "",
+                 "\n");
     out += "END\n";
   }
   return out;
@@ -167,7 +228,8 @@ Range values(const Figure& figure) {
   return range;
 }
 
-/// Texts beside the marks, as gnuplot labels in data coordinates.
+/// Texts of the marks, as gnuplot labels: in a column at the right end of what lies, where no mark
+/// or line can be under them, else above the mark.
 std::string labels(const Figure& figure) {
   std::string out;
   for (std::size_t s = 0; s < figure.series.size(); ++s)
@@ -176,35 +238,11 @@ std::string labels(const Figure& figure) {
       const double across = point.x + offset(figure, s);
       const double end = std::isfinite(point.high) ? point.high : point.y;
       out += lies(figure)
-                 ? str("set label ", in_quotes(point.label), " at first ", number(end), ",",
-                       number(across), " left offset 0.9,0 front textcolor rgb '", kInk, "'\n")
+                 ? str("set label ", in_quotes(point.label), " at graph 1, first ", number(across),
+                       " right front textcolor rgb '", kInk, "'\n")
                  : str("set label ", in_quotes(point.label), " at first ", number(across), ",",
                        number(end), " center offset 0,0.7 front textcolor rgb '", kInk, "'\n");
     }
-  return out;
-}
-
-/// The names of lines, each at its line's right end in its colour, moved apart where they meet.
-std::string end_labels(const Figure& figure, double low, double high) {
-  struct End {
-    double y;
-    const FigureSeries* series;
-  };
-  std::vector<End> ends;
-  for (const auto& series : figure.series)
-    if (!series.points.empty()) ends.push_back({series.points.back().y, &series});
-  std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.y < b.y; });
-  const double step = 0.062 * (high - low);
-  for (std::size_t i = 1; i < ends.size(); ++i)
-    ends[i].y = std::max(ends[i].y, ends[i - 1].y + step);
-  // What went beyond the top comes back down.
-  double limit = high;
-  for (std::size_t i = ends.size(); i-- > 0; limit = ends[i].y - step)
-    ends[i].y = std::min(ends[i].y, limit);
-  std::string out;
-  for (const End& end : ends)
-    out += str("set label ", in_quotes(end.series->name), " at graph 1, first ", number(end.y),
-               " left offset 1,0 textcolor rgb '", colour(*end.series), "'\n");
   return out;
 }
 
@@ -226,7 +264,8 @@ std::string axes(const Figure& figure) {
   if (lies(figure)) {
     const double count = static_cast<double>(figure.categories.size());
     line("set yrange [", number(count - 0.4), ":-0.6]");
-    line("set xrange [", number(low), ":", number(range.high + 0.14 * span), "]");
+    line("set xrange [", number(low), ":",
+         number(range.high + (has_labels(figure) ? 0.2 : 0.05) * span), "]");
     line("set ytics scale 0 ", category_tics(figure), ink);
     line("set xtics scale 0 nomirror", ink);
     line("set grid xtics noytics linetype 1 linecolor rgb '", kRule, "' linewidth 0.6");
@@ -237,7 +276,7 @@ std::string axes(const Figure& figure) {
            "' back");
   } else {
     line("set yrange [", number(low), ":", number(range.high + 0.12 * span), "]");
-    if (figure.kind == FigureKind::columns) {
+    if (!figure.categories.empty()) {
       line("set xrange [-0.6:", number(static_cast<double>(figure.categories.size()) - 0.4), "]");
       line("set xtics scale 0 nomirror ", category_tics(figure), ink);
     } else {
@@ -252,12 +291,13 @@ std::string axes(const Figure& figure) {
       std::sort(seen.begin(), seen.end());
       seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
       for (const double value : seen) at.push_back(number(value));
-      line("set xtics scale 0 nomirror ", seen.size() <= 12 ? "(" + join(at, ", ") + ")" : "", ink);
+      line("set xtics scale 0 nomirror ",
+           seen.size() <= 12 && figure.kind == FigureKind::lines ? "(" + join(at, ", ") + ")" : "",
+           ink);
     }
-    if (figure.kind == FigureKind::lines && figure.series.size() > 1)
-      out += end_labels(figure, low, range.high + 0.12 * span);
     line("set ytics scale 0 nomirror", ink);
-    line("set grid ytics noxtics linetype 1 linecolor rgb '", kRule, "' linewidth 0.6");
+    line("set grid ytics ", figure.kind == FigureKind::scatter ? "xtics" : "noxtics",
+         " linetype 1 linecolor rgb '", kRule, "' linewidth 0.6");
     line("set border 1 linecolor rgb '", kRule, "'");
     if (figure.reference)
       line("set arrow from graph 0, first ", number(*figure.reference), " to graph 1, first ",
@@ -271,11 +311,13 @@ std::string axes(const Figure& figure) {
 /// The plot command: one mark, and one interval where there is any, a series.
 std::string plots(const Figure& figure) {
   std::vector<std::string> parts;
+  if (!figure.front.empty())
+    parts.push_back(str("$front using 1:2 with lines dashtype 2 linewidth 1.4 linecolor rgb '",
+                        kInk, "' title ", in_quotes(kFrontName)));
   for (std::size_t s = 0; s < figure.series.size(); ++s) {
     const FigureSeries& series = figure.series[s];
     const std::string of = str("$series", s), rgb = str(" linecolor rgb '", colour(series), "'");
-    const std::string title =
-        figure.series.size() > 1 ? " title " + in_quotes(series.name) : " notitle";
+    const std::string title = has_legend(figure) ? " title " + in_quotes(series.name) : " notitle";
     const bool intervals =
         std::any_of(series.points.begin(), series.points.end(),
                     [](const auto& p) { return std::isfinite(p.low) && std::isfinite(p.high); });
@@ -286,7 +328,19 @@ std::string plots(const Figure& figure) {
           parts.push_back(of + " using 1:2:3:4 with yerrorbars pointtype 0" + rgb +
                           " linewidth 1.4 notitle");
         parts.push_back(str(of, " using 1:2 with linespoints pointtype ", shape(series),
-                            " pointsize 0.8 linewidth 1.8", rgb, " notitle"));
+                            " pointsize 0.8 linewidth 1.8", rgb, title));
+        break;
+      case FigureKind::scatter:
+        // Thin, so that the marks of many arms stay readable.
+        if (intervals)
+          parts.push_back(of + " using 1:2:3:4 with yerrorbars pointtype 0" + rgb +
+                          " linewidth 0.8 notitle");
+        if (std::any_of(series.points.begin(), series.points.end(),
+                        [](const auto& p) { return std::isfinite(p.x_low); }))
+          parts.push_back(of + " using 1:2:5:6 with xerrorbars pointtype 0" + rgb +
+                          " linewidth 0.8 notitle");
+        parts.push_back(str(of, " using 1:2 with points pointtype ", shape(series),
+                            " pointsize 1.1 linewidth 1.6", rgb, title));
         break;
       case FigureKind::columns:
         parts.push_back(of + " using 1:(0):($1-" + half + "):($1+" + half +
@@ -300,7 +354,7 @@ std::string plots(const Figure& figure) {
           parts.push_back(of + " using 2:1:3:4 with xerrorbars pointtype 0" + rgb +
                           " linewidth 1.8 notitle");
         parts.push_back(str(of, " using 2:1 with points pointtype ", shape(series),
-                            " pointsize 0.9", rgb, title));
+                            " pointsize 0.9 linewidth 1.4", rgb, title));
         break;
       case FigureKind::bars:
         parts.push_back(of + " using (0):1:(0):2:($1-" + half + "):($1+" + half +
@@ -385,21 +439,17 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format) {
          size, "' textcolor rgb '", kInk, "'");
     line("set tmargin 4");
   }
-  if (lies(figure)) {
-    std::size_t widest = 4;
-    for (const auto& name : figure.categories)
-      widest = std::max(widest, static_cast<std::size_t>(display_width(at_tic(name))));
-    line("set lmargin ", widest + 3);
-  }
-  const bool named = figure.kind == FigureKind::lines && figure.series.size() > 1;
-  std::size_t beside = 0;  // the names of lines stand there
-  for (const auto& series : figure.series)
-    if (named) beside = std::max(beside, static_cast<std::size_t>(display_width(series.name)));
-  line("set rmargin ", beside + 3);
-  if (figure.series.size() > 1 && !named)
-    line("set key outside top left horizontal reverse Left samplen 1.5 textcolor rgb '", kInk, "'");
-  else
+  if (lies(figure)) line("set lmargin ", std::max(4.0, widest_category(figure)) + 1);
+  if (has_legend(figure)) {
+    line("set rmargin ", widest_name(figure) + 6);
+    line(
+        "set key outside right top vertical reverse Left samplen 1.5 spacing 1 maxcols 1 "
+        "textcolor rgb '",
+        kInk, "'");
+  } else {
+    line("set rmargin 3");
     line("unset key");
+  }
   return out + axes(figure) + labels(figure) + plots(figure);
 }
 
@@ -451,8 +501,11 @@ std::string inline_svg(std::string svg, std::string_view prefix, std::string_vie
   variable(kInk, "ink");
   variable(kRule, "rule");
   for (std::size_t i = 0; i < kPalette.size(); ++i) variable(kPalette[i], str("series-", i));
-  return str("<svg viewBox=\"", view, "\" role=\"img\" aria-label=\"", escape_html(description),
-             "\">", svg);
+  double width = 720;
+  std::sscanf(view.c_str(), "%*f %*f %lf", &width);
+  return str("<svg viewBox=\"", view, "\" style=\"width:", number(width),
+             "px;min-width:", number(std::round(0.8 * width)), "px\" role=\"img\" aria-label=\"",
+             escape_html(description), "\">", svg);
 }
 
 }  // namespace pardec

@@ -14,19 +14,24 @@ struct FigurePoint {
   double y = 0;
   double low = std::numeric_limits<double>::quiet_NaN(), high = low;
   std::string label = {};  ///< written beside the point; empty: nothing
+  double x_low = std::numeric_limits<double>::quiet_NaN(), x_high = x_low;  ///< of `scatter`
 };
 
 struct FigureSeries {
   std::string name;
   std::vector<FigurePoint> points;
-  int colour = 0;  ///< index into the palette; 0 is grey, for baselines
+  int colour = 0;  ///< of kMarks; 0 is grey, for baselines
 };
 
+/// Marks that are told apart by shape alone, and by colour alone.
+inline constexpr int kMarks = 12;
+
 enum class FigureKind {
-  lines,    ///< y over a numeric x, points joined
+  lines,    ///< y over a numeric x, or over categories, points joined
   columns,  ///< a bar a series at each category, from left to right
   rows,     ///< a dot with its interval a category, from top to bottom
   bars,     ///< a bar with its interval a category, from top to bottom
+  scatter,  ///< a mark with its two intervals, y over x
 };
 
 /// A figure as a value. gnuplot draws it, from a script that holds its data.
@@ -34,11 +39,15 @@ struct Figure {
   FigureKind kind = FigureKind::lines;
   std::string title;
   std::string x_label, y_label;
-  std::vector<std::string> categories;  ///< names of the categories; empty for `lines`
+  std::vector<std::string> categories;  ///< names of the categories; empty: x is a number
   std::vector<FigureSeries> series;
+  std::vector<FigurePoint> front;   ///< joined by a dashed line beneath the marks, of `scatter`
+  bool legend = true;               ///< names of two series and more, beside the plot
   std::optional<double> reference;  ///< a dashed line at this value, e.g. 1 for a speedup
   bool from_zero = true;            ///< the axis of values begins at 0
-  double width = 720, height = 0;   ///< in points of 1/96 inch; height 0: by its content
+  /// In points of 1/96 inch. Long names and the legend come beside this width; height 0: by
+  /// content.
+  double width = 720, height = 0;
 };
 
 enum class FigureFormat { svg, pdf, png };
@@ -59,6 +68,7 @@ std::string draw(const Figure& figure, FigureFormat format);
 
 /// An SVG by `draw` made part of an HTML page: without prologue, with `prefix` before its ids, its
 /// colours as variables of the page (--ink, --rule, --series-0 ...), and a text for screen readers.
+/// It is not made narrower than its words can be read at.
 std::string inline_svg(std::string svg, std::string_view prefix, std::string_view description);
 
 }  // namespace pardec

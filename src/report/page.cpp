@@ -10,9 +10,11 @@ constexpr std::string_view kDark = R"css(
   color-scheme: dark;
   --page: #14181d; --panel: #1c2229; --ink: #e4e8ec; --soft: #a3afbb; --rule: #343d47;
   --accent: #7cc0f5; --mark: #382c0c; --mark-ink: #f4d58a; --mark-rule: #8f6d1c;
-  --differs: #4a2d19; --right: #52d3a9; --wrong: #ff9a62;
+  --differs: #4a2d19; --right: #52d3a9; --wrong: #ff9a62; --shade: #00000080;
   --series-0: #98a2ae; --series-1: #4aa8e8; --series-2: #f28a4a; --series-3: #35c49a;
-  --series-4: #dd98bd; --series-5: #f0b83c; --series-6: #8accf2;
+  --series-4: #dd98bd; --series-5: #f0b83c; --series-6: #8accf2; --series-7: #e07a9c;
+  --series-8: #a79bf0; --series-9: #c9c95a; --series-10: #62c27a; --series-11: #dc86d2;
+  --even: #24303c; --odd: #33293c;
 )css";
 
 constexpr std::string_view kStyle = R"css(
@@ -20,9 +22,11 @@ constexpr std::string_view kStyle = R"css(
   color-scheme: light;
   --page: #ffffff; --panel: #f6f7f9; --ink: #1f2933; --soft: #586573; --rule: #d9dee4;
   --accent: #0b5f9e; --mark: #fff4d6; --mark-ink: #6b4a00; --mark-rule: #e3b341;
-  --differs: #fde8d8; --right: #00704f; --wrong: #b4430a;
+  --differs: #fde8d8; --right: #00704f; --wrong: #b4430a; --shade: #00000026;
   --series-0: #6b7280; --series-1: #0072b2; --series-2: #d55e00; --series-3: #009e73;
-  --series-4: #cc79a7; --series-5: #e69f00; --series-6: #56b4e9;
+  --series-4: #cc79a7; --series-5: #e69f00; --series-6: #56b4e9; --series-7: #882255;
+  --series-8: #332288; --series-9: #999933; --series-10: #117733; --series-11: #aa4499;
+  --even: #e6f0fa; --odd: #f6ecdc;
 }
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; }
@@ -30,7 +34,7 @@ body {
   margin: 0; background: var(--page); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
 }
-main, header, footer { max-width: 1290px; margin: 0 auto; padding: 0 24px; }
+main, header, footer { max-width: 1840px; margin: 0 auto; padding: 0 24px; }
 header { padding-top: 40px; }
 h1 { font-size: 1.85rem; line-height: 1.2; margin: 0 0 6px; letter-spacing: -0.015em; text-wrap: balance; overflow-wrap: anywhere; }
 h2 { font-size: 1.25rem; margin: 56px 0 14px; letter-spacing: -0.01em; }
@@ -49,49 +53,85 @@ button { font: inherit; color: inherit; }
 .plain:hover, .plain[aria-pressed="true"] { border-color: var(--accent); color: var(--accent); }
 .marks { list-style: none; margin: 20px 0 0; padding: 0; display: grid; gap: 8px; }
 .marks li { background: var(--mark); color: var(--mark-ink); border-left: 4px solid var(--mark-rule); padding: 9px 14px; border-radius: 4px; }
-.highlights { display: grid; grid-template-columns: repeat(auto-fit, minmax(230px, 1fr)); gap: 16px; margin: 28px 0 0; }
+.highlights { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 360px), 1fr)); gap: 16px; margin: 28px 0 0; }
 .highlight { background: var(--panel); border: 1px solid var(--rule); border-radius: 10px; padding: 18px 20px; }
 .highlight .label { color: var(--soft); font-size: 0.9rem; overflow-wrap: anywhere; }
 .highlight .value { font-size: 2.3rem; line-height: 1.2; font-weight: 650; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; }
 .highlight .range { color: var(--soft); font-size: 0.95rem; font-weight: 400; letter-spacing: 0; display: block; }
 .highlight .beside { font-size: 0.9rem; margin: 6px 0 0; padding: 0; list-style: none; }
-.scroll { overflow-x: auto; border: 1px solid var(--rule); border-radius: 10px; }
-table { border-collapse: collapse; width: 100%; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 8px 10px; text-align: left; vertical-align: top; white-space: nowrap; }
-thead th { background: var(--panel); font-weight: 600; border-bottom: 1px solid var(--rule); }
+.without { background: var(--panel); border: 1px solid var(--rule); border-radius: 10px; padding: 14px 18px; margin: 28px 0 0; max-width: 100ch; }
+.warnings h2 { font-size: 1rem; margin: 20px 0 8px; }
+.warnings ol { margin: 0; padding: 10px 14px 10px 40px; background: var(--mark); color: var(--mark-ink); border-left: 4px solid var(--mark-rule); border-radius: 4px; overflow-wrap: anywhere; }
+.warnings li:target { outline: 2px solid var(--mark-rule); outline-offset: 3px; border-radius: 3px; }
+.warn { text-decoration: none; margin-left: 5px; color: var(--wrong); }
+.warn::before { content: "\26A0\FE0E"; }
+.scroll { overflow-x: auto; border: 1px solid var(--rule); border-radius: 10px;
+  /* A shadow at an end says that there is more behind it. */
+  background: linear-gradient(90deg, var(--page) 40%, transparent) left / 40px 100% no-repeat local,
+    linear-gradient(270deg, var(--page) 40%, transparent) right / 40px 100% no-repeat local,
+    linear-gradient(90deg, var(--shade), transparent) left / 14px 100% no-repeat scroll,
+    linear-gradient(270deg, var(--shade), transparent) right / 14px 100% no-repeat scroll; }
+table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 8px 9px; text-align: left; vertical-align: top; white-space: nowrap; }
+thead th { font-weight: 600; border-bottom: 1px solid var(--rule); vertical-align: bottom; }
 tbody tr + tr > * { border-top: 1px solid var(--rule); }
-tbody tr:hover { background: var(--panel); }
+tbody tr:hover { background: color-mix(in srgb, var(--accent) 8%, transparent); }
 .number { text-align: right; }
-th button { background: none; border: 0; padding: 0; margin: 0; font-weight: 600; cursor: pointer; white-space: nowrap; }
-th button::after { content: "\2195"; display: inline-block; width: 1em; text-align: center; color: var(--soft); opacity: 0.45; margin-left: 2px; font-size: 0.85em; }
-th[aria-sort="ascending"] button::after { content: "\2191"; opacity: 1; color: var(--accent); }
-th[aria-sort="descending"] button::after { content: "\2193"; opacity: 1; color: var(--accent); }
+td.loose { white-space: normal; min-width: 16ch; }
+th.arm, td.arm { position: sticky; left: 0; background: var(--page); z-index: 1; }
+tbody tr:hover td.arm { background: var(--panel); }
+td.wrapped { white-space: normal; min-width: 34ch; max-width: 70ch; overflow-wrap: anywhere; }
+th button { background: none; border: 0; padding: 0; margin: 0; font-weight: 600; cursor: pointer; text-align: inherit; white-space: normal; }
+th button::after { content: "\00a0\2195"; color: var(--soft); opacity: 0.45; font-size: 0.85em; }
+th[aria-sort="ascending"] button::after { content: "\00a0\2191"; opacity: 1; color: var(--accent); }
+th[aria-sort="descending"] button::after { content: "\00a0\2193"; opacity: 1; color: var(--accent); }
 .notes { color: var(--soft); font-size: 0.88rem; padding-left: 18px; margin: 12px 0 0; max-width: 124ch; overflow-wrap: anywhere; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 500px), 1fr)); gap: 24px; align-items: start; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 24px; align-items: start; }
 figure { margin: 0; border: 1px solid var(--rule); border-radius: 10px; padding: 16px 16px 12px; min-width: 0; }
 figure .drawing { overflow-x: auto; }
-figure svg { display: block; width: 100%; min-width: 340px; max-width: 560px; height: auto; margin: 0 auto; }
+figure svg { display: block; max-width: 100%; height: auto; margin: 0 auto; }
 figcaption { color: var(--soft); font-size: 0.88rem; margin-top: 4px; }
-.filter { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 16px; }
-.group { margin: 26px 0 10px; }
-.group p { color: var(--soft); font-size: 0.92rem; margin: 0; }
-.example { border: 1px solid var(--rule); border-radius: 10px; margin: 0 0 14px; padding: 14px 16px 12px; min-width: 0; }
-.example > p { margin: 2px 0 10px; font-size: 1.02rem; overflow-wrap: anywhere; white-space: pre-wrap; max-width: 100ch; }
-.example .meta { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; color: var(--soft); font-size: 0.85rem; }
-.badge { border: 1px solid currentColor; border-radius: 99px; padding: 0 9px; font-size: 0.8rem; font-weight: 600; }
-.badge.identical { color: var(--right); } .badge.differing, .badge.failed { color: var(--wrong); }
-.example .scroll { border: 0; border-radius: 0; }
-.example table { table-layout: fixed; min-width: 520px; font-size: 0.88rem; }
-.example th, .example td { padding: 5px 12px 5px 0; white-space: normal; overflow-wrap: anywhere; }
+.filter { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin: 16px 0; font-size: 0.88rem; }
+select { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--rule); border-radius: 7px; padding: 5px 8px; max-width: 100%; }
+.browse.chosen { display: grid; grid-template-columns: 270px minmax(0, 1fr); gap: 20px; align-items: start; }
+.chooser { position: sticky; top: 12px; }
+.steps { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; font-size: 0.88rem; margin: 0 0 10px; }
+#place { min-width: 6.5em; text-align: center; color: var(--soft); }
+#chosen { list-style: none; margin: 0; padding: 4px; max-height: min(70vh, 640px); overflow-y: auto; border: 1px solid var(--rule); border-radius: 10px; font-size: 0.84rem; }
+#chosen li { padding: 6px 10px; border-radius: 7px; cursor: pointer; overflow-wrap: anywhere; border-left: 3px solid transparent; }
+#chosen li small { display: block; color: var(--soft); }
+#chosen li:hover { background: var(--panel); }
+#chosen li[aria-selected="true"] { background: var(--panel); border-left-color: var(--accent); font-weight: 600; }
+#chosen li[aria-selected="true"] small { font-weight: 400; }
+.example { border: 1px solid var(--rule); border-radius: 10px; margin: 0 0 14px; padding: 14px 16px 16px; min-width: 0; }
+.example.away { display: none; }
+.meta { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; color: var(--soft); font-size: 0.85rem; overflow-wrap: anywhere; }
+.prompt { margin: 6px 0 12px; font-size: 1.02rem; overflow-wrap: anywhere; white-space: pre-wrap; max-width: 110ch; max-height: 26em; overflow-y: auto; }
+.question { font-weight: 400; white-space: pre-wrap; }
+.choices { margin: 2px 0 0; padding-left: 22px; font-weight: 400; }
+.badge { border: 1px solid currentColor; border-radius: 99px; padding: 0 9px; font-size: 0.78rem; font-weight: 600; }
+.badge.bad { color: var(--wrong); }
+.example .scroll { margin: 0 0 14px; }
+.example table { table-layout: fixed; font-size: 0.86rem; }
+.example th, .example td { padding: 5px 10px; white-space: normal; overflow-wrap: anywhere; }
 .example tbody tr:hover { background: none; }
-.example thead th { background: none; color: var(--soft); font-weight: 500; }
+.example thead th { color: var(--soft); font-weight: 500; }
 .example tbody th { font-weight: 500; }
+.arms { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); gap: 12px; align-items: start; }
+.arm { border: 1px solid var(--rule); border-radius: 8px; padding: 10px 12px; min-width: 0; }
+.arm.other { opacity: 0.55; }
+h4 { margin: 0 0 4px; font-size: 0.95rem; overflow-wrap: anywhere; }
+.raw, .tokens { white-space: pre-wrap; overflow-wrap: anywhere; font: 0.82rem/1.5 ui-monospace, "SFMono-Regular", Menlo, Consolas, "DejaVu Sans Mono", monospace; margin: 8px 0 0; max-height: 30em; overflow-y: auto; }
+.error { color: var(--wrong); overflow-wrap: anywhere; margin: 8px 0 0; }
+.tokens { white-space: break-spaces; line-height: 2.1; border-top: 1px dashed var(--rule); padding-top: 6px; }
+.tokens p { margin: 0 0 6px; }
+.tokens span { background: var(--even); border-radius: 3px; padding: 1px 2px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
+.tokens span.odd { background: var(--odd); }
+.tokens sub { color: var(--soft); font-size: 0.72em; padding-left: 1px; }
 .absent { color: var(--soft); }
 mark { background: var(--differs); color: inherit; border-radius: 3px; padding: 1px 5px; margin-left: -5px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 .right { color: var(--right); } .wrong { color: var(--wrong); }
-.example > p.rest { color: var(--soft); font-size: 0.84rem; margin: 6px 0 0; max-width: 100ch; }
-.legend mark { margin: 0; }
-.legend { color: var(--soft); font-size: 0.88rem; }
+.rest { color: var(--soft); font-size: 0.84rem; margin: -6px 0 12px; max-width: 100ch; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); gap: 24px 36px; }
 .facts section { min-width: 0; }
 dl { margin: 0; display: grid; grid-template-columns: minmax(90px, auto) minmax(0, 1fr); gap: 3px 16px; font-size: 0.9rem; }
@@ -109,8 +149,11 @@ footer { color: var(--soft); font-size: 0.85rem; padding-top: 48px; padding-bott
   figure { padding: 12px 10px 10px; }
   th, td { padding: 7px 9px; }
   .example { padding: 12px; }
-  .example table { min-width: 0; font-size: 0.78rem; }
-  .example th, .example td { padding: 4px 8px 4px 0; }
+}
+@media (max-width: 960px) {
+  .browse.chosen { grid-template-columns: minmax(0, 1fr); }
+  .chooser { position: static; }
+  #chosen { max-height: 190px; }
 }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 )css";
@@ -119,14 +162,16 @@ constexpr std::string_view kPrint = R"css(
 @media print {
   :root, :root[data-theme="dark"] {
     color-scheme: light; --page: #fff; --panel: #fff; --ink: #000; --soft: #444; --rule: #bbb; --mark: #fff; --mark-ink: #000; }
-  nav, .filter, #theme { display: none; }
+  nav, .filter, .chooser, #theme { display: none; }
+  .browse.chosen { display: block; } .example.away { display: block; }
+  .prompt, .raw, .tokens { max-height: none; }
   main, header, footer { max-width: none; padding: 0; }
   body { font-size: 10.5pt; }
   .scroll, figure .drawing { overflow: visible; }
   table { font-size: 7.5pt; } th, td { padding: 3px 5px; }
   th button::after { content: none; }
   .figures { grid-template-columns: 1fr 1fr; }
-  figure svg { min-width: 0; }
+  figure svg { min-width: 0 !important; }
   figure, .example, .highlight, tr { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
 }
@@ -186,13 +231,124 @@ constexpr std::string_view kScript = R"js(
     }));
   }
 
-  // Which examples are shown.
-  const filters = [...document.querySelectorAll("[data-filter]")];
-  for (const filter of filters) filter.addEventListener("click", () => {
-    filters.forEach(other => other.setAttribute("aria-pressed", String(other === filter)));
-    for (const example of document.querySelectorAll(".example"))
-      example.hidden = filter.dataset.filter !== "all" && example.dataset.kind !== filter.dataset.filter;
-  });
+  // Examples: one at a time, chosen from a list that a filter makes shorter.
+  const browser = document.getElementById("browser");
+  if (browser) {
+    const examples = [...browser.querySelectorAll(".example")];
+    const list = document.getElementById("chosen");
+    const arm = document.getElementById("of-arm");
+    const filters = [...browser.querySelectorAll("[data-filter]")];
+    const tokensButton = document.getElementById("show-tokens");
+    const several = new Set(examples.map(e => e.querySelector(".meta span:nth-child(2)").textContent)).size > 1;
+    let filter = "all", shown = [], at = 0, tokens = false;
+
+    const options = examples.map((example, i) => {
+      const option = document.createElement("li");
+      option.id = "choice-" + (i + 1);
+      option.setAttribute("role", "option");
+      const begin = (example.querySelector(".prompt") || example.querySelector(".question") || { textContent: "" }).textContent;
+      const meta = [...example.querySelector(".meta").children].map(e => e.textContent);
+      option.textContent = several ? meta[1] + " " + meta[0] : meta[0];
+      const small = document.createElement("small");
+      small.textContent = begin.length > 60 ? begin.slice(0, 58) + "\u2026" : begin;
+      option.append(small);
+      option.addEventListener("click", () => { choose(shown.indexOf(i)); list.focus({ preventScroll: true }); });
+      list.append(option);
+      return option;
+    });
+
+    // Tokens stand in the page as JSON, and are written out when they are asked for.
+    const writeTokens = example => {
+      const arms = JSON.parse(example.querySelector("script").textContent);
+      [...example.querySelectorAll(".arm")].forEach((element, a) => {
+        const box = element.querySelector(".tokens");
+        if (!box.dataset.written) {
+          box.dataset.written = "yes";
+          for (const [field, texts, passes] of arms[a]) {
+            const line = document.createElement("p");
+            if (field) line.append(field + ": ");
+            texts.forEach((text, t) => {
+              const token = document.createElement("span");
+              token.textContent = text;
+              if (passes.length) {
+                token.className = passes[t] % 2 ? "odd" : "even";
+                token.title = "pass " + passes[t];
+                const number = document.createElement("sub");
+                number.textContent = passes[t];
+                token.append(number);
+              }
+              line.append(token, document.createElement("wbr"));
+            });
+            box.append(line);
+          }
+          if (!arms[a].length) box.append("no tokens");
+          else if (arms[a].some(line => !line[2].length)) box.append("Passes: not in the store (run --trace, report --trace).");
+        }
+        box.hidden = !tokens;
+      });
+    };
+
+    const choose = index => {
+      if (!shown.length) {
+        at = 0;
+        examples.forEach(example => example.classList.add("away"));
+        list.removeAttribute("aria-activedescendant");
+        document.getElementById("place").textContent = "none";
+        return;
+      }
+      at = Math.max(0, Math.min(index, shown.length - 1));
+      examples.forEach((example, i) => example.classList.toggle("away", i !== shown[at]));
+      options.forEach((option, i) => option.setAttribute("aria-selected", String(i === shown[at])));
+      const option = options[shown[at]];
+      list.setAttribute("aria-activedescendant", option.id);
+      const top = option.offsetTop - list.offsetTop, bottom = top + option.offsetHeight;
+      if (top < list.scrollTop) list.scrollTop = top;
+      if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
+      document.getElementById("place").textContent = (at + 1) + " of " + shown.length;
+      for (const element of examples[shown[at]].querySelectorAll(".arm"))
+        element.classList.toggle("other", arm.value !== "" && element.dataset.arm !== arm.value);
+      if (tokens || examples[shown[at]].querySelector("[data-written]")) writeTokens(examples[shown[at]]);
+    };
+
+    const fits = example => filter === "all" || [...example.querySelectorAll(".arm")].some(element =>
+      (arm.value === "" || element.dataset.arm === arm.value) && element.dataset.kinds.split(" ").includes(filter));
+    const sift = () => {
+      const kept = shown[at];
+      shown = examples.map((_, i) => i).filter(i => fits(examples[i]));
+      options.forEach((option, i) => { option.hidden = !shown.includes(i); });
+      filters.forEach(other => other.setAttribute("aria-pressed", String(other.dataset.filter === filter)));
+      choose(Math.max(0, shown.indexOf(kept)));
+    };
+    filters.forEach(button => button.addEventListener("click", () => { filter = button.dataset.filter; sift(); }));
+    arm.addEventListener("change", sift);
+    document.getElementById("previous").addEventListener("click", () => choose(at - 1));
+    document.getElementById("next").addEventListener("click", () => choose(at + 1));
+    tokensButton.addEventListener("click", () => {
+      tokens = !tokens;
+      tokensButton.setAttribute("aria-pressed", String(tokens));
+      choose(at);
+    });
+    list.addEventListener("keydown", event => {
+      const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, PageDown: at + 10, PageUp: at - 10,
+                   Home: 0, End: shown.length - 1 }[event.key];
+      if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      choose(to);
+    });
+    const toNamed = () => {
+      const named = examples.findIndex(example => "#" + example.id === location.hash);
+      if (named < 0) return;
+      filter = "all";
+      sift();
+      choose(named);
+    };
+    window.addEventListener("hashchange", toNamed);
+    browser.querySelector(".filter").hidden = false;
+    browser.querySelector(".chooser").hidden = false;
+    browser.querySelector(".browse").classList.add("chosen");
+    sift();
+    toNamed();
+  }
   root.dataset.ready = "yes";
 })();
 )js";

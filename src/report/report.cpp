@@ -1,7 +1,10 @@
 #include "src/report/report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "src/report/html.hpp"
 #include "src/report/page.hpp"
@@ -47,6 +50,20 @@ void write_head(Page& page, const Report& report) {
       .line("<body>");
 }
 
+void write_warnings(Page& page, const Report& report) {
+  if (report.warnings.empty()) return;
+  page.line("<section class=\"warnings\" aria-label=\"Warnings\"><h2>",
+            report.warnings.size() == 1 ? "One warning" : str(report.warnings.size(), " warnings"),
+            "</h2><ol>");
+  for (std::size_t w = 0; w < report.warnings.size(); ++w) {
+    const ReportWarning& warning = report.warnings[w];
+    page.line("<li id=\"warning-", w + 1, "\">",
+              warning.subject.empty() ? "" : element("b", "", warning.subject + ": "),
+              escape_html(warning.text), "</li>");
+  }
+  page.line("</ol></section>");
+}
+
 void write_header(Page& page, const Report& report) {
   page.line("<header>")
       .line("<div class=\"top\"><div>")
@@ -59,15 +76,17 @@ void write_header(Page& page, const Report& report) {
     for (const auto& mark : report.marks) page.line(element("li", "", mark));
     page.line("</ul>");
   }
+  write_warnings(page, report);
   page.line("<nav aria-label=\"Sections\">");
   if (!report.tables.empty()) page.line("<a href=\"#comparison\">Comparison</a>");
   page.line("<a href=\"#figures\">Figures</a>");
-  if (!report.examples.empty()) page.line("<a href=\"#examples\">Examples</a>");
+  if (!report.examples.examples.empty()) page.line("<a href=\"#examples\">Examples</a>");
   if (report.tables.size() > 1) page.line("<a href=\"#details\">Tokens and time</a>");
   page.line("<a href=\"#measured\">How it was measured</a>").line("</nav>").line("</header>");
 }
 
 void write_highlights(Page& page, const Report& report) {
+  for (const auto& reason : report.without_highlight) page.line(element("p", "without", reason));
   if (report.highlights.empty()) return;
   page.line("<div class=\"highlights\">");
   for (const auto& highlight : report.highlights) {
@@ -85,10 +104,32 @@ void write_highlights(Page& page, const Report& report) {
   page.line("</div>");
 }
 
-void write_table(Page& page, const ReportTable& shown) {
+/// Longer texts may go over two lines in a table, or over many.
+constexpr int kLoose = 13, kWrapped = 44;
+
+/// The column that stays in sight, and has a row's warnings.
+bool is_arm(const Column& column) { return column.header == "arm"; }
+
+/// Marks without text, which a row's name ends with; each says its warning and leads there.
+std::string warning_marks(const Report& report, const std::vector<std::size_t>& warnings) {
+  std::string html;
+  for (const std::size_t w : warnings) {
+    const std::string text = escape_html(report.warnings[w].text);
+    html += str("<a class=\"warn\" href=\"#warning-", w + 1, "\" title=\"", text,
+                "\" aria-label=\"Warning: ", text, "\"></a>");
+  }
+  return html;
+}
+
+void write_table(Page& page, const Report& report, const ReportTable& shown) {
   const Table table = without_data_columns(shown.table);
-  const auto classes = [&](std::size_t c) {
-    return table.columns[c].align == Align::right ? " class=\"number\"" : "";
+  const auto classes = [&](std::size_t c, std::string_view text) {
+    std::vector<std::string> names;
+    if (table.columns[c].align == Align::right) names.emplace_back("number");
+    if (is_arm(table.columns[c])) names.emplace_back("arm");
+    if (display_width(text) > kLoose)
+      names.emplace_back(display_width(text) > kWrapped ? "wrapped" : "loose");
+    return names.empty() ? "" : str(" class=\"", join(names, " "), "\"");
   };
   page.line("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"",
             escape_html(shown.heading), "\">")
@@ -99,17 +140,22 @@ void write_table(Page& page, const ReportTable& shown) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const Column& column = table.columns[c];
     page.line("<th scope=\"col\" aria-sort=\"none\" data-key=\"",
-              escape_html(column.key.empty() ? column.header : column.key), "\"", classes(c),
+              escape_html(column.key.empty() ? column.header : column.key), "\"", classes(c, ""),
               "><button type=\"button\">", escape_html(column.header), "</button></th>");
   }
   page.line("</tr></thead>").line("<tbody>");
-  for (const auto& row : table.rows) {
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const auto& row = table.rows[r];
     std::string cells;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const Cell cell = c < row.size() ? row[c] : Cell("");
-      cells += str("<td", classes(c),
-                   cell.value ? str(" data-value=\"", escape_html(dump(*cell.value)), "\"") : "",
-                   ">", escape_html(cell.text), "</td>");
+      const bool named = is_arm(table.columns[c]);
+      cells +=
+          str("<td", classes(c, cell.text),
+              cell.value ? str(" data-value=\"", escape_html(dump(*cell.value)), "\"") : "", ">",
+              escape_html(cell.text),
+              named && r < shown.warnings.size() ? warning_marks(report, shown.warnings[r]) : "",
+              "</td>");
     }
     page.line("<tr>", cells, "</tr>");
   }
@@ -139,103 +185,220 @@ void write_figures(Page& page, const Report& report) {
   page.line("</div>");
 }
 
-std::string_view name(ExampleKind kind) {
-  switch (kind) {
-    case ExampleKind::identical:
-      return "identical";
-    case ExampleKind::differing:
-      return "differing";
-    case ExampleKind::failed:
-      return "failed";
-  }
-  return "";
+// Examples.
+
+std::string mark_of(Correctness correctness) {
+  if (correctness == Correctness::unknown) return "";
+  const bool right = correctness == Correctness::right;
+  const std::string_view word = right ? "right" : "wrong";
+  return str(" <span class=\"", word, "\" title=\"", word, "\" role=\"img\" aria-label=\"", word,
+             "\">", right ? "✓" : "✗", "</span>");
 }
 
-std::string answer_html(const ReportAnswer& answer) {
-  if (answer.failed) return "<span class=\"absent\">failed</span>";
+std::string value_html(const ReportValue& value) {
   std::string text =
-      answer.text.empty() ? "<span class=\"absent\">absent</span>" : escape_html(answer.text);
-  if (answer.differs) text = "<mark>" + text + "</mark>";
-  if (answer.correctness == Correctness::right)
-    text += " <span class=\"right\" title=\"right\" role=\"img\" aria-label=\"right\">✓</span>";
-  if (answer.correctness == Correctness::wrong)
-    text += " <span class=\"wrong\" title=\"wrong\" role=\"img\" aria-label=\"wrong\">✗</span>";
-  return text;
+      value.text.empty() ? "<span class=\"absent\">absent</span>" : escape_html(value.text);
+  if (value.differs) text = "<mark>" + text + "</mark>";
+  return text + mark_of(value.correctness);
 }
 
 /// Nothing was to be found and nobody found anything: not worth a line.
-bool is_empty(const ReportField& field) {
-  return field.gold.empty() && std::all_of(field.answers.begin(), field.answers.end(),
-                                           [](const auto& a) { return a.text.empty(); });
+bool is_empty(const ReportExample& example, std::size_t field) {
+  return example.fields[field].gold.empty() && example.fields[field].question.empty() &&
+         std::all_of(example.answers.begin(), example.answers.end(), [&](const auto& answer) {
+           return field >= answer.values.size() || answer.values[field].text.empty();
+         });
 }
 
-void write_example(Page& page, const ExampleGroup& group, const ReportExample& example) {
-  page.line("<article class=\"example\" data-kind=\"", name(example.kind), "\">")
-      .line("<div class=\"meta\"><span class=\"badge ", name(example.kind), "\">",
-            name(example.kind), "</span>", element("span", "", example.key),
-            element("span", "", example.category), "</div>");
-  page.line(
-      element("p", "", example.text.empty() ? "(its text is not in this database)" : example.text));
-  const auto shown =
-      static_cast<std::size_t>(std::count_if(example.fields.begin(), example.fields.end(),
-                                             [](const auto& field) { return !is_empty(field); }));
-  if (shown > 0) {
-    page.line("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Answers to ",
-              escape_html(example.key),
-              "\"><table><thead><tr><th scope=\"col\">field</th>"
-              "<th scope=\"col\">gold</th>");
-    for (const auto& arm : group.arms) page.line("<th scope=\"col\">", escape_html(arm), "</th>");
-    page.line("</tr></thead><tbody>");
-    for (const auto& field : example.fields) {
-      if (is_empty(field)) continue;
-      std::string cells = str("<th scope=\"row\">", escape_html(field.name), "</th><td>");
-      if (!field.annotated)
-        cells += "<span class=\"absent\">not annotated</span>";
-      else if (field.gold.empty())
-        cells += "<span class=\"absent\">absent</span>";
-      else
-        cells += escape_html(join(field.gold, " | "));
-      cells += "</td>";
-      for (const auto& answer : field.answers) cells += "<td>" + answer_html(answer) + "</td>";
-      page.line("<tr>", cells, "</tr>");
-    }
-    page.line("</tbody></table></div>");
+std::string question_html(const ReportField& field) {
+  std::string html = escape_html(field.name);
+  if (!field.question.empty()) html += str(element("div", "question", field.question));
+  if (!field.choices.empty()) {
+    html += "<ol class=\"choices\" type=\"A\">";
+    for (const auto& choice : field.choices) html += element("li", "", choice);
+    html += "</ol>";
   }
-  if (const std::size_t rest = example.fields.size() - shown; rest > 0)
-    page.line("<p class=\"rest\">", rest, shown ? " more" : "",
-              rest == 1 ? " field is" : " fields are", " absent in all columns.</p>");
-  if (!example.note.empty()) page.line(element("p", "rest", example.note));
-  page.line("</article>");
+  return html;
+}
+
+std::string gold_html(const ReportField& field) {
+  if (!field.annotated) return "<span class=\"absent\">not annotated</span>";
+  if (field.gold.empty()) return "<span class=\"absent\">absent</span>";
+  return escape_html(join(field.gold, " | "));
+}
+
+void write_values(Page& page, const ReportExample& example) {
+  page.line("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Answers to ",
+            escape_html(example.key),
+            "\"><table style=\"min-width:", 150 * (example.answers.size() + 2),
+            "px\"><thead><tr><th scope=\"col\">asked</th><th scope=\"col\">gold</th>");
+  for (const auto& answer : example.answers)
+    page.line("<th scope=\"col\">", escape_html(answer.arm), "</th>");
+  page.line("</tr></thead><tbody>");
+  std::size_t empty = 0;
+  for (std::size_t f = 0; f < example.fields.size(); ++f) {
+    if (is_empty(example, f)) {
+      ++empty;
+      continue;
+    }
+    std::string cells = str("<th scope=\"row\">", question_html(example.fields[f]), "</th><td>",
+                            gold_html(example.fields[f]), "</td>");
+    for (const auto& answer : example.answers)
+      cells += str("<td>",
+                   f < answer.values.size()
+                       ? value_html(answer.values[f])
+                       : str("<span class=\"absent\">",
+                             answer.error.empty() ? "not asked" : "failed", "</span>"),
+                   "</td>");
+    page.line("<tr>", cells, "</tr>");
+  }
+  page.line("</tbody></table></div>");
+  if (empty > 0)
+    page.line("<p class=\"rest\">", empty, empty < example.fields.size() ? " more" : "",
+              empty == 1 ? " field is" : " fields are", " absent in all columns.</p>");
+}
+
+/// What an answer is, for the filters: words that its badges show, too.
+std::vector<std::string_view> kinds_of(const ReportAnswer& answer) {
+  std::vector<std::string_view> kinds;
+  if (answer.differs) kinds.push_back("differs");
+  if (!answer.error.empty()) kinds.push_back("failed");
+  if (answer.limit) kinds.push_back("limit");
+  if (answer.wrong()) kinds.push_back("wrong");
+  return kinds;
+}
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFilters{
+    {{"differs", "differs from the baseline"},
+     {"failed", "failed"},
+     {"limit", "hit the limit"},
+     {"wrong", "wrong"}}};
+
+void write_answer(Page& page, const ReportAnswer& answer) {
+  std::string kinds, badges;
+  for (const auto kind : kinds_of(answer)) {
+    kinds += str(kinds.empty() ? "" : " ", kind);
+    const auto filter = std::find_if(kFilters.begin(), kFilters.end(),
+                                     [&](const auto& one) { return one.first == kind; });
+    badges += element("span", "badge bad", filter->second);
+  }
+  if (answer.unparsed) badges += element("span", "badge bad", "not parsed");
+  if (answer.is_baseline) badges += element("span", "badge", "baseline");
+  page.line("<section class=\"arm\" data-arm=\"", escape_html(answer.arm), "\" data-kinds=\"",
+            kinds, "\"><h4>", escape_html(answer.arm), "</h4><div class=\"meta\">", badges,
+            answer.error.empty() ? element("span", "stop", "stopped by: " + answer.stop) : "");
+  for (const auto& score : answer.scores) page.line(element("span", "score", score));
+  page.line("</div>");
+  if (!answer.error.empty())
+    page.line(element("p", "error", "Failed: " + answer.error));
+  else if (answer.text.empty())
+    page.line("<p class=\"absent\">The answer is empty.</p>");
+  else
+    page.line("<div class=\"raw\" role=\"region\" tabindex=\"0\" aria-label=\"Raw text of ",
+              escape_html(answer.arm), "\">", escape_html(answer.text), "</div>");
+  page.line("<div class=\"tokens\" role=\"region\" tabindex=\"0\" aria-label=\"Tokens of ",
+            escape_html(answer.arm), "\" hidden></div></section>");
+}
+
+/// Of each arm a list of lines: field, texts, passes. The script writes them out when they are
+/// asked for.
+Json tokens_json(const ReportExample& example) {
+  Json arms = Json::array();
+  for (const ReportAnswer& answer : example.answers) {
+    Json& lines = arms.emplace_back(Json::array());
+    for (const TokenLine& line : answer.lines) {
+      Json texts = Json::array();
+      for (const auto& text : line.texts) texts.push_back(repair_utf8(text));
+      lines.push_back({line.field, std::move(texts), line.passes});
+    }
+  }
+  return arms;
+}
+
+void write_example(Page& page, const ReportExample& example, std::size_t number) {
+  page.line("<article class=\"example\" id=\"example-", number, "\" aria-label=\"Example ",
+            escape_html(example.key), "\">")
+      .line("<div class=\"meta\">", element("span", "key", example.key),
+            element("span", "", example.dataset),
+            example.category.empty() ? "" : element("span", "", example.category), "</div>");
+  const bool asked = std::any_of(example.fields.begin(), example.fields.end(),
+                                 [](const auto& field) { return !field.question.empty(); });
+  if (!example.text.empty())
+    page.line("<div class=\"prompt\" role=\"region\" tabindex=\"0\" aria-label=\"Prompt\">",
+              escape_html(example.text), "</div>");
+  else if (!asked)
+    page.line(element("p", "absent", "Its text is not in this database."));
+  if (example.open) {  // its answers are read whole, below
+    for (const auto& field : example.fields)
+      if (!field.question.empty())
+        page.line("<div class=\"prompt\" role=\"region\" tabindex=\"0\" aria-label=\"",
+                  escape_html(field.name), "\">",
+                  example.fields.size() > 1 ? element("span", "absent", field.name + ": ") : "",
+                  escape_html(field.question), "</div>");
+  } else {
+    write_values(page, example);
+  }
+  page.line("<div class=\"arms\">");
+  for (const auto& answer : example.answers) write_answer(page, answer);
+  page.line("</div>")
+      .line("<script type=\"application/json\" id=\"tokens-", number, "-json\">",
+            escape_json_script(dump(tokens_json(example))), "</script>")
+      .line("</article>");
 }
 
 void write_examples(Page& page, const Report& report) {
-  if (report.examples.empty()) return;
-  std::map<ExampleKind, int> counts;
-  for (const auto& group : report.examples)
-    for (const auto& example : group.examples) ++counts[example.kind];
-  page.line("<h2 id=\"examples\">Examples</h2>")
+  if (report.examples.examples.empty()) return;
+  std::map<std::string_view, int> counts;
+  std::vector<std::string> arms;
+  bool marked = false;
+  for (const auto& example : report.examples.examples) {
+    std::set<std::string_view> kinds;
+    for (const auto& answer : example.answers) {
+      if (std::find(arms.begin(), arms.end(), answer.arm) == arms.end()) arms.push_back(answer.arm);
+      for (const auto kind : kinds_of(answer)) kinds.insert(kind);
+      for (const auto& value : answer.values)
+        marked = marked || value.correctness != Correctness::unknown;
+    }
+    for (const auto kind : kinds) ++counts[kind];
+  }
+  page.line("<h2 id=\"examples\">Examples</h2>").line("<ul class=\"notes\">");
+  for (const auto& note : report.examples.notes) page.line(element("li", "", note));
+  page.line("<li><mark>Marked</mark> differs from the baseline's answer. ",
+            marked
+                ? "<span class=\"right\">✓</span> right, <span class=\"wrong\">✗</span> wrong by "
+                  "the dataset's own metric; no sign: not annotated, graded, or absent as it "
+                  "should be."
+                : "No metric tells right from wrong here.",
+            "</li></ul>");
+  page.line("<div id=\"browser\">")
+      .line("<div class=\"filter\" role=\"group\" aria-label=\"Show examples\" hidden>")
       .line(
-          "<p class=\"legend\">Answers of two arms to the same input. <mark>Marked</mark> "
-          "differs from the first arm's answer. <span class=\"right\">✓</span> right, <span "
-          "class=\"wrong\">✗</span> wrong by the annotation; no sign: not annotated, or the "
-          "answers were forced.</p>");
-  if (counts.size() > 1) {
-    page.line("<div class=\"filter\" role=\"group\" aria-label=\"Show examples\">")
-        .line(
-            "<button class=\"plain\" type=\"button\" data-filter=\"all\" "
-            "aria-pressed=\"true\">all</button>");
-    for (const auto& [kind, count] : counts)
-      page.line("<button class=\"plain\" type=\"button\" data-filter=\"", name(kind),
-                "\" aria-pressed=\"false\">", name(kind), " (", count, ")</button>");
-    page.line("</div>");
-  }
-  for (const auto& group : report.examples) {
-    page.line("<div class=\"group\">")
-        .line(element("h3", "", group.heading))
-        .line(element("p", "", group.note))
-        .line("</div>");
-    for (const auto& example : group.examples) write_example(page, group, example);
-  }
+          "<button class=\"plain\" type=\"button\" data-filter=\"all\" "
+          "aria-pressed=\"true\">all (",
+          report.examples.examples.size(), ")</button>");
+  for (const auto& [kind, words] : kFilters)
+    page.line("<button class=\"plain\" type=\"button\" data-filter=\"", kind,
+              "\" aria-pressed=\"false\"", counts[kind] ? "" : " disabled", ">", words, " (",
+              counts[kind], ")</button>");
+  page.line("<label>of <select id=\"of-arm\"><option value=\"\">any arm</option>");
+  for (const auto& arm : arms)
+    page.line("<option value=\"", escape_html(arm), "\">", escape_html(arm), "</option>");
+  page.line("</select></label></div>")
+      .line("<div class=\"browse\">")
+      .line(
+          "<div class=\"chooser\" hidden><div class=\"steps\">"
+          "<button class=\"plain\" type=\"button\" id=\"previous\" aria-label=\"Previous "
+          "example\">←</button><span id=\"place\" aria-live=\"polite\"></span><button "
+          "class=\"plain\" type=\"button\" id=\"next\" aria-label=\"Next example\">→</button>"
+          "<button class=\"plain\" type=\"button\" id=\"show-tokens\" "
+          "aria-pressed=\"false\">tokens and passes</button></div>")
+      .line(
+          "<ul id=\"chosen\" role=\"listbox\" tabindex=\"0\" aria-label=\"Examples: arrow keys "
+          "choose\"></ul></div>")
+      .line("<div class=\"shown\">");
+  for (std::size_t i = 0; i < report.examples.examples.size(); ++i)
+    write_example(page, report.examples.examples[i], i + 1);
+  page.line("</div></div></div>");
 }
 
 void write_facts(Page& page, const Report& report) {
@@ -250,6 +413,12 @@ void write_facts(Page& page, const Report& report) {
 }
 
 }  // namespace
+
+bool ReportAnswer::wrong() const {
+  return std::any_of(values.begin(), values.end(), [](const ReportValue& value) {
+    return value.correctness == Correctness::wrong;
+  });
+}
 
 std::string render_report(const Report& report) {
   Page page;
@@ -267,7 +436,7 @@ std::string render_report(const Report& report) {
                 escape_html(report.tables[t].heading), "</h2>");
     else
       page.line("<h2>", escape_html(report.tables[t].heading), "</h2>");
-    write_table(page, report.tables[t]);
+    write_table(page, report, report.tables[t]);
   }
   if (report.tables.size() < 2) {
     write_figures(page, report);

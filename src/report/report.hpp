@@ -1,4 +1,6 @@
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,10 +15,18 @@ struct Highlight {
   std::vector<std::string> beside;  ///< what it must not be read without, e.g. "identical 97.1 %"
 };
 
+/// What makes a number not to be believed, or less so.
+struct ReportWarning {
+  std::string subject;  ///< dataset and arm; may be empty
+  std::string text;
+};
+
 struct ReportTable {
   std::string id;  ///< of the element; the JSON stands in "ID-json"
   std::string heading;
   Table table;
+  /// Of each row: indices of Report::warnings; may be empty.
+  std::vector<std::vector<std::size_t>> warnings = {};
 };
 
 struct ReportFigure {
@@ -24,36 +34,58 @@ struct ReportFigure {
   std::string svg;  ///< by inline_svg
 };
 
+/// By the dataset's own metric; unknown: it only grades, was not computed, or nothing was asked.
 enum class Correctness { unknown, right, wrong };
 
-/// One arm's answer to one field.
-struct ReportAnswer {
-  std::string text;  ///< empty: absent
-  Correctness correctness = Correctness::unknown;
-  bool differs = false;  ///< from the first arm's
-  bool failed = false;   ///< there is no answer
-};
-
+/// One thing that was asked.
 struct ReportField {
-  std::string name;
+  std::string name, question;
+  std::vector<std::string> choices;
   std::vector<std::string> gold;  ///< empty: absent
   bool annotated = true;
-  std::vector<ReportAnswer> answers;  ///< one an arm
 };
 
-enum class ExampleKind { identical, differing, failed };
+/// One arm's answer to one field.
+struct ReportValue {
+  std::string text;  ///< empty: absent
+  Correctness correctness = Correctness::unknown;
+  bool differs = false;  ///< from the baseline's
+};
 
-/// One dataset item with what two arms or more answered.
+/// Tokens that were chosen one after another: a whole answer, or one field of it.
+struct TokenLine {
+  std::string field;               ///< empty: the whole answer
+  std::vector<std::string> texts;  ///< the bytes of each token as text, or "#ID"
+  /// The forward pass of the job that chose each of them, from 1; empty: not known.
+  std::vector<std::int64_t> passes;
+};
+
+/// One arm's answer to one example.
+struct ReportAnswer {
+  std::string arm;
+  bool is_baseline = false;         ///< of another arm
+  std::string text;                 ///< raw
+  std::string stop, error;          ///< error empty: none
+  std::vector<std::string> scores;  ///< e.g. "rouge l 0.412"
+  bool differs = false;             ///< from the baseline's
+  bool limit = false;               ///< it, or a field of it, was cut by a limit
+  bool unparsed = false;
+  std::vector<ReportValue> values;  ///< one a field; none where it failed
+  std::vector<TokenLine> lines;
+
+  bool wrong() const;
+};
+
+/// One dataset item with what all arms answered.
 struct ReportExample {
-  ExampleKind kind = ExampleKind::identical;
-  std::string key, category, text;
-  std::string note;  ///< e.g. the error, or where the answers part; may be empty
+  std::string dataset, key, category, text;
+  bool open = false;  ///< there is nothing that its answers could be held against
   std::vector<ReportField> fields;
+  std::vector<ReportAnswer> answers;
 };
 
-struct ExampleGroup {
-  std::string heading, note;
-  std::vector<std::string> arms;
+struct Examples {
+  std::vector<std::string> notes;  ///< how they were drawn, and what was left out
   std::vector<ReportExample> examples;
 };
 
@@ -71,17 +103,20 @@ struct Report {
   std::string title, subtitle;
   /// What a reader must know before any number, e.g. that the network is untrained.
   std::vector<std::string> marks;
-  std::vector<Highlight> highlights;
+  std::vector<ReportWarning> warnings;
+  std::vector<Highlight> highlights;           ///< of each dataset one arm, which may be believed
+  std::vector<std::string> without_highlight;  ///< datasets that have none, and why
   std::vector<ReportTable> tables;  ///< the first stands above the figures, the others below
   std::vector<ReportFigure> figures;
   std::string without_figures;  ///< why there are none; empty where they are there
-  std::vector<ExampleGroup> examples;
+  Examples examples;
   std::vector<FactGroup> facts;
 };
 
-/// One HTML file: style, script and figures inside, nothing read from anywhere. Every table also
-/// stands in it as JSON, character by character what render(table, TableFormat::json) gives (with
-/// < as \u003c); a cell with a value has it in full precision in its data-value.
+/// One HTML file: style, script and figures inside, nothing read from anywhere. Without scripts all
+/// examples stand one below the other; with them, one at a time is chosen from a list. Every table
+/// also stands in it as JSON, character by character what render(table, TableFormat::json) gives
+/// (with < as \u003c); a cell with a value has it in full precision in its data-value.
 std::string render_report(const Report& report);
 
 }  // namespace pardec

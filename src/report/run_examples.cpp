@@ -1,10 +1,16 @@
 #include "src/report/run_examples.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 
-#include "metrics/attribute_f1.hpp"
-#include "src/report/table.hpp"
+#include "src/findings/chosen_lines.hpp"
+#include "src/report/comparison_table.hpp"
+#include "src/report/dataset_name.hpp"
+#include "src/scoring/stored_answers.hpp"
+#include "src/scoring/task_metrics.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
@@ -12,123 +18,305 @@ namespace pardec {
 
 namespace {
 
-using Generations = std::map<std::string, StoredGeneration>;
+/// One arm of the dataset that is looked at.
+struct Arm {
+  const ArmFinding* finding;
+  std::optional<std::size_t> baseline;  ///< index among the arms of the dataset
+  RunAnswers answers;
+  std::map<JobKey, const Trace*> traces;
+};
 
-/// The first repeat of each sample.
-Generations first_answers(Store& store, RowId run) {
-  Generations out;
-  for (auto& generation : store.generations(run))
-    if (generation.repeat == 0) out.emplace(generation.row.sample, std::move(generation));
-  return out;
+const Answered* first_answer(const Arm& arm, const std::string& sample) {
+  const auto found = arm.answers.by_sample.find({sample, 0});
+  return found == arm.answers.by_sample.end() ? nullptr : &found->second;
+}
+
+/// The metrics that a dataset is judged by, those included that run code.
+std::vector<const TaskMetric*> all_metrics_of(const DatasetEntry& dataset) {
+  std::vector<const TaskMetric*> metrics;
+  for (const TaskMetric& metric : task_metrics())
+    if (std::any_of(metric.totals.begin(), metric.totals.end(), [&](std::string_view total) {
+          return std::find(dataset.metrics.begin(), dataset.metrics.end(), total) !=
+                 dataset.metrics.end();
+        }))
+      metrics.push_back(&metric);
+  return metrics;
 }
 
 bool absent(const std::string& text) { return text.empty() || text == "n/a" || text == "None"; }
 
-const FieldAnswer* answer_to(const StoredGeneration& generation, const std::string& field) {
-  for (const auto& answer : generation.row.fields)
-    if (answer.name == field) return &answer;
-  return nullptr;
-}
-
-/// `judged`: values may be held against the annotation (never under an oracle).
-ReportField report_field(const SampleRow& sample, const Json& field,
-                         const std::vector<const StoredGeneration*>& arms, bool judged) {
+ReportField report_field(const Json& field) {
   ReportField out;
   out.name = field.at("name").get<std::string>();
+  out.question = field.value("question", "");
+  out.choices = field.value("choices", std::vector<std::string>());
   out.annotated = field.value("annotated", true);
   for (const auto& reference : field.value("references", std::vector<std::string>()))
     if (!absent(reference)) out.gold.push_back(reference);
-  for (const StoredGeneration* arm : arms) {
-    if (arm->row.error) {
-      out.answers.push_back({.failed = true});
-      continue;
-    }
-    const FieldAnswer* answer = answer_to(*arm, out.name);
-    const std::string text = answer ? answer->text : "";
-    ReportAnswer shown{absent(text) ? "" : text};
-    if (!out.answers.empty()) {
-      const FieldAnswer* first = answer_to(*arms.front(), out.name);
-      shown.differs = (first ? first->text : "") != text;
-    }
-    if (judged && out.annotated && !(shown.text.empty() && out.gold.empty())) {
-      const AttributeCounts one =
-          count(AttributePrediction{sample.category, out.name, true, out.gold,
-                                    text.empty() ? std::nullopt : std::optional(text)});
-      shown.correctness = one.vc || one.nn ? Correctness::right : Correctness::wrong;
-    }
-    out.answers.push_back(std::move(shown));
-  }
   return out;
 }
 
-ReportExample report_example(const SampleRow& sample, const StoredGeneration& baseline,
-                             const StoredGeneration& method, bool judged) {
-  ReportExample out;
-  out.key = sample.key;
-  out.category = sample.category;
-  out.text = sample.text;
-  const auto& error = method.row.error ? method.row.error : baseline.row.error;
-  if (error) {
-    out.kind = ExampleKind::failed;
-    out.note = "Failed: " + *error;
+std::vector<ReportField> report_fields(const SampleRow& sample, const std::vector<Arm>& arms) {
+  std::vector<ReportField> fields;
+  for (const auto& field : sample.fields) fields.push_back(report_field(field));
+  if (!fields.empty()) return fields;
+  for (const Arm& arm : arms)  // a database that holds no references
+    if (const Answered* answer = first_answer(arm, sample.key)) {
+      for (const auto& field : answer->generation.row.fields)
+        fields.push_back({field.name, "", {}, {}, false});
+      if (!fields.empty()) return fields;
+    }
+  return fields;
+}
+
+const FieldAnswer* answer_to(const Answered& answer, const std::string& field) {
+  for (const auto& one : answer.generation.row.fields)
+    if (one.name == field) return &one;
+  return nullptr;
+}
+
+/// What a metric that tells right from wrong says of one field: nothing where both are absent.
+Correctness correctness_of(const ReportField& field, const std::string& shown,
+                           const GenerationRow& row,
+                           const std::vector<const TaskMetric*>& metrics) {
+  if (!field.annotated || (shown.empty() && field.gold.empty())) return Correctness::unknown;
+  for (const TaskMetric* metric : metrics)
+    for (const ScoreRow& score : row.scores)
+      if (score.metric == metric->right && score.field == field.name)
+        return score.value == 1   ? Correctness::right
+               : score.value == 0 ? Correctness::wrong
+                                  : Correctness::unknown;
+  return Correctness::unknown;
+}
+
+ReportValue report_value(const ReportField& field, const Answered& answer, const Answered* baseline,
+                         const std::vector<const TaskMetric*>& metrics) {
+  const FieldAnswer* ours = answer_to(answer, field.name);
+  const std::string text = ours ? ours->text : "";
+  ReportValue value{absent(text) ? "" : text};
+  if (baseline && !baseline->generation.row.error) {
+    const FieldAnswer* theirs = answer_to(*baseline, field.name);
+    value.differs = (theirs ? theirs->text : "") != text;
   }
-  Json fields = sample.fields;
-  if (fields.empty())  // a database that holds no references
-    for (const auto& answer : method.row.fields)
-      fields.push_back({{"name", answer.name}, {"annotated", false}});
-  for (const auto& field : fields)
-    out.fields.push_back(report_field(sample, field, {&baseline, &method}, judged));
-  if (error) return out;
-  const bool differs = std::any_of(out.fields.begin(), out.fields.end(),
-                                   [](const auto& field) { return field.answers.back().differs; });
-  out.kind = differs ? ExampleKind::differing : ExampleKind::identical;
-  if (const auto& identity = method.row.identity; differs && identity && identity->gap)
-    out.note = str("First differing token: number ", identity->first_difference.value_or(0) + 1,
-                   " of the values; the network's two best choices there lay ",
-                   number_cell(*identity->gap, 3).text, " logits apart.");
+  value.correctness = correctness_of(field, value.text, answer.generation.row, metrics);
+  return value;
+}
+
+/// Stored scores by name: of the whole answer, or of its only field.
+std::vector<std::string> shown_scores(const GenerationRow& row,
+                                      const std::vector<const TaskMetric*>& metrics) {
+  std::vector<std::string> shown;
+  for (const ScoreRow& score : row.scores) {
+    if (score.metric == "parsed" || !(score.field.empty() || row.fields.size() == 1)) continue;
+    const bool of_dataset =
+        std::any_of(metrics.begin(), metrics.end(), [&](const TaskMetric* metric) {
+          return metric->name == score.metric || metric->right == score.metric ||
+                 std::any_of(metric->totals.begin(), metric->totals.end(),
+                             [&](auto total) { return total.starts_with(score.metric); });
+        });
+    if (of_dataset)
+      shown.push_back(str(replace_all(score.metric, "_", " "), " ", fixed(score.value, 3)));
+  }
+  return shown;
+}
+
+ReportAnswer report_answer(const Arm& arm, const Answered& answer, const Answered* baseline,
+                           const std::vector<ReportField>& fields,
+                           const std::vector<const TaskMetric*>& metrics) {
+  const GenerationRow& row = answer.generation.row;
+  ReportAnswer out;
+  out.arm = arm.finding->run.run.label;
+  out.is_baseline = arm.finding->is_baseline;
+  out.text = row.text;
+  out.stop = row.stop;
+  out.error = row.error.value_or("");
+  if (row.error) return out;
+  out.scores = shown_scores(row, metrics);
+  const auto cut = [](const std::string& stop) { return stop == "limit" || stop == "context"; };
+  out.limit = cut(row.stop) || std::any_of(row.fields.begin(), row.fields.end(),
+                                           [&](const auto& field) { return cut(field.stop); });
+  out.unparsed = std::any_of(row.scores.begin(), row.scores.end(), [](const ScoreRow& score) {
+    return score.metric == "parsed" && score.value == 0;
+  });
+  for (const ReportField& field : fields)
+    out.values.push_back(report_value(field, answer, baseline, metrics));
+  out.differs = row.identity ? !row.identity->identical
+                             : std::any_of(out.values.begin(), out.values.end(),
+                                           [](const ReportValue& value) { return value.differs; });
   return out;
+}
+
+std::vector<TokenLine> token_lines(const Arm& arm, const Answered& answer,
+                                   const Tokenizer* tokenizer) {
+  const auto trace = arm.traces.find(answer.job->key);
+  std::vector<TokenLine> lines;
+  for (ChosenLine& chosen :
+       chosen_lines(arm.answers, answer, trace == arm.traces.end() ? nullptr : trace->second)) {
+    TokenLine& line = lines.emplace_back();
+    line.field = std::move(chosen.field);
+    line.passes = std::move(chosen.passes);
+    for (const Token id : chosen.tokens) {
+      const std::string_view bytes = tokenizer ? tokenizer->bytes(id) : "";
+      const std::string_view name = tokenizer ? tokenizer->token(id) : "";
+      line.texts.push_back(!bytes.empty()  ? visible_text(bytes)
+                           : !name.empty() ? std::string(name)
+                                           : str("#", id));
+    }
+  }
+  return lines;
+}
+
+// The draw.
+
+enum Kind : std::size_t { kFailed, kLimit, kDiffering, kWrong, kRest, kKinds };
+constexpr std::array<std::string_view, kKinds> kKindNames{
+    "failed", "hit a limit", "differ from the baseline", "are wrong", "are none of these"};
+
+Kind kind_of(const ReportExample& example) {
+  const auto any = [&](const auto& is) {
+    return std::any_of(example.answers.begin(), example.answers.end(), is);
+  };
+  if (any([](const ReportAnswer& answer) { return !answer.error.empty(); })) return kFailed;
+  if (any([](const ReportAnswer& answer) { return answer.limit; })) return kLimit;
+  if (any([](const ReportAnswer& answer) { return answer.differs; })) return kDiffering;
+  if (any([](const ReportAnswer& answer) { return answer.wrong(); })) return kWrong;
+  return kRest;
+}
+
+/// Bytes of an example in the page, about.
+std::size_t bytes_of(const ReportExample& example) {
+  std::size_t bytes = 1000 + example.text.size();
+  for (const auto& field : example.fields) {
+    bytes += 100 + field.question.size();
+    for (const auto& texts : {field.choices, field.gold})
+      for (const auto& text : texts) bytes += text.size();
+  }
+  for (const auto& answer : example.answers) {
+    bytes += 500 + answer.text.size() + answer.error.size();
+    for (const auto& value : answer.values) bytes += 80 + value.text.size();
+    for (const auto& line : answer.lines)
+      for (const auto& text : line.texts) bytes += text.size() + (line.passes.empty() ? 3 : 7);
+  }
+  return bytes;
+}
+
+/// Indices of `kinds` in the order of the draw.
+std::vector<std::size_t> drawing_order(const std::vector<Kind>& kinds, std::uint64_t seed) {
+  std::array<std::vector<std::size_t>, kKinds> of_kind;
+  for (std::size_t i = 0; i < kinds.size(); ++i) of_kind[kinds[i]].push_back(i);
+  Rng rng(seed);
+  for (auto& indices : of_kind)
+    for (std::size_t i = indices.size(); i > 1; --i)
+      std::swap(indices[i - 1], indices[rng.below(i)]);
+  std::vector<std::size_t> order;
+  for (std::size_t turn = 0; order.size() < kinds.size(); ++turn)
+    for (const auto& indices : of_kind)
+      if (turn < indices.size()) order.push_back(indices[turn]);
+  return order;
+}
+
+std::vector<Arm> arms_of(Store& store, const Comparison& comparison, const std::string& dataset,
+                         const std::vector<Trace>& traces) {
+  std::vector<Arm> arms;
+  std::map<std::size_t, std::size_t> place;  // of the comparison's arms
+  for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
+    const ArmFinding& finding = comparison.arms[a];
+    if (finding.run.run.dataset.name != dataset) continue;
+    place[a] = arms.size();
+    Arm& arm = arms.emplace_back(Arm{&finding, {}, read_answers(store, finding.run.run.id), {}});
+    for (const Trace& trace : traces)  // the first of a job is its first repeat's
+      if (trace.model.empty() && (trace.arm.empty() || trace.arm == finding.run.run.label) &&
+          trace.decoder == finding.run.run.decoder)
+        arm.traces.emplace(trace.examples, &trace);
+  }
+  for (Arm& arm : arms)
+    if (arm.finding->baseline) arm.baseline = place.at(*arm.finding->baseline);
+  return arms;
 }
 
 }  // namespace
 
-ExampleGroup example_group(Store& store, const RunSummary& baseline, const RunSummary& method,
-                           int count, std::uint64_t seed) {
-  const bool judged = !method.run.oracle;
-  const Generations theirs = first_answers(store, baseline.run.id),
-                    ours = first_answers(store, method.run.id);
-  std::map<ExampleKind, std::vector<ReportExample>> found;
-  for (const auto& sample : store.samples(store.dataset_of(method.run.id))) {
-    const auto their = theirs.find(sample.key), our = ours.find(sample.key);
-    if (their == theirs.end() || our == ours.end()) continue;
-    ReportExample example = report_example(sample, their->second, our->second, judged);
-    found[example.kind].push_back(std::move(example));
+Examples draw_examples(Store& store, const Comparison& comparison, const std::vector<Trace>& traces,
+                       const ExampleLimits& limits) {
+  Examples out;
+  std::vector<std::string> datasets;
+  for (const ArmFinding& arm : comparison.arms)
+    if (std::find(datasets.begin(), datasets.end(), arm.run.run.dataset.name) == datasets.end())
+      datasets.push_back(arm.run.run.dataset.name);
+  const auto tokenizer = tokenizer_of(comparison.arms.front().run.run.model);
+  const double budget =
+      limits.megabytes * 1e6 / static_cast<double>(std::max<std::size_t>(1, datasets.size()));
+  for (const auto& dataset : datasets) {
+    if (limits.per_dataset == 0) break;
+    const std::vector<Arm> arms = arms_of(store, comparison, dataset, traces);
+    const auto metrics = all_metrics_of(find_dataset(dataset));
+    const bool judged = std::any_of(metrics.begin(), metrics.end(),
+                                    [](const auto* metric) { return !metric->right.empty(); });
+    std::vector<ReportExample> found;
+    std::vector<Kind> kinds;
+    for (const auto& sample : store.samples(store.dataset_of(arms.front().finding->run.run.id))) {
+      ReportExample example{shown_name(arms.front().finding->run.run.dataset),
+                            sample.key,
+                            sample.category,
+                            sample.text,
+                            !judged,
+                            report_fields(sample, arms),
+                            {}};
+      for (const auto& field : example.fields) example.open = example.open && field.gold.empty();
+      for (const Arm& arm : arms)
+        if (const Answered* answer = first_answer(arm, sample.key))
+          example.answers.push_back(report_answer(
+              arm, *answer, arm.baseline ? first_answer(arms[*arm.baseline], sample.key) : nullptr,
+              example.fields, metrics));
+      if (example.answers.empty()) continue;
+      kinds.push_back(kind_of(example));
+      found.push_back(std::move(example));
+    }
+
+    std::vector<std::size_t> drawn;
+    std::array<std::size_t, kKinds> shown{}, all{};
+    for (const Kind kind : kinds) ++all[kind];
+    double bytes = 0;
+    bool full = false;
+    for (const std::size_t i :
+         drawing_order(kinds, derive_seed(limits.seed, str("examples ", dataset)))) {
+      if (drawn.size() == static_cast<std::size_t>(limits.per_dataset)) break;
+      ReportExample& example = found[i];
+      for (std::size_t a = 0, next = 0; a < arms.size() && next < example.answers.size(); ++a)
+        if (const Answered* answer = first_answer(arms[a], example.key)) {
+          ReportAnswer& one = example.answers[next++];
+          if (one.error.empty())
+            one.lines = token_lines(arms[a], *answer, tokenizer ? &*tokenizer : nullptr);
+        }
+      bytes += static_cast<double>(bytes_of(example));
+      if (!drawn.empty() && bytes > budget) {
+        full = true;
+        break;
+      }
+      drawn.push_back(i);
+      ++shown[kinds[i]];
+    }
+    std::sort(drawn.begin(), drawn.end());
+    for (const std::size_t i : drawn) out.examples.push_back(std::move(found[i]));
+
+    std::vector<std::string> parts;
+    for (std::size_t kind = 0; kind < kKinds; ++kind)
+      if (all[kind])
+        parts.push_back(str(shown[kind], " of ", all[kind], " that ", kKindNames[kind]));
+    std::string note = str(shown_name(arms.front().finding->run.run.dataset), ": ", drawn.size(),
+                           " of ", found.size(), " examples");
+    if (drawn.size() < found.size())
+      note += str(", drawn with seed ", limits.seed, ": ", join(parts, ", "), ". ",
+                  full ? str("More would make the page larger than ", limits.megabytes,
+                             " MB: --examples-mb, with --examples ", found.size(), ", shows all")
+                       : str("--examples ", found.size(), " shows all"));
+    out.notes.push_back(note + ".");
+    if (arms.front().finding->run.run.oracle == "references")
+      out.notes.push_back(dataset + ": the answers were forced, so they are the gold values.");
+    if (arms.front().finding->run.run.repeats > 1)
+      out.notes.push_back(dataset + ": the answers of the first repeat.");
   }
-  ExampleGroup group;
-  group.heading =
-      str(method.run.dataset.name, ": ", method.run.label, " beside ", baseline.run.label);
-  group.arms = {baseline.run.label, method.run.label};
-  std::vector<std::string> parts;
-  for (const auto kind : {ExampleKind::failed, ExampleKind::differing, ExampleKind::identical}) {
-    auto& examples = found[kind];
-    const auto most = static_cast<std::size_t>(kind == ExampleKind::differing ? 2 * count : count);
-    std::vector<std::size_t> order(examples.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    Rng rng(derive_seed(seed, group.heading));
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
-    const std::size_t shown = std::min(most, order.size());
-    std::sort(order.begin(), order.begin() + static_cast<long>(shown));
-    for (std::size_t i = 0; i < shown; ++i) group.examples.push_back(std::move(examples[order[i]]));
-    const char* name = kind == ExampleKind::failed      ? "failed"
-                       : kind == ExampleKind::differing ? "differing"
-                                                        : "identical";
-    if (!examples.empty() || kind != ExampleKind::failed)
-      parts.push_back(examples.empty() ? str("none ", name)
-                                       : str(shown, " of ", examples.size(), " ", name));
-  }
-  group.note = str("Drawn with seed ", seed, ": ", join(parts, ", "), ".");
-  if (method.run.oracle == "references")
-    group.note += " The answers were forced, so they are the gold values.";
-  return group;
+  return out;
 }
 
 }  // namespace pardec

@@ -87,34 +87,83 @@ std::vector<std::string> marks_of(const std::vector<RunSummary>& runs) {
   return marks;
 }
 
-std::vector<Highlight> highlights_of(const Comparison& comparison) {
-  std::vector<Highlight> out;
-  for (const ArmFinding& arm : comparison.arms) {
-    const ArmFinding* baseline = comparison.baseline_of(arm);
-    if (out.size() == 6) break;
-    if (!baseline || !arm.speedup || !std::isfinite(arm.speedup->ratio.estimate)) continue;
-    const RunRow& run = arm.run.run;
-    Highlight highlight;
-    highlight.label = str(run.dataset.name, ": ", run.label, " against ", baseline->run.run.label);
-    const Interval& ratio = arm.speedup->ratio;
-    highlight.value = fixed(ratio.estimate, 2) + "×";
-    if (std::isfinite(ratio.low))
-      highlight.range = str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
-                            ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : "");
-    highlight.beside.push_back(str(fixed(arm.examples_per_second.estimate, 2), " against ",
-                                   fixed(baseline->examples_per_second.estimate, 2), " ",
-                                   find_dataset(run.dataset.name).unit, "/s"));
-    if (std::isfinite(arm.likeness))
-      highlight.beside.push_back(percent(arm.likeness) +
-                                 (comparison.oracle() ? " same choices" : " identical answers"));
-    const auto f1 = arm.scores.find("extractgpt_f1_micro"),
-               before = baseline->scores.find("extractgpt_f1_micro");
-    if (!run.untrained && f1 != arm.scores.end() && before != baseline->scores.end())
-      highlight.beside.push_back(str("F1 ", fixed(f1->second.value.estimate, 3), " against ",
-                                     fixed(before->second.value.estimate, 3)));
-    out.push_back(std::move(highlight));
+/// The score that a dataset is judged by first, with its difference from the baseline's.
+std::string score_text(const ArmFinding& arm) {
+  const auto metric = find_dataset(arm.run.run.dataset.name).metrics.front();
+  const auto score = arm.scores.find(metric);
+  if (arm.run.run.untrained || score == arm.scores.end()) return "";
+  std::string text = str(score_header(metric), " ", fixed(score->second.value.estimate, 3));
+  const auto sign = [](double value) { return (value >= 0 ? "+" : "") + fixed(value, 3); };
+  if (const auto& difference = score->second.difference) {
+    text += str(", ", sign(difference->estimate));
+    if (std::isfinite(difference->low))
+      text += str(" [", sign(difference->low), ", ", sign(difference->high), "]");
+    text += " against the baseline";
   }
-  return out;
+  return text;
+}
+
+Highlight highlight_of(const Comparison& comparison, const ArmFinding& arm) {
+  const ArmFinding& baseline = *comparison.baseline_of(arm);
+  const RunRow& run = arm.run.run;
+  Highlight highlight;
+  highlight.label = str(run.dataset.name, ": ", run.label, " against ", baseline.run.run.label);
+  const Interval& ratio = arm.speedup->ratio;
+  highlight.value = fixed(ratio.estimate, 2) + "×";
+  if (std::isfinite(ratio.low))
+    highlight.range = str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
+                          ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : "");
+  else
+    highlight.range = str("no interval: fewer than ", kFewestBlocks, " blocks");
+  highlight.beside.push_back(str(fixed(arm.examples_per_second.estimate, 2), " against ",
+                                 fixed(baseline.examples_per_second.estimate, 2), " ",
+                                 find_dataset(run.dataset.name).unit, "/s"));
+  if (std::isfinite(arm.likeness))
+    highlight.beside.push_back(percent(arm.likeness) +
+                               (comparison.oracle() ? " same choices" : " identical answers"));
+  if (const std::string score = score_text(arm); !score.empty()) highlight.beside.push_back(score);
+  highlight.beside.push_back(size_of({arm.run}));
+  return highlight;
+}
+
+/// Whether the score that its dataset is judged by first was shown to be below the baseline's, or
+/// is that of noise.
+bool shown_worse(const ArmFinding& arm, const ArmFinding& baseline) {
+  if (arm.run.run.untrained != baseline.run.run.untrained) return true;
+  const auto score = arm.scores.find(find_dataset(arm.run.run.dataset.name).metrics.front());
+  return !arm.run.run.untrained && score != arm.scores.end() && score->second.difference &&
+         score->second.difference->high < 0;
+}
+
+/// Of each dataset the fastest arm that may be believed and is not shown to answer worse; where
+/// there is none, why.
+void add_highlights(Report& report, const Comparison& comparison) {
+  std::vector<std::string> datasets;
+  for (const ArmFinding& arm : comparison.arms)
+    if (arm.baseline &&
+        std::find(datasets.begin(), datasets.end(), arm.run.run.dataset.name) == datasets.end())
+      datasets.push_back(arm.run.run.dataset.name);
+  for (const auto& dataset : datasets) {
+    const ArmFinding* best = nullptr;
+    bool worse = false;
+    for (const ArmFinding& arm : comparison.arms) {
+      const ArmFinding* baseline = comparison.baseline_of(arm);
+      if (arm.run.run.dataset.name != dataset || !baseline) continue;
+      if (!arm.speedup || !std::isfinite(arm.speedup->ratio.estimate)) continue;
+      if (shown_worse(arm, *baseline)) {
+        worse = true;
+        continue;
+      }
+      if (!best || arm.speedup->ratio.estimate > best->speedup->ratio.estimate) best = &arm;
+    }
+    if (best)
+      report.highlights.push_back(highlight_of(comparison, *best));
+    else
+      report.without_highlight.push_back(
+          str("No headline for ", dataset, ": ",
+              worse ? "every arm that could have one answers worse than its baseline."
+                    : "no block was measured by an arm and its baseline."));
+  }
 }
 
 // How it was measured -------------------------------------------------------------
@@ -213,7 +262,8 @@ void add_figures(Report& report, const Comparison& comparison) {
 
 }  // namespace
 
-Report make_report(Store& store, const Comparison& comparison, int examples, std::uint64_t seed) {
+Report make_report(Store& store, const Comparison& comparison, const ExampleLimits& limits,
+                   const std::vector<Trace>& traces) {
   const std::vector<RunSummary> runs = runs_of(comparison);
   const RunRow& first = runs.front().run;
   Report report;
@@ -225,10 +275,10 @@ Report make_report(Store& store, const Comparison& comparison, int examples, std
       first.model.shape.contains("parameters")
           ? str(" (", grouped(first.model.shape["parameters"].get<std::int64_t>()), " parameters)")
           : "",
-      ", ", first.dtype, ", ", first.device, ", ", first.threads,
-      first.threads == 1 ? " thread, " : " threads, ", first.started_utc.substr(0, 10));
+      ", ", first.dtype, ", ", first.device, ", ", size_of(runs), ", ",
+      first.started_utc.substr(0, 10));
   report.marks = marks_of(runs);
-  report.highlights = highlights_of(comparison);
+  add_highlights(report, comparison);
   report.tables.push_back({"comparison", "Comparison", comparison_table(comparison)});
   report.tables.push_back(
       {"accounting", "Tokens and time",
@@ -238,9 +288,7 @@ Report make_report(Store& store, const Comparison& comparison, int examples, std
     report.tables.push_back(
         {"differences", "Where answers depart from the baseline's", std::move(differences)});
   add_figures(report, comparison);
-  for (const ArmFinding& arm : comparison.arms)
-    if (const ArmFinding* baseline = comparison.baseline_of(arm); baseline && examples > 0)
-      report.examples.push_back(example_group(store, baseline->run, arm.run, examples, seed));
+  report.examples = draw_examples(store, comparison, traces, limits);
   report.facts = facts_of(comparison);
   return report;
 }

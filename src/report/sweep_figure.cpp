@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
@@ -107,6 +108,7 @@ struct SweepPoint {
   std::map<std::string, std::string> settings;
   double x;
   Interval y;
+  RunSummary run;
   std::string label;  ///< of the invocation
 };
 
@@ -175,7 +177,8 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
       if (sweep.y == "examples_per_second") y = arm.examples_per_second;
       if (sweep.y == "tokens_per_forward") y = arm.tokens_per_forward;
       if (!std::isfinite(y.estimate)) continue;
-      SweepPoint point{run.dataset.name, run.decoder, settings_but(run, sweep.x), *x, y, {}};
+      SweepPoint point{run.dataset.name, run.decoder, settings_but(run, sweep.x), *x, y,
+                       arm.run,          {}};
       if (const auto label = labels.find(invocation); sweep.x == kDate && label != labels.end())
         point.label = label->second.name;
       std::erase_if(points, [&](const SweepPoint& old) {
@@ -217,8 +220,8 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
     auto series = std::find_if(figure.series.begin(), figure.series.end(),
                                [&](const auto& s) { return s.name == name; });
     if (series == figure.series.end()) {
-      // Grey is for baselines; shapes and names tell more than six lines apart.
-      const int colour = 1 + static_cast<int>(figure.series.size() % 6);
+      // Grey is for baselines.
+      const int colour = 1 + static_cast<int>(figure.series.size()) % (kMarks - 1);
       series = figure.series.insert(series, FigureSeries{name, {}, colour});
     }
     series->points.push_back({point.x, point.y.estimate, point.y.low, point.y.high, point.label});
@@ -227,13 +230,16 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
     std::sort(series.points.begin(), series.points.end(),
               [](const auto& a, const auto& b) { return a.x < b.x; });
   const std::string network = pattern.model.path.substr(pattern.model.path.find_last_of('/') + 1);
+  std::vector<RunSummary> drawn;
+  for (const auto& point : points) drawn.push_back(point.run);
   if (sweep.x == kDate)
-    figure.title = str(figure.y_label, " of ", invocations.size(), " invocations",
+    figure.title = str(figure.y_label, " of ", invocations.size(), " invocations, ", size_of(drawn),
                        pattern.oracle ? ", oracle " + *pattern.oracle : "");
   else
-    figure.title = str(figure.y_label, " over ", figure.x_label, ": ", network, ", ", pattern.dtype,
-                       ", ", pattern.device, pattern.untrained ? ", untrained" : "",
-                       pattern.oracle ? ", oracle " + *pattern.oracle : "");
+    figure.title =
+        str(figure.y_label, " over ", figure.x_label, ": ", network, ", ", pattern.dtype, ", ",
+            pattern.device, ", ", size_of(drawn), pattern.untrained ? ", untrained" : "",
+            pattern.oracle ? ", oracle " + *pattern.oracle : "");
   return figure;
 }
 

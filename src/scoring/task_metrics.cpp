@@ -55,8 +55,10 @@ std::vector<ScoredPart> parts_of(const MeanTotal& total, const Generations& stor
 TaskMetric mean_metric(std::string_view name, std::string_view what, std::string_view needs,
                        std::function<Rows(const ScoredExample&)> score,
                        std::vector<MeanTotal> means,
-                       std::vector<std::string_view> right_or_wrong = {}) {
-  TaskMetric metric{name, what, {}, needs, std::move(score), {}, {}, std::move(right_or_wrong)};
+                       std::vector<std::string_view> right_or_wrong = {},
+                       std::string_view right = {}) {
+  TaskMetric metric{name, what, {}, needs, std::move(score), {}, {}, std::move(right_or_wrong),
+                    right};
   for (const MeanTotal& mean : means) metric.totals.push_back(mean.name);
   metric.total = [means](const Generations& stored) {
     std::vector<MetricTotal> totals;
@@ -296,17 +298,19 @@ const std::vector<TaskMetric>& task_metrics() {
        "fields",
        value_scores,
        value_totals,
-       value_parts},
+       value_parts,
+       /*right_or_wrong=*/{},
+       "value_correct"},
       mean_metric("token_f1", "F1 and exact match of SQuAD 2.0, with and without an answer",
                   "annotated fields", token_scores, token_means(),
-                  {"squad_exact", "squad_exact_has_answer", "squad_exact_no_answer"}),
+                  {"squad_exact", "squad_exact_has_answer", "squad_exact_no_answer"}, "token_f1"),
       mean_metric("exact_match", "equal to a reference character by character", "annotated fields",
-                  exact_scores, {{"exact_match", "exact_match"}}, {"exact_match"}),
+                  exact_scores, {{"exact_match", "exact_match"}}, {"exact_match"}, "exact_match"),
       mean_metric("rouge", "ROUGE-1, 2 and L as rouge-score computes them, with stemmer",
                   "references", rouge_scores,
                   {{"rouge_l", "rouge_l"}, {"rouge_1", "rouge_1"}, {"rouge_2", "rouge_2"}}),
       mean_metric("accuracy", "right letters of multiple-choice questions", "choices",
-                  choice_scores, {{"accuracy", "accuracy"}}, {"accuracy"}),
+                  choice_scores, {{"accuracy", "accuracy"}}, {"accuracy"}, "accuracy"),
       mean_metric("repetition", "words over different words, and the share of answers above 3.5",
                   "fields", repetition_scores,
                   {{"repetition", "repetition"},
@@ -321,6 +325,7 @@ const std::vector<TaskMetric>& task_metrics() {
        pass_totals,
        pass_parts,
        /*right_or_wrong=*/{},
+       "passed",
        /*runs_code=*/true},
   };
   return kMetrics;

@@ -62,6 +62,8 @@ struct TaskMetric {
       parts;
   /// Totals that count right and wrong answers, which McNemar's test is for.
   std::vector<std::string_view> right_or_wrong = {};
+  /// The stored row that is 1 for a right answer and 0 for a wrong one; empty: it only grades.
+  std::string_view right = {};
   /// It runs what the network wrote (behind PythonSandbox), so only on demand: score --metric.
   bool runs_code = false;
 };

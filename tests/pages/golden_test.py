@@ -81,7 +81,7 @@ def pages(program):
         make_up(db)
         for name, arguments in TABLES.items():
             yield f"tables/{name}", shortened(pardec.good(*arguments, "--db", db))
-        pardec.good("report", "--db", db, "-o", "report.html")
+        pardec.good("report", "--db", db, "--examples", "4", "-o", "report.html")
         yield "report.html", shortened(words_of((pardec.folder / "report.html").read_text(encoding="utf-8")))
 
 

@@ -1,7 +1,9 @@
 #include "src/report/figure.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
+#include <set>
 
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -71,9 +73,10 @@ TEST_CASE("any text is drawn as it is, wherever it stands") {
     return;
   }
   const std::string label = R"(it''s '''' "" \\ \n `date` @x %d 50% %% {/B}_a^2)";
-  for (const FigureKind kind :
-       {FigureKind::rows, FigureKind::bars, FigureKind::columns, FigureKind::lines}) {
-    Figure figure = kind == FigureKind::lines ? sweep() : dots();
+  for (const FigureKind kind : {FigureKind::rows, FigureKind::bars, FigureKind::columns,
+                                FigureKind::lines, FigureKind::scatter}) {
+    const bool numbers = kind == FigureKind::lines || kind == FigureKind::scatter;
+    Figure figure = numbers ? sweep() : dots();
     figure.kind = kind;
     figure.title = figure.x_label = figure.y_label = figure.series[0].name = label;
     for (auto& category : figure.categories) category = label;
@@ -121,7 +124,14 @@ TEST_CASE("gnuplot draws every kind in every format") {
   columns.kind = FigureKind::columns;
   Figure single = sweep();  // one point, no interval
   single.series = {{"a", {{8, 2.5}}, 1}};
-  for (const Figure& figure : {sweep(), dots(), bars, columns, single, Figure{}}) {
+  Figure scatter = sweep();
+  scatter.kind = FigureKind::scatter;
+  scatter.series[0].points[0].x_low = 7, scatter.series[0].points[0].x_high = 10;
+  scatter.front = {{8, 2.5}, {30, 2}};
+  Figure classes = columns;  // lines over categories
+  classes.kind = FigureKind::lines;
+  for (const Figure& figure :
+       {sweep(), dots(), bars, columns, single, scatter, classes, Figure{}}) {
     if (figure.series.empty()) {
       CHECK_THROWS_AS(draw(figure, FigureFormat::svg), Error);
       continue;
@@ -132,6 +142,21 @@ TEST_CASE("gnuplot draws every kind in every format") {
   }
   // As what it is, not as what gnuplot could make of it.
   CHECK_THAT(draw(sweep(), FigureFormat::svg), Catch::Contains("`date` @x"));
+}
+
+TEST_CASE("twelve series have marks that differ in shape, and in colour") {
+  Figure figure;
+  for (int s = 0; s < kMarks; ++s) figure.series.push_back({str("arm ", s), {{1.0 * s, 1}}, s});
+  const std::string script = gnuplot_script(figure, FigureFormat::svg);
+  std::set<std::string> shapes, colours;
+  for (const std::string& line : split(script, '\n'))
+    for (const auto& [word, found] :
+         {std::pair{"pointtype ", &shapes}, {"linecolor rgb ", &colours}})
+      if (const auto at = line.find(word);
+          at != std::string::npos && line.find("$series") != std::string::npos)
+        found->insert(line.substr(at, line.find(' ', at + std::strlen(word)) - at));
+  CHECK(shapes.size() == kMarks);
+  CHECK(colours.size() == kMarks);
 }
 
 TEST_CASE("an SVG inside a page has its own ids, the page's colours and no address") {

@@ -3,23 +3,26 @@
 A run on the project's samples with a small random network; the page is then opened in headless Chromium.
 Usage: page_test.py PROGRAM [FOLDER]     FOLDER: keep pages and screenshots there
 """
+import contextlib
 import html.parser
 import json
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 
 CONFIG = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 128,
           "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 8192}
-WIDTHS = (400, 900, 1400)  # of the richer page; of the other the last
+WIDTHS = (390, 900, 1500)  # of the page of many arms and of open answers; of the others the last
+QUICKSTART = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "quickstart"
 
-# Run in the page: sorts, filters, changes colours, measures; leaves what it saw as JSON in the title.
+# Run in the page: sorts, chooses, filters, changes colours, measures; leaves what it saw as JSON.
 PROBE = """
 <script>
-const seen = { errors: window.errors, ready: document.documentElement.dataset.ready };
+const seen = { errors: window.errors, ready: document.documentElement.dataset.ready, width: innerWidth, faults: [] };
 const table = document.getElementById("comparison-table");
 const head = table.querySelector('[data-key="examples_per_second"]');
 const column = [...head.parentNode.cells].indexOf(head);
@@ -32,24 +35,91 @@ head.querySelector("button").click();
 seen.up = [head.getAttribute("aria-sort"), values()];
 arms.querySelector("button").click();
 seen.arms = [arms.getAttribute("aria-sort"), head.getAttribute("aria-sort"), [...table.tBodies[0].rows].map(row => row.cells[1].textContent)];
+
+// The browser of examples.
+const list = document.getElementById("chosen"), options = [...list.children].map(e => [e, e.id.replace("choice", "example")]);
+const key = id => document.getElementById(id).querySelector(".key").textContent;
+const listed = () => options.filter(([e]) => !e.hidden).map(([, id]) => key(id));
+const shown = () => [...document.querySelectorAll(".example")].filter(e => e.getClientRects().length).map(e => key(e.id));
+seen.all = [listed(), shown()];
+list.focus();
+seen.focused = [document.activeElement === list, getComputedStyle(list).outlineStyle !== "none" && parseFloat(getComputedStyle(list).outlineWidth) > 0];
+seen.keys = ["ArrowDown", "ArrowRight", "ArrowUp", "End", "Home"].map(name => {
+  list.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+  const chosen = list.querySelector('[aria-selected="true"]');
+  return [name, shown(), chosen.id === list.getAttribute("aria-activedescendant")];
+});
+seen.filters = {};
+for (const button of document.querySelectorAll("[data-filter]")) {
+  if (button.disabled) continue;
+  button.click();
+  seen.filters[button.dataset.filter] = [button.getAttribute("aria-pressed"), listed(), shown()];
+}
+const arm = document.getElementById("of-arm");
+document.querySelector('[data-filter="limit"]').click();
+seen.of = {};
+for (const option of arm.options) {
+  arm.value = option.value;
+  arm.dispatchEvent(new Event("change"));
+  seen.of[option.value] = listed();
+}
+arm.value = "";
+document.querySelector('[data-filter="all"]').click();
+list.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
+document.getElementById("show-tokens").click();
+seen.tokens = [...document.querySelectorAll(".example:not(.away) .arm")].map(e => [e.dataset.arm, [...e.querySelectorAll(".tokens:not([hidden]) p")].map(p =>
+  [...p.querySelectorAll("span")].map(token => [token.firstChild ? token.firstChild.data : "", token.querySelector("sub") && Number(token.querySelector("sub").textContent)]))]);
+
+// Boxes: in both colours.
+const box = e => e.getBoundingClientRect();
+const meets = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+const fault = (what, ...elements) => { if (seen.faults.length < 12) seen.faults.push(what + ": " + elements.map(e => (e.textContent || e.tagName).trim().slice(0, 40)).join(" / ")); };
+const apart = (elements, what) => {
+  const boxes = elements.map(e => [e, box(e)]).filter(([, b]) => b.width > 0 && b.height > 0);
+  for (let i = 0; i < boxes.length; ++i)
+    for (let j = 0; j < i; ++j)
+      if (meets(boxes[i][1], boxes[j][1])) fault(what, boxes[i][0], boxes[j][0]);
+  return boxes.length;
+};
 const theme = () => document.documentElement.dataset.theme;
 seen.theme = [theme()];
-document.getElementById("theme").click();
-seen.theme.push(theme());
-document.getElementById("theme").click();
-seen.theme.push(theme());
-const shown = () => [...document.querySelectorAll(".example")].filter(e => !e.hidden).map(e => e.dataset.kind);
-seen.all = shown();
-const filter = document.querySelector('[data-filter="differing"]');
-if (filter) { filter.click(); seen.differing = shown(); document.querySelector('[data-filter="all"]').click(); }
+seen.measured = [];
+for (let colours = 0; colours < 2; ++colours) {
+  let count = 0;
+  for (const svg of document.querySelectorAll("figure svg")) {
+    const texts = [...svg.querySelectorAll("text")].filter(e => e.textContent.trim()), marks = [...svg.querySelectorAll("use")];
+    count += apart(texts, "labels of a figure meet");
+    for (const text of texts) {
+      const t = box(text), s = box(svg);
+      if (t.left < s.left - 1 || t.right > s.right + 1 || t.top < s.top - 1 || t.bottom > s.bottom + 1) fault("a label is cut", text);
+      for (const mark of marks) if (meets(t, box(mark))) fault("a mark lies on a label", text);
+    }
+  }
+  for (const row of document.querySelectorAll("tr")) count += apart([...row.cells], "cells meet");
+  for (const cell of document.querySelectorAll("td, th"))
+    if (cell.clientWidth && cell.scrollWidth > cell.clientWidth + 1) fault("a cell is cut", cell);
+  count += apart([...document.querySelectorAll("button, select, .badge, .stop, .score, h1, h2, h3, h4, nav a, .highlight")].filter(e => !e.closest("table")), "words meet");
+  const scrolls = e => { for (; e && e !== document.body; e = e.parentElement) if (/auto|scroll/.test(getComputedStyle(e).overflowX)) return true; return false; };
+  for (const e of document.body.querySelectorAll("*"))
+    if (!e.classList.contains("out") && box(e).width > 0 && (box(e).right > innerWidth + 1 || box(e).left < -1) && !scrolls(e.parentElement)) fault("beyond the page", e);
+  for (const e of document.querySelectorAll(".raw, .prompt, .tokens, .example, .arm, #chosen, .notes, .warnings, .highlight"))
+    if (e.clientWidth && e.scrollWidth > e.clientWidth + 1) fault("wider than its box", e);
+  seen.measured.push(count);
+  const ink = getComputedStyle(document.body);
+  if (ink.color === ink.backgroundColor) fault("text in the page's colour", document.body);
+  document.getElementById("theme").click();
+  seen.theme.push(theme());
+}
 seen.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-seen.unreachable = [...document.querySelectorAll("th button, a, #theme")].filter(e => e.tabIndex < 0).length;
+seen.unreachable = [...document.querySelectorAll("th button, a, #theme, select, .filter button, .steps button, #chosen")].filter(e => e.tabIndex < 0).length;
 seen.figures = document.querySelectorAll("figure svg[role=img][aria-label]").length;
 seen.resources = performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith("data:"));
-document.body.innerHTML = "";
-document.body.append(Object.assign(document.createElement("pre"), { id: "seen", textContent: JSON.stringify(seen) }));
+parent.postMessage(JSON.stringify(seen), "*");
 </script>
 """
+# A window is not made narrower than some width, a frame is.
+FRAME = """<!doctype html><iframe src="{page}" style="width: {width}px; height: 1600px; border: 0"></iframe><pre id="seen"></pre>
+<script>addEventListener("message", event => {{ document.getElementById("seen").textContent = event.data; }});</script>"""
 LISTENER = "<script>window.errors = []; addEventListener('error', e => errors.push(String(e.message)));" \
            "addEventListener('securitypolicyviolation', e => errors.push('blocked: ' + e.blockedURI));</script>"
 
@@ -136,15 +206,108 @@ def chromium(program, profile, *arguments):
                            f"--user-data-dir={profile}", *arguments], capture_output=True, text=True, timeout=120)
 
 
-def check_opened(check, program, folder, page, name, untouched_kinds, widths):
+def stored(db):
+    """Of each kind of the filters the examples that have it, by arm, straight from the database; and what was asked."""
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        kinds = {kind: {} for kind in ("differs", "failed", "limit", "wrong")}
+        rows = connection.execute("SELECT generation.id, sample.key, run.label, generation.error, identical, generation.stop, generation.fields FROM generation "
+                                  "JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id WHERE generation.repeat = 0").fetchall()
+        for generation, key, label, error, identical, stop, fields in rows:
+            wrong = connection.execute("SELECT count(*) FROM score WHERE generation_id = ? AND metric = 'value_correct' AND value = 0 "
+                                       "AND json_extract(details, '$.annotated')", (generation,)).fetchone()[0]
+            stops = {stop, *(field["stop"] for field in json.loads(fields))}
+            for kind, has in (("differs", error is None and identical == 0), ("failed", error is not None),
+                              ("limit", error is None and bool(stops & {"limit", "context"})), ("wrong", error is None and wrong > 0)):
+                if has:
+                    kinds[kind].setdefault(label, set()).add(key)
+        samples = connection.execute("SELECT text, fields FROM sample").fetchall()
+    asked = [text for text, _ in samples if text] + [field["question"] for _, fields in samples for field in json.loads(fields) if "question" in field]
+    return kinds, asked
+
+
+def slow_front(points):
+    """Names of the points that no other beats."""
+    return {name for name, (x, y) in points.items() if not any(a >= x and b >= y and (a, b) != (x, y) for a, b in points.values())}
+
+
+def check_front(check, text, table, name):
+    rows = {row["arm"]: row for row in table["rows"]}
+    captions = re.findall(r"<figcaption>[^<]*Pareto front in both: ([^.]*)\. Bars", text)
+    check(len(captions) == 1, f"{name}: {len(captions)} Pareto fronts")
+    points = {arm: (row["speedup"], row["f1_micro"]) for arm, row in rows.items() if row["speedup"] is not None}
+    check(captions and set(captions[0].split(", ")) == slow_front(points), f"{name}: the front is {captions}, expected {slow_front(points)} of {points}")
+
+
+def check_headline(check, text, table, name):
+    """What stands largest is the table's, of an arm whose score was not shown to be below the baseline's."""
+    rows = {row["arm"]: row for row in table["rows"]}
+    found = re.findall(r'<div class="label">\S+ (\S+) against \S+</div>\n<div class="value">(\S+)×', text)
+    check(len(found) == 1, f"{name}: headlines {found}")
+    for arm, value in found:
+        good = [row for row in rows.values() if row["speedup"] and row["speedup"] != 1 and
+                not ((row["f1_micro_difference"] or {}).get("interval", [0, 0])[1] or 0) < 0]
+        check(f"{rows[arm]['speedup']:.2f}" == value and rows[arm]["speedup"] == max(row["speedup"] for row in good), f"{name}: headline {found}")
+
+
+def check_unscripted(check, text, db, name):
+    """Without scripts the page is a list of all examples, with every prompt, question and answer in full."""
+    plain = html.unescape(re.sub(r"<[^>]*>", "", re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S)))
+    for asked in stored(db)[1]:
+        check(asked in plain, f"{name}: {asked[:60]!r} is not in the page in full")
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        for (answer,) in connection.execute("SELECT text FROM generation WHERE repeat = 0 AND error IS NULL"):
+            check(re.sub("[\x00-\x08\x0b-\x1f\x7f]", "\ufffd", answer) in plain, f"{name}: {answer[:60]!r} is not in the page in full")
+    check(not re.search(r'<article[^>]*(hidden|away)', text), f"{name}: an example is hidden without scripts")
+    for controls in ("filter", "chooser"):
+        check(re.search(rf'<div class="{controls}"[^>]* hidden>', text), f"{name}: controls that need scripts are there without: {controls}")
+
+
+def check_browser(check, seen, db, name):
+    kinds = stored(db)[0]
+    everything, first = seen["all"]
+    check(len(everything) == len(set(everything)) > 1 and first == everything[:1], f"{name}: {first} shown of {everything}")
+    check(seen["focused"] == [True, True], f"{name}: focus {seen['focused']}")
+    expected = [1, 2, 1, -1, 0]
+    for (key, shown, marked), at in zip(seen["keys"], expected):
+        check(shown == [everything[min(at, len(everything) - 1)]] and marked, f"{name}: {key} shows {shown}")
+    for kind, of_arms in kinds.items():
+        some = set().union(*of_arms.values()) if of_arms else set()
+        check((kind in seen["filters"]) == bool(some), f"{name}: filter {kind} can be chosen: {kind in seen['filters']}, {some}")
+        if some:
+            pressed, listed, shown = seen["filters"][kind]
+            check(pressed == "true" and set(listed) == some and shown == listed[:1] or shown[0] in listed, f"{name}: filter {kind}: {listed}, expected {some}")
+            check(set(listed) == some, f"{name}: filter {kind}: {listed}, expected {some}")
+    for arm, listed in seen["of"].items():
+        limit = kinds["limit"].get(arm, set()) if arm else set().union(*kinds["limit"].values()) if kinds["limit"] else set()
+        if kinds["limit"]:
+            check(set(listed) == limit, f"{name}: limit of {arm or 'any'}: {listed}, expected {limit}")
+
+
+def check_passes(check, seen, db, name):
+    """The tokens of the first example's baseline came one a pass; those of all arms are as many as stored."""
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        tokens = {label: json.loads(tokens) for label, tokens in connection.execute(
+            "SELECT run.label, generation.tokens FROM generation JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id "
+            "WHERE sample.key = ? AND generation.repeat = 0 AND generation.error IS NULL", (seen["all"][1][0],))}
+    written = dict(seen["tokens"])
+    check(set(written) >= set(tokens), f"{name}: tokens of {set(written)}, expected {set(tokens)}")
+    for label, ids in tokens.items():
+        check(sum(len(line) for line in written[label]) == len(ids), f"{name}: {label} shows {written[label]}, stored {ids}")
+    passes = [token[1] for line in written["ar"] for token in line]
+    check(passes == list(range(1, len(tokens["ar"]) + 1)), f"{name}: passes of ar: {passes}")
+
+
+def check_opened(check, program, folder, page, name, db, widths, keep):
     text = page.read_text(encoding="utf-8")
     probe = folder / f"{name}-probe.html"
     probe.write_text(text.replace("<head>", "<head>" + LISTENER, 1).replace("</body>", PROBE + "</body>", 1), encoding="utf-8")
     for width in widths:
-        ran = chromium(program, folder / "profile", f"--window-size={width},1600", "--dump-dom", probe.as_uri())
+        frame = folder / f"{name}-{width}.html"
+        frame.write_text(FRAME.format(page=probe.name, width=width), encoding="utf-8")
+        ran = chromium(program, folder / "profile", "--window-size=1700,1600", "--dump-dom", frame.as_uri())
         console = [line for line in ran.stderr.splitlines() if "CONSOLE" in line]
         check(not console, f"{name} at {width}: console says {console}")
-        found = re.search(r'<pre id="seen">(.*?)</pre>', ran.stdout, re.S)
+        found = re.search(r'<pre id="seen">(.+?)</pre>', ran.stdout, re.S)
         if not found:
             check(False, f"{name} at {width}: the probe did not end: {ran.stderr[-400:]}")
             continue
@@ -155,16 +318,21 @@ def check_opened(check, program, folder, page, name, untouched_kinds, widths):
         check(seen["up"] == ["ascending", sorted(seen["before"])], f"{name}: sorted up {seen['up']}")
         check(seen["arms"] == ["ascending", "none", sorted(seen["arms"][2])], f"{name}: sorted by arm {seen['arms']}")
         check(seen["theme"][0] == seen["theme"][2] != seen["theme"][1], f"{name}: colours {seen['theme']}")
-        check(set(seen["all"]) == untouched_kinds, f"{name}: examples {set(seen['all'])}")
-        check(set(seen.get("differing", ["differing"])) == {"differing"}, f"{name}: filter {seen.get('differing')}")
+        check(seen["width"] == width, f"{name}: opened at {seen['width']}, expected {width}")
+        check_browser(check, seen, db, f"{name} at {width}")
+        check_passes(check, seen, db, f"{name} at {width}")
+        check(seen["faults"] == [] and min(seen["measured"]) > 100, f"{name} at {width}: {seen['faults']}, {seen['measured']} boxes")
         check(seen["wide"] <= 0, f"{name} at {width}: the page scrolls sideways by {seen['wide']}")
         check(seen["unreachable"] == 0, f"{name}: {seen['unreachable']} controls out of the keyboard's reach")
         check(seen["figures"] == text.count("<figure>"), f"{name}: {seen['figures']} figures")
-        shot = folder / f"{name}-{width}.png"
-        ran = chromium(program, folder / "profile", f"--window-size={width},3600", f"--screenshot={shot}", page.as_uri())
-        check(shot.exists() and shot.stat().st_size > 20000, f"{name} at {width}: screenshot")
-        console = [line for line in ran.stderr.splitlines() if "CONSOLE" in line]
-        check(not console, f"{name} at {width}, untouched: console says {console}")
+        for scheme, flag in (("light", 1), ("dark", 0)) if keep else ():
+            chromium(program, folder / "profile", f"--window-size={width},3600", f"--blink-settings=preferredColorScheme={flag}",
+                     f"--screenshot={folder / f'{name}-{width}-{scheme}.png'}", page.as_uri())
+    shot = folder / f"{name}.png"
+    ran = chromium(program, folder / "profile", f"--window-size={widths[-1]},3600", f"--screenshot={shot}", page.as_uri())
+    check(shot.exists() and shot.stat().st_size > 20000, f"{name}: screenshot")
+    console = [line for line in ran.stderr.splitlines() if "CONSOLE" in line]
+    check(not console, f"{name}, untouched: console says {console}")
 
 
 def main():
@@ -180,31 +348,56 @@ def main():
 
         (folder / "config.json").write_text(json.dumps(CONFIG))
         pardec("model", "synth", f"{folder}/model", "--config", f"{folder}/config.json").check_returncode()
-        common = ["run", "--threads", "1", "--model", f"{folder}/model", "--dataset", "oa-mine,ae-110k", "--progress", "none"]
         drawn = shutil.which("gnuplot") is not None
         browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-        for name, flags, kinds in (
-                ("oracle", ["--decoder", "ar,hpd", "--oracle", "references"], {"identical"}),
-                ("free", ["--arm", "ar=ar,batch_size=4", "--arm", "again=ar", "--arm", "hpd=hpd,stack=2", "--limit", "12", "--per-field", "6",
-                          "--max-new-tokens", "40"], {"identical", "differing"})):
+        tiny = ["--model", f"{folder}/model"]
+        eight = ["--arm", "ar=ar,batch_size=4", "--arm", "again=ar,batch_size=4", "--arm", "lookup=prompt-lookup,batch_size=4"]
+        for option in ("stack=2", "stack=2,k_max=8", "stack=2,k_max=4", "stack=1", "stack=2,isolated=values"):
+            eight += ["--arm", f"hpd-{re.sub('[^a-z0-9]', '', option)}=hpd,batch_size=2,{option}"]
+        for name, flags, widths in (
+                ("oracle", [*tiny, "--dataset", "oa-mine,ae-110k", "--decoder", "ar,hpd", "--oracle", "references"], ()),
+                ("sweep", ["--model", str(QUICKSTART / "model"), "--dataset", "oa-mine", *eight, "--limit", "8", "--block", "1"], WIDTHS),
+                ("open", [*tiny, "--dataset", "mt-bench", "--decoder", "ar,prompt-lookup,lookahead", "--max-new-tokens", "40"], WIDTHS)):
             db, out = f"{folder}/{name}.sqlite", folder / f"{name}.html"
             pathlib.Path(db).unlink(missing_ok=True)
-            ran = pardec(*common, *flags, "--db", db)
+            ran = pardec("run", "--threads", "1", "--progress", "none", *flags, "--db", db)
             check(ran.returncode == 0, f"{name}: run: {ran.stderr}")
-            ran = pardec("report", "--db", db, "-o", str(out))
+            if name == "sweep":  # one answer that failed
+                with contextlib.closing(sqlite3.connect(db)) as connection, connection:
+                    connection.execute("UPDATE generation SET error = 'made to <fail>' WHERE id = (SELECT max(id) FROM generation)")
+            ran = pardec("report", "--db", db, "-o", str(out), *(["--examples", "100"] if name == "oracle" else []))
             check(ran.returncode == 0 and ran.stdout.strip() == str(out), f"{name}: report: {ran.stderr}")
             text = out.read_text(encoding="utf-8")
             page = Page(text)
-            check_numbers(check, page, pardec("compare", "--db", db, "--format", "json").stdout, name, "comparison")
+            compared = pardec("compare", "--db", db, "--format", "json").stdout
+            check_numbers(check, page, compared, name, "comparison")
             check_numbers(check, page, pardec("compare", "--db", db, "--accounting", "--format", "json").stdout, name, "accounting")
             check_offline(check, page, text, name)
-            check("Untrained (" in text and ("Oracle (references)" in text) == (name == "oracle"), f"{name}: marks")
+            check_unscripted(check, text, db, name)
+            check(("Untrained (" in text) == (name != "sweep") and ("Oracle (references)" in text) == (name == "oracle"), f"{name}: marks")
             check(str(pathlib.Path(db)) in text and "--progress none" in text, f"{name}: the command is recorded")
-            check((text.count("<figure>") >= 5) == drawn, f"{name}: {text.count('<figure>')} figures")
-            check(pardec("report", "--db", db, "-o", f"{out}.2").returncode == 0 and
-                  pathlib.Path(f"{out}.2").read_bytes() == out.read_bytes(), f"{name}: made twice, it is the same page")
-            if browser:
-                check_opened(check, browser, folder, out, name, kinds, WIDTHS if name == "free" else WIDTHS[-1:])
+            check((text.count("<figure>") >= 4) == drawn, f"{name}: {text.count('<figure>')} figures")
+            check(re.search(r'<p class="subtitle">.* n \d+(?: to \d+)?, 1 thread, 1 repeat', text), f"{name}: the title says how much was measured")
+            if name == "sweep":
+                check_headline(check, text, json.loads(compared), name)
+                check("made to &lt;fail&gt;" in text, f"{name}: the error of the one that failed")
+                if drawn:
+                    check_front(check, text, json.loads(compared), name)
+            if name == "open":
+                check('class="right"' not in text and 'class="wrong"' not in text, f"{name}: marks of right and wrong on open answers")
+            if name == "oracle":
+                check(pardec("report", "--db", db, "-o", f"{out}.2", "--examples", "100").returncode == 0 and
+                      pathlib.Path(f"{out}.2").read_bytes() == out.read_bytes(), f"{name}: made twice, it is the same page")
+                few = folder / "few.html"
+                pardec("report", "--db", db, "-o", str(few), "--examples", "3").check_returncode()
+                few = few.read_text(encoding="utf-8")
+                check(few.count("<article") == 6 and "--examples 38 shows all" in few and text.count("<article") == 74, f"{name}: {few.count('<article')} examples")
+                small = folder / "small.html"
+                pardec("report", "--db", db, "-o", str(small), "--examples", "100", "--examples-mb", "0.1").check_returncode()
+                small = small.read_text(encoding="utf-8")
+                check(1 < small.count("<article") < 74 and "--examples-mb" in small, f"{name}: {small.count('<article')} examples in 0.1 MB")
+            if browser and widths:
+                check_opened(check, browser, folder, out, name, db, widths, keep=len(sys.argv) > 2)
 
         # Without gnuplot the page comes with its tables, and says so; a plot says what to install.
         db = f"{folder}/oracle.sqlite"

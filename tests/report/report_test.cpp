@@ -21,19 +21,28 @@ Report example() {
   table.notes = {"a note"};
   report.tables = {{"comparison", "Comparison", table}};
   report.without_figures = "gnuplot was missing";
-  ReportField same{
-      "Brand", {"Nike"}, true, {{"Nike", Correctness::right}, {"Nike", Correctness::right}}};
-  ReportField other{"Color",
-                    {"red", "crimson"},
-                    true,
-                    {{"red", Correctness::right}, {"<blue>", Correctness::wrong, true}}};
-  ReportField none{"Size", {}, true, {{""}, {""}}};
-  report.examples = {
-      {"oa-mine: hpd beside ar",
-       "Drawn with seed 1.",
-       {"ar", "hpd"},
-       {{ExampleKind::differing, "test-1", "Shoes", "Nike & Co", "a gap", {same, other, none}},
-        {ExampleKind::failed, "test-2", "Shoes", "", "Failed: why", {}}}}};
+  const auto right = Correctness::right, wrong = Correctness::wrong;
+  ReportExample example;
+  example.dataset = "oa-mine";
+  example.key = "test-1";
+  example.category = "Shoes";
+  example.text = "Nike & Co";
+  example.fields = {{"Brand", "", {}, {"Nike"}},
+                    {"Color", "Which <one>?", {"red", "blue"}, {"red", "crimson"}},
+                    {"Size", "", {}, {}}};
+  ReportAnswer ar{"ar", /*is_baseline=*/true, "{\"Brand\": <1>}", "eos", ""};
+  ar.values = {{"Nike", right}, {"red", right}, {""}};
+  ar.lines = {{"", {"<a", "b"}, {1, 2}}};
+  ReportAnswer hpd{"hpd", false, "", "limit", ""};
+  hpd.values = {{"Nike", right}, {"<blue>", wrong, true}, {""}};
+  hpd.differs = hpd.limit = true;
+  hpd.lines = {{"Brand", {"Nike"}, {}}};
+  ReportAnswer broken{"broken", false, "", "error", "why <not>"};
+  example.answers = {ar, hpd, broken};
+  report.examples = {{"one of <many>"}, {example}};
+  report.warnings = {{"oa-mine hpd", "cut <off>"}, {"", "in general"}};
+  report.tables.front().warnings = {{}, {0}};
+  report.without_highlight = {"No headline for b"};
   report.facts = {{"Run", {{"seed", "1"}}}};
   return report;
 }
@@ -45,7 +54,7 @@ TEST_CASE("a cell carries its value in full precision, and a column its key") {
   CHECK_THAT(page, Catch::Contains("<td class=\"number\" data-value=\"0.3333333333333333\">0.33"));
   CHECK_THAT(page, Catch::Contains("<td class=\"number\" data-value=\"7\">7</td>"));
   CHECK_THAT(page, Catch::Contains("<td data-value=\"[1.25,2.5]\">[1, 2]</td>"));
-  CHECK_THAT(page, Catch::Contains("<td>ar</td>"));
+  CHECK_THAT(page, Catch::Contains("<td class=\"arm\">ar</td>"));
   CHECK_THAT(page, Catch::Contains("<th scope=\"col\" aria-sort=\"none\" "
                                    "data-key=\"examples_per_second\" class=\"number\"><button "
                                    "type=\"button\">products/s</button></th>"));
@@ -68,9 +77,35 @@ TEST_CASE("texts are escaped wherever they stand, marks come before numbers") {
   CHECK_THAT(page, Catch::Contains("red | crimson"));
   CHECK_THAT(page, Catch::Contains("Nike &amp; Co"));
   CHECK_THAT(page, Catch::Contains("1 more field is absent in all columns"));
-  CHECK_THAT(page, Catch::Contains("Failed: why"));
+  CHECK_THAT(page, Catch::Contains("Failed: why &lt;not&gt;"));
+  CHECK_THAT(page, Catch::Contains("Which &lt;one&gt;?"));
+  CHECK_THAT(page, Catch::Contains("one of &lt;many&gt;"));
+  CHECK_THAT(page, Catch::Contains("No headline for b"));
   CHECK_THAT(page, Catch::Contains("gnuplot was missing"));
   CHECK(page.find("noise &amp; more") < page.find("2.46×"));
+}
+
+TEST_CASE("warnings stand at the top, and in the row of their arm without text of its own") {
+  const std::string page = render_report(example());
+  CHECK_THAT(page, Catch::Contains("<h2>2 warnings</h2>"));
+  CHECK_THAT(page,
+             Catch::Contains("<li id=\"warning-1\"><b>oa-mine hpd: </b>cut &lt;off&gt;</li>"));
+  CHECK_THAT(page, Catch::Contains("<td class=\"arm\">hpd<a class=\"warn\" href=\"#warning-1\" "
+                                   "title=\"cut &lt;off&gt;\" "
+                                   "aria-label=\"Warning: cut &lt;off&gt;\"></a></td>"));
+  CHECK(page.find("id=\"warning-2\"") < page.find("2.46×"));
+}
+
+TEST_CASE("an example says of each arm what the filters ask for") {
+  const std::string page = render_report(example());
+  CHECK_THAT(page, Catch::Contains("data-arm=\"ar\" data-kinds=\"\""));
+  CHECK_THAT(page, Catch::Contains("data-arm=\"hpd\" data-kinds=\"differs limit wrong\""));
+  CHECK_THAT(page, Catch::Contains("data-arm=\"broken\" data-kinds=\"failed\""));
+  CHECK_THAT(page, Catch::Contains("wrong (1)"));
+  const std::string open = "id=\"tokens-1-json\">";
+  const auto begin = page.find(open) + open.size(), end = page.find("</script>", begin);
+  CHECK(Json::parse(page.substr(begin, end - begin)) ==
+        Json::parse(R"([[["", ["<a", "b"], [1, 2]]], [["Brand", ["Nike"], []]], []])"));
 }
 
 TEST_CASE("a page names no address on the network and may load nothing") {
