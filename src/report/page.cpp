@@ -118,8 +118,8 @@ select { font: inherit; color: inherit; background: var(--panel); border: 1px so
 .example thead th { color: var(--soft); font-weight: 500; }
 .example tbody th { font-weight: 500; }
 .arms { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); gap: 12px; align-items: start; }
-.arm { border: 1px solid var(--rule); border-radius: 8px; padding: 10px 12px; min-width: 0; }
-.arm.other { opacity: 0.55; }
+section.arm { border: 1px solid var(--rule); border-radius: 8px; padding: 10px 12px; min-width: 0; }
+section.arm.other { opacity: 0.55; }
 h4 { margin: 0 0 4px; font-size: 0.95rem; overflow-wrap: anywhere; }
 .raw, .tokens { white-space: pre-wrap; overflow-wrap: anywhere; font: 0.82rem/1.5 ui-monospace, "SFMono-Regular", Menlo, Consolas, "DejaVu Sans Mono", monospace; margin: 8px 0 0; max-height: 30em; overflow-y: auto; }
 .error { color: var(--wrong); overflow-wrap: anywhere; margin: 8px 0 0; }
