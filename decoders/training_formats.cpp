@@ -96,6 +96,20 @@ OrderedJson recorded_options(const std::vector<std::string>& names, const Option
   return record;
 }
 
+std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Json& options,
+                                          const Json& settings) {
+  std::vector<std::string> untaught;
+  const std::string own = str(decoder.name, "_");  // ar_stack: the stack of ar
+  for (const TrainingOption& trained : decoder.training_options) {
+    const std::string recorded(trained.recorded);
+    const std::string name = recorded.starts_with(own) ? recorded.substr(own.size()) : recorded;
+    const Json taught = settings.value(recorded, Json()), now = options.value(name, Json());
+    if (taught.is_number() && now.is_number() && taught != now)
+      untaught.push_back(str(name, " ", dump(now), ", taught ", dump(taught)));
+  }
+  return untaught;
+}
+
 Token end_of_sequence(const FormatScene& scene, std::string_view format) {
   if (scene.config.eos.empty())
     throw ConfigError(str("format ", format,

@@ -7,52 +7,81 @@
 #include <numeric>
 #include <utility>
 
-#include "src/support/rng.hpp"
-
 namespace pardec {
 
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Totals of one resample, or of the data: everything that a statistic here is made of.
-struct Totals {
-  double baseline = 0, method = 0;
-};
-
-Totals& operator+=(Totals& totals, const BlockPair& block) {
-  totals.baseline += block.baseline;
-  totals.method += block.method;
-  return totals;
+/// Regularised incomplete beta function by its continued fraction (Abramowitz and Stegun 26.5.8,
+/// evaluated by Lentz's method). REQUIRES: 0 <= x <= (a + 1) / (a + b + 2).
+double incomplete_beta(double a, double b, double x) {
+  if (x <= 0) return 0;
+  constexpr double kTiny = 1e-300;
+  double c = 1, d = 1 / std::max(kTiny, 1 - (a + b) * x / (a + 1)), fraction = d;
+  for (int m = 1; m < 500; ++m) {
+    for (const double term : {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+                              -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))}) {
+      d = 1 / (1 + term * d);
+      c = 1 + term / c;
+      fraction *= c * d;
+    }
+    if (std::abs(c * d - 1) < 1e-15) break;
+  }
+  return fraction / a *
+         std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) +
+                  b * std::log1p(-x));
 }
 
-/// Percentile bootstrap of `statistic` of the totals. Both arms of a unit are always drawn
-/// together.
-template <typename Unit, typename Statistic>
-Interval bootstrap(std::span<const Unit> units, const Statistic& statistic, double confidence,
-                   int resamples, std::uint64_t seed) {
-  assert(confidence > 0 && confidence < 1 && resamples > 0);
-  if (units.empty()) return {kNaN, kNaN, kNaN};
-  Totals data;
-  for (const Unit& unit : units) data += unit;
+/// P(T > t) for t >= 0.
+double student_t_tail(double t, double degrees) {
+  const double x = degrees / (degrees + t * t), a = degrees / 2, b = 0.5;
+  if (x <= (a + 1) / (a + b + 2)) return incomplete_beta(a, b, x) / 2;
+  return (1 - incomplete_beta(b, a, t * t / (degrees + t * t))) / 2;
+}
 
-  Rng rng(seed);
-  std::vector<double> resampled(static_cast<size_t>(resamples));
-  for (double& value : resampled) {
-    Totals totals;
-    for (size_t i = 0; i < units.size(); ++i) totals += units[rng.below(units.size())];
-    value = statistic(totals);
-  }
-  const double tail = (1 - confidence) / 2;
-  return {statistic(data), quantile(resampled, tail), quantile(resampled, 1 - tail)};
+/// Student's interval about `estimate`, from the statistic without each unit in turn.
+Interval jackknife(double estimate, std::span<const double> without, double confidence) {
+  const auto n = static_cast<double>(without.size());
+  if (without.size() < 2) return {estimate, kNaN, kNaN};
+  const double mean = std::accumulate(without.begin(), without.end(), 0.0) / n;
+  double squares = 0;
+  for (const double value : without) squares += (value - mean) * (value - mean);
+  const double half =
+      student_t_quantile(0.5 + confidence / 2, n - 1) * std::sqrt(squares * (n - 1) / n);
+  return std::isfinite(half) ? Interval{estimate, estimate - half, estimate + half}
+                             : Interval{estimate, kNaN, kNaN};
 }
 
 }  // namespace
 
-Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence, int resamples,
-                         std::uint64_t seed) {
-  const auto ratio = [](const Totals& totals) { return totals.baseline / totals.method; };
-  return bootstrap(blocks, ratio, confidence, resamples, seed);
+double student_t_quantile(double p, double degrees) {
+  assert(p > 0 && p < 1 && degrees > 0);
+  if (p < 0.5) return -student_t_quantile(1 - p, degrees);
+  double low = 0, high = 1;
+  while (student_t_tail(high, degrees) > 1 - p) high *= 2;
+  for (int i = 0; i < 200 && low < high; ++i) {
+    const double middle = low + (high - low) / 2;
+    if (middle == low || middle == high) break;
+    (student_t_tail(middle, degrees) > 1 - p ? low : high) = middle;
+  }
+  return high;
+}
+
+Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence) {
+  assert(confidence > 0 && confidence < 1);
+  BlockPair all{0, 0};
+  for (const BlockPair& block : blocks) {
+    all.baseline += block.baseline;
+    all.method += block.method;
+  }
+  std::vector<double> without;
+  for (const BlockPair& block : blocks)
+    without.push_back(std::log((all.baseline - block.baseline) / (all.method - block.method)));
+  if (blocks.empty()) return {kNaN, kNaN, kNaN};
+  const double ratio = all.baseline / all.method;
+  const Interval log = jackknife(std::log(ratio), without, confidence);
+  return {ratio, std::exp(log.low), std::exp(log.high)};
 }
 
 double geometric_mean_ratio(std::span<const BlockPair> blocks) {
@@ -69,77 +98,70 @@ double median_ratio(std::span<const BlockPair> blocks) {
 
 namespace {
 
-/// The parts of an arm, cluster by cluster.
-class ScoreByCluster {
- public:
-  ScoreByCluster(std::span<const ScorePart> parts, std::int32_t clusters)
-      : parts_(parts.begin(), parts.end()), begin_(static_cast<size_t>(clusters) + 1) {
-    std::stable_sort(parts_.begin(), parts_.end(),
-                     [](const ScorePart& a, const ScorePart& b) { return a.cluster < b.cluster; });
-    std::int32_t groups = 0;
-    for (const ScorePart& part : parts_) {
-      ++begin_[static_cast<size_t>(part.cluster) + 1];
-      groups = std::max(groups, part.group + 1);
-    }
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    numerators_.resize(static_cast<size_t>(groups));
-    denominators_.resize(static_cast<size_t>(groups));
-  }
-
-  /// Of clusters that were drawn so often each.
-  double score(std::span<const int> times) {
-    std::fill(numerators_.begin(), numerators_.end(), 0.0);
-    std::fill(denominators_.begin(), denominators_.end(), 0.0);
-    for (size_t cluster = 0; cluster < times.size(); ++cluster)
-      if (const double weight = times[cluster]; weight > 0)
-        for (size_t i = begin_[cluster]; i < begin_[cluster + 1]; ++i) {
-          const auto group = static_cast<size_t>(parts_[i].group);
-          numerators_[group] += weight * parts_[i].numerator;
-          denominators_[group] += weight * parts_[i].denominator;
-        }
-    double sum = 0, count = 0;
-    for (size_t group = 0; group < numerators_.size(); ++group)
-      if (denominators_[group] > 0) {
-        sum += numerators_[group] / denominators_[group];
-        ++count;
-      }
-    return count > 0 ? sum / count : kNaN;
-  }
-
- private:
-  std::vector<ScorePart> parts_;
-  std::vector<size_t> begin_;  // of a cluster's parts
-  std::vector<double> numerators_, denominators_;
+/// The score of an arm: of all clusters, and without each.
+struct LeaveOneOut {
+  double all;
+  std::vector<double> without;
 };
 
-/// A draw may hold nothing that is scored: such draws are left out.
-Interval interval_of(double estimate, std::vector<double> drawn, double confidence) {
-  std::erase_if(drawn, [](double value) { return std::isnan(value); });
-  if (drawn.empty()) return {estimate, kNaN, kNaN};
-  const double tail = (1 - confidence) / 2;
-  return {estimate, quantile(drawn, tail), quantile(drawn, 1 - tail)};
+LeaveOneOut leave_one_out(std::span<const ScorePart> parts, std::int32_t clusters) {
+  std::int32_t groups = 0;
+  for (const ScorePart& part : parts) groups = std::max(groups, part.group + 1);
+  struct Sums {
+    double numerator = 0, denominator = 0;
+  };
+  std::vector<Sums> sums(static_cast<size_t>(groups));
+  std::vector<std::vector<const ScorePart*>> by_cluster(static_cast<size_t>(clusters));
+  for (const ScorePart& part : parts) {
+    sums[static_cast<size_t>(part.group)].numerator += part.numerator;
+    sums[static_cast<size_t>(part.group)].denominator += part.denominator;
+    by_cluster[static_cast<size_t>(part.cluster)].push_back(&part);
+  }
+  // The mean over groups, of which a cluster touches few.
+  double total = 0, count = 0;
+  const auto add = [&](std::int32_t group, double sign) {
+    const Sums& of_group = sums[static_cast<size_t>(group)];
+    if (of_group.denominator <= 0) return;
+    total += sign * of_group.numerator / of_group.denominator;
+    count += sign;
+  };
+  const auto score = [&] { return count > 0 ? total / count : kNaN; };
+  for (std::int32_t group = 0; group < groups; ++group) add(group, 1);
+  LeaveOneOut out{score(), {}};
+  const double whole = total, whole_count = count;
+  for (const auto& cluster : by_cluster) {
+    std::vector<std::pair<std::int32_t, Sums>> before;
+    for (const ScorePart* part : cluster) {
+      Sums& of_group = sums[static_cast<size_t>(part->group)];
+      before.emplace_back(part->group, of_group);
+      add(part->group, -1);
+      of_group.numerator -= part->numerator;
+      of_group.denominator -= part->denominator;
+      add(part->group, 1);
+    }
+    out.without.push_back(score());
+    std::for_each(before.rbegin(), before.rend(),
+                  [&](const auto& old) { sums[static_cast<size_t>(old.first)] = old.second; });
+    total = whole;
+    count = whole_count;
+  }
+  return out;
 }
 
 }  // namespace
 
 ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
                                std::span<const ScorePart> method, std::int32_t clusters,
-                               double confidence, int resamples, std::uint64_t seed) {
-  assert(confidence > 0 && confidence < 1 && resamples > 0);
+                               double confidence) {
+  assert(confidence > 0 && confidence < 1);
   if (method.empty() || clusters == 0) return {{kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}};
-  ScoreByCluster before(baseline, clusters), after(method, clusters);
-  std::vector<int> times(static_cast<size_t>(clusters), 1);
-  const double first = before.score(times), second = after.score(times);
-  Rng rng(seed);
-  std::vector<double> scores, differences;
-  for (int r = 0; r < resamples; ++r) {
-    std::fill(times.begin(), times.end(), 0);
-    for (std::int32_t i = 0; i < clusters; ++i) ++times[rng.below(times.size())];
-    scores.push_back(after.score(times));
-    differences.push_back(scores.back() - before.score(times));
-  }
-  return {interval_of(second, std::move(scores), confidence),
-          interval_of(second - first, std::move(differences), confidence)};
+  const LeaveOneOut before = leave_one_out(baseline, clusters),
+                    after = leave_one_out(method, clusters);
+  std::vector<double> differences;
+  for (size_t c = 0; c < after.without.size(); ++c)
+    differences.push_back(after.without[c] - before.without[c]);
+  return {jackknife(after.all, after.without, confidence),
+          jackknife(after.all - before.all, differences, confidence)};
 }
 
 double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_right) {

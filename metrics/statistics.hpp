@@ -5,10 +5,10 @@
 
 namespace pardec {
 
-/// The statistics behind the tables. Pure functions; the same numbers on every machine, since
-/// resampling uses the project's own generator and starts anew from `seed` at each call. No blocks
-/// or clusters: NaN, for the estimate and both ends.
+/// The statistics behind the tables. Pure functions without chance. No blocks or clusters: NaN, for
+/// the estimate and both ends.
 
+/// Ends are NaN where there are none.
 struct Interval {
   double estimate, low, high;
 };
@@ -18,13 +18,13 @@ struct BlockPair {
   double baseline, method;
 };
 
-/// Ratio of totals, sum(baseline) / sum(method): how many times faster the method is; with a
-/// percentile interval of a paired bootstrap over blocks. One block: the interval is the estimate.
-/// The ends are the (1 - confidence) / 2 quantiles of the resampled ratios (Efron and Tibshirani
-/// 1993, chapter 13). REQUIRES: costs positive, 0 < confidence < 1, resamples > 0. Cost: resamples
-/// x blocks.
-Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence = 0.95,
-                         int resamples = 10000, std::uint64_t seed = 1);
+/// Ratio of totals, sum(baseline) / sum(method): how many times faster the method is. The interval
+/// is that of Student's t with n - 1 degrees of freedom about the logarithm of the ratio, with the
+/// standard error of the jackknife over blocks (Efron and Tibshirani 1993, chapter 11): both arms
+/// of a block are left out together. With six blocks it covers the truth about as often as it says,
+/// where the percentiles of a bootstrap do in 84 of 100. One block: no ends. Repeats of a block are
+/// no new blocks: sum them first. REQUIRES: costs not negative, 0 < confidence < 1.
+Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence = 0.95);
 
 /// Geometric mean and median of the blocks' own ratios baseline / method.
 double geometric_mean_ratio(std::span<const BlockPair> blocks);
@@ -38,16 +38,19 @@ struct ScorePart {
   double numerator, denominator;
 };
 
-/// A score of two arms on the same clusters, which are drawn together; of `method` alone where
-/// `baseline` is empty (the difference is then NaN). Percentile intervals of a bootstrap over
-/// clusters. A part's cluster is below `clusters`.
+/// A score of two arms on the same clusters, which are left out together; of `method` alone where
+/// `baseline` is empty (the difference is then NaN). Intervals of Student's t by the jackknife over
+/// clusters, as of ratio_of_totals. A part's cluster is below `clusters`; parts of a cluster's
+/// repeats are no new clusters.
 struct ScoreIntervals {
   Interval method, difference;  ///< difference: method - baseline
 };
 ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
                                std::span<const ScorePart> method, std::int32_t clusters,
-                               double confidence = 0.95, int resamples = 2000,
-                               std::uint64_t seed = 1);
+                               double confidence = 0.95);
+
+/// The t with P(T < t) = p of Student's distribution. REQUIRES: 0 < p < 1, degrees > 0.
+double student_t_quantile(double p, double degrees);
 
 /// Exact two-sided McNemar test: p-value from the two counts of discordant pairs, min(1, twice the
 /// binomial tail). No discordant pair: 1. Computed in log space: no overflow for any count.

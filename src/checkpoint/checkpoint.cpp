@@ -38,6 +38,7 @@ TrainingRecord read_training_record(const std::filesystem::path& folder) {
   };
   TrainingRecord taught{std::nullopt, text("/settings/chat_template"),
                         text("/chat_template_sha256"), text("/prompt_sha256")};
+  if (Json settings = at("/settings"); settings.is_object()) taught.settings = std::move(settings);
   if (!at("/settings/medusa").is_null()) return taught;
   const Json formats = at("/settings/format");
   if (!formats.is_array() || !std::all_of(formats.begin(), formats.end(),

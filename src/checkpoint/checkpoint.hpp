@@ -62,6 +62,7 @@ struct TrainingRecord {
   /// record of its own.
   std::optional<std::vector<std::string>> formats;
   std::string chat_template, chat_template_sha256, prompt_sha256;
+  Json settings = Json::object();  ///< all of them
 };
 /// Empty where the folder has none. ModelError where it is no record of `train`.
 TrainingRecord read_training_record(const std::filesystem::path& folder);

@@ -126,7 +126,8 @@ void print_help(const std::vector<Verb>& verbs) {
   std::cout << "\nFlags:\n  -h, --help     this text; 'pardec VERB --help' explains a verb\n  "
                "--version      version, commit, libtorch, flags\n\n"
                "Exit codes: 0 good, 1 the run failed, 2 usage or input, 3 finished with failed "
-               "samples, 130 stopped by Ctrl-C (what was done is stored).\n";
+               "samples, or with a warning under --strict, 130 stopped by Ctrl-C (what was done is "
+               "stored).\n";
 }
 
 }  // namespace

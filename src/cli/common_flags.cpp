@@ -82,11 +82,27 @@ void add_flags(CLI::App& app, ComparisonFlags& flags) {
          "name of an invocation, or the first characters of its or a run's id; without it the "
          "newest")
       ->type_name("ID");
-  app.add_option("--baseline", flags.baseline, "label of the arm that the others are compared with")
+  app.add_option("--baseline", flags.compare.baseline,
+                 "label of the arm that the others are compared with")
       ->type_name("LABEL");
-  app.add_option("--confidence-level", flags.confidence, "of the intervals")
+  app.add_option("--confidence-level", flags.compare.confidence, "of the intervals")
       ->capture_default_str()
       ->type_name("X");
+  app.add_option("--margin", flags.compare.margin, "a score this much lower is still as good")
+      ->capture_default_str()
+      ->type_name("X");
+  add_strict(app, flags.strict);
+}
+
+void add_strict(CLI::App& app, bool& strict) {
+  app.add_flag("--strict", strict, "exit with 3 where the table has a warning");
+}
+
+int exit_code(const Comparison& comparison, bool strict) {
+  if (!strict || comparison.warnings.empty()) return 0;
+  std::fprintf(stderr, "pardec: %zu %s, and --strict was given\n", comparison.warnings.size(),
+               comparison.warnings.size() == 1 ? "warning" : "warnings");
+  return 3;
 }
 
 }  // namespace pardec

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "src/checkpoint/checkpoint.hpp"
+#include "src/findings/comparison.hpp"
 #include "src/tasks/decode_options.hpp"
 
 namespace CLI {
@@ -17,9 +18,16 @@ void add_flags(CLI::App& app, DecodeOptions& decode);
 
 /// What is compared: the flags that `compare` and `report` share.
 struct ComparisonFlags {
-  std::string db = "results/pardec.sqlite", run, baseline;
-  double confidence = 0.95;
+  std::string db = "results/pardec.sqlite", run;
+  CompareOptions compare;
+  bool strict = false;
 };
 void add_flags(CLI::App& app, ComparisonFlags& flags);
+
+/// The exit code of a verb that showed this: 3 where --strict was given and there are warnings,
+/// which stderr then says.
+int exit_code(const Comparison& comparison, bool strict);
+/// Declares --strict.
+void add_strict(CLI::App& app, bool& strict);
 
 }  // namespace pardec

@@ -42,7 +42,7 @@ Verb compare_verb() {
             ->type_name("FORMAT");
         return [flags] {
           const TableFormat format = parse_table_format(flags->format);
-          check_confidence(flags->confidence);
+          check_compare_options(flags->compare);
           check_at_least("--differences", flags->differences, 0);
           if (!(flags->usd_per_hour >= 0))
             throw ConfigError(
@@ -50,19 +50,17 @@ Verb compare_verb() {
           const auto opened = open_to_compare(flags->db, flags->run);
           Store& store = *opened;
           const std::string invocation = find_invocation(store, flags->run);
-          const auto compared = [&] {
-            return compare(store, invocation, flags->baseline, flags->confidence);
-          };
+          const Comparison compared = compare(store, invocation, flags->compare);
           const auto price =
               flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt;
           const Table table =
               flags->accounting ? accounting_table(accounts_of(store, invocation, price))
               : flags->differences > 0
                   ? differences_table(differing_answers(store, invocation), flags->differences)
-              : flags->matrix ? matrix_table(compared())
-                              : comparison_table(compared());
+              : flags->matrix ? matrix_table(compared)
+                              : comparison_table(compared);
           std::cout << render(table, format);
-          return 0;
+          return exit_code(compared, flags->strict);
         };
       }};
 }

@@ -53,7 +53,7 @@ Verb plot_verb() {
             ->capture_default_str()
             ->type_name("FILE");
         return [flags] {
-          check_confidence(flags->sweep.confidence);
+          check_compare_options({.confidence = flags->sweep.confidence});
           const FigureFormat format = figure_format(flags->output);
           check_apart("--output", flags->output, flags->db);
           const auto store = open_to_compare(flags->db, flags->sweep.run);

@@ -46,7 +46,7 @@ Verb report_verb() {
                 ->capture_default_str()
                 ->type_name("FILE");
             return [flags] {
-              check_confidence(flags->confidence);
+              check_compare_options(flags->compare);
               if (flags->examples.per_dataset < 0)
                 throw ConfigError(
                     str("--examples is ", flags->examples.per_dataset, ", expected 0 or more"));
@@ -55,14 +55,14 @@ Verb report_verb() {
                     str("--examples-mb is ", flags->examples.megabytes, ", expected more than 0"));
               check_apart("--output", flags->output, flags->db);
               const auto store = open_to_compare(flags->db, flags->run);
-              const Comparison comparison = compare(*store, find_invocation(*store, flags->run),
-                                                    flags->baseline, flags->confidence);
+              const Comparison comparison =
+                  compare(*store, find_invocation(*store, flags->run), flags->compare);
               const auto traces =
                   flags->trace.empty() ? std::vector<Trace>{} : read_traces(flags->trace);
               write_file(flags->output,
                          render_report(make_report(*store, comparison, flags->examples, traces)));
               std::cout << flags->output << "\n";
-              return 0;
+              return exit_code(comparison, flags->strict);
             };
           }};
 }

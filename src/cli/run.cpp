@@ -108,13 +108,15 @@ int run(CLI::App& app, RunFlags& flags) {
         spec.db.c_str());
     return 128 + signal;
   }
-  const Comparison comparison = compare(*store, cells.front().row.invocation, spec.baseline, 0.95);
+  const Comparison comparison =
+      compare(*store, cells.front().row.invocation, {.baseline = spec.baseline});
   std::cout << render(flags.matrix ? matrix_table(comparison) : comparison_table(comparison),
                       parse_table_format(flags.format));
   if (limited && spec.model.device == "cpu")
     std::fprintf(stderr, "memory: %s\n", describe_peak().c_str());
   std::fprintf(stderr, "database: %s\n", spec.db.c_str());
-  return exit_code(counts, flags.fail_on_error);
+  const int code = exit_code(counts, flags.fail_on_error);
+  return code ? code : exit_code(comparison, flags.strict);
 }
 
 }  // namespace

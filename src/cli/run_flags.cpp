@@ -103,6 +103,11 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--warmup", flags.spec.warmup, "unrecorded jobs an arm before the first")
       ->capture_default_str()
       ->type_name("N");
+  app.add_option("--repair", flags.spec.repair,
+                 "of each dataset, measure up to N blocks again that others disturbed; both times "
+                 "are stored and shown")
+      ->capture_default_str()
+      ->type_name("N");
   app.add_option("--runs", flags.spec.runs, "repeats of everything")
       ->capture_default_str()
       ->type_name("N");
@@ -137,6 +142,7 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->capture_default_str()
       ->type_name("FORMAT");
   app.add_flag("--matrix", flags.matrix, "the table with one row an arm and one column a dataset");
+  add_strict(app, flags.strict);
   app.add_option("--progress", flags.progress, "auto, bar, plain or none")
       ->capture_default_str()
       ->type_name("STYLE");

@@ -19,7 +19,7 @@ struct RunFlags {
   std::string oracle, shard, progress = "auto", config, format = "md";
   int batch_size = 8;
   double fail_on_error = 0;
-  bool dry_run = false, matrix = false;
+  bool dry_run = false, matrix = false, strict = false;
 };
 
 void add_flags(CLI::App& app, RunFlags& flags);

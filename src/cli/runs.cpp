@@ -33,7 +33,7 @@ int list(const RunsFlags& flags, TableFormat format) {
 }
 
 int compare_runs(const RunsFlags& flags, TableFormat format) {
-  check_confidence(flags.confidence);
+  check_compare_options({.confidence = flags.confidence});
   if (flags.arguments.size() < 2)
     throw ConfigError(str("runs compare: ", flags.arguments.size(),
                           " invocations were named, expected two or more; 'pardec runs' lists "

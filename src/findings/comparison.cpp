@@ -6,7 +6,10 @@
 
 #include "datasets/dataset.hpp"
 #include "metrics/attribute_f1.hpp"
+#include "src/findings/answer_state.hpp"
 #include "src/findings/score_findings.hpp"
+#include "src/findings/speed_findings.hpp"
+#include "src/findings/warnings.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -86,20 +89,6 @@ void add_own_columns(Comparison& comparison, const std::vector<RunAnswers>& answ
   }
 }
 
-/// Examples a second over the blocks measured whole.
-Interval examples_per_second(Store& store, const RunSummary& run, double confidence) {
-  std::vector<BlockPair> blocks;  // a run paired with itself: its own blocks
-  for (const auto& block : store.block_pairs(run.run.id, run.run.id))
-    blocks.push_back(
-        {static_cast<double>(block.examples), static_cast<double>(block.method.wall_ns) * 1e-9});
-  Interval speed =
-      blocks.empty() ? Interval{kNone, kNone, kNone} : interval_over(blocks, confidence);
-  speed.estimate = run.measured_wall_ns > 0 ? static_cast<double>(run.measured_examples) /
-                                                  (static_cast<double>(run.measured_wall_ns) * 1e-9)
-                                            : kNone;
-  return speed;
-}
-
 Interval tokens_per_forward(const RunSummary& run, const RunAnswers& answers, double confidence) {
   std::vector<BlockPair> jobs;
   for (const auto& job : answers.jobs)
@@ -110,16 +99,6 @@ Interval tokens_per_forward(const RunSummary& run, const RunAnswers& answers, do
       jobs.empty() ? Interval{kNone, kNone, kNone} : ratio_of_totals(jobs, confidence);
   tokens.estimate = ratio(run.totals.chosen, run.totals.forwards);
   return tokens;
-}
-
-std::optional<Speedup> speedup_over(Store& store, const RunSummary& baseline,
-                                    const RunSummary& method, double confidence) {
-  std::vector<BlockPair> pairs;
-  for (const auto& pair : store.block_pairs(baseline.run.id, method.run.id))
-    pairs.push_back(
-        {static_cast<double>(pair.baseline.wall_ns), static_cast<double>(pair.method.wall_ns)});
-  if (pairs.empty()) return std::nullopt;
-  return Speedup{interval_over(pairs, confidence), std::ssize(pairs)};
 }
 
 std::optional<Departure> departure_of(const RunSummary& run, const RunAnswers& answers) {
@@ -139,11 +118,6 @@ std::optional<Departure> departure_of(const RunSummary& run, const RunAnswers& a
     departure.median_gap = quantile(std::move(gaps), 0.5);
   }
   return departure;
-}
-
-/// IPPD's EM has a sense where both arms ask one by one.
-bool both_ask_one_by_one(const RunSummary& baseline, const RunSummary& run) {
-  return !run.run.oracle && run.run.form == "value" && baseline.run.form == "value";
 }
 
 std::vector<AttributeFinding> attributes_of(const RunAnswers& answers) {
@@ -171,11 +145,10 @@ ArmFinding finding_of(Store& store, const RunSummary& run, const RunAnswers& ans
   arm.streams = ratio(run.measured.stream_passes, run.measured.passes);
   arm.stack = {ratio(run.generations, run.jobs),
                stack_asked(find_decoder(run.run.decoder), run.run.options)};
-  arm.examples_per_second = examples_per_second(store, run, confidence);
+  add_examples_per_second(arm, store, confidence);
   arm.tokens_per_forward = tokens_per_forward(run, answers, confidence);
   arm.likeness = arm.exact_match = kNone;
-  for (const auto& generation : answers.generations)
-    arm.answered += !generation.row.error && !strip(generation.row.text).empty();
+  arm.state = state_of(run, answers.generations);
   arm.attributes = attributes_of(answers);
   for (const auto& job : answers.jobs)
     if (!job.error)
@@ -186,10 +159,10 @@ ArmFinding finding_of(Store& store, const RunSummary& run, const RunAnswers& ans
 void compare_with(Store& store, const ArmFinding& baseline, const RunAnswers& theirs,
                   ArmFinding& arm, const RunAnswers& ours, double confidence) {
   const RunSummary& run = arm.run;
-  arm.speedup = speedup_over(store, baseline.run, run, confidence);
+  arm.speedup = speedup_of(store, baseline.run.run, run.run, confidence);
   arm.likeness =
       run.run.oracle ? unforced_agreement(theirs, ours) : ratio(run.identical, run.compared);
-  if (both_ask_one_by_one(baseline.run, run)) arm.exact_match = exact_match(theirs, ours);
+  if (both_ask_one_by_one(baseline.run.run, run.run)) arm.exact_match = exact_match(theirs, ours);
   arm.departure = departure_of(run, ours);
 }
 
@@ -201,16 +174,27 @@ Interval interval_over(const std::vector<BlockPair>& blocks, double confidence) 
   return interval;
 }
 
-void check_confidence(double confidence) {
-  if (!(confidence > 0 && confidence < 1))
-    throw ConfigError(str("--confidence-level is ", confidence, ", expected between 0 and 1"));
+void check_compare_options(const CompareOptions& options) {
+  if (!(options.confidence > 0 && options.confidence < 1))
+    throw ConfigError(
+        str("--confidence-level is ", options.confidence, ", expected between 0 and 1"));
+  if (!(options.margin >= 0))
+    throw ConfigError(str("--margin is ", options.margin, ", expected 0 or more"));
 }
 
-Comparison compare(Store& store, const std::string& invocation, const std::string& baseline_label,
-                   double confidence) {
+ScoreFinding::Verdict ScoreFinding::verdict(double margin) const {
+  if (!difference) return Verdict::open;
+  if (difference->low > -margin) return Verdict::not_worse;
+  return difference->high < -margin ? Verdict::worse : Verdict::open;
+}
+
+Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options) {
+  const std::string& baseline_label = options.baseline;
+  const double confidence = options.confidence;
   const std::vector<RunSummary> runs = runs_of(store, invocation);
   check_baseline(runs, baseline_label);
-  Comparison comparison{invocation, confidence, "", {}, judged_by(runs), false, false, {}, {}};
+  Comparison comparison{
+      invocation, confidence, options.margin, "", {}, judged_by(runs), false, false, {}, {}, {}};
   comparison.not_applicable = not_applicable_in(runs);
   comparison.unit = find_dataset(runs.front().run.dataset.name).unit;
   std::vector<RunAnswers> answers;
@@ -229,14 +213,19 @@ Comparison compare(Store& store, const std::string& invocation, const std::strin
       baseline.is_baseline = true;
       compare_with(store, baseline, answers[*arm.baseline], arm, answers[a], confidence);
       comparison.exact_matches =
-          comparison.exact_matches || both_ask_one_by_one(baseline.run, arm.run);
+          comparison.exact_matches || both_ask_one_by_one(baseline.run.run, arm.run.run);
     }
     arm.scores = score_findings(answers[a].generations,
                                 found ? &answers[*arm.baseline].generations : nullptr,
                                 comparison.scores, confidence);
   }
+  for (size_t a = 0; a < runs.size(); ++a) {
+    ArmFinding& arm = comparison.arms[a];
+    arm.speeds = speeds_of(arm, comparison.baseline_of(arm), answers[a]);
+  }
   adjust_p_values(comparison.arms);
   add_own_columns(comparison, answers);
+  comparison.warnings = warnings_of(comparison);
   return comparison;
 }
 

@@ -9,6 +9,7 @@
 
 #include "decoders/decoder.hpp"
 #include "metrics/statistics.hpp"
+#include "src/findings/answer_state.hpp"
 #include "src/scoring/stored_answers.hpp"
 #include "src/store/store.hpp"
 
@@ -21,8 +22,21 @@ inline constexpr std::int64_t kFewestBlocks = 6;
 /// ratio_of_totals over blocks; without ends (NaN) where there are fewer than kFewestBlocks.
 Interval interval_over(const std::vector<BlockPair>& blocks, double confidence);
 
-/// ConfigError for a --confidence-level that is none.
-void check_confidence(double confidence);
+/// How arms are compared.
+struct CompareOptions {
+  std::string baseline;  ///< label; empty: each run's own
+  double confidence = 0.95;
+  double margin = 0.05;  ///< a score this much lower is still as good
+};
+/// ConfigError for a --confidence-level or --margin that is none.
+void check_compare_options(const CompareOptions& options);
+
+/// What says that a number should not be believed as it stands.
+struct Warning {
+  std::string code;  ///< for programs, e.g. "hit_limit"; src/findings/warnings.hpp lists them
+  std::string dataset, arm;  ///< empty: of all
+  std::string text;          ///< what was found, and what to do
+};
 
 /// What went on side by side, of what was asked for.
 struct Reached {
@@ -32,9 +46,31 @@ struct Reached {
 };
 
 /// Total seconds of the baseline over the method's, on the blocks that both were measured on.
+/// Repeats of a block are no new blocks.
 struct Speedup {
-  Interval ratio;
-  std::int64_t blocks;
+  Interval ratio;                  ///< as it was measured
+  std::int64_t blocks;             ///< of different examples
+  std::int64_t measurements = 0;   ///< of these blocks, repeats included
+  std::int64_t disturbed = 0;      ///< measurements of which others had a share of the machine
+  std::int64_t repaired = 0;       ///< of them: measured once more
+  std::optional<Interval> quiet;   ///< where some were disturbed: by their second times where those
+                                   ///< were undisturbed, without them elsewhere
+  std::vector<double> of_repeats;  ///< the ratio of each repeat, where there are several
+  bool traced = false;
+};
+
+/// Percentiles over answers, in seconds: linear interpolation, as numpy's.
+struct Percentiles {
+  double p50, p95, p99;
+};
+
+/// Speeds as they are known elsewhere. NaN: not known, or not comparable (see `speeds_of`).
+struct Speeds {
+  double tokens_per_second;    ///< chosen ids a second of wall time, all jobs in flight together
+  double forwards_per_second;  ///< passes of the network that the blocks took
+  double prompt_tokens_per_second;         ///< of single jobs, until the first pass ends
+  std::optional<Percentiles> latency;      ///< from a job's start until its answers are there
+  std::optional<Percentiles> first_token;  ///< until the first chosen token
 };
 
 /// One score of an arm. Ends are NaN over fewer than kFewestBlocks clusters of examples.
@@ -43,6 +79,11 @@ struct ScoreFinding {
   std::int64_t count;                  ///< answers that it is of
   std::optional<Interval> difference;  ///< from the baseline's, paired by cluster
   std::optional<double> p;             ///< McNemar's test of right and wrong answers, after Holm
+
+  /// Whether the score is not lower than the baseline's by more than `margin`, as far as its
+  /// difference's interval says.
+  enum class Verdict { not_worse, worse, open };
+  Verdict verdict(double margin) const;
 };
 
 /// How an arm's answers depart from the baseline's.
@@ -67,31 +108,36 @@ struct ArmFinding {
   Reached jobs{}, stack{};         ///< in flight; examples in a job
   double streams = 0;              ///< answers that choose in a pass; NaN: not known
   Interval examples_per_second{};  ///< over the blocks that were measured whole
+  std::int64_t blocks = 0;         ///< of different examples, measured whole
+  Speeds speeds{};
+  AnswerState state;
   std::optional<Speedup> speedup;
   Interval tokens_per_forward{};  ///< chosen ids a pass, over jobs
   double likeness = 0;            ///< share of identical answers, under an oracle of the network's
                                   ///< own choices; NaN: not compared
   double exact_match = 0;         ///< IPPD's EM; NaN: the two do not both ask one by one
   std::map<std::string_view, ScoreFinding> scores;  ///< by total
-  std::int64_t answered = 0;                        ///< answers that are not empty
   std::vector<AttributeFinding> attributes;         ///< by name; none where values have no scores
   std::map<std::int64_t, std::int64_t> emitted;     ///< tokens emitted by a forward -> forwards
   std::optional<Departure> departure;
   /// Of each decoder of Comparison::own, one value a column.
   std::vector<std::vector<double>> own;
+
+  bool broken() const { return state.mostly_broken(); }
 };
 
 /// The arms of one invocation side by side: everything that its tables, figures and page show, from
 /// one reading of the store.
 struct Comparison {
   std::string invocation;
-  double confidence;
+  double confidence, margin;
   std::string unit;  ///< of examples, e.g. products
   std::vector<ArmFinding> arms;
   std::vector<std::string_view> scores;  ///< totals that the datasets are judged by
   bool exact_matches = false, stacks = false;
   /// Decoders among the arms with columns of their own.
   std::vector<const DecoderEntry*> own;
+  std::vector<Warning> warnings;
   /// Dataset and arm that could not be run, with the reason.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
 
@@ -101,9 +147,8 @@ struct Comparison {
   }
 };
 
-/// `baseline` empty: each run's own. ConfigError when there is no such invocation or arm.
-Comparison compare(Store& store, const std::string& invocation, const std::string& baseline,
-                   double confidence);
+/// ConfigError when there is no such invocation or arm.
+Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});
 
 /// Where one answer departs from the baseline's.
 struct DifferingAnswer {

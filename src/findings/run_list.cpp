@@ -210,7 +210,7 @@ AcrossRuns compare_across(Store& store, const std::vector<std::string>& invocati
                                ? label->second.name
                                : invocation.substr(0, 8));
     const Comparison& comparison =
-        across.invocations.emplace_back(compare(store, invocation, "", confidence));
+        across.invocations.emplace_back(compare(store, invocation, {.confidence = confidence}));
     for (const ArmFinding& arm : comparison.arms)
       add_new(places, &arm.run.run,
               [](const RunRow* a, const RunRow* b) { return same_place(*a, *b); });

@@ -68,6 +68,11 @@ void add_not_applicable_notes(Table& table, const Comparison& comparison) {
     table.notes.push_back(str("n/a: ", pair.first, ", ", pair.second, ": it ", reason, "."));
 }
 
+void add_warnings(Table& table, const Comparison& comparison) {
+  for (const Warning& warning : comparison.warnings)
+    table.warnings.push_back({warning.code, warning.dataset, warning.arm, warning.text});
+}
+
 void add_origin_notes(Table& table, const Comparison& comparison) {
   std::vector<RunSummary> runs;
   for (const ArmFinding& arm : comparison.arms) runs.push_back(arm.run);

@@ -27,6 +27,8 @@ std::string shard_note(const std::string& shards);
 void add_not_applicable_notes(Table& table, const Comparison& comparison);
 
 /// What stands under every table of scores and speeds: training, data, shards, commit.
+/// All warnings of the comparison.
+void add_warnings(Table& table, const Comparison& comparison);
 void add_origin_notes(Table& table, const Comparison& comparison);
 
 }  // namespace pardec

@@ -6,6 +6,7 @@
 #include "datasets/dataset.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
+#include "src/report/measured_columns.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -13,13 +14,7 @@ namespace pardec {
 
 namespace {
 
-Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 Cell share_cell(double share) { return Cell(percent(share), json_of(share)); }
-
-Json json_of(const Interval& interval) {
-  return Json{json_of(interval.low), json_of(interval.high)};
-}
 
 // What was asked to go on side by side, and what did.
 
@@ -35,38 +30,30 @@ Cell stack_cell(const Reached& stack) {
       stack);
 }
 
-/// Where much less went on side by side than was asked for.
-void add_reached_notes(Table& table, const Comparison& comparison) {
-  for (const ArmFinding& arm : comparison.arms) {
-    const std::string who = str(arm.run.run.dataset.name, " ", arm.run.run.label);
-    if (arm.jobs.short_of_it())
-      table.notes.push_back(str(who, ": ", shown_in_flight(arm),
-                                " jobs were in flight, so this is not the speed of batch ",
-                                arm.jobs.asked,
-                                "; longer blocks (--block), more examples or a smaller batch_size "
-                                "fill it."));
-    if (arm.stack.short_of_it())
-      table.notes.push_back(str(who, ": ", fixed(arm.stack.reached, 1), " of ", arm.stack.asked,
-                                " examples were in a job, since there were no more of one "
-                                "category, or none that can share a job."));
-  }
-}
-
 // Speed, and what it is a speed of.
 
 /// Speedup, its interval, and over how many blocks.
-std::vector<Cell> speed_cells(const ArmFinding& arm) {
+std::vector<Cell> speed_cells(const Comparison& comparison, const ArmFinding& arm) {
   if (!arm.speedup)
     return {!arm.baseline && arm.is_baseline ? Cell(kBaselineSpeedup, Json(1.0)) : no_cell(),
-            no_cell(), number_cell(arm.run.measured_blocks)};
+            no_cell(), number_cell(arm.blocks)};
   const Interval& ratio = arm.speedup->ratio;
-  return {number_cell(ratio.estimate, 2),
-          std::isfinite(ratio.low)
-              ? Cell(str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
-                         ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""),
-                     json_of(ratio))
-              : no_cell(),
+  const bool broken = arm.broken() || comparison.baseline_of(arm)->broken();
+  return {Cell(fixed(ratio.estimate, 2) + (broken ? " (broken)" : ""), json_of(ratio.estimate)),
+          interval_cell(ratio, 2, ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""),
           number_cell(arm.speedup->blocks)};
+}
+
+/// Different examples, and how often each was answered.
+Cell count_cell(const ArmFinding& arm) {
+  const AnswerState& state = arm.state;
+  const bool repeated = state.examples > 0 && state.answers > state.examples;
+  return {repeated
+              ? str(state.examples, " x ",
+                    fixed(static_cast<double>(state.answers) / static_cast<double>(state.examples),
+                          state.answers % state.examples ? 1 : 0))
+              : std::to_string(state.examples),
+          Json(state.examples)};
 }
 
 // Scores.
@@ -103,18 +90,33 @@ void add_score_columns(Table& table, const Comparison& comparison) {
 
 std::string signed_number(double value) { return (value >= 0 ? "+" : "") + fixed(value, 3); }
 
-Cell difference_cell(const ScoreFinding& score) {
+std::string_view shown(ScoreFinding::Verdict verdict) {
+  switch (verdict) {
+    case ScoreFinding::Verdict::not_worse:
+      return "not worse";
+    case ScoreFinding::Verdict::worse:
+      return "worse";
+    case ScoreFinding::Verdict::open:
+      break;
+  }
+  return "open";
+}
+
+Cell difference_cell(const ScoreFinding& score, double margin) {
   if (!score.difference) return no_cell();
   const Interval& d = *score.difference;
-  Json value{{"estimate", json_of(d.estimate)}, {"interval", json_of(d)}};
-  std::string shown = signed_number(d.estimate);
+  Json value{{"estimate", json_of(d.estimate)}, {"interval", ends_of(d)}};
+  const std::string_view verdict = shown(score.verdict(margin));
+  value["margin"] = margin;
+  value["verdict"] = verdict;
+  std::string text = signed_number(d.estimate);
   if (std::isfinite(d.low))
-    shown += str(" [", signed_number(d.low), ", ", signed_number(d.high), "]");
+    text += str(" [", signed_number(d.low), ", ", signed_number(d.high), "] ", verdict);
   if (score.p) {
     value["p_mcnemar_holm"] = *score.p;
-    shown += *score.p < 0.001 ? " p < 0.001" : str(" p ", fixed(*score.p, 3));
+    text += *score.p < 0.001 ? " p < 0.001" : str(" p ", fixed(*score.p, 3));
   }
-  return {std::move(shown), std::move(value)};
+  return {std::move(text), std::move(value)};
 }
 
 void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
@@ -128,11 +130,8 @@ void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
     const Interval& value = found->second.value;
     cells.push_back(Cell(fixed(value.estimate, 3) + (arm.run.run.untrained ? " (untrained)" : ""),
                          Json(value.estimate)));
-    cells.push_back(
-        std::isfinite(value.low)
-            ? Cell(str("[", fixed(value.low, 3), ", ", fixed(value.high, 3), "]"), json_of(value))
-            : no_cell());
-    cells.push_back(difference_cell(found->second));
+    cells.push_back(interval_cell(value, 3));
+    cells.push_back(difference_cell(found->second, comparison.margin));
   }
 }
 
@@ -201,6 +200,7 @@ Table comparison_table(const Comparison& comparison) {
       {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"}};
   table.columns.insert(table.columns.end(), common.begin(), common.end());
   if (comparison.exact_matches) table.columns.push_back({"EM", Align::right, "exact_match"});
+  for (const Column& column : measured_columns()) table.columns.push_back(column);
   add_score_columns(table, comparison);
   add_own_columns(table, comparison);
 
@@ -211,14 +211,15 @@ Table comparison_table(const Comparison& comparison) {
     if (comparison.stacks) cells.push_back(stack_cell(arm.stack));
     cells.push_back(reached_cell(shown_in_flight(arm), arm.jobs));
     cells.push_back(std::isfinite(arm.streams) ? number_cell(arm.streams, 1) : no_cell());
-    cells.push_back(number_cell(run.generations));
+    cells.push_back(count_cell(arm));
     cells.push_back(number_cell(run.failed_generations));
     cells.push_back(number_cell(arm.examples_per_second.estimate, 2));
-    for (Cell& cell : speed_cells(arm)) cells.push_back(std::move(cell));
+    for (Cell& cell : speed_cells(comparison, arm)) cells.push_back(std::move(cell));
     cells.push_back(number_cell(arm.tokens_per_forward.estimate, 2));
     cells.push_back(arm.baseline ? share_cell(arm.likeness) : no_cell());
     if (comparison.exact_matches)
       cells.push_back(std::isfinite(arm.exact_match) ? share_cell(arm.exact_match) : no_cell());
+    add_measured_cells(cells, arm);
     add_score_cells(cells, comparison, arm);
     add_own_cells(cells, comparison, arm);
   }
@@ -226,12 +227,17 @@ Table comparison_table(const Comparison& comparison) {
   table.notes.push_back(
       str("speedup: ratio of total seconds on the same blocks, arms alternating; ",
           fixed(100 * comparison.confidence, 0),
-          " % paired bootstrap over blocks, none of fewer than ", kFewestBlocks, ". n: answers."));
+          " % interval by the paired jackknife over blocks (Student's t), none of fewer than ",
+          kFewestBlocks, ". n: examples, and how often each was answered."));
   table.notes.push_back(str(
       "in flight: jobs in a forward pass, mean, of those asked for; streams: answers that choose "
       "in it, mean (values or questions where they are decoded apart).",
       comparison.stacks ? " stack: examples in a job." : ""));
-  add_reached_notes(table, comparison);
+  table.notes.push_back(
+      "tokens/s: chosen ids by wall time, of arms whose ids are the baseline's by construction; "
+      "latency: "
+      "from the start of an answer's job until it is there, median. More speeds: --format json.");
+  add_warnings(table, comparison);
   const bool value_f1 =
       !comparison.scores.empty() && comparison.scores.front() == "extractgpt_f1_micro";
   table.notes.push_back(
@@ -243,8 +249,10 @@ Table comparison_table(const Comparison& comparison) {
   if (!oracle && !comparison.scores.empty())
     table.notes.push_back(str(
         "score - baseline's: ", fixed(100 * comparison.confidence, 0),
-        " % paired bootstrap over examples that share no text, none of fewer than ", kFewestBlocks,
-        "; p: McNemar's exact test of right and wrong answers, Holm's adjustment for all rows "
+        " % interval by the paired jackknife over examples that share no text, none of fewer than ",
+        kFewestBlocks, "; not worse: it lies above -", fixed(comparison.margin, 2),
+        " (--margin); p: McNemar's exact test of right and wrong answers, Holm's adjustment for "
+        "all rows "
         "and scores. Intervals of every score: --format json."));
   if (comparison.exact_matches)
     table.notes.push_back(

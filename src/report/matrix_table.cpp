@@ -12,8 +12,6 @@ namespace pardec {
 
 namespace {
 
-Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 /// Score, speedup and tokens per forward of one arm on one dataset.
 Cell matrix_cell(const ArmFinding& arm, std::string_view metric) {
   const auto score = arm.scores.find(metric);
@@ -30,9 +28,9 @@ Cell matrix_cell(const ArmFinding& arm, std::string_view metric) {
                {"score", scored ? json_of(score->second.value.estimate) : Json()},
                {"speedup", json_of(ratio)},
                {"tokens_per_forward", json_of(tokens)},
-               {"n", arm.run.generations},
+               {"n", arm.state.examples},
                {"failed", arm.run.failed_generations},
-               {"answered", arm.answered},
+               {"answered", arm.state.answers - arm.state.failed - arm.state.empty},
                {"untrained", arm.run.run.untrained}}};
 }
 

@@ -159,7 +159,7 @@ Table across_table(const AcrossRuns& across) {
          across.names[row.invocation],
          run.run.invocation,
          {replace_all(run.run.started_utc.substr(0, 16), "T", " "), Json(run.run.started_utc)},
-         number_cell(run.generations),
+         number_cell(row.arm->state.examples),
          number_cell(run.failed_generations),
          number_cell(row.arm->examples_per_second.estimate, 2),
          row.arm->speedup       ? number_cell(row.arm->speedup->ratio.estimate, 2)

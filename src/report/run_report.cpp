@@ -146,9 +146,15 @@ void add_highlights(Report& report, const Comparison& comparison) {
   for (const auto& dataset : datasets) {
     const ArmFinding* best = nullptr;
     bool worse = false;
+    std::vector<std::string> broken;
     for (const ArmFinding& arm : comparison.arms) {
       const ArmFinding* baseline = comparison.baseline_of(arm);
       if (arm.run.run.dataset.name != dataset || !baseline) continue;
+      for (const ArmFinding* one : {baseline, &arm})
+        if (one->broken() &&
+            std::find(broken.begin(), broken.end(), one->run.run.label) == broken.end())
+          broken.push_back(one->run.run.label);
+      if (baseline->broken() || arm.broken()) continue;
       if (!arm.speedup || !std::isfinite(arm.speedup->ratio.estimate)) continue;
       if (shown_worse(arm, *baseline)) {
         worse = true;
@@ -161,8 +167,26 @@ void add_highlights(Report& report, const Comparison& comparison) {
     else
       report.without_highlight.push_back(
           str("No headline for ", dataset, ": ",
-              worse ? "every arm that could have one answers worse than its baseline."
-                    : "no block was measured by an arm and its baseline."));
+              !broken.empty()
+                  ? str("most answers of ", join(broken, ", "),
+                        " are unparsed, empty or cut by their limit, so that their speed is of "
+                        "nothing that anybody asked for.")
+              : worse ? "every arm that could have one answers worse than its baseline."
+                      : "no block was measured by an arm and its baseline."));
+  }
+}
+
+/// All warnings at the top, and those of an arm in its row.
+void add_warnings(Report& report, ReportTable& table, const Comparison& comparison) {
+  table.warnings.resize(comparison.arms.size());
+  for (const Warning& warning : comparison.warnings) {
+    for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
+      const RunRow& run = comparison.arms[a].run.run;
+      if (run.label == warning.arm && run.dataset.name == warning.dataset)
+        table.warnings[a].push_back(report.warnings.size());
+    }
+    report.warnings.push_back(
+        {warning.dataset + (warning.arm.empty() ? "" : " " + warning.arm), warning.text});
   }
 }
 
@@ -280,6 +304,7 @@ Report make_report(Store& store, const Comparison& comparison, const ExampleLimi
   report.marks = marks_of(runs);
   add_highlights(report, comparison);
   report.tables.push_back({"comparison", "Comparison", comparison_table(comparison)});
+  add_warnings(report, report.tables.back(), comparison);
   report.tables.push_back(
       {"accounting", "Tokens and time",
        accounting_table(accounts_of(store, comparison.invocation, std::nullopt))});

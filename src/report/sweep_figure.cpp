@@ -160,7 +160,7 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
   std::string unit = "examples";
   const auto labels = invocation_labels(store);
   for (const auto& invocation : invocations) {
-    const Comparison comparison = compare(store, invocation, "", sweep.confidence);
+    const Comparison comparison = compare(store, invocation, {.confidence = sweep.confidence});
     const Table table = comparison_table(comparison);
     for (const auto& column : table.columns)
       if (column.align == Align::right && keys.size() < table.columns.size())

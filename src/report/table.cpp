@@ -45,6 +45,14 @@ std::vector<std::string> keys(const Table& table) {
 
 std::string md_cell(const std::string& text) { return replace_all(one_line(text), "|", "\\|"); }
 
+std::string warning_line(const Table::Warning& warning) {
+  const std::string who =
+      join(warning.dataset.empty() ? std::vector<std::string>{}
+                                   : std::vector<std::string>{warning.dataset, warning.arm},
+           " ");
+  return str("WARNING (", warning.code, ")", who.empty() ? "" : " " + who, ": ", warning.text, ".");
+}
+
 std::string render_md(const Table& table) {
   const Cell none("");
   std::vector<std::vector<std::string>> lines(table.rows.size() + 1);
@@ -72,7 +80,9 @@ std::string render_md(const Table& table) {
     }
     out += "\n";
   }
-  if (!table.notes.empty()) out += "\n";
+  if (!table.notes.empty() || !table.warnings.empty()) out += "\n";
+  for (const Table::Warning& warning : table.warnings)
+    out += "- " + one_line(warning_line(warning)) + "\n";
   for (const std::string& note : table.notes) out += "- " + one_line(note) + "\n";
   return out;
 }
@@ -188,6 +198,12 @@ std::string render_json(const Table& table) {
   out["columns"] = names;
   out["rows"] = std::move(rows);
   out["notes"] = table.notes;
+  out["warnings"] = OrderedJson::array();
+  for (const Table::Warning& warning : table.warnings)
+    out["warnings"].push_back({{"code", warning.code},
+                               {"dataset", warning.dataset},
+                               {"arm", warning.arm},
+                               {"text", warning.text}});
   return dump(out) + "\n";
 }
 
@@ -259,6 +275,8 @@ std::string render_latex(const Table& table) {
     out += join(line, " & ") + " \\\\\n";
   }
   out += "\\bottomrule\n\\end{tabular}\n";
+  for (const Table::Warning& warning : table.warnings)
+    out += "\\par\\footnotesize " + latex_text(warning_line(warning)) + "\n";
   for (const std::string& note : table.notes)
     out += "\\par\\footnotesize " + latex_text(note) + "\n";
   return out + "\\end{table}\n";
@@ -267,7 +285,11 @@ std::string render_latex(const Table& table) {
 }  // namespace
 
 Table without_data_columns(const Table& table) {
-  Table out{table.title, {}, std::vector<std::vector<Cell>>(table.rows.size()), table.notes};
+  Table out{table.title,
+            {},
+            std::vector<std::vector<Cell>>(table.rows.size()),
+            table.notes,
+            table.warnings};
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (table.columns[c].data_only) continue;
     out.columns.push_back(table.columns[c]);
@@ -276,6 +298,8 @@ Table without_data_columns(const Table& table) {
   }
   return out;
 }
+
+Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Cell no_cell() { return {"-", Json()}; }
 

@@ -33,6 +33,9 @@ struct Cell {
 Cell number_cell(double value, int decimals);
 Cell number_cell(std::int64_t value);
 
+/// Null where a number is not finite.
+Json json_of(double value);
+
 /// What there is nothing of: null for a program that reads the table.
 Cell no_cell();
 
@@ -42,6 +45,11 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes;
+  /// What says that a number here should not be believed as it stands. They stand before the notes.
+  struct Warning {
+    std::string code, dataset, arm, text;
+  };
+  std::vector<Warning> warnings = {};
 };
 
 /// What is shown to people: the table without its columns that are data_only.
@@ -61,7 +69,8 @@ TableFormat parse_table_format(std::string_view name);
 ///          interval's, and its p where one has it
 ///   csv-safe  the same for spreadsheets: a text that begins so, or with a tab or carriage return,
 ///          has ' before it; numbers stay numbers
-///   json   {"title", "columns": [keys], "rows": [objects], "notes"}
+///   json   {"title", "columns": [keys], "rows": [objects], "notes",
+///          "warnings": [{"code", "dataset", "arm", "text"}]}
 ///   jsonl  one object a row
 ///   latex  a booktabs table with caption and notes
 std::string render(const Table& table, TableFormat format);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "decoders/training_formats.hpp"
 #include "src/model/device.hpp"
 #include "src/prompt/prompt_choice.hpp"
 #include "src/runs/record.hpp"
@@ -60,6 +61,11 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
                  {"chat_set", spec.decode.chat_set}};
   if (const std::string note = taught_otherwise(work, session); !note.empty())
     config["taught_otherwise"] = note;
+  if (const auto untaught = untaught_options(
+          find_decoder(cell.arm->decoder), Json::parse(dump(cell.decoder().options())),
+          read_training_record(session.checkpoint.folder).settings);
+      !untaught.empty())
+    config["untaught_options"] = untaught;
   return config;
 }
 

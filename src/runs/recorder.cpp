@@ -93,11 +93,11 @@ void Recorder::fail(const RunCell& cell, RowId block, int repeat, const JobPlan&
   commit(std::move(job), cell, block, repeat, failed_rows(cell.work->examples_of(plan), reason));
 }
 
-void Recorder::finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,
+bool Recorder::finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,
                             const MachineUse& machine) {
-  store_.finish_block(block, process_, wall_ns,
-                      {shared.passes, shared.job_passes, shared.stream_passes},
-                      {machine, trace_ != nullptr});
+  return store_.finish_block(block, process_, wall_ns,
+                             {shared.passes, shared.job_passes, shared.stream_passes},
+                             {machine, trace_ != nullptr});
 }
 
 void Recorder::close() {

@@ -48,8 +48,12 @@ class Recorder {
   /// Its rows carry the reason.
   void fail(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
             const std::string& reason);
-  void finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,
+  /// Whether the block was measured whole.
+  bool finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,
                     const MachineUse& machine);
+  void repair_block(RowId block, std::int64_t wall_ns, const MachineUse& machine) {
+    store_.repair_block(block, process_, wall_ns, machine);
+  }
   /// The trace to its end. RunError.
   void close();
   /// Marks all runs done, and how their answers compare with the baselines'.

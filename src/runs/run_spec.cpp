@@ -13,6 +13,7 @@ void check(const RunSpec& spec) {
   check_at_least("--limit", spec.limit, 0);
   check_at_least("--offset", spec.offset, 0);
   check_at_least("--warmup", spec.warmup, 0);
+  check_at_least("--repair", spec.repair, 0);
   check_at_least("--runs", spec.runs, 1);
   check_at_least("--block", spec.block, 0);
   check_at_least("--shots", spec.shots.value_or(0), 0);

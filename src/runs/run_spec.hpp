@@ -47,6 +47,7 @@ struct RunSpec {
   int block = 0;             ///< examples; 0: default_block_examples
   CacheBudget cache;
   int warmup = 1, runs = 1;
+  int repair = 0;  ///< disturbed blocks of a dataset that are measured once more, at most
   std::string order = "interleaved";  ///< or blocked
   std::string baseline;               ///< label; empty: each arm's own
   OracleSpec oracle;

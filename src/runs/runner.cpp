@@ -1,11 +1,13 @@
 #include "src/runs/runner.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
 #include "src/runs/arms.hpp"
 #include "src/support/error.hpp"
+#include "src/support/machine_use.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/conversation.hpp"
 #include "src/tasks/request.hpp"
@@ -15,6 +17,14 @@ namespace pardec {
 namespace {
 
 struct Stopped {};
+
+/// A block that was measured while others had a share of the machine, in some arm.
+struct Disturbed {
+  size_t position;
+  int repeat;
+  double taken;                         // at most, over its arms
+  std::map<const RunCell*, RowId> ids;  // of the arms that it was measured by
+};
 
 class Runner {
  public:
@@ -29,6 +39,10 @@ class Runner {
   std::vector<size_t> arm_order(size_t position) const;
   void run_block(const RunCell& cell, size_t position, int repeat,
                  const std::set<JobKey>& finished);
+  /// The blocks of which others had most of the machine, at most --repair of them, are measured
+  /// once more by all arms that they were measured by. What is answered is not recorded.
+  void repair(const std::vector<const RunCell*>& cells);
+  void measure_again(const RunCell& cell, const Disturbed& block);
   /// Engine::run as the arm wants it.
   std::int64_t run_engine(const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
                           const std::function<void(int, Task<void>&)>& done);
@@ -40,6 +54,7 @@ class Runner {
   Recorder& recorder_;
   std::stop_token stop_;
   Progress& progress_;
+  std::map<std::pair<int, size_t>, Disturbed> measured_;  // of this dataset, by repeat and position
 };
 
 std::vector<size_t> Runner::arm_order(size_t position) const {
@@ -135,7 +150,51 @@ void Runner::run_block(const RunCell& cell, size_t position, int repeat,
   const std::int64_t begin = session_.clock.now_ns();
   const std::int64_t outside = run_engine(*cell.arm, open.size(), start, done);
   const std::int64_t wall = session_.clock.now_ns() - begin - outside;
-  recorder_.finish_block(block_id, wall, session_.engine.occupancy(), meter.read());
+  const MachineUse use = meter.read();
+  if (!recorder_.finish_block(block_id, wall, session_.engine.occupancy(), use)) return;
+  Disturbed& one =
+      measured_.try_emplace({repeat, position}, Disturbed{position, repeat, 0, {}}).first->second;
+  const double taken = taken_share(use, wall, cell.row.threads);
+  if (taken > one.taken) one.taken = taken;
+  one.ids[&cell] = block_id;
+}
+
+void Runner::measure_again(const RunCell& cell, const Disturbed& block) {
+  session_.engine.set_trace_sink({});
+  std::vector<Request> requests;
+  for (const JobPlan& job : cell.jobs(block.position))
+    requests.push_back(make_request(spec_, cell, job, block.repeat, session_));
+  const auto start = [&](int i) -> Task<void> {
+    if (stop_.stop_requested()) throw Stopped{};
+    co_await decode_request(cell.decoder(), requests[static_cast<size_t>(i)], session_.context);
+  };
+  bool whole = true;
+  const auto done = [&](int, Task<void>& task) {
+    try {
+      task.result();
+    } catch (...) {  // stopped, or failed where it went well before
+      whole = false;
+    }
+  };
+  const MachineMeter meter;
+  const std::int64_t begin = session_.clock.now_ns();
+  const std::int64_t outside = run_engine(*cell.arm, requests.size(), start, done);
+  const std::int64_t wall = session_.clock.now_ns() - begin - outside;
+  if (whole) recorder_.repair_block(block.ids.at(&cell), wall, meter.read());
+}
+
+void Runner::repair(const std::vector<const RunCell*>& cells) {
+  std::vector<const Disturbed*> worst;
+  for (const auto& [key, block] : measured_)
+    if (block.taken >= kDisturbedShare) worst.push_back(&block);
+  std::stable_sort(worst.begin(), worst.end(),
+                   [](const Disturbed* a, const Disturbed* b) { return a->taken > b->taken; });
+  worst.resize(std::min(worst.size(), static_cast<size_t>(spec_.repair)));
+  for (const Disturbed* block : worst)
+    for (const size_t arm : arm_order(block->position))
+      for (const RunCell* cell : cells)
+        if (cell->index == arm && block->ids.contains(cell) && !stop_.stop_requested())
+          measure_again(*cell, *block);
 }
 
 void Runner::run_dataset(const Workload& work, const std::vector<const RunCell*>& cells) {
@@ -157,6 +216,8 @@ void Runner::run_dataset(const Workload& work, const std::vector<const RunCell*>
         for (const size_t arm : arm_order(position)) run_one(position, arm);
     }
   }
+  repair(cells);
+  measured_.clear();
   show("");
 }
 

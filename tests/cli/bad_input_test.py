@@ -194,7 +194,7 @@ def command_line_cases(model, folder):
     for flag, value, words in (("--temperature", -1, "0 (greedy) or more"), ("--fail-on-error", -1, "share from 0 to 1"), ("--fail-on-error", 1.5, "share from 0 to 1"), ("--top-p", 0, "above 0"),
                                ("--top-p", 1.5, "at most 1"), ("--top-k", -1, "0 (off) or more"), ("--max-new-tokens", 0, "at least 1"),
                                ("--per-field", 0, "at least 1"), ("--batch-size", 0, "at least 1"), ("--limit", -1, "at least 0"),
-                               ("--offset", -1, "at least 0"), ("--runs", 0, "at least 1"), ("--warmup", -1, "at least 0"), ("--block", -1, "at least 0")):
+                               ("--offset", -1, "at least 0"), ("--runs", 0, "at least 1"), ("--warmup", -1, "at least 0"), ("--repair", -1, "at least 0"), ("--block", -1, "at least 0")):
         yield Case(f"{flag} {value}", [*run, f"{flag}={value}"], f"{flag} is {value}", words)
     for verb in (run, ["generate", "--prompt", "x"], ["model", "synth", "m"], ["report"]):
         yield Case(f"--seed -1 of {verb[0]}", [*verb, "--seed=-1"], "--seed is '-1'", "from 0 to 18446744073709551615")

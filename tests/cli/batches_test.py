@@ -16,7 +16,8 @@ def table(pardec, *args):
 
 
 def note_about(found, *words):
-    return any(all(word in note for word in words) for note in found["notes"])
+    said = found["notes"] + [f"{w['dataset']} {w['arm']}: {w['text']}" for w in found["warnings"]]
+    return any(all(word in note for word in words) for note in said)
 
 
 def stacks(check, pardec, model):
@@ -39,7 +40,7 @@ def stacks(check, pardec, model):
     check([j["n"] for j in jobs] == [6, 2], f"contexts in ippd's prompts: {jobs}")
     check(rows["ippd"]["exact_match"] == 1, f"a stack over articles equals independent decoding: {rows['ippd']}")
     check(rows["ippd"]["stack"] == [4, 6] and rows["sep"]["stack"] == [1, 1], f"stacks reached, and asked for: {rows}")
-    check(note_about(ran, "squad ippd: 4.0 of 6 examples"), f"a stack that is not full is noted: {ran['notes']}")
+    check(note_about(ran, "squad ippd: 4.0 of 6 examples"), f"a stack that is not full is noted: {ran['warnings']}")
     md = pardec.good("compare", "--db", db)
     check("4.0 of 6" in md, f"the table shows it: {md}")
 
@@ -73,7 +74,7 @@ def blocks(check, pardec, model):
         reached[name] = of["eight"]["in_flight"][0]
         check(of["one"]["in_flight"] == [1, 1] and of["eight"]["in_flight"][1] == 8, f"{name}: in flight: {of}")
         check(all((r["speedup_interval"] is None) == (r["blocks"] < 6 or r["arm"] == "one") and r["speedup"] > 0 for r in of.values()), f"{name}: intervals: {of}")
-        check(note_about(ran, "oa-mine eight:", "not the speed of batch 8") == (reached[name] < 6.4), f"{name}: a batch that was not full is noted: {ran['notes']}")
+        check(note_about(ran, "oa-mine eight:", "not the speed of batch 8") == (reached[name] < 6.4), f"{name}: a batch that was not full is noted: {ran['warnings']}")
         check(of["ippd"]["streams"] > of["ippd"]["in_flight"][0] and of["eight"]["streams"] == of["eight"]["in_flight"][0], f"{name}: streams: {of}")
         # One id a stream and pass: what was in flight follows from the jobs' own counts.
         for block in query(db, """SELECT label, block.*, (SELECT sum(forwards) FROM job WHERE block_id = block.id) AS forwards,

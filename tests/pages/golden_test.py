@@ -26,7 +26,9 @@ QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
 RUN = ["run", "--model", QUICKSTART, "--arm", "ar=ar,batch_size=2", "--arm", "hpd=hpd,stack=2,batch_size=2", "--arm", "lookup=prompt-lookup,batch_size=2",
        "--dataset", "oa-mine,mt-bench", "--limit", "12", "--block", "2", "--max-new-tokens", "120", "--progress", "none", "--db", "golden.sqlite"]
 TIMES = """
-UPDATE job SET prefill_ns = 1000000 * prompt_tokens, decode_ns = 5000000 * forwards, total_ns = 1000000 * prompt_tokens + 5000000 * forwards;
+UPDATE job SET prefill_ns = 1000000 * prompt_tokens, decode_ns = 5000000 * forwards, total_ns = 1000000 * prompt_tokens + 5000000 * forwards,
+               first_token_ns = 1000000 * prompt_tokens;
+UPDATE block SET cpu_ns = NULL, waited_ns = 0, stolen_ns = 0, mhz = NULL WHERE wall_ns IS NOT NULL;
 UPDATE block SET process = 'made-up', wall_ns = (SELECT sum(total_ns) FROM job WHERE block_id = block.id) WHERE wall_ns IS NOT NULL;
 UPDATE job SET process = 'made-up';
 UPDATE generation SET gap_at_difference = round(gap_at_difference, 2);

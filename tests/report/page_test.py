@@ -181,8 +181,10 @@ def check_numbers(check, page, compared, name, block):
     table = json.loads(compared)
     rows = [row for row in page.tables[block] if row]
     shown_keys = page.keys[block]
-    hidden = [key for key in table["columns"] if key not in shown_keys]  # intervals and differences of single scores
-    check(shown_keys == [key for key in table["columns"] if key in shown_keys] and all(key.endswith(("_interval", "_difference")) for key in hidden),
+    hidden = [key for key in table["columns"] if key not in shown_keys]  # intervals and differences of single scores, and most that says how it was measured
+    for_programs = re.compile(r".*_(interval|difference)$|(forwards|prompt_tokens)_per_second$|latency_p9[59]|first_token|.*_measurements$|speedup_(un|of)|"
+                              r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$")
+    check(shown_keys == [key for key in table["columns"] if key in shown_keys] and all(map(for_programs.match, hidden)),
           f"{name}: columns of {block}")
     check(len(rows) == len(table["rows"]), f"{name}: rows of {block}")
     for shown, row in zip(rows, table["rows"]):

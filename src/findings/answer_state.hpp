@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "src/store/store.hpp"
+
+namespace pardec {
+
+/// How an arm's answers ended.
+struct AnswerState {
+  std::int64_t examples = 0;   ///< different ones: repeats are no new examples
+  std::int64_t answers = 0;    ///< of all repeats
+  std::int64_t failed = 0;     ///< with an error in their place
+  std::int64_t hit_limit = 0;  ///< or most of their fields did
+  std::int64_t unparsed = 0;   ///< no object could be read
+  std::int64_t empty = 0;
+  /// Failed, unparsed, empty or, where an answer has an end of its own, at the limit.
+  std::int64_t broken = 0;
+  double tokens = 0;  ///< of text, mean over answers
+
+  /// Neither speed nor scores say anything then.
+  bool mostly_broken() const { return 2 * broken > answers; }
+};
+
+AnswerState state_of(const RunSummary& run, const std::vector<StoredGeneration>& generations);
+
+}  // namespace pardec

@@ -1,0 +1,157 @@
+#include "src/findings/warnings.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/support/machine_use.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Answers whose length differs by more than this share are not the same work.
+constexpr double kSameLength = 0.1;
+
+class Warnings {
+ public:
+  explicit Warnings(const Comparison& comparison) : comparison_(comparison) {}
+
+  std::vector<Warning> all() {
+    for (const ArmFinding& arm : comparison_.arms) {
+      arm_ = &arm;
+      const bool forced = comparison_.oracle().has_value();
+      if (!forced) answers();
+      training();
+      side_by_side();
+      measurement();
+      if (!forced) against_baseline();
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string code, std::string text) {
+    const RunRow& run = arm_->run.run;
+    found_.push_back({std::move(code), run.dataset.name, run.label, std::move(text)});
+  }
+
+  void answers() {
+    const AnswerState& state = arm_->state;
+    const auto share = [&](const char* code, std::int64_t count, const char* what) {
+      if (count > 0 &&
+          static_cast<double>(count) >= kWorthSaying * static_cast<double>(state.answers))
+        add(code, str(count, " of ", state.answers, " answers ", what));
+    };
+    if (arm_->broken())
+      add("broken",
+          str(state.broken, " of ", state.answers,
+              " answers are none (failed, not to be read, empty or cut at their limit), so "
+              "neither speed nor scores say anything"));
+    if (state.failed > 0)
+      add("failed", str(state.failed, " of ", state.answers, " answers failed"));
+    share("unparsed", state.unparsed, "could not be read as what was asked for");
+    share("empty", state.empty, "are empty");
+    share("hit_limit", state.hit_limit,
+          "were cut at their limit, so their cost is that of the limit; --max-new-tokens or "
+          "--per-field "
+          "raises it");
+  }
+
+  void training() {
+    const RunRow& run = arm_->run.run;
+    if (run.untrained)
+      add("untrained",
+          "the network's weights are random, or it was never taught what this decoder needs: what "
+          "it writes so is noise");
+    std::vector<std::string> untaught =
+        run.config.value("untaught_options", std::vector<std::string>());
+    if (std::string note = run.config.value("taught_otherwise", ""); !note.empty())
+      untaught.push_back(std::move(note));
+    if (!untaught.empty())
+      add("untaught", str("the network is used as it was not taught: ", join(untaught, "; ")));
+  }
+
+  void side_by_side() {
+    if (arm_->jobs.short_of_it())
+      add("short_batch",
+          str(fixed(arm_->jobs.reached, 1), " of ", arm_->jobs.asked,
+              " jobs were in flight, so this is not the speed of batch ", arm_->jobs.asked,
+              "; longer blocks (--block), more examples or a smaller batch_size fill it"));
+    if (arm_->stack.short_of_it())
+      add("short_stack",
+          str(fixed(arm_->stack.reached, 1), " of ", arm_->stack.asked,
+              " examples were in a job, since there were no more of one category, or "
+              "none that can share a job"));
+  }
+
+  void measurement() {
+    const RunSummary& run = arm_->run;
+    if (run.run.status == RunStatus::running)
+      add("unfinished", "the run goes on, or was killed; run --resume ends it");
+    if (run.measured_blocks < run.blocks)
+      add("unmeasured",
+          str(run.blocks - run.measured_blocks, " of ", run.blocks,
+              " blocks have no time, since they were not done whole in one process, or "
+              "a job of them failed"));
+    if (run.run.build_type != "Release")
+      add("not_release", str("measured with a ", run.run.build_type, " build"));
+    const int cores = run.run.environment.value("cores", 0);
+    if (run.run.device == "cpu" && cores > 0 && run.run.threads > cores)
+      add("oversubscribed", str(run.run.threads, " threads on ", cores, " cores"));
+    if (!arm_->speedup) return;
+    const Speedup& speedup = *arm_->speedup;
+    if (speedup.blocks < kFewestBlocks)
+      add("few_blocks", str("a speedup over ", speedup.blocks, " different ",
+                            speedup.blocks == 1 ? "block" : "blocks", " has no interval; from ",
+                            kFewestBlocks, " on it has (--block, --limit)"));
+    if (speedup.disturbed > 0) disturbed(speedup);
+    if (speedup.traced)
+      add("traced", "a trace was written while this was measured, which takes time");
+  }
+
+  void disturbed(const Speedup& speedup) {
+    std::string text = str("others had a share of the machine (", percent(kDisturbedShare, 0),
+                           " or more of the threads' time) in ", speedup.disturbed, " of ",
+                           speedup.measurements, " measurements");
+    if (speedup.repaired > 0) text += str(", of which ", speedup.repaired, " were measured again");
+    if (speedup.quiet && std::isfinite(speedup.quiet->estimate))
+      text += str("; the undisturbed ones alone give ", fixed(speedup.quiet->estimate, 2),
+                  std::isfinite(speedup.quiet->low) ? str(" [", fixed(speedup.quiet->low, 2), ", ",
+                                                          fixed(speedup.quiet->high, 2), "]")
+                                                    : "");
+    add("disturbed", text + (speedup.repaired > 0 ? "" : "; --repair N measures up to N again"));
+  }
+
+  void against_baseline() {
+    const ArmFinding* baseline = comparison_.baseline_of(*arm_);
+    if (!baseline) return;
+    const double ours = arm_->state.tokens, theirs = baseline->state.tokens;
+    const auto open = [](const ArmFinding& arm) { return arm.run.run.form == "free"; };
+    if (arm_->speedup && open(*arm_) && open(*baseline) && ours > 0 && theirs > 0 &&
+        std::abs(ours / theirs - 1) > kSameLength)
+      add("lengths",
+          str("answers have ", fixed(ours, 1), " tokens of text, the baseline's ", fixed(theirs, 1),
+              ": ", fixed(arm_->speedup->ratio.estimate, 2), " times as fast by the answer, ",
+              fixed(arm_->speedup->ratio.estimate * ours / theirs, 2), " by the token"));
+    const RunRow& run = arm_->run.run;
+    const bool greedy = run.config.value("temperature", 0.0) == 0;
+    if (arm_->departure && greedy && run.dtype == "fp32" && find_decoder(run.decoder).exact &&
+        run.form == baseline->run.run.form)
+      add("departs", str(arm_->departure->departed, " of ", arm_->departure->compared,
+                         " answers are not the baseline's, though this decoder gives its ids"));
+  }
+
+  const Comparison& comparison_;
+  const ArmFinding* arm_ = nullptr;
+  std::vector<Warning> found_;
+};
+
+}  // namespace
+
+std::vector<Warning> warnings_of(const Comparison& comparison) {
+  return Warnings(comparison).all();
+}
+
+}  // namespace pardec

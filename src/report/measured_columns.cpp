@@ -1,0 +1,114 @@
+#include "src/report/measured_columns.hpp"
+
+#include <cmath>
+
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// How steadily a speedup was measured, for programs.
+const std::vector<Column> kNoiseColumns = {
+    {"disturbed", Align::right, "disturbed_measurements", true},
+    {"repaired", Align::right, "repaired_measurements", true},
+    {"undisturbed speedup", Align::right, "speedup_undisturbed", true},
+    {"undisturbed interval", Align::left, "speedup_undisturbed_interval", true},
+    {"speedup of repeats", Align::left, "speedup_of_repeats", true}};
+
+void add_noise_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
+  if (!arm.speedup) {
+    cells.insert(cells.end(), kNoiseColumns.size(), no_cell());
+    return;
+  }
+  const Speedup& speedup = *arm.speedup;
+  cells.push_back(number_cell(speedup.disturbed));
+  cells.push_back(number_cell(speedup.repaired));
+  const Interval none{std::nan(""), std::nan(""), std::nan("")};
+  const Interval quiet = speedup.quiet.value_or(none);
+  cells.push_back(std::isfinite(quiet.estimate) ? number_cell(quiet.estimate, 2) : no_cell());
+  cells.push_back(interval_cell(quiet, 2));
+  cells.push_back(speedup.of_repeats.empty()
+                      ? no_cell()
+                      : Cell(str(speedup.of_repeats.size(), " repeats"), Json(speedup.of_repeats)));
+}
+
+/// Speeds as they are known elsewhere. All but the first are for programs.
+const std::vector<Column> kSpeedColumns = {
+    {"tokens/s", Align::right, "tokens_per_second"},
+    {"forwards/s", Align::right, "forwards_per_second", true},
+    {"prompt tokens/s", Align::right, "prompt_tokens_per_second", true},
+    {"latency p50", Align::right, "latency_p50_s"},
+    {"latency p95", Align::right, "latency_p95_s", true},
+    {"latency p99", Align::right, "latency_p99_s", true},
+    {"first token p50", Align::right, "first_token_p50_s", true},
+    {"first token p95", Align::right, "first_token_p95_s", true},
+    {"first token p99", Align::right, "first_token_p99_s", true}};
+
+Cell seconds_cell(double seconds) {
+  return {seconds < 1 ? fixed(seconds * 1000, seconds < 0.01 ? 1 : 0) + " ms"
+                      : fixed(seconds, 2) + " s",
+          json_of(seconds)};
+}
+
+void add_speed_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
+  const auto add = [&](double value, int decimals) {
+    cells.push_back(std::isfinite(value) ? number_cell(value, decimals) : no_cell());
+  };
+  add(arm.speeds.tokens_per_second, 1);
+  add(arm.speeds.forwards_per_second, 1);
+  add(arm.speeds.prompt_tokens_per_second, 1);
+  for (const auto& times : {arm.speeds.latency, arm.speeds.first_token}) {
+    if (!times) {
+      cells.insert(cells.end(), 3, no_cell());
+      continue;
+    }
+    for (const double seconds : {times->p50, times->p95, times->p99})
+      cells.push_back(seconds_cell(seconds));
+  }
+}
+
+/// How the answers ended, for programs.
+const std::vector<Column> kStateColumns = {
+    {"repeats", Align::right, "repeats", true},
+    {"unparsed", Align::right, "unparsed", true},
+    {"empty", Align::right, "empty", true},
+    {"hit limit", Align::right, "hit_limit", true},
+    {"broken", Align::right, "broken", true},
+    {"tokens/answer", Align::right, "tokens_per_answer", true}};
+
+void add_state_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
+  const AnswerState& state = arm.state;
+  cells.push_back(number_cell(std::int64_t{arm.run.run.repeats}));
+  for (const std::int64_t count : {state.unparsed, state.empty, state.hit_limit, state.broken})
+    cells.push_back(number_cell(count));
+  cells.push_back(std::isfinite(state.tokens) ? number_cell(state.tokens, 1) : no_cell());
+}
+
+}  // namespace
+
+Json ends_of(const Interval& interval) {
+  return Json{json_of(interval.low), json_of(interval.high)};
+}
+
+Cell interval_cell(const Interval& interval, int decimals, const std::string& more) {
+  if (!std::isfinite(interval.low)) return no_cell();
+  return {str("[", fixed(interval.low, decimals), ", ", fixed(interval.high, decimals), "]", more),
+          ends_of(interval)};
+}
+
+std::vector<Column> measured_columns() {
+  std::vector<Column> all;
+  for (const auto* columns : {&kSpeedColumns, &kNoiseColumns, &kStateColumns})
+    all.insert(all.end(), columns->begin(), columns->end());
+  return all;
+}
+
+void add_measured_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
+  add_speed_cells(cells, arm);
+  add_noise_cells(cells, arm);
+  add_state_cells(cells, arm);
+}
+
+}  // namespace pardec

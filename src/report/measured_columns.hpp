@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "src/findings/comparison.hpp"
+#include "src/report/table.hpp"
+
+namespace pardec {
+
+/// "[low, high]more", its value the two ends; nothing where they are not known.
+Cell interval_cell(const Interval& interval, int decimals, const std::string& more = "");
+/// The two ends, null where they are not known.
+Json ends_of(const Interval& interval);
+
+/// Speeds as they are known elsewhere, how steadily they were measured, how the answers ended. Most
+/// are for programs.
+std::vector<Column> measured_columns();
+void add_measured_cells(std::vector<Cell>& cells, const ArmFinding& arm);
+
+}  // namespace pardec

@@ -1,0 +1,189 @@
+"""A number that should not be believed says so: in the table, in JSON, in the report, and by exit code 3 under --strict.
+
+Usage: warnings_test.py PROGRAM
+"""
+import json
+import multiprocessing
+import os
+import shutil
+import sys
+
+from harness import ROOT, Checks, change, query, scratch
+
+QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
+PAIR = ["--arm", "ar=ar,batch_size=2", "--arm", "hpd=hpd,stack=2,k_max=30,batch_size=1"]
+
+
+class Stories:
+    """Each tells of one database: which warnings its arms have, everywhere that they are shown."""
+
+    def __init__(self, check, pardec):
+        self.check, self.pardec = check, pardec
+
+    def run(self, name, *args, expect=0):
+        db = self.pardec.folder / f"{name}.sqlite"
+        ran = self.pardec("run", *args, "--db", db, "--progress", "none")
+        self.check(ran.returncode == expect, f"{name}: exit {ran.returncode}: {ran.stderr}")
+        return db
+
+    def warnings(self, db):
+        return json.loads(self.pardec.good("compare", "--db", db, "--format", "json"))["warnings"]
+
+    def has(self, db, code, arm, *words):
+        """The warning stands in JSON, table, LaTeX and page, and --strict ends with 3."""
+        found = [w for w in self.warnings(db) if w["code"] == code and w["arm"] == arm]
+        told = f"{db.stem}: {code} of {arm}"
+        if not self.check(len(found) == 1 and all(word in found[0]["text"] for word in words), f"{told} {words}: {found or self.warnings(db)}"):
+            return
+        text = found[0]["text"]
+        line = f"WARNING ({code}) {found[0]['dataset']} {arm}: {text}."
+        self.check(f"- {line}\n" in self.pardec.good("compare", "--db", db), f"{told}: not below the table")
+        self.check(f"WARNING ({code})".replace("_", "\\_") in self.pardec.good("compare", "--db", db, "--format", "latex"), f"{told}: not in LaTeX")
+        for verb in (["compare"], ["compare", "--format", "csv"], ["report", "-o", "page.html"]):
+            strict = self.pardec(*verb, "--db", db, "--strict")
+            self.check(strict.returncode == 3 and "--strict" in strict.stderr, f"{told}: {verb}: exit {strict.returncode} {strict.stderr}")
+        page = (self.pardec.folder / "page.html").read_text()
+        self.check(text.replace("'", "&#39;").replace("<", "&lt;") in page or text in page, f"{told}: not on the page: {text}")
+
+    def silent(self, db, code, arm=None):
+        found = [w for w in self.warnings(db) if w["code"] == code and arm in (None, w["arm"])]
+        self.check(not found, f"{db.stem}: {code} without reason: {found}")
+
+
+def busy(stop):
+    while not stop.is_set():
+        sum(range(100000))
+
+
+def broken_answers(tell, model):
+    """A network that loops to its limit on every title: nothing is parsed, and no speedup is a headline."""
+    db = tell.run("loops", "--model", model, "--decoder", "ar,hpd", "--set", "hpd.k_max=4", "--dataset", "oa-mine", "--limit", 8, "--max-new-tokens", 12, "--per-field", 4)
+    for arm in ("ar", "hpd"):
+        tell.has(db, "untrained", arm, "noise")
+    tell.has(db, "broken", "ar", "8 of 8 answers")
+    tell.has(db, "unparsed", "ar", "8 of 8")
+    tell.has(db, "hit_limit", "ar", "8 of 8", "--max-new-tokens")
+    shown = tell.pardec.good("compare", "--db", db)
+    hpd = next(line for line in shown.splitlines() if "| hpd" in line)
+    tell.check("(broken)" in hpd, f"a speedup over a broken baseline is marked: {hpd}")
+    tell.check("class=\"headline\"" not in (tell.pardec.folder / "page.html").read_text() or "broken" in (tell.pardec.folder / "page.html").read_text(), "the page has no headline")
+    row = next(r for r in json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"] if r["arm"] == "ar")
+    tell.check([row[k] for k in ("unparsed", "hit_limit", "broken", "empty")] == [8, 8, 8, 0], f"counts: {row}")
+
+
+def untaught(tell):
+    """The quickstart model was taught stacks of 2 and K_max = 30."""
+    db = tell.run("taught", "--model", QUICKSTART, *PAIR, "--dataset", "oa-mine", "--limit", 36, "--block", 6)
+    for code in ("untaught", "short_stack", "few_blocks", "broken", "untrained", "departs", "failed", "unfinished", "traced", "lengths"):
+        tell.silent(db, code)
+    tell.check(tell.pardec("compare", "--db", db, "--strict").returncode in (0, 3), "a sound run")
+    db = tell.run("stacked", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "hpd=hpd,stack=6,k_max=16", "--dataset", "oa-mine", "--limit", 12, "--chat-template", "chatml")
+    tell.has(db, "untaught", "hpd", "stack 6, taught 2", "k_max 16, taught 30", "chat template plain")
+    tell.has(db, "untaught", "ar", "chat template plain")
+    tell.has(db, "few_blocks", "hpd", "no interval")
+
+
+def side_by_side(tell):
+    """Four products are no stack of six; blocks of two hold no batch of eight."""
+    db = tell.run("lone", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "hpd=hpd,stack=6,k_max=30", "--arm", "eight=ar,batch_size=8", "--dataset", "oa-mine", "--limit", 4,
+                  "--block", 2)
+    tell.has(db, "short_batch", "eight", "of 8 jobs were in flight")
+    tell.has(db, "short_stack", "hpd", "of 6 examples were in a job")
+    tell.has(db, "few_blocks", "hpd", "different block")
+
+
+def repeats(tell):
+    """Three repeats of two blocks are two blocks, and 12 examples."""
+    db = tell.run("repeats", "--model", QUICKSTART, *PAIR, "--dataset", "oa-mine", "--limit", 12, "--block", 6, "--runs", 3)
+    rows = json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"]
+    tell.check(all(r["n"] == 12 and r["repeats"] == 3 and r["blocks"] == 2 and r["speedup_interval"] is None for r in rows), f"repeats are no new examples: {rows}")
+    tell.check(len(rows[1]["speedup_of_repeats"]) == 3 and "12 x 3" in tell.pardec.good("compare", "--db", db), f"the spread over repeats: {rows[1]}")
+    tell.has(db, "few_blocks", "hpd", "2 different blocks")
+
+
+def noise(tell):
+    """Two busy loops beside a run: it is marked, and --repair measures again; both are shown."""
+    stop = multiprocessing.Event()
+    loops = [multiprocessing.Process(target=busy, args=(stop,), daemon=True) for _ in range(os.cpu_count() or 1)]
+    for loop in loops:
+        loop.start()
+    args = ["--model", QUICKSTART, *PAIR, "--dataset", "oa-mine", "--limit", 12, "--block", 3, "--warmup", 0, "--threads", os.cpu_count() or 1]
+    db = tell.run("noise", *args, "--repair", 2)
+    stop.set()
+    for loop in loops:
+        loop.join()
+    tell.has(db, "disturbed", "hpd", "others had a share of the machine", "of which 2 were measured again")
+    row = json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"][1]
+    tell.check(row["disturbed_measurements"] >= 3 and row["repaired_measurements"] == 2 and row["blocks"] == 4, f"counts: {row}")
+    again = query(db, "SELECT label, count(*) AS n FROM block_repair JOIN block ON block.id = block_id JOIN run ON run.id = run_id GROUP BY label ORDER BY 1")
+    tell.check([(r["label"], r["n"]) for r in again] == [("ar", 2), ("hpd", 2)], f"both arms are measured again: {again}")
+    tell.check(len(query(db, "SELECT id FROM generation")) == 24, "what is measured again is not recorded again")
+    # As if the rest had been quiet, and the repaired blocks too: the quiet ratio takes their second times.
+    change(db, "UPDATE block SET waited_ns = 0, stolen_ns = 0, wall_ns = 2000000 WHERE id NOT IN (SELECT block_id FROM block_repair)")
+    change(db, "UPDATE block SET wall_ns = 1000000 WHERE id NOT IN (SELECT block_id FROM block_repair) AND run_id = (SELECT id FROM run WHERE label = 'hpd')")
+    change(db, "UPDATE block_repair SET waited_ns = 0, stolen_ns = 0, wall_ns = 3000000")
+    row = json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"][1]
+    tell.check(row["disturbed_measurements"] == 2 and abs(row["speedup_undisturbed"] - (2 * 2 + 2 * 3) / (2 * 1 + 2 * 3)) < 1e-12, f"undisturbed: {row}")
+    tell.check(abs(row["speedup"] - row["speedup_undisturbed"]) > 1e-9, "and the measured one stands beside it")
+
+
+def others(tell, model):
+    """What else makes a number worth less."""
+    small = ["--model", model, "--decoder", "ar,hpd", "--set", "hpd.k_max=4", "--dataset", "oa-mine", "--limit", 6, "--per-field", 4, "--max-new-tokens", 8]
+    db = tell.run("traced", *small, "--trace", "trace.jsonl")
+    tell.has(db, "traced", "hpd", "takes time")
+    db = tell.run("threads", *small, "--threads", 2 * (os.cpu_count() or 1) + 1)
+    tell.has(db, "oversubscribed", "ar", f"{2 * (os.cpu_count() or 1) + 1} threads")
+    change(db, "UPDATE run SET status = 'running', build_type = 'Debug'")
+    change(db, "UPDATE generation SET error = 'out of luck' WHERE id = 1")
+    change(db, "UPDATE block SET wall_ns = NULL, process = NULL WHERE id = 1")
+    tell.has(db, "unfinished", "hpd", "--resume")
+    tell.has(db, "not_release", "hpd", "Debug")
+    tell.has(db, "failed", "ar", "1 of 6")
+    tell.has(db, "unmeasured", "ar", "have no time")
+    # Open answers of other lengths, and empty ones; a decoder that should give ar's ids.
+    db = tell.run("open", "--model", model, "--decoder", "ar,space,lookahead", "--dataset", "mt-bench", "--limit", 4, "--max-new-tokens", 8, "--set", "space.mask_token=5")
+    change(db, "UPDATE job SET text_tokens = 3 WHERE run_id = (SELECT id FROM run WHERE label = 'space')")
+    change(db, "UPDATE generation SET text = ' ' WHERE run_id = (SELECT id FROM run WHERE label = 'space')")
+    change(db, "UPDATE generation SET identical = 0 WHERE run_id = (SELECT id FROM run WHERE label = 'lookahead')")
+    tell.has(db, "lengths", "space", "by the token")
+    tell.has(db, "empty", "space", "answers are empty")
+    tell.has(db, "broken", "space", "answers are none")
+    tell.has(db, "departs", "lookahead", "gives its ids")
+    # Under an oracle answers are forced: how they end says nothing.
+    db = tell.run("forced", *small, "--oracle", "references")
+    for code in ("broken", "hit_limit", "unparsed"):
+        tell.silent(db, code)
+    strict = tell.pardec("run", *small, "--db", "strict.sqlite", "--strict", "--progress", "none")
+    tell.check(strict.returncode == 3 and "WARNING" in strict.stdout, f"run --strict: {strict.returncode}")
+
+
+def margins(tell):
+    """A difference is judged by its interval and the margin."""
+    db = tell.pardec.folder / "taught.sqlite"
+    verdict = lambda margin: json.loads(tell.pardec.good("compare", "--db", db, "--margin", margin, "--format", "json"))["rows"][1]["f1_micro_difference"]
+    low, high = verdict(0)["interval"]
+    tell.check(verdict(0.9)["verdict"] == "not worse" and verdict(abs(low) + 1e-6)["verdict"] == "not worse", f"{low}, {high}")
+    tell.check(verdict(max(0, -low - 1e-6))["verdict"] == ("open" if low < 0 <= high else "not worse"), f"{low}, {high}: {verdict(max(0, -low - 1e-6))}")
+    shown = tell.pardec.good("compare", "--db", db, "--margin", 0.9)
+    tell.check("] not worse |" in shown and "(--margin)" in shown, f"one row says how much faster, and how good: {shown}")
+
+
+def main(program):
+    check = Checks()
+    with scratch(program) as pardec:
+        tell = Stories(check, pardec)
+        model = pardec.synthesise("model", vocab_size=4096)
+        shutil.copy(QUICKSTART / "tokenizer.json", model)
+        broken_answers(tell, model)
+        untaught(tell)
+        side_by_side(tell)
+        repeats(tell)
+        noise(tell)
+        others(tell, model)
+        margins(tell)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
