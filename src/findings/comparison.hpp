@@ -109,6 +109,8 @@ struct ArmFinding {
   double streams = 0;              ///< answers that choose in a pass; NaN: not known
   Interval examples_per_second{};  ///< over the blocks that were measured whole
   std::int64_t blocks = 0;         ///< of different examples, measured whole
+  std::int64_t measurements = 0;   ///< of its blocks, repeats included
+  std::int64_t disturbed = 0;      ///< of them: others had a share of the machine
   Speeds speeds{};
   AnswerState state;
   std::optional<Speedup> speedup;

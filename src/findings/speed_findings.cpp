@@ -56,8 +56,11 @@ bool both_ask_one_by_one(const RunRow& baseline, const RunRow& run) {
 
 void add_examples_per_second(ArmFinding& arm, Store& store, double confidence) {
   Sums<std::string> blocks;  // a run paired with itself: its own blocks
-  for (const auto& block : store.block_pairs(arm.run.run.id, arm.run.run.id))
+  for (const auto& block : store.block_pairs(arm.run.run.id, arm.run.run.id)) {
     blocks.add(block.key, static_cast<double>(block.examples), seconds(block.method.wall_ns));
+    ++arm.measurements;
+    arm.disturbed += disturbed(block.method, arm.run.run.threads);
+  }
   const auto all = blocks.all();
   arm.blocks = std::ssize(all);
   arm.examples_per_second = interval_over(all, confidence);

@@ -14,6 +14,9 @@ namespace {
 /// Answers whose length differs by more than this share are not the same work.
 constexpr double kSameLength = 0.1;
 
+/// Repeats whose ratios differ by more than this factor did not measure the same.
+constexpr double kSteady = 1.25;
+
 class Warnings {
  public:
   explicit Warnings(const Comparison& comparison) : comparison_(comparison) {}
@@ -90,7 +93,7 @@ class Warnings {
     const RunSummary& run = arm_->run;
     if (run.run.status == RunStatus::running)
       add("unfinished", "the run goes on, or was killed; run --resume ends it");
-    if (run.measured_blocks < run.blocks)
+    else if (run.measured_blocks < run.blocks)
       add("unmeasured",
           str(run.blocks - run.measured_blocks, " of ", run.blocks,
               " blocks have no time, since they were not done whole in one process, or "
@@ -100,13 +103,25 @@ class Warnings {
     const int cores = run.run.environment.value("cores", 0);
     if (run.run.device == "cpu" && cores > 0 && run.run.threads > cores)
       add("oversubscribed", str(run.run.threads, " threads on ", cores, " cores"));
-    if (!arm_->speedup) return;
+    if (!arm_->speedup) {
+      if (arm_->disturbed > 0)
+        add("disturbed", str("others had a share of the machine (", percent(kDisturbedShare, 0),
+                             " or more of the threads' time) in ", arm_->disturbed, " of ",
+                             arm_->measurements, " measurements"));
+      return;
+    }
     const Speedup& speedup = *arm_->speedup;
     if (speedup.blocks < kFewestBlocks)
       add("few_blocks", str("a speedup over ", speedup.blocks, " different ",
                             speedup.blocks == 1 ? "block" : "blocks", " has no interval; from ",
                             kFewestBlocks, " on it has (--block, --limit)"));
     if (speedup.disturbed > 0) disturbed(speedup);
+    if (const auto& ratios = speedup.of_repeats; !ratios.empty()) {
+      const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+      if (*most > kSteady * *least)
+        add("unsteady", str("the repeats' own ratios go from ", fixed(*least, 2), " to ",
+                            fixed(*most, 2), ", so the interval over blocks says too little"));
+    }
     if (speedup.traced)
       add("traced", "a trace was written while this was measured, which takes time");
   }

@@ -25,6 +25,7 @@ inline constexpr WarningKind kWarningKinds[] = {
     {"short_stack", "fewer examples were in a job than asked for"},
     {"few_blocks", "a speedup over too few different blocks for an interval"},
     {"disturbed", "others had a share of the machine"},
+    {"unsteady", "repeats contradict each other"},
     {"oversubscribed", "more threads than cores"},
     {"traced", "a trace was written meanwhile, which takes time"},
     {"unmeasured", "blocks without a time"},

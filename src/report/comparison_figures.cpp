@@ -248,7 +248,8 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
     for (auto& category : speedup.categories) category += ", " + speedup.series.front().name;
   add("Speedup",
       str("Ratio of total seconds on the same blocks; bars: ", percent,
-          " % paired bootstrap over blocks. Dashed: as fast as the baseline. ", size, "."),
+          " % interval by the paired jackknife over blocks. Dashed: as fast as the baseline. ",
+          size, "."),
       std::move(speedup));
   for (std::size_t a = 0; a < comparison.arms.size(); ++a)
     if (comparison.arms[a].is_baseline)
@@ -258,14 +259,14 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
   throughput.x_label = comparison.unit + " per second";
   add("Throughput",
       str("Each arm with its own number of jobs in flight; bars: ", percent,
-          " % bootstrap over blocks. ", size, "."),
+          " % interval by the jackknife over blocks. ", size, "."),
       std::move(throughput));
   Figure per_forward = by_dataset(comparison, FigureKind::bars, 2,
                                   [](const ArmFinding& arm) { return arm.tokens_per_forward; });
   per_forward.x_label = "tokens chosen per forward of a job";
   add("Tokens per forward",
       str("How parallel a decoder is, apart from what a forward costs; bars: ", percent,
-          " % bootstrap over jobs. ", size, "."),
+          " % interval by the jackknife over jobs. ", size, "."),
       std::move(per_forward));
   for (const auto& dataset : datasets_of(comparison)) {
     std::vector<RunSummary> of_dataset;

@@ -26,10 +26,13 @@ std::string size_of(const std::vector<RunSummary>& runs) {
     }
     return std::pair(least == most ? std::to_string(most) : str(least, " to ", most), most);
   };
-  const auto [answers, most_answers] = span([](const RunSummary& one) { return one.generations; });
+  // Repeats are no new examples.
+  const auto [examples, most_examples] = span([](const RunSummary& one) {
+    return (one.generations + one.run.repeats - 1) / one.run.repeats;
+  });
   const auto [threads, most_threads] = span([](const RunSummary& one) { return one.run.threads; });
   const auto [repeats, most_repeats] = span([](const RunSummary& one) { return one.run.repeats; });
-  return str("n ", answers, ", ", threads, most_threads == 1 ? " thread, " : " threads, ", repeats,
+  return str("n ", examples, ", ", threads, most_threads == 1 ? " thread, " : " threads, ", repeats,
              most_repeats == 1 ? " repeat" : " repeats");
 }
 

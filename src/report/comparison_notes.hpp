@@ -11,7 +11,7 @@ namespace pardec {
 /// Model, device and the like, which all arms of an invocation share.
 std::string title_of(const Comparison& comparison);
 
-/// How much was measured, e.g. "n 108 to 114, 2 threads, 3 repeats".
+/// How much was measured, e.g. "n 36 to 38, 2 threads, 3 repeats".
 std::string size_of(const std::vector<RunSummary>& runs);
 
 /// What an oracle forced, and what its numbers are of.

@@ -251,7 +251,8 @@ Table comparison_table(const Comparison& comparison) {
         "score - baseline's: ", fixed(100 * comparison.confidence, 0),
         " % interval by the paired jackknife over examples that share no text, none of fewer than ",
         kFewestBlocks, "; not worse: it lies above -", fixed(comparison.margin, 2),
-        " (--margin); p: McNemar's exact test of right and wrong answers, Holm's adjustment for "
+        " (compare --margin); p: McNemar's exact test of right and wrong answers, Holm's "
+        "adjustment for "
         "all rows "
         "and scores. Intervals of every score: --format json."));
   if (comparison.exact_matches)

@@ -94,6 +94,7 @@ Table matrix_table(const Comparison& comparison) {
   if (comparison.oracle()) table.notes.push_back(oracle_note(*comparison.oracle()));
   add_not_applicable_notes(table, comparison);
   add_origin_notes(table, comparison);
+  add_warnings(table, comparison);
   return table;
 }
 

@@ -78,11 +78,11 @@ void add_notes(Table& table, const AcrossRuns& across) {
       "Speeds of different invocations were not measured side by side: between them the machine "
       "may have changed as well. A speedup is over the baseline of its own invocation, measured "
       "side by side with it; arms that are to be compared in speed belong into one run.");
-  table.notes.push_back(
-      str("score - first's and same answers: on the examples that both answered; ",
-          fixed(100 * across.invocations.front().confidence, 0),
-          " % paired bootstrap over examples that share no text, none of fewer than ",
-          kFewestBlocks, "."));
+  table.notes.push_back(str(
+      "score - first's and same answers: on the examples that both answered; ",
+      fixed(100 * across.invocations.front().confidence, 0),
+      " % interval by the paired jackknife over examples that share no text, none of fewer than ",
+      kFewestBlocks, "."));
   for (size_t i = 1; i < across.names.size(); ++i) {
     const auto& lines = across.differences[i];
     const std::string who = str(across.names.front(), " and ", across.names[i]);
