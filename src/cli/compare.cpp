@@ -1,6 +1,7 @@
 // `pardec compare`: the arms of one invocation side by side.
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
@@ -50,17 +51,21 @@ Verb compare_verb() {
           const auto opened = open_to_compare(flags->db, flags->run);
           Store& store = *opened;
           const std::string invocation = find_invocation(store, flags->run);
-          const Comparison compared = compare(store, invocation, flags->compare);
+          std::optional<Comparison> done;  // once, and only where it is asked for
+          const auto compared = [&]() -> const Comparison& {
+            if (!done) done = compare(store, invocation, flags->compare);
+            return *done;
+          };
           const auto price =
               flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt;
           const Table table =
               flags->accounting ? accounting_table(accounts_of(store, invocation, price))
               : flags->differences > 0
                   ? differences_table(differing_answers(store, invocation), flags->differences)
-              : flags->matrix ? matrix_table(compared)
-                              : comparison_table(compared);
+              : flags->matrix ? matrix_table(compared())
+                              : comparison_table(compared());
           std::cout << render(table, format);
-          return exit_code(compared, flags->strict);
+          return flags->strict ? exit_code(compared(), true) : 0;
         };
       }};
 }

@@ -33,7 +33,7 @@ void check_compare_options(const CompareOptions& options);
 
 /// What says that a number should not be believed as it stands.
 struct Warning {
-  std::string code;  ///< for programs, e.g. "hit_limit"; src/findings/warnings.hpp lists them
+  std::string code;          ///< for programs, e.g. "hit_limit"; results/README.md lists them
   std::string dataset, arm;  ///< empty: of all
   std::string text;          ///< what was found, and what to do
 };

@@ -6,6 +6,7 @@
 
 #include "datasets/dataset.hpp"
 #include "src/findings/score_findings.hpp"
+#include "src/findings/speed_findings.hpp"
 #include "src/scoring/stored_answers.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
@@ -51,24 +52,14 @@ bool mostly_answered(const RunSummary& run) {
   return run.generations > 0 && 2 * run.failed_generations < run.generations;
 }
 
-std::optional<double> speedup_of(Store& store, const RunSummary& baseline,
-                                 const RunSummary& method) {
-  double theirs = 0, ours = 0;
-  for (const auto& pair : store.block_pairs(baseline.run.id, method.run.id)) {
-    theirs += static_cast<double>(pair.baseline.wall_ns);
-    ours += static_cast<double>(pair.method.wall_ns);
-  }
-  return ours > 0 ? std::optional(theirs / ours) : std::nullopt;
-}
-
 void add_headline(Store& store, const std::vector<RunSummary>& runs, ListedRun& listed) {
   const RunSummary* best = &runs.front();
   for (const RunSummary& run : runs) {
     const RunSummary* baseline = find_baseline(runs, run, "");
     if (!baseline || !mostly_answered(run) || !mostly_answered(*baseline)) continue;
-    const auto speedup = speedup_of(store, *baseline, run);
-    if (!speedup || (listed.speedup && *listed.speedup >= *speedup)) continue;
-    listed.speedup = speedup;
+    const auto speedup = speedup_of(store, baseline->run, run.run, CompareOptions{}.confidence);
+    if (!speedup || (listed.speedup && *listed.speedup >= speedup->ratio.estimate)) continue;
+    listed.speedup = speedup->ratio.estimate;
     best = &run;
   }
   listed.arm = best->run.label;

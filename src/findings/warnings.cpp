@@ -17,6 +17,15 @@ constexpr double kSameLength = 0.1;
 /// Repeats whose ratios differ by more than this factor did not measure the same.
 constexpr double kSteady = 1.25;
 
+/// From this share of the answers on, how they ended is said.
+constexpr double kWorthSaying = 0.1;
+
+std::string disturbed_text(std::int64_t disturbed, std::int64_t measurements) {
+  return str("others had a share of the machine (", percent(kDisturbedShare, 0),
+             " or more of the threads' time) in ", disturbed, " of ", measurements,
+             " measurements");
+}
+
 class Warnings {
  public:
   explicit Warnings(const Comparison& comparison) : comparison_(comparison) {}
@@ -105,9 +114,7 @@ class Warnings {
       add("oversubscribed", str(run.run.threads, " threads on ", cores, " cores"));
     if (!arm_->speedup) {
       if (arm_->disturbed > 0)
-        add("disturbed", str("others had a share of the machine (", percent(kDisturbedShare, 0),
-                             " or more of the threads' time) in ", arm_->disturbed, " of ",
-                             arm_->measurements, " measurements"));
+        add("disturbed", disturbed_text(arm_->disturbed, arm_->measurements));
       return;
     }
     const Speedup& speedup = *arm_->speedup;
@@ -127,9 +134,7 @@ class Warnings {
   }
 
   void disturbed(const Speedup& speedup) {
-    std::string text = str("others had a share of the machine (", percent(kDisturbedShare, 0),
-                           " or more of the threads' time) in ", speedup.disturbed, " of ",
-                           speedup.measurements, " measurements");
+    std::string text = disturbed_text(speedup.disturbed, speedup.measurements);
     if (speedup.repaired > 0) text += str(", of which ", speedup.repaired, " were measured again");
     if (speedup.quiet && std::isfinite(speedup.quiet->estimate))
       text += str("; the undisturbed ones alone give ", fixed(speedup.quiet->estimate, 2),

@@ -40,8 +40,7 @@ std::vector<Cell> speed_cells(const Comparison& comparison, const ArmFinding& ar
   const Interval& ratio = arm.speedup->ratio;
   const bool broken = arm.broken() || comparison.baseline_of(arm)->broken();
   return {Cell(fixed(ratio.estimate, 2) + (broken ? " (broken)" : ""), json_of(ratio.estimate)),
-          interval_cell(ratio, 2, ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : ""),
-          number_cell(arm.speedup->blocks)};
+          ratio_interval_cell(ratio), number_cell(arm.speedup->blocks)};
 }
 
 /// Different examples, and how often each was answered.
@@ -88,8 +87,6 @@ void add_score_columns(Table& table, const Comparison& comparison) {
   }
 }
 
-std::string signed_number(double value) { return (value >= 0 ? "+" : "") + fixed(value, 3); }
-
 std::string_view shown(ScoreFinding::Verdict verdict) {
   switch (verdict) {
     case ScoreFinding::Verdict::not_worse:
@@ -109,9 +106,8 @@ Cell difference_cell(const ScoreFinding& score, double margin) {
   const std::string_view verdict = shown(score.verdict(margin));
   value["margin"] = margin;
   value["verdict"] = verdict;
-  std::string text = signed_number(d.estimate);
-  if (std::isfinite(d.low))
-    text += str(" [", signed_number(d.low), ", ", signed_number(d.high), "] ", verdict);
+  std::string text = difference_text(d);
+  if (std::isfinite(d.low)) text += str(" ", verdict);
   if (score.p) {
     value["p_mcnemar_holm"] = *score.p;
     text += *score.p < 0.001 ? " p < 0.001" : str(" p ", fixed(*score.p, 3));

@@ -98,6 +98,18 @@ Cell interval_cell(const Interval& interval, int decimals, const std::string& mo
           ends_of(interval)};
 }
 
+Cell ratio_interval_cell(const Interval& ratio) {
+  return interval_cell(ratio, 2, ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : "");
+}
+
+std::string difference_text(const Interval& difference) {
+  const auto sign = [](double value) { return (value >= 0 ? "+" : "") + fixed(value, 3); };
+  return sign(difference.estimate) +
+         (std::isfinite(difference.low)
+              ? str(" [", sign(difference.low), ", ", sign(difference.high), "]")
+              : "");
+}
+
 std::vector<Column> measured_columns() {
   std::vector<Column> all;
   for (const auto* columns : {&kSpeedColumns, &kNoiseColumns, &kStateColumns})

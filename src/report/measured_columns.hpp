@@ -11,6 +11,10 @@ namespace pardec {
 Cell interval_cell(const Interval& interval, int decimals, const std::string& more = "");
 /// The two ends, null where they are not known.
 Json ends_of(const Interval& interval);
+/// "[low, high]" of a ratio, which says where it holds 1; nothing where the ends are not known.
+Cell ratio_interval_cell(const Interval& ratio);
+/// "+0.012 [-0.010, +0.034]", the ends where they are known.
+std::string difference_text(const Interval& difference);
 
 /// Speeds as they are known elsewhere, how steadily they were measured, how the answers ended. Most
 /// are for programs.

@@ -6,14 +6,13 @@
 
 #include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
+#include "src/report/measured_columns.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
 namespace {
-
-Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 std::string last_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
@@ -29,17 +28,11 @@ std::string short_hashes(const std::string& text) {
   return std::regex_replace(text, kHash, "$1");
 }
 
-std::string signed_number(double value) { return (value >= 0 ? "+" : "") + fixed(value, 3); }
-
 /// A difference with its interval, where it has one.
 Cell difference_cell(const std::optional<Interval>& difference) {
   if (!difference) return no_cell();
-  const Interval& d = *difference;
-  const bool known = std::isfinite(d.low);
-  return {signed_number(d.estimate) +
-              (known ? str(" [", signed_number(d.low), ", ", signed_number(d.high), "]") : ""),
-          Json{{"estimate", json_of(d.estimate)},
-               {"interval", Json::array({json_of(d.low), json_of(d.high)})}}};
+  return {difference_text(*difference),
+          Json{{"estimate", json_of(difference->estimate)}, {"interval", ends_of(*difference)}}};
 }
 
 std::vector<Cell> row_of(const ListedRun& run) {

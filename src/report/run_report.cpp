@@ -8,6 +8,7 @@
 #include "src/report/comparison_figures.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
+#include "src/report/measured_columns.hpp"
 #include "src/report/run_examples.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -93,13 +94,8 @@ std::string score_text(const ArmFinding& arm) {
   const auto score = arm.scores.find(metric);
   if (arm.run.run.untrained || score == arm.scores.end()) return "";
   std::string text = str(score_header(metric), " ", fixed(score->second.value.estimate, 3));
-  const auto sign = [](double value) { return (value >= 0 ? "+" : "") + fixed(value, 3); };
-  if (const auto& difference = score->second.difference) {
-    text += str(", ", sign(difference->estimate));
-    if (std::isfinite(difference->low))
-      text += str(" [", sign(difference->low), ", ", sign(difference->high), "]");
-    text += " against the baseline";
-  }
+  if (const auto& difference = score->second.difference)
+    text += str(", ", difference_text(*difference), " against the baseline");
   return text;
 }
 
@@ -110,11 +106,9 @@ Highlight highlight_of(const Comparison& comparison, const ArmFinding& arm) {
   highlight.label = str(run.dataset.name, ": ", run.label, " against ", baseline.run.run.label);
   const Interval& ratio = arm.speedup->ratio;
   highlight.value = fixed(ratio.estimate, 2) + "×";
-  if (std::isfinite(ratio.low))
-    highlight.range = str("[", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]",
-                          ratio.low <= 1 && ratio.high >= 1 ? " holds 1" : "");
-  else
-    highlight.range = str("no interval: fewer than ", kFewestBlocks, " blocks");
+  highlight.range = std::isfinite(ratio.low)
+                        ? ratio_interval_cell(ratio).text
+                        : str("no interval: fewer than ", kFewestBlocks, " blocks");
   highlight.beside.push_back(str(fixed(arm.examples_per_second.estimate, 2), " against ",
                                  fixed(baseline.examples_per_second.estimate, 2), " ",
                                  find_dataset(run.dataset.name).unit, "/s"));

@@ -18,11 +18,11 @@ namespace {
 
 struct Stopped {};
 
-/// A block that was measured while others had a share of the machine, in some arm.
-struct Disturbed {
+/// A block as it was measured, and what others had of the machine meanwhile.
+struct MeasuredBlock {
   size_t position;
   int repeat;
-  double taken;                         // at most, over its arms
+  double taken;                         // share, at most over its arms
   std::map<const RunCell*, RowId> ids;  // of the arms that it was measured by
 };
 
@@ -42,10 +42,14 @@ class Runner {
   /// The blocks of which others had most of the machine, at most --repair of them, are measured
   /// once more by all arms that they were measured by. What is answered is not recorded.
   void repair(const std::vector<const RunCell*>& cells);
-  void measure_again(const RunCell& cell, const Disturbed& block);
+  void measure_again(const RunCell& cell, const MeasuredBlock& block);
   /// Engine::run as the arm wants it.
   std::int64_t run_engine(const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
                           const std::function<void(int, Task<void>&)>& done);
+  /// The same by the clock, without what was done outside of decoding.
+  std::pair<std::int64_t, MachineUse> measure(const Arm& arm, size_t count,
+                                              const std::function<Task<void>(int)>& start,
+                                              const std::function<void(int, Task<void>&)>& done);
   void warm_up(const RunCell& cell);
   void show(const std::string& arm) const;
 
@@ -54,7 +58,8 @@ class Runner {
   Recorder& recorder_;
   std::stop_token stop_;
   Progress& progress_;
-  std::map<std::pair<int, size_t>, Disturbed> measured_;  // of this dataset, by repeat and position
+  std::map<std::pair<int, size_t>, MeasuredBlock>
+      measured_;  // of this dataset, by repeat and position
 };
 
 std::vector<size_t> Runner::arm_order(size_t position) const {
@@ -70,6 +75,16 @@ std::int64_t Runner::run_engine(const Arm& arm, size_t count,
                                 const std::function<void(int, Task<void>&)>& done) {
   session_.engine.set_cascade(arm.cascade);
   return session_.engine.run(static_cast<int>(count), arm.batch_size, start, done);
+}
+
+std::pair<std::int64_t, MachineUse> Runner::measure(
+    const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
+    const std::function<void(int, Task<void>&)>& done) {
+  const MachineMeter meter;
+  const std::int64_t begin = session_.clock.now_ns();
+  const std::int64_t outside = run_engine(arm, count, start, done);
+  const std::int64_t wall = session_.clock.now_ns() - begin - outside;
+  return {wall, meter.read()};
 }
 
 void Runner::warm_up(const RunCell& cell) {
@@ -146,20 +161,17 @@ void Runner::run_block(const RunCell& cell, size_t position, int repeat,
   std::vector<JobKey> keys;
   for (const JobPlan* job : open) keys.push_back(job->key);
   session_.engine.set_trace_sink(recorder_.trace_sink(cell, std::move(keys)));
-  const MachineMeter meter;
-  const std::int64_t begin = session_.clock.now_ns();
-  const std::int64_t outside = run_engine(*cell.arm, open.size(), start, done);
-  const std::int64_t wall = session_.clock.now_ns() - begin - outside;
-  const MachineUse use = meter.read();
+  const auto [wall, use] = measure(*cell.arm, open.size(), start, done);
   if (!recorder_.finish_block(block_id, wall, session_.engine.occupancy(), use)) return;
-  Disturbed& one =
-      measured_.try_emplace({repeat, position}, Disturbed{position, repeat, 0, {}}).first->second;
+  MeasuredBlock& one =
+      measured_.try_emplace({repeat, position}, MeasuredBlock{position, repeat, 0, {}})
+          .first->second;
   const double taken = taken_share(use, wall, cell.row.threads);
   if (taken > one.taken) one.taken = taken;
   one.ids[&cell] = block_id;
 }
 
-void Runner::measure_again(const RunCell& cell, const Disturbed& block) {
+void Runner::measure_again(const RunCell& cell, const MeasuredBlock& block) {
   session_.engine.set_trace_sink({});
   std::vector<Request> requests;
   for (const JobPlan& job : cell.jobs(block.position))
@@ -176,21 +188,19 @@ void Runner::measure_again(const RunCell& cell, const Disturbed& block) {
       whole = false;
     }
   };
-  const MachineMeter meter;
-  const std::int64_t begin = session_.clock.now_ns();
-  const std::int64_t outside = run_engine(*cell.arm, requests.size(), start, done);
-  const std::int64_t wall = session_.clock.now_ns() - begin - outside;
-  if (whole) recorder_.repair_block(block.ids.at(&cell), wall, meter.read());
+  const auto [wall, use] = measure(*cell.arm, requests.size(), start, done);
+  if (whole) recorder_.repair_block(block.ids.at(&cell), wall, use);
 }
 
 void Runner::repair(const std::vector<const RunCell*>& cells) {
-  std::vector<const Disturbed*> worst;
+  std::vector<const MeasuredBlock*> worst;
   for (const auto& [key, block] : measured_)
     if (block.taken >= kDisturbedShare) worst.push_back(&block);
-  std::stable_sort(worst.begin(), worst.end(),
-                   [](const Disturbed* a, const Disturbed* b) { return a->taken > b->taken; });
+  std::stable_sort(worst.begin(), worst.end(), [](const MeasuredBlock* a, const MeasuredBlock* b) {
+    return a->taken > b->taken;
+  });
   worst.resize(std::min(worst.size(), static_cast<size_t>(spec_.repair)));
-  for (const Disturbed* block : worst)
+  for (const MeasuredBlock* block : worst)
     for (const size_t arm : arm_order(block->position))
       for (const RunCell* cell : cells)
         if (cell->index == arm && block->ids.contains(cell) && !stop_.stop_requested())
