@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "datasets" / "samples"
 TOKENIZER = ROOT / "experiments" / "quickstart" / "tokenizer.json"
 VOCABULARY = 1 + max([*json.loads(TOKENIZER.read_text())["model"]["vocab"].values()])
+SMOLLM2 = ROOT / "build" / "models" / "smollm2-135m-instruct"  # where scripts/fetch-smollm2 has made it
 DATA = pathlib.Path(os.environ.get("PARDEC_TEST_DATA") or ROOT.parent / "shared" / "data")
 
 # A network that a test has in a moment; enough positions for a prompt and six products.

@@ -3,7 +3,7 @@
 usage: ids_oracle.py PROBE
 
 MT-Bench (both turns, behind its reference answers), Vicuna Bench and HumanEval-X where they are, else the project's samples, and 200 generated
-conversations, through the built-in templates and checkpoints with a template of their own. A first turn has transformers' ids. A later one keeps the
+conversations, through the built-in templates and checkpoints with a template of their own, SmolLM2 among them where it is. A first turn has transformers' ids. A later one keeps the
 ids of the answers before it: it has transformers' ids unless a token of these reaches over an answer's end, and those turns are counted by pardec.
 """
 import json
@@ -16,16 +16,17 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "jinja")]
 import reference  # noqa: F401: transformers, offline and quiet
-from harness import DATA, SAMPLES, Checks
+from harness import DATA, SAMPLES, SMOLLM2, Checks
 from jinja_oracle import TEMPLATES, WORDS
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 BUILT_IN = ["plain", "chatml", "llama-2", "llama-3", "phi-4", "vicuna"]
 # Tokenizers, the built-in templates that they are held against, and those that checkpoints with them have as their own.
 HELD = {"quickstart": ["plain", "chatml"], "llama-2": BUILT_IN, "qwen": BUILT_IN}
 OWN = {"quickstart": ["chatml"], "llama-2": ["llama2", "vicuna"], "qwen": ["qwen25"]}
 # Where an answer ends before a token of its own that is added to the vocabulary, hardly any turn departs.
-CUT_CLEAN = [("quickstart", "chatml"), ("qwen", "chatml"), ("qwen", "qwen25"), ("llama-2", "llama-2"), ("llama-2", "vicuna"), ("llama-2", "llama2")]
+CUT_CLEAN = [("quickstart", "chatml"), ("qwen", "chatml"), ("qwen", "qwen25"), ("llama-2", "llama-2"), ("llama-2", "vicuna"), ("llama-2", "llama2"),
+             ("smollm2", "own")]
 SENTENCES = ["A market in the rain is quiet.", "First, boil the water.\n\n1. Add salt\n2. Stir", "```python\nreturn x\n```", "Yes", "42.", "Ça va, merci!",
              "日本語の文です。", "So: a, b and c", "No :)"]
 
@@ -91,14 +92,19 @@ def expected(theirs, own, system, turns, answers):
     return ids, written
 
 
-def compare(check, probe, name, file, template, folder):
-    own = folder is not None
-    source = (TEMPLATES / f"{template}.jinja").read_text(encoding="utf-8") if own else probe(chat=template)["template"]
+def with_template(probe, name, file, template, folder):
+    """A tokenizer with a built-in template; where there is a folder, with one that becomes a checkpoint's own there."""
+    source = (TEMPLATES / f"{template}.jinja").read_text(encoding="utf-8") if folder else probe(chat=template)["template"]
     special = {"bos_token": "<s>", "eos_token": "</s>"} if name != "qwen" else {"eos_token": "<|im_end|>"}
-    theirs = PreTrainedTokenizerFast(tokenizer_file=str(file), chat_template=source, **special)
-    if own:
+    if folder:
         folder.mkdir()
         (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": source, **special}), encoding="utf-8")
+    return PreTrainedTokenizerFast(tokenizer_file=str(file), chat_template=source, **special)
+
+
+def compare(check, probe, name, file, template, folder, theirs=None):
+    theirs = theirs or with_template(probe, name, file, template, folder)
+    own = folder is not None
     first = later = departed = 0
     for system, turns, answers in conversations(random.Random(1)):
         ids, written = expected(theirs, own, system, turns, answers)
@@ -122,6 +128,10 @@ def main():
                 compare(check, probe, name, file, template, None)
             for template in OWN[name]:
                 compare(check, probe, name, file, template, pathlib.Path(scratch) / f"{name}-{template}")
+    if SMOLLM2.is_dir():
+        compare(check, probe, "smollm2", SMOLLM2 / "tokenizer.json", "own", SMOLLM2, AutoTokenizer.from_pretrained(SMOLLM2))
+    else:
+        print(f"{SMOLLM2.name} is not there: scripts/fetch-smollm2 makes it")
     return check.finish()
 
 

@@ -20,6 +20,7 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers, trainers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.environ.get("PARDEC_TEST_DATA") or os.path.join(HERE, "..", "..", "..", "shared", "data")
+SMOLLM2 = os.path.join(HERE, "..", "..", "build", "models", "smollm2-135m-instruct", "tokenizer.json")
 DUMP = sys.argv[1]
 GENERATED = 20000
 SHOWN = 5
@@ -912,6 +913,10 @@ def main():
         for name in ("llama-2", "qwen"):
             if not missing(f"tokenizers/{name}/tokenizer.json"):
                 paths[name] = os.path.join(DATA, "tokenizers", name, "tokenizer.json")
+        if os.path.exists(SMOLLM2):
+            paths["smollm2"] = SMOLLM2
+        else:
+            print("SmolLM2's tokenizer is not there: scripts/fetch-smollm2 makes it")
         made = generated_texts(rng, GENERATED)
         for name, structure in STRUCTURES.items():
             words = rng.sample(texts, min(4000, len(texts))) or made
