@@ -236,9 +236,7 @@ void Group::append_token(Thread& s, const Choice& x) {
   if (context_.tokenizer) s.bytes += context_.tokenizer->bytes(x.token);
 }
 
-bool Group::ends_sequence(Token x) const {
-  return std::find(eos_.begin(), eos_.end(), x) != eos_.end();
-}
+bool Group::ends_sequence(Token x) const { return contains(eos_, x); }
 
 /// Why s is finished with its last token, if it is.
 std::optional<Stop> Group::end_of(const Thread& s) const {

@@ -21,8 +21,7 @@ void Guesses::settle(Sequence& sequence) const {
   if (tokens_.empty()) return;
   std::vector<int> refused;
   for (int guess = 0; guess < count(); ++guess)
-    if (std::find(accepted_.begin(), accepted_.end(), guess) == accepted_.end())
-      refused.push_back(row(guess));
+    if (!contains(accepted_, guess)) refused.push_back(row(guess));
   sequence.drop(refused);
   sequence.counters().count_draft(tree_->nodes[tokens_.size() - 1].depth,
                                   static_cast<int>(accepted_.size()));

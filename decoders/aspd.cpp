@@ -32,10 +32,6 @@ namespace pardec {
 
 namespace {
 
-bool contains(const std::vector<Token>& ids, Token id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
 /// One branch of a block, when it has ended.
 struct Branch {
   Stream y;    ///< its choices, and its text without the prefix and what ended it

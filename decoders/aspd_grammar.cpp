@@ -8,13 +8,7 @@
 
 namespace pardec {
 
-namespace {
-
-bool contains(const std::vector<Token>& ids, Token id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool AspdTokens::has(Token token) const {
   return contains({title, title_end, branch, branch_end, para, para_end}, token);

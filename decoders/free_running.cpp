@@ -68,7 +68,7 @@ void StreamWriter::add(const Choice& choice, int row) {
   if (forced_) stream_.unforced.push_back(choice.unforced);
   if (context_.tokenizer) stream_.bytes += context_.tokenizer->bytes(choice.token);
   ended_ = true;
-  if (std::find(eos_.begin(), eos_.end(), choice.token) != eos_.end())
+  if (contains(eos_, choice.token))
     stream_.stop = Stop::eos;
   else if (!rule_.until.empty() && stream_.bytes.find(rule_.until) != std::string::npos)
     stream_.stop = Stop::terminator;

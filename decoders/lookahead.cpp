@@ -49,9 +49,7 @@ Tokens next_guesses(const std::vector<Tokens>& paths, const std::vector<int>& fo
   Tokens guesses;
   for (const int p : followed) {
     const Tokens& path = paths[static_cast<size_t>(p)];
-    if (depth < path.size() &&
-        std::find(guesses.begin(), guesses.end(), path[depth]) == guesses.end())
-      guesses.push_back(path[depth]);
+    if (depth < path.size() && !contains(guesses, path[depth])) guesses.push_back(path[depth]);
   }
   return guesses;
 }
@@ -65,9 +63,7 @@ std::pair<Choice, bool> judge(const RowLogits& row, const Tokens& guesses, Chanc
     if (accepted) choice.token = guesses.front();
     return {choice, accepted};
   }
-  if (row.probabilities.empty())
-    return {own_choice(row, chance),
-            std::find(guesses.begin(), guesses.end(), row.best) != guesses.end()};
+  if (row.probabilities.empty()) return {own_choice(row, chance), contains(guesses, row.best)};
   const float gap = row.best_logit - row.second_logit;
   std::vector<double> p = row.probabilities;
   for (const Token guess : guesses) {

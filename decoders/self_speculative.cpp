@@ -76,9 +76,7 @@ class SkippingDrafter final : public Drafter {
                                      : row.probabilities[static_cast<size_t>(newest)];
       x.tokens.push_back(newest);
       x.proposals.push_back(std::move(row.probabilities));
-      if (probability < threshold_ ||
-          std::find(scene_.eos.begin(), scene_.eos.end(), newest) != scene_.eos.end())
-        break;
+      if (probability < threshold_ || contains(scene_.eos, newest)) break;
     }
     scene_.sequence.take_back_drafts();
     co_return x;

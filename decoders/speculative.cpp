@@ -52,9 +52,7 @@ class ModelDrafter final : public Drafter {
       sequence_.emit(from);
       x.tokens.push_back(guess);
       x.proposals.push_back(std::move(row.probabilities));
-      if (length_.ends_with(probability) ||
-          std::find(scene_.eos.begin(), scene_.eos.end(), guess) != scene_.eos.end())
-        break;
+      if (length_.ends_with(probability) || contains(scene_.eos, guess)) break;
       next = {guess};
     }
     co_return x;

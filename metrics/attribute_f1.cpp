@@ -5,16 +5,13 @@
 #include <string_view>
 #include <utility>
 
+#include "metrics/statistics.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
 namespace {
-
-double ratio(long part, long whole) {
-  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
 
 bool absent(const std::optional<std::string>& prediction) {
   return !prediction || *prediction == "n/a" || *prediction == "None";
@@ -48,8 +45,8 @@ AttributeScores summarise(const PairCounts& pairs) {
 
 }  // namespace
 
-double AttributeCounts::precision() const { return ratio(vc, nv + vc + vw); }
-double AttributeCounts::recall() const { return ratio(vc, vn + vc + vw); }
+double AttributeCounts::precision() const { return share_of(vc, nv + vc + vw); }
+double AttributeCounts::recall() const { return share_of(vc, vn + vc + vw); }
 double AttributeCounts::f1() const {
   const double p = precision(), r = recall();
   return p + r == 0 ? 0.0 : 2 * p * r / (p + r);

@@ -1,21 +1,15 @@
 #include "metrics/judge_f1.hpp"
 
+#include "metrics/statistics.hpp"
+
 namespace pardec {
 
-namespace {
-
-double ratio(long part, long whole) {
-  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-}  // namespace
-
 double JudgeCounts::precision() const {
-  return ratio(correct + correct_null, correct + correct_null + hallucination + incorrect);
+  return share_of(correct + correct_null, correct + correct_null + hallucination + incorrect);
 }
 
 double JudgeCounts::recall() const {
-  return ratio(correct + correct_null, correct + correct_null + missing + incorrect);
+  return share_of(correct + correct_null, correct + correct_null + missing + incorrect);
 }
 
 double JudgeCounts::f1() const {

@@ -60,6 +60,11 @@ double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_
 /// Holm's step-down adjustment (Holm 1979): adjusted p-values, at most 1, in the given order.
 std::vector<double> holm(std::span<const double> p_values);
 
+/// A part of a whole; 0 of nothing is 0.
+inline double share_of(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
 /// Quantile of raw samples by linear interpolation (numpy's default). REQUIRES: not empty, 0 <= q
 /// <= 1.
 double quantile(std::vector<double> samples, double q);

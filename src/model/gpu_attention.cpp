@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/model/bfloat16_bits.hpp"
+
 namespace pardec {
 
 namespace {
@@ -10,10 +12,6 @@ namespace {
 constexpr std::int64_t kTileRows = 16;
 constexpr std::int64_t kBlockKeys = 32;
 constexpr std::int64_t kMostSplits = 32;
-
-std::uint16_t* bits(const at::Tensor& tensor) {
-  return static_cast<std::uint16_t*>(tensor.data_ptr());
-}
 
 std::int32_t number(auto value) { return static_cast<std::int32_t>(value); }
 
@@ -27,7 +25,7 @@ GpuPass::GpuPass(const Model::Network& network, std::span<const NewRows> all) {
     for (const NewRows& rows : all) {
       const KvCache::Storage& cache = *rows.cache;
       const auto piece = [&](const at::Tensor& keys, const at::Tensor& values) {
-        pieces.push_back({bits(keys), bits(values), keys.stride(0)});
+        pieces.push_back({mutable_bits(keys), mutable_bits(values), keys.stride(0)});
       };
       for (const KvCache::Storage::Part& shared : cache.shared)
         piece(shared.rows->keys[layer], shared.rows->values[layer]);
@@ -170,8 +168,8 @@ at::Tensor GpuAttention::attend(size_t layer, const at::Tensor& q, const at::Ten
   const at::Tensor queries = q.contiguous(), keys = k.contiguous(), values = v.contiguous();
   at::Tensor out = at::empty_like(queries), partial;
   cuda::Attention attention = attention_;
-  attention.queries = bits(queries);
-  attention.out = bits(out);
+  attention.queries = mutable_bits(queries);
+  attention.out = mutable_bits(out);
   attention.pieces += static_cast<std::int64_t>(layer) * shape_.pieces;
   attention.window = config.window(layer);
   if (attention.splits > 1) {
@@ -179,7 +177,7 @@ at::Tensor GpuAttention::attend(size_t layer, const at::Tensor& q, const at::Ten
                         q.options().dtype(at::kFloat));
     attention.partial = partial.mutable_data_ptr<float>();
   }
-  gpu_.store(attention, bits(keys), bits(values));
+  gpu_.store(attention, mutable_bits(keys), mutable_bits(values));
   gpu_.attend(attention);
   return out.view({q.size(0), q.size(1) * q.size(2)});
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/kernels/bf16.hpp"
+#include "src/model/bfloat16_bits.hpp"
 #include "src/model/panel_attention.hpp"
 #include "src/model/profile.hpp"
 #include "src/model/team.hpp"
@@ -12,13 +13,6 @@
 namespace pardec {
 
 namespace {
-
-const std::uint16_t* bits(const at::Tensor& tensor) {
-  return reinterpret_cast<const std::uint16_t*>(tensor.const_data_ptr<at::BFloat16>());
-}
-std::uint16_t* mutable_bits(const at::Tensor& tensor) {
-  return reinterpret_cast<std::uint16_t*>(tensor.mutable_data_ptr<at::BFloat16>());
-}
 
 at::Tensor rounded(const at::Tensor& tensor) { return tensor.to(at::kBFloat16); }
 

@@ -5,15 +5,13 @@
 #include <cmath>
 #include <map>
 
+#include "src/model/bfloat16_bits.hpp"
+
 namespace pardec {
 
 namespace {
 
 constexpr std::int64_t kQueries = 28;  // that share a pass over the keys
-
-const std::uint16_t* bits(const at::Tensor& tensor) {
-  return reinterpret_cast<const std::uint16_t*>(tensor.const_data_ptr<at::BFloat16>());
-}
 
 }  // namespace
 

@@ -11,8 +11,8 @@ namespace pardec {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kTypes{"default", "linear",   "dynamic",
-                                                 "yarn",    "longrope", "llama3"};
+constexpr std::array<std::string_view, 6> kRopeTypes{"default", "linear",   "dynamic",
+                                                     "yarn",    "longrope", "llama3"};
 
 void check_positive(double value, const char* key, const std::string& place) {
   if (!(value > 0) || !std::isfinite(value))
@@ -83,11 +83,11 @@ RopeType read_type(JsonReader& rope, const std::string& where, const char* key, 
   if (phi3 && type != "default" && type != "longrope")
     throw ModelError(where, str("'", key, "' has rope_type '", type,
                                 "', expected default or longrope for phi3"));
-  for (size_t i = 0; i < kTypes.size(); ++i)
-    if (type == kTypes[i]) return static_cast<RopeType>(i);
+  for (size_t i = 0; i < kRopeTypes.size(); ++i)
+    if (type == kRopeTypes[i]) return static_cast<RopeType>(i);
   throw ModelError(
       where, str("'", key, "' has rope_type '", type, "', which is not supported; supported are ",
-                 join(std::vector<std::string>(kTypes.begin(), kTypes.end()), ", ")));
+                 join(std::vector<std::string>(kRopeTypes.begin(), kRopeTypes.end()), ", ")));
 }
 
 void read_scaling(const Json& written, JsonReader& rope, Rope& out, const std::string& place,
@@ -137,7 +137,7 @@ void read_partial(JsonReader& read, const std::string& where, const std::string&
 
 }  // namespace
 
-std::string_view name(RopeType type) { return kTypes[static_cast<size_t>(type)]; }
+std::string_view name(RopeType type) { return kRopeTypes[static_cast<size_t>(type)]; }
 
 Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position,
                bool phi3) {

@@ -29,10 +29,10 @@ struct TypeEntry {
   const char* code;
   std::int64_t size;
 };
-constexpr std::array kTypes{
+constexpr std::array kStoredTypes{
     TypeEntry{StoredType::bf16, "BF16", 2}, TypeEntry{StoredType::f16, "F16", 2},
     TypeEntry{StoredType::f32, "F32", 4}, TypeEntry{StoredType::f64, "F64", 8}};
-const TypeEntry& entry(StoredType type) { return kTypes[static_cast<size_t>(type)]; }
+const TypeEntry& entry(StoredType type) { return kStoredTypes[static_cast<size_t>(type)]; }
 
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kLargestHeader = 100'000'000;  // the format's own limit
@@ -88,9 +88,9 @@ StoredTensor parse_entry(const Json& json, std::span<std::byte> data, const std:
     if (!json.is_object() || !json.contains(key)) throw fail(str("has no '", key, "'"));
   StoredTensor tensor;
   const Json& dtype = json.at("dtype");
-  const auto type = std::find_if(kTypes.begin(), kTypes.end(),
+  const auto type = std::find_if(kStoredTypes.begin(), kStoredTypes.end(),
                                  [&](const TypeEntry& e) { return dtype == e.code; });
-  if (type == kTypes.end())
+  if (type == kStoredTypes.end())
     throw fail(str("has dtype ", shown(dtype), ", expected BF16, F16, F32 or F64"));
   tensor.type = type->type;
 

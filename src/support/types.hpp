@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -7,5 +8,9 @@ namespace pardec {
 /// A vocabulary id.
 using Token = std::int32_t;
 using Tokens = std::vector<Token>;
+
+inline bool contains(const Tokens& tokens, Token token) {
+  return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
+}
 
 }  // namespace pardec

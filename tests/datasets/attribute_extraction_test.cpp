@@ -4,10 +4,12 @@
 
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "tests/datasets/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"
 
 using namespace pardec;
+using pardec::test::names;
 using Texts = std::vector<std::string>;
 
 namespace {
@@ -39,12 +41,6 @@ class Files {
 std::string record(const std::string& scores, const std::string& category = "Mug") {
   return R"({"input": "A mug", "category": ")" + category + R"(", "target_scores": )" + scores +
          "}\n";
-}
-
-Texts names(const Example& example) {
-  Texts names;
-  for (const auto& field : example.fields) names.push_back(field.name);
-  return names;
 }
 
 void check_fault(const std::string& test, const std::string& message) {

@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSamples = fs::path(PARDEC_SOURCE_DIR) / "datasets/samples";
-
 struct Case {
   std::string dataset, split, file;
   bool lines = false;       ///< one record a line

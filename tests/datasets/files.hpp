@@ -11,6 +11,10 @@
 
 namespace pardec::test {
 
+/// Where the samples that the project ships lie.
+inline const std::filesystem::path kSamples =
+    std::filesystem::path(PARDEC_SOURCE_DIR) / "datasets/samples";
+
 using Texts = std::vector<std::string>;
 
 /// A folder with the given files, as a dataset's publisher would lay them out.

@@ -8,15 +8,14 @@
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
+#include "tests/datasets/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"
 
 using namespace pardec;
+using pardec::test::kSamples;
 
 namespace {
-
-const std::filesystem::path kSamples =
-    std::filesystem::path(PARDEC_SOURCE_DIR) / "datasets/samples";
 
 /// Examples of the given categories, in file order: "aab" gives a-0, a-1, b-2.
 std::vector<Example> examples(const std::string& categories) {

@@ -20,7 +20,7 @@ constexpr Token F = 900, C = 901, E = 902;
 constexpr AparEnds kEnds{.eos = E, .main_has_eos = true};
 
 /// a0 [Fork] {d0 d1} b0 [Fork] {e0 e1}, then nothing.
-ParagraphTree worked_example(Token a0, Token d0, Token d1, Token b0, Token e0, Token e1) {
+ParagraphTree apar_worked_example(Token a0, Token d0, Token d1, Token b0, Token e0, Token e1) {
   ParagraphTree tree;
   tree.node(0).tokens = {a0};
   const auto [b, d] = tree.fork(0);
@@ -114,7 +114,7 @@ void grow(ParagraphTree& tree, int node, const Paragraphs& paragraphs, size_t at
 }  // namespace
 
 TEST_CASE("apar, worked example: packed order, positions, mask and targets") {
-  const AparLayout layout = lay_out({1, 2}, worked_example(3, 4, 5, 6, 7, 8), kControl, kEnds);
+  const AparLayout layout = lay_out({1, 2}, apar_worked_example(3, 4, 5, 6, 7, 8), kControl, kEnds);
   Tokens tokens;
   std::vector<int> positions;
   std::vector<std::optional<Token>> targets;
@@ -137,7 +137,7 @@ TEST_CASE("apar, worked example: packed order, positions, mask and targets") {
 }
 
 TEST_CASE("apar, worked example: restored order, and the sample without ends") {
-  const ParagraphTree tree = worked_example(3, 4, 5, 6, 7, 8);
+  const ParagraphTree tree = apar_worked_example(3, 4, 5, 6, 7, 8);
   Tokens restored;
   for (const int node : tree.restore_order())
     restored.insert(restored.end(), tree.node(node).tokens.begin(), tree.node(node).tokens.end());

@@ -24,7 +24,7 @@ Tokenizer line_breaks() {
 }
 
 /// u0 u1, then titles a and b with two tokens each, then z0 and an end.
-TrainingSample worked_example(const AspdOptions& options, const Tokenizer& tokenizer) {
+TrainingSample aspd_sample(const AspdOptions& options, const Tokenizer& tokenizer) {
   const std::vector<AspdIds> answer{{{}, {{{21}, {31, 32}}, {{22}, {41, 42}}}}, {{51, 0}, {}}};
   return aspd_sample({11, 12}, answer, options, kControl, tokenizer);
 }
@@ -41,7 +41,7 @@ TEST_CASE("aspd format: the worked example in flattened order, every token of it
       AspdOptions options;
       options.positions = parse_aspd_positions(scheme);
       options.shared = shared;
-      const TrainingSample sample = worked_example(options, tokenizer);
+      const TrainingSample sample = aspd_sample(options, tokenizer);
       const AspdCase c{{{9, {6, 6}, {}}}, 2, options.positions, shared};
       const std::vector<AspdToken> order = flattened_order(c);
       REQUIRE(sample.tokens.size() == order.size());

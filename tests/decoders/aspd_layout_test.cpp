@@ -83,7 +83,7 @@ struct WorkedRow {
   int b, t, seq, max, re, fix32, fix4;
 };
 
-std::vector<WorkedRow> worked_example() {
+std::vector<WorkedRow> aspd_worked_example() {
   std::vector<WorkedRow> rows;
   std::istringstream lines{std::string(kWorkedExample)};
   WorkedRow row;
@@ -110,7 +110,7 @@ AspdPositions scheme(int number, int n) {
 }  // namespace
 
 TEST_CASE("aspd worked example: positions and masks, in flattened order") {
-  const std::vector<WorkedRow> rows = worked_example();
+  const std::vector<WorkedRow> rows = aspd_worked_example();
   REQUIRE(rows.size() == 23);
   const std::map<std::string, int WorkedRow::*> columns{{"same-seq", &WorkedRow::seq},
                                                         {"same-max", &WorkedRow::max},
@@ -136,7 +136,7 @@ TEST_CASE("aspd worked example: positions and masks, in flattened order") {
 }
 
 TEST_CASE("aspd worked example: Same-Re is Same-Seq in the block, and in its own order behind it") {
-  const std::vector<WorkedRow> rows = worked_example();
+  const std::vector<WorkedRow> rows = aspd_worked_example();
   const AspdCase c{{{9, {6, 6}, {}}}, 2, {AspdScheme::same_re, 0}, false};
   std::vector<AspdToken> during, after;
   for (const AspdToken& token : flattened_order(c)) {

@@ -9,6 +9,7 @@
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/hpd_reference.hpp"
+#include "tests/support/rows_as_text.hpp"
 
 using namespace pardec;
 using namespace pardec::test;
@@ -22,23 +23,8 @@ Segments segments_of(const HpdLayout& layout) {
 }
 
 /// Rows are queries, columns keys, both in the order of `labels`.
-std::vector<std::string> mask(const std::vector<RowLabel>& labels, const Segments& segments) {
-  std::vector<std::string> rows;
-  for (const RowLabel& q : labels) {
-    std::string& row = rows.emplace_back();
-    for (const RowLabel& k : labels) row += visible(q, k, segments) ? '1' : '0';
-  }
-  return rows;
-}
-
-std::vector<int> positions(const std::vector<RowLabel>& labels) {
-  std::vector<int> out;
-  for (const RowLabel& label : labels) out.push_back(label.position);
-  return out;
-}
-
 /// p0 p1 = 1 2, seg_1 = 3 4, seg_2 = 5 6, K_max = 3.
-HpdLayout worked_example(HpdIsolation isolated = HpdIsolation::none) {
+HpdLayout hpd_worked_example(HpdIsolation isolated = HpdIsolation::none) {
   return lay_out({1, 2}, {{3, 4}, {5, 6}}, 1, {.k_max = 3, .stack = 1, .isolated = isolated});
 }
 
@@ -50,12 +36,10 @@ std::vector<RowLabel> memory_order(const HpdLayout& layout) {
   return labels;
 }
 
-using Rows = std::vector<std::string>;
-
 }  // namespace
 
 TEST_CASE("worked example: tokens, positions and slots") {
-  const HpdLayout layout = worked_example();
+  const HpdLayout layout = hpd_worked_example();
   CHECK(layout.tokens == Tokens{1, 2, 3, 4, 5, 6});
   CHECK(positions(layout.labels) == std::vector<int>{0, 1, 2, 3, 7, 8});
   CHECK(layout.prompt_length == 2);
@@ -70,7 +54,7 @@ TEST_CASE("worked example: tokens, positions and slots") {
 }
 
 TEST_CASE("worked example: the mask in memory order") {
-  const HpdLayout layout = worked_example();
+  const HpdLayout layout = hpd_worked_example();
   CHECK(mask(memory_order(layout), segments_of(layout)) == Rows{"1000000000",    // p0
                                                                 "1100000000",    // p1
                                                                 "1110000000",    // a1s
@@ -84,7 +68,7 @@ TEST_CASE("worked example: the mask in memory order") {
 }
 
 TEST_CASE("worked example: the mask in training order") {
-  const HpdLayout layout = worked_example();
+  const HpdLayout layout = hpd_worked_example();
   const auto& s = layout.labels;
   const std::vector<RowLabel> natural{s[0],
                                       s[1],
@@ -110,9 +94,9 @@ TEST_CASE("worked example: the mask in training order") {
 }
 
 TEST_CASE("worked example: isolated values see no other value") {
-  const HpdLayout layout = worked_example(HpdIsolation::values);
+  const HpdLayout layout = hpd_worked_example(HpdIsolation::values);
   const Rows rows = mask(memory_order(layout), segments_of(layout));
-  const Rows plain = mask(memory_order(worked_example()), Segments());
+  const Rows plain = mask(memory_order(hpd_worked_example()), Segments());
   CHECK(rows[7] == "1111110100");  // v21
   CHECK(rows[9] == "1111110101");  // v22
   for (const size_t same : {0, 1, 2, 3, 4, 5, 6, 8}) CHECK(rows[same] == plain[same]);
@@ -128,9 +112,9 @@ TEST_CASE(
   CHECK(apart[7] == "1111110100");
   CHECK(apart[9] == "1111110101");
   // One product with both: as in the paper.
-  const HpdLayout one = worked_example(HpdIsolation::products);
+  const HpdLayout one = hpd_worked_example(HpdIsolation::products);
   CHECK(mask(memory_order(one), segments_of(one)) ==
-        mask(memory_order(worked_example()), Segments()));
+        mask(memory_order(hpd_worked_example()), Segments()));
   // Two products with two each, K_max = 1, in memory order p | a b c d | v1 v2 v3 v4.
   const HpdLayout four = lay_out({1}, {{2}, {3}, {4}, {5}}, 2,
                                  {.k_max = 2, .stack = 2, .isolated = HpdIsolation::products});

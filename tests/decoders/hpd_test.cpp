@@ -10,6 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/decoding.hpp"
 #include "tests/support/hpd_reference.hpp"
+#include "tests/support/rows_as_text.hpp"
 
 using namespace pardec;
 using namespace pardec::test;
@@ -23,7 +24,7 @@ std::unique_ptr<Decoder> hpd(int k_max, int stack, const char* isolated = "none"
 }
 
 /// p = 1 2, seg_1 = 3 4, seg_2 = 5 6, and the choices given.
-Request worked_example(std::vector<Tokens> values) {
+Request hpd_worked_example(std::vector<Tokens> values) {
   Request request;
   request.job = random_job("worked", 1, 2, 1);
   request.pieces.prefix = {1, 2};
@@ -38,13 +39,6 @@ Trace trace_of(const Request& request, const Decoder& decoder, TinyNetwork& netw
   const Ran ran = run(model, network.tokenizer(), decoder, {request}, 1, true);
   REQUIRE(ran.of().counters.forwards > 0);
   return ran.traces.at(request.job.id);
-}
-
-/// "1101": whether a row sees rows 0 to n - 1.
-std::string bits(const std::vector<int>& seen, size_t rows) {
-  std::string out(rows, '0');
-  for (const int row : seen) out[static_cast<size_t>(row)] = '1';
-  return out;
 }
 
 HpdOptions options_of(const Decoder& decoder) {
@@ -127,7 +121,7 @@ void check_counters(const Request& request, const Answers& answers, const Trace&
 
 TEST_CASE("worked example, fed through the engine") {
   TinyNetwork network;
-  const Trace trace = trace_of(worked_example({{7, 8, T}, {9, 10, T}}), *hpd(3, 1), network);
+  const Trace trace = trace_of(hpd_worked_example({{7, 8, T}, {9, 10, T}}), *hpd(3, 1), network);
   CHECK(trace.tokens == Tokens{1, 2, 3, 4, 5, 6, 7, 9, 8, 10});
   CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 7, 8, 4, 9, 5, 10});
   CHECK(trace.step == std::vector<int>{0, 0, 0, 0, 0, 0, 1, 1, 2, 2});
@@ -141,7 +135,7 @@ TEST_CASE("worked example: 3 forwards, 10 tokens fed, 6 chosen, parallelism 2") 
   TinyNetwork network;
   Model model = network.load(Dtype::fp32);
   const Counters c =
-      run(model, network.tokenizer(), *hpd(3, 1), {worked_example({{7, 8, T}, {9, 10, T}})})
+      run(model, network.tokenizer(), *hpd(3, 1), {hpd_worked_example({{7, 8, T}, {9, 10, T}})})
           .of()
           .counters;
   CHECK(c.forwards == 3);
@@ -155,7 +149,7 @@ TEST_CASE("worked example, isolated") {
   TinyNetwork network;
   for (const char* isolated : {"values", "products"}) {
     const Trace trace =
-        trace_of(worked_example({{7, 8, T}, {9, 10, T}}), *hpd(3, 1, isolated), network);
+        trace_of(hpd_worked_example({{7, 8, T}, {9, 10, T}}), *hpd(3, 1, isolated), network);
     const bool values = isolated == std::string("values");
     CHECK(bits(trace.visible[7], 10) == (values ? "1111110100" : "1111111100"));  // v21
     CHECK(bits(trace.visible[9], 10) == (values ? "1111110101" : "1111111111"));  // v22
@@ -165,7 +159,7 @@ TEST_CASE("worked example, isolated") {
 
 TEST_CASE("pruning: a closed value is fed no more, and what was fed of it stays visible") {
   TinyNetwork network;
-  const Trace trace = trace_of(worked_example({{7, T}, {9, 10, T}}), *hpd(3, 1), network);
+  const Trace trace = trace_of(hpd_worked_example({{7, T}, {9, 10, T}}), *hpd(3, 1), network);
   CHECK(trace.tokens == Tokens{1, 2, 3, 4, 5, 6, 7, 9, 10});
   CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 7, 8, 4, 9, 10});
   CHECK(trace.step == std::vector<int>{0, 0, 0, 0, 0, 0, 1, 1, 2});
@@ -175,11 +169,11 @@ TEST_CASE("pruning: a closed value is fed no more, and what was fed of it stays 
 
 TEST_CASE("a value that ends at once feeds nothing; one cut at K_max never feeds its last token") {
   TinyNetwork network;
-  const Trace empty = trace_of(worked_example({{T}, {9, T}}), *hpd(3, 1), network);
+  const Trace empty = trace_of(hpd_worked_example({{T}, {9, T}}), *hpd(3, 1), network);
   CHECK(empty.tokens == Tokens{1, 2, 3, 4, 5, 6, 9});
-  const Trace both = trace_of(worked_example({{T}, {T}}), *hpd(3, 1), network);
+  const Trace both = trace_of(hpd_worked_example({{T}, {T}}), *hpd(3, 1), network);
   CHECK(both.tokens == Tokens{1, 2, 3, 4, 5, 6});
-  const Request cut = worked_example({{7, 8, 11}, {9, 10, T}});
+  const Request cut = hpd_worked_example({{7, 8, 11}, {9, 10, T}});
   CHECK(trace_of(cut, *hpd(3, 1), network).tokens == Tokens{1, 2, 3, 4, 5, 6, 7, 9, 8, 10});
   Model model = network.load(Dtype::fp32);
   const Answers answers = run(model, network.tokenizer(), *hpd(3, 1), {cut}).of();
@@ -191,12 +185,12 @@ TEST_CASE("a value that ends at once feeds nothing; one cut at K_max never feeds
 TEST_CASE("a batch of unequal rows is packed without dummies") {
   // Row A as in the worked example, row B with |s| = 4 and one attribute.
   TinyNetwork network;
-  Request b = worked_example({{9, 10, T}});
+  Request b = hpd_worked_example({{9, 10, T}});
   b.job = random_job("b", 1, 1, 1);
   b.pieces.segments = {{3, 4}};
   Model model = network.load(Dtype::fp32);
   const Ran ran = run(model, network.tokenizer(), *hpd(3, 1),
-                      {worked_example({{7, 8, T}, {9, 10, T}}), b}, 2, true);
+                      {hpd_worked_example({{7, 8, T}, {9, 10, T}}), b}, 2, true);
   const Trace& row_b = ran.traces.at("b");
   CHECK(row_b.tokens == Tokens{1, 2, 3, 4, 9, 10});
   CHECK(row_b.position == std::vector<int>{0, 1, 2, 3, 4, 5});
@@ -330,7 +324,7 @@ TEST_CASE("without a tokenizer hpd says that it needs one") {
   const SteadyClock clock;
   Engine engine(model, clock);
   const auto decoder = hpd(2, 1);
-  const Request request = worked_example({{T}, {T}});
+  const Request request = hpd_worked_example({{T}, {T}});
   const DecoderContext context{engine, nullptr, false};
   Task<Answers> task = decoder->decode(request, context);
   task.start();

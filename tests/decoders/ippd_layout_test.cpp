@@ -8,13 +8,12 @@
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/ippd_reference.hpp"
+#include "tests/support/rows_as_text.hpp"
 
 using namespace pardec;
 using namespace pardec::test;
 
 namespace {
-
-using Rows = std::vector<std::string>;
 
 Segments segments_of(const IppdLayout& layout) {
   Segments segments;
@@ -37,15 +36,6 @@ std::vector<RowLabel> memory_order(const IppdLayout& layout) {
   for (int t = 1; t <= 2; ++t)
     for (int question = 0; question < 3; ++question) labels.push_back(layout.answer(question, t));
   return labels;
-}
-
-Rows mask(const std::vector<RowLabel>& labels, const Segments& segments) {
-  Rows rows;
-  for (const RowLabel& q : labels) {
-    std::string& row = rows.emplace_back();
-    for (const RowLabel& k : labels) row += visible(q, k, segments) ? '1' : '0';
-  }
-  return rows;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/decoding.hpp"
 #include "tests/support/ippd_reference.hpp"
+#include "tests/support/rows_as_text.hpp"
 
 using namespace pardec;
 using namespace pardec::test;
@@ -52,15 +53,9 @@ IppdPrompt prompt_of(const Request& request) {
   return {request.pieces.prefix, request.pieces.contexts, request.pieces.fields};
 }
 
-std::string bits(const std::vector<int>& seen, size_t rows) {
-  std::string out(rows, '0');
-  for (const int row : seen) out[static_cast<size_t>(row)] = '1';
-  return out;
-}
-
 /// p = P0 P1; c_1 = C0 C1 with x_11 = Q0, x_12 = R0 R1; c_2 = D0 with x_21 = S0; the ids given are
 /// chosen.
-Request worked_example(std::vector<Tokens> answers) {
+Request ippd_worked_example(std::vector<Tokens> answers) {
   Request request;
   request.form = Form::value;
   request.job = random_job("worked", 2, 2, 1);
@@ -120,7 +115,7 @@ TEST_CASE("ippd worked example, fed through the engine") {
                         "111110000100100", "111101100010010", "110000011001001"};
   for (const bool cached : {false, true}) {
     const Ran ran = run(model, network.tokenizer(), *ippd(2, cached),
-                        {worked_example({{71, 72, 73}, {81, 82, 83}, {91, 92, 93}})}, 1, true);
+                        {ippd_worked_example({{71, 72, 73}, {81, 82, 83}, {91, 92, 93}})}, 1, true);
     const Trace& trace = ran.traces.at("worked");
     CHECK(trace.tokens == Tokens{10, 11, 20, 21, 40, 50, 51, 30, 60, 71, 81, 91, 72, 82, 92});
     CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 4, 4, 5, 2, 3, 5, 6, 4, 6, 7, 5});
@@ -141,7 +136,7 @@ TEST_CASE("ippd: an answer that ends early is fed no more") {
   Model model = network.load(Dtype::fp32);
   constexpr Token kEnd = 0;
   const Ran ran = run(model, network.tokenizer(), *ippd(2),
-                      {worked_example({{71, kEnd}, {81, 82, kEnd}, {91, 92, kEnd}})}, 1, true);
+                      {ippd_worked_example({{71, kEnd}, {81, 82, kEnd}, {91, 92, kEnd}})}, 1, true);
   const Trace& trace = ran.traces.at("worked");
   CHECK(trace.tokens == Tokens{10, 11, 20, 21, 40, 50, 51, 30, 60, 71, 81, 91, 82, 92});
   CHECK(trace.position == std::vector<int>{0, 1, 2, 3, 4, 4, 5, 2, 3, 5, 6, 4, 7, 5});

@@ -9,6 +9,7 @@
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/decoding.hpp"
+#include "tests/support/rows_as_text.hpp"
 #include "tests/support/space_reference.hpp"
 
 using namespace pardec;
@@ -40,14 +41,6 @@ std::vector<std::string> mask_of(const std::vector<RowLabel>& rows, const Segmen
   }
   return mask;
 }
-
-std::vector<int> positions(const std::vector<RowLabel>& rows) {
-  std::vector<int> out;
-  for (const RowLabel& label : rows) out.push_back(label.position);
-  return out;
-}
-
-using Rows = std::vector<std::string>;
 
 RowLogits row_that_chooses(Token best) {
   RowLogits row;

@@ -76,14 +76,14 @@ Task<void> branching_job(Engine& engine, std::string name, std::vector<int> leng
   sequence.finish();
 }
 
-struct Fixture {
+struct ScheduledFixture {
   TinyNetwork network{"llama", 1, {{"max_position_embeddings", 64}}};
   Model model = network.load(Dtype::fp32);
   TestClock clock;
   Engine engine{model, clock};
   std::map<std::string, Trace> traces;
   std::vector<std::string> errors;
-  Fixture() {
+  ScheduledFixture() {
     engine.set_trace_sink([this](const Trace& trace) { traces[trace.request] = trace; });
   }
   void run(int count, int live, const std::function<Task<void>(int)>& start) {
@@ -101,7 +101,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("jobs enter a forward pass in the order in which they came, at most `live` at a time") {
-  Fixture f;
+  ScheduledFixture f;
   std::vector<std::string> log;
   std::vector<int> started, ended;
   int live = 0, most = 0;
@@ -129,7 +129,7 @@ TEST_CASE("jobs enter a forward pass in the order in which they came, at most `l
 }
 
 TEST_CASE("a pass takes in so many prompt rows, the first prompt whatever its length") {
-  Fixture f;
+  ScheduledFixture f;
   f.engine.set_cache_budget({.prefill_rows = 50});
   const int lengths[] = {20, 25, 30, 60, 5};  // the last one would fit, but overtakes nobody
   std::vector<std::string> log;
@@ -149,7 +149,7 @@ TEST_CASE("a pass takes in so many prompt rows, the first prompt whatever its le
 }
 
 TEST_CASE("branches of one sequence enter together, in insertion order, and end when they end") {
-  Fixture f;
+  ScheduledFixture f;
   std::vector<std::vector<int>> rows;
   f.run(1, 1, [&](int) { return branching_job(f.engine, "b", {2, 3, 1}, -1, rows); });
   CHECK(f.errors[0] == "");
@@ -166,7 +166,7 @@ TEST_CASE("branches of one sequence enter together, in insertion order, and end 
 }
 
 TEST_CASE("a branch that fails takes its siblings' pending steps along, and no other job") {
-  Fixture f;
+  ScheduledFixture f;
   std::vector<std::vector<int>> rows;
   std::vector<std::string> log;
   f.run(3, 3, [&](int i) {
@@ -182,7 +182,7 @@ TEST_CASE("a branch that fails takes its siblings' pending steps along, and no o
 }
 
 TEST_CASE("a token or position that the network lacks fails its own job before anything is fed") {
-  Fixture f;
+  ScheduledFixture f;
   std::vector<std::string> log;
   const int vocab = f.model.config().vocab_size;
   const std::vector<Tokens> prompts = {{1, 2, 3}, {1, vocab},    {4, 5},
@@ -201,7 +201,7 @@ TEST_CASE("a token or position that the network lacks fails its own job before a
   CHECK(f.traces.size() == 2);
   // Those that live on are as if alone.
   for (const int i : {0, 2}) {
-    Fixture alone;
+    ScheduledFixture alone;
     std::vector<std::string> ignored;
     alone.run(1, 1, [&](int) {
       return plain_job(alone.engine, str("j", i), prompts[static_cast<size_t>(i)], 3, ignored);
@@ -235,7 +235,7 @@ Task<void> drafting_job(Engine& engine, Model& draft, std::string name, std::vec
 }  // namespace
 
 TEST_CASE("a draft network's passes come first, so that all meet in the network's own") {
-  Fixture f;
+  ScheduledFixture f;
   Model draft = f.network.load(Dtype::fp32);
   std::vector<std::string> log;
   Counters a, b;
@@ -258,7 +258,7 @@ TEST_CASE("a draft network's passes come first, so that all meet in the network'
 }
 
 TEST_CASE("a root destroyed while it waits leaves the engine usable") {
-  Fixture f;
+  ScheduledFixture f;
   std::vector<std::string> log;
   std::vector<std::vector<int>> rows;
   {
@@ -275,7 +275,7 @@ TEST_CASE("a root destroyed while it waits leaves the engine usable") {
 
 TEST_CASE(
     "times come from the clock: prefill to the end of the first forward, decode from there on") {
-  Fixture f;
+  ScheduledFixture f;
   Counters counters;
   struct Job {
     static Task<void> run(Engine& engine, TestClock& clock, Counters& out) {
@@ -379,7 +379,7 @@ Task<void> asking_job(Engine& engine, std::string name, Tokens prompt, bool all,
 }  // namespace
 
 TEST_CASE("logits that are asked for when others have been seen are those of their rows") {
-  Fixture f;
+  ScheduledFixture f;
   const std::vector<Tokens> prompts{{5, 6, 7, 8}, {9, 10}, {11, 12, 13}};
   std::vector<Seen> at_once(3), later(3);
   f.run(3, 3, [&](int i) {
@@ -411,7 +411,7 @@ TEST_CASE("logits that are asked for when others have been seen are those of the
 }
 
 TEST_CASE("rows of a step that were not kept cannot be asked for") {
-  Fixture f;
+  ScheduledFixture f;
   std::string error;
   f.engine.run(
       1, 1,

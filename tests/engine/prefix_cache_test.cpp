@@ -8,6 +8,7 @@
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/decoding.hpp"
+#include "tests/support/largest_difference.hpp"
 
 using namespace pardec;
 using namespace pardec::test;
@@ -77,7 +78,7 @@ Task<void> gives_up(Engine& engine, Counters& cost) {
   co_await all(std::move(tasks));
 }
 
-struct Fixture {
+struct CachedFixture {
   TinyNetwork network{"qwen3", 5};
   Model model = network.load(Dtype::fp64);
   SteadyClock clock;
@@ -96,18 +97,10 @@ struct Fixture {
   }
 };
 
-double difference(const std::vector<float>& a, const std::vector<float>& b) {
-  REQUIRE(a.size() == b.size());
-  double largest = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
-  return largest;
-}
-
 }  // namespace
 
 TEST_CASE("prefix cache: the first one pays, all have the logits of the whole text") {
-  Fixture f;
+  CachedFixture f;
   for (const int live : {1, 2, 6}) {
     std::vector<Counters> costs(6);
     std::vector<std::vector<float>> logits(6), expected(6);
@@ -125,7 +118,7 @@ TEST_CASE("prefix cache: the first one pays, all have the logits of the whole te
     f.run(alone, 1);
     for (size_t i = 0; i < 6; ++i) {
       INFO(live << " live, task " << i);
-      CHECK(difference(logits[i], expected[i]) < 1e-5);
+      CHECK(largest_difference(logits[i], expected[i]) < 1e-5);
       const bool pays = i == 0 || i == 2;
       CHECK(costs[i].forwards == pays);
       CHECK(costs[i].prompt == (i == 0 ? 5 : i == 2 ? 2 : 0));
@@ -136,7 +129,7 @@ TEST_CASE("prefix cache: the first one pays, all have the logits of the whole te
 }
 
 TEST_CASE("prefix cache: no run finds anything of an earlier one") {
-  Fixture f;
+  CachedFixture f;
   for (int round = 0; round < 2; ++round) {
     Counters cost;
     std::vector<float> logits;
@@ -146,7 +139,7 @@ TEST_CASE("prefix cache: no run finds anything of an earlier one") {
 }
 
 TEST_CASE("prefix cache: when the one who computes gives up, the next one does") {
-  Fixture f;
+  CachedFixture f;
   Counters given_up, cost, late;
   std::vector<float> logits, after;
   f.run({[&] { return gives_up(f.engine, given_up); },
@@ -156,12 +149,12 @@ TEST_CASE("prefix cache: when the one who computes gives up, the next one does")
   CHECK(given_up.forwards == 0);
   CHECK(cost.forwards == 1);
   CHECK(late.forwards == 0);
-  CHECK(difference(logits, after) < 1e-5);
+  CHECK(largest_difference(logits, after) < 1e-5);
 }
 
 TEST_CASE("prefix cache: who waited for one that gives up later computes in the next pass") {
   // The one that computes is destroyed while another already waits for its pass.
-  Fixture f;
+  CachedFixture f;
   Counters first, second;
   std::vector<float> unused, logits;
   Task<void> computes = behind(f.engine, kPrefix, 40, first, unused);
@@ -182,7 +175,7 @@ TEST_CASE("prefix cache: who waited for one that gives up later computes in the 
 }
 
 TEST_CASE("prefix cache: under a budget, what was asked for longest ago makes room") {
-  Fixture f;
+  CachedFixture f;
   f.engine.set_cache_budget({.blocks = 6, .watermark = 0});
   const Tokens other{20, 21};
   std::vector<Counters> costs(6);
@@ -207,7 +200,7 @@ TEST_CASE("prefix cache: under a budget, what was asked for longest ago makes ro
 }
 
 TEST_CASE("prefix cache: under a budget, one that grows gets an idle prefix' room") {
-  Fixture f;
+  CachedFixture f;
   f.engine.set_cache_budget({.blocks = 2, .watermark = 0});
   Counters cost;
   std::vector<float> logits;
@@ -219,7 +212,7 @@ TEST_CASE("prefix cache: under a budget, one that grows gets an idle prefix' roo
 
 TEST_CASE(
     "prefix cache: under a budget of one sequence, all who share a prefix come to their end") {
-  Fixture f;
+  CachedFixture f;
   const Tokens prefix(40, 9);
   std::vector<Counters> costs(4);
   std::vector<std::vector<float>> logits(4);
@@ -242,7 +235,7 @@ TEST_CASE(
   f.run(tasks, 4);
   std::int64_t computed = 0;
   for (size_t i = 0; i < 4; ++i) {
-    CHECK(difference(logits[i], expected) < 1e-5);
+    CHECK(largest_difference(logits[i], expected) < 1e-5);
     computed += costs[i].forwards;
   }
   CHECK(computed == 1);
@@ -251,7 +244,7 @@ TEST_CASE(
 }
 
 TEST_CASE("prefix cache: under a budget, rows that sequences share count once") {
-  Fixture f;
+  CachedFixture f;
   const Tokens prefix(320, 9);
   std::vector<Counters> costs(4);
   std::vector<std::vector<float>> logits(4);
@@ -268,5 +261,5 @@ TEST_CASE("prefix cache: under a budget, rows that sequences share count once") 
   f.engine.set_cascade(false);
   f.run(tasks, 4);
   CHECK(f.engine.cache_report().recomputed + f.engine.cache_report().swapped > 0);
-  for (size_t i = 0; i < 4; ++i) CHECK(difference(shared[i], logits[i]) < 1e-5);
+  for (size_t i = 0; i < 4; ++i) CHECK(largest_difference(shared[i], logits[i]) < 1e-5);
 }

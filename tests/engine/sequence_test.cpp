@@ -6,6 +6,7 @@
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/decoding.hpp"
+#include "tests/support/largest_difference.hpp"
 
 using namespace pardec;
 using namespace pardec::test;
@@ -39,21 +40,13 @@ Task<void> fresh(Engine& engine, Tokens tokens, std::vector<RowLabel> labels,
   out = result.outputs[0].logits;
 }
 
-float difference(const std::vector<float>& a, const std::vector<float>& b) {
-  REQUIRE(a.size() == b.size());
-  REQUIRE(!a.empty());
-  float largest = 0;
-  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
-  return largest;
-}
-
-struct Fixture {
+struct DrivenFixture {
   TinyNetwork network{"qwen3", 5};
   Model model = network.load(Dtype::fp64);
   SteadyClock clock;
   Engine engine{model, clock};
   std::map<std::string, Trace> traces;
-  Fixture() {
+  DrivenFixture() {
     engine.set_trace_sink([this](const Trace& trace) { traces[trace.request] = trace; });
   }
   void run(const std::function<Task<void>()>& make) {
@@ -70,7 +63,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("drop and keep: guesses that were refused leave no trace in what follows") {
-  Fixture f;
+  DrivenFixture f;
   std::vector<float> after_keep, after_drop;
   Counters counters;
   struct Job {
@@ -96,9 +89,9 @@ TEST_CASE("drop and keep: guesses that were refused leave no trace in what follo
     }
   };
   f.run([&] { return Job::run(f.engine, after_keep, after_drop, counters); });
-  CHECK(difference(after_keep, f.fresh_logits({10, 11, 12, 20, 30})) <= kRounding);
-  CHECK(difference(after_drop, f.fresh_logits({10, 11, 12, 20, 31})) <= kRounding);
-  CHECK(difference(after_drop, f.fresh_logits({10, 11, 12, 20, 21, 31})) > 1e-2f);
+  CHECK(largest_difference(after_keep, f.fresh_logits({10, 11, 12, 20, 30})) <= kRounding);
+  CHECK(largest_difference(after_drop, f.fresh_logits({10, 11, 12, 20, 31})) <= kRounding);
+  CHECK(largest_difference(after_drop, f.fresh_logits({10, 11, 12, 20, 21, 31})) > 1e-2f);
   CHECK(counters.scratch == 4);
   CHECK(counters.fed == 9);
   CHECK(counters.cached_peak == 7);
@@ -111,7 +104,7 @@ TEST_CASE("drop and keep: guesses that were refused leave no trace in what follo
 }
 
 TEST_CASE("drafts with sublayers skipped are taken back without a trace") {
-  Fixture f;
+  DrivenFixture f;
   const Tokens text{4, 8, 15, 16, 23};
   std::vector<float> after;
   Counters counters;
@@ -135,7 +128,7 @@ TEST_CASE("drafts with sublayers skipped are taken back without a trace") {
     }
   };
   f.run([&] { return Job::run(f.engine, text, after, counters); });
-  CHECK(difference(after, f.fresh_logits(text)) <= kRounding);
+  CHECK(largest_difference(after, f.fresh_logits(text)) <= kRounding);
   CHECK(counters.forwards == 2);
   CHECK(counters.fed == 5);
   CHECK(counters.attended == 15);
@@ -160,7 +153,7 @@ TEST_CASE("drafts with sublayers skipped are taken back without a trace") {
 }
 
 TEST_CASE("relabel: an accepted tree node joins the trunk") {
-  Fixture f;
+  DrivenFixture f;
   std::vector<float> after;
   struct Job {
     static Task<void> run(Engine& engine, std::vector<float>& after) {
@@ -184,8 +177,8 @@ TEST_CASE("relabel: an accepted tree node joins the trunk") {
     }
   };
   f.run([&] { return Job::run(f.engine, after); });
-  CHECK(difference(after, f.fresh_logits({10, 11, 12, 21, 30})) <= kRounding);
-  CHECK(difference(after, f.fresh_logits({10, 11, 12, 20, 30})) > 1e-2f);
+  CHECK(largest_difference(after, f.fresh_logits({10, 11, 12, 21, 30})) <= kRounding);
+  CHECK(largest_difference(after, f.fresh_logits({10, 11, 12, 20, 30})) > 1e-2f);
   const Trace& trace = f.traces.at("tree");
   CHECK(trace.visible[4] == std::vector<int>{0, 1, 2, 4});
   CHECK(trace.visible[5] == std::vector<int>{0, 1, 2, 4, 5});
@@ -193,7 +186,7 @@ TEST_CASE("relabel: an accepted tree node joins the trunk") {
 }
 
 TEST_CASE("fork: both go their own ways from the same rows") {
-  Fixture f;
+  DrivenFixture f;
   std::vector<float> left, right;
   Counters of_copy;
   struct Job {
@@ -225,8 +218,8 @@ TEST_CASE("fork: both go their own ways from the same rows") {
     }
   };
   f.run([&] { return Job::run(f.engine, left, right, of_copy); });
-  CHECK(difference(left, f.fresh_logits({10, 11, 12, 20})) <= kRounding);
-  CHECK(difference(right, f.fresh_logits({10, 11, 12, 13, 30, 32})) <= kRounding);
+  CHECK(largest_difference(left, f.fresh_logits({10, 11, 12, 20})) <= kRounding);
+  CHECK(largest_difference(right, f.fresh_logits({10, 11, 12, 13, 30, 32})) <= kRounding);
   CHECK(of_copy.fed == 3);  // its counters start at zero
   CHECK(of_copy.forwards == 3);
   // Its trace is whole, and its steps go on from the original's.
@@ -239,7 +232,7 @@ TEST_CASE("fork: both go their own ways from the same rows") {
 }
 
 TEST_CASE("dropping what is not alive is a bug, and said so") {
-  Fixture f;
+  DrivenFixture f;
   struct Job {
     static Task<void> run(Engine& engine) {
       Sequence sequence = engine.open("wrong", "test");

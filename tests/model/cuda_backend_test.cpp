@@ -36,7 +36,7 @@ struct Branch {
   Segments segments;
 };
 
-struct Fed {
+struct FedBranch {
   Branch* branch;
   Tokens tokens;
   std::vector<RowLabel> labels;
@@ -121,10 +121,10 @@ class History {
   }
 
   void step(int most) {
-    std::vector<Fed> fed;
+    std::vector<FedBranch> fed;
     for (const auto& branch : branches_) {
       if (rng_.below(4) == 0 && !fed.empty()) continue;
-      Fed& f = fed.emplace_back();
+      FedBranch& f = fed.emplace_back();
       f.branch = branch.get();
       if (branched_ && rng_.below(6) == 0) branch->segments.add({0});
       const auto count = 1 + static_cast<int>(rng_.below(static_cast<std::uint64_t>(most)));
@@ -141,13 +141,13 @@ class History {
     std::vector<std::vector<std::vector<RowLogits>>> results;
     for (int way = 0; way < kWays; ++way) {
       std::vector<SequenceStep> steps;
-      for (Fed& f : fed)
+      for (FedBranch& f : fed)
         steps.push_back({&f.branch->caches[way], &f.branch->segments, f.tokens, f.labels, f.outputs,
                          &f.hidden[way]});
       results.push_back(models_[way].forward(steps, skipped));
     }
     compare(results);
-    for (const Fed& f : fed)
+    for (const FedBranch& f : fed)
       for (const auto what : {&KvCache::Storage::keys, &KvCache::Storage::values})
         check_same(f.branch->caches[replayed].storage(), f.branch->caches[launched].storage(),
                    what);
@@ -164,12 +164,12 @@ class History {
       REQUIRE((a.*what)[layer].equal((b.*what)[layer]));
   }
 
-  void further(const std::vector<Fed>& fed) {
+  void further(const std::vector<FedBranch>& fed) {
     std::vector<std::vector<std::vector<RowLogits>>> results;
     const std::vector<OutputRequest> outputs{{.index = 0, .logits = true}};
     for (int way = 0; way < kWays; ++way) {
       std::vector<FurtherRows> rows;
-      for (const Fed& f : fed) rows.push_back({f.hidden[way], outputs});
+      for (const FedBranch& f : fed) rows.push_back({f.hidden[way], outputs});
       results.push_back(models_[way].further(rows));
     }
     compare(results);
@@ -189,7 +189,7 @@ class History {
   std::vector<Model> models_;
   std::vector<std::shared_ptr<CudaBackend>> backends_;
   std::vector<std::unique_ptr<Branch>> branches_;
-  std::vector<Fed> before_;
+  std::vector<FedBranch> before_;
   double farthest_ = 0, largest_ = 0;
 };
 

@@ -7,7 +7,7 @@ using namespace pardec;
 
 namespace {
 
-Report example() {
+Report example_report() {
   Report report;
   report.title = "ar, <hpd> on oa-mine";
   report.subtitle = "a network";
@@ -50,7 +50,7 @@ Report example() {
 }  // namespace
 
 TEST_CASE("a cell carries its value in full precision, and a column its key") {
-  const std::string page = render_report(example());
+  const std::string page = render_report(example_report());
   CHECK_THAT(page, Catch::Contains("<td class=\"number\" data-value=\"0.3333333333333333\">0.33"));
   CHECK_THAT(page, Catch::Contains("<td class=\"number\" data-value=\"7\">7</td>"));
   CHECK_THAT(page, Catch::Contains("<td data-value=\"[1.25,2.5]\">[1, 2]</td>"));
@@ -61,7 +61,7 @@ TEST_CASE("a cell carries its value in full precision, and a column its key") {
 }
 
 TEST_CASE("the table's JSON stands in the page as compare prints it") {
-  const Report report = example();
+  const Report report = example_report();
   const std::string page = render_report(report);
   const std::string open = "<script type=\"application/json\" id=\"comparison-json\">";
   const auto begin = page.find(open) + open.size(), end = page.find("</script>", begin);
@@ -70,7 +70,7 @@ TEST_CASE("the table's JSON stands in the page as compare prints it") {
 }
 
 TEST_CASE("texts are escaped wherever they stand, marks come before numbers") {
-  const std::string page = render_report(example());
+  const std::string page = render_report(example_report());
   CHECK_THAT(page, Catch::Contains("<h1>ar, &lt;hpd&gt; on oa-mine</h1>"));
   CHECK_THAT(page, Catch::Contains("<title>ar, &lt;hpd&gt; on oa-mine</title>"));
   CHECK_THAT(page, Catch::Contains("<mark>&lt;blue&gt;</mark>"));
@@ -86,7 +86,7 @@ TEST_CASE("texts are escaped wherever they stand, marks come before numbers") {
 }
 
 TEST_CASE("warnings stand at the top, and in the row of their arm without text of its own") {
-  const std::string page = render_report(example());
+  const std::string page = render_report(example_report());
   CHECK_THAT(page, Catch::Contains("<h2>2 warnings</h2>"));
   CHECK_THAT(page,
              Catch::Contains("<li id=\"warning-1\"><b>oa-mine hpd: </b>cut &lt;off&gt;</li>"));
@@ -97,7 +97,7 @@ TEST_CASE("warnings stand at the top, and in the row of their arm without text o
 }
 
 TEST_CASE("an example says of each arm what the filters ask for") {
-  const std::string page = render_report(example());
+  const std::string page = render_report(example_report());
   CHECK_THAT(page, Catch::Contains("data-arm=\"ar\" data-kinds=\"\""));
   CHECK_THAT(page, Catch::Contains("data-arm=\"hpd\" data-kinds=\"differs limit wrong\""));
   CHECK_THAT(page, Catch::Contains("data-arm=\"broken\" data-kinds=\"failed\""));
@@ -109,7 +109,7 @@ TEST_CASE("an example says of each arm what the filters ask for") {
 }
 
 TEST_CASE("a page names no address on the network and may load nothing") {
-  const std::string page = render_report(example());
+  const std::string page = render_report(example_report());
   CHECK(page.find("http:") == std::string::npos);
   CHECK(page.find("https:") == std::string::npos);
   CHECK_THAT(page, Catch::Contains("default-src 'none'"));

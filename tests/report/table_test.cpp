@@ -10,7 +10,7 @@ using namespace pardec;
 
 namespace {
 
-Table example() {
+Table example_table() {
   Table table;
   table.title = "Speed on oa-mine";
   table.columns = {{"arm"}, {"products/s", Align::right, "products_per_s"}, {"note"}};
@@ -24,7 +24,7 @@ Table example() {
 }  // namespace
 
 TEST_CASE("md is aligned by what a terminal shows") {
-  CHECK(render(example(), TableFormat::md) ==
+  CHECK(render(example_table(), TableFormat::md) ==
         "### Speed on oa-mine\n"
         "\n"
         "| arm          | products/s | note           |\n"
@@ -37,7 +37,7 @@ TEST_CASE("md is aligned by what a terminal shows") {
 }
 
 TEST_CASE("csv is quoted where it must be, and numbers are whole") {
-  CHECK(render(example(), TableFormat::csv) ==
+  CHECK(render(example_table(), TableFormat::csv) ==
         "arm,products/s,note\n"
         "ar,1.23456,a|b\n"
         "hpd k_max=30,12,\"said \"\"é\"\", 100%\"\n"
@@ -89,11 +89,11 @@ TEST_CASE("csv-safe holds no text that a spreadsheet takes for a formula") {
 }
 
 TEST_CASE("json and jsonl hold numbers as numbers, in the order of the columns") {
-  CHECK(render(example(), TableFormat::jsonl) ==
+  CHECK(render(example_table(), TableFormat::jsonl) ==
         "{\"arm\":\"ar\",\"products_per_s\":1.23456,\"note\":\"a|b\"}\n"
         "{\"arm\":\"hpd k_max=30\",\"products_per_s\":12,\"note\":\"said \\\"é\\\", 100%\"}\n"
         "{\"arm\":\"日本\",\"products_per_s\":null,\"note\":null}\n");
-  const Json json = Json::parse(render(example(), TableFormat::json));
+  const Json json = Json::parse(render(example_table(), TableFormat::json));
   CHECK(json["title"] == "Speed on oa-mine");
   CHECK(json["columns"] == Json{"arm", "products_per_s", "note"});
   CHECK(json["rows"][0]["products_per_s"] == 1.23456);
@@ -107,7 +107,7 @@ TEST_CASE("json and jsonl hold numbers as numbers, in the order of the columns")
 }
 
 TEST_CASE("latex is a booktabs table with its special characters escaped") {
-  CHECK(render(example(), TableFormat::latex) ==
+  CHECK(render(example_table(), TableFormat::latex) ==
         "\\begin{table}\n"
         "\\centering\n"
         "\\caption{Speed on oa-mine}\n"

@@ -1,0 +1,16 @@
+#pragma once
+#include <cstdint>
+
+#include "src/model/torch.hpp"
+
+namespace pardec {
+
+/// The memory of a bf16 tensor as the kernels read and write it.
+inline const std::uint16_t* bits(const at::Tensor& tensor) {
+  return reinterpret_cast<const std::uint16_t*>(tensor.const_data_ptr<at::BFloat16>());
+}
+inline std::uint16_t* mutable_bits(const at::Tensor& tensor) {
+  return reinterpret_cast<std::uint16_t*>(tensor.mutable_data_ptr<at::BFloat16>());
+}
+
+}  // namespace pardec

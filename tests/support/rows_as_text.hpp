@@ -1,0 +1,34 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "src/model/visibility.hpp"
+
+namespace pardec::test {
+
+/// A row a string, "1101": whether it sees row 0, 1, ... of `labels`.
+using Rows = std::vector<std::string>;
+
+inline Rows mask(const std::vector<RowLabel>& labels, const Segments& segments) {
+  Rows rows;
+  for (const RowLabel& q : labels) {
+    std::string& row = rows.emplace_back();
+    for (const RowLabel& k : labels) row += visible(q, k, segments) ? '1' : '0';
+  }
+  return rows;
+}
+
+inline std::vector<int> positions(const std::vector<RowLabel>& labels) {
+  std::vector<int> out;
+  for (const RowLabel& label : labels) out.push_back(label.position);
+  return out;
+}
+
+/// "1101": whether a row that sees rows `seen` sees rows 0 to n - 1.
+inline std::string bits(const std::vector<int>& seen, size_t rows) {
+  std::string out(rows, '0');
+  for (const int row : seen) out[static_cast<size_t>(row)] = '1';
+  return out;
+}
+
+}  // namespace pardec::test
