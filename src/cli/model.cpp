@@ -6,6 +6,7 @@
 
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/finetune/merged_checkpoint.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/weight_check.hpp"
 #include "src/report/table.hpp"
@@ -19,7 +20,7 @@ namespace pardec {
 namespace {
 
 struct ModelVerbFlags {
-  std::string action, folder, config, tokenizer, format = "md";
+  std::string action, folder, config, tokenizer, adapter, out, format = "md";
   std::uint64_t seed = 1;
   int heads = 0, head_blocks = 1;
   bool weights = false;
@@ -172,16 +173,26 @@ int synthesise(const ModelVerbFlags& flags) {
   return 0;
 }
 
+int merge(const ModelVerbFlags& flags) {
+  if (flags.adapter.empty() || flags.out.empty())
+    throw ConfigError("model merge: expected --adapter DIR and --out DIR");
+  merge_checkpoint(flags.folder, flags.adapter, flags.out);
+  std::cerr << flags.out << ": " << flags.folder << " as " << flags.adapter << " changes it\n";
+  return 0;
+}
+
 }  // namespace
 
 Verb model_verb() {
   return {"model",
-          "inspect a checkpoint, or synthesise one with random weights",
-          "pardec model inspect DIR\n  pardec model synth DIR\n  pardec model synth DIR --config "
+          "inspect a checkpoint, merge one with an adapter, or synthesise one with random weights",
+          "pardec model inspect DIR\n  pardec model merge DIR --adapter ADAPTER --out OUT\n  "
+          "pardec model "
+          "synth DIR\n  pardec model synth DIR --config "
           "config.json --tokenizer tokenizer.json --seed 3",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<ModelVerbFlags>();
-            app.add_option("action", flags->action, "inspect or synth")->required();
+            app.add_option("action", flags->action, "inspect, merge or synth")->required();
             app.add_option("folder", flags->folder, "checkpoint folder")->required();
             app.add_option("--config", flags->config,
                            "a Hugging Face config.json; without it a Llama of 5 M parameters")
@@ -207,6 +218,12 @@ Verb model_verb() {
                 ->check(CLI::Range(0, 16))
                 ->type_name("N")
                 ->group(flags_of({"synth"}));
+            app.add_option("--adapter", flags->adapter, "folder with a LoRA adapter as peft has it")
+                ->type_name("DIR")
+                ->group(flags_of({"merge"}));
+            app.add_option("--out", flags->out, "folder of the merged checkpoint")
+                ->type_name("DIR")
+                ->group(flags_of({"merge"}));
             app.add_flag("--weights", flags->weights,
                          "read all weights; exit code 1 where one is not finite")
                 ->group(flags_of({"inspect"}));
@@ -216,12 +233,13 @@ Verb model_verb() {
                 ->group(flags_of({"inspect"}));
             return [flags] {
               if (flags->action == "inspect") return inspect(*flags);
+              if (flags->action == "merge") return merge(*flags);
               if (flags->action == "synth") return synthesise(*flags);
               throw ConfigError(str("model: unknown action '", flags->action, "'",
-                                    known_names(flags->action, {"inspect", "synth"})));
+                                    known_names(flags->action, {"inspect", "merge", "synth"})));
             };
           },
-          {"inspect", "synth"}};
+          {"inspect", "merge", "synth"}};
 }
 
 }  // namespace pardec

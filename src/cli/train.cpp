@@ -97,6 +97,21 @@ void add_flags(CLI::App& app, TrainFlags& flags) {
       ->capture_default_str();
   add("--medusa-blocks", flags.spec.extra_heads.blocks, "residual blocks of each such head", "N")
       ->capture_default_str();
+  add("--lora-rank", flags.spec.adapter.rank,
+      "train a low-rank adapter (LoRA) of this rank and leave the checkpoint as it is; 0: none",
+      "N")
+      ->capture_default_str();
+  add("--lora-alpha", flags.spec.adapter.alpha, "its products count alpha / rank", "X")
+      ->capture_default_str();
+  add("--lora-dropout", flags.spec.adapter.dropout, "share of its inputs that are dropped", "X")
+      ->capture_default_str();
+  add("--lora-targets", flags.spec.adapter.targets,
+      "matrices that it adapts, e.g. q_proj,v_proj; else all of the layers", "A,B")
+      ->delimiter(',');
+  add("--lora-tokens", flags.spec.adapter_tokens,
+      "tokens (ids or texts) whose rows of embedding and head learn, too, e.g. control tokens",
+      "A,B")
+      ->delimiter(',');
   add("--prompt-file", flags.spec.prompt_file,
       "wording of the task: a name in datasets/prompts or a file; else the checkpoint's own, "
       "else the project's",
@@ -114,6 +129,9 @@ void add_flags(CLI::App& app, TrainFlags& flags) {
   add("--micro-tokens", flags.spec.trainer.micro_tokens,
       "tokens in one forward, about; several make up a batch", "N")
       ->capture_default_str();
+  app.add_flag("--checkpoint-activations", flags.spec.trainer.checkpoint_activations,
+               "keep only each layer's input and compute it again for its gradients: less memory, "
+               "a third to a half more work");
   add("--lr", flags.spec.loop.learning_rate, "highest learning rate", "X")->capture_default_str();
   add("--lr-floor", flags.spec.loop.floor, "share of it that is left at the end", "X")
       ->capture_default_str();
@@ -157,7 +175,10 @@ Verb train_verb() {
       "(what made it), loss.csv, loss.svg, and state.safetensors, which only --resume needs. With "
       "--medusa-heads:\n"
       "the checkpoint's weights as they are, and medusa_heads.safetensors, which works beside them "
-      "anywhere.",
+      "anywhere. With\n"
+      "--lora-rank: adapter_config.json and adapter_model.safetensors (bf16), as peft has them; "
+      "'pardec model merge' makes\n"
+      "a checkpoint of them.",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<TrainFlags>();
         add_flags(app, *flags);
@@ -169,6 +190,7 @@ Verb train_verb() {
           if (computing(spec.trainer.dtype) != spec.trainer.dtype)
             throw ConfigError(str("--dtype is ", spec.dtype,
                                   ", expected fp32 or bf16: quantised weights cannot be trained"));
+          spec.trainer.seed = spec.seed;
           spec.trainer.workers = flags->threads > 0 ? flags->threads : threads();
           if (spec.extra_heads.heads > 0 && app.get_option("--format")->count() == 0)
             spec.format = usual_formats(/*extra_heads=*/true);

@@ -5,7 +5,9 @@
 #include <memory>
 #include <set>
 
+#include "decoders/control_tokens.hpp"
 #include "src/checkpoint/checkpoint.hpp"
+#include "src/finetune/merged_checkpoint.hpp"
 #include "src/finetune/title_source.hpp"
 #include "src/finetune/training_start.hpp"
 #include "src/model/parameters.hpp"
@@ -22,12 +24,28 @@ namespace pardec {
 
 namespace {
 
-std::unique_ptr<Trainable> make_trainable(const TrainingSpec& spec, const TrainingStart& start) {
-  if (spec.extra_heads.heads == 0) return whole_network(start.parsed);
+std::unique_ptr<Trainable> make_trainable(const TrainingSpec& spec, const TrainingStart& start,
+                                          const AdapterShape& adapter) {
+  if (spec.extra_heads.heads == 0 && !adapter.there()) return whole_network(start.parsed);
   if (!start.weights)
-    throw ConfigError(str("--medusa-heads reads a network that is trained; expected a checkpoint ",
-                          "folder as --model, found ", spec.model));
+    throw ConfigError(str(adapter.there() ? "--lora-rank adapts" : "--medusa-heads reads",
+                          " a network that is trained; expected a checkpoint folder as --model, ",
+                          "found ", spec.model));
+  if (adapter.there()) return low_rank_adapter(start.parsed, adapter, spec.seed);
   return extra_heads(start.parsed, spec.extra_heads);
+}
+
+/// With all matrices where none was named, and the ids of its tokens.
+AdapterShape adapter_of(const TrainingSpec& spec, const ModelConfig& config,
+                        const Tokenizer& tokenizer) {
+  AdapterShape shape = spec.adapter;
+  if (shape.there() && shape.targets.empty()) shape.targets = adapter_targets(config);
+  for (const std::string& token : spec.adapter_tokens)
+    shape.tokens.push_back(find_control_token(
+        {.option = "--lora-tokens", .given = token, .names = {}}, &tokenizer, config.vocab_size));
+  std::sort(shape.tokens.begin(), shape.tokens.end());
+  shape.tokens.erase(std::unique(shape.tokens.begin(), shape.tokens.end()), shape.tokens.end());
+  return shape;
 }
 
 /// model.safetensors, or all shards.
@@ -84,9 +102,9 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
   const std::filesystem::path folder = spec.out, old = folder / kTrainingRecord;
   std::error_code ignored;
   if (!std::filesystem::exists(old, ignored)) {
-    if (std::filesystem::exists(folder / "model.safetensors", ignored) ||
-        std::filesystem::exists(folder / "model.safetensors.index.json", ignored))
-      throw ConfigError(str(spec.out, ": holds a model; give another --out"));
+    for (const char* weights : {"model.safetensors", "model.safetensors.index.json", kAdapterFile})
+      if (std::filesystem::exists(folder / weights, ignored))
+        throw ConfigError(str(spec.out, ": holds ", weights, "; give another --out"));
     return false;
   }
   if (!spec.resume)
@@ -106,20 +124,14 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
 
 /// The network that a run began from, as it is: weights, JSON files and wordings.
 void copy_checkpoint(const std::filesystem::path& from, const std::filesystem::path& to) {
-  constexpr auto kOverwrite = std::filesystem::copy_options::overwrite_existing;
   try {
     for (const auto& file : weight_files(from))
-      std::filesystem::copy_file(file, to / file.filename(), kOverwrite);
-    for (const auto& entry : std::filesystem::directory_iterator(from))
-      if ((entry.path().extension() == ".json" || entry.path().extension() == ".jinja") &&
-          entry.path().filename() != "training.json")
-        std::filesystem::copy_file(entry.path(), to / entry.path().filename(), kOverwrite);
-    if (std::filesystem::is_directory(from / "prompts"))
-      std::filesystem::copy(from / "prompts", to / "prompts",
-                            kOverwrite | std::filesystem::copy_options::recursive);
+      std::filesystem::copy_file(file, to / file.filename(),
+                                 std::filesystem::copy_options::overwrite_existing);
   } catch (const std::filesystem::filesystem_error& error) {
     throw RunError(str(to.string(), ": the network cannot be copied here: ", error.what()));
   }
+  copy_beside_weights(from, to, {kTrainingRecord});
 }
 
 }  // namespace
@@ -127,12 +139,13 @@ void copy_checkpoint(const std::filesystem::path& from, const std::filesystem::p
 void finetune(const TrainingSpec& spec) {
   check(spec);
   const TrainingStart start = read_start(spec);
-  const std::unique_ptr<Trainable> what = make_trainable(spec, start);
   const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);
   if (tokenizer.vocab_size() > start.parsed.vocab_size)
     throw ModelError(start.tokenizer.string(),
                      str("has ids up to ", tokenizer.vocab_size() - 1,
                          ", vocab_size of the config is ", start.parsed.vocab_size));
+  const AdapterShape adapter = adapter_of(spec, start.parsed, tokenizer);
+  const std::unique_ptr<Trainable> what = make_trainable(spec, start, adapter);
   const bool unsaid = !start.weights && spec.chat_template == "auto";
   const ChatTemplate chat = unsaid
                                 ? find_chat_template("plain")
@@ -193,7 +206,9 @@ void finetune(const TrainingSpec& spec) {
                                        static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));
       });
   progress.reset();
-  if (what->beside_network())
+  if (adapter.there())
+    write_adapter_config(adapter, start.parsed, spec.model, folder);
+  else if (what->beside_network())
     copy_checkpoint(*start.weights, folder);
   else
     write_model_config(start.config, folder);
@@ -218,9 +233,11 @@ void finetune(const TrainingSpec& spec) {
       {"train_loss", result.train_loss},
       {"validation_loss",
        result.validation_loss ? OrderedJson(*result.validation_loss) : OrderedJson()},
-      {"validation_accuracy", result.validation_accuracy},
-      {"model_sha256", weights_sha256(folder)}};
-  if (what->beside_network()) record["result"]["heads_sha256"] = sha256_file(folder / what->file());
+      {"validation_accuracy", result.validation_accuracy}};
+  if (!adapter.there()) record["result"]["model_sha256"] = weights_sha256(folder);
+  if (what->beside_network())
+    record["result"][adapter.there() ? "adapter_sha256" : "heads_sha256"] =
+        sha256_file(folder / what->file());
   write_record();
   std::cerr << spec.out << ": " << result.steps << " updates, " << result.tokens << " tokens, loss "
             << result.train_loss;

@@ -23,6 +23,13 @@ void check(const TrainingSpec& spec) {
   check_at_least("--clip", spec.trainer.clip, 0);
   check_at_least("--medusa-heads", spec.extra_heads.heads, 0);
   check_at_least("--medusa-blocks", spec.extra_heads.blocks, 1);
+  check_at_least("--lora-rank", spec.adapter.rank, 0);
+  if (!(spec.adapter.alpha > 0))
+    throw ConfigError(str("--lora-alpha is ", spec.adapter.alpha, ", expected more than 0"));
+  if (spec.adapter.there() && spec.extra_heads.heads > 0)
+    throw ConfigError("--lora-rank and --medusa-heads are two runs; expected one of them");
+  if (!spec.adapter.there() && (!spec.adapter.targets.empty() || !spec.adapter_tokens.empty()))
+    throw ConfigError("--lora-targets and --lora-tokens belong to an adapter; give --lora-rank");
   if (!(spec.loop.epochs > 0))
     throw ConfigError(str("--epochs is ", spec.loop.epochs, ", expected more than 0"));
   if (!(spec.loop.learning_rate > 0))
@@ -30,6 +37,7 @@ void check(const TrainingSpec& spec) {
   for (const auto& [flag, share] : {std::pair{"--warmup", spec.loop.warmup},
                                     {"--validation", spec.validation},
                                     {"--recombine", spec.recombine},
+                                    {"--lora-dropout", spec.adapter.dropout},
                                     {"--lr-floor", spec.loop.floor}})
     if (!(share >= 0 && share < 1))
       throw ConfigError(str(flag, " is ", share, ", expected a share from 0 to below 1"));

@@ -19,7 +19,9 @@ struct TrainingSpec {
   std::uint64_t seed = 1;
   std::int64_t limit = 0;
   double validation = 0.1, recombine = 0;
-  ExtraHeadShape extra_heads;  ///< none: the network itself learns
+  ExtraHeadShape extra_heads;               ///< none: the network itself learns, or an adapter
+  AdapterShape adapter;                     ///< its tokens are found by `adapter_tokens`
+  std::vector<std::string> adapter_tokens;  ///< ids, or texts of the tokenizer's
   LoopOptions loop;
   TrainerOptions trainer;
   ProgressStyle progress = ProgressStyle::automatic;

@@ -1,5 +1,7 @@
 #include "src/model/layers.hpp"
 
+#include <ATen/CPUGeneratorImpl.h>
+
 #include <cmath>
 
 namespace pardec {
@@ -30,6 +32,15 @@ at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
   const at::Tensor turned_a = a * cos - b * sin, turned_b = b * cos + a * sin;
   if (rest == 0) return at::cat({turned_a, turned_b}, -1);
   return at::cat({turned_a, turned_b, x.narrow(-1, 2 * half, rest) * scale}, -1);
+}
+
+at::Tensor LowRank::operator()(const at::Tensor& y, const at::Tensor& x) const {
+  at::Tensor kept = x;
+  if (seed && dropout > 0) {
+    at::Generator generator = at::detail::createCPUGenerator(*seed);
+    kept = x * at::empty_like(x).bernoulli_(1 - dropout, generator).div_(1 - dropout);
+  }
+  return at::addmm(y, at::linear(kept, a), b.t(), 1, scale);
 }
 
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x) {

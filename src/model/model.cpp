@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/model/adapter.hpp"
 #include "src/model/extra_heads.hpp"
 #include "src/model/packed_backend.hpp"
 #include "src/model/parameters.hpp"
@@ -27,8 +28,6 @@ at::ScalarType scalar_type(Dtype dtype) {
   }
 }
 
-namespace {
-
 at::ScalarType scalar_type(StoredType type) {
   switch (type) {
     case StoredType::bf16:
@@ -42,6 +41,8 @@ at::ScalarType scalar_type(StoredType type) {
   }
   throw std::logic_error("unknown StoredType");
 }
+
+namespace {
 
 at::Device parse_device(const std::string& name) {
   const bool cuda = name == "cuda" || name.starts_with("cuda:");
@@ -61,23 +62,23 @@ at::Device parse_device(const std::string& name) {
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(number_of_gpu));
 }
 
-/// In the network's type, on its device; where it will be packed, in the file's. The file's own
-/// memory where that already is it.
-at::Tensor to_tensor(const CheckpointFiles::Entry& entry, const Model::Network& network) {
-  const at::ScalarType stored = scalar_type(entry.tensor.type);
-  const auto options = at::TensorOptions().dtype(stored);
+/// In the file's type; the file's own memory where it can be.
+at::Tensor to_tensor(const CheckpointFiles::Entry& entry) {
+  const auto options = at::TensorOptions().dtype(scalar_type(entry.tensor.type));
   const std::span<std::byte> bytes = entry.tensor.data;
-  at::Tensor tensor;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) %
           static_cast<std::uintptr_t>(size_of(entry.tensor.type)) ==
-      0) {
-    tensor = at::from_blob(
+      0)
+    return at::from_blob(
         bytes.data(), entry.tensor.shape,
         [mapping = entry.mapping, bytes](void*) { mapping->release(bytes); }, options);
-  } else {
-    tensor = at::empty(entry.tensor.shape, options);
-    std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
-  }
+  at::Tensor tensor = at::empty(entry.tensor.shape, options);
+  std::memcpy(tensor.data_ptr(), bytes.data(), bytes.size());
+  return tensor;
+}
+
+/// In the network's type, on its device; where it will be packed, as it is.
+at::Tensor placed(const at::Tensor& tensor, const Model::Network& network) {
   return PackedBackend::fits(network) ? tensor : tensor.to(network.device, network.type);
 }
 
@@ -87,26 +88,15 @@ bool may_be_ignored(const std::string& name, const ModelConfig& config) {
          (config.tied_head && name == parameter_name(Role::head));
 }
 
-std::map<std::string, at::Tensor> load_tensors(const Model::Network& network,
-                                               const CheckpointFiles& checkpoint) {
+/// `place(parameter, tensor)`: what becomes of a tensor of the file.
+template <typename Place>
+std::map<std::string, at::Tensor> load_tensors(const ModelConfig& config,
+                                               const CheckpointFiles& checkpoint, Place&& place) {
   std::map<std::string, at::Tensor> loaded;
-  for (const Parameter& parameter : parameters(network.config)) {
-    const auto found = checkpoint.tensors().find(parameter.name);
-    if (found == checkpoint.tensors().end())
-      throw ModelError(
-          checkpoint.where(),
-          str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.shape),
-              parameter.role == Role::head ? ", which a config without tie_word_embeddings needs"
-                                           : ", which the config asks for"));
-    const CheckpointFiles::Entry& entry = found->second;
-    if (entry.tensor.shape != parameter.shape)
-      throw ModelError(entry.file, str("tensor '", parameter.name, "' has shape ",
-                                       shape_text(entry.tensor.shape), ", expected ",
-                                       shape_text(parameter.shape), " from the config"));
-    loaded.emplace(parameter.name, to_tensor(entry, network));
-  }
+  for (const Parameter& parameter : parameters(config))
+    loaded.emplace(parameter.name, place(parameter, to_tensor(checkpoint.find(parameter))));
   for (const auto& [name, entry] : checkpoint.tensors())
-    if (!loaded.contains(name) && !may_be_ignored(name, network.config))
+    if (!loaded.contains(name) && !may_be_ignored(name, config))
       throw ModelError(entry.file, str("has tensor '", repair_utf8(name),
                                        "', which a network of this config has not"));
   return loaded;
@@ -121,7 +111,7 @@ std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
       parse_safetensors(mapping->bytes(), file.string()), network.config, file.string());
   std::map<std::string, at::Tensor> loaded;
   for (const auto& [tensor_name, tensor] : stored.tensors)
-    loaded.emplace(tensor_name, to_tensor({tensor, mapping, file.string()}, network));
+    loaded.emplace(tensor_name, placed(to_tensor({tensor, mapping, file.string()}), network));
   return extra_heads_over(loaded, stored.heads, stored.blocks);
 }
 
@@ -156,12 +146,24 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
                          "; use --dtype bf16, or --device cpu"));
   {
     const c10::NoGradGuard no_grad;
-    network->assign(load_tensors(*network, CheckpointFiles(folder)));
+    std::optional<Adapter> adapter;
+    if (!options.adapter.empty()) adapter = Adapter::load(options.adapter, network->config);
+    network->assign(load_tensors(
+        network->config, CheckpointFiles(folder),
+        [&](const Parameter& parameter, const at::Tensor& tensor) {
+          return placed(adapter ? adapter->merged(parameter, tensor) : tensor, *network);
+        }));
     network->extra_heads = load_extra_heads(*network, folder / kExtraHeadsFile);
     network->inverse_frequencies = inverse_frequencies(network->config).to(network->device);
     network->backend = choose_backend(*network);
   }
   return Model(std::move(network));
+}
+
+std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
+                                               at::ScalarType type) {
+  return load_tensors(read_model_config(folder), CheckpointFiles(folder),
+                      [&](const Parameter&, const at::Tensor& tensor) { return tensor.to(type); });
 }
 
 bool SkippedSublayers::any() const {

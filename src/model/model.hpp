@@ -114,14 +114,15 @@ class Model {
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
     /// Of the CPU's kernels, which networks that compute in bf16 run on; by default the widest.
     std::optional<InstructionSet> instruction_set;
-    bool cuda_graphs = true;  ///< a GPU's steps of few rows are recorded and replayed
+    bool cuda_graphs = true;        ///< a GPU's steps of few rows are recorded and replayed
+    std::filesystem::path adapter;  ///< merged into the weights as they are read; empty: none
   };
 
   /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or
   /// model.safetensors.index.json and its shards. ModelError: missing folder or file, truncated or
   /// lying safetensors, a tensor that is missing or has another shape than the config says,
   /// unsupported options. Extra heads are loaded where kExtraHeadsFile lies beside it, and checked
-  /// as strictly.
+  /// as strictly, and so is an adapter (adapter.hpp).
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;

@@ -254,6 +254,21 @@ CheckpointFiles::CheckpointFiles(const std::filesystem::path& folder) {
   }
 }
 
+const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter) const {
+  const auto found = tensors_.find(parameter.name);
+  if (found == tensors_.end())
+    throw ModelError(
+        where_,
+        str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.shape),
+            parameter.role == Role::head ? ", which a config without tie_word_embeddings needs"
+                                         : ", which the config asks for"));
+  if (found->second.tensor.shape != parameter.shape)
+    throw ModelError(found->second.file, str("tensor '", parameter.name, "' has shape ",
+                                             shape_text(found->second.tensor.shape), ", expected ",
+                                             shape_text(parameter.shape), " from the config"));
+  return found->second;
+}
+
 void write_safetensors(const std::filesystem::path& file,
                        const std::vector<TensorToWrite>& tensors) {
   OrderedJson header = OrderedJson::object();

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/model/parameters.hpp"
+
 namespace pardec {
 
 // The file format (safetensors, Hugging Face):
@@ -66,6 +68,8 @@ class CheckpointFiles {
     std::string file;                           ///< for errors
   };
   const std::map<std::string, Entry>& tensors() const { return tensors_; }
+  /// A weight of the network. ModelError where it is missing, or has another shape.
+  const Entry& find(const Parameter& parameter) const;
   /// The file that says which tensors there are.
   const std::string& where() const { return where_; }
 

@@ -43,30 +43,6 @@ at::Tensor output(const Model::Network& network, const at::Tensor& x,
   return result;
 }
 
-// ---- input ----
-
-void check_rows(const Model::Network& network, std::span<const Token> tokens,
-                std::span<const RowLabel> labels, const Segments& segments) {
-  if (tokens.size() != labels.size())
-    throw std::logic_error(
-        str("a step has ", tokens.size(), " tokens and ", labels.size(), " labels"));
-  for (const Token token : tokens)
-    if (token < 0 || token >= network.config.vocab_size)
-      throw ModelError(
-          network.path,
-          str("token ", token, " is fed, but the vocabulary has ids 0 to ",
-              network.config.vocab_size - 1, " (does the tokenizer belong to this model?)"));
-  for (const RowLabel& label : labels) {
-    if (label.position < 0 || label.position >= network.config.positions())
-      throw ModelError(
-          network.path,
-          str("position ", label.position, " is fed, but the model has positions 0 to ",
-              network.config.positions() - 1, " (", network.config.positions_key(), ")"));
-    if (label.segment < 0 || label.segment >= segments.count())
-      throw std::logic_error(str("a row is in segment ", label.segment, " of ", segments.count()));
-  }
-}
-
 void check_steps(const Model::Network& network, std::span<const SequenceStep> steps) {
   std::set<const KvCache*> caches;
   for (const SequenceStep& step : steps) {
@@ -95,6 +71,28 @@ std::vector<NewRows> new_rows(std::span<const SequenceStep> steps) {
 
 }  // namespace
 
+void check_rows(const Model::Network& network, std::span<const Token> tokens,
+                std::span<const RowLabel> labels, const Segments& segments) {
+  if (tokens.size() != labels.size())
+    throw std::logic_error(
+        str("a step has ", tokens.size(), " tokens and ", labels.size(), " labels"));
+  for (const Token token : tokens)
+    if (token < 0 || token >= network.config.vocab_size)
+      throw ModelError(
+          network.path,
+          str("token ", token, " is fed, but the vocabulary has ids 0 to ",
+              network.config.vocab_size - 1, " (does the tokenizer belong to this model?)"));
+  for (const RowLabel& label : labels) {
+    if (label.position < 0 || label.position >= network.config.positions())
+      throw ModelError(
+          network.path,
+          str("position ", label.position, " is fed, but the model has positions 0 to ",
+              network.config.positions() - 1, " (", network.config.positions_key(), ")"));
+    if (label.segment < 0 || label.segment >= segments.count())
+      throw std::logic_error(str("a row is in segment ", label.segment, " of ", segments.count()));
+  }
+}
+
 at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
                   std::span<const RowLabel> labels, const Segments& segments) {
   const c10::NoGradGuard no_grad;
@@ -105,27 +103,6 @@ at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
   const NewRows all{&cache, tokens, labels, &segments};
   return output(network, network.backend->layers(network, {&all, 1}, {}),
                 std::vector<int>(tokens.size()));
-}
-
-at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequence> sequences,
-                       const std::vector<std::int64_t>& wanted) {
-  if (!network.head.weight.defined())
-    throw std::logic_error("a network whose backend took its weights cannot be trained");
-  RowInputs rows;
-  for (const PackedSequence& sequence : sequences) {
-    check_rows(network, sequence.tokens, sequence.labels, *sequence.segments);
-    rows.add(sequence.tokens, sequence.labels);
-  }
-  TrainingAttention attention(network, sequences);
-  const at::Tensor x = apply_layers(network, on_device(network, rows.ids),
-                                    on_device(network, rows.positions), attention, {});
-  return rms_norm(x.index_select(0, on_device(network, wanted)), network.final_norm,
-                  network.config.rms_norm_eps);
-}
-
-at::Tensor logits(const Model::Network& network, std::span<const PackedSequence> sequences,
-                  const std::vector<std::int64_t>& rows) {
-  return network.head(head_inputs(network, sequences, rows));
 }
 
 namespace {

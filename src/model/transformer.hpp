@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,16 +16,32 @@
 #include "src/model/config.hpp"
 #include "src/model/kv_cache.hpp"
 #include "src/model/model.hpp"
+#include "src/model/safetensors.hpp"
 
 namespace pardec {
 
 at::ScalarType scalar_type(Dtype dtype);
+at::ScalarType scalar_type(StoredType type);
 struct Profile;
+
+/// What is learned beside a matrix that stays as it is (adapter.hpp), in training alone: where a
+/// network decodes it is part of the matrix.
+struct LowRank {
+  at::Tensor a, b;  ///< [rank, in], [out, rank]; undefined: there is none
+  double scale = 1, dropout = 0;
+  std::optional<std::uint64_t> seed = {};  ///< of what is dropped; none: nothing is
+  /// y + scale * B A x
+  at::Tensor operator()(const at::Tensor& y, const at::Tensor& x) const;
+};
 
 struct Linear {
   at::Tensor weight;  ///< [out, in]
   at::Tensor bias;    ///< [out], or undefined
-  at::Tensor operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
+  LowRank low_rank = {};
+  at::Tensor operator()(const at::Tensor& x) const {
+    const at::Tensor y = at::linear(x, weight, bias);
+    return low_rank.a.defined() ? low_rank(y, x) : y;
+  }
 };
 
 struct Layer {
@@ -53,6 +70,13 @@ struct ExtraHead {
 std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights, int heads,
                                         int blocks);
 
+/// Rows of the embedding and of the head that learn while the others stay, in training alone.
+struct TokenRows {
+  at::Tensor ids;              ///< [k] int64; undefined: there are none
+  at::Tensor places;           ///< [vocab] int64: which of `ids` it is, or -1
+  at::Tensor embedding, head;  ///< [k, hidden]; the same where the head is tied
+};
+
 /// Weights, all of one dtype on one device, under the roles they have in the forward.
 struct Model::Network {
   std::string path;  ///< for errors
@@ -67,6 +91,7 @@ struct Model::Network {
   Linear head;                     ///< [vocab, hidden]; the embedding itself when tied
   at::Tensor inverse_frequencies;  ///< [rope.dims / 2] float32, as transformers computes them
   std::vector<ExtraHead> extra_heads;
+  TokenRows token_rows;
   /// Computes its passes. Where it holds weights in a form of its own, those above are undefined.
   std::shared_ptr<Backend> backend;
   Profile* profile = nullptr;  ///< passes add to it where it is set and the backend can
@@ -83,6 +108,11 @@ struct Model::Network {
   /// tensors above, but for those that the backend took.
   std::vector<std::pair<std::string, at::Tensor>> named_parameters() const;
 };
+
+/// The weights of a checkpoint by their names, in `type`. They may lie in the mapped file, whose
+/// content stays what it is. ModelError.
+std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
+                                               at::ScalarType type);
 
 /// Keys and values of rows. Where several caches have them in common, nobody writes them again.
 struct SharedRows {
@@ -134,6 +164,11 @@ struct HiddenRows::Storage {
   at::Tensor rows;  ///< [n, hidden], before the final norm
 };
 
+/// ModelError: an id or a position that the network has not. std::logic_error: as many labels as
+/// tokens are not there, or a label has no segment.
+void check_rows(const Model::Network& network, std::span<const Token> tokens,
+                std::span<const RowLabel> labels, const Segments& segments);
+
 /// Logits of a whole sequence in one pass, [n, vocab] in the network's dtype; row i sees row j (of
 /// any order of arrival) iff `visible`. Without gradients. Errors as Model::forward.
 at::Tensor logits(const Model::Network& network, std::span<const Token> tokens,
@@ -146,16 +181,21 @@ struct PackedSequence {
   const Segments* segments = nullptr;
 };
 
-/// The same for training: several sequences in one pass without padding, [rows.size(), vocab] of
-/// chosen rows alone. `rows` counts the rows of all sequences, one sequence after another.
-/// Gradients reach the weights that require them. Matrix products run over all rows at once;
-/// attention sequence by sequence under its own mask.
-at::Tensor logits(const Model::Network& network, std::span<const PackedSequence> sequences,
-                  const std::vector<std::int64_t>& rows);
+/// How a training pass is computed.
+struct TrainingPass {
+  /// Layers keep their inputs alone and are computed again for their gradients.
+  bool checkpoint_activations = false;
+  std::optional<std::uint64_t> dropout_seed = {};  ///< none: nothing is dropped
+};
 
-/// What the heads read in these rows, [rows.size(), hidden]: behind the last layer and its norm.
+/// For training: what the heads read, [rows.size(), hidden], behind the last layer and its norm, of
+/// several sequences in one pass without padding. `rows` counts the rows of all sequences, one
+/// sequence after another. Gradients reach the weights that require them. Matrix products run over
+/// all rows at once; attention sequence by sequence under its own mask.
 at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequence> sequences,
-                       const std::vector<std::int64_t>& rows);
+                       const std::vector<std::int64_t>& rows, const TrainingPass& pass = {});
+/// The network's own head over these, [rows, vocab], with the rows of tokens that learn.
+at::Tensor training_logits(const Model::Network& network, const at::Tensor& head_inputs);
 
 /// One forward pass as Model::forward describes, without gradients: the logits of all rows with an
 /// output, by the heads that they name, [m, vocab] in the network's dtype, in the order of the

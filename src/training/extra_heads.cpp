@@ -1,5 +1,3 @@
-#include <c10/core/GradMode.h>
-
 #include <cmath>
 #include <optional>
 
@@ -62,18 +60,9 @@ class ExtraHeads final : public Trainable {
     return all;
   }
 
-  std::vector<at::Tensor> logits(const Model::Network& network,
-                                 std::span<const PackedSequence> sequences,
-                                 const PackedTargets& targets) const override {
-    const at::Tensor z = [&] {
-      const c10::NoGradGuard no_grad;
-      return head_inputs(network, sequences, targets.rows);
-    }();
-    std::vector<at::Tensor> all;
-    for (size_t head = 0; head < network.extra_heads.size(); ++head)
-      all.push_back(network.extra_heads[head](
-          z.index_select(0, at::tensor(targets.losses[head].members, at::kLong))));
-    return all;
+  at::Tensor logits(const Model::Network& network, size_t loss,
+                    const at::Tensor& head_inputs) const override {
+    return network.extra_heads[loss](head_inputs);
   }
 
   std::string file() const override { return kExtraHeadsFile; }

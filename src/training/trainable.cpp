@@ -10,6 +10,12 @@ std::vector<std::pair<std::string, at::Tensor>> Trainable::exported(
   return masters;
 }
 
+std::vector<RowTargets> own_targets(const TrainingSample& sample) {
+  std::vector<RowTargets> all;
+  for (const auto& [row, token] : sample.targets) all.push_back({row, {token}});
+  return all;
+}
+
 std::int64_t parameter_count(const Trainable& what) {
   std::int64_t sum = 0;
   for (const Parameter& parameter : what.parameters()) sum += parameter.elements();

@@ -1,11 +1,11 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "src/model/adapter.hpp"
 #include "src/model/model.hpp"
 #include "src/model/parameters.hpp"
 #include "src/support/json.hpp"
@@ -17,31 +17,17 @@ class Tensor;
 
 namespace pardec {
 
-struct PackedSequence;  // src/model/transformer.hpp
-
 /// What should be chosen at a row of a sample: the i-th token is the target of the i-th loss.
 struct RowTargets {
   int row = 0;
   Tokens tokens;
 };
 
-/// The targets of samples that are computed together.
-struct PackedTargets {
-  std::vector<std::int64_t> rows;  ///< that some loss has a target at, counted over all samples
-  struct OfLoss {
-    std::vector<std::int64_t> members, tokens;  ///< which of `rows`, and what is right there
-  };
-  std::vector<OfLoss> losses;
-};
-
 /// What learns in a training run: its weights and how they begin, the losses it learns by, and what
 /// is written of it. It describes and holds no tensor, and is asked from several threads at once;
 /// masters, the weights that compute and the optimiser are a Trainer's.
 ///
-/// One more is one file. LoRA: `parameters` are A [rank, in] and B [out, rank] of each matrix that
-/// it adapts; `begin` draws A and leaves B zero; `network` hands the pair to that matrix's Linear,
-/// which adds B A x; losses, targets and logits are the whole network's; `exported` adds B A to the
-/// frozen weights, under the network's own names, so that `file` is a model like any other.
+/// One more is one file.
 class Trainable {
  public:
   explicit Trainable(ModelConfig config) : config_(std::move(config)) {}
@@ -52,8 +38,8 @@ class Trainable {
 
   /// Those that learn, in the order of masters and gradients.
   virtual std::vector<Parameter> parameters() const = 0;
-  /// One of them as it begins. `weights`: the network's, by checkpoint name; it has their type, and
-  /// may share their memory.
+  /// One of them as it begins, of any floating type. `weights`: the network's, by checkpoint name;
+  /// it may share their memory.
   virtual at::Tensor begin(const Parameter& parameter,
                            const std::map<std::string, at::Tensor>& weights) const = 0;
   /// The network that computes with them. `weights`: those that learn, and of the network's those
@@ -71,18 +57,18 @@ class Trainable {
   /// The rows of a sample that some loss has a target at. A row has its targets from the first loss
   /// on, without a gap.
   virtual std::vector<RowTargets> targets(const TrainingSample& sample) const = 0;
-  /// By loss: logits [members, vocab] of the rows that it has a target at, differentiable.
-  /// `network`: one that `network` made.
-  virtual std::vector<at::Tensor> logits(const Model::Network& network,
-                                         std::span<const PackedSequence> sequences,
-                                         const PackedTargets& targets) const = 0;
+  /// Logits [n, vocab] of rows that loss `loss` has a target at, differentiable. `network`: one
+  /// that `network` made; `head_inputs`: what its heads read there, [n, hidden].
+  virtual at::Tensor logits(const Model::Network& network, size_t loss,
+                            const at::Tensor& head_inputs) const = 0;
 
   // ---- what is left behind ----
 
   /// Where it is written, in the folder of the run.
   virtual std::string file() const = 0;
   /// Whether `file` stands beside the weights of the checkpoint that the run began from, which are
-  /// what they were; else it has the network's weights.
+  /// what they were, and are held once, in the type that computes; else it has the network's
+  /// weights.
   virtual bool beside_network() const = 0;
   /// What is written there, in this order. `weights`: the network's as they were given. By default
   /// the masters, by their names.
@@ -95,6 +81,9 @@ class Trainable {
  private:
   ModelConfig config_;
 };
+
+/// The targets of a network's own head: as the sample has them.
+std::vector<RowTargets> own_targets(const TrainingSample& sample);
 
 /// Numbers that learn.
 std::int64_t parameter_count(const Trainable& what);
@@ -119,5 +108,11 @@ struct ExtraHeadShape {
 /// Head h's loss counts 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1; heads share no weight, so
 /// it only decides how they share the limit of the gradients' norm).
 std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHeadShape& shape);
+
+/// A low-rank adapter over the network, which stays as it is. It begins as nothing: A is uniform
+/// within 1 / sqrt(in), by seed and name, as peft begins it, B is 0, and rows of tokens are the
+/// network's. It is written as peft has it. ConfigError: a matrix that the network has not.
+std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const AdapterShape& shape,
+                                            std::uint64_t seed);
 
 }  // namespace pardec

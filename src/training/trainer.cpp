@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "src/support/error.hpp"
+#include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -18,29 +19,32 @@ namespace {
 
 /// The weights that learn, in order.
 std::vector<AdamW::Master> masters(const Trainable& what,
-                                   const std::map<std::string, at::Tensor>& weights) {
+                                   const std::map<std::string, at::Tensor>& weights, Dtype dtype) {
+  const at::ScalarType type = dtype == Dtype::fp64 ? at::kDouble : at::kFloat;
   std::vector<AdamW::Master> ordered;
   for (const Parameter& parameter : what.parameters())
-    ordered.push_back({parameter.name, what.begin(parameter, weights), decays(parameter)});
+    ordered.push_back({parameter.name, what.begin(parameter, weights).to(type), decays(parameter)});
   return ordered;
 }
 
-at::ScalarType compute_type(Dtype dtype) {
-  return dtype == Dtype::bf16 ? at::kBFloat16 : dtype == Dtype::fp64 ? at::kDouble : at::kFloat;
-}
-
-/// sum += gradients, in float32 at least; an empty sum is 0.
+/// sum += gradients, in float32 at least; an empty sum is 0, and so is a gradient that is not
+/// there.
 void add_to(std::vector<at::Tensor>& sum, const std::vector<at::Tensor>& gradients) {
   const c10::NoGradGuard no_grad;
+  sum.resize(gradients.size());
   for (size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].defined()) continue;
     const at::Tensor wide =
         gradients[i].scalar_type() == at::kDouble ? gradients[i] : gradients[i].to(at::kFloat);
-    if (i == sum.size())
-      sum.push_back(wide.contiguous());
+    if (!sum[i].defined())
+      sum[i] = wide.contiguous();
     else
       sum[i].add_(wide);
   }
 }
+
+/// Logits of one part hold about so many numbers.
+constexpr std::int64_t kPartLogits = std::int64_t{1} << 23;
 
 }  // namespace
 
@@ -50,8 +54,8 @@ Trainer::Trainer(const Trainable& what, std::map<std::string, at::Tensor> weight
       losses_(what.losses()),
       weights_(std::move(weights)),
       options_(options),
-      optimiser_(masters(what, weights_), options.adamw) {
-  const at::ScalarType type = compute_type(options.dtype);
+      optimiser_(masters(what, weights_, options.dtype), options.adamw) {
+  const at::ScalarType type = scalar_type(options.dtype);
   std::map<std::string, at::Tensor> computing;
   for (const AdamW::Slot& slot : optimiser_.slots()) {
     leaves_.push_back(
@@ -120,10 +124,6 @@ void Trainer::deal(size_t count, const std::function<void(size_t worker, size_t 
     if (failure) std::rethrow_exception(failure);
 }
 
-at::Tensor Trainer::Scores::summed_loss() const {
-  return at::cross_entropy_loss(logits, targets, {}, at::Reduction::Sum);
-}
-
 std::vector<std::int64_t> Trainer::target_counts(
     std::span<const TrainingSample* const> samples) const {
   std::vector<std::int64_t> counts(losses_.size());
@@ -133,29 +133,57 @@ std::vector<std::int64_t> Trainer::target_counts(
   return counts;
 }
 
-std::vector<Trainer::Scores> Trainer::scores(std::span<const TrainingSample* const> samples) const {
-  std::vector<PackedSequence> packed;
-  PackedTargets targets;
-  targets.losses.resize(losses_.size());
+/// Samples that are computed together.
+struct Trainer::Packed {
+  std::vector<PackedSequence> sequences;
+  std::vector<std::int64_t> rows;  ///< that some loss has a target at, counted over all samples
+  struct OfLoss {
+    std::vector<std::int64_t> members, tokens;  ///< which of `rows`, and what is right there
+  };
+  std::vector<OfLoss> losses;
+};
+
+Trainer::Packed Trainer::pack(std::span<const TrainingSample* const> samples) const {
+  Packed packed;
+  packed.losses.resize(losses_.size());
   std::int64_t begin = 0;
   for (const TrainingSample* sample : samples) {
-    packed.push_back({sample->tokens, sample->labels, &sample->segments});
+    packed.sequences.push_back({sample->tokens, sample->labels, &sample->segments});
     for (const RowTargets& at : what_.targets(*sample)) {
       for (size_t loss = 0; loss < at.tokens.size(); ++loss) {
-        targets.losses[loss].members.push_back(std::ssize(targets.rows));
-        targets.losses[loss].tokens.push_back(at.tokens[loss]);
+        packed.losses[loss].members.push_back(std::ssize(packed.rows));
+        packed.losses[loss].tokens.push_back(at.tokens[loss]);
       }
-      targets.rows.push_back(begin + at.row);
+      packed.rows.push_back(begin + at.row);
     }
     begin += std::ssize(sample->tokens);
   }
-  std::vector<Scores> all;
-  for (const at::Tensor& logits : what_.logits(*network_, packed, targets)) {
-    const at::ScalarType wide = logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    all.push_back({logits.to(wide), at::tensor(targets.losses[all.size()].tokens, at::kLong)});
+  return packed;
+}
+
+std::vector<Trainer::Part> Trainer::parts(const Packed& packed) const {
+  const std::int64_t most = std::max<std::int64_t>(1, kPartLogits / network_->config.vocab_size);
+  std::vector<Part> all;
+  for (size_t loss = 0; loss < packed.losses.size(); ++loss) {
+    const at::Tensor members = at::tensor(packed.losses[loss].members, at::kLong);
+    const at::Tensor tokens = at::tensor(packed.losses[loss].tokens, at::kLong);
+    for (std::int64_t at = 0; at < members.numel(); at += most) {
+      const std::int64_t count = std::min(most, members.numel() - at);
+      all.push_back({loss, members.narrow(0, at, count), tokens.narrow(0, at, count)});
+    }
   }
   return all;
 }
+
+namespace {
+
+/// In float32 at least.
+at::Tensor summed_loss(const at::Tensor& logits, const at::Tensor& targets) {
+  const at::ScalarType wide = logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  return at::cross_entropy_loss(logits.to(wide), targets, {}, at::Reduction::Sum);
+}
+
+}  // namespace
 
 std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const> batch,
                                            Report& report) {
@@ -166,16 +194,39 @@ std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const
   const auto pieces = cut(batch);
   std::vector<double> losses(pieces.size());
   std::vector<std::vector<at::Tensor>> sums(static_cast<size_t>(options_.workers));
+  const auto gradients_of = [](const at::Tensor& what, const std::vector<at::Tensor>& by,
+                               const std::vector<at::Tensor>& gradient) {
+    return torch::autograd::grad({what}, by, gradient, /*retain_graph=*/std::nullopt,
+                                 /*create_graph=*/false, /*allow_unused=*/true);
+  };
   deal(pieces.size(), [&](size_t worker, size_t i) {
-    const std::vector<Scores> parts = scores(pieces[i]);
-    at::Tensor sum;
-    for (size_t loss = 0; loss < parts.size(); ++loss) {
+    const Packed packed = pack(pieces[i]);
+    if (packed.rows.empty()) return;
+    const at::Tensor inputs = head_inputs(
+        *network_, packed.sequences, packed.rows,
+        {.checkpoint_activations = options_.checkpoint_activations,
+         .dropout_seed = derive_seed(options_.seed, str("dropout ", optimiser_.steps(), " ", i))});
+    // The heads part by part, each with its gradients, then the layers: what the heads want of
+    // their inputs is all that they need.
+    const at::Tensor of_inputs = at::zeros_like(inputs);
+    for (const auto& [loss, members, targets] : parts(packed)) {
+      const at::Tensor read =
+          inputs.detach().index_select(0, members).requires_grad_(inputs.requires_grad());
       const auto count = static_cast<double>(std::max<std::int64_t>(1, counts[loss]));
-      const at::Tensor part = parts[loss].summed_loss() * losses_[loss].weight / count;
-      sum = sum.defined() ? sum + part : part;
+      const at::Tensor part = summed_loss(what_.logits(*network_, loss, read), targets) *
+                              (losses_[loss].weight / count);
+      losses[i] += part.item<double>();
+      if (!part.requires_grad()) continue;
+      std::vector<at::Tensor> asked = leaves_;
+      if (read.requires_grad()) asked.push_back(read);
+      std::vector<at::Tensor> found = gradients_of(part, asked, {});
+      if (read.requires_grad()) {
+        of_inputs.index_add_(0, members, found.back());
+        found.pop_back();
+      }
+      add_to(sums[worker], found);
     }
-    losses[i] = sum.item<double>();
-    add_to(sums[worker], torch::autograd::grad({sum}, leaves_));
+    if (inputs.requires_grad()) add_to(sums[worker], gradients_of(inputs, leaves_, {of_inputs}));
   });
   for (const double loss : losses) report.loss += loss;
   for (size_t worker = 1; worker < sums.size(); ++worker)
@@ -183,6 +234,8 @@ std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const
   if (!std::isfinite(report.loss))
     throw RunError(str("the loss is ", report.loss,
                        "; use a lower --lr, a longer --warmup or a smaller --clip"));
+  for (size_t i = 0; i < leaves_.size(); ++i)  // e.g. a token that this batch has not
+    if (!sums.front()[i].defined()) sums.front()[i] = at::zeros_like(optimiser_.slots()[i].weight);
   return std::move(sums.front());
 }
 
@@ -204,9 +257,14 @@ Trainer::Measure Trainer::measure(std::span<const TrainingSample* const> samples
   std::vector<Sums> sums(pieces.size());
   deal(pieces.size(), [&](size_t, size_t i) {
     const c10::NoGradGuard no_grad;
-    for (const Scores& part : scores(pieces[i])) {
-      sums[i].losses.push_back(part.summed_loss().item<double>());
-      sums[i].right.push_back(part.logits.argmax(1).eq(part.targets).sum().item<double>());
+    const Packed packed = pack(pieces[i]);
+    sums[i] = {std::vector<double>(losses_.size()), std::vector<double>(losses_.size())};
+    if (packed.rows.empty()) return;
+    const at::Tensor inputs = head_inputs(*network_, packed.sequences, packed.rows);
+    for (const auto& [loss, members, targets] : parts(packed)) {
+      const at::Tensor logits = what_.logits(*network_, loss, inputs.index_select(0, members));
+      sums[i].losses[loss] += summed_loss(logits, targets).item<double>();
+      sums[i].right[loss] += logits.argmax(1).eq(targets).sum().item<double>();
     }
   });
   Measure measure;

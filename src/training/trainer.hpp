@@ -17,8 +17,8 @@ namespace pardec {
 /// A network in training: the masters of what learns, the weights that compute, and the optimiser.
 class Trainer {
  public:
-  /// `weights`: the network's by checkpoint name, float32 (float64 for fp64), which masters begin
-  /// from, and may share. `what` outlives it.
+  /// `weights`: the network's by checkpoint name, which masters begin from; they are float32
+  /// (float64 for fp64), and share what has that type already. `what` outlives it.
   Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
           const TrainerOptions& options);
 
@@ -52,13 +52,16 @@ class Trainer {
   void refresh();
 
  private:
-  /// One loss at the rows that have a target of it.
-  struct Scores {
-    at::Tensor logits;   ///< [n, vocab], float32 at least
+  struct Packed;
+  /// Some rows that one loss has targets at.
+  struct Part {
+    size_t loss;
+    at::Tensor members;  ///< [n], of the rows of the pass
     at::Tensor targets;  ///< [n]
-    at::Tensor summed_loss() const;
   };
-  std::vector<Scores> scores(std::span<const TrainingSample* const> samples) const;
+  /// Where some loss has a target, in parts, so that their logits stay small.
+  std::vector<Part> parts(const Packed& packed) const;
+  Packed pack(std::span<const TrainingSample* const> samples) const;
   /// By loss.
   std::vector<std::int64_t> target_counts(std::span<const TrainingSample* const> samples) const;
   /// Consecutive pieces of about equal work, a multiple of the workers where there are enough

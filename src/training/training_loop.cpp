@@ -116,15 +116,11 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
 LoopResult train_model(const TrainingRun& run, const SampleSource& source,
                        const std::filesystem::path& folder, bool resume, const Clock& clock,
                        const std::function<void(const LossRow&, std::int64_t steps)>& report) {
-  std::map<std::string, at::Tensor> weights;
-  if (run.start)
-    for (const auto& [name, weight] :
-         Model::load(*run.start, {.dtype = Dtype::fp32}).network().named_parameters())
-      weights.emplace(name, weight.clone());  // what was loaded may be the file itself
-  else
-    weights = initial_weights(run.what.config(), run.seed);
-  if (run.trainer.dtype == Dtype::fp64)
-    for (auto& [name, weight] : weights) weight = weight.to(at::kDouble);
+  const bool frozen = run.what.beside_network();
+  const at::ScalarType type =
+      frozen || run.trainer.dtype == Dtype::fp64 ? scalar_type(run.trainer.dtype) : at::kFloat;
+  std::map<std::string, at::Tensor> weights =
+      run.start ? load_weights(*run.start, type) : initial_weights(run.what.config(), run.seed);
   Trainer trainer(run.what, std::move(weights), run.trainer);
   LoopResult result = train(trainer, source, run.loop, folder, resume, clock, report);
   export_weights(folder / run.what.file(), trainer);

@@ -26,14 +26,11 @@ class WholeNetwork final : public Trainable {
 
   std::vector<Loss> losses() const override { return {Loss{}}; }
   std::vector<RowTargets> targets(const TrainingSample& sample) const override {
-    std::vector<RowTargets> all;
-    for (const auto& [row, token] : sample.targets) all.push_back({row, {token}});
-    return all;
+    return own_targets(sample);
   }
-  std::vector<at::Tensor> logits(const Model::Network& network,
-                                 std::span<const PackedSequence> sequences,
-                                 const PackedTargets& targets) const override {
-    return {pardec::logits(network, sequences, targets.rows)};  // all are the one loss's members
+  at::Tensor logits(const Model::Network& network, size_t,
+                    const at::Tensor& head_inputs) const override {
+    return training_logits(network, head_inputs);
   }
 
   std::string file() const override { return "model.safetensors"; }

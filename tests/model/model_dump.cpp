@@ -1,7 +1,8 @@
 // Runs a network as a JSON request on stdin says, and writes its logits to stdout as raw float64,
 // for the tests that compare it with transformers.
-//   {"model", "dtype", "segments": [[seen segments] of segment 1, ...], "cases": [case ...]}
-//   case: {"whole": rows}                           all logits of one pass
+//   {"model", "dtype", "adapter": folder or absent, "segments": [[seen segments] of segment 1,
+//   ...], "cases": [case ...]} case: {"whole": rows}                           all logits of one
+//   pass
 //         {"sequences": [[action ...] ...]}         through caches; the n-th steps of the sequences
 //         go in one forward,
 //                                                   all their rows' logits are written, sequence by
@@ -139,7 +140,8 @@ int main() {
     Segments segments;
     for (const Json& sees : request.at("segments")) segments.add(sees.get<std::vector<int>>());
     Model model = Model::load(request.at("model").get<std::string>(),
-                              {.dtype = parse_dtype(request.at("dtype").get<std::string>())});
+                              {.dtype = parse_dtype(request.at("dtype").get<std::string>()),
+                               .adapter = request.value("adapter", "")});
     for (const Json& test : request.at("cases")) run(model, segments, test);
     return 0;
   } catch (const std::exception& error) {

@@ -83,7 +83,10 @@ TEST_CASE("packed sequences have the logits that each has alone") {
       begin += std::ssize(sample.tokens);
     }
     const at::Tensor difference =
-        (logits(model.network(), packed, rows) - at::stack(alone)).abs().max();
+        (training_logits(model.network(), head_inputs(model.network(), packed, rows)) -
+         at::stack(alone))
+            .abs()
+            .max();
     CHECK(difference.item<double>() <= 1e-10);  // logits up to some ten, another order of sums
   }
 }
@@ -317,10 +320,9 @@ class FinalNorm final : public Trainable {
   std::vector<RowTargets> targets(const TrainingSample& sample) const override {
     return whole_->targets(sample);
   }
-  std::vector<at::Tensor> logits(const Model::Network& network,
-                                 std::span<const PackedSequence> sequences,
-                                 const PackedTargets& targets) const override {
-    return whole_->logits(network, sequences, targets);
+  at::Tensor logits(const Model::Network& network, size_t loss,
+                    const at::Tensor& head_inputs) const override {
+    return whole_->logits(network, loss, head_inputs);
   }
   std::string file() const override { return whole_->file(); }
   bool beside_network() const override { return false; }

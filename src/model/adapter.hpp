@@ -1,0 +1,71 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/model/parameters.hpp"
+#include "src/support/types.hpp"
+
+namespace at {
+class Tensor;
+}
+
+namespace pardec {
+
+/// A low-rank adapter (LoRA, Hu et al. 2021, arXiv:2106.09685) over a network that stays as it is:
+/// matrices W [out, in] of its layers become W + alpha / rank * B A, A [rank, in], B [out, rank].
+/// Beside that, some tokens may have rows of their own in the embedding and the head.
+struct AdapterShape {
+  int rank = 0;  ///< 0: there is no adapter
+  double alpha = 16;
+  double dropout = 0;                ///< in training: share of A's inputs that are dropped
+  std::vector<std::string> targets;  ///< the matrices: last parts of their modules' names, "q_proj"
+  Tokens tokens;                     ///< those that have rows of their own; ascending
+
+  bool there() const { return rank > 0; }
+};
+
+// Files and names as Hugging Face's peft has them.
+inline constexpr const char* kAdapterConfig = "adapter_config.json";
+inline constexpr const char* kAdapterFile = "adapter_model.safetensors";
+/// `matrix`: one of `parameters`; `factor`: A or B.
+std::string low_rank_name(const Parameter& matrix, char factor);
+/// Of the tokens' own rows; `role`: embedding or head.
+std::string token_rows_name(Role role);
+
+/// What can be adapted in a network: "q_proj", "k_proj", ...
+std::vector<std::string> adapter_targets(const ModelConfig& config);
+/// Those of `parameters` that `shape` names.
+std::vector<Parameter> adapted_matrices(const ModelConfig& config, const AdapterShape& shape);
+/// All weights of an adapter, in a fixed order.
+std::vector<Parameter> adapter_parameters(const ModelConfig& config, const AdapterShape& shape);
+
+/// Writes kAdapterConfig; `base`: the checkpoint that the adapter belongs to. RunError.
+void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
+                          const std::string& base, const std::filesystem::path& folder);
+
+/// An adapter that was read from its folder.
+class Adapter {
+ public:
+  /// ModelError: a file that is missing or wrong, a kind of adapter that is not supported, a tensor
+  /// that does not fit a network of `config`.
+  static Adapter load(const std::filesystem::path& folder, const ModelConfig& config);
+
+  /// `weight`, which is `parameter` of the network, as the adapter makes it: summed in float32
+  /// (float64 where it has that), and left so. `weight` itself where nothing is added.
+  at::Tensor merged(const Parameter& parameter, const at::Tensor& weight) const;
+
+ private:
+  struct Parts;
+  explicit Adapter(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+  std::shared_ptr<const Parts> parts_;
+};
+
+/// Writes the weights of the checkpoint in `base`, changed by the adapter in `adapter`, each in the
+/// type that it has there, to `file`. ModelError, RunError.
+void merge_adapter(const std::filesystem::path& base, const std::filesystem::path& adapter,
+                   const std::filesystem::path& file);
+
+}  // namespace pardec

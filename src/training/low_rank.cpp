@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "src/model/transformer.hpp"
+#include "src/support/error.hpp"
+#include "src/support/rng.hpp"
+#include "src/support/text.hpp"
+#include "src/training/trainable.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// The parts that a layer computes with of the matrix that the file has; they lie above one
+/// another.
+std::vector<Linear*> linears(Layer& layer, Role role) {
+  switch (role) {
+    case Role::qkv:
+      return {&layer.q, &layer.k, &layer.v};
+    case Role::q:
+      return {&layer.q};
+    case Role::k:
+      return {&layer.k};
+    case Role::v:
+      return {&layer.v};
+    case Role::o:
+      return {&layer.o};
+    case Role::gate_up:
+      return {&layer.gate, &layer.up};
+    case Role::gate:
+      return {&layer.gate};
+    case Role::up:
+      return {&layer.up};
+    case Role::down:
+      return {&layer.down};
+    default:
+      throw std::logic_error("no matrix of a layer has this role");
+  }
+}
+
+class LowRankAdapter final : public Trainable {
+ public:
+  LowRankAdapter(const ModelConfig& config, AdapterShape shape, std::uint64_t seed)
+      : Trainable(config), shape_(std::move(shape)), seed_(seed) {}
+
+  std::vector<Parameter> parameters() const override {
+    return adapter_parameters(config(), shape_);
+  }
+  at::Tensor begin(const Parameter& parameter,
+                   const std::map<std::string, at::Tensor>& weights) const override {
+    for (const Role role : {Role::embedding, Role::head})
+      if (parameter.role == role) return weights.at(parameter_name(role)).index_select(0, ids());
+    at::Tensor weight = at::zeros(parameter.shape, at::kFloat);
+    if (!parameter.name.ends_with(".lora_A.weight")) return weight;
+    const double bound = 1 / std::sqrt(static_cast<double>(parameter.shape[1]));
+    Rng rng(derive_seed(seed_, parameter.name));
+    for (float& value : std::span(weight.data_ptr<float>(), static_cast<size_t>(weight.numel())))
+      value = static_cast<float>((2 * rng.uniform() - 1) * bound);
+    return weight;
+  }
+  std::unique_ptr<Model::Network> network(
+      const std::map<std::string, at::Tensor>& weights) const override {
+    auto network = Model::Network::over(config(), weights);
+    for (const Parameter& matrix : adapted_matrices(config(), shape_)) {
+      const at::Tensor& a = weights.at(low_rank_name(matrix, 'A'));
+      const at::Tensor& b = weights.at(low_rank_name(matrix, 'B'));
+      std::int64_t begin = 0;
+      for (Linear* linear :
+           linears(network->layers[static_cast<size_t>(matrix.layer)], matrix.role)) {
+        const std::int64_t rows = linear->weight.size(0);
+        linear->low_rank = {.a = a,
+                            .b = b.size(0) == rows ? b : b.narrow(0, begin, rows),
+                            .scale = shape_.alpha / shape_.rank,
+                            .dropout = shape_.dropout};
+        begin += rows;
+      }
+    }
+    if (shape_.tokens.empty()) return network;
+    const at::Tensor& embedding = weights.at(token_rows_name(Role::embedding));
+    const std::int64_t count = std::ssize(shape_.tokens);
+    network->token_rows = {
+        .ids = ids(),
+        .places = at::full({config().vocab_size}, -1, at::kLong)
+                      .index_copy_(0, ids(), at::arange(count, at::kLong)),
+        .embedding = embedding,
+        .head = config().tied_head ? embedding : weights.at(token_rows_name(Role::head))};
+    return network;
+  }
+
+  std::vector<Loss> losses() const override { return {Loss{}}; }
+  std::vector<RowTargets> targets(const TrainingSample& sample) const override {
+    return own_targets(sample);
+  }
+  at::Tensor logits(const Model::Network& network, size_t,
+                    const at::Tensor& head_inputs) const override {
+    return training_logits(network, head_inputs);
+  }
+
+  std::string file() const override { return kAdapterFile; }
+  bool beside_network() const override { return true; }
+  OrderedJson settings() const override {
+    return {{"lora",
+             {{"rank", shape_.rank},
+              {"alpha", shape_.alpha},
+              {"dropout", shape_.dropout},
+              {"targets", shape_.targets},
+              {"tokens", shape_.tokens}}}};
+  }
+
+ private:
+  at::Tensor ids() const {
+    return at::tensor(std::vector<std::int64_t>(shape_.tokens.begin(), shape_.tokens.end()),
+                      at::kLong);
+  }
+
+  AdapterShape shape_;
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const AdapterShape& shape,
+                                            std::uint64_t seed) {
+  const std::vector<std::string> known = adapter_targets(config);
+  for (const std::string& target : shape.targets)
+    if (std::find(known.begin(), known.end(), target) == known.end())
+      throw ConfigError(str("--lora-targets names '", target, "', which the network has not",
+                            known_names(target, known)));
+  return std::make_unique<LowRankAdapter>(config, shape, seed);
+}
+
+}  // namespace pardec

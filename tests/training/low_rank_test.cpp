@@ -1,0 +1,255 @@
+// Low-rank adapters: gradients, what is kept of activations, dropout, and what is written.
+#include <cmath>
+
+#include "decoders/ar_format.hpp"
+#include "src/model/device.hpp"
+#include "src/model/parameters.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/rng.hpp"
+#include "src/training/trainer.hpp"
+#include "src/training/training_state.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/data.hpp"
+
+using namespace pardec;
+using namespace pardec::test;
+
+namespace {
+
+constexpr int kVocab = 61;
+
+/// A random checkpoint. `family`: of those, phi3 has fused matrices, qwen2 biases.
+struct Base {
+  explicit Base(const std::string& family, bool tied) {
+    set_threads(1);
+    const Json shape = {{"model_type", family},     {"vocab_size", kVocab},
+                        {"hidden_size", 32},        {"intermediate_size", 48},
+                        {"num_hidden_layers", 2},   {"num_attention_heads", 4},
+                        {"num_key_value_heads", 2}, {"max_position_embeddings", 256},
+                        {"eos_token_id", 0},        {"tie_word_embeddings", tied}};
+    synthesise_checkpoint(shape, 5, folder.path());
+    config = read_model_config(folder.path());
+  }
+  std::map<std::string, at::Tensor> weights(at::ScalarType type) const {
+    return load_weights(folder.path(), type);
+  }
+  AdapterShape shape(double dropout = 0) const {
+    return {.rank = 3,
+            .alpha = 6,
+            .dropout = dropout,
+            .targets = adapter_targets(config),
+            .tokens = {7, 11, 40}};
+  }
+
+  TemporaryFolder folder;
+  ModelConfig config;
+};
+
+std::vector<TrainingSample> samples(std::uint64_t seed) {
+  Rng rng(seed);
+  const auto random = [&](int count) {
+    Tokens tokens;
+    for (; count > 0; --count) tokens.push_back(static_cast<Token>(rng.below(kVocab)));
+    return tokens;
+  };
+  std::vector<TrainingSample> all;
+  for (const int length : {9, 4, 14})
+    all.push_back(causal_sample(random(length / 2 + 1), random(length)));
+  all.front().tokens[1] = 11;  // a token with rows of its own is fed, and is a target
+  all.back().targets.back().second = 40;
+  return all;
+}
+
+std::vector<const TrainingSample*> pointers(const std::vector<TrainingSample>& samples) {
+  std::vector<const TrainingSample*> all;
+  for (const auto& sample : samples) all.push_back(&sample);
+  return all;
+}
+
+/// Weights as they could be after some training; a new adapter changes nothing.
+void disturb(Trainer& trainer) {
+  Rng rng(3);
+  for (const AdamW::Slot& slot : trainer.optimiser().slots())
+    for (std::int64_t i = 0; i < slot.weight.numel(); ++i)
+      slot.weight.view({-1})[i] += 0.1 * rng.normal();
+  trainer.refresh();
+}
+
+double worst(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    most = std::max(most, (a[i] - b[i]).abs().max().item<double>());
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("an adapter's gradients agree with central differences") {
+  for (const auto& [family, tied] :
+       {std::pair{"llama", true}, std::pair{"qwen2", false}, std::pair{"phi3", false}}) {
+    const Base base(family, tied);
+    const auto what = low_rank_adapter(base.config, base.shape(), 1);
+    Trainer trainer(*what, base.weights(at::kDouble),
+                    {.dtype = Dtype::fp64, .clip = 0, .micro_tokens = 20});
+    const auto batch = samples(2);
+    const double untouched =
+        Trainer(*whole_network(base.config), base.weights(at::kDouble), {.dtype = Dtype::fp64})
+            .loss(pointers(batch));
+    CHECK(std::abs(trainer.loss(pointers(batch)) - untouched) <= 1e-12);  // it begins as nothing
+    disturb(trainer);
+    CHECK(std::abs(trainer.loss(pointers(batch)) - untouched) > 1e-3);
+    Trainer::Report report;
+    const std::vector<at::Tensor> gradients = trainer.gradients(pointers(batch), report);
+    CHECK(gradients.size() == what->parameters().size());
+    Rng rng(11);
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      const AdamW::Slot& slot = trainer.optimiser().slots()[i];
+      double* value = slot.weight.data_ptr<double>();
+      for (int sample = 0; sample < 3; ++sample) {
+        const auto at =
+            static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(slot.weight.numel())));
+        const double old = value[at], step = 1e-5;
+        const auto loss_at = [&](double x) {
+          value[at] = x;
+          trainer.refresh();
+          return trainer.loss(pointers(batch));
+        };
+        const double numeric = (loss_at(old + step) - loss_at(old - step)) / (2 * step);
+        loss_at(old);
+        const double exact = gradients[i].contiguous().data_ptr<double>()[at];
+        INFO(family << " " << slot.name << " element " << at << ": " << exact << " against "
+                    << numeric);
+        // Rounding of the loss (8 * 2^-53 / 1e-5) and the third derivative.
+        CHECK(std::abs(numeric - exact) <= 1e-7 * std::max(1.0, std::abs(exact)));
+      }
+    }
+  }
+}
+
+TEST_CASE("layers that are computed again have the gradients of layers that are kept") {
+  for (const char* family : {"llama", "phi3"}) {
+    const Base base(family, false);
+    const auto batch = samples(4);
+    const auto adapter = low_rank_adapter(base.config, base.shape(0.3), 1);
+    const auto whole = whole_network(base.config);
+    for (const Trainable* what : {adapter.get(), whole.get()}) {
+      std::vector<std::vector<at::Tensor>> gradients;
+      for (const bool again : {false, true}) {
+        Trainer trainer(*what, base.weights(at::kFloat), {.checkpoint_activations = again});
+        if (what == adapter.get()) disturb(trainer);
+        Trainer::Report report;
+        gradients.push_back(trainer.gradients(pointers(batch), report));
+      }
+      INFO(family);
+      CHECK(worst(gradients[0], gradients[1]) == 0);
+    }
+  }
+}
+
+TEST_CASE("dropout: by seed and update, at its share, in training alone") {
+  const Base base("llama", true);
+  const auto batch = samples(6);
+  const auto gradients = [&](double dropout, std::uint64_t seed, std::int64_t update) {
+    const auto what = low_rank_adapter(base.config, base.shape(dropout), 1);
+    Trainer trainer(*what, base.weights(at::kDouble), {.dtype = Dtype::fp64, .seed = seed});
+    disturb(trainer);
+    trainer.optimiser().set_steps(update);
+    Trainer::Report report;
+    auto found = trainer.gradients(pointers(batch), report);
+    return std::pair{std::move(found), std::pair{report.loss, trainer.loss(pointers(batch))}};
+  };
+  const auto [plain, losses] = gradients(0, 1, 0);
+  CHECK(std::abs(losses.first - losses.second) <= 1e-12);
+  const auto [dropped, with] = gradients(0.25, 1, 0);
+  CHECK(with.second == losses.second);
+  CHECK(std::abs(with.first - losses.first) > 1e-6);
+  CHECK(worst(dropped, gradients(0.25, 1, 0).first) == 0);
+  CHECK(worst(dropped, gradients(0.25, 2, 0).first) > 0);
+  CHECK(worst(dropped, gradients(0.25, 1, 1).first) > 0);
+
+  const at::Tensor x = at::ones({400, 50}, at::kDouble), none = at::zeros({400, 50}, at::kDouble);
+  const LowRank identity{.a = at::eye(50, at::kDouble),
+                         .b = at::eye(50, at::kDouble),
+                         .scale = 1,
+                         .dropout = 0.25,
+                         .seed = 9};
+  const at::Tensor kept = identity(none, x);
+  CHECK((kept.eq(0) | (kept - 1 / 0.75).abs().lt(1e-12)).all().item<bool>());
+  // Four deviations of a mean of 20,000 draws.
+  CHECK(std::abs(kept.eq(0).to(at::kDouble).mean().item<double>() - 0.25) <= 0.0123);
+}
+
+TEST_CASE("an adapter that is written and merged computes what it computed in training") {
+  for (const auto& [family, tied] :
+       {std::pair{"llama", true}, std::pair{"qwen2", false}, std::pair{"phi3", false}}) {
+    const Base base(family, tied);
+    const AdapterShape shape = base.shape();
+    const auto what = low_rank_adapter(base.config, shape, 1);
+    const auto batch = samples(7);
+    Trainer trainer(*what, base.weights(at::kDouble), {.dtype = Dtype::fp64});
+    for (int step = 0; step < 15; ++step) trainer.step(pointers(batch), 2e-2);
+    for (const AdamW::Slot& slot : trainer.optimiser().slots())
+      slot.weight.copy_(slot.weight.to(at::kBFloat16));  // as it is written
+    trainer.refresh();
+    const double unmerged = trainer.loss(pointers(batch));
+    const TemporaryFolder folder;
+    write_adapter_config(shape, base.config, base.folder.path().string(), folder.path());
+    export_weights(folder.path() / kAdapterFile, trainer);
+
+    const Adapter adapter = Adapter::load(folder.path(), base.config);
+    std::map<std::string, at::Tensor> weights = base.weights(at::kDouble);
+    for (const Parameter& parameter : parameters(base.config))
+      weights[parameter.name] = adapter.merged(parameter, weights[parameter.name]);
+    const auto whole = whole_network(base.config);
+    Trainer merged(*whole, weights, {.dtype = Dtype::fp64});
+    INFO(family << ": " << unmerged);
+    CHECK(std::abs(merged.loss(pointers(batch)) - unmerged) <= 1e-12 * unmerged);
+    CHECK(unmerged < 0.8 * Trainer(*whole, base.weights(at::kDouble), {.dtype = Dtype::fp64})
+                               .loss(pointers(batch)));
+
+    // As it is loaded, and as it is stored: in the types that the checkpoint has.
+    const Model loaded =
+        Model::load(base.folder.path(), {.dtype = Dtype::fp64, .adapter = folder.path()});
+    const TemporaryFolder out;
+    merge_adapter(base.folder.path(), folder.path(), out.path() / "model.safetensors");
+    std::filesystem::copy(base.folder.path() / "config.json", out.path() / "config.json");
+    const auto stored = load_weights(out.path(), at::kDouble);
+    for (const auto& [name, weight] : loaded.network().named_parameters()) {
+      INFO(name);
+      // Summed in float32.
+      CHECK((weight - weights.at(name)).abs().max().item<double>() <= 1e-6);
+      // Rounded once to bf16.
+      const at::Tensor far = (stored.at(name) - weight).abs();
+      CHECK(far.le(weight.abs() * std::ldexp(1.0001, -8)).all().item<bool>());
+    }
+  }
+}
+
+TEST_CASE("adapters that do not fit are refused, and say why") {
+  const Base base("llama", true);
+  AdapterShape shape = base.shape();
+  CHECK_THROWS_AS(low_rank_adapter(base.config, {.rank = 2, .targets = {"qproj"}}, 1), ConfigError);
+  const auto what = low_rank_adapter(base.config, shape, 1);
+  Trainer trainer(*what, base.weights(at::kFloat), {});
+  const auto refused = [&](const AdapterShape& written, const Json& changes,
+                           const std::string& part) {
+    const TemporaryFolder folder;
+    write_adapter_config(written, base.config, "base", folder.path());
+    Json json = read_json(folder.path() / kAdapterConfig);
+    json.update(changes);
+    write_file(folder.path() / kAdapterConfig, json.dump());
+    export_weights(folder.path() / kAdapterFile, trainer);
+    INFO(part);
+    CHECK_THROWS_WITH(Adapter::load(folder.path(), base.config), Catch::Contains(part));
+  };
+  refused(shape, {{"use_dora", true}}, "use_dora");
+  refused(shape, {{"peft_type", "IA3"}}, "peft_type");
+  refused(shape, {{"rank_pattern", {{"q_proj", 4}}}}, "rank_pattern");
+  refused(shape, {{"trainable_token_indices", {7, 900}}}, "trainable_token_indices");
+  refused(shape, {{"trainable_token_indices", {7, 11}}}, "trainable_tokens_delta");
+  refused(shape, {{"trainable_token_indices", nullptr}}, "fits nothing");
+  shape.rank = 4;
+  refused(shape, Json::object(), "lora_A");
+}
