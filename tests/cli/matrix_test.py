@@ -24,7 +24,7 @@ def main():
         if not (QUICKSTART / "model" / "medusa_heads.safetensors").exists():
             decoders.remove("medusa")
         run = ["run", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--decoder", ",".join(decoders), "--dataset", ",".join(DATASETS),
-               "--limit", 2, "--max-new-tokens", 96, "--warmup", 0, "--progress", "none", "--matrix", "--db", "m.sqlite"]
+               "--limit", 2, "--max-new-tokens", 40, "--warmup", 0, "--progress", "none", "--matrix", "--db", "m.sqlite"]
         plan = json.loads(pardec.good(*run[:-2], "--dry-run", "--format", "json"))
         unfit = {(row["dataset"].split()[0], row["arm"]) for row in plan["rows"] if row["form"] == "n/a"}
         check(unfit == {("mt-bench", "hpd")}, f"the plan: {unfit}")

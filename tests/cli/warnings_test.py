@@ -2,6 +2,7 @@
 
 Usage: warnings_test.py PROGRAM
 """
+import hashlib
 import json
 import multiprocessing
 import os
@@ -18,7 +19,7 @@ class Stories:
     """Each tells of one database: which warnings its arms have, everywhere that they are shown."""
 
     def __init__(self, check, pardec):
-        self.check, self.pardec = check, pardec
+        self.check, self.pardec, self.seen = check, pardec, {}
 
     def run(self, name, *args, expect=0):
         db = self.pardec.folder / f"{name}.sqlite"
@@ -26,27 +27,33 @@ class Stories:
         self.check(ran.returncode == expect, f"{name}: exit {ran.returncode}: {ran.stderr}")
         return db
 
-    def warnings(self, db):
-        return json.loads(self.pardec.good("compare", "--db", db, "--format", "json"))["warnings"]
+    def shown(self, db):
+        """Everything that is said of a database as it is now: the JSON's warnings, table, LaTeX, page, and what --strict answers."""
+        now = (db, hashlib.sha256(db.read_bytes()).digest())
+        if now not in self.seen:
+            good, page = self.pardec.good, self.pardec.folder / "page.html"
+            strict = [self.pardec(*verb, "--db", db, "--strict") for verb in (["compare"], ["compare", "--format", "csv"], ["report", "-o", page])]
+            self.seen[now] = (json.loads(good("compare", "--db", db, "--format", "json"))["warnings"], good("compare", "--db", db),
+                              good("compare", "--db", db, "--format", "latex"), page.read_text(), strict)
+        return self.seen[now]
 
     def has(self, db, code, arm, *words):
         """The warning stands in JSON, table, LaTeX and page, and --strict ends with 3."""
-        found = [w for w in self.warnings(db) if w["code"] == code and w["arm"] == arm]
+        warnings, table, latex, page, strict = self.shown(db)
+        found = [w for w in warnings if w["code"] == code and w["arm"] == arm]
         told = f"{db.stem}: {code} of {arm}"
-        if not self.check(len(found) == 1 and all(word in found[0]["text"] for word in words), f"{told} {words}: {found or self.warnings(db)}"):
+        if not self.check(len(found) == 1 and all(word in found[0]["text"] for word in words), f"{told} {words}: {found or warnings}"):
             return
         text = found[0]["text"]
         line = f"WARNING ({code}) {found[0]['dataset']} {arm}: {text}."
-        self.check(f"- {line}\n" in self.pardec.good("compare", "--db", db), f"{told}: not below the table")
-        self.check(f"WARNING ({code})".replace("_", "\\_") in self.pardec.good("compare", "--db", db, "--format", "latex"), f"{told}: not in LaTeX")
-        for verb in (["compare"], ["compare", "--format", "csv"], ["report", "-o", "page.html"]):
-            strict = self.pardec(*verb, "--db", db, "--strict")
-            self.check(strict.returncode == 3 and "--strict" in strict.stderr, f"{told}: {verb}: exit {strict.returncode} {strict.stderr}")
-        page = (self.pardec.folder / "page.html").read_text()
+        self.check(f"- {line}\n" in table, f"{told}: not below the table")
+        self.check(f"WARNING ({code})".replace("_", "\\_") in latex, f"{told}: not in LaTeX")
+        for answer in strict:
+            self.check(answer.returncode == 3 and "--strict" in answer.stderr, f"{told}: exit {answer.returncode} {answer.stderr}")
         self.check(text.replace("'", "&#39;").replace("<", "&lt;") in page or text in page, f"{told}: not on the page: {text}")
 
     def silent(self, db, code, arm=None):
-        found = [w for w in self.warnings(db) if w["code"] == code and arm in (None, w["arm"])]
+        found = [w for w in self.shown(db)[0] if w["code"] == code and arm in (None, w["arm"])]
         self.check(not found, f"{db.stem}: {code} without reason: {found}")
 
 
