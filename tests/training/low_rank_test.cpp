@@ -61,7 +61,7 @@ std::vector<TrainingSample> samples(std::uint64_t seed) {
   return all;
 }
 
-std::vector<const TrainingSample*> pointers(const std::vector<TrainingSample>& samples) {
+std::vector<const TrainingSample*> batch_of(const std::vector<TrainingSample>& samples) {
   std::vector<const TrainingSample*> all;
   for (const auto& sample : samples) all.push_back(&sample);
   return all;
@@ -96,12 +96,12 @@ TEST_CASE("an adapter's gradients agree with central differences") {
     const auto batch = samples(2);
     const double untouched =
         Trainer(*whole_network(base.config), base.weights(at::kDouble), {.dtype = Dtype::fp64})
-            .loss(pointers(batch));
-    CHECK(std::abs(trainer.loss(pointers(batch)) - untouched) <= 1e-12);  // it begins as nothing
+            .loss(batch_of(batch));
+    CHECK(std::abs(trainer.loss(batch_of(batch)) - untouched) <= 1e-12);  // it begins as nothing
     disturb(trainer);
-    CHECK(std::abs(trainer.loss(pointers(batch)) - untouched) > 1e-3);
+    CHECK(std::abs(trainer.loss(batch_of(batch)) - untouched) > 1e-3);
     Trainer::Report report;
-    const std::vector<at::Tensor> gradients = trainer.gradients(pointers(batch), report);
+    const std::vector<at::Tensor> gradients = trainer.gradients(batch_of(batch), report);
     CHECK(gradients.size() == what->parameters().size());
     Rng rng(11);
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -114,7 +114,7 @@ TEST_CASE("an adapter's gradients agree with central differences") {
         const auto loss_at = [&](double x) {
           value[at] = x;
           trainer.refresh();
-          return trainer.loss(pointers(batch));
+          return trainer.loss(batch_of(batch));
         };
         const double numeric = (loss_at(old + step) - loss_at(old - step)) / (2 * step);
         loss_at(old);
@@ -140,7 +140,7 @@ TEST_CASE("layers that are computed again have the gradients of layers that are 
         Trainer trainer(*what, base.weights(at::kFloat), {.checkpoint_activations = again});
         if (what == adapter.get()) disturb(trainer);
         Trainer::Report report;
-        gradients.push_back(trainer.gradients(pointers(batch), report));
+        gradients.push_back(trainer.gradients(batch_of(batch), report));
       }
       INFO(family);
       CHECK(worst(gradients[0], gradients[1]) == 0);
@@ -157,8 +157,8 @@ TEST_CASE("dropout: by seed and update, at its share, in training alone") {
     disturb(trainer);
     trainer.optimiser().set_steps(update);
     Trainer::Report report;
-    auto found = trainer.gradients(pointers(batch), report);
-    return std::pair{std::move(found), std::pair{report.loss, trainer.loss(pointers(batch))}};
+    auto found = trainer.gradients(batch_of(batch), report);
+    return std::pair{std::move(found), std::pair{report.loss, trainer.loss(batch_of(batch))}};
   };
   const auto [plain, losses] = gradients(0, 1, 0);
   CHECK(std::abs(losses.first - losses.second) <= 1e-12);
@@ -189,11 +189,11 @@ TEST_CASE("an adapter that is written and merged computes what it computed in tr
     const auto what = low_rank_adapter(base.config, shape, 1);
     const auto batch = samples(7);
     Trainer trainer(*what, base.weights(at::kDouble), {.dtype = Dtype::fp64});
-    for (int step = 0; step < 15; ++step) trainer.step(pointers(batch), 2e-2);
+    for (int step = 0; step < 15; ++step) trainer.step(batch_of(batch), 2e-2);
     for (const AdamW::Slot& slot : trainer.optimiser().slots())
       slot.weight.copy_(slot.weight.to(at::kBFloat16));  // as it is written
     trainer.refresh();
-    const double unmerged = trainer.loss(pointers(batch));
+    const double unmerged = trainer.loss(batch_of(batch));
     const TemporaryFolder folder;
     write_adapter_config(shape, base.config, base.folder.path().string(), folder.path());
     export_weights(folder.path() / kAdapterFile, trainer);
@@ -205,9 +205,9 @@ TEST_CASE("an adapter that is written and merged computes what it computed in tr
     const auto whole = whole_network(base.config);
     Trainer merged(*whole, weights, {.dtype = Dtype::fp64});
     INFO(family << ": " << unmerged);
-    CHECK(std::abs(merged.loss(pointers(batch)) - unmerged) <= 1e-12 * unmerged);
+    CHECK(std::abs(merged.loss(batch_of(batch)) - unmerged) <= 1e-12 * unmerged);
     CHECK(unmerged < 0.8 * Trainer(*whole, base.weights(at::kDouble), {.dtype = Dtype::fp64})
-                               .loss(pointers(batch)));
+                               .loss(batch_of(batch)));
 
     // As it is loaded, and as it is stored: in the types that the checkpoint has.
     const Model loaded =
