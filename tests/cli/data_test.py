@@ -111,7 +111,7 @@ def standins(check, pardec):
     check(pardec("data", "check", "--data-root", "standin").returncode == 0, "stand-ins have no fault")
     shown = stats["narrativeqa (stand-in)"]
     check(abs(shown["instruction_tokens"] / shown["instruction_tokens_published"] - 1) < 0.02, f"five worked examples of the published length: {shown}")
-    pardec.good("data", "standin", "narrativeqa", "squad", "race", "longhealth", "--data-root", "quickstart", "--examples", 150)  # several ids a word
+    pardec.good("data", "standin", "narrativeqa", "squad", "race", "longhealth", "--data-root", "quickstart", "--examples", 60)  # several ids a word
     for row in rows(pardec.good("data", "stats", "--data-root", "quickstart", "--format", "json")):
         if row["split"] != "train":
             letters = row["answer_tokens_published"] == 1  # it has two ids for a letter behind a space
