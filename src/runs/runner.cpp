@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "src/model/device.hpp"
 #include "src/runs/arms.hpp"
 #include "src/support/error.hpp"
 #include "src/support/machine_use.hpp"
@@ -80,7 +81,7 @@ std::int64_t Runner::run_engine(const Arm& arm, size_t count,
 std::pair<std::int64_t, MachineUse> Runner::measure(
     const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
     const std::function<void(int, Task<void>&)>& done) {
-  const MachineMeter meter;
+  const MachineMeter meter(threads());
   const std::int64_t begin = session_.clock.now_ns();
   const std::int64_t outside = run_engine(arm, count, start, done);
   const std::int64_t wall = session_.clock.now_ns() - begin - outside;

@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace pardec {
 
@@ -16,17 +19,6 @@ std::int64_t process_cpu_ns() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return time.tv_sec * std::int64_t{1000000000} + time.tv_nsec;
-}
-
-/// Time in run queues, summed over the threads that live now (proc(5), schedstat).
-std::optional<std::int64_t> waited_ns() {
-  std::error_code error;
-  std::optional<std::int64_t> sum;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    std::ifstream in(task.path() / "schedstat");
-    if (std::int64_t ran = 0, waited = 0; in >> ran >> waited) sum = sum.value_or(0) + waited;
-  }
-  return sum;
 }
 
 /// The eighth number of /proc/stat's first line, of all cores, in ticks; and what a quota took.
@@ -67,15 +59,52 @@ std::optional<std::int64_t> since(const std::optional<std::int64_t>& begin,
 double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads) {
   if ((!use.waited_ns && !use.stolen_ns) || wall_ns <= 0)
     return std::numeric_limits<double>::quiet_NaN();
-  return static_cast<double>(use.waited_ns.value_or(0) + use.stolen_ns.value_or(0)) /
-         (static_cast<double>(wall_ns) * threads);
+  return std::min(1.0, static_cast<double>(use.waited_ns.value_or(0) + use.stolen_ns.value_or(0)) /
+                           (static_cast<double>(wall_ns) * threads));
 }
 
-MachineMeter::MachineMeter() : begin_{process_cpu_ns(), waited_ns(), stolen_ns(), std::nullopt} {}
+MachineMeter::MachineMeter(int threads)
+    : threads_(threads),
+      thread_begins_(thread_times()),
+      begin_time_(std::chrono::steady_clock::now()),
+      begin_{process_cpu_ns(), std::nullopt, stolen_ns(), std::nullopt} {}
+
+/// Of the threads that live now (proc(5), schedstat).
+std::map<std::string, MachineMeter::ThreadTime> MachineMeter::thread_times() {
+  std::map<std::string, ThreadTime> times;
+  std::error_code error;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    std::ifstream in(task.path() / "schedstat");
+    if (ThreadTime time; in >> time.ran_ns >> time.waited_ns)
+      times[task.path().filename().string()] = time;
+  }
+  return times;
+}
+
+std::optional<std::int64_t> MachineMeter::waited_ns(std::int64_t cpu_ns) const {
+  std::vector<ThreadTime> times;
+  for (const auto& [id, now] : thread_times()) {
+    const auto found = thread_begins_.find(id);
+    const ThreadTime begin = found == thread_begins_.end() ? ThreadTime{} : found->second;
+    times.push_back({now.ran_ns - begin.ran_ns, now.waited_ns - begin.waited_ns});
+  }
+  if (times.empty()) return std::nullopt;
+  std::sort(times.begin(), times.end(), [](const ThreadTime& a, const ThreadTime& b) {
+    return a.ran_ns + a.waited_ns > b.ran_ns + b.waited_ns;
+  });
+  const auto computing = std::min(times.size(), static_cast<std::size_t>(std::max(threads_, 1)));
+  std::int64_t waited = 0;
+  for (std::size_t t = 0; t < computing; ++t) waited += times[t].waited_ns;
+  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  const std::int64_t time =
+      std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin_time_).count();
+  const std::int64_t had = std::min<std::int64_t>(threads_, cores) * time;
+  return std::clamp<std::int64_t>(had - cpu_ns, 0, waited);
+}
 
 MachineUse MachineMeter::read() const {
-  return {since(begin_.cpu_ns, process_cpu_ns()), since(begin_.waited_ns, waited_ns()),
-          since(begin_.stolen_ns, stolen_ns()), mean_mhz()};
+  const std::optional<std::int64_t> cpu_ns = since(begin_.cpu_ns, process_cpu_ns());
+  return {cpu_ns, waited_ns(*cpu_ns), since(begin_.stolen_ns, stolen_ns()), mean_mhz()};
 }
 
 }  // namespace pardec

@@ -1,6 +1,9 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 
 namespace pardec {
 
@@ -8,25 +11,37 @@ namespace pardec {
 /// does not say.
 struct MachineUse {
   std::optional<std::int64_t> cpu_ns;     ///< CPU time of this process
-  std::optional<std::int64_t> waited_ns;  ///< its threads were ready, and others had the cores
+  std::optional<std::int64_t> waited_ns;  ///< its computing threads were ready, and others had the
+                                          ///< cores
   std::optional<std::int64_t> stolen_ns;  ///< cores taken by the host of a virtual machine, or by a
                                           ///< quota of this process's group
   std::optional<double> mhz;              ///< mean clock of the cores, at the end
 };
 
-/// Share of the time of `threads` threads in `wall_ns` that others took; NaN: not known.
+/// Share of the time of `threads` threads in `wall_ns` that others took, at most 1; NaN: not known.
 double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads);
 
 /// From this share on, a time says more of the machine than of the program.
 inline constexpr double kDisturbedShare = 0.05;
 
-/// Counts from where it was made.
+/// Counts from where it was made what `threads` threads compute: as many of the process's as were
+/// busiest, since helpers beside them slow nothing down where they wait. Threads that wait for each
+/// other, having fewer cores, wait for nobody else.
 class MachineMeter {
  public:
-  MachineMeter();
+  explicit MachineMeter(int threads);
   MachineUse read() const;
 
  private:
+  struct ThreadTime {
+    std::int64_t ran_ns = 0, waited_ns = 0;
+  };
+  static std::map<std::string, ThreadTime> thread_times();
+  std::optional<std::int64_t> waited_ns(std::int64_t cpu_ns) const;
+
+  int threads_;
+  std::map<std::string, ThreadTime> thread_begins_;  ///< by id
+  std::chrono::steady_clock::time_point begin_time_;
   MachineUse begin_;
 };
 

@@ -1,0 +1,88 @@
+// Who has the machine: others' share is that of the threads that compute, and never more than all.
+#include "src/support/machine_use.hpp"
+
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+using namespace std::chrono_literals;
+
+namespace {
+
+void spin(std::chrono::milliseconds time) {
+  for (const auto end = std::chrono::steady_clock::now() + time;
+       std::chrono::steady_clock::now() < end;) {
+  }
+}
+
+std::int64_t ns_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+TEST_CASE("threads of one's own that wait for each other wait for nobody else") {
+  const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const auto begin = std::chrono::steady_clock::now();
+  const MachineMeter meter(cores);
+  std::vector<std::thread> busy;
+  std::atomic<bool> stop = false;
+  for (int i = 0; i < 4 * cores; ++i)
+    busy.emplace_back([&] {
+      while (!stop) spin(1ms);
+    });
+  std::this_thread::sleep_for(300ms);
+  const MachineUse use = meter.read();
+  const std::int64_t wall = ns_since(begin);
+  stop = true;
+  for (auto& thread : busy) thread.join();
+  if (!use.waited_ns) return;  // the system does not say how long threads wait
+  REQUIRE(use.cpu_ns);
+  CHECK(*use.waited_ns >= 0);
+  CHECK(*use.waited_ns <= std::max<std::int64_t>(0, cores * wall - *use.cpu_ns));
+  CHECK(taken_share(use, wall, cores) <= 1);
+}
+
+TEST_CASE("a core that is shared with another process is seen, by the thread that computes") {
+  cpu_set_t before, one;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &before)) {
+      CPU_SET(cpu, &one);
+      break;
+    }
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  const pid_t other = fork();
+  if (other == 0)
+    for (;;) {
+    }
+  const auto begin = std::chrono::steady_clock::now();
+  const MachineMeter meter(1);
+  spin(400ms);
+  const MachineUse use = meter.read();
+  const std::int64_t wall = ns_since(begin);
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
+  REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+  if (!use.waited_ns) return;  // the system does not say how long threads wait
+  const double share = taken_share(use, wall, 1);
+  CHECK(share >= kDisturbedShare);
+  CHECK(share <= 1);
+}
+
+TEST_CASE("a share is at most all of the time") {
+  CHECK(taken_share({1, 900, 200, {}}, 100, 2) == 1);
+  CHECK(taken_share({1, 10, 10, {}}, 100, 2) == 0.1);
+}
