@@ -95,14 +95,15 @@ Dataset load_dataset(const DatasetEntry& entry,
 std::int64_t leave_out_seen(std::vector<Example>& examples, const std::vector<Example>& seen);
 
 /// A seeded sample spread evenly over categories, in file order; the same for equal arguments on
-/// every machine and for every decoder. The examples of each category are shuffled, and so are the
-/// categories, each with a seed of its own (derive_seed of `seed` and the category's name); then
-/// the order of taking is one of each category in turn, a category that has no more being left out.
-/// Of this order the first `offset` are skipped and the next `limit` kept. So a larger limit
-/// contains a smaller one, consecutive offsets are disjoint, and counts per category differ by at
-/// most one while none has run out. limit 0: all that the offset leaves; fewer come back where
-/// fewer are there. ConfigError: limit or offset negative.
+/// every machine and for all decoders of a run. The examples of each category are shuffled, and so
+/// are the categories, each with a seed of its own (derive_seed of `seed` and the category's name);
+/// then the order of taking is `together` of each category in turn, a category that has no more
+/// being left out: as many as a prompt is to have of one category. Of this order the first `offset`
+/// are skipped and the next `limit` kept. So a larger limit contains a smaller one, consecutive
+/// offsets are disjoint, and counts per category differ by at most `together` while none has run
+/// out. limit 0: all that the offset leaves; fewer come back where fewer are there. ConfigError:
+/// limit or offset negative.
 std::vector<Example> select(const std::vector<Example>& examples, std::int64_t limit,
-                            std::int64_t offset, std::uint64_t seed);
+                            std::int64_t offset, std::uint64_t seed, int together = 1);
 
 }  // namespace pardec

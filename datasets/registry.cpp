@@ -42,7 +42,8 @@ void shuffle(std::vector<T>& items,
 }
 
 /// All indices of `examples` in the order in which a sample takes them (see `select`).
-std::vector<size_t> sampling_order(const std::vector<Example>& examples, std::uint64_t seed) {
+std::vector<size_t> sampling_order(const std::vector<Example>& examples, std::uint64_t seed,
+                                   size_t together) {
   std::map<std::string_view, std::vector<size_t>> members;
   for (size_t i = 0; i < examples.size(); ++i) members[examples[i].category].push_back(i);
 
@@ -56,9 +57,12 @@ std::vector<size_t> sampling_order(const std::vector<Example>& examples, std::ui
   shuffle(categories, rng);
 
   std::vector<size_t> order;
-  for (size_t turn = 0; order.size() < examples.size(); ++turn)
-    for (const auto category : categories)
-      if (turn < members[category].size()) order.push_back(members[category][turn]);
+  for (size_t begin = 0; order.size() < examples.size(); begin += together)
+    for (const auto category : categories) {
+      const auto& all = members[category];
+      for (size_t i = begin; i < std::min(begin + together, all.size()); ++i)
+        order.push_back(all[i]);
+    }
   return order;
 }
 
@@ -244,10 +248,11 @@ std::int64_t leave_out_seen(std::vector<Example>& examples, const std::vector<Ex
 }
 
 std::vector<Example> select(const std::vector<Example>& examples, std::int64_t limit,
-                            std::int64_t offset, std::uint64_t seed) {
+                            std::int64_t offset, std::uint64_t seed, int together) {
   if (limit < 0) throw ConfigError(str("limit is ", limit, ", expected 0 (all) or more"));
   if (offset < 0) throw ConfigError(str("offset is ", offset, ", expected 0 or more"));
-  const std::vector<size_t> order = sampling_order(examples, seed);
+  const std::vector<size_t> order =
+      sampling_order(examples, seed, static_cast<size_t>(std::max(together, 1)));
   const size_t begin = std::min(static_cast<size_t>(offset), order.size());
   const size_t left = order.size() - begin;
   const size_t count = limit == 0 ? left : std::min(static_cast<size_t>(limit), left);

@@ -96,17 +96,32 @@ OrderedJson recorded_options(const std::vector<std::string>& names, const Option
   return record;
 }
 
-std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Json& options,
-                                          const Json& settings) {
-  std::vector<std::string> untaught;
+Json taught_options(const DecoderEntry& decoder, const Json& settings) {
+  Json taught = Json::object();
+  const Json formats = settings.value("format", Json::array());
+  if (std::none_of(decoder.formats.begin(), decoder.formats.end(), [&](const FormatEntry& format) {
+        return std::find(formats.begin(), formats.end(), format.name) != formats.end();
+      }))
+    return taught;
   const std::string own = str(decoder.name, "_");  // ar_stack: the stack of ar
+  const std::vector<std::string> options = names_of(decoder.options);
   for (const TrainingOption& trained : decoder.training_options) {
     const std::string recorded(trained.recorded);
     const std::string name = recorded.starts_with(own) ? recorded.substr(own.size()) : recorded;
-    const Json taught = settings.value(recorded, Json()), now = options.value(name, Json());
-    if (taught.is_number() && now.is_number() && taught != now)
-      untaught.push_back(str(name, " ", dump(now), ", taught ", dump(taught)));
+    if (const Json value = settings.value(recorded, Json());
+        value.is_number() && std::find(options.begin(), options.end(), name) != options.end())
+      taught[name] = value;
   }
+  return taught;
+}
+
+std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Json& options,
+                                          const Json& settings) {
+  std::vector<std::string> untaught;
+  const Json all = taught_options(decoder, settings);
+  for (const auto& [name, taught] : all.items())
+    if (const Json now = options.value(name, Json()); now.is_number() && now != taught)
+      untaught.push_back(str(name, " ", dump(now), ", taught ", dump(taught)));
   return untaught;
 }
 

@@ -31,8 +31,11 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
 /// What a training's record says of its formats.
 OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options);
 
-/// Where a decoder's options are other numbers than its formats were taught by the `settings` of a
-/// training's record: e.g. "stack 6, taught 2".
+/// The numbers of a decoder's options that its formats were taught by the `settings` of a
+/// training's record, by option; none where the network learned none of its formats.
+Json taught_options(const DecoderEntry& decoder, const Json& settings);
+
+/// Where a decoder's options are other numbers than those: e.g. "stack 6, taught 2".
 std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Json& options,
                                           const Json& settings);
 

@@ -91,7 +91,8 @@ int generate(const GenerateFlags& flags) {
     throw ConfigError(
         str("decoder ", entry.name,
             " fills the fields of a Job and takes no open prompt; give --job FILE.json"));
-  const Arm arm = make_arms({flags.decoder}, {}, flags.set, flags.batch_size).front();
+  Arm arm = make_arms({flags.decoder}, {}, flags.set, flags.batch_size).front();
+  take_taught_options(arm, read_training_record(flags.model.model).settings);
   const Decoder& decoder = *arm.algorithm;
   flags.decode.sampling();
   check_draft_flag(flags.model, decoder.drafts_with_model());

@@ -67,7 +67,8 @@ void add_flags(CLI::App& app, RunFlags& flags) {
                  "train, test, ...; without it the one that each dataset is evaluated on")
       ->type_name("NAME");
   app.add_option("--limit", flags.spec.limit,
-                 "a seeded sample of N examples spread over categories; 0: all")
+                 "a seeded sample of N examples spread over categories, as many of one in turn as "
+                 "the largest stack has; 0: all")
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--offset", flags.spec.offset, "skip N of that sample's order")
@@ -168,6 +169,8 @@ void complete(CLI::App& app, RunFlags& flags) {
   spec.decode.sampling();
   check_chat_template(spec.decode.chat_template, spec.decode.chat_set);
   spec.arms = make_arms(flags.decoders, flags.arms, flags.sets, flags.batch_size);
+  for (Arm& arm : spec.arms)
+    take_taught_options(arm, read_training_record(spec.model.model).settings);
   spec.given = {{"arms", flags.arms}, {"decoders", flags.decoders}};
   for (size_t a = 0; a < spec.arms.size(); ++a) baseline_of(spec.arms, a, spec.baseline);
   check_oracle(spec.oracle, spec.arms);

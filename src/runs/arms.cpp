@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "decoders/training_formats.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -126,6 +127,15 @@ std::vector<Arm> make_arms(const std::vector<std::string>& names,
     for (const auto& [option, value] : own[i]) put(arms[i], option, option_value(value));
   for (Arm& arm : arms) arm.algorithm = make_decoder(arm.decoder, arm.options);
   return arms;
+}
+
+void take_taught_options(Arm& arm, const Json& settings) {
+  const Json taught = taught_options(find_decoder(arm.decoder), settings);
+  for (const auto& [name, value] : taught.items())
+    if (!arm.options.contains(name) &&
+        arm.algorithm->options().value(name, OrderedJson()) != OrderedJson(value))
+      arm.options[name] = arm.taught[name] = value;
+  if (!arm.taught.empty()) arm.algorithm = make_decoder(arm.decoder, arm.options);
 }
 
 std::vector<std::string> arms_of_experiment(const Json& decoders, const std::string& where) {

@@ -16,6 +16,7 @@ struct Arm {
   int batch_size = 1;                        ///< jobs in flight
   bool cascade = false;                      ///< Engine::set_cascade
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
+  Json taught = Json::object();              ///< of the options: what the network was taught
 };
 
 /// The value of an option as it was written: true, false, a number, else text.
@@ -28,6 +29,10 @@ Json option_value(const std::string& text);
 std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
                            const std::vector<std::string>& arms,
                            const std::vector<std::string>& sets, int batch_size);
+
+/// Gives an arm the options that its network was taught by the `settings` of a training's record,
+/// where nobody gave others.
+void take_taught_options(Arm& arm, const Json& settings);
 
 /// Adds the decoders of an experiment file: [{"label","name","set":{...}}].
 std::vector<std::string> arms_of_experiment(const Json& decoders, const std::string& where);

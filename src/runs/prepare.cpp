@@ -30,6 +30,22 @@ Json not_applicable_pairs(const RunSpec& spec, const std::vector<Workload>& work
   return pairs;
 }
 
+/// In what a cell's jobs are not what the decoder's formats were taught. Not the stack that was
+/// asked for counts, but the largest that there is.
+std::vector<std::string> untaught_in(const RunCell& cell, const Json& settings) {
+  const DecoderEntry& entry = find_decoder(cell.arm->decoder);
+  Json options = Json::parse(dump(cell.decoder().options()));
+  const std::string stack(entry.stack_option);
+  if (const Json taught = taught_options(entry, settings);
+      taught.contains(stack) && options.contains(stack) && options[stack] != taught[stack]) {
+    size_t most = 0;
+    for (size_t block = 0; block < cell.work->blocks.size(); ++block)
+      for (const JobPlan& job : cell.jobs(block)) most = std::max(most, job.examples.size());
+    options[stack] = most;
+  }
+  return untaught_options(entry, options, settings);
+}
+
 /// What decides the answers and how they are measured; `differences` compares it key by key on
 /// resume.
 Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session) {
@@ -61,11 +77,11 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
                  {"chat_set", spec.decode.chat_set}};
   if (const std::string note = taught_otherwise(work, session); !note.empty())
     config["taught_otherwise"] = note;
-  if (const auto untaught = untaught_options(
-          find_decoder(cell.arm->decoder), Json::parse(dump(cell.decoder().options())),
-          read_training_record(session.checkpoint.folder).settings);
+  if (const auto untaught =
+          untaught_in(cell, read_training_record(session.checkpoint.folder).settings);
       !untaught.empty())
     config["untaught_options"] = untaught;
+  if (!cell.arm->taught.empty()) config["taught_options"] = cell.arm->taught;
   return config;
 }
 

@@ -71,19 +71,23 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
     if (const int shots = spec.shots.value_or(entry.shots);
         shots > 0 && asks_alone(work.dataset.shape, arms))
       add_shots(work, shots, [&] { return load("train"); });
-    work.examples = select(work.dataset.examples, spec.limit, spec.offset, spec.decode.seed);
-    if (work.examples.empty())
-      throw ConfigError(str("dataset ", name, ": --offset ", spec.offset, " leaves none of its ",
-                            work.dataset.examples.size(), " examples"));
     std::vector<Stacking> stackings;
     std::vector<int> batches;
+    int together = 1;  // of one category in a job
     for (size_t a = 0; a < arms.size(); ++a) {
       work.not_applicable.push_back(not_applicable(work.dataset.shape, *arms[a].algorithm));
       stackings.push_back(
           work.runs(a) ? stacking_on(work.dataset.shape, *arms[a].algorithm, work.protocol.prompt)
                        : Stacking{});
       batches.push_back(work.runs(a) ? arms[a].batch_size : 1);
+      if (!stackings.back().across_categories)
+        together = std::max(together, stackings.back().examples);
     }
+    work.examples =
+        select(work.dataset.examples, spec.limit, spec.offset, spec.decode.seed, together);
+    if (work.examples.empty())
+      throw ConfigError(str("dataset ", name, ": --offset ", spec.offset, " leaves none of its ",
+                            work.dataset.examples.size(), " examples"));
     const auto examples = static_cast<int>(work.examples.size());
     const int block = spec.block > 0
                           ? spec.block

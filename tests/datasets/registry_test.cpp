@@ -121,6 +121,15 @@ TEST_CASE("a sample is spread evenly over categories and kept in file order", "[
         std::map<std::string, int>{{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}});
 }
 
+TEST_CASE("a sample for stacks has whole ones of a category", "[datasets]") {
+  CHECK(per_category(select(kSorted, 21, 0, 5, 6)) ==
+        std::map<std::string, int>{{"a", 6}, {"b", 6}, {"c", 3}, {"d", 6}});
+  CHECK(ids(select(kSorted, 12, 0, 5, 1)) == ids(select(kSorted, 12, 0, 5)));
+  const auto first = ids(select(kSorted, 10, 0, 9, 4)), more = ids(select(kSorted, 30, 0, 9, 4));
+  for (const auto& id : first) CHECK(std::find(more.begin(), more.end(), id) != more.end());
+  CHECK(ids(select(kSorted, 0, 0, 5, 6)) == ids(kSorted));
+}
+
 TEST_CASE("a larger sample contains the smaller, and offsets go on where it ended", "[datasets]") {
   const auto first = ids(select(kSorted, 10, 0, 9)), more = ids(select(kSorted, 30, 0, 9));
   for (const auto& id : first) CHECK(std::find(more.begin(), more.end(), id) != more.end());

@@ -192,3 +192,21 @@ TEST_CASE("an experiment file's decoders are arms") {
   refused(R"([{"name":"hpd","label":"a=b"}])",
           "label and name are 'a=b=hpd', expected none of , and = in them");
 }
+
+TEST_CASE("an arm takes what its network was taught, where nobody gave others") {
+  const Json settings = {{"format", {"ar", "hpd"}}, {"stack", 2}, {"k_max", 24}, {"ar_stack", 3}};
+  auto arms = make_arms({"ar", "hpd", "prompt-lookup"}, {"own=hpd,stack=5"}, {}, 1);
+  for (Arm& arm : arms) take_taught_options(arm, settings);
+  CHECK(arms[0].taught == Json{{"stack", 3}});
+  CHECK(arms[1].taught == Json{{"stack", 2}, {"k_max", 24}});
+  CHECK(arms[1].algorithm->stack() == 2);
+  CHECK(arms[1].algorithm->options()["k_max"] == 24);
+  CHECK(arms[2].taught.empty());
+  CHECK(arms[3].taught == Json{{"k_max", 24}});
+  CHECK(arms[3].algorithm->stack() == 5);
+  auto untaught = make_arms({"hpd"}, {}, {}, 1);
+  take_taught_options(untaught[0], {{"format", {"ar"}}, {"stack", 2}});
+  CHECK(untaught[0].taught.empty());
+  take_taught_options(untaught[0], Json::object());
+  CHECK(untaught[0].taught.empty());
+}
