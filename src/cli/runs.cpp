@@ -10,6 +10,7 @@
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -98,7 +99,7 @@ int remove(const RunsFlags& flags) {
   const ListedRun run = listed_run(store, invocation);
   const std::string what =
       str(invocation.substr(0, 8), " (", run.started_utc.substr(0, 16), ", ", join(run.arms, ", "),
-          ", ", run.answers, " answers, ", name(run.status), ")");
+          ", ", counted(run.examples, "example"), ", ", name(run.status), ")");
   if (!flags.yes) {
     if (run.status == RunStatus::running)
       throw ConfigError(str("runs rm: ", what,

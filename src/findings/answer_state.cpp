@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <string>
 
 #include "decoders/decoder.hpp"
@@ -26,10 +25,8 @@ bool hit_limit(const GenerationRow& row) {
 
 AnswerState state_of(const RunSummary& run, const std::vector<StoredGeneration>& generations) {
   AnswerState state;
-  std::set<std::string> examples;
   for (const auto& generation : generations) {
     const GenerationRow& row = generation.row;
-    examples.insert(row.sample);
     ++state.answers;
     const auto is_unparsed = [](const ScoreRow& score) {
       return score.metric == "parsed" && score.value == 0;
@@ -46,7 +43,6 @@ AnswerState state_of(const RunSummary& run, const std::vector<StoredGeneration>&
     state.empty += empty;
     state.broken += unparsed || empty || (limited && run.run.form != "free");
   }
-  state.examples = std::ssize(examples);
   state.tokens = state.answers > state.failed
                      ? static_cast<double>(run.totals.text_tokens) /
                            static_cast<double>(state.answers - state.failed)

@@ -8,7 +8,6 @@ namespace pardec {
 
 /// How an arm's answers ended.
 struct AnswerState {
-  std::int64_t examples = 0;   ///< different ones: repeats are no new examples
   std::int64_t answers = 0;    ///< of all repeats
   std::int64_t failed = 0;     ///< with an error in their place
   std::int64_t hit_limit = 0;  ///< or most of their fields did

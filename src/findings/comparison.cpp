@@ -137,18 +137,32 @@ std::vector<AttributeFinding> attributes_of(const RunAnswers& answers) {
   return findings;
 }
 
+/// The scores that the datasets of these runs are judged by first.
+std::vector<std::string_view> judged_first_by(const std::vector<RunSummary>& runs) {
+  std::vector<std::string_view> first;
+  const auto all = judged_by(runs);
+  for (const RunSummary& run : runs)
+    for (const std::string_view metric : find_dataset(run.run.dataset.name).metrics)
+      if (std::find(all.begin(), all.end(), metric) != all.end()) {
+        if (std::find(first.begin(), first.end(), metric) == first.end()) first.push_back(metric);
+        break;
+      }
+  return first;
+}
+
 ArmFinding finding_of(Store& store, const RunSummary& run, const RunAnswers& answers,
-                      double confidence) {
+                      const CompareOptions& options) {
   ArmFinding arm;
   arm.run = run;
   arm.jobs = {ratio(run.measured.job_passes, run.measured.passes), run.run.batch_size};
   arm.streams = ratio(run.measured.stream_passes, run.measured.passes);
   arm.stack = {ratio(run.generations, run.jobs),
                stack_asked(find_decoder(run.run.decoder), run.run.options)};
-  add_examples_per_second(arm, store, confidence);
-  arm.tokens_per_forward = tokens_per_forward(run, answers, confidence);
+  add_examples_per_second(arm, store, options.confidence);
   arm.likeness = arm.exact_match = kNone;
   arm.state = state_of(run, answers.generations);
+  if (options.brief) return arm;
+  arm.tokens_per_forward = tokens_per_forward(run, answers, options.confidence);
   arm.attributes = attributes_of(answers);
   for (const auto& job : answers.jobs)
     if (!job.error)
@@ -194,14 +208,17 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
   const std::vector<RunSummary> runs = runs_of(store, invocation);
   check_baseline(runs, baseline_label);
   Comparison comparison{
-      invocation, confidence, options.margin, "", {}, judged_by(runs), false, false, {}, {}, {}};
+      invocation, confidence, options.margin,
+      "",         {},         options.brief ? judged_first_by(runs) : judged_by(runs),
+      false,      false,      {},
+      {},         {}};
   comparison.not_applicable = not_applicable_in(runs);
   comparison.unit = find_dataset(runs.front().run.dataset.name).unit;
   std::vector<RunAnswers> answers;
   for (const RunSummary& run : runs) {
     if (find_dataset(run.run.dataset.name).unit != comparison.unit) comparison.unit = "examples";
     answers.push_back(read_answers(store, run.run.id));
-    comparison.arms.push_back(finding_of(store, run, answers.back(), confidence));
+    comparison.arms.push_back(finding_of(store, run, answers.back(), options));
     comparison.stacks = comparison.stacks || comparison.arms.back().stack.asked > 1;
   }
   for (size_t a = 0; a < runs.size(); ++a) {
@@ -219,12 +236,14 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
                                 found ? &answers[*arm.baseline].generations : nullptr,
                                 comparison.scores, confidence);
   }
-  for (size_t a = 0; a < runs.size(); ++a) {
-    ArmFinding& arm = comparison.arms[a];
-    arm.speeds = speeds_of(arm, comparison.baseline_of(arm), answers[a]);
+  if (!options.brief) {
+    for (size_t a = 0; a < runs.size(); ++a) {
+      ArmFinding& arm = comparison.arms[a];
+      arm.speeds = speeds_of(arm, comparison.baseline_of(arm), answers[a]);
+    }
+    adjust_p_values(comparison.arms);
+    add_own_columns(comparison, answers);
   }
-  adjust_p_values(comparison.arms);
-  add_own_columns(comparison, answers);
   comparison.warnings = warnings_of(comparison);
   return comparison;
 }

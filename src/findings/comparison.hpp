@@ -27,6 +27,7 @@ struct CompareOptions {
   std::string baseline;  ///< label; empty: each run's own
   double confidence = 0.95;
   double margin = 0.05;  ///< a score this much lower is still as good
+  bool brief = false;    ///< no more than headlines and warnings need
 };
 /// ConfigError for a --confidence-level or --margin that is none.
 void check_compare_options(const CompareOptions& options);
@@ -35,7 +36,8 @@ void check_compare_options(const CompareOptions& options);
 struct Warning {
   std::string code;          ///< for programs, e.g. "hit_limit"; results/README.md lists them
   std::string dataset, arm;  ///< empty: of all
-  std::string text;          ///< what was found, and what to do
+  std::string found;
+  std::string advice;  ///< what it means and what to do, the same for every arm; may be empty
 };
 
 /// What went on side by side, of what was asked for.
@@ -53,6 +55,7 @@ struct Speedup {
   std::int64_t measurements = 0;   ///< of these blocks, repeats included
   std::int64_t disturbed = 0;      ///< measurements of which others had a share of the machine
   std::int64_t repaired = 0;       ///< of them: measured once more
+  std::int64_t in_vain = 0;        ///< of these: disturbed that time, too
   std::optional<Interval> quiet;   ///< where some were disturbed: by their second times where those
                                    ///< were undisturbed, without them elsewhere
   std::vector<double> of_repeats;  ///< the ratio of each repeat, where there are several

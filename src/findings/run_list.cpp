@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "datasets/dataset.hpp"
+#include "src/findings/headlines.hpp"
 #include "src/findings/score_findings.hpp"
-#include "src/findings/speed_findings.hpp"
 #include "src/scoring/stored_answers.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
@@ -40,36 +40,27 @@ void add_new(std::vector<Value>& all, const Value& value, auto&& same) {
     all.push_back(value);
 }
 
-/// The first score that the dataset is judged by and that there is.
-std::string_view headline_of(const std::string& dataset,
-                             const std::map<std::string_view, ScoreFinding>& scores) {
-  for (const std::string_view metric : find_dataset(dataset).metrics)
-    if (scores.contains(metric)) return metric;
-  return {};
-}
-
-bool mostly_answered(const RunSummary& run) {
-  return run.generations > 0 && 2 * run.failed_generations < run.generations;
-}
-
-void add_headline(Store& store, const std::vector<RunSummary>& runs, ListedRun& listed) {
-  const RunSummary* best = &runs.front();
-  for (const RunSummary& run : runs) {
-    const RunSummary* baseline = find_baseline(runs, run, "");
-    if (!baseline || !mostly_answered(run) || !mostly_answered(*baseline)) continue;
-    const auto speedup = speedup_of(store, baseline->run, run.run, CompareOptions{}.confidence);
-    if (!speedup || (listed.speedup && *listed.speedup >= speedup->ratio.estimate)) continue;
-    listed.speedup = speedup->ratio.estimate;
-    best = &run;
-  }
-  listed.arm = best->run.label;
-  listed.dataset = best->run.dataset.name;
-  listed.untrained = best->run.untrained;
-  if (best->run.oracle) return;
-  const auto scores = score_findings(store.generations(best->run.id), nullptr, {}, 0.95);
-  listed.score_name = headline_of(listed.dataset, scores);
-  if (!listed.score_name.empty() && std::isfinite(scores.at(listed.score_name).value.estimate))
-    listed.score = scores.at(listed.score_name).value.estimate;
+/// Of the headline that is fastest; without one of the first run.
+void add_headline(const Comparison& comparison, ListedRun& listed) {
+  const ArmFinding* best = nullptr;
+  for (const Headline& headline : headlines_of(comparison))
+    if (headline.best &&
+        (!best || headline.best->speedup->ratio.estimate > best->speedup->ratio.estimate))
+      best = headline.best;
+  if (best) listed.speedup = best->speedup->ratio.estimate;
+  const ArmFinding& arm = best ? *best : comparison.arms.front();
+  const ArmFinding* baseline = comparison.baseline_of(arm);
+  listed.arm = arm.run.run.label;
+  listed.dataset = arm.run.run.dataset.name;
+  listed.untrained = arm.run.run.untrained;
+  for (const Warning& warning : comparison.warnings)
+    if (warning.dataset == listed.dataset &&
+        (warning.arm == listed.arm || (baseline && warning.arm == baseline->run.run.label)))
+      add_new(listed.warnings, warning.code, std::equal_to<>());
+  if (arm.run.run.oracle) return;
+  listed.score_name = headline_score(arm);
+  if (!listed.score_name.empty() && std::isfinite(arm.scores.at(listed.score_name).value.estimate))
+    listed.score = arm.scores.at(listed.score_name).value.estimate;
 }
 
 // Across invocations.
@@ -87,7 +78,7 @@ const ArmFinding* arm_like(const Comparison& comparison, const RunRow& run) {
 
 AcrossRow row_of(Store& store, size_t invocation, const ArmFinding& arm, const ArmFinding* first,
                  double confidence) {
-  AcrossRow row{invocation, &arm, headline_of(arm.run.run.dataset.name, arm.scores), {}, {}};
+  AcrossRow row{invocation, &arm, headline_score(arm), {}, {}};
   if (!first || first == &arm) return row;
   const RunAnswers theirs = read_answers(store, first->run.run.id),
                    ours = read_answers(store, arm.run.run.id);
@@ -137,8 +128,8 @@ std::vector<std::string> differences_between(const Comparison& first, const Comp
 }  // namespace
 
 ListedRun listed_run(Store& store, const std::string& invocation) {
-  const std::vector<RunSummary> runs = runs_of(store, invocation);
-  const RunRow& first = runs.front().run;
+  const Comparison comparison = compare(store, invocation, {.brief = true});
+  const RunRow& first = comparison.arms.front().run.run;
   ListedRun listed;
   listed.invocation = invocation;
   listed.started_utc = first.started_utc;
@@ -147,7 +138,9 @@ ListedRun listed_run(Store& store, const std::string& invocation) {
   listed.dtype = first.dtype;
   listed.shard = first.shard;
   listed.oracle = first.oracle;
-  for (const RunSummary& summary : runs) {
+  std::map<std::string, std::int64_t> examples;  // by dataset and split
+  for (const ArmFinding& arm : comparison.arms) {
+    const RunSummary& summary = arm.run;
     const RunRow& run = summary.run;
     listed.started_utc = std::min(listed.started_utc, run.started_utc);
     if (run.status == RunStatus::running ||
@@ -157,14 +150,16 @@ ListedRun listed_run(Store& store, const std::string& invocation) {
     add_new(listed.datasets, run.dataset, [](const DatasetRow& a, const DatasetRow& b) {
       return a.name == b.name && a.split == b.split && a.sample == b.sample;
     });
-    listed.answers += summary.generations;
+    std::int64_t& most = examples[run.dataset.name + "/" + run.dataset.split];
+    most = std::max(most, summary.examples);
     listed.failed += summary.failed_generations;
   }
+  for (const auto& [dataset, count] : examples) listed.examples += count;
   if (const auto labels = invocation_labels(store); labels.contains(invocation)) {
     listed.name = labels.at(invocation).name;
     listed.note = labels.at(invocation).note;
   }
-  add_headline(store, runs, listed);
+  add_headline(comparison, listed);
   return listed;
 }
 

@@ -24,14 +24,15 @@ struct ListedRun {
   std::string dtype, shard;
   std::vector<std::string> arms;
   std::vector<DatasetRow> datasets;
-  std::int64_t answers = 0, failed = 0;
-  bool untrained = false;  ///< the headline's network
+  std::int64_t examples = 0;  ///< different ones, of all datasets
+  std::int64_t failed = 0;    ///< answers
+  bool untrained = false;     ///< the headline's network
   std::optional<std::string> oracle;
-  /// Arm and dataset with the highest speedup over its baseline, of those that more than half of
-  /// the answers came of, of both; without any the first run.
+  /// Arm and dataset of the fastest headline; without one the first run.
   std::string arm, dataset;
-  std::optional<double> speedup;  ///< its
-  std::string_view score_name;    ///< the dataset's headline, and what it is for this arm
+  std::optional<double> speedup;      ///< the headline's
+  std::vector<std::string> warnings;  ///< codes of those that this arm and its baseline have
+  std::string_view score_name;        ///< the dataset's first, and what it is for this arm
   std::optional<double> score;
 };
 

@@ -82,6 +82,12 @@ std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs) {
   return totals;
 }
 
+std::string_view headline_score(const ArmFinding& arm) {
+  for (const std::string_view metric : find_dataset(arm.run.run.dataset.name).metrics)
+    if (arm.scores.contains(metric)) return metric;
+  return {};
+}
+
 std::map<std::string_view, ScoreFinding> score_findings(
     const std::vector<StoredGeneration>& method, const std::vector<StoredGeneration>* baseline,
     const std::vector<std::string_view>& with_interval, double confidence) {

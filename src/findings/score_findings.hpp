@@ -12,6 +12,9 @@ namespace pardec {
 /// The totals that the datasets of these runs are judged by, headlines first.
 std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs);
 
+/// The first score that its dataset is judged by and that the arm has; empty: none.
+std::string_view headline_score(const ArmFinding& arm);
+
 /// All totals that the stored scores come to. An interval and a difference from `baseline` (null:
 /// none) have those of `with_interval`; p-values are raw.
 std::map<std::string_view, ScoreFinding> score_findings(

@@ -92,6 +92,8 @@ std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const Ru
     ++speedup.repaired;
     if (is_quiet(pair.repaired->first, pair.repaired->second))
       add(quiet, pair.key, pair.repaired->first, pair.repaired->second);
+    else
+      ++speedup.in_vain;
   }
   const auto all = measured.all();
   if (all.empty()) return std::nullopt;

@@ -44,69 +44,73 @@ class Warnings {
   }
 
  private:
-  void add(std::string code, std::string text) {
+  void add(std::string code, std::string found, std::string advice = "") {
     const RunRow& run = arm_->run.run;
-    found_.push_back({std::move(code), run.dataset.name, run.label, std::move(text)});
+    found_.push_back(
+        {std::move(code), run.dataset.name, run.label, std::move(found), std::move(advice)});
   }
 
   void answers() {
     const AnswerState& state = arm_->state;
-    const auto share = [&](const char* code, std::int64_t count, const char* what) {
+    const auto share = [&](const char* code, std::int64_t count, const char* what,
+                           const char* advice = "") {
       if (count > 0 &&
           static_cast<double>(count) >= kWorthSaying * static_cast<double>(state.answers))
-        add(code, str(count, " of ", state.answers, " answers ", what));
+        add(code, str(count, " of ", state.answers, " answers ", what), advice);
     };
     if (arm_->broken())
       add("broken",
           str(state.broken, " of ", state.answers,
-              " answers are none (failed, not to be read, empty or cut at their limit), so "
-              "neither speed nor scores say anything"));
+              " answers are none (failed, not to be read, empty or cut at their limit)"),
+          "neither speed nor scores say anything");
     if (state.failed > 0)
       add("failed", str(state.failed, " of ", state.answers, " answers failed"));
     share("unparsed", state.unparsed, "could not be read as what was asked for");
     share("empty", state.empty, "are empty");
-    share("hit_limit", state.hit_limit,
-          "were cut at their limit, so their cost is that of the limit; --max-new-tokens or "
-          "--per-field "
-          "raises it");
+    share("hit_limit", state.hit_limit, "were cut at their limit",
+          "their cost is that of the limit, which --max-new-tokens or --per-field raises");
   }
 
   void training() {
     const RunRow& run = arm_->run.run;
     if (run.untrained)
       add("untrained",
-          "the network's weights are random, or it was never taught what this decoder needs: what "
-          "it writes so is noise");
+          "the network's weights are random, or it was never taught what this decoder needs",
+          "what it writes so is noise");
     std::vector<std::string> untaught =
         run.config.value("untaught_options", std::vector<std::string>());
     if (std::string note = run.config.value("taught_otherwise", ""); !note.empty())
       untaught.push_back(std::move(note));
     if (!untaught.empty())
-      add("untaught", str("the network is used as it was not taught: ", join(untaught, "; ")));
+      add("untaught", join(untaught, ", "), "answers may be worse than the network can give");
   }
 
   void side_by_side() {
     if (arm_->jobs.short_of_it())
       add("short_batch",
-          str(fixed(arm_->jobs.reached, 1), " of ", arm_->jobs.asked,
-              " jobs were in flight, so this is not the speed of batch ", arm_->jobs.asked,
-              "; longer blocks (--block), more examples or a smaller batch_size fill it"));
+          str(fixed(arm_->jobs.reached, 1), " of ", arm_->jobs.asked, " jobs were in flight"),
+          "this is not the speed of that batch; longer blocks (--block), more examples or a "
+          "smaller "
+          "batch_size fill it");
     if (arm_->stack.short_of_it())
       add("short_stack",
-          str(fixed(arm_->stack.reached, 1), " of ", arm_->stack.asked,
-              " examples were in a job, since there were no more of one category, or "
-              "none that can share a job"));
+          str(fixed(arm_->stack.reached, 1), " of ", arm_->stack.asked, " examples were in a job"),
+          str("there were no more of one category, or none that can share a job; a larger --limit, "
+              "or a smaller stack (",
+              find_decoder(arm_->run.run.decoder).stack_option, "=N), fills it"));
   }
 
   void measurement() {
     const RunSummary& run = arm_->run;
     if (run.run.status == RunStatus::running)
-      add("unfinished", "the run goes on, or was killed; run --resume ends it");
+      add("unfinished",
+          str("the run goes on, or was killed",
+              run.compared == 0 && arm_->baseline ? ", so its answers are not compared yet" : ""),
+          "run --resume ends it");
     else if (run.measured_blocks < run.blocks)
       add("unmeasured",
-          str(run.blocks - run.measured_blocks, " of ", run.blocks,
-              " blocks have no time, since they were not done whole in one process, or "
-              "a job of them failed"));
+          str(run.blocks - run.measured_blocks, " of ", run.blocks, " blocks have no time"),
+          "they were not done whole in one process, or a job of them failed");
     if (run.run.build_type != "Release")
       add("not_release", str("measured with a ", run.run.build_type, " build"));
     const int cores = run.run.environment.value("cores", 0);
@@ -114,34 +118,42 @@ class Warnings {
       add("oversubscribed", str(run.run.threads, " threads on ", cores, " cores"));
     if (!arm_->speedup) {
       if (arm_->disturbed > 0)
-        add("disturbed", disturbed_text(arm_->disturbed, arm_->measurements));
+        add("disturbed", disturbed_text(arm_->disturbed, arm_->measurements),
+            "--repair N measures up to N again");
       return;
     }
     const Speedup& speedup = *arm_->speedup;
     if (speedup.blocks < kFewestBlocks)
-      add("few_blocks", str("a speedup over ", speedup.blocks, " different ",
-                            speedup.blocks == 1 ? "block" : "blocks", " has no interval; from ",
-                            kFewestBlocks, " on it has (--block, --limit)"));
+      add("few_blocks",
+          str("a speedup over ", counted(speedup.blocks, "different block"), " has no interval"),
+          str("from ", kFewestBlocks, " on it has (--block, --limit)"));
     if (speedup.disturbed > 0) disturbed(speedup);
     if (const auto& ratios = speedup.of_repeats; !ratios.empty()) {
       const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
       if (*most > kSteady * *least)
-        add("unsteady", str("the repeats' own ratios go from ", fixed(*least, 2), " to ",
-                            fixed(*most, 2), ", so the interval over blocks says too little"));
+        add("unsteady",
+            str("the repeats' own ratios go from ", fixed(*least, 2), " to ", fixed(*most, 2)),
+            "the interval over blocks says too little");
     }
     if (speedup.traced)
-      add("traced", "a trace was written while this was measured, which takes time");
+      add("traced", "a trace was written while this was measured", "that takes time");
   }
 
   void disturbed(const Speedup& speedup) {
     std::string text = disturbed_text(speedup.disturbed, speedup.measurements);
     if (speedup.repaired > 0) text += str(", of which ", speedup.repaired, " were measured again");
+    if (speedup.in_vain > 0)
+      text += str(speedup.in_vain == speedup.repaired ? ", all" : str(", ", speedup.in_vain),
+                  " of them disturbed that time, too");
     if (speedup.quiet && std::isfinite(speedup.quiet->estimate))
-      text += str("; the undisturbed ones alone give ", fixed(speedup.quiet->estimate, 2),
+      text += str(", and the undisturbed ones alone give ", fixed(speedup.quiet->estimate, 2),
                   std::isfinite(speedup.quiet->low) ? str(" [", fixed(speedup.quiet->low, 2), ", ",
                                                           fixed(speedup.quiet->high, 2), "]")
                                                     : "");
-    add("disturbed", text + (speedup.repaired > 0 ? "" : "; --repair N measures up to N again"));
+    add("disturbed", text,
+        speedup.repaired == speedup.disturbed && speedup.in_vain == 0 ? ""
+        : speedup.in_vain > 0 ? "what disturbs goes on; run again when the machine is idle"
+                              : "--repair N measures up to N again");
   }
 
   void against_baseline() {

@@ -9,6 +9,7 @@
 
 #include "datasets/dataset.hpp"
 #include "src/findings/pareto.hpp"
+#include "src/findings/score_findings.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/support/number_text.hpp"
@@ -171,11 +172,8 @@ NamedFigure attribute_figure(const Comparison& comparison, const std::string& da
 std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std::size_t baseline) {
   const ArmFinding& base = comparison.arms[baseline];
   const RunRow& run = base.run.run;
-  const auto metric = find_dataset(run.dataset.name).metrics.front();
-  if (run.oracle || run.untrained ||
-      std::find(comparison.scores.begin(), comparison.scores.end(), metric) ==
-          comparison.scores.end())
-    return std::nullopt;
+  const auto metric = headline_score(base);
+  if (run.oracle || run.untrained || metric.empty()) return std::nullopt;
   const auto labels = labels_of(comparison);
   NamedFigure named;
   Figure& figure = named.figure;

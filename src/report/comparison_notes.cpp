@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/report/dataset_name.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -12,8 +13,8 @@ std::string title_of(const Comparison& comparison) {
   const bool untrained = std::all_of(comparison.arms.begin(), comparison.arms.end(),
                                      [](const ArmFinding& arm) { return arm.run.run.untrained; });
   return str(first.model.path.substr(first.model.path.find_last_of('/') + 1), ", ", first.dtype,
-             ", ", first.device, ", ", first.threads, " threads", untrained ? ", untrained" : "",
-             first.oracle ? ", oracle " + *first.oracle : "");
+             ", ", first.device, ", ", counted(first.threads, "thread"),
+             untrained ? ", untrained" : "", first.oracle ? ", oracle " + *first.oracle : "");
 }
 
 std::string size_of(const std::vector<RunSummary>& runs) {
@@ -26,14 +27,11 @@ std::string size_of(const std::vector<RunSummary>& runs) {
     }
     return std::pair(least == most ? std::to_string(most) : str(least, " to ", most), most);
   };
-  // Repeats are no new examples.
-  const auto [examples, most_examples] = span([](const RunSummary& one) {
-    return (one.generations + one.run.repeats - 1) / one.run.repeats;
-  });
+  const auto [examples, most_examples] = span([](const RunSummary& one) { return one.examples; });
   const auto [threads, most_threads] = span([](const RunSummary& one) { return one.run.threads; });
   const auto [repeats, most_repeats] = span([](const RunSummary& one) { return one.run.repeats; });
-  return str("n ", examples, ", ", threads, most_threads == 1 ? " thread, " : " threads, ", repeats,
-             most_repeats == 1 ? " repeat" : " repeats");
+  return str("n ", examples, ", ", threads, plural(most_threads, " thread"), ", ", repeats,
+             plural(most_repeats, " repeat"));
 }
 
 std::string oracle_note(const std::string& oracle) {
@@ -73,13 +71,26 @@ void add_not_applicable_notes(Table& table, const Comparison& comparison) {
 
 void add_warnings(Table& table, const Comparison& comparison) {
   for (const Warning& warning : comparison.warnings)
-    table.warnings.push_back({warning.code, warning.dataset, warning.arm, warning.text});
+    table.warnings.push_back(
+        {warning.code, warning.dataset, warning.arm, warning.found, warning.advice});
 }
 
 void add_origin_notes(Table& table, const Comparison& comparison) {
   std::vector<RunSummary> runs;
   for (const ArmFinding& arm : comparison.arms) runs.push_back(arm.run);
   if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
+  std::vector<std::string> taught;
+  for (const RunSummary& run : runs) {
+    const Json options = run.run.config.value("taught_options", Json::object());
+    std::vector<std::string> values;
+    for (const auto& [name, value] : options.items()) values.push_back(str(name, " ", dump(value)));
+    if (const std::string said = str(run.run.label, ": ", join(values, ", "));
+        !values.empty() && std::find(taught.begin(), taught.end(), said) == taught.end())
+      taught.push_back(said);
+  }
+  if (!taught.empty())
+    table.notes.push_back(str(join(taught, "; "),
+                              ", as the network was taught (training.json); --set gives others."));
   const auto any = [&](auto&& is) {
     return std::any_of(runs.begin(), runs.end(),
                        [&](const RunSummary& run) { return is(run.run.dataset); });

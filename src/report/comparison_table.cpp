@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/dataset.hpp"
+#include "src/findings/score_findings.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/measured_columns.hpp"
@@ -43,16 +43,13 @@ std::vector<Cell> speed_cells(const Comparison& comparison, const ArmFinding& ar
           ratio_interval_cell(ratio), number_cell(arm.speedup->blocks)};
 }
 
-/// Different examples, and how often each was answered.
+/// Different examples, and how often each was answered: "12", "12 x 3", "12 x 2 + 4 repeated".
 Cell count_cell(const ArmFinding& arm) {
-  const AnswerState& state = arm.state;
-  const bool repeated = state.examples > 0 && state.answers > state.examples;
-  return {repeated
-              ? str(state.examples, " x ",
-                    fixed(static_cast<double>(state.answers) / static_cast<double>(state.examples),
-                          state.answers % state.examples ? 1 : 0))
-              : std::to_string(state.examples),
-          Json(state.examples)};
+  const std::int64_t examples = arm.run.examples, answers = arm.state.answers;
+  std::string text = std::to_string(examples);
+  if (examples > 0 && answers >= 2 * examples) text += str(" x ", answers / examples);
+  if (examples > 0 && answers % examples) text += str(" + ", answers % examples, " repeated");
+  return {std::move(text), Json(examples)};
 }
 
 // Scores.
@@ -67,13 +64,8 @@ std::pair<std::string, std::string> named(std::string_view total) {
 
 /// The first score that some dataset here is judged by: its difference is shown to people, too.
 bool is_headline(const Comparison& comparison, std::string_view total) {
-  return std::any_of(comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& arm) {
-    for (const auto metric : find_dataset(arm.run.run.dataset.name).metrics)
-      if (std::find(comparison.scores.begin(), comparison.scores.end(), metric) !=
-          comparison.scores.end())
-        return metric == total;
-    return false;
-  });
+  return std::any_of(comparison.arms.begin(), comparison.arms.end(),
+                     [&](const ArmFinding& arm) { return headline_score(arm) == total; });
 }
 
 void add_score_columns(Table& table, const Comparison& comparison) {
@@ -182,9 +174,9 @@ Table comparison_table(const Comparison& comparison) {
   Table table;
   table.title = title_of(comparison);
   table.columns = {{"dataset"}, {"arm"}};
-  if (comparison.stacks) table.columns.push_back({"stack", Align::right});
+  if (comparison.stacks) table.columns.push_back({"stack", Align::right, "", false, {"", "asked"}});
   const std::vector<Column> common = {
-      {"in flight", Align::right, "in_flight"},
+      {"in flight", Align::right, "in_flight", false, {"", "asked"}},
       {"streams", Align::right},
       {"n", Align::right},
       {"failed", Align::right},

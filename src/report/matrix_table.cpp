@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/dataset.hpp"
+#include "src/findings/score_findings.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/report/dataset_name.hpp"
@@ -28,7 +28,7 @@ Cell matrix_cell(const ArmFinding& arm, std::string_view metric) {
                {"score", scored ? json_of(score->second.value.estimate) : Json()},
                {"speedup", json_of(ratio)},
                {"tokens_per_forward", json_of(tokens)},
-               {"n", arm.state.examples},
+               {"n", arm.run.examples},
                {"failed", arm.run.failed_generations},
                {"answered", arm.state.answers - arm.state.failed - arm.state.empty},
                {"untrained", arm.run.run.untrained}}};
@@ -60,13 +60,11 @@ Table matrix_table(const Comparison& comparison) {
     for (const ArmFinding& arm : comparison.arms) {
       if (arm.run.run.dataset.name != name) continue;
       shown = shown_name(arm.run.run.dataset);
-      for (const std::string_view metric : find_dataset(name).metrics)
-        if (!headline.contains(name) && arm.scores.contains(metric)) headline[name] = metric;
+      if (const auto metric = headline_score(arm); !headline.contains(name) && !metric.empty())
+        headline[name] = metric;
     }
     table.columns.push_back(
-        {str(shown, headline.contains(name)
-                        ? ": " + replace_all(std::string(headline[name]), "_", " ")
-                        : ""),
+        {str(shown, headline.contains(name) ? ": " + score_header(headline[name]) : ""),
          Align::right, name});
   }
   for (const std::string& label : labels) {

@@ -57,9 +57,7 @@ void write_warnings(Page& page, const Report& report) {
             "</h2><ol>");
   for (std::size_t w = 0; w < report.warnings.size(); ++w) {
     const ReportWarning& warning = report.warnings[w];
-    page.line("<li id=\"warning-", w + 1, "\">",
-              warning.subject.empty() ? "" : element("b", "", warning.subject + ": "),
-              escape_html(warning.text), "</li>");
+    page.line("<li id=\"warning-", w + 1, "\">", escape_html(warning.text), "</li>");
   }
   page.line("</ol></section>");
 }

@@ -17,8 +17,7 @@ struct Highlight {
 
 /// What makes a number not to be believed, or less so.
 struct ReportWarning {
-  std::string subject;  ///< dataset and arm; may be empty
-  std::string text;
+  std::string text;  ///< with datasets and arms
 };
 
 struct ReportTable {

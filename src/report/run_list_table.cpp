@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "src/report/comparison_notes.hpp"
+#include "src/report/comparison_table.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/measured_columns.hpp"
 #include "src/support/number_text.hpp"
@@ -15,8 +16,6 @@ namespace pardec {
 namespace {
 
 std::string last_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
-
-std::string words(std::string_view total) { return replace_all(std::string(total), "_", " "); }
 
 Cell optional_cell(const std::string& text) { return text.empty() ? no_cell() : Cell(text); }
 
@@ -47,14 +46,15 @@ std::vector<Cell> row_of(const ListedRun& run) {
           run.dtype,
           list_cell(run.arms),
           list_cell(datasets),
-          number_cell(run.answers),
+          number_cell(run.examples),
           number_cell(run.failed),
           run.speedup ? Cell(str(fixed(*run.speedup, 2), " (", run.arm, ", ", run.dataset, ")"),
                              Json(*run.speedup))
                       : no_cell(),
           run.arm,
           run.dataset,
-          run.score ? Cell(str(fixed(*run.score, 3), " ", words(run.score_name),
+          run.warnings.empty() ? Cell("-", Json::array()) : list_cell(run.warnings),
+          run.score ? Cell(str(fixed(*run.score, 3), " ", score_header(run.score_name),
                                run.speedup ? "" : str(" (", run.arm, ", ", run.dataset, ")"),
                                run.untrained ? " (untrained)" : ""),
                            Json(*run.score))
@@ -105,6 +105,7 @@ Table run_list_table(const RunList& list) {
                    {"best speedup", Align::right, "speedup"},
                    {"arm", Align::left, "", /*data_only=*/true},
                    {"dataset", Align::left, "", /*data_only=*/true},
+                   {"warnings"},
                    {"score", Align::right},
                    {"score name", Align::left, "score_name", /*data_only=*/true},
                    {"status"},
@@ -119,9 +120,9 @@ Table run_list_table(const RunList& list) {
     table.notes.push_back("No run matches.");
   else
     table.notes.push_back(
-        "best speedup: of the arm with the highest one over its baseline, where most answers of "
-        "both came; score: of the same arm and dataset. 'pardec compare --run ID' has intervals "
-        "and all arms.");
+        "best speedup: the highest over a baseline of an arm that may be believed and is not shown "
+        "to answer worse, as the report's headline; warnings, score: of the same arm and dataset. "
+        "n: examples. 'pardec compare --run ID' has intervals, warnings and all arms.");
   return table;
 }
 
@@ -152,15 +153,16 @@ Table across_table(const AcrossRuns& across) {
          across.names[row.invocation],
          run.run.invocation,
          {replace_all(run.run.started_utc.substr(0, 16), "T", " "), Json(run.run.started_utc)},
-         number_cell(row.arm->state.examples),
+         number_cell(run.examples),
          number_cell(run.failed_generations),
          number_cell(row.arm->examples_per_second.estimate, 2),
          row.arm->speedup       ? number_cell(row.arm->speedup->ratio.estimate, 2)
          : row.arm->is_baseline ? Cell("1 (baseline)", Json(1.0))
                                 : no_cell(),
          number_cell(row.arm->tokens_per_forward.estimate, 2),
-         row.score_name.empty() ? no_cell()
-                                : Cell(words(row.score_name), Json(std::string(row.score_name))),
+         row.score_name.empty()
+             ? no_cell()
+             : Cell(score_header(row.score_name), Json(std::string(row.score_name))),
          std::isfinite(score)
              ? Cell(fixed(score, 3) + (run.run.untrained ? " (untrained)" : ""), Json(score))
              : no_cell(),

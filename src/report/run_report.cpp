@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include "datasets/dataset.hpp"
+#include "src/findings/headlines.hpp"
+#include "src/findings/score_findings.hpp"
 #include "src/report/comparison_figures.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
@@ -90,7 +92,7 @@ std::vector<std::string> marks_of(const std::vector<RunSummary>& runs) {
 
 /// The score that a dataset is judged by first, with its difference from the baseline's.
 std::string score_text(const ArmFinding& arm) {
-  const auto metric = find_dataset(arm.run.run.dataset.name).metrics.front();
+  const auto metric = headline_score(arm);
   const auto score = arm.scores.find(metric);
   if (arm.run.run.untrained || score == arm.scores.end()) return "";
   std::string text = str(score_header(metric), " ", fixed(score->second.value.estimate, 3));
@@ -120,67 +122,35 @@ Highlight highlight_of(const Comparison& comparison, const ArmFinding& arm) {
   return highlight;
 }
 
-/// Whether the score that its dataset is judged by first was shown to be below the baseline's, or
-/// is that of noise.
-bool shown_worse(const ArmFinding& arm, const ArmFinding& baseline) {
-  if (arm.run.run.untrained != baseline.run.run.untrained) return true;
-  const auto score = arm.scores.find(find_dataset(arm.run.run.dataset.name).metrics.front());
-  return !arm.run.run.untrained && score != arm.scores.end() && score->second.difference &&
-         score->second.difference->high < 0;
-}
-
-/// Of each dataset the fastest arm that may be believed and is not shown to answer worse; where
-/// there is none, why.
+/// Of each dataset its headline; where there is none, why.
 void add_highlights(Report& report, const Comparison& comparison) {
-  std::vector<std::string> datasets;
-  for (const ArmFinding& arm : comparison.arms)
-    if (arm.baseline &&
-        std::find(datasets.begin(), datasets.end(), arm.run.run.dataset.name) == datasets.end())
-      datasets.push_back(arm.run.run.dataset.name);
-  for (const auto& dataset : datasets) {
-    const ArmFinding* best = nullptr;
-    bool worse = false;
-    std::vector<std::string> broken;
-    for (const ArmFinding& arm : comparison.arms) {
-      const ArmFinding* baseline = comparison.baseline_of(arm);
-      if (arm.run.run.dataset.name != dataset || !baseline) continue;
-      for (const ArmFinding* one : {baseline, &arm})
-        if (one->broken() &&
-            std::find(broken.begin(), broken.end(), one->run.run.label) == broken.end())
-          broken.push_back(one->run.run.label);
-      if (baseline->broken() || arm.broken()) continue;
-      if (!arm.speedup || !std::isfinite(arm.speedup->ratio.estimate)) continue;
-      if (shown_worse(arm, *baseline)) {
-        worse = true;
-        continue;
-      }
-      if (!best || arm.speedup->ratio.estimate > best->speedup->ratio.estimate) best = &arm;
-    }
-    if (best)
-      report.highlights.push_back(highlight_of(comparison, *best));
+  for (const Headline& headline : headlines_of(comparison))
+    if (headline.best)
+      report.highlights.push_back(highlight_of(comparison, *headline.best));
     else
       report.without_highlight.push_back(
-          str("No headline for ", dataset, ": ",
-              !broken.empty()
-                  ? str("most answers of ", join(broken, ", "),
+          str("No headline for ", headline.dataset, ": ",
+              !headline.broken.empty()
+                  ? str("most answers of ", join(headline.broken, ", "),
                         " are unparsed, empty or cut by their limit, so that their speed is of "
                         "nothing that anybody asked for.")
-              : worse ? "every arm that could have one answers worse than its baseline."
-                      : "no block was measured by an arm and its baseline."));
-  }
+              : headline.worse ? "every arm that could have one answers worse than its baseline."
+                               : "no block was measured by an arm and its baseline."));
 }
 
-/// All warnings at the top, and those of an arm in its row.
+/// The table's warnings at the top, and those of an arm in its row.
 void add_warnings(Report& report, ReportTable& table, const Comparison& comparison) {
   table.warnings.resize(comparison.arms.size());
-  for (const Warning& warning : comparison.warnings) {
-    for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
-      const RunRow& run = comparison.arms[a].run.run;
-      if (run.label == warning.arm && run.dataset.name == warning.dataset)
-        table.warnings[a].push_back(report.warnings.size());
+  for (const MergedWarning& merged : merge_warnings(table.table.warnings)) {
+    for (const std::size_t one : merged.members) {
+      const Table::Warning& warning = table.table.warnings[one];
+      for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
+        const RunRow& run = comparison.arms[a].run.run;
+        if (run.label == warning.arm && run.dataset.name == warning.dataset)
+          table.warnings[a].push_back(report.warnings.size());
+      }
     }
-    report.warnings.push_back(
-        {warning.dataset + (warning.arm.empty() ? "" : " " + warning.arm), warning.text});
+    report.warnings.push_back({merged.text});
   }
 }
 

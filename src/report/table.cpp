@@ -45,12 +45,8 @@ std::vector<std::string> keys(const Table& table) {
 
 std::string md_cell(const std::string& text) { return replace_all(one_line(text), "|", "\\|"); }
 
-std::string warning_line(const Table::Warning& warning) {
-  const std::string who =
-      join(warning.dataset.empty() ? std::vector<std::string>{}
-                                   : std::vector<std::string>{warning.dataset, warning.arm},
-           " ");
-  return str("WARNING (", warning.code, ")", who.empty() ? "" : " " + who, ": ", warning.text, ".");
+std::string warning_line(const MergedWarning& warning) {
+  return str("WARNING (", warning.code, ") ", warning.text);
 }
 
 std::string render_md(const Table& table) {
@@ -81,7 +77,7 @@ std::string render_md(const Table& table) {
     out += "\n";
   }
   if (!table.notes.empty() || !table.warnings.empty()) out += "\n";
-  for (const Table::Warning& warning : table.warnings)
+  for (const MergedWarning& warning : merge_warnings(table.warnings))
     out += "- " + one_line(warning_line(warning)) + "\n";
   for (const std::string& note : table.notes) out += "- " + one_line(note) + "\n";
   return out;
@@ -102,9 +98,8 @@ std::string csv_value(const Cell& cell, bool safe) {
       (cell.value->is_number_float() && !std::isfinite(cell.value->get<double>())))
     return "";
   if (cell.value->is_string()) return csv_cell(cell.value->get<std::string>(), safe);
-  if (cell.value->is_array() && !cell.value->empty() &&
-      std::all_of(cell.value->begin(), cell.value->end(),
-                  [](const Json& item) { return item.is_string(); }))
+  if (cell.value->is_array() && std::all_of(cell.value->begin(), cell.value->end(),
+                                            [](const Json& item) { return item.is_string(); }))
     return csv_cell(join(cell.value->get<std::vector<std::string>>(), ", "), safe);
   return csv_cell(dump(*cell.value), false);
 }
@@ -116,7 +111,22 @@ struct CsvColumn {
   std::optional<Json::json_pointer> part = {};
 };
 
-/// Intervals and what has one are several columns, named by the column's key in json.
+/// How many numbers the longest list of a column has; 0 where it has others than lists of numbers.
+std::size_t most_items(const Table& table, std::size_t column) {
+  std::size_t most = table.columns[column].parts.size();
+  for (const auto& row : table.rows) {
+    if (column >= row.size() || (row[column].value && row[column].value->is_null())) continue;
+    const auto& value = row[column].value;
+    if (!value || !value->is_array() ||
+        !std::all_of(value->begin(), value->end(),
+                     [](const Json& item) { return item.is_number() || item.is_null(); }))
+      return 0;
+    most = std::max(most, value->size());
+  }
+  return most;
+}
+
+/// All by their keys in json; intervals, what has one, and lists of numbers are several columns.
 std::vector<CsvColumn> csv_columns(const Table& table) {
   constexpr std::string_view kInterval = "_interval", kDifference = "_difference";
   const auto pointer = [](const char* text) { return Json::json_pointer(text); };
@@ -137,8 +147,14 @@ std::vector<CsvColumn> csv_columns(const Table& table) {
       };
       if (std::any_of(table.rows.begin(), table.rows.end(), has_p))
         out.push_back({name + "_p_mcnemar_holm", c, pointer("/p_mcnemar_holm")});
+    } else if (const std::size_t items = most_items(table, c); items > 0) {
+      const std::vector<std::string>& parts = table.columns[c].parts;
+      for (std::size_t i = 0; i < items; ++i)
+        out.push_back(
+            {i < parts.size() ? i ? str(name, "_", parts[i]) : name : str(name, "_", i + 1), c,
+             Json::json_pointer(str("/", i))});
     } else {
-      out.push_back({table.columns[c].header, c});
+      out.push_back({name, c});
     }
   }
   return out;
@@ -203,7 +219,7 @@ std::string render_json(const Table& table) {
     out["warnings"].push_back({{"code", warning.code},
                                {"dataset", warning.dataset},
                                {"arm", warning.arm},
-                               {"text", warning.text}});
+                               {"text", warning.text()}});
   return dump(out) + "\n";
 }
 
@@ -275,7 +291,7 @@ std::string render_latex(const Table& table) {
     out += join(line, " & ") + " \\\\\n";
   }
   out += "\\bottomrule\n\\end{tabular}\n";
-  for (const Table::Warning& warning : table.warnings)
+  for (const MergedWarning& warning : merge_warnings(table.warnings))
     out += "\\par\\footnotesize " + latex_text(warning_line(warning)) + "\n";
   for (const std::string& note : table.notes)
     out += "\\par\\footnotesize " + latex_text(note) + "\n";
@@ -297,6 +313,53 @@ Table without_data_columns(const Table& table) {
       if (c < table.rows[r].size()) out.rows[r].push_back(table.rows[r][c]);
   }
   return out;
+}
+
+std::string Table::Warning::text() const { return str(found, advice.empty() ? "" : "; ", advice); }
+
+std::vector<MergedWarning> merge_warnings(const std::vector<Table::Warning>& warnings) {
+  std::vector<MergedWarning> merged;
+  const auto first_of = [&](const MergedWarning& one) -> const Table::Warning& {
+    return warnings[one.members.front()];
+  };
+  for (std::size_t w = 0; w < warnings.size(); ++w) {
+    const auto same = std::find_if(merged.begin(), merged.end(), [&](const MergedWarning& one) {
+      return one.code == warnings[w].code && first_of(one).advice == warnings[w].advice;
+    });
+    if (same == merged.end())
+      merged.push_back({warnings[w].code, "", {w}});
+    else
+      same->members.push_back(w);
+  }
+  for (MergedWarning& one : merged) {
+    std::vector<std::pair<std::string, std::vector<std::size_t>>> by_finding;
+    for (const std::size_t w : one.members) {
+      const auto same = std::find_if(by_finding.begin(), by_finding.end(), [&](const auto& other) {
+        return other.first == warnings[w].found;
+      });
+      if (same == by_finding.end())
+        by_finding.push_back({warnings[w].found, {w}});
+      else
+        same->second.push_back(w);
+    }
+    std::vector<std::string> parts;
+    for (const auto& [found, members] : by_finding) {
+      std::vector<std::pair<std::string, std::vector<std::string>>> arms;  // by dataset
+      for (const std::size_t w : members) {
+        if (arms.empty() || arms.back().first != warnings[w].dataset)
+          arms.push_back({warnings[w].dataset, {}});
+        if (!warnings[w].arm.empty()) arms.back().second.push_back(warnings[w].arm);
+      }
+      std::vector<std::string> who;
+      for (const auto& [dataset, labels] : arms)
+        if (!dataset.empty())
+          who.push_back(str(dataset, labels.empty() ? "" : " ", join(labels, ", ")));
+      parts.push_back(who.empty() ? found : str(join(who, "; "), ": ", found));
+    }
+    if (const std::string& advice = first_of(one).advice; !advice.empty()) parts.push_back(advice);
+    one.text = join(parts, "; ") + ".";
+  }
+  return merged;
 }
 
 Json json_of(double value) { return std::isfinite(value) ? Json(value) : Json(); }

@@ -15,6 +15,9 @@ struct Column {
   Align align = Align::left;
   std::string key = {};    ///< name in json and jsonl; empty: the header
   bool data_only = false;  ///< for programs: csv, json and jsonl have it, md and latex do not
+  /// csv: names of the items of its values, which are lists; a column each, the first by the key
+  /// alone. Other lists of numbers are numbered from 1.
+  std::vector<std::string> parts = {};
 };
 
 /// What is shown, and optionally the value behind it: csv, json and jsonl write the value in full
@@ -47,10 +50,24 @@ struct Table {
   std::vector<std::string> notes;
   /// What says that a number here should not be believed as it stands. They stand before the notes.
   struct Warning {
-    std::string code, dataset, arm, text;
+    std::string code, dataset, arm, found;
+    std::string advice = {};  ///< the same for all that a code is said of; may be empty
+
+    /// "found; advice"
+    std::string text() const;
   };
   std::vector<Warning> warnings = {};
 };
+
+/// Warnings of one code and advice as people read them.
+struct MergedWarning {
+  std::string code;
+  std::string text;  ///< "oa-mine hpd, ippd; race ippd: found; oa-mine ar: found; advice."
+  std::vector<std::size_t> members;
+};
+
+/// In the order in which their codes come first.
+std::vector<MergedWarning> merge_warnings(const std::vector<Table::Warning>& warnings);
 
 /// What is shown to people: the table without its columns that are data_only.
 Table without_data_columns(const Table& table);
@@ -63,10 +80,11 @@ TableFormat parse_table_format(std::string_view name);
 /// The table as text that ends with a line end (an empty table in jsonl is empty text).
 ///   md     title, columns aligned by display width, notes: also what a terminal shows; like latex
 ///          without columns that are data_only
-///   csv    RFC 4180 quoting, LF line ends; header and rows only; every text as it is, so that a
-///          spreadsheet takes one that begins with = + - or @ for a formula; an interval (key
-///          X_interval) is two columns X_low and X_high, a difference (X_difference) three with its
-///          interval's, and its p where one has it
+///   csv    RFC 4180 quoting, LF line ends; header and rows only, columns by their keys in json;
+///          every text as it is, so that a spreadsheet takes one that begins with = + - or @ for a
+///          formula; an interval (key X_interval) is two columns X_low and X_high, a difference
+///          (X_difference) three with its interval's, and its p where one has it; a list of numbers
+///          is as many columns as its longest has items
 ///   csv-safe  the same for spreadsheets: a text that begins so, or with a tab or carriage return,
 ///          has ' before it; numbers stay numbers
 ///   json   {"title", "columns": [keys], "rows": [objects], "notes",

@@ -47,6 +47,7 @@ std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
                                            "0), coalesce(sum(stream_passes), 0)"
                                          : "0, 0, 0",
                           " FROM measured_block WHERE run_id = ?"));
+  Statement examples(db_, "SELECT count(DISTINCT sample_id) FROM generation WHERE run_id = ?");
   std::vector<RunSummary> out;
   for (RunRow& run : find_runs(filter)) {
     RunSummary summary;
@@ -83,6 +84,8 @@ std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
       *value = find.integer(column++);
     }
     totals.parallel_ratio = find.maybe_real(column);
+    examples.bind(run.id).step();
+    summary.examples = examples.integer(0);
     occupancy.bind(run.id).step();
     summary.measured = {occupancy.integer(0), occupancy.integer(1), occupancy.integer(2)};
     histogram.bind(run.id);

@@ -55,6 +55,7 @@ struct RunSummary {
   RunRow run;
   std::int64_t jobs = 0, failed_jobs = 0;
   std::int64_t generations = 0, failed_generations = 0;
+  std::int64_t examples = 0;                 ///< different ones: repeats are no new examples
   std::int64_t compared = 0, identical = 0;  ///< generations compared with the baseline's
   std::int64_t blocks = 0, measured_blocks = 0;
   std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;

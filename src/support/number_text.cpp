@@ -18,4 +18,12 @@ std::string percent(double share, int decimals) {
   return std::isfinite(share) ? fixed(100 * share, decimals) + " %" : "-";
 }
 
+std::string plural(std::int64_t count, std::string_view noun) {
+  return std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + plural(count, noun);
+}
+
 }  // namespace pardec

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace pardec {
 
@@ -8,5 +10,11 @@ std::string fixed(double value, int decimals);
 
 /// A share of 1 as "12.3 %"; "-" where it is not finite.
 std::string percent(double share, int decimals = 1);
+
+/// The noun with an s where there is not one of it.
+std::string plural(std::int64_t count, std::string_view noun);
+
+/// "1 thread", "2 threads".
+std::string counted(std::int64_t count, std::string_view noun);
 
 }  // namespace pardec

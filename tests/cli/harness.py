@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import select
 import signal
 import sqlite3
@@ -23,6 +24,17 @@ DATA = pathlib.Path(os.environ.get("PARDEC_TEST_DATA") or ROOT.parent / "shared"
 TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 128,
         "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 4096,
         "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "tie_word_embeddings": False}
+
+
+# Columns of a comparison that csv and json alone have: intervals, differences of all scores but a dataset's first, most that says how it was measured.
+FOR_PROGRAMS = re.compile(r".*_difference$|(f1|score)_.*_interval$|(forwards|prompt_tokens)_per_second$|latency_p9[59]|first_token|.*_measurements$|speedup_(un|of)|"
+                          r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$")
+
+
+def for_people(key, headers):
+    """Whether a terminal that shows these headers has the column of this key: differences are those of the scores whose headers say so."""
+    differences = {header.removesuffix(" - baseline's").lower().replace(" ", "_") for header in headers if header.endswith(" - baseline's")}
+    return not FOR_PROGRAMS.match(key) or (key.endswith("_difference") and key.removesuffix("_difference").removeprefix("score_") in differences)
 
 
 class Checks:

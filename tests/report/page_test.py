@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from harness import FOR_PROGRAMS
+
 CONFIG = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 128,
           "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 8192}
 WIDTHS = (390, 900, 1500)  # of the page of many arms and of open answers; of the others the last
@@ -181,10 +184,8 @@ def check_numbers(check, page, compared, name, block):
     table = json.loads(compared)
     rows = [row for row in page.tables[block] if row]
     shown_keys = page.keys[block]
-    hidden = [key for key in table["columns"] if key not in shown_keys]  # intervals and differences of single scores, and most that says how it was measured
-    for_programs = re.compile(r".*_(interval|difference)$|(forwards|prompt_tokens)_per_second$|latency_p9[59]|first_token|.*_measurements$|speedup_(un|of)|"
-                              r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$")
-    check(shown_keys == [key for key in table["columns"] if key in shown_keys] and all(map(for_programs.match, hidden)),
+    hidden = [key for key in table["columns"] if key not in shown_keys]
+    check(shown_keys == [key for key in table["columns"] if key in shown_keys] and all(map(FOR_PROGRAMS.match, hidden)),
           f"{name}: columns of {block}")
     check(len(rows) == len(table["rows"]), f"{name}: rows of {block}")
     for shown, row in zip(rows, table["rows"]):

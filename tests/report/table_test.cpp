@@ -38,7 +38,7 @@ TEST_CASE("md is aligned by what a terminal shows") {
 
 TEST_CASE("csv is quoted where it must be, and numbers are whole") {
   CHECK(render(example_table(), TableFormat::csv) ==
-        "arm,products/s,note\n"
+        "arm,products_per_s,note\n"
         "ar,1.23456,a|b\n"
         "hpd k_max=30,12,\"said \"\"é\"\", 100%\"\n"
         "日本,,\n");
@@ -68,6 +68,44 @@ TEST_CASE("csv has an interval in two columns, named by its key, and a differenc
         "f1_difference_p_mcnemar_holm\n"
         "ar,,,,,,\n"
         "hpd,1.5,2,0.5,0.25,0.75,0.125\n");
+}
+
+TEST_CASE("csv names columns by their keys, and a list of numbers is as many of them") {
+  Table table;
+  table.columns = {{"in flight", Align::right, "in_flight", false, {"", "asked"}},
+                   {"ratios", Align::left, "ratio_of_repeats"},
+                   {"tokens/s", Align::right, "tokens_per_second"}};
+  table.rows = {{Cell("1.5 of 2", Json{1.5, 2}), Cell("2", Json{3.5, 4.0}), Cell("7", Json(7))},
+                {no_cell(), Cell("1", Json{3.5}), no_cell()}};
+  CHECK(render(table, TableFormat::csv) ==
+        "in_flight,in_flight_asked,ratio_of_repeats_1,ratio_of_repeats_2,tokens_per_second\n"
+        "1.5,2,3.5,4.0,7\n"
+        ",,3.5,,\n");
+}
+
+TEST_CASE("warnings of one code are one line for people, and one an arm for programs") {
+  Table table;
+  table.columns = {{"arm"}};
+  table.warnings = {{"short", "a", "ar", "1 of 8", "longer fill it"},
+                    {"noise", "a", "ar", "loud"},
+                    {"short", "a", "hpd", "2 of 8", "longer fill it"},
+                    {"short", "a", "ippd", "1 of 8", "longer fill it"},
+                    {"short", "b", "ar", "1 of 8", "longer fill it"},
+                    {"short", "", "", "all", "another advice"}};
+  const auto merged = merge_warnings(table.warnings);
+  REQUIRE(merged.size() == 3);
+  CHECK(merged[0].text == "a ar, ippd; b ar: 1 of 8; a hpd: 2 of 8; longer fill it.");
+  CHECK(merged[0].members == std::vector<std::size_t>{0, 2, 3, 4});
+  CHECK(merged[1].text == "a ar: loud.");
+  CHECK(merged[2].text == "all; another advice.");
+  const std::string md = render(table, TableFormat::md);
+  CHECK_THAT(md, Catch::Contains("- WARNING (short) a ar, ippd; b ar: 1 of 8; a hpd: 2 of 8;"));
+  const Json json = Json::parse(render(table, TableFormat::json));
+  REQUIRE(json["warnings"].size() == 6);
+  CHECK(json["warnings"][2] == Json{{"code", "short"},
+                                    {"dataset", "a"},
+                                    {"arm", "hpd"},
+                                    {"text", "2 of 8; longer fill it"}});
 }
 
 TEST_CASE("a list of texts is one text in csv") {

@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "src/findings/comparison.hpp"
+
+namespace pardec {
+
+/// What is said first of one dataset: its fastest arm that may be believed and is not shown to
+/// answer worse than its baseline.
+struct Headline {
+  std::string dataset;
+  const ArmFinding* best = nullptr;  ///< null: there is none, since
+  std::vector<std::string> broken;   ///< most answers of these arms are none,
+  bool worse = false;                ///< or others answer worse, or no block was measured
+};
+
+/// Of each dataset on which some arm has a baseline. The comparison outlives them.
+std::vector<Headline> headlines_of(const Comparison& comparison);
+
+}  // namespace pardec
