@@ -86,6 +86,28 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
               {.dtype = dtype, .device = options.device, .cuda_graphs = !options.no_cuda_graphs})};
 }
 
+std::string network_key(const ModelOptions& options) {
+  std::error_code ignored;
+  return str(std::filesystem::weakly_canonical(options.model, ignored).string(), " ",
+             name(chosen_dtype(options)));
+}
+
+std::shared_ptr<Checkpoint> Checkpoints::held(const ModelOptions& options) const {
+  const auto found = loaded_.find(network_key(options));
+  return found == loaded_.end() ? nullptr : found->second.lock();
+}
+
+std::shared_ptr<Checkpoint> Checkpoints::get(const ModelOptions& options, bool with_tokenizer) {
+  std::shared_ptr<Checkpoint> checkpoint = held(options);
+  if (!checkpoint) {
+    checkpoint = std::make_shared<Checkpoint>(load_checkpoint(options, with_tokenizer));
+    loaded_[network_key(options)] = checkpoint;
+  } else if (with_tokenizer && !checkpoint->tokenizer) {
+    checkpoint->tokenizer = load_tokenizer(checkpoint->folder, checkpoint->model.config());
+  }
+  return checkpoint;
+}
+
 std::optional<CheckpointFace> read_face(const std::string& model) {
   std::error_code ignored;
   const std::filesystem::path folder = model;
@@ -126,16 +148,21 @@ void check_same_vocabulary(const std::filesystem::path& draft, const ModelConfig
 
 }  // namespace
 
-std::optional<Checkpoint> load_draft(const ModelOptions& options, const Checkpoint& target,
-                                     bool needed) {
-  if (!needed) return std::nullopt;
+ModelOptions draft_options(const ModelOptions& options) {
   ModelOptions draft = options;
   draft.model = options.draft_model;
+  draft.draft_model.clear();
   draft.dtype = name(chosen_dtype(options));  // the two compute alike
-  const std::filesystem::path folder = options.draft_model;
+  return draft;
+}
+
+std::shared_ptr<Checkpoint> load_draft(const ModelOptions& options, const Checkpoint& target,
+                                       Checkpoints& loaded) {
+  const ModelOptions draft = draft_options(options);
+  const std::filesystem::path folder = draft.model;
   if (std::error_code ignored; std::filesystem::is_directory(folder, ignored))
     check_same_vocabulary(folder, read_model_config(folder), target.folder, target.model.config());
-  return load_checkpoint(draft, false);
+  return loaded.get(draft, false);
 }
 
 }  // namespace pardec

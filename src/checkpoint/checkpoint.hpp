@@ -1,5 +1,7 @@
 #pragma once
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +36,21 @@ struct Checkpoint {
 /// Loads the network, and its tokenizer.json unless told not to. ModelError.
 Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer);
 
+/// Networks that are loaded: each distinct one, by folder and type, once while somebody holds it.
+class Checkpoints {
+ public:
+  /// That of `options.model`; loaded where nobody holds it. As load_checkpoint.
+  std::shared_ptr<Checkpoint> get(const ModelOptions& options, bool with_tokenizer);
+  /// Null: nobody holds it.
+  std::shared_ptr<Checkpoint> held(const ModelOptions& options) const;
+
+ private:
+  std::map<std::string, std::weak_ptr<Checkpoint>> loaded_;  // by network_key
+};
+
+/// What tells the network of `options.model` from others: its folder and the type it computes in.
+std::string network_key(const ModelOptions& options);
+
 /// What can be seen of a checkpoint without its weights.
 struct CheckpointFace {
   ModelConfig config;
@@ -42,10 +59,12 @@ struct CheckpointFace {
 /// None where no model is named, or its folder is not there. ModelError for files that are wrong.
 std::optional<CheckpointFace> read_face(const std::string& model);
 
-/// Loads the network of --draft-model, where needed, beside the one that it drafts for. ModelError
-/// where the two have not the same vocabulary.
-std::optional<Checkpoint> load_draft(const ModelOptions& options, const Checkpoint& target,
-                                     bool needed);
+/// The options of the network of --draft-model beside the one that it drafts for.
+ModelOptions draft_options(const ModelOptions& options);
+
+/// Loads that network. ModelError where the two have not the same vocabulary.
+std::shared_ptr<Checkpoint> load_draft(const ModelOptions& options, const Checkpoint& target,
+                                       Checkpoints& loaded);
 
 /// The tokenizer alone. ModelError when ids of it lie outside the network's vocabulary.
 Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config);

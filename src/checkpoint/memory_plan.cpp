@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "src/checkpoint/network_size.hpp"
 #include "src/model/kv_cache.hpp"
@@ -23,6 +24,7 @@ std::string shown(std::int64_t bytes) {
 
 /// Adds a network of the run to the plan.
 void add(MemoryPlan& plan, const std::filesystem::path& folder, Dtype dtype) {
+  ++plan.networks;
   const ModelConfig config = read_model_config(folder);
   const NetworkSize size = network_size(config, dtype);
   plan.weight_bytes += weight_bytes(config, dtype);
@@ -31,6 +33,38 @@ void add(MemoryPlan& plan, const std::filesystem::path& folder, Dtype dtype) {
     plan.weight_bytes += static_cast<std::int64_t>(static_cast<double>(extra) / 2 *  // of bf16
                                                    size.bytes_per_value);
   plan.row_bytes += static_cast<std::int64_t>(size.cached_per_row * size.bytes_per_value);
+}
+
+/// Of one arm's networks that are not in `counted` yet; they are then.
+MemoryPlan plan_of(const ModelOptions& options, std::set<std::string>& counted) {
+  MemoryPlan plan;
+  const auto add_new = [&](const ModelOptions& network) {
+    if (counted.insert(network_key(network)).second)
+      add(plan, network.model, chosen_dtype(network));
+  };
+  add_new(options);
+  if (!options.draft_model.empty()) add_new(draft_options(options));
+  return plan;
+}
+
+/// The networks of the arms, without a limit.
+MemoryPlan held(const std::vector<ModelOptions>& arms, bool together) {
+  MemoryPlan plan;
+  std::set<std::string> counted;
+  for (const ModelOptions& arm : arms) {
+    std::set<std::string> own;
+    const MemoryPlan alone = plan_of(arm, own);
+    plan.row_bytes = std::max(plan.row_bytes, alone.row_bytes);
+    if (together) {
+      const MemoryPlan more = plan_of(arm, counted);
+      plan.weight_bytes += more.weight_bytes;
+      plan.networks += more.networks;
+    } else if (alone.weight_bytes > plan.weight_bytes) {
+      plan.weight_bytes = alone.weight_bytes;
+      plan.networks = alone.networks;
+    }
+  }
+  return plan;
 }
 
 }  // namespace
@@ -73,22 +107,26 @@ std::int64_t parse_bytes(const std::string& flag, const std::string& text) {
   return static_cast<std::int64_t>(bytes);
 }
 
-MemoryPlan plan_memory(const ModelOptions& options, int block_rows) {
-  MemoryPlan plan;
+MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bool together) {
+  MemoryPlan plan = held(arms, together);
+  const ModelOptions& options = arms.front();
   if (!options.memory_limit.empty())
     plan.limit = parse_bytes("--memory-limit", options.memory_limit);
-  const Dtype dtype = chosen_dtype(options);
-  add(plan, options.model, dtype);
-  if (!options.draft_model.empty()) add(plan, options.draft_model, dtype);
-  if (plan.limit > 0 && plan.blocks(block_rows) < 1)
-    throw ConfigError(
-        str("--memory-limit is ", shown(plan.limit), ", and the weights take ",
-            shown(plan.weight_bytes), " in ", name(dtype), ", the program ",
-            shown(MemoryPlan::kProgramBytes),
-            ", both with a twentieth more: no room is left for a cache; expected at "
-            "least ",
-            shown(plan.least(block_rows) + 5'000'000),  // so that it still does rounded
-            ", and more for longer prompts"));
+  if (plan.limit > 0 && plan.blocks(block_rows) < 1) {
+    MemoryPlan one = held(arms, false);
+    one.limit = plan.limit;
+    const bool one_fits = one.blocks(block_rows) >= 1;
+    throw ConfigError(str(
+        "--memory-limit is ", shown(plan.limit), ", and the weights ",
+        plan.networks > 1 ? str("of ", plan.networks, " networks ") : "", "take ",
+        shown(plan.weight_bytes), " in ", name(chosen_dtype(options)), ", the program ",
+        shown(MemoryPlan::kProgramBytes),
+        ", both with a twentieth more: no room is left for a cache; expected at "
+        "least ",
+        shown(plan.least(block_rows) + 5'000'000),  // so that it still does rounded
+        ", and more for longer prompts",
+        one_fits ? "; --order blocked holds the networks of one arm at a time, which fit" : ""));
+  }
   return plan;
 }
 
@@ -106,10 +144,12 @@ void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudge
 }
 
 std::string describe(const MemoryPlan& plan, const CacheBudget& cache) {
-  const std::string held = str("weights ", shown(plan.weight_bytes), ", cache ",
-                               fixed(static_cast<double>(plan.row_bytes) * 1e-3, 1), " kB a row");
-  if (plan.limit == 0) return held;
-  return str(held, "; --memory-limit ", shown(plan.limit), " leaves ", shown(plan.cache_bytes()),
+  const std::string weights =
+      str("weights ", plan.networks > 1 ? str("of ", plan.networks, " networks ") : "",
+          shown(plan.weight_bytes), ", cache ",
+          fixed(static_cast<double>(plan.row_bytes) * 1e-3, 1), " kB a row");
+  if (plan.limit == 0) return weights;
+  return str(weights, "; --memory-limit ", shown(plan.limit), " leaves ", shown(plan.cache_bytes()),
              " for the cache: ", cache.blocks, " blocks of ", cache.block_rows, " rows");
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 /// What a run may hold in memory, known before anything of it is allocated.
 #include "src/checkpoint/checkpoint.hpp"
@@ -14,7 +15,8 @@ struct MemoryPlan {
   static constexpr double kBeside = 1.05;
   static constexpr std::int64_t kProgramBytes = 160'000'000;
 
-  std::int64_t weight_bytes = 0;  ///< of all networks
+  int networks = 0;               ///< that are held at a time, drafts included
+  std::int64_t weight_bytes = 0;  ///< of all of them
   std::int64_t row_bytes = 0;     ///< of a cached row: keys and values; of a draft network's, too
   std::int64_t limit = 0;         ///< 0: none
 
@@ -30,9 +32,11 @@ struct MemoryPlan {
 /// the flag.
 std::int64_t parse_bytes(const std::string& flag, const std::string& text);
 
-/// Of the networks of `options`, by their configs alone. ConfigError where --memory-limit is too
-/// small for them and the shortest of sequences; ModelError for a config that is wrong.
-MemoryPlan plan_memory(const ModelOptions& options, int block_rows);
+/// Of the networks of all `arms`, by their configs alone: `together`, each distinct one once, or
+/// those of one arm at a time. Rows are cached for one arm at a time. ConfigError where
+/// --memory-limit is too small for them and the shortest of sequences; ModelError for a config that
+/// is wrong. REQUIRES: an arm; all have the same limit.
+MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bool together = true);
 
 /// Keeps the cache inside the plan's limit, where it has one: fewer blocks if need be, and a fifth
 /// of them left free for the sequences that run, as on the CPU nothing can be moved elsewhere, and

@@ -43,12 +43,46 @@ void add_fill_note(Table& table, const std::string& who, double full, std::int64
 
 /// What the dataset's protocol says of fields that are asked one by one.
 std::string protocol_note(const RunSpec& spec, const Workload& work) {
-  const Limits limits = limits_on(work.protocol, Form::value, spec.decode);
-  const bool own = !spec.decode.per_field && work.protocol.answer_ids > 0;
+  const Protocol& protocol = work.protocols.front();  // they differ in their wording alone
+  const Limits limits = limits_on(protocol, Form::value, spec.decode);
+  const bool own = !spec.decode.per_field && protocol.answer_ids > 0;
   return str(work.dataset.name, ", asked field by field: answers of at most ", limits.per_field,
              limits.per_field == 1 ? " id" : " ids",
              own ? " (the dataset's limit; --per-field gives another), " : ", ",
-             work.protocol.shots.size(), " worked examples in the prompt");
+             protocol.shots.size(), " worked examples in the prompt");
+}
+
+/// What is to be seen of an arm's network without its weights.
+struct ArmFace {
+  std::optional<CheckpointFace> face;
+  std::optional<ChatTemplate> chat;  ///< where there is a tokenizer
+  Needs needs;
+};
+
+ArmFace look_at(const RunSpec& spec, const Arm& arm) {
+  const ModelOptions networks = networks_of(spec, arm);
+  ArmFace seen{read_face(networks.model), std::nullopt, {}};
+  seen.needs = needs_of(*arm.algorithm, seen.face ? &*seen.face : nullptr, networks.draft_model);
+  if (seen.face && seen.face->tokenizer)
+    seen.chat = template_for(spec.decode.chat_template, networks.model, spec.decode.chat_set);
+  return seen;
+}
+
+/// Which arms run on which networks.
+std::string networks_note(const RunSpec& spec) {
+  if (!several_networks(spec))
+    return str("model: ",
+               spec.arms.front().model.empty()
+                   ? spec.model.model.empty() ? "(none given)" : spec.model.model
+                   : spec.arms.front().model,
+               spec.model.draft_model.empty() ? "" : "; draft model: " + spec.model.draft_model);
+  std::vector<std::string> parts;
+  for (const Arm& arm : spec.arms) {
+    const ModelOptions networks = networks_of(spec, arm);
+    parts.push_back(str(arm.label, ": ", networks.model.empty() ? "(none given)" : networks.model,
+                        networks.draft_model.empty() ? "" : " with draft " + networks.draft_model));
+  }
+  return "models: " + join(parts, ", ");
 }
 
 }  // namespace
@@ -74,14 +108,8 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                    {"positions", Align::right},
                    {"too long", Align::right, "too_long"},
                    {"compared with"}};
-  const auto face = read_face(spec.model.model);
-  std::vector<Needs> needs;
-  for (const Arm& arm : arms)
-    needs.push_back(needs_of(*arm.algorithm, face ? &*face : nullptr, spec.model.draft_model));
-  const auto chat = face && face->tokenizer
-                        ? std::optional(template_for(spec.decode.chat_template, spec.model.model,
-                                                     spec.decode.chat_set))
-                        : std::nullopt;
+  std::vector<ArmFace> seen;
+  for (const Arm& arm : arms) seen.push_back(look_at(spec, arm));
   const auto jobs_of = [](const Workload& work, size_t arm) {
     std::int64_t jobs = 0;
     for (const auto& block : work.blocks) jobs += std::ssize(block.jobs[arm]);
@@ -91,7 +119,8 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
   for (const auto& work : workloads)
     for (size_t a = 0; a < arms.size(); ++a) all_jobs += jobs_of(work, a);
   std::optional<Progress> progress;
-  if (chat) progress.emplace(spec.progress, "prompts", all_jobs);
+  if (std::any_of(seen.begin(), seen.end(), [](const ArmFace& arm) { return arm.chat; }))
+    progress.emplace(spec.progress, "prompts", all_jobs);
   for (const auto& work : workloads)
     for (size_t a = 0; a < arms.size(); ++a) {
       const Shape shape = work.dataset.shape;
@@ -99,8 +128,8 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
       const double full = full_share(work.blocks, a, arms[a].batch_size);
       const std::string who = str(work.dataset.name, ", ", arms[a].label);
       const auto sizes =
-          chat && work.runs(a) && !needs[a].lacking
-              ? std::optional(prompt_sizes(spec, work, a, *face, *chat,
+          seen[a].chat && work.runs(a) && !seen[a].needs.lacking
+              ? std::optional(prompt_sizes(spec, work, a, *seen[a].face, *seen[a].chat,
                                            [&] { progress->update(++tokenized, ""); }))
               : std::nullopt;
       const auto baseline = baseline_of(arms, a, spec.baseline);
@@ -109,7 +138,7 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
            number_cell(static_cast<std::int64_t>(work.examples.size())), arms[a].label,
            arms[a].decoder, dump(arms[a].algorithm->options()),
            work.runs(a) ? std::string(name(form_on(shape, *arms[a].algorithm))) : "n/a",
-           needs[a].lacking ? "lacking" : needs[a].text,
+           seen[a].needs.lacking ? "lacking" : seen[a].needs.text,
            number_cell(static_cast<std::int64_t>(arms[a].batch_size)),
            work.runs(a) ? number_cell(jobs * spec.runs) : Cell("n/a", Json()),
            number_cell(std::ssize(work.blocks)),
@@ -124,7 +153,7 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
            baseline ? arms[*baseline].label : "-"});
       if (!work.runs(a)) table.notes.push_back(str("n/a: ", who, ": it ", work.not_applicable[a]));
       add_fill_note(table, who, full, jobs, std::ssize(work.blocks), arms[a].batch_size);
-      if (sizes) add_size_notes(table, who, *sizes, jobs, face->config);
+      if (sizes) add_size_notes(table, who, *sizes, jobs, seen[a].face->config);
     }
   progress.reset();
   table.notes.push_back(
@@ -146,18 +175,15 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
     if (spec.unseen)
       table.notes.push_back(str(work.dataset.name, ": ", work.seen, " examples of ",
                                 work.dataset.split, " left out, whose text is also in train"));
-  table.notes.push_back(
-      str("database: ", spec.db,
-          "; model: ", spec.model.model.empty() ? "(none given)" : spec.model.model,
-          spec.model.draft_model.empty() ? "" : "; draft model: " + spec.model.draft_model));
+  table.notes.push_back(str("database: ", spec.db, "; ", networks_note(spec)));
   if (memory) table.notes.push_back(str("memory: ", describe(*memory, spec.cache)));
-  if (!face)
+  if (std::any_of(seen.begin(), seen.end(), [](const ArmFace& arm) { return !arm.face; }))
     table.notes.push_back(
         "no network was looked at for what decoders need; --model DIR names one that is there");
   std::cout << render(table, format);
   for (size_t a = 0; a < arms.size(); ++a)
-    if (needs[a].lacking)
-      throw ConfigError(str("arm '", arms[a].label, "' cannot run: ", needs[a].text));
+    if (seen[a].needs.lacking)
+      throw ConfigError(str("arm '", arms[a].label, "' cannot run: ", seen[a].needs.text));
 }
 
 }  // namespace pardec

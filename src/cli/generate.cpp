@@ -11,14 +11,11 @@
 #include "src/findings/traces.hpp"
 #include "src/model/profile.hpp"
 #include "src/prompt/pieces.hpp"
-#include "src/prompt/prompt_choice.hpp"
 #include "src/report/table.hpp"
 #include "src/report/watch.hpp"
 #include "src/runs/arms.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
-#include "src/support/project_files.hpp"
-#include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/answers_json.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
@@ -105,13 +102,15 @@ int generate(const GenerateFlags& flags) {
 
   CacheBudget cache;
   if (!flags.model.memory_limit.empty() && read_face(flags.model.model)) {
-    const MemoryPlan memory = plan_memory(flags.model, cache.block_rows);
+    const MemoryPlan memory = plan_memory({flags.model}, cache.block_rows);
     apply_limit(memory, flags.model, cache);
     std::cerr << "memory: " << describe(memory, cache) << "\n";
   }
+  Checkpoints loaded;
   Session session(
       flags.model, flags.decode,
-      {.tokenizer = token_lists.empty(), .draft = decoder.drafts_with_model(), .cache = cache});
+      {.tokenizer = token_lists.empty(), .draft = decoder.drafts_with_model(), .cache = cache},
+      loaded);
   Engine& engine = session.engine;
   const Checkpoint& checkpoint = session.checkpoint;
   const Tokenizer* const tokenizer = session.tokenizer();

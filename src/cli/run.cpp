@@ -1,9 +1,10 @@
-// `pardec run`: datasets x arms x one network -> store, and the table that compares them.
+// `pardec run`: datasets x arms, each on its network -> store, and the table that compares them.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/checkpoint/memory_plan.hpp"
@@ -19,7 +20,6 @@
 #include "src/support/text.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
 #include "src/tasks/conversation.hpp"
-#include "src/tasks/session.hpp"
 
 namespace pardec {
 
@@ -27,7 +27,7 @@ namespace {
 
 /// What a reader of the run should know before it begins.
 void print_notes(const RunSpec& spec, const std::vector<Workload>& workloads,
-                 const Session& session) {
+                 const std::vector<RunCell>& cells) {
   for (const Workload& work : workloads)
     if (work.dataset.sample)
       std::fprintf(stderr,
@@ -38,11 +38,17 @@ void print_notes(const RunSpec& spec, const std::vector<Workload>& workloads,
       if (!work.runs(a))
         std::fprintf(stderr, "%s, %s: n/a: it %s\n", work.dataset.name.c_str(),
                      visible_text(spec.arms[a].label).c_str(), work.not_applicable[a].c_str());
-  if (const std::string& note = session.checkpoint.note; !note.empty())
-    std::fprintf(stderr, "model: %s\n", note.c_str());
-  for (const Workload& work : workloads)
-    if (const std::string note = taught_otherwise(work, session); !note.empty())
-      std::fprintf(stderr, "%s: %s\n", work.dataset.name.c_str(), note.c_str());
+  std::set<std::string> said;
+  const bool several = several_networks(spec);
+  const auto say = [&](const std::string& who, const std::string& note) {
+    if (!note.empty() && said.insert(who + note).second)
+      std::fprintf(stderr, "%s: %s\n", who.c_str(), note.c_str());
+  };
+  for (const RunCell& cell : cells)
+    say(several ? "model " + networks_of(spec, *cell.arm).model : "model", cell.note);
+  for (const RunCell& cell : cells)
+    say(cell.work->dataset.name + (several ? ", " + visible_text(cell.arm->label) : ""),
+        cell.row.config.value("taught_otherwise", ""));
 }
 
 /// 3 where a larger share of the answers failed than may; says so.
@@ -58,15 +64,19 @@ int exit_code(const RunCounts& counts, double fail_on_error) {
 int run(CLI::App& app, RunFlags& flags) {
   complete(app, flags);
   RunSpec& spec = flags.spec;
-  const bool drafts = std::any_of(spec.arms.begin(), spec.arms.end(), [](const Arm& arm) {
-    return arm.algorithm->drafts_with_model();
-  });
-  check_draft_flag(spec.model, drafts);
+  check_draft_flag(spec.model, std::any_of(spec.arms.begin(), spec.arms.end(), [](const Arm& arm) {
+                     return arm.algorithm->drafts_with_model() && arm.draft_model.empty();
+                   }));
   const std::vector<Workload> workloads = load_workloads(spec);
   if (!flags.dry_run) check_any_runs(spec, workloads);
+  const std::vector<ModelOptions> networks = networks_of(spec);
+  const bool all_there = std::all_of(networks.begin(), networks.end(), [](const auto& options) {
+    return read_face(options.model).has_value();
+  });
   const std::optional<MemoryPlan> memory =
-      read_face(spec.model.model) ? std::optional(plan_memory(spec.model, spec.cache.block_rows))
-                                  : std::nullopt;
+      all_there ? std::optional(plan_memory(networks, spec.cache.block_rows,
+                                            /*together=*/spec.order != "blocked"))
+                : std::nullopt;
   if (memory) apply_limit(*memory, spec.model, spec.cache);
   if (flags.dry_run) {
     print_plan(spec, workloads, memory, parse_table_format(flags.format));
@@ -88,16 +98,16 @@ int run(CLI::App& app, RunFlags& flags) {
   else if (spec.oracle.kind == "recorded")
     throw ConfigError(str("--oracle ", spec.oracle.text, ": ", spec.db,
                           " does not exist; expected the database that holds the recorded run"));
-  Session session(spec.model, spec.decode, {.draft = drafts, .cache = spec.cache});
+  ArmSessions sessions(spec);
+  std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
   if (const int signal = stop.signal()) return 128 + signal;  // nothing has begun
-  std::vector<RunCell> cells = make_cells(spec, workloads, session);
   check_trace(spec);
   if (!store) store.emplace(spec.db, options);
-  prepare(spec, workloads, session, *store, cells);
-  Recorder recorder(spec, workloads, session, *store, cells);
-  print_notes(spec, workloads, session);
+  prepare(spec, workloads, sessions, *store, cells);
+  Recorder recorder(spec, workloads, *store, cells);
+  print_notes(spec, workloads, cells);
 
-  const RunCounts counts = run_cells(spec, workloads, session, cells, recorder, stop.token());
+  const RunCounts counts = run_cells(spec, workloads, sessions, cells, recorder, stop.token());
   store->check_place();
   if (counts.turns_off > 0)
     std::fprintf(stderr, "%s\n", describe_turns_off(counts.turns_off).c_str());

@@ -25,15 +25,17 @@ constexpr std::array kExperimentKeys{"name",   "decoders", "datasets", "model",
 void read_experiment(CLI::App& app, RunFlags& flags) {
   const Json json = read_json(flags.config);
   apply_config(app, json, flags.config, {kExperimentKeys.begin(), kExperimentKeys.end()});
-  for (const char* key : {"grid", "models", "judge", "published"})
+  for (const char* key : {"grid", "judge", "published"})
     if (json.contains(key))
-      throw ConfigError(str(
-          flags.config, ": '", key,
-          "' is for experiments that `run` cannot do; expected one model and a list of decoders"));
+      throw ConfigError(
+          str(flags.config, ": '", key,
+              "' is for experiments that `run` cannot do; expected models and a list of decoders"));
   JsonReader read(json, flags.config);
   flags.spec.name = read.optional<std::string>("name", flags.spec.name);
+  const Json models = json.value("models", Json());
   if (flags.spec.model.model.empty())
-    flags.spec.model.model = read.optional<std::string>("model", "");
+    flags.spec.model.model =
+        folder_of_experiment(models, read.optional<std::string>("model", ""), flags.config);
   if (flags.spec.datasets.empty()) {
     flags.spec.datasets = read.optional<std::vector<std::string>>("datasets", {});
     for (const auto& name : flags.spec.datasets) try {
@@ -43,7 +45,7 @@ void read_experiment(CLI::App& app, RunFlags& flags) {
       }
   }
   if (flags.decoders.empty() && flags.arms.empty() && json.contains("decoders"))
-    flags.arms = arms_of_experiment(json["decoders"], flags.config);
+    flags.arms = arms_of_experiment(json["decoders"], models, flags.config);
 }
 
 }  // namespace
@@ -52,7 +54,9 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--decoder", flags.decoders, "decoders, each an arm of that name, e.g. ar,hpd")
       ->delimiter(',')
       ->type_name("A,B");
-  app.add_option("--arm", flags.arms, "an arm of its own label and options; repeatable")
+  app.add_option("--arm", flags.arms,
+                 "an arm of its own label and options, and with model=DIR or draft=DIR on networks "
+                 "of its own; repeatable")
       ->type_name("LABEL=NAME[,OPTION=VALUE...]");
   app.add_option("--set", flags.sets,
                  "an option for all arms of a decoder, e.g. hpd.k_max=30; repeatable")
@@ -170,7 +174,7 @@ void complete(CLI::App& app, RunFlags& flags) {
   check_chat_template(spec.decode.chat_template, spec.decode.chat_set);
   spec.arms = make_arms(flags.decoders, flags.arms, flags.sets, flags.batch_size);
   for (Arm& arm : spec.arms)
-    take_taught_options(arm, read_training_record(spec.model.model).settings);
+    take_taught_options(arm, read_training_record(networks_of(spec, arm).model).settings);
   spec.given = {{"arms", flags.arms}, {"decoders", flags.decoders}};
   for (size_t a = 0; a < spec.arms.size(); ++a) baseline_of(spec.arms, a, spec.baseline);
   check_oracle(spec.oracle, spec.arms);

@@ -173,10 +173,13 @@ ArmFinding finding_of(Store& store, const RunSummary& run, const RunAnswers& ans
 void compare_with(Store& store, const ArmFinding& baseline, const RunAnswers& theirs,
                   ArmFinding& arm, const RunAnswers& ours, double confidence) {
   const RunSummary& run = arm.run;
+  const bool ids = same_ids(baseline.run.run.model, run.run.model);
   arm.speedup = speedup_of(store, baseline.run.run, run.run, confidence);
-  arm.likeness =
-      run.run.oracle ? unforced_agreement(theirs, ours) : ratio(run.identical, run.compared);
-  if (both_ask_one_by_one(baseline.run.run, run.run)) arm.exact_match = exact_match(theirs, ours);
+  arm.likeness = !run.run.oracle ? ratio(run.identical, run.compared)
+                 : ids           ? unforced_agreement(theirs, ours)
+                                 : kNone;
+  if (ids && both_ask_one_by_one(baseline.run.run, run.run))
+    arm.exact_match = exact_match(theirs, ours);
   arm.departure = departure_of(run, ours);
 }
 
@@ -256,12 +259,13 @@ std::vector<DifferingAnswer> differing_answers(Store& store, const std::string& 
     if (!baseline || method.run.oracle) continue;
     const RunAnswers theirs = read_answers(store, baseline->run.id),
                      ours = read_answers(store, method.run.id);
+    const bool ids = same_ids(baseline->run.model, method.run.model);
     for (const auto& [key, answered] : ours.by_sample) {
       const auto other = theirs.by_sample.find(key);
       if (other == theirs.by_sample.end() || answered.generation.row.error ||
           other->second.generation.row.error)
         continue;
-      const Identity identity = compare_fields(other->second, answered);
+      const Identity identity = compare_fields(other->second, answered, ids);
       if (identity.identical) continue;
       DifferingAnswer& differs = found.emplace_back(
           DifferingAnswer{method.run.dataset.name, method.run.label, key.first, "", "", "",

@@ -89,7 +89,7 @@ AcrossRow row_of(Store& store, size_t invocation, const ArmFinding& arm, const A
         other->second.generation.row.error)
       continue;
     ++compared;
-    identical += compare_fields(other->second, answered).identical;
+    identical += compare_fields(other->second, answered, /*same_ids=*/false).identical;
   }
   if (compared > 0) row.identical = static_cast<double>(identical) / static_cast<double>(compared);
   if (row.score_name.empty() || !first->scores.contains(row.score_name) ||
@@ -134,7 +134,6 @@ ListedRun listed_run(Store& store, const std::string& invocation) {
   listed.invocation = invocation;
   listed.started_utc = first.started_utc;
   listed.commit = first.commit;
-  listed.model = first.model;
   listed.dtype = first.dtype;
   listed.shard = first.shard;
   listed.oracle = first.oracle;
@@ -146,6 +145,8 @@ ListedRun listed_run(Store& store, const std::string& invocation) {
     if (run.status == RunStatus::running ||
         (run.status == RunStatus::failed && listed.status == RunStatus::done))
       listed.status = run.status;
+    add_new(listed.models, run.model,
+            [](const ModelRow& a, const ModelRow& b) { return a.hash == b.hash; });
     add_new(listed.arms, run.label, std::equal_to<>());
     add_new(listed.datasets, run.dataset, [](const DatasetRow& a, const DatasetRow& b) {
       return a.name == b.name && a.split == b.split && a.sample == b.sample;

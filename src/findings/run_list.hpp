@@ -20,7 +20,7 @@ struct RunListFilter {
 struct ListedRun {
   std::string invocation, name, note, started_utc, commit;
   RunStatus status = RunStatus::done;  ///< running if one of its runs is, else failed if one has
-  ModelRow model;
+  std::vector<ModelRow> models;        ///< of its arms
   std::string dtype, shard;
   std::vector<std::string> arms;
   std::vector<DatasetRow> datasets;

@@ -43,6 +43,7 @@ std::optional<Percentiles> percentiles(const std::vector<double>& values) {
 }
 
 bool same_streams(const RunRow& run, const RunRow& baseline) {
+  if (run.model.hash != baseline.model.hash) return false;
   const bool greedy = run.config.value("temperature", 0.0) == 0;
   return (greedy && find_decoder(run.decoder).exact && run.form == baseline.form) ||
          both_ask_one_by_one(baseline, run);

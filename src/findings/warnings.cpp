@@ -161,15 +161,21 @@ class Warnings {
     if (!baseline) return;
     const double ours = arm_->state.tokens, theirs = baseline->state.tokens;
     const auto open = [](const ArmFinding& arm) { return arm.run.run.form == "free"; };
-    if (arm_->speedup && open(*arm_) && open(*baseline) && ours > 0 && theirs > 0 &&
+    const RunRow& run = arm_->run.run;
+    const bool ids = same_ids(baseline->run.run.model, run.model);
+    if (!ids)
+      add("other_tokenizer",
+          "its network has another tokenizer than the baseline's: answers are compared as texts, "
+          "and what counts tokens (tokens/forward, tokens/s) is of other tokens");
+    if (ids && arm_->speedup && open(*arm_) && open(*baseline) && ours > 0 && theirs > 0 &&
         std::abs(ours / theirs - 1) > kSameLength)
       add("lengths",
           str("answers have ", fixed(ours, 1), " tokens of text, the baseline's ", fixed(theirs, 1),
               ": ", fixed(arm_->speedup->ratio.estimate, 2), " times as fast by the answer, ",
               fixed(arm_->speedup->ratio.estimate * ours / theirs, 2), " by the token"));
-    const RunRow& run = arm_->run.run;
     const bool greedy = run.config.value("temperature", 0.0) == 0;
-    if (arm_->departure && greedy && run.dtype == "fp32" && find_decoder(run.decoder).exact &&
+    if (arm_->departure && baseline->run.run.model.hash == run.model.hash && greedy &&
+        run.dtype == "fp32" && find_decoder(run.decoder).exact &&
         run.form == baseline->run.run.form)
       add("departs", str(arm_->departure->departed, " of ", arm_->departure->compared,
                          " answers are not the baseline's, though this decoder gives its ids"));

@@ -8,13 +8,34 @@
 
 namespace pardec {
 
+std::vector<RunSummary> runs_of(const Comparison& comparison) {
+  std::vector<RunSummary> runs;
+  for (const ArmFinding& arm : comparison.arms) runs.push_back(arm.run);
+  return runs;
+}
+
+bool several_networks(const std::vector<RunSummary>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [&](const RunSummary& run) {
+    return run.run.model.hash != runs.front().run.model.hash;
+  });
+}
+
+std::string network_name(const ModelRow& model) {
+  return model.path.substr(model.path.find_last_of('/') + 1);
+}
+
+std::string networks_text(const RunRow& run) {
+  return str(network_name(run.model), run.draft ? " + draft " + network_name(*run.draft) : "");
+}
+
 std::string title_of(const Comparison& comparison) {
   const RunRow& first = comparison.arms.front().run.run;
   const bool untrained = std::all_of(comparison.arms.begin(), comparison.arms.end(),
                                      [](const ArmFinding& arm) { return arm.run.run.untrained; });
-  return str(first.model.path.substr(first.model.path.find_last_of('/') + 1), ", ", first.dtype,
-             ", ", first.device, ", ", counted(first.threads, "thread"),
-             untrained ? ", untrained" : "", first.oracle ? ", oracle " + *first.oracle : "");
+  const bool several = several_networks(runs_of(comparison));
+  return str(several ? "several networks" : network_name(first.model), ", ", first.dtype, ", ",
+             first.device, ", ", counted(first.threads, "thread"), untrained ? ", untrained" : "",
+             first.oracle ? ", oracle " + *first.oracle : "");
 }
 
 std::string size_of(const std::vector<RunSummary>& runs) {
@@ -76,8 +97,7 @@ void add_warnings(Table& table, const Comparison& comparison) {
 }
 
 void add_origin_notes(Table& table, const Comparison& comparison) {
-  std::vector<RunSummary> runs;
-  for (const ArmFinding& arm : comparison.arms) runs.push_back(arm.run);
+  const std::vector<RunSummary> runs = runs_of(comparison);
   if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
   std::vector<std::string> taught;
   for (const RunSummary& run : runs) {
@@ -91,6 +111,12 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
   if (!taught.empty())
     table.notes.push_back(str(join(taught, "; "),
                               ", as the network was taught (training.json); --set gives others."));
+  for (const ArmFinding& arm : comparison.arms)
+    if (const ArmFinding* baseline = comparison.baseline_of(arm);
+        baseline && baseline->run.run.model.hash != arm.run.run.model.hash)
+      table.notes.push_back(str(arm.run.run.dataset.name, " ", arm.run.run.label,
+                                ": on another network than its baseline ", baseline->run.run.label,
+                                ", so speedup, scores and answers are of both differences."));
   const auto any = [&](auto&& is) {
     return std::any_of(runs.begin(), runs.end(),
                        [&](const RunSummary& run) { return is(run.run.dataset); });

@@ -8,8 +8,17 @@
 /// What several tables of runs say in words.
 namespace pardec {
 
-/// Model, device and the like, which all arms of an invocation share.
+/// Model (or how many), device and the like, which all arms of an invocation share.
 std::string title_of(const Comparison& comparison);
+
+/// Whether arms ran on different networks; a table then says which.
+bool several_networks(const std::vector<RunSummary>& runs);
+std::vector<RunSummary> runs_of(const Comparison& comparison);
+
+/// A checkpoint's folder without where it lies.
+std::string network_name(const ModelRow& model);
+/// An arm's network, and the one that drafts for it.
+std::string networks_text(const RunRow& run);
 
 /// How much was measured, e.g. "n 36 to 38, 2 threads, 3 repeats".
 std::string size_of(const std::vector<RunSummary>& runs);

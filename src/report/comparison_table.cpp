@@ -145,7 +145,7 @@ void add_own_cells(std::vector<Cell>& cells, const Comparison& comparison, const
 // Notes.
 
 /// How close the choices were at which an arm's answers first depart from the baseline's.
-std::string departure_note(const ArmFinding& arm) {
+std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
   const Departure& departure = *arm.departure;
   const RunRow& run = arm.run.run;
   std::string note = str(run.dataset.name, " ", run.label, ": ", departure.departed, " of ",
@@ -155,7 +155,8 @@ std::string departure_note(const ArmFinding& arm) {
                 fixed(*departure.median_gap, 3), ", least ", fixed(*departure.least_gap, 4));
   if (departure.without_gap) note += str("; ", departure.without_gap, " have no such token");
   const bool greedy = run.config.value("temperature", 0.0) == 0;
-  if (greedy && run.dtype != "fp32" && find_decoder(run.decoder).exact)
+  const bool same = baseline && baseline->run.run.model.hash == run.model.hash;
+  if (same && greedy && run.dtype != "fp32" && find_decoder(run.decoder).exact)
     note += "; exact in fp32 alone: here attention is summed in another order";
   return note + ".";
 }
@@ -174,6 +175,8 @@ Table comparison_table(const Comparison& comparison) {
   Table table;
   table.title = title_of(comparison);
   table.columns = {{"dataset"}, {"arm"}};
+  const bool several = several_networks(runs_of(comparison));
+  if (several) table.columns.push_back({"model"});
   if (comparison.stacks) table.columns.push_back({"stack", Align::right, "", false, {"", "asked"}});
   const std::vector<Column> common = {
       {"in flight", Align::right, "in_flight", false, {"", "asked"}},
@@ -196,6 +199,7 @@ Table comparison_table(const Comparison& comparison) {
     const RunSummary& run = arm.run;
     std::vector<Cell>& cells = table.rows.emplace_back();
     cells = {shown_name(run.run.dataset), run.run.label};
+    if (several) cells.push_back({networks_text(run.run), Json(run.run.model.path)});
     if (comparison.stacks) cells.push_back(stack_cell(arm.stack));
     cells.push_back(reached_cell(shown_in_flight(arm), arm.jobs));
     cells.push_back(std::isfinite(arm.streams) ? number_cell(arm.streams, 1) : no_cell());
@@ -250,7 +254,7 @@ Table comparison_table(const Comparison& comparison) {
   for (const DecoderEntry* entry : comparison.own)
     table.notes.emplace_back(entry->own_columns.note);
   for (const ArmFinding& arm : comparison.arms)
-    if (arm.departure) table.notes.push_back(departure_note(arm));
+    if (arm.departure) table.notes.push_back(departure_note(arm, comparison.baseline_of(arm)));
   add_not_applicable_notes(table, comparison);
   add_origin_notes(table, comparison);
   return table;

@@ -54,6 +54,8 @@ Table matrix_table(const Comparison& comparison) {
   Table table;
   table.title = title_of(comparison);
   table.columns = {{"arm"}};
+  const bool several = several_networks(runs_of(comparison));
+  if (several) table.columns.push_back({"model"});
   std::map<std::string, std::string_view> headline;  // metric of each dataset
   for (const std::string& name : names) {
     std::string shown = name;
@@ -73,6 +75,13 @@ Table matrix_table(const Comparison& comparison) {
         comparison.arms.begin(), comparison.arms.end(),
         [&](const ArmFinding& arm) { return arm.run.run.label == label && arm.run.run.untrained; });
     cells.push_back({label + (untrained ? " (untrained)" : ""), Json(label)});
+    const auto first =
+        std::find_if(comparison.arms.begin(), comparison.arms.end(),
+                     [&](const ArmFinding& one) { return one.run.run.label == label; });
+    if (several)
+      cells.push_back(first == comparison.arms.end()
+                          ? no_cell()
+                          : Cell(networks_text(first->run.run), Json(first->run.run.model.path)));
     for (const std::string& name : names) {
       const auto arm =
           std::find_if(comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& one) {

@@ -15,8 +15,6 @@ namespace pardec {
 
 namespace {
 
-std::string last_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
-
 Cell optional_cell(const std::string& text) { return text.empty() ? no_cell() : Cell(text); }
 
 Cell list_cell(const std::vector<std::string>& all) { return {join(all, ", "), Json(all)}; }
@@ -35,6 +33,11 @@ Cell difference_cell(const std::optional<Interval>& difference) {
 }
 
 std::vector<Cell> row_of(const ListedRun& run) {
+  std::vector<std::string> models, paths;
+  for (const ModelRow& model : run.models) {
+    models.push_back(network_name(model));
+    paths.push_back(model.path);
+  }
   std::vector<std::string> datasets;
   for (const DatasetRow& dataset : run.datasets) datasets.push_back(shown_name(dataset));
   const std::string status = str(name(run.status), run.shard.empty() ? "" : ", shard " + run.shard,
@@ -42,7 +45,8 @@ std::vector<Cell> row_of(const ListedRun& run) {
   return {{run.invocation.substr(0, 8), Json(run.invocation)},
           optional_cell(run.name),
           {replace_all(run.started_utc.substr(0, 16), "T", " "), Json(run.started_utc)},
-          {str(last_name(run.model.path), ", ", run.dtype), Json(run.model.path)},
+          {str(join(models, ", "), ", ", run.dtype),
+           paths.size() == 1 ? Json(paths.front()) : Json(paths)},
           run.dtype,
           list_cell(run.arms),
           list_cell(datasets),

@@ -19,19 +19,11 @@ namespace pardec {
 
 namespace {
 
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
-
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::int64_t>(digits.size()) - 3; at > 0; at -= 3)
     digits.insert(static_cast<std::size_t>(at), ",");
   return digits;
-}
-
-std::vector<RunSummary> runs_of(const Comparison& comparison) {
-  std::vector<RunSummary> runs;
-  for (const ArmFinding& arm : comparison.arms) runs.push_back(arm.run);
-  return runs;
 }
 
 template <typename Name>
@@ -213,19 +205,29 @@ std::vector<FactGroup> facts_of(const Comparison& comparison) {
     if (const std::string text = json_text(value); !text.empty())
       machine.facts.push_back({key, text});
 
-  network.facts = {{"network", file_name(first.model.path)}, {"hash", first.model.hash}};
-  for (const auto& [key, value] : first.model.shape.items())
-    network.facts.push_back({replace_all(key, "_", " "), value.is_number_integer()
-                                                             ? grouped(value.get<std::int64_t>())
-                                                             : json_text(value)});
+  std::vector<std::string> hashes;
+  for (const RunSummary& one : runs) {
+    const ModelRow& model = one.run.model;
+    if (std::find(hashes.begin(), hashes.end(), model.hash) != hashes.end()) continue;
+    hashes.push_back(model.hash);
+    network.facts.push_back({"network", network_name(model)});
+    network.facts.push_back({"hash", model.hash});
+    for (const auto& [key, value] : model.shape.items())
+      if (key != kTokenizerHash)
+        network.facts.push_back(
+            {replace_all(key, "_", " "),
+             value.is_number_integer() ? grouped(value.get<std::int64_t>()) : json_text(value)});
+  }
   for (const auto& one : distinct(runs, [](const RunRow& row) {
          return str(row.dataset.name, " ", row.dataset.split, ": ", row.dataset.sha256);
        }))
     network.facts.push_back({"data", one});
   for (const auto& one : distinct(runs, [](const RunRow& row) { return row.prompt_hash; }))
     network.facts.push_back({"prompt", one});
-  for (const auto& one : distinct(runs, [](const RunRow& row) {
-         return str(row.label, ": ", row.decoder, " ", dump(row.options));
+  const bool several = several_networks(runs);
+  for (const auto& one : distinct(runs, [&](const RunRow& row) {
+         return str(row.label, ": ", row.decoder, " ", dump(row.options),
+                    several ? " on " + networks_text(row) : "");
        }))
     network.facts.push_back({"arm", one});
   return {run, order, machine, network};
@@ -258,9 +260,10 @@ Report make_report(Store& store, const Comparison& comparison, const ExampleLimi
   report.title =
       str(join(distinct(runs, [](const RunRow& row) { return row.label; }), ", "), " on ",
           join(distinct(runs, [](const RunRow& row) { return row.dataset.name; }), ", "));
+  const bool several = several_networks(runs);
   report.subtitle = str(
-      file_name(first.model.path),
-      first.model.shape.contains("parameters")
+      several ? "several networks" : network_name(first.model),
+      !several && first.model.shape.contains("parameters")
           ? str(" (", grouped(first.model.shape["parameters"].get<std::int64_t>()), " parameters)")
           : "",
       ", ", first.dtype, ", ", first.device, ", ", size_of(runs), ", ",

@@ -25,11 +25,17 @@ std::pair<std::string, std::string> key_value(const std::string& text, const std
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-constexpr std::array<std::string_view, 2> kOfEveryArm{"batch_size", "cascade"};
+/// Options of arms, whatever their decoder; one of the same name that the decoder has comes first.
+constexpr std::array<std::string_view, 3> kOfArms{"batch_size", "cascade", "model"};
+/// Beside them, that of a decoder that drafts with a network.
+constexpr const char* kDraft = "draft";
 
 std::vector<std::string> options_of(const DecoderEntry& entry) {
   std::vector<std::string> options = names_of(entry.options);
-  options.insert(options.end(), kOfEveryArm.begin(), kOfEveryArm.end());
+  for (const std::string_view of_arm : kOfArms)
+    if (std::find(options.begin(), options.end(), of_arm) == options.end())
+      options.emplace_back(of_arm);
+  if (make_decoder(entry.name, Json::object())->drafts_with_model()) options.emplace_back(kDraft);
   return options;
 }
 
@@ -46,14 +52,20 @@ void check_option(const DecoderEntry& entry, const std::string& option, const st
 }
 
 void put(Arm& arm, const std::string& option, const Json& value) {
-  if (option == "cascade") {
+  const std::vector<std::string> own = names_of(find_decoder(arm.decoder).options);
+  if (std::find(own.begin(), own.end(), option) != own.end()) {
+    arm.options[option] = value;
+  } else if (option == "model" || option == kDraft) {
+    std::string& folder = option == "model" ? arm.model : arm.draft_model;
+    folder = value.is_string() ? value.get<std::string>() : dump(value);
+    if (folder.empty())
+      throw ConfigError(str("arm ", arm.label, ": ", option, " is empty, expected a folder"));
+  } else if (option == "cascade") {
     if (!value.is_boolean())
       throw ConfigError(
           str("arm ", arm.label, ": cascade is ", dump(value), ", expected true or false"));
     arm.cascade = value;
-  } else if (option != "batch_size")
-    arm.options[option] = value;
-  else if (!value.is_number_integer() || value < 1 || value > std::numeric_limits<int>::max())
+  } else if (!value.is_number_integer() || value < 1 || value > std::numeric_limits<int>::max())
     throw ConfigError(str("arm ", arm.label, ": batch_size is ", dump(value),
                           ", expected a whole number from 1 to ", std::numeric_limits<int>::max()));
   else
@@ -138,18 +150,45 @@ void take_taught_options(Arm& arm, const Json& settings) {
   if (!arm.taught.empty()) arm.algorithm = make_decoder(arm.decoder, arm.options);
 }
 
-std::vector<std::string> arms_of_experiment(const Json& decoders, const std::string& where) {
+std::string folder_of_experiment(const Json& models, const std::string& named,
+                                 const std::string& where) {
+  if (!models.is_object()) {
+    if (!models.is_null())
+      throw ConfigError(str(where, ": 'models' is ", models.type_name(),
+                            ", expected an object of names and checkpoint folders"));
+    return named;
+  }
+  const auto found = models.find(named);
+  if (found == models.end()) return named;
+  if (!found->is_string())
+    throw ConfigError(str(where, ": 'models': '", named, "' is ", dump(*found),
+                          ", expected a checkpoint folder"));
+  return found->get<std::string>();
+}
+
+std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& models,
+                                            const std::string& where) {
   std::vector<std::string> specs;
   if (!decoders.is_array() || decoders.empty())
     throw ConfigError(str(where, ": 'decoders' is ", decoders.type_name(),
-                          ", expected a list of {label, name, set}"));
+                          ", expected a list of {label, name, model, draft, set}"));
   for (size_t i = 0; i < decoders.size(); ++i) {
     JsonReader read(decoders[i], str(where, ": 'decoders'[", i, "]"));
     const auto name = read.required<std::string>("name");
     std::string spec = read.optional<std::string>("label", name) + "=" + name;
     const Json& set = read.any("set");
-    read.finish();
+    std::string networks;
     const std::string at = str(where, ": 'decoders'[", i, "]: ");
+    for (const char* key : {"model", "draft"}) {
+      const auto named = read.optional<std::string>(key, "");
+      if (named.empty()) continue;
+      const std::string folder = folder_of_experiment(models, named, where);
+      if (folder.find(',') != std::string::npos && folder.find('=') != std::string::npos)
+        throw ConfigError(
+            str(at, "'", key, "' is ", folder, ", expected a folder without , and = in its name"));
+      networks += str(",", key, "=", folder);
+    }
+    read.finish();
     try {
       find_decoder(name);
     } catch (const ConfigError& error) {
@@ -172,6 +211,7 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const std::str
     if (spec.find(',') != std::string::npos || spec.find('=') != spec.rfind('='))
       throw ConfigError(
           str(at, "label and name are '", spec, "', expected none of , and = in them"));
+    spec += networks;
     for (const auto& [option, value] : set.items())
       spec += str(",", option, "=", value.is_string() ? value.get<std::string>() : dump(value));
     specs.push_back(std::move(spec));
@@ -196,7 +236,9 @@ std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
   for (size_t i = 0; i < arms.size(); ++i) {
     const int other =
         baseline_rank({arms[arm].decoder, arms[arm].options}, {arms[i].decoder, arms[i].options});
-    if (other > rank) best = i, rank = other;
+    const bool nearer = other == rank && rank > 0 && i != arm && arms[i].model == arms[arm].model &&
+                        arms[best].model != arms[arm].model;
+    if (other > rank || nearer) best = i, rank = other;
   }
   return best == arm ? std::nullopt : std::optional(best);
 }

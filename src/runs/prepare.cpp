@@ -46,14 +46,22 @@ std::vector<std::string> untaught_in(const RunCell& cell, const Json& settings) 
   return untaught_options(entry, options, settings);
 }
 
+/// Where the prompts of a cell are not what its network was taught with; else empty.
+std::string taught_otherwise(const RunCell& cell, const Session& session) {
+  // Training is on attributes: no wording of another task was ever taught.
+  return taught_otherwise(
+      session.checkpoint.folder, session.chat,
+      cell.work->dataset.shape == Shape::attributes ? &cell.protocol().prompt : nullptr);
+}
+
 /// What decides the answers and how they are measured; `differences` compares it key by key on
 /// resume.
 Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session) {
   std::vector<std::string> labels;  // blocks end where the jobs of all arms do
   for (const Arm& arm : spec.arms) labels.push_back(arm.label);
   const Workload& work = *cell.work;
-  const Limits limits = limits_on(work.protocol, cell.form(), spec.decode);
-  const auto shots = cell.form() == Form::value ? work.protocol.shots : std::vector<Shot>{};
+  const Limits limits = limits_on(cell.protocol(), cell.form(), spec.decode);
+  const auto shots = cell.form() == Form::value ? cell.protocol().shots : std::vector<Shot>{};
   Json config = {{"dataset", work.dataset.name},
                  {"split", work.dataset.split},
                  {"limit", spec.limit},
@@ -75,7 +83,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
                  {"chat_template", session.chat.name()},
                  {"chat_template_hash", sha256(session.chat.text())},
                  {"chat_set", spec.decode.chat_set}};
-  if (const std::string note = taught_otherwise(work, session); !note.empty())
+  if (const std::string note = taught_otherwise(cell, session); !note.empty())
     config["taught_otherwise"] = note;
   if (const auto untaught =
           untaught_in(cell, read_training_record(session.checkpoint.folder).settings);
@@ -98,15 +106,14 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session,
   if (const auto baseline = baseline_of(spec.arms, cell.index, spec.baseline))
     row.baseline = spec.arms[*baseline].label;
   row.dataset = dataset_row(work.dataset);
-  row.model = model_row(store, session.checkpoint.folder, session.checkpoint.model.config());
-  if (session.draft && cell.decoder().drafts_with_model())
-    row.draft = model_row(store, session.draft->folder, session.draft->model.config());
+  row.model = model_row(store, session.checkpoint);
+  if (session.draft) row.draft = model_row(store, *session.draft);
   row.config = config_of(spec, cell, session);
   if (!spec.oracle.text.empty()) row.oracle = spec.oracle.text;
   row.untrained = untrained_for(session.checkpoint, row.decoder);
   row.seed = spec.decode.seed;
   row.device = spec.model.device;
-  row.dtype = name(chosen_dtype(spec.model));
+  row.dtype = name(chosen_dtype(networks_of(spec, arm)));
   row.threads = threads();
   row.batch_size = arm.batch_size;
   row.repeats = spec.runs;
@@ -115,7 +122,7 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session,
   row.commit = version().commit;
   row.build_type = version().build_type;
   row.prompt_hash =
-      sha256(work.protocol.prompt.content + (cell.wording ? cell.wording->content : ""));
+      sha256(cell.protocol().prompt.content + (cell.wording ? cell.wording->content : ""));
   row.argv = spec.argv;
   row.environment = environment_json();
   Json given = spec.given;
@@ -182,32 +189,31 @@ Recording recording_for(const RunSpec& spec, const RunCell& cell, Store& store) 
 
 }  // namespace
 
-std::string taught_otherwise(const Workload& work, const Session& session) {
-  // Training is on attributes: no wording of another task was ever taught.
-  return taught_otherwise(
-      session.checkpoint.folder, session.chat,
-      work.dataset.shape == Shape::attributes ? &work.protocol.prompt : nullptr);
-}
-
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
-                                const Session& session) {
-  for (const Arm& arm : spec.arms) arm.algorithm->check(session.context);
+                                ArmSessions& sessions) {
+  for (const Arm& arm : spec.arms) arm.algorithm->check(sessions.of(arm).context);
   std::vector<RunCell> cells;
   for (const Workload& work : workloads)
     for (size_t a = 0; a < spec.arms.size(); ++a) {
       if (!work.runs(a)) continue;
       RunCell cell{.work = &work, .index = a, .arm = &spec.arms[a]};
       if (const auto wording = cell.decoder().wording(); !wording.empty())
-        cell.wording = choose_prompt("", wording, session.checkpoint.folder);
+        cell.wording = choose_prompt("", wording, networks_of(spec, *cell.arm).model);
       cells.push_back(std::move(cell));
     }
   return cells;
 }
 
-void prepare(const RunSpec& spec, const std::vector<Workload>& workloads, const Session& session,
+void prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells) {
   const Json not_applicable = not_applicable_pairs(spec, workloads);
-  for (RunCell& cell : cells) cell.row = run_row(spec, cell, session, store, not_applicable);
+  for (const Arm& arm : spec.arms)  // arm by arm, as they may take turns in memory
+    for (RunCell& cell : cells)
+      if (cell.arm == &arm) {
+        const Session& session = sessions.of(arm);
+        cell.row = run_row(spec, cell, session, store, not_applicable);
+        cell.note = session.checkpoint.note;
+      }
   if (spec.oracle.kind == "recorded")
     for (RunCell& cell : cells) cell.recording = recording_for(spec, cell, store);
   const std::string invocation = spec.resume ? find_resumable(spec, cells, store) : make_uuid();
@@ -217,7 +223,7 @@ void prepare(const RunSpec& spec, const std::vector<Workload>& workloads, const 
 Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,
                      const Session& session) {
   const auto examples = cell.work->examples_of(plan);
-  Request request = make_request(job_name(plan.key), examples, cell.form(), cell.work->protocol,
+  Request request = make_request(job_name(plan.key), examples, cell.form(), cell.protocol(),
                                  spec.decode, session.chat, *session.tokenizer());
   request.job.seed = job_seed(spec.decode.seed, plan.key);
   if (repeat > 0) request.job.seed = derive_seed(request.job.seed, str("repeat ", repeat));

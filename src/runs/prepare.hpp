@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "src/runs/arm_sessions.hpp"
 #include "src/runs/arms.hpp"
 #include "src/runs/recording.hpp"
 #include "src/runs/run_spec.hpp"
@@ -20,10 +21,12 @@ struct RunCell {
   size_t index;  ///< of the arm
   const Arm* arm;
   std::optional<PromptFile> wording;  ///< of its decoder's own requests
+  std::string note;                   ///< what a reader should know of its network; may be empty
   RunRow row;                         ///< row.id: from the store
   Recording recording;                ///< that is forced; empty: none is
 
   const Decoder& decoder() const { return *arm->algorithm; }
+  const Protocol& protocol() const { return work->protocols[index]; }
   Form form() const { return form_on(work->dataset.shape, decoder()); }
   const std::vector<JobPlan>& jobs(size_t block) const { return work->blocks[block].jobs[index]; }
 };
@@ -32,15 +35,12 @@ struct RunCell {
 /// database either. The arguments outlive the cells. ConfigError where a decoder's options do not
 /// fit the network.
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
-                                const Session& session);
+                                ArmSessions& sessions);
 
 /// Makes the rows of all cells, or finds them (`resume`), and reads what is forced; nothing is
 /// stored. ConfigError: no run to go on with, other settings, no recording of a job.
-void prepare(const RunSpec& spec, const std::vector<Workload>& workloads, const Session& session,
+void prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells);
-
-/// Where the prompts of a workload are not what the network was taught with; else empty.
-std::string taught_otherwise(const Workload& work, const Session& session);
 
 /// The request of one job; a repeat has a seed of its own.
 Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,

@@ -16,9 +16,9 @@ PromptSizes prompt_sizes(const RunSpec& spec, const Workload& work, size_t arm,
     for (const JobPlan& job : block.jobs[arm]) {
       one_more();
       try {
-        const Request request = make_request(job_name(job.key), work.examples_of(job),
-                                             form_on(work.dataset.shape, decoder), work.protocol,
-                                             spec.decode, chat, *face.tokenizer);
+        const Request request = make_request(
+            job_name(job.key), work.examples_of(job), form_on(work.dataset.shape, decoder),
+            work.protocols[arm], spec.decode, chat, *face.tokenizer);
         const std::int64_t needed = decoder.positions_needed(request);
         sizes.least = std::min(sizes.least.value_or(needed), needed);
         sizes.most = std::max(sizes.most, needed);

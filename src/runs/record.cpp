@@ -13,7 +13,9 @@
 
 namespace pardec {
 
-ModelRow model_row(Store& store, const std::filesystem::path& folder, const ModelConfig& config) {
+ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
+  const std::filesystem::path& folder = checkpoint.folder;
+  const ModelConfig& config = checkpoint.model.config();
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.is_regular_file() &&
@@ -34,6 +36,9 @@ ModelRow model_row(Store& store, const std::filesystem::path& folder, const Mode
                {"vocab_size", config.vocab_size},
                {"max_position", config.max_position},
                {"parameters", parameter_count(config)}};
+  const auto face = checkpoint.tokenizer ? std::nullopt : read_face(folder.string());
+  if (const auto& tokenizer = face ? face->tokenizer : checkpoint.tokenizer)
+    row.shape[kTokenizerHash] = hash_of_ids(*tokenizer);
   if (const auto known = store.model_hash(row.path, row.stamp)) {
     row.hash = *known;
     return row;
@@ -42,6 +47,13 @@ ModelRow model_row(Store& store, const std::filesystem::path& folder, const Mode
   for (const auto& file : files) all += str(file.filename().string(), " ", sha256_file(file), "\n");
   row.hash = sha256(all);
   return row;
+}
+
+std::string hash_of_ids(const Tokenizer& tokenizer) {
+  std::string all;
+  for (Token id = 0; id < tokenizer.vocab_size(); ++id)
+    if (!tokenizer.is_special(id)) all += str(id, "\t", tokenizer.token(id), "\n");
+  return sha256(all);
 }
 
 DatasetRow dataset_row(const Dataset& dataset) {

@@ -6,6 +6,7 @@
 
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
+#include "src/checkpoint/checkpoint.hpp"
 #include "src/scoring/task_metrics.hpp"
 #include "src/store/store.hpp"
 
@@ -13,7 +14,10 @@
 namespace pardec {
 
 /// Hash of a checkpoint's files; the stored one while path, sizes and times are unchanged.
-ModelRow model_row(Store& store, const std::filesystem::path& folder, const ModelConfig& config);
+ModelRow model_row(Store& store, const Checkpoint& checkpoint);
+/// What two tokenizers share whose ids stand for the same tokens, special ones apart: networks have
+/// control tokens of their own.
+std::string hash_of_ids(const Tokenizer& tokenizer);
 /// The split of a stand-in is stored with that word behind it.
 DatasetRow dataset_row(const Dataset& dataset);
 std::vector<SampleRow> sample_rows(const std::vector<Example>& examples);

@@ -24,9 +24,9 @@ void check_trace(const RunSpec& spec) {
     open_trace(spec.trace, std::ios::app);
 }
 
-Recorder::Recorder(const RunSpec& spec, const std::vector<Workload>& workloads,
-                   const Session& session, Store& store, std::vector<RunCell>& cells)
-    : spec_(spec), session_(session), store_(store), cells_(cells), process_(make_uuid()) {
+Recorder::Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, Store& store,
+                   std::vector<RunCell>& cells)
+    : spec_(spec), store_(store), cells_(cells), process_(make_uuid()) {
   // A resumed run adds to what was traced before.
   if (!spec.trace.empty())
     trace_ = open_trace(spec.trace, spec.resume ? std::ios::app : std::ios::trunc);
@@ -70,13 +70,13 @@ void Recorder::commit(JobRow job, const RunCell& cell, RowId block, int repeat,
 }
 
 void Recorder::finish(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
-                      const Request& request, const Answers& answers) {
+                      const Request& request, const Answers& answers, const Tokenizer& tokenizer) {
   std::vector<GenerationRow> generations;
   try {
     generations = generation_rows(
         cell.work->examples_of(job), answers,
         spec_.oracle.kind.empty() ? std::optional(metrics_of(*cell.work->entry)) : std::nullopt);
-    counts_.turns_off += turns_off_text(request, answers, *session_.tokenizer());
+    counts_.turns_off += turns_off_text(request, answers, tokenizer);
   } catch (const std::exception& error) {
     fail(cell, block, repeat, job, reason_of(error));
     return;

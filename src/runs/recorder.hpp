@@ -33,8 +33,8 @@ class Recorder {
  public:
   /// Begins the runs of all cells at once, so that a killed invocation is resumed whole, and opens
   /// the trace. The arguments outlive it. Nothing is stored when it throws.
-  Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, const Session& session,
-           Store& store, std::vector<RunCell>& cells);
+  Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, Store& store,
+           std::vector<RunCell>& cells);
 
   /// Jobs of a cell that need not be done again, by repeat; they count as finished.
   std::vector<std::set<JobKey>> finished_before(const RunCell& cell);
@@ -42,9 +42,9 @@ class Recorder {
   RowId begin_block(const BlockRow& row) { return store_.begin_block(row); }
   /// The engine's sink while the jobs of a block run; empty: no trace is wanted.
   std::function<void(Trace)> trace_sink(const RunCell& cell, std::vector<JobKey> jobs);
-  /// The job's answers with their scores.
+  /// The job's answers with their scores; `tokenizer` is that of the arm's network.
   void finish(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
-              const Request& request, const Answers& answers);
+              const Request& request, const Answers& answers, const Tokenizer& tokenizer);
   /// Its rows carry the reason.
   void fail(const RunCell& cell, RowId block, int repeat, const JobPlan& job,
             const std::string& reason);
@@ -66,7 +66,6 @@ class Recorder {
               const std::vector<GenerationRow>& generations);
 
   const RunSpec& spec_;
-  const Session& session_;
   Store& store_;
   const std::vector<RunCell>& cells_;
   const std::string process_;

@@ -21,6 +21,10 @@ RunRow find_recorded(Store& store, const std::string& id, const RunRow& now) {
       continue;
     any = true;
     if (run.decoder != now.decoder || run.options != now.options) continue;
+    if (!same_ids(run.model, now.model))
+      throw ConfigError(str(where, "was recorded on ", run.model.path,
+                            ", which has another tokenizer than ", now.model.path,
+                            "; expected ids that stand for the same tokens"));
     for (const char* limit : {"max_new_tokens", "per_field", "ignore_eos"})
       if (run.config.value(limit, Json()) != now.config.value(limit, Json()))
         throw ConfigError(str(where, "the recording has ", limit, " ",

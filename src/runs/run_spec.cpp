@@ -36,6 +36,26 @@ void check(const RunSpec& spec) {
       throw ConfigError(str("--dataset names '", *name, "' twice, expected each once"));
 }
 
+ModelOptions networks_of(const RunSpec& spec, const Arm& arm) {
+  ModelOptions options = spec.model;
+  if (!arm.model.empty()) options.model = arm.model;
+  if (!arm.draft_model.empty()) options.draft_model = arm.draft_model;
+  if (!arm.algorithm->drafts_with_model()) options.draft_model.clear();
+  return options;
+}
+
+bool several_networks(const RunSpec& spec) {
+  return std::any_of(spec.arms.begin(), spec.arms.end(), [&](const Arm& arm) {
+    return networks_of(spec, arm).model != networks_of(spec, spec.arms.front()).model;
+  });
+}
+
+std::vector<ModelOptions> networks_of(const RunSpec& spec) {
+  std::vector<ModelOptions> all;
+  for (const Arm& arm : spec.arms) all.push_back(networks_of(spec, arm));
+  return all;
+}
+
 Shard parse_shard(const std::string& text) {
   Shard shard;
   shard.text = text;

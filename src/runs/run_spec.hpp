@@ -10,7 +10,7 @@
 #include "src/support/progress.hpp"
 #include "src/tasks/decode_options.hpp"
 
-/// What an invocation is to do: datasets x arms x one network.
+/// What an invocation is to do: datasets x arms, each on its network.
 namespace pardec {
 
 /// Of N shares, the one that is done here: every N-th block, beginning with the I-th.
@@ -63,5 +63,13 @@ struct RunSpec {
 
 /// ConfigError for a number out of its range, and for settings that do not go together.
 void check(const RunSpec& spec);
+
+/// The networks of an arm: its own where it names some, else the run's; a draft network only where
+/// its decoder drafts with one.
+ModelOptions networks_of(const RunSpec& spec, const Arm& arm);
+/// Whether arms name other networks than others.
+bool several_networks(const RunSpec& spec);
+/// Of all arms, in their order.
+std::vector<ModelOptions> networks_of(const RunSpec& spec);
 
 }  // namespace pardec

@@ -29,9 +29,9 @@ struct MeasuredBlock {
 
 class Runner {
  public:
-  Runner(const RunSpec& spec, Session& session, Recorder& recorder, std::stop_token stop,
+  Runner(const RunSpec& spec, ArmSessions& sessions, Recorder& recorder, std::stop_token stop,
          Progress& progress)
-      : spec_(spec), session_(session), recorder_(recorder), stop_(stop), progress_(progress) {}
+      : spec_(spec), sessions_(sessions), recorder_(recorder), stop_(stop), progress_(progress) {}
 
   void run_dataset(const Workload& work, const std::vector<const RunCell*>& cells);
 
@@ -52,10 +52,14 @@ class Runner {
                                               const std::function<Task<void>(int)>& start,
                                               const std::function<void(int, Task<void>&)>& done);
   void warm_up(const RunCell& cell);
+  void warm_up(size_t arm, const std::vector<const RunCell*>& cells) {
+    for (const RunCell* cell : cells)
+      if (cell->index == arm) warm_up(*cell);
+  }
   void show(const std::string& arm) const;
 
   const RunSpec& spec_;
-  Session& session_;
+  ArmSessions& sessions_;
   Recorder& recorder_;
   std::stop_token stop_;
   Progress& progress_;
@@ -74,31 +78,34 @@ std::vector<size_t> Runner::arm_order(size_t position) const {
 std::int64_t Runner::run_engine(const Arm& arm, size_t count,
                                 const std::function<Task<void>(int)>& start,
                                 const std::function<void(int, Task<void>&)>& done) {
-  session_.engine.set_cascade(arm.cascade);
-  return session_.engine.run(static_cast<int>(count), arm.batch_size, start, done);
+  Engine& engine = sessions_.of(arm).engine;
+  engine.set_cascade(arm.cascade);
+  return engine.run(static_cast<int>(count), arm.batch_size, start, done);
 }
 
 std::pair<std::int64_t, MachineUse> Runner::measure(
     const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
     const std::function<void(int, Task<void>&)>& done) {
+  const SteadyClock& clock = sessions_.of(arm).clock;
   const MachineMeter meter(threads());
-  const std::int64_t begin = session_.clock.now_ns();
+  const std::int64_t begin = clock.now_ns();
   const std::int64_t outside = run_engine(arm, count, start, done);
-  const std::int64_t wall = session_.clock.now_ns() - begin - outside;
+  const std::int64_t wall = clock.now_ns() - begin - outside;
   return {wall, meter.read()};
 }
 
 void Runner::warm_up(const RunCell& cell) {
-  session_.engine.set_trace_sink({});  // what is not recorded is not traced
+  Session& session = sessions_.of(*cell.arm);
+  session.engine.set_trace_sink({});  // what is not recorded is not traced
   const auto& jobs = cell.jobs(0);
   const size_t count = std::min(static_cast<size_t>(spec_.warmup), jobs.size());
   std::vector<Request> requests;
   for (size_t i = 0; i < count; ++i) try {
-      requests.push_back(make_request(spec_, cell, jobs[i], 0, session_));
+      requests.push_back(make_request(spec_, cell, jobs[i], 0, session));
     } catch (const std::exception&) {  // the job's own turn tells
     }
   const auto start = [&](int i) -> Task<void> {
-    co_await decode_request(cell.decoder(), requests[static_cast<size_t>(i)], session_.context);
+    co_await decode_request(cell.decoder(), requests[static_cast<size_t>(i)], session.context);
   };
   run_engine(*cell.arm, requests.size(), start, [](int, Task<void>&) {});
 }
@@ -117,6 +124,7 @@ void Runner::run_block(const RunCell& cell, size_t position, int repeat,
   for (const auto& job : cell.jobs(position))
     if (!finished.contains(job.key)) open.push_back(&job);
   if (open.empty()) return;
+  Session& session = sessions_.of(*cell.arm);
 
   BlockRow row;
   row.run = cell.row.id;
@@ -131,7 +139,7 @@ void Runner::run_block(const RunCell& cell, size_t position, int repeat,
   std::vector<std::optional<Request>> requests(open.size());
   std::vector<std::string> errors(open.size());
   for (size_t i = 0; i < open.size(); ++i) try {
-      requests[i] = make_request(spec_, cell, *open[i], repeat, session_);
+      requests[i] = make_request(spec_, cell, *open[i], repeat, session);
     } catch (const std::exception& error) {
       errors[i] = reason_of(error);
     }
@@ -140,7 +148,7 @@ void Runner::run_block(const RunCell& cell, size_t position, int repeat,
     const auto index = static_cast<size_t>(i);
     if (stop_.stop_requested()) throw Stopped{};
     if (!requests[index]) throw RunError(errors[index]);
-    answers[index] = co_await decode_request(cell.decoder(), *requests[index], session_.context);
+    answers[index] = co_await decode_request(cell.decoder(), *requests[index], session.context);
   };
   const auto done = [&](int i, Task<void>& task) {
     const auto index = static_cast<size_t>(i);
@@ -155,15 +163,16 @@ void Runner::run_block(const RunCell& cell, size_t position, int repeat,
     if (reason)
       recorder_.fail(cell, block_id, repeat, *open[index], *reason);
     else
-      recorder_.finish(cell, block_id, repeat, *open[index], *requests[index], answers[index]);
+      recorder_.finish(cell, block_id, repeat, *open[index], *requests[index], answers[index],
+                       *session.tokenizer());
     answers[index] = {};
     show(cell.arm->label);
   };
   std::vector<JobKey> keys;
   for (const JobPlan* job : open) keys.push_back(job->key);
-  session_.engine.set_trace_sink(recorder_.trace_sink(cell, std::move(keys)));
+  session.engine.set_trace_sink(recorder_.trace_sink(cell, std::move(keys)));
   const auto [wall, use] = measure(*cell.arm, open.size(), start, done);
-  if (!recorder_.finish_block(block_id, wall, session_.engine.occupancy(), use)) return;
+  if (!recorder_.finish_block(block_id, wall, session.engine.occupancy(), use)) return;
   MeasuredBlock& one =
       measured_.try_emplace({repeat, position}, MeasuredBlock{position, repeat, 0, {}})
           .first->second;
@@ -173,13 +182,14 @@ void Runner::run_block(const RunCell& cell, size_t position, int repeat,
 }
 
 void Runner::measure_again(const RunCell& cell, const MeasuredBlock& block) {
-  session_.engine.set_trace_sink({});
+  Session& session = sessions_.of(*cell.arm);
+  session.engine.set_trace_sink({});
   std::vector<Request> requests;
   for (const JobPlan& job : cell.jobs(block.position))
-    requests.push_back(make_request(spec_, cell, job, block.repeat, session_));
+    requests.push_back(make_request(spec_, cell, job, block.repeat, session));
   const auto start = [&](int i) -> Task<void> {
     if (stop_.stop_requested()) throw Stopped{};
-    co_await decode_request(cell.decoder(), requests[static_cast<size_t>(i)], session_.context);
+    co_await decode_request(cell.decoder(), requests[static_cast<size_t>(i)], session.context);
   };
   bool whole = true;
   const auto done = [&](int, Task<void>& task) {
@@ -201,17 +211,27 @@ void Runner::repair(const std::vector<const RunCell*>& cells) {
     return a->taken > b->taken;
   });
   worst.resize(std::min(worst.size(), static_cast<size_t>(spec_.repair)));
-  for (const MeasuredBlock* block : worst)
-    for (const size_t arm : arm_order(block->position))
-      for (const RunCell* cell : cells)
-        if (cell->index == arm && block->ids.contains(cell) && !stop_.stop_requested())
-          measure_again(*cell, *block);
+  const auto again = [&](const MeasuredBlock& block, size_t arm) {
+    for (const RunCell* cell : cells)
+      if (cell->index == arm && block.ids.contains(cell) && !stop_.stop_requested())
+        measure_again(*cell, block);
+  };
+  if (!sessions_.take_turns()) {
+    for (const MeasuredBlock* block : worst)
+      for (const size_t arm : arm_order(block->position)) again(*block, arm);
+    return;
+  }
+  for (size_t arm = 0; !worst.empty() && arm < spec_.arms.size(); ++arm) {
+    warm_up(arm, cells);
+    for (const MeasuredBlock* block : worst) again(*block, arm);
+  }
 }
 
 void Runner::run_dataset(const Workload& work, const std::vector<const RunCell*>& cells) {
   std::vector<std::vector<std::set<JobKey>>> finished;  // [cell][repeat]
   for (const RunCell* cell : cells) finished.push_back(recorder_.finished_before(*cell));
-  for (const RunCell* cell : cells) warm_up(*cell);
+  const bool turns = sessions_.take_turns();
+  for (size_t arm = 0; !turns && arm < spec_.arms.size(); ++arm) warm_up(arm, cells);
   for (int repeat = 0; repeat < spec_.runs; ++repeat) {
     const auto run_one = [&](size_t position, size_t arm) {
       if (!spec_.shard.has(position) || stop_.stop_requested()) return;
@@ -220,8 +240,10 @@ void Runner::run_dataset(const Workload& work, const std::vector<const RunCell*>
           run_block(*cells[c], position, repeat, finished[c][static_cast<size_t>(repeat)]);
     };
     if (spec_.order == "blocked") {
-      for (size_t arm = 0; arm < spec_.arms.size(); ++arm)
+      for (size_t arm = 0; arm < spec_.arms.size(); ++arm) {
+        if (turns && !stop_.stop_requested()) warm_up(arm, cells);  // its network comes anew
         for (size_t position = 0; position < work.blocks.size(); ++position) run_one(position, arm);
+      }
     } else {
       for (size_t position = 0; position < work.blocks.size(); ++position)
         for (const size_t arm : arm_order(position)) run_one(position, arm);
@@ -234,8 +256,9 @@ void Runner::run_dataset(const Workload& work, const std::vector<const RunCell*>
 
 }  // namespace
 
-RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads, Session& session,
-                    const std::vector<RunCell>& cells, Recorder& recorder, std::stop_token stop) {
+RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
+                    ArmSessions& sessions, const std::vector<RunCell>& cells, Recorder& recorder,
+                    std::stop_token stop) {
   std::int64_t total = 0;
   for (const RunCell& cell : cells)
     for (size_t position = 0; position < cell.work->blocks.size(); ++position)
@@ -243,7 +266,7 @@ RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
         total += std::ssize(cell.work->blocks[position].examples) * spec.runs;
   {
     Progress progress(spec.progress, "examples", total);
-    Runner runner(spec, session, recorder, stop, progress);
+    Runner runner(spec, sessions, recorder, stop, progress);
     for (const Workload& work : workloads) {
       std::vector<const RunCell*> of_dataset;
       for (const RunCell& cell : cells)

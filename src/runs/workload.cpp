@@ -14,15 +14,16 @@ namespace pardec {
 
 namespace {
 
-/// Shows examples of split train in the prompt; they are not evaluated.
+/// Shows examples of split train in the prompts; they are not evaluated.
 void add_shots(Workload& work, int count, const std::function<Dataset()>& train) {
-  if (work.protocol.prompt.shot.empty())
-    throw ConfigError(str("prompt ", work.protocol.prompt.name, " has no [shot] section for the ",
-                          count, " worked examples of dataset ", work.entry->name,
-                          "; expected one, or --shots 0"));
+  for (const Protocol& protocol : work.protocols)
+    if (protocol.prompt.shot.empty())
+      throw ConfigError(str("prompt ", protocol.prompt.name, " has no [shot] section for the ",
+                            count, " worked examples of dataset ", work.entry->name,
+                            "; expected one, or --shots 0"));
   try {
     const std::vector<Example> shown = examples_shown(train(), count);
-    work.protocol.shots = make_shots(shown);
+    for (Protocol& protocol : work.protocols) protocol.shots = make_shots(shown);
     leave_out_seen(work.dataset.examples, shown);
   } catch (const ConfigError& error) {
     throw ConfigError(str("dataset ", work.entry->name, ": its prompt shows ", count,
@@ -65,9 +66,11 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
                             " has open prompts; leave it out, or force what a run chose with ",
                             "--oracle recorded:RUN"));
     if (spec.unseen) work.seen = leave_out_seen(work.dataset.examples, load("train").examples);
-    work.protocol.answer_ids = entry.answer_ids;
-    work.protocol.prompt =
-        choose_prompt(spec.decode.prompt_file, prompt_name(entry, work.dataset), spec.model.model);
+    for (const ModelOptions& networks : networks_of(spec))
+      work.protocols.push_back(
+          {choose_prompt(spec.decode.prompt_file, prompt_name(entry, work.dataset), networks.model),
+           {},
+           entry.answer_ids});
     if (const int shots = spec.shots.value_or(entry.shots);
         shots > 0 && asks_alone(work.dataset.shape, arms))
       add_shots(work, shots, [&] { return load("train"); });
@@ -76,9 +79,9 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
     int together = 1;  // of one category in a job
     for (size_t a = 0; a < arms.size(); ++a) {
       work.not_applicable.push_back(not_applicable(work.dataset.shape, *arms[a].algorithm));
-      stackings.push_back(
-          work.runs(a) ? stacking_on(work.dataset.shape, *arms[a].algorithm, work.protocol.prompt)
-                       : Stacking{});
+      stackings.push_back(work.runs(a) ? stacking_on(work.dataset.shape, *arms[a].algorithm,
+                                                     work.protocols[a].prompt)
+                                       : Stacking{});
       batches.push_back(work.runs(a) ? arms[a].batch_size : 1);
       if (!stackings.back().across_categories)
         together = std::max(together, stackings.back().examples);

@@ -15,9 +15,9 @@ namespace pardec {
 struct Workload {
   const DatasetEntry* entry;
   Dataset dataset;
-  std::int64_t seen = 0;          ///< left out by `unseen`
-  std::vector<Example> examples;  ///< selected
-  Protocol protocol;
+  std::int64_t seen = 0;            ///< left out by `unseen`
+  std::vector<Example> examples;    ///< selected
+  std::vector<Protocol> protocols;  ///< [arm]: a checkpoint may have a wording of its own
   std::vector<BlockPlan> blocks;
   std::vector<std::string> not_applicable;  ///< [arm] why it does not run here; empty: it does
 

@@ -12,12 +12,13 @@ void mark_identities(Store& store, const std::string& invocation) {
     if (!baseline || method.run.oracle) continue;  // under an oracle the answers are given
     const RunAnswers theirs = read_answers(store, baseline->run.id),
                      ours = read_answers(store, method.run.id);
+    const bool ids = same_ids(baseline->run.model, method.run.model);
     for (const auto& [key, answered] : ours.by_sample) {
       const auto found = theirs.by_sample.find(key);
       if (found == theirs.by_sample.end() || answered.generation.row.error ||
           found->second.generation.row.error)
         continue;
-      store.mark_identity(answered.generation.row.id, compare_fields(found->second, answered));
+      store.mark_identity(answered.generation.row.id, compare_fields(found->second, answered, ids));
     }
   }
 }

@@ -25,9 +25,10 @@ struct RunAnswers {
 
 RunAnswers read_answers(Store& store, RowId run);
 
-/// Whether an answer equals the baseline's field by field; else the first token that differs among
-/// the ids of its fields, and how close the two best logits were there, where that is known.
-Identity compare_fields(const Answered& baseline, const Answered& method);
+/// Whether an answer equals the baseline's field by field; else, where the ids of the two stand for
+/// the same tokens, the first token that differs among the ids of its fields, and how close the two
+/// best logits were there, where that is known.
+Identity compare_fields(const Answered& baseline, const Answered& method, bool same_ids);
 
 /// Under an oracle: share of the network's own choices that agree, over choices made after the same
 /// forced ids of the same value. NaN: nothing was compared.

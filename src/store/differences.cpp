@@ -66,6 +66,13 @@ std::vector<std::string> changes(const std::map<std::string, std::string>& befor
 
 }  // namespace
 
+bool same_ids(const ModelRow& a, const ModelRow& b) {
+  const auto known = a.shape.find(kTokenizerHash), other = b.shape.find(kTokenizerHash);
+  if (known == a.shape.end() || other == b.shape.end())
+    return a.hash == b.hash || a.shape.value("vocab_size", 0) == b.shape.value("vocab_size", 0);
+  return *known == *other;
+}
+
 std::vector<std::string> differences(const RunRow& old, const RunRow& now) {
   std::vector<std::string> out = changes(identity(old), identity(now));
   // The whole config may differ where no key does: by a hash made from more than the config.

@@ -32,8 +32,14 @@ struct ModelRow {
   std::string path;
   std::string hash;   ///< of its files; what makes two models the same
   std::string stamp;  ///< sizes and times of its files: unchanged, so is `hash`
-  Json shape;         ///< layers, width, heads, vocabulary, parameters
+  Json shape;         ///< layers, width, heads, vocabulary, parameters, kTokenizerHash
 };
+
+/// Key in ModelRow::shape: equal for tokenizers whose ids stand for the same tokens.
+inline constexpr const char* kTokenizerHash = "tokenizer";
+
+/// Whether ids of the two stand for the same tokens, as far as is known.
+bool same_ids(const ModelRow& a, const ModelRow& b);
 
 /// What the split of a stand-in ends with: generated words of the published lengths.
 inline constexpr std::string_view kStandinSplit = ", stand-in";

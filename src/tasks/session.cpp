@@ -4,11 +4,13 @@
 
 namespace pardec {
 
-Session::Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts)
+Session::Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts,
+                 Checkpoints& loaded)
     : chat(parts.tokenizer ? template_for(decode.chat_template, model.model, decode.chat_set)
                            : find_chat_template("plain")),
-      checkpoint(load_checkpoint(model, parts.tokenizer)),
-      draft(load_draft(model, checkpoint, parts.draft)),
+      network(loaded.get(model, parts.tokenizer)),
+      checkpoint(*network),
+      draft(parts.draft ? load_draft(model, checkpoint, loaded) : nullptr),
       engine(checkpoint.model, clock),
       context{engine, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr, decode.ignore_eos,
               draft ? &draft->model : nullptr} {

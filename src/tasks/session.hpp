@@ -1,5 +1,5 @@
 #pragma once
-#include <optional>
+#include <memory>
 
 #include "decoders/decoder.hpp"
 #include "src/checkpoint/checkpoint.hpp"
@@ -15,19 +15,22 @@ namespace pardec {
 struct Session {
   struct Parts {
     bool tokenizer = true;  ///< false: ids in, ids out, and no markup
-    bool draft = false;     ///< some decoder drafts with a network
+    bool draft = false;     ///< the decoder drafts with a network
     CacheBudget cache;
   };
-  /// ConfigError, ModelError; what is small is read before the weights.
-  Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts);
+  /// What `loaded` holds is not loaded again. ConfigError, ModelError; what is small is read before
+  /// the weights.
+  Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts,
+          Checkpoints& loaded);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   const Tokenizer* tokenizer() const { return context.tokenizer; }
 
   ChatTemplate chat;
-  Checkpoint checkpoint;
-  std::optional<Checkpoint> draft;
+  const std::shared_ptr<Checkpoint> network;
+  Checkpoint& checkpoint;
+  const std::shared_ptr<Checkpoint> draft;  ///< null: none is needed
   SteadyClock clock;
   Engine engine;
   DecoderContext context;

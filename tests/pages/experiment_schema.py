@@ -28,12 +28,15 @@ def schema(program):
     dataset = {"type": "string", "enum": names(program, "datasets")}
     properties = {
         "name": {"type": "string", "description": "of the experiment, stored with its runs"},
-        "model": {"type": "string", "description": "checkpoint folder"},
+        "model": {"type": "string", "description": "checkpoint folder, or its name in models"},
+        "models": {"type": "object", "description": "names of checkpoint folders", "additionalProperties": {"type": "string"}},
         "datasets": {"type": "array", "minItems": 1, "items": dataset},
         "decoders": {"type": "array", "minItems": 1, "description": "the arms", "items": {
             "type": "object", "required": ["name"], "additionalProperties": False, "properties": {
                 "name": decoder,
                 "label": {"type": "string", "pattern": "^[^,=]+$", "description": "of the arm; without it the decoder's name"},
+                "model": {"type": "string", "description": "the arm's own checkpoint: a folder, or its name in models; without it the one above"},
+                "draft": {"type": "string", "description": "the same of the network that drafts for it"},
                 "set": {"type": "object", "description": "options of the decoder, and batch_size", "additionalProperties": {"type": ["string", "number", "boolean"]}}}}}}
     for name, kind, several, meaning in flags(text):
         if name in NOT_IN_A_FILE or name in properties:

@@ -30,10 +30,12 @@ TEST_CASE("an arm's option may be a list with commas") {
   CHECK(arms.front().options.at("max_steps") == 9);
   CHECK(arms.front().batch_size == 2);
   const auto set = arms_of_experiment(
-      Json::parse(R"([{"name": "aspd", "set": {"tokens": "1,2,3,4,5,6", "max_steps": 9}}])"), "f");
+      Json::parse(R"([{"name": "aspd", "set": {"tokens": "1,2,3,4,5,6", "max_steps": 9}}])"),
+      Json(), "f");
   CHECK(make_arms({}, set, {}, 1).front().options.at("tokens") == "1,2,3,4,5,6");
   CHECK_THROWS_WITH(
-      arms_of_experiment(Json::parse(R"([{"name": "aspd", "set": {"tokens": "1,a=2"}}])"), "f"),
+      arms_of_experiment(Json::parse(R"([{"name": "aspd", "set": {"tokens": "1,a=2"}}])"), Json(),
+                         "f"),
       Catch::Contains("without , and ="));
 }
 
@@ -71,9 +73,11 @@ TEST_CASE("an option of another decoder, or none's, is refused for every decoder
     const std::string name(entry.name);
     INFO(name);
     const auto own = names_of(entry.options);
+    const bool drafts = make_decoder(name, Json::object())->drafts_with_model();
     for (const DecoderEntry& other : decoders())
       for (const std::string& option : names_of(other.options)) {
         if (std::count(own.begin(), own.end(), option)) continue;
+        if (drafts && option == "draft") continue;  // a folder
         CHECK_THROWS_WITH(
             make_arms({name}, {}, {str(name, ".", option, "=1")}, 1),
             Catch::StartsWith(str("--set ", name, ".", option, ": no arm has this option; ")));
@@ -169,18 +173,57 @@ TEST_CASE("a free-running arm is compared with the ar that asks as it does") {
   CHECK(baseline_of(fewer, 1, "") == 0u);
 }
 
+TEST_CASE(
+    "an arm on a network of its own is compared with ar on that one, where there is such an arm") {
+  const auto arms = make_arms({},
+                              {"ar=ar", "ar2=ar,model=B", "hpd=hpd,model=B", "look=prompt-lookup",
+                               "only=hpd,model=C", "s=speculative,draft=D"},
+                              {}, 1);
+  CHECK(arms[1].model == "B");
+  CHECK(arms[5].draft_model == "D");
+  CHECK(arms[0].model.empty());
+  CHECK(baseline_of(arms, 0, "") == std::nullopt);
+  CHECK(baseline_of(arms, 1, "") == 0u);
+  CHECK(baseline_of(arms, 2, "") == 1u);
+  CHECK(baseline_of(arms, 3, "") == 0u);
+  CHECK(baseline_of(arms, 4, "") == 0u);
+  CHECK(baseline_of(arms, 2, "ar") == 0u);
+  CHECK(make_arms({"hpd", "ar"}, {}, {"hpd.model=a,b"}, 1).front().model == "a,b");
+  CHECK(make_arms({}, {"p=prompt-lookup,draft=3"}, {}, 1).front().options.at("draft") == 3);
+  CHECK_THROWS_WITH(make_arms({}, {"x=ar,draft=D"}, {}, 1),
+                    Catch::StartsWith("--arm x: decoder ar has no option 'draft'"));
+  CHECK_THROWS_WITH(make_arms({}, {"x=ar,model="}, {}, 1),
+                    "arm x: model is empty, expected a folder");
+}
+
+TEST_CASE("an experiment file names its networks") {
+  const Json models{{"base", "some/folder"}, {"wrong", 3}};
+  const auto specs = arms_of_experiment(
+      Json::parse(R"([{"name":"speculative","model":"base","draft":"other/folder"}])"), models,
+      "x.json");
+  const Arm arm = make_arms({}, specs, {}, 1).front();
+  CHECK(arm.model == "some/folder");
+  CHECK(arm.draft_model == "other/folder");
+  CHECK(folder_of_experiment(Json(), "base", "x.json") == "base");
+  CHECK_THROWS_WITH(folder_of_experiment(models, "wrong", "x.json"),
+                    "x.json: 'models': 'wrong' is 3, expected a checkpoint folder");
+  CHECK_THROWS_WITH(
+      folder_of_experiment(Json::array(), "base", "x.json"),
+      "x.json: 'models' is array, expected an object of names and checkpoint folders");
+}
+
 TEST_CASE("an experiment file's decoders are arms") {
   const auto specs = arms_of_experiment(
       Json::parse(
           R"([{"label":"a","name":"hpd","set":{"k_max":8,"isolated":"values"}},{"name":"ar"}])"),
-      "x.json");
+      Json(), "x.json");
   const auto arms = make_arms({}, specs, {}, 1);
   CHECK(arms[0].options == Json{{"isolated", "values"}, {"k_max", 8}});
   CHECK(arms[1].label == "ar");
-  CHECK_THROWS_WITH(arms_of_experiment(Json::parse(R"([{"nam":"ar"}])"), "x.json"),
+  CHECK_THROWS_WITH(arms_of_experiment(Json::parse(R"([{"nam":"ar"}])"), Json(), "x.json"),
                     "x.json: 'decoders'[0]: 'name' is missing");
   const auto refused = [](const char* decoders, const std::string& what) {
-    CHECK_THROWS_WITH(arms_of_experiment(Json::parse(decoders), "x.json"),
+    CHECK_THROWS_WITH(arms_of_experiment(Json::parse(decoders), Json(), "x.json"),
                       "x.json: 'decoders'[0]: " + what);
   };
   refused(R"([{"name":"hdp"}])", "unknown decoder 'hdp'; did you mean 'hpd'?");

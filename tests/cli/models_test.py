@@ -1,0 +1,160 @@
+"""Arms with networks of their own: each answers as it does alone on its network, and tables, store and memory say so.
+
+Usage: models_test.py PROGRAM
+"""
+import json
+import shutil
+import sys
+
+from harness import Checks, answers, query, scratch
+
+# Open prompts: whatever a random network writes is an answer.
+RUN = ("--limit", 6, "--max-new-tokens", 8, "--progress", "none")
+
+
+def run(pardec, db, *flags):
+    return pardec("run", *(flags if "--dataset" in flags else (*flags, "--dataset", "vicuna-bench")), *RUN, "--db", pardec.folder / db)
+
+
+def by_label(db, column="model_id"):
+    return {row["label"]: row["path"] for row in query(db, f"SELECT label, path FROM run JOIN model ON model.id = {column}")}
+
+
+def same_as_alone(check, pardec, a, b):
+    arms = ("--arm", "ar=ar", "--arm", f"arB=ar,model={b}", "--arm", f"lookB=prompt-lookup,model={b}", "--arm", "look=prompt-lookup")
+    alone = {}
+    for name, folder in (("", a), ("B", b)):
+        pardec.good("run", "--model", folder, "--arm", f"ar{name}=ar", "--arm", f"look{name}=prompt-lookup", "--dataset", "vicuna-bench", *RUN, "--db", f"alone{name}.sqlite")
+        alone.update(answers(pardec.folder / f"alone{name}.sqlite"))
+    for order in ("interleaved", "blocked"):
+        ran = run(pardec, f"{order}.sqlite", "--model", a, *arms, "--order", order, "--runs", 1)
+        db = pardec.folder / f"{order}.sqlite"
+        if not check(ran.returncode == 0, f"{order}: {ran.stderr}"):
+            continue
+        check(answers(db) == alone, f"{order}: answers differ from those of each network alone")
+        check(by_label(db) == {"ar": str(a), "look": str(a), "arB": str(b), "lookB": str(b)}, f"{order}: {by_label(db)}")
+        baselines = {row["label"]: row["baseline"] for row in query(db, "SELECT label, baseline FROM run")}
+        check(baselines == {"ar": None, "look": "ar", "arB": "ar", "lookB": "arB"}, f"{order}: each is compared with ar on its own network: {baselines}")
+        table = json.loads(pardec.good("compare", "--db", db, "--format", "json"))
+        said = {row["arm"]: (row["model"], row["identical"], row["tokens_per_second"]) for row in table["rows"]}
+        check([said[arm][0] for arm in ("ar", "arB", "lookB")] == [str(a), str(b), str(b)], f"{order}: {said}")
+        check(said["lookB"][1] == said["look"][1] == 1 and said["lookB"][2] and said["arB"][1] < 1 and not said["arB"][2], f"{order}: {said}")
+        notes = " ".join(table["notes"])
+        check("arB: on another network than its baseline ar" in notes and "lookB: on another" not in notes, notes)
+        check("| arB" in ran.stdout and "| B" in ran.stdout and "several networks" in ran.stdout, ran.stdout[:600])
+    listed = pardec.good("runs", "--db", pardec.folder / "blocked.sqlite")
+    check("A, B" in listed, f"runs: {listed}")
+    check("several networks" in pardec.good("compare", "--db", pardec.folder / "blocked.sqlite", "--matrix"), "the matrix says that there are several")
+    pardec.good("report", "--db", pardec.folder / "blocked.sqlite", "-o", pardec.folder / "r.html")
+    page = (pardec.folder / "r.html").read_text()
+    check("several networks" in page and "lookB: prompt-lookup" in page, "the page says which network an arm ran on")
+    one = pardec.good("compare", "--db", pardec.folder / "alone.sqlite")
+    check("| model" not in one and "several" not in one, "one network needs no column")
+    again = run(pardec, "blocked.sqlite", "--model", b, *arms, "--order", "blocked", "--runs", 1, "--resume")
+    check(again.returncode == 2 and "model hash" in again.stderr, f"resumed on another network: {again.stderr}")
+
+
+def memory(check, pardec, a, b):
+    arms = ("--arm", f"a=ar,model={a}", "--arm", f"b=ar,model={b}", "--arm", f"look=prompt-lookup,model={b}", "--dry-run")
+    both = run(pardec, "no.sqlite", *arms).stdout
+    one = run(pardec, "no.sqlite", *arms, "--order", "blocked").stdout
+    check("weights of 2 networks" in both and "weights of" not in one, f"{both}\n{one}")
+    size = [float(text.split("weights ")[1].replace("of 2 networks ", "").split(" MB")[0]) for text in (both, one)]
+    check(abs(size[0] - 2 * size[1]) < 0.2, f"each of two equal networks is counted once: {size}")
+    limit = f"{160 + 1.05 * 1.5 * size[1]:.0f}M"
+    refused = run(pardec, "no.sqlite", *arms, "--memory-limit", limit)
+    check(refused.returncode == 2 and "of 2 networks" in refused.stderr and "--order blocked holds the networks of one arm at a time" in refused.stderr, refused.stderr)
+    check(run(pardec, "no.sqlite", *arms, "--memory-limit", limit, "--order", "blocked").returncode == 0, "one at a time fits")
+
+
+def drafts(check, pardec, a, b, other):
+    ran = run(pardec, "drafts.sqlite", "--model", a, "--arm", "ar=ar", "--arm", f"s1=speculative,draft={b}", "--arm", f"self=speculative,draft={a}", "--arm",
+              f"s2=speculative,model={b}", "--draft-model", a)
+    check(ran.returncode == 0, f"drafts: {ran.stderr}")
+    db = pardec.folder / "drafts.sqlite"
+    check(by_label(db, "draft_model_id") == {"s1": str(b), "self": str(a), "s2": str(a)}, by_label(db, "draft_model_id"))
+    same = {row["label"]: row["same"] for row in query(db, "SELECT label, sum(identical) AS same FROM run JOIN generation ON run_id = run.id GROUP BY label")}
+    count = len({row["key"] for row in query(db, "SELECT key FROM sample")})
+    check(same["s1"] == same["self"] == count > same["s2"], f"speculation on one network writes ar's ids, whoever drafts: {same}")
+    accepted = {row["label"]: json.loads(row["acceptance"]) for row in query(db, "SELECT label, acceptance FROM run JOIN job ON run_id = run.id WHERE acceptance IS NOT NULL")}
+    check(accepted["self"]["drafted"] == accepted["self"]["accepted"], f"a network agrees with itself: {accepted['self']}")
+    wrong = run(pardec, "no.sqlite", "--model", a, "--arm", f"s=speculative,draft={other}")
+    check(wrong.returncode == 2 and "another vocabulary" in wrong.stderr, f"a draft of another tokenizer: {wrong.stderr}")
+    unused = run(pardec, "no.sqlite", "--model", a, "--arm", f"s=speculative,draft={b}", "--draft-model", a)
+    check(unused.returncode == 2 and "--draft-model" in unused.stderr, f"a draft model that no arm uses: {unused.stderr}")
+
+
+def other_tokenizer(check, pardec, a, other):
+    ran = run(pardec, "other.sqlite", "--model", a, "--arm", "ar=ar,ask=separately", "--arm", f"o=ar,ask=separately,model={other}", "--dataset",
+              "oa-mine", "--baseline", "ar")
+    check(ran.returncode == 0, f"another tokenizer: {ran.stderr}")
+    db = pardec.folder / "other.sqlite"
+    table = json.loads(pardec.good("compare", "--db", db, "--format", "json"))
+    codes = [(warning["arm"], warning["code"]) for warning in table["warnings"]]
+    check(("o", "other_tokenizer") in codes and ("ar", "other_tokenizer") not in codes, f"{codes}")
+    row = next(row for row in table["rows"] if row["arm"] == "o")
+    check(row["identical"] is not None and row.get("exact_match") is None, f"answers are compared as texts, not id by id: {row}")
+    found = query(db, "SELECT identical, first_difference, gap_at_difference FROM generation JOIN run ON run.id = run_id WHERE label = 'o'")
+    check(all(r["identical"] is not None and r["first_difference"] is None and r["gap_at_difference"] is None for r in found), f"{found}")
+    forced = run(pardec, "other.sqlite", "--arm", f"ar=ar,ask=separately,model={other}", "--dataset", "oa-mine", "--oracle", "recorded:" + query(db, "SELECT uuid FROM run WHERE label = 'ar'")[0]["uuid"])
+    check(forced.returncode == 2 and "another tokenizer" in forced.stderr, f"ids of another tokenizer are not forced: {forced.stderr}")
+
+
+def own_wording(check, pardec, a):
+    own = pardec.folder / "worded"
+    shutil.copytree(a, own)
+    (own / "prompts").mkdir()
+    (own / "prompts" / "attributes.txt").write_text("[context]\n{text}\n\n[field]\n{name}:\n")
+    pardec.good("run", "--model", a, "--arm", "ar=ar", "--arm", f"own=ar,model={own}", "--dataset", "oa-mine", *RUN, "--db", "worded.sqlite")
+    hashes = {row["label"]: row["prompt_hash"] for row in query(pardec.folder / "worded.sqlite", "SELECT label, prompt_hash FROM run")}
+    check(hashes["ar"] != hashes["own"], f"a checkpoint's own wording is for the arms on it: {hashes}")
+
+
+def experiment_files(check, pardec, a, b):
+    file = pardec.folder / "e.json"
+    file.write_text(json.dumps({"name": "two", "model": "base", "models": {"base": str(a), "mine": str(b)}, "datasets": ["vicuna-bench"], "limit": 6, "max_new_tokens": 8,
+                                "decoders": [{"name": "ar"}, {"label": "arB", "name": "ar", "model": "mine"},
+                                             {"label": "s", "name": "speculative", "draft": "mine"}]}))
+    pardec.good("run", "-c", file, "--db", "e.sqlite", "--progress", "none")
+    check(by_label(pardec.folder / "e.sqlite") == {"ar": str(a), "arB": str(b), "s": str(a)}, f"{by_label(pardec.folder / 'e.sqlite')}")
+    check(by_label(pardec.folder / "e.sqlite", "draft_model_id") == {"s": str(b)}, "the draft of an experiment file")
+    for models, said in (([], "'models' is array"), ({"base": 3}, "'models': 'base' is 3")):
+        file.write_text(json.dumps({"model": "base", "models": models, "datasets": ["oa-mine"], "decoders": [{"name": "ar"}]}))
+        ran = pardec("run", "-c", file, "--db", "no.sqlite")
+        check(ran.returncode == 2 and said in ran.stderr, f"{models}: {ran.stderr}")
+
+
+def wrong_ones(check, pardec, a):
+    for arm, said in ((f"x=ar,draft={a}", "has no option 'draft'"), ("x=ar,model=", "model is empty"), ("x=ar,model=nowhere", "nowhere: does not exist"),
+                      ("x=speculative", "needs a draft network")):
+        ran = run(pardec, "no.sqlite", "--model", a, "--arm", "ar=ar", "--arm", arm)
+        check(ran.returncode == 2 and said in ran.stderr and not (pardec.folder / "no.sqlite").exists(), f"{arm}: {ran.stderr}")
+    ran = run(pardec, "no.sqlite", "--arm", f"a=ar,model={a}", "--arm", "b=prompt-lookup")
+    check(ran.returncode == 2 and "no model was named" in ran.stderr, f"an arm without a network: {ran.stderr}")
+    ran = run(pardec, "lookup.sqlite", "--model", a, "--arm", "p=prompt-lookup,draft=3")
+    check(ran.returncode == 0, f"prompt-lookup's own option draft stays: {ran.stderr}")
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        a, b = pardec.synthesise("A"), pardec.synthesise("B", seed=2)
+        other = pardec.folder / "other"
+        shutil.copytree(b, other)
+        tokenizer = json.loads((other / "tokenizer.json").read_text(encoding="utf-8"))
+        vocabulary = tokenizer["model"]["vocab"]
+        x, y = [token for token in vocabulary if token.isalpha() and len(token) > 3][:2]
+        vocabulary[x], vocabulary[y] = vocabulary[y], vocabulary[x]
+        (other / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+        same_as_alone(check, pardec, a, b)
+        memory(check, pardec, a, b)
+        drafts(check, pardec, a, b, other)
+        other_tokenizer(check, pardec, a, other)
+        own_wording(check, pardec, a)
+        experiment_files(check, pardec, a, b)
+        wrong_ones(check, pardec, a)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
