@@ -57,6 +57,14 @@ Dtype chosen_dtype(const ModelOptions& options) {
   return holds_bf16 && computes_bf16_fast(options.device) ? Dtype::bf16 : Dtype::fp32;
 }
 
+std::filesystem::path texts_folder(const ModelOptions& options) {
+  std::error_code ignored;
+  const std::filesystem::path adapter = options.adapter;
+  return !adapter.empty() && std::filesystem::exists(adapter / "tokenizer.json", ignored)
+             ? adapter
+             : std::filesystem::path(options.model);
+}
+
 Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
   if (options.model.empty())
     throw ConfigError("no model was named; give --model DIR ('pardec model synth' makes one)");
@@ -74,21 +82,29 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
   const ModelConfig config = read_model_config(folder);
   // What is small is read first, so that a mistake shows before the weights are loaded.
   std::optional<Tokenizer> tokenizer;
-  if (with_tokenizer) tokenizer = load_tokenizer(folder, config);
+  const std::filesystem::path texts = texts_folder(options);
+  if (with_tokenizer) tokenizer = load_tokenizer(texts, config);
+  std::vector<std::filesystem::path> weights{folder};
+  if (!options.adapter.empty()) weights.emplace_back(options.adapter);
   const bool untrained = std::filesystem::exists(folder / kSynthesisNote, ignored);
-  return {folder,
+  return {texts,
+          std::move(weights),
           untrained ? "untrained: random weights, its values are noise" : "",
           untrained,
-          read_training_record(folder).formats,
+          read_training_record(texts).formats,
           std::move(tokenizer),
-          Model::load(
-              folder,
-              {.dtype = dtype, .device = options.device, .cuda_graphs = !options.no_cuda_graphs})};
+          Model::load(folder, {.dtype = dtype,
+                               .device = options.device,
+                               .cuda_graphs = !options.no_cuda_graphs,
+                               .adapter = options.adapter})};
 }
 
 std::string network_key(const ModelOptions& options) {
   std::error_code ignored;
-  return str(std::filesystem::weakly_canonical(options.model, ignored).string(), " ",
+  const auto canonical = [&](const std::string& folder) {
+    return folder.empty() ? "" : std::filesystem::weakly_canonical(folder, ignored).string();
+  };
+  return str(canonical(options.model), "\n", canonical(options.adapter), "\n",
              name(chosen_dtype(options)));
 }
 
@@ -115,6 +131,13 @@ std::optional<CheckpointFace> read_face(const std::string& model) {
   CheckpointFace face{read_model_config(folder), std::nullopt};
   if (std::filesystem::exists(folder / "tokenizer.json", ignored))
     face.tokenizer = load_tokenizer(folder, face.config);
+  return face;
+}
+
+std::optional<CheckpointFace> read_face(const ModelOptions& options) {
+  auto face = read_face(options.model);
+  if (const auto texts = texts_folder(options); face && texts != options.model)
+    face->tokenizer = load_tokenizer(texts, face->config);
   return face;
 }
 
@@ -152,6 +175,7 @@ ModelOptions draft_options(const ModelOptions& options) {
   ModelOptions draft = options;
   draft.model = options.draft_model;
   draft.draft_model.clear();
+  draft.adapter.clear();
   draft.dtype = name(chosen_dtype(options));  // the two compute alike
   return draft;
 }

@@ -14,6 +14,7 @@ namespace pardec {
 /// Which network, and how it computes.
 struct ModelOptions {
   std::string model, draft_model, dtype = "fp32", device = "cpu", memory_limit;
+  std::string adapter;  ///< over `model`, merged as it is loaded; empty: none
   int threads = 0;
   bool no_cuda_graphs = false;
 };
@@ -24,7 +25,8 @@ Dtype chosen_dtype(const ModelOptions& options);
 
 /// A checkpoint folder, loaded.
 struct Checkpoint {
-  std::filesystem::path folder;
+  std::filesystem::path folder;                ///< texts_folder
+  std::vector<std::filesystem::path> weights;  ///< folders of the network, and of its adapter
   std::string
       note;  ///< what a reader of the run should know, e.g. that weights are random; may be empty
   bool untrained = false;
@@ -32,6 +34,10 @@ struct Checkpoint {
   std::optional<Tokenizer> tokenizer;
   Model model;
 };
+
+/// Where tokenizer, chat template, wordings and the record of training stand: beside the adapter
+/// where that has a tokenizer, as those that `train` writes, else beside the network.
+std::filesystem::path texts_folder(const ModelOptions& options);
 
 /// Loads the network, and its tokenizer.json unless told not to. ModelError.
 Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer);
@@ -48,7 +54,8 @@ class Checkpoints {
   std::map<std::string, std::weak_ptr<Checkpoint>> loaded_;  // by network_key
 };
 
-/// What tells the network of `options.model` from others: its folder and the type it computes in.
+/// What tells the network of `options.model` from others: its folder, its adapter's, and the type
+/// it computes in.
 std::string network_key(const ModelOptions& options);
 
 /// What can be seen of a checkpoint without its weights.
@@ -58,6 +65,8 @@ struct CheckpointFace {
 };
 /// None where no model is named, or its folder is not there. ModelError for files that are wrong.
 std::optional<CheckpointFace> read_face(const std::string& model);
+/// The same with an adapter's tokenizer, where it has one.
+std::optional<CheckpointFace> read_face(const ModelOptions& options);
 
 /// The options of the network of --draft-model beside the one that it drafts for.
 ModelOptions draft_options(const ModelOptions& options);

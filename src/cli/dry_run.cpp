@@ -61,10 +61,11 @@ struct ArmFace {
 
 ArmFace look_at(const RunSpec& spec, const Arm& arm) {
   const ModelOptions networks = networks_of(spec, arm);
-  ArmFace seen{read_face(networks.model), std::nullopt, {}};
+  ArmFace seen{read_face(networks), std::nullopt, {}};
   seen.needs = needs_of(*arm.algorithm, seen.face ? &*seen.face : nullptr, networks.draft_model);
   if (seen.face && seen.face->tokenizer)
-    seen.chat = template_for(spec.decode.chat_template, networks.model, spec.decode.chat_set);
+    seen.chat =
+        template_for(spec.decode.chat_template, texts_folder(networks), spec.decode.chat_set);
   return seen;
 }
 
@@ -80,6 +81,7 @@ std::string networks_note(const RunSpec& spec) {
   for (const Arm& arm : spec.arms) {
     const ModelOptions networks = networks_of(spec, arm);
     parts.push_back(str(arm.label, ": ", networks.model.empty() ? "(none given)" : networks.model,
+                        networks.adapter.empty() ? "" : " with adapter " + networks.adapter,
                         networks.draft_model.empty() ? "" : " with draft " + networks.draft_model));
   }
   return "models: " + join(parts, ", ");

@@ -55,7 +55,8 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->delimiter(',')
       ->type_name("A,B");
   app.add_option("--arm", flags.arms,
-                 "an arm of its own label and options, and with model=DIR or draft=DIR on networks "
+                 "an arm of its own label and options, and with model=DIR, adapter=DIR or "
+                 "draft=DIR on networks "
                  "of its own; repeatable")
       ->type_name("LABEL=NAME[,OPTION=VALUE...]");
   app.add_option("--set", flags.sets,
@@ -174,7 +175,7 @@ void complete(CLI::App& app, RunFlags& flags) {
   check_chat_template(spec.decode.chat_template, spec.decode.chat_set);
   spec.arms = make_arms(flags.decoders, flags.arms, flags.sets, flags.batch_size);
   for (Arm& arm : spec.arms)
-    take_taught_options(arm, read_training_record(networks_of(spec, arm).model).settings);
+    take_taught_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);
   spec.given = {{"arms", flags.arms}, {"decoders", flags.decoders}};
   for (size_t a = 0; a < spec.arms.size(); ++a) baseline_of(spec.arms, a, spec.baseline);
   check_oracle(spec.oracle, spec.arms);

@@ -26,7 +26,7 @@ std::pair<std::string, std::string> key_value(const std::string& text, const std
 }
 
 /// Options of arms, whatever their decoder; one of the same name that the decoder has comes first.
-constexpr std::array<std::string_view, 3> kOfArms{"batch_size", "cascade", "model"};
+constexpr std::array<std::string_view, 4> kOfArms{"batch_size", "cascade", "model", "adapter"};
 /// Beside them, that of a decoder that drafts with a network.
 constexpr const char* kDraft = "draft";
 
@@ -55,8 +55,10 @@ void put(Arm& arm, const std::string& option, const Json& value) {
   const std::vector<std::string> own = names_of(find_decoder(arm.decoder).options);
   if (std::find(own.begin(), own.end(), option) != own.end()) {
     arm.options[option] = value;
-  } else if (option == "model" || option == kDraft) {
-    std::string& folder = option == "model" ? arm.model : arm.draft_model;
+  } else if (option == "model" || option == "adapter" || option == kDraft) {
+    std::string& folder = option == "model"     ? arm.model
+                          : option == "adapter" ? arm.adapter
+                                                : arm.draft_model;
     folder = value.is_string() ? value.get<std::string>() : dump(value);
     if (folder.empty())
       throw ConfigError(str("arm ", arm.label, ": ", option, " is empty, expected a folder"));
@@ -171,7 +173,7 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& mo
   std::vector<std::string> specs;
   if (!decoders.is_array() || decoders.empty())
     throw ConfigError(str(where, ": 'decoders' is ", decoders.type_name(),
-                          ", expected a list of {label, name, model, draft, set}"));
+                          ", expected a list of {label, name, model, adapter, draft, set}"));
   for (size_t i = 0; i < decoders.size(); ++i) {
     JsonReader read(decoders[i], str(where, ": 'decoders'[", i, "]"));
     const auto name = read.required<std::string>("name");
@@ -179,7 +181,7 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& mo
     const Json& set = read.any("set");
     std::string networks;
     const std::string at = str(where, ": 'decoders'[", i, "]: ");
-    for (const char* key : {"model", "draft"}) {
+    for (const char* key : {"model", "adapter", "draft"}) {
       const auto named = read.optional<std::string>(key, "");
       if (named.empty()) continue;
       const std::string folder = folder_of_experiment(models, named, where);
@@ -236,8 +238,11 @@ std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
   for (size_t i = 0; i < arms.size(); ++i) {
     const int other =
         baseline_rank({arms[arm].decoder, arms[arm].options}, {arms[i].decoder, arms[i].options});
-    const bool nearer = other == rank && rank > 0 && i != arm && arms[i].model == arms[arm].model &&
-                        arms[best].model != arms[arm].model;
+    const auto on_network_of_arm = [&](const Arm& other_arm) {
+      return other_arm.model == arms[arm].model && other_arm.adapter == arms[arm].adapter;
+    };
+    const bool nearer = other == rank && rank > 0 && i != arm && on_network_of_arm(arms[i]) &&
+                        !on_network_of_arm(arms[best]);
     if (other > rank || nearer) best = i, rank = other;
   }
   return best == arm ? std::nullopt : std::optional(best);

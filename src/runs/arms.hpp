@@ -16,6 +16,7 @@ struct Arm {
   int batch_size = 1;                        ///< jobs in flight
   bool cascade = false;                      ///< Engine::set_cascade
   std::string model, draft_model;            ///< folders of its own; empty: those of the run
+  std::string adapter;                       ///< folder, over its network; empty: none
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
   Json taught = Json::object();              ///< of the options: what the network was taught
 };
@@ -25,9 +26,9 @@ Json option_value(const std::string& text);
 
 /// Arms from `--decoder a,b`, `--arm LABEL=NAME[,option=value...]` and `--set
 /// [decoder.]option=value`, in this order. An arm's own option beats --set. `batch_size`,
-/// `cascade` and `model` are options of every arm, `draft` of one that drafts with a network.
-/// ConfigError: no arm, two of one label, unknown decoder or
-/// option or a bad value of one, a --set that no arm has.
+/// `cascade`, `model` and `adapter` are options of every arm, `draft` of one that drafts with a
+/// network. ConfigError: no arm, two of one label, unknown decoder or option or a bad value of one,
+/// a --set that no arm has.
 std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
                            const std::vector<std::string>& arms,
                            const std::vector<std::string>& sets, int batch_size);
@@ -41,7 +42,8 @@ void take_taught_options(Arm& arm, const Json& settings);
 std::string folder_of_experiment(const Json& models, const std::string& named,
                                  const std::string& where);
 
-/// The decoders of an experiment file, [{"label","name","model","draft","set":{...}}], as texts of
+/// The decoders of an experiment file, [{"label","name","model","adapter","draft","set":{...}}], as
+/// texts of
 /// --arm. `models` is its object of names and folders, or null; what is no name there is a folder.
 std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& models,
                                             const std::string& where);

@@ -198,7 +198,7 @@ std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>
       if (!work.runs(a)) continue;
       RunCell cell{.work = &work, .index = a, .arm = &spec.arms[a]};
       if (const auto wording = cell.decoder().wording(); !wording.empty())
-        cell.wording = choose_prompt("", wording, networks_of(spec, *cell.arm).model);
+        cell.wording = choose_prompt("", wording, texts_folder(networks_of(spec, *cell.arm)));
       cells.push_back(std::move(cell));
     }
   return cells;

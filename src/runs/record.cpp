@@ -14,14 +14,17 @@
 namespace pardec {
 
 ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
-  const std::filesystem::path& folder = checkpoint.folder;
+  const std::filesystem::path& folder = checkpoint.weights.back();  // an adapter names the whole
   const ModelConfig& config = checkpoint.model.config();
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.is_regular_file() &&
-        (entry.path().extension() == ".json" || entry.path().extension() == ".safetensors"))
-      files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
+  for (const std::filesystem::path& part : checkpoint.weights) {
+    const auto before = std::ssize(files);
+    for (const auto& entry : std::filesystem::directory_iterator(part))
+      if (entry.is_regular_file() &&
+          (entry.path().extension() == ".json" || entry.path().extension() == ".safetensors"))
+        files.push_back(entry.path());
+    std::sort(files.begin() + before, files.end());
+  }
   ModelRow row;
   row.path = std::filesystem::weakly_canonical(folder).string();
   for (const auto& file : files)
@@ -36,7 +39,7 @@ ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
                {"vocab_size", config.vocab_size},
                {"max_position", config.max_position},
                {"parameters", parameter_count(config)}};
-  const auto face = checkpoint.tokenizer ? std::nullopt : read_face(folder.string());
+  const auto face = checkpoint.tokenizer ? std::nullopt : read_face(checkpoint.folder.string());
   if (const auto& tokenizer = face ? face->tokenizer : checkpoint.tokenizer)
     row.shape[kTokenizerHash] = hash_of_ids(*tokenizer);
   if (const auto known = store.model_hash(row.path, row.stamp)) {

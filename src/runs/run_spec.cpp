@@ -39,6 +39,7 @@ void check(const RunSpec& spec) {
 ModelOptions networks_of(const RunSpec& spec, const Arm& arm) {
   ModelOptions options = spec.model;
   if (!arm.model.empty()) options.model = arm.model;
+  options.adapter = arm.adapter;
   if (!arm.draft_model.empty()) options.draft_model = arm.draft_model;
   if (!arm.algorithm->drafts_with_model()) options.draft_model.clear();
   return options;
@@ -46,7 +47,8 @@ ModelOptions networks_of(const RunSpec& spec, const Arm& arm) {
 
 bool several_networks(const RunSpec& spec) {
   return std::any_of(spec.arms.begin(), spec.arms.end(), [&](const Arm& arm) {
-    return networks_of(spec, arm).model != networks_of(spec, spec.arms.front()).model;
+    const ModelOptions own = networks_of(spec, arm), first = networks_of(spec, spec.arms.front());
+    return own.model != first.model || own.adapter != first.adapter;
   });
 }
 

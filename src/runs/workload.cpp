@@ -68,7 +68,8 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
     if (spec.unseen) work.seen = leave_out_seen(work.dataset.examples, load("train").examples);
     for (const ModelOptions& networks : networks_of(spec))
       work.protocols.push_back(
-          {choose_prompt(spec.decode.prompt_file, prompt_name(entry, work.dataset), networks.model),
+          {choose_prompt(spec.decode.prompt_file, prompt_name(entry, work.dataset),
+                         texts_folder(networks)),
            {},
            entry.answer_ids});
     if (const int shots = spec.shots.value_or(entry.shots);

@@ -6,14 +6,15 @@ import json
 import shutil
 import sys
 
-from harness import Checks, answers, query, scratch
+from harness import ROOT, Checks, answers, query, scratch
 
 # Open prompts: whatever a random network writes is an answer.
 RUN = ("--limit", 6, "--max-new-tokens", 8, "--progress", "none")
 
 
 def run(pardec, db, *flags):
-    return pardec("run", *(flags if "--dataset" in flags else (*flags, "--dataset", "vicuna-bench")), *RUN, "--db", pardec.folder / db)
+    given = [part for pair in zip(RUN[::2], RUN[1::2]) if pair[0] not in flags for part in pair]
+    return pardec("run", *flags, *(() if "--dataset" in flags else ("--dataset", "vicuna-bench")), *given, "--db", pardec.folder / db)
 
 
 def by_label(db, column="model_id"):
@@ -100,6 +101,30 @@ def other_tokenizer(check, pardec, a, other):
     check(forced.returncode == 2 and "another tokenizer" in forced.stderr, f"ids of another tokenizer are not forced: {forced.stderr}")
 
 
+def adapters(check, pardec):
+    """An adapter over an arm's network is what `model merge` makes of the two."""
+    base, adapter, merged = ROOT / "experiments" / "quickstart" / "model", pardec.folder / "adapter", pardec.folder / "merged"
+    pardec.good("train", "--model", base, "--lora-rank", 4, "--dataset", "oa-mine", "--limit", 12, "--steps", 6, "--lr", 0.02, "--batch-tokens", 512, "--out", adapter)
+    pardec.good("model", "merge", base, "--adapter", adapter, "--out", merged)
+    ran = run(pardec, "adapters.sqlite", "--model", base, "--arm", "ar=ar", "--arm", f"ad=ar,adapter={adapter}", "--arm", f"look=prompt-lookup,adapter={adapter}",
+              "--arm", f"me=ar,model={merged}", "--dataset", "oa-mine", "--limit", 8, "--max-new-tokens", 48,
+              "--dtype", "bf16")  # the type that both are rounded to
+    if not check(ran.returncode == 0, f"adapters: {ran.stderr}"):
+        return
+    db = pardec.folder / "adapters.sqlite"
+    check(by_label(db) == {"ar": str(base), "ad": str(adapter), "look": str(adapter), "me": str(merged)}, f"{by_label(db)}")
+    text = {label: {key[2]: answer[0] for key, answer in answers(db, f"run.label = '{label}'").items()} for label in ("ar", "ad", "look", "me")}
+    check(text["ad"] == text["me"] == text["look"] != text["ar"], f"the adapter's answers are those of the merged network: {text}")
+    baselines = {row["label"]: row["baseline"] for row in query(db, "SELECT label, baseline FROM run")}
+    check(baselines == {"ar": None, "ad": "ar", "look": "ad", "me": "ar"}, f"{baselines}")
+    hashes = {row["hash"] for row in query(db, "SELECT hash FROM model")}
+    check(len(hashes) == 3, f"three networks: {hashes}")
+    planned = run(pardec, "no.sqlite", "--model", base, "--arm", "ar=ar", "--arm", f"ad=ar,adapter={adapter}", "--dry-run").stdout
+    check("weights of 2 networks" in planned and f"with adapter {adapter}" in planned, planned)
+    wrong = run(pardec, "no.sqlite", "--model", base, "--arm", "ad=ar,adapter=nowhere")
+    check(wrong.returncode == 2 and "nowhere" in wrong.stderr, f"an adapter that is not there: {wrong.stderr}")
+
+
 def own_wording(check, pardec, a):
     own = pardec.folder / "worded"
     shutil.copytree(a, own)
@@ -150,6 +175,7 @@ def main():
         memory(check, pardec, a, b)
         drafts(check, pardec, a, b, other)
         other_tokenizer(check, pardec, a, other)
+        adapters(check, pardec)
         own_wording(check, pardec, a)
         experiment_files(check, pardec, a, b)
         wrong_ones(check, pardec, a)

@@ -36,6 +36,7 @@ def schema(program):
                 "name": decoder,
                 "label": {"type": "string", "pattern": "^[^,=]+$", "description": "of the arm; without it the decoder's name"},
                 "model": {"type": "string", "description": "the arm's own checkpoint: a folder, or its name in models; without it the one above"},
+                "adapter": {"type": "string", "description": "a low-rank adapter over it: a folder, or its name in models"},
                 "draft": {"type": "string", "description": "the same of the network that drafts for it"},
                 "set": {"type": "object", "description": "options of the decoder, and batch_size", "additionalProperties": {"type": ["string", "number", "boolean"]}}}}}}
     for name, kind, several, meaning in flags(text):
