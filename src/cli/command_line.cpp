@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 
 #include "src/support/error.hpp"
@@ -98,15 +99,16 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
 
 constexpr std::string_view kActionGroup = "Flags of ";
 
-/// Leaves in the help what is of this action.
+/// Leaves in the help what is of this action, without naming others.
 void narrow_help(CLI::App& app, const Verb& verb, const std::string& action) {
   for (CLI::Option* option : app.get_options()) {
     const std::string group = option->get_group();
+    if (option->get_name() == "action") option->group("");
     if (!group.starts_with(kActionGroup)) continue;
     bool its_own = false;
     for (const auto& one : split(group.substr(kActionGroup.size()), ','))
       its_own = its_own || strip(one) == action;
-    if (!its_own) option->group("");
+    option->group(its_own ? std::string(kActionGroup) + action : "");
   }
   std::vector<std::string> examples;
   for (const auto& line : split(verb.example, '\n'))
@@ -182,10 +184,14 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
     if (!action.empty()) narrow_help(app, *verb, action);
     std::string help = app.help();
     help = replace_all(help, "Usage: " + verb->name, "Usage: pardec " + verb->name);
-    if (!action.empty()) {
-      help = replace_all(help, " [OPTIONS] action", " " + action + " [OPTIONS]");
-      help = replace_all(help, " [OPTIONS] [action]", " " + action + " [OPTIONS]");
-    }
+    if (!action.empty())  // the positional that it stands for is hidden, and has no name there
+      for (const char* hidden : {" [OPTIONS] []", " [OPTIONS] "})
+        if (const size_t at = help.find(hidden); at != std::string::npos) {
+          const std::string_view rest = std::string_view(help).substr(at + std::strlen(hidden));
+          help = str(help.substr(0, at), " ", action, " [OPTIONS]",
+                     rest.starts_with(' ') ? "" : " ", rest);
+          break;
+        }
     help = replace_all(help, "\n\n\n", "\n\n");
     std::cout << help;
     return 0;

@@ -1,4 +1,5 @@
 // `pardec doctor`: is everything here that a run needs?
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -8,6 +9,7 @@
 
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
+#include "decoders/training_formats.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/model/device.hpp"
@@ -18,6 +20,7 @@
 #include "src/sandbox/python_sandbox.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
@@ -99,22 +102,38 @@ void add_decoders(Checks& checks, const std::string& model) {
     face = read_face(model);
   } catch (const Error&) {  // the check of the model says it
   }
+  TrainingRecord taught;
+  try {
+    taught = read_training_record(model);
+  } catch (const Error&) {
+  }
   for (const auto& entry : decoders()) {
     const auto decoder = make_decoder(entry.name, Json::object());
     std::vector<std::string> parts;
     for (const auto& [shape, said] :
          {std::pair{Shape::attributes, "attributes"}, std::pair{Shape::questions, "questions"},
           std::pair{Shape::open, "open prompts"}}) {
-      const std::string unfit = not_applicable(shape, *decoder);
-      parts.push_back(
-          str(said, ": ",
-              unfit.empty() ? std::string(name(form_on(shape, *decoder))) : "n/a, it " + unfit));
+      const bool fits = not_applicable(shape, *decoder).empty();
+      parts.push_back(str(said, ": ", fits ? name(form_on(shape, *decoder)) : "n/a"));
     }
     const Needs needs = needs_of(*decoder, face ? &*face : nullptr, "");
-    if (needs.text != "-") parts.push_back((needs.lacking ? "lacks: " : "needs: ") + needs.text);
-    if (entry.trained)
-      parts.emplace_back("its answers are noise on a network that was not taught it");
-    checks.row(str("decoder ", entry.name), needs.lacking ? "n/a" : "good", join(parts, "; "));
+    const bool lacking = needs.lacking || decoder->drafts_with_model();
+    if (needs.text != "-") parts.push_back(str(lacking ? "lacks: " : "needs: ", needs.text));
+    const bool was_taught =
+        taught.formats &&
+        std::any_of(taught.formats->begin(), taught.formats->end(),
+                    [&](const std::string& format) { return format.starts_with(entry.name); });
+    if (was_taught) {
+      std::vector<std::string> how;
+      const Json options = taught_options(entry, taught.settings);
+      for (const auto& [option, value] : options.items())
+        how.push_back(str(option, " ", dump(value)));
+      parts.push_back(str("taught", how.empty() ? "" : ": ", join(how, ", ")));
+    } else if (entry.trained) {
+      parts.emplace_back(taught.formats ? "not taught: its answers are noise"
+                                        : "noise on a network that was not taught it");
+    }
+    checks.row(str("decoder ", entry.name), lacking ? "n/a" : "good", join(parts, "; "));
   }
 }
 
@@ -127,8 +146,8 @@ int doctor(const DoctorFlags& flags) {
              str(libtorch_version(), " ", v.torch_kind,
                  cuda_available() ? ", a GPU can be used" : ", no GPU here"));
   checks.row("processor", "good",
-             str(std::thread::hardware_concurrency(), " cores, ", threads(), " threads used, ",
-                 available_memory()));
+             str(std::thread::hardware_concurrency(), " cores, ", counted(threads(), "thread"),
+                 " used, ", available_memory()));
   add_tools(checks, flags.db);
   checks.add("prompts", [] {
     std::set<std::string> names;
@@ -174,7 +193,7 @@ int doctor(const DoctorFlags& flags) {
       if (!checkpoint.model.forward({&step, 1}).front().front().finite())
         throw ModelError(flags.model, "the logits of its first token are not finite");
       return str(parameter_count(checkpoint.model.config()), " parameters, one token in ",
-                 (clock.now_ns() - begin) / 1000, " us",
+                 fixed(static_cast<double>(clock.now_ns() - begin) * 1e-6, 1), " ms",
                  checkpoint.note.empty() ? "" : "; " + checkpoint.note);
     });
   if (!flags.model.empty())
@@ -193,7 +212,7 @@ int doctor(const DoctorFlags& flags) {
   if (!flags.db.empty())
     checks.add("database", [&] {
       Store store(flags.db, {.read_only = true});
-      return str(store.find_runs({}).size(), " runs");
+      return counted(std::ssize(store.find_runs({})), "run");
     });
   Table table = checks.table();
   table.notes.push_back(str("decoders: what each does on each shape of data, and what ",

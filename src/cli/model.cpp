@@ -12,6 +12,7 @@
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
@@ -25,13 +26,6 @@ struct ModelVerbFlags {
   int heads = 0, head_blocks = 1;
   bool weights = false;
 };
-
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::int64_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<size_t>(at), ",");
-  return digits;
-}
 
 std::string rope_text(const Rope& rope) {
   if (rope.type == RopeType::standard) return "none";
@@ -103,10 +97,18 @@ int inspect(const ModelVerbFlags& flags) {
     add("weights",
         str(check.tensors, " tensors", check.not_finite.empty() ? " of finite numbers" : ""),
         check.tensors);
-    for (const NotFinite& found : check.not_finite)
-      table.rows.push_back({"NOT FINITE: " + repair_utf8(found.tensor), found.text()});
   }
-  std::cout << render(table, parse_table_format(flags.format));
+  OrderedJson all;  // as programs read it: one object
+  for (const auto& row : table.rows)
+    all[replace_all(row[0].text, " ", "_")] = OrderedJson(row[1].value.value_or(Json()));
+  for (const NotFinite& found : check.not_finite) {
+    const std::string tensor = repair_utf8(found.tensor);
+    table.rows.push_back({"NOT FINITE: " + tensor, found.text()});
+    all["not_finite"][tensor] = found.text();
+  }
+  const TableFormat format = parse_table_format(flags.format);
+  const bool object = format == TableFormat::json || format == TableFormat::jsonl;
+  std::cout << (object ? dump(all) + "\n" : render(table, format));
   return check.not_finite.empty() ? 0 : 1;
 }
 

@@ -62,8 +62,9 @@ int compare_runs(const RunsFlags& flags, TableFormat format) {
 std::string target(Store& store, const RunsFlags& flags, bool with_text) {
   const size_t expected = with_text ? 2 : 1;
   if (flags.arguments.size() != expected)
-    throw ConfigError(str("runs ", flags.action, ": ", flags.arguments.size(),
-                          " arguments were given, expected ", with_text ? "ID and TEXT" : "ID",
+    throw ConfigError(str("runs ", flags.action, ": ",
+                          counted(std::ssize(flags.arguments), "argument"), " given, expected ",
+                          with_text ? "ID and TEXT" : "ID",
                           with_text ? "; TEXT with spaces goes in quotes, '' takes it away" : ""));
   if (flags.arguments.front().empty())
     throw ConfigError(str("runs ", flags.action,

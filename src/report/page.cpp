@@ -121,9 +121,9 @@ select { font: inherit; color: inherit; background: var(--panel); border: 1px so
 section.arm { border: 1px solid var(--rule); border-radius: 8px; padding: 10px 12px; min-width: 0; }
 section.arm.other { opacity: 0.55; }
 h4 { margin: 0 0 4px; font-size: 0.95rem; overflow-wrap: anywhere; }
-.raw, .tokens { white-space: pre-wrap; overflow-wrap: anywhere; font: 0.82rem/1.5 ui-monospace, "SFMono-Regular", Menlo, Consolas, "DejaVu Sans Mono", monospace; margin: 8px 0 0; max-height: 30em; overflow-y: auto; }
+.raw, .tokens { white-space: break-spaces; overflow-wrap: anywhere; padding-right: 8px; font: 0.82rem/1.5 ui-monospace, "SFMono-Regular", Menlo, Consolas, "DejaVu Sans Mono", monospace; margin: 8px 0 0; max-height: 30em; overflow-y: auto; }
 .error { color: var(--wrong); overflow-wrap: anywhere; margin: 8px 0 0; }
-.tokens { white-space: break-spaces; line-height: 2.1; border-top: 1px dashed var(--rule); padding-top: 6px; }
+.tokens { line-height: 2.1; border-top: 1px dashed var(--rule); padding-top: 6px; }
 .tokens p { margin: 0 0 6px; }
 .tokens span { background: var(--even); border-radius: 3px; padding: 1px 2px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 .tokens span.odd { background: var(--odd); }

@@ -19,13 +19,6 @@ namespace pardec {
 
 namespace {
 
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::int64_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
-}
-
 template <typename Name>
 std::vector<std::string> distinct(const std::vector<RunSummary>& runs, const Name& name) {
   std::vector<std::string> out;

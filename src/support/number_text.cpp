@@ -18,6 +18,13 @@ std::string percent(double share, int decimals) {
   return std::isfinite(share) ? fixed(100 * share, decimals) + " %" : "-";
 }
 
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (auto at = static_cast<std::int64_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
 std::string plural(std::int64_t count, std::string_view noun) {
   return std::string(noun) + (count == 1 ? "" : "s");
 }

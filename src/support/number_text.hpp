@@ -11,6 +11,9 @@ std::string fixed(double value, int decimals);
 /// A share of 1 as "12.3 %"; "-" where it is not finite.
 std::string percent(double share, int decimals = 1);
 
+/// "1,234,567"; not negative.
+std::string grouped(std::int64_t number);
+
 /// The noun with an s where there is not one of it.
 std::string plural(std::int64_t count, std::string_view noun);
 

@@ -375,7 +375,7 @@ def needs(check, pardec, model):
     check(drafting[0]["needs"] == f"draft model {model}", f"a draft model: {drafting}")
     sick = {r["check"]: r for r in json.loads(pardec("doctor", "--model", bare, "--format", "json").stdout)["rows"]}
     check(sick["decoder ar"]["state"] == "good" and "attributes: json; questions: json; open prompts: free" in sick["decoder ar"]["detail"], f"doctor: {sick}")
-    check(sick["decoder hpd"]["state"] == "good" and "open prompts: n/a, it fills the fields" in sick["decoder hpd"]["detail"], f"doctor: {sick['decoder hpd']}")
+    check(sick["decoder hpd"]["state"] == "good" and "open prompts: n/a" in sick["decoder hpd"]["detail"], f"doctor: {sick['decoder hpd']}")
     check(sick["decoder apar"]["state"] == "n/a" and "lacks: tokenizer.json has no token [Fork]" in sick["decoder apar"]["detail"]
           and sick["model"]["state"] == "BAD", f"doctor: {sick['decoder apar']}")
     names = {json.loads(line)["name"] for line in pardec.good("list", "decoders", "--format", "jsonl").splitlines()}
@@ -654,12 +654,17 @@ def verbs(check, pardec, model, db):
     decoders = [json.loads(line) for line in pardec.good("list", "decoders", "--format", "jsonl").splitlines()]
     check({d["name"] for d in decoders} >= {"ar", "hpd"} and "k_max" in [o["name"] for o in next(d for d in decoders if d["name"] == "hpd")["options"]],
           f"list decoders: {decoders}")
-    rows = {r["what"]: r["value"] for r in json.loads(pardec.good("model", "inspect", model, "--format", "json"))["rows"]}
+    rows = json.loads(pardec.good("model", "inspect", model, "--format", "json"))
     d, f, layers, kv, vocabulary = TINY["hidden_size"], TINY["intermediate_size"], TINY["num_hidden_layers"], 2 * TINY["head_dim"], VOCABULARY
     parameters = 2 * vocabulary * d + d + layers * (2 * d * d + 2 * d * kv + 3 * d * f + 2 * d)
-    check(rows["parameters"] == parameters and rows["layers"] == 2 and rows["cache per token"]["fp32"] == 4 * 2 * layers * kv and rows["family"] == "llama",
+    check(rows["parameters"] == parameters and rows["layers"] == 2 and rows["cache_per_token"]["fp32"] == 4 * 2 * layers * kv and rows["family"] == "llama",
           f"model inspect: {rows}, expected {parameters}")
     check("untrained" in rows["note"] and rows["tokenizer"] == VOCABULARY, f"model inspect: {rows}")
+    said = {r["check"]: (r["state"], r["detail"]) for r in json.loads(pardec.good("doctor", "--format", "json"))["rows"]}
+    check(said["decoder speculative"][0] == "n/a" and "lacks: a draft model" in said["decoder speculative"][1], f"doctor: {said['decoder speculative']}")
+    check("taught: k_max 30, stack 2" in said["decoder hpd"][1] and "not taught" in said["decoder aspd"][1], f"doctor: {said['decoder hpd']}, {said['decoder aspd']}")
+    narrow = pardec.good("runs", "compare", "--help")
+    check("Usage: pardec runs compare [OPTIONS]" in narrow and "rm ID" not in narrow and "Flags of list" not in narrow and "--yes" not in narrow, f"help of an action names no other: {narrow}")
     ask = ["generate", "--model", model, "--max-new-tokens", 8, "--format", "json", "--prompt"]
     for prompt in ("Orm Mug", "two\nlines\n", " "):
         piped = subprocess.run(pardec.arguments([*ask, "-"]), input=prompt + "\n", cwd=pardec.folder, capture_output=True, text=True, env=clean_environment(), timeout=60)
