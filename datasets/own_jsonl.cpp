@@ -57,11 +57,41 @@ void read_turns(const Record& record, Example& example) {
   example.conversation = turns.size() > 1;
 }
 
+/// The same of a record with "messages": user and assistant in turns, the user first.
+void read_messages(const Record& record, Example& example) {
+  check_keys(record, {"id", "category", "messages"});
+  for (const Record& message : record.records("messages")) {
+    check_keys(message, {"role", "content"});
+    const std::string role = message.text("role");
+    const bool asked = !example.fields.empty() && !example.fields.back().annotated;
+    if (role != (asked ? "assistant" : "user"))
+      message.fail(str("'role' is '", role, "', expected ", asked ? "assistant" : "user",
+                       ": the two take turns, and the user begins"));
+    if (asked) {
+      example.fields.back().annotated = true;
+      example.fields.back().references = {message.text("content")};
+      continue;
+    }
+    ExampleField& field = example.fields.emplace_back();
+    field.question = message.text("content");
+    field.annotated = false;
+  }
+  if (example.fields.empty()) record.fail("'messages' is empty, expected what the user says");
+  const bool one = example.fields.size() == 1;
+  for (size_t t = 0; t < example.fields.size(); ++t)
+    example.fields[t].name = one ? "answer" : str("turn ", t + 1);
+  example.conversation = !one;
+}
+
 Shape read_example(const Record& record, Example& example) {
   if (record.has("id")) example.id = record.text("id");
   example.category = record.has("category") ? record.text("category") : "all";
   if (record.has("prompt") || record.has("turns")) {
     read_turns(record, example);
+    return Shape::open;
+  }
+  if (record.has("messages")) {
+    read_messages(record, example);
     return Shape::open;
   }
   check_keys(record, {"id", "category", "text", "fields"});

@@ -13,12 +13,14 @@ namespace pardec {
 ///   {"text": T, "category": C, "fields": [{"name": N, "references": [...]}, ...]}   attributes
 ///   {"prompt": P, "references": [...]}
 ///   {"turns": [P1, P2, ...]}
+///   {"messages": [{"role": "user", "content": P1}, {"role": "assistant", "content": A1}, ...]}
 ///
 /// with "id" and "category" where wanted. All records of a file are of one shape: questions where
-/// fields have questions, attributes where they have names alone, open for prompts and turns. A
-/// field without "references" is not annotated; an empty list says that the right answer is that
-/// there is none. Ids are SPLIT-N where none is given. Faults: unknown keys, members, mixed shapes,
-/// other attributes than the category had before.
+/// fields have questions, attributes where they have names alone, open for prompts, turns and
+/// messages (what the user says is asked, what the assistant says is its reference). A field
+/// without "references" is not annotated; an empty list says that the right answer is that there is
+/// none. Ids are SPLIT-N where none is given. Faults: unknown keys, members, mixed shapes, other
+/// attributes than the category had before.
 Dataset load_own_jsonl(const std::filesystem::path& folder, std::string_view split,
                        Inspection* inspection);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "decoders/ar_format.hpp"
+#include "decoders/taught_text.hpp"
 #include "decoders/training_formats.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -148,10 +149,24 @@ class AparFormat final : public TrainingFormat {
   int stack() const override { return options_.stack; }
 
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
-    const Tokens prompt = example.pieces.whole_prompt();
-    const ParagraphTree tree = json_answer_tree(example, tokenizer_);
-    const AparEnds ends{.eos = options_.eos, .main_has_eos = false};
     std::vector<TrainingSample> all;
+    const bool open = example.form == Form::free;
+    std::optional<TaughtText> text;
+    std::optional<ParagraphTree> open_tree;
+    if (open) {
+      text = taught_text(example, tokenizer_, options_.eos, context_length_);
+      if (text->turns.empty()) return all;
+      open_tree = paragraph_tree(text->turns.front().text, tokenizer_);
+      if (!open_tree && !teaches_no_fork(text->turns.front().text)) return all;
+      if (!open_tree) {
+        all.push_back(causal_turns(*text, text->turns.size()));
+        all.back().cut = text->cut;
+        return all;
+      }
+    }
+    const Tokens prompt = open ? text->turns.front().given : example.pieces.whole_prompt();
+    const ParagraphTree tree = open ? *open_tree : json_answer_tree(example, tokenizer_);
+    const AparEnds ends{.eos = options_.eos, .main_has_eos = open};
     if (options_.unrolled)
       all = apar_threads(prompt, tree, options_.control, ends);
     else
@@ -160,9 +175,10 @@ class AparFormat final : public TrainingFormat {
     for (const TrainingSample& sample : all) {
       int last = 0;
       for (const RowLabel& label : sample.labels) last = std::max(last, label.position);
+      if (last >= context_length_ && open) return {};  // a tree is not cut
       if (last >= context_length_)
         throw ConfigError(str(example.job.id, ": apar needs ", last + 1,
-                              " positions, max_position_embeddings is ", context_length_,
+                              " positions, the context length is ", context_length_,
                               "; use a smaller --ar-stack"));
     }
     return all;

@@ -48,8 +48,10 @@ struct AparFormatOptions {
   Token eos = 0;
 };
 
-/// The format over `tokenizer`, which outlives it. Absent references are taught as "n/a". A
-/// position beyond `context_length` is a ConfigError.
+/// The format over `tokenizer`, which outlives it. An open answer is a tree by the rules of
+/// APAR's data, of a conversation its first; or teaches where not to fork, the whole conversation
+/// then; one that is neither makes no sequence, and neither does a tree that is too long. Absent
+/// references are taught as "n/a". A position beyond `context_length` is a ConfigError.
 std::unique_ptr<TrainingFormat> make_apar_format(const AparFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length);
 

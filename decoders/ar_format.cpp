@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "decoders/decoder.hpp"
+#include "decoders/taught_text.hpp"
 #include "decoders/training_formats.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
@@ -64,6 +65,13 @@ class ArFormat final : public TrainingFormat {
 
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
     std::vector<TrainingSample> all;
+    if (example.form == Form::free) {
+      const TaughtText text = taught_text(example, tokenizer_, options_.eos, context_length_);
+      if (text.turns.empty()) return all;
+      all.push_back(causal_turns(text, text.turns.size()));
+      all.back().cut = text.cut;
+      return all;
+    }
     if (options_.together) {
       all.push_back(causal_sample(example.pieces.whole_prompt(),
                                   json_answer_ids(example, tokenizer_).joined()));
@@ -79,7 +87,7 @@ class ArFormat final : public TrainingFormat {
     for (const TrainingSample& sample : all)
       if (std::ssize(sample.tokens) > context_length_)
         throw ConfigError(str(example.job.id, ": ar needs ", sample.tokens.size(),
-                              " positions, max_position_embeddings is ", context_length_,
+                              " positions, the context length is ", context_length_,
                               "; use a smaller --ar-stack"));
     return all;
   }
@@ -102,8 +110,9 @@ std::vector<FormatEntry> ar_formats() {
            .meaning = "JSON answer",
            .make =
                [](const Options& options, const FormatScene& scene) {
-                 return make_ar_format({.stack = options.whole("ar-stack")}, scene.tokenizer,
-                                       scene.config.positions());
+                 return make_ar_format(
+                     {.stack = options.whole("ar-stack"), .eos = end_of_answer(scene.config)},
+                     scene.tokenizer, scene.config.positions());
                },
            .plain_text = true},
           {.name = "ar-value",

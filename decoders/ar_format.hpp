@@ -7,11 +7,12 @@
 
 namespace pardec {
 
-/// AR's training sequences: plainly causal, natural positions, loss on the whole answer.
+/// AR's training sequences: plainly causal, natural positions, loss on the whole answer, in a
+/// conversation on all answers.
 struct ArFormatOptions {
   bool together = true;      ///< one JSON answer; else one sequence a field, ended by `eos`
   int stack = 1;             ///< J: contexts in one prompt
-  std::optional<Token> eos;  ///< REQUIRED for together = false
+  std::optional<Token> eos;  ///< REQUIRED for together = false, and for open answers
 };
 
 /// A prompt and the answer that should follow it; every answer token is a target, its last never an

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "decoders/taught_text.hpp"
 #include "decoders/training_formats.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
@@ -159,10 +160,18 @@ class AspdFormat final : public TrainingFormat {
 
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
     std::vector<TrainingSample> all;
+    if (example.form == Form::free) {
+      const TaughtText text = taught_text(example, tokenizer_, options_.eos, context_length_);
+      if (text.turns.empty() || (text.cut && text.turns.size() == 1)) return all;
+      all.push_back(sample(text.turns.front().given,
+                           parse_aspd_answer(text.turns.front().text, example.job.id),
+                           example.job.id, options_.eos));
+      return all;
+    }
     if (options_.together) {
       all.push_back(sample(example.pieces.whole_prompt(),
                            aspd_json_parts(example.job.contexts, example.references),
-                           example.job.id));
+                           example.job.id, std::nullopt));
     } else {
       for (size_t c = 0; c < example.references.size(); ++c)
         for (size_t f = 0; f < example.references[c].size(); ++f)
@@ -170,14 +179,14 @@ class AspdFormat final : public TrainingFormat {
               example.pieces.field_prompt(c, f),
               parse_aspd_answer(" " + example.references[c][f].value_or(std::string(kAbsent)),
                                 example.job.id),
-              example.job.id));
+              example.job.id, options_.eos));
     }
     return all;
   }
 
  private:
   TrainingSample sample(const Tokens& prompt, const std::vector<AspdPart>& parts,
-                        const std::string& id) const {
+                        const std::string& id, std::optional<Token> eos) const {
     std::vector<AspdIds> ids;
     for (const AspdPart& part : parts) {
       AspdIds& of = ids.emplace_back();
@@ -190,13 +199,13 @@ class AspdFormat final : public TrainingFormat {
                               " branches, with mask=shared ", AspdLayout::kMostSharedBranches,
                               " is the most"));
     }
-    if (options_.eos) ids.back().serial.push_back(*options_.eos);
+    if (eos) ids.back().serial.push_back(*eos);
     TrainingSample made = aspd_sample(prompt, ids, options_.decoder, tokens_, tokenizer_);
     int last = 0;
     for (const RowLabel& label : made.labels) last = std::max(last, label.position);
     if (last >= context_length_)
-      throw ConfigError(str(id, ": aspd needs ", last + 1,
-                            " positions, max_position_embeddings is ", context_length_));
+      throw ConfigError(str(id, ": aspd needs ", last + 1, " positions, the context length is ",
+                            context_length_));
     return made;
   }
 
@@ -217,11 +226,11 @@ std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& option
 namespace {
 
 std::unique_ptr<TrainingFormat> make(const Options& options, const FormatScene& scene,
-                                     std::optional<Token> eos) {
+                                     bool together, std::optional<Token> eos) {
   const AspdOptions decoder{.positions = parse_aspd_positions(options.text("aspd-positions")),
                             .shared = options.text("aspd-mask") == "shared",
                             .tokens = options.text("aspd-tokens")};
-  return make_aspd_format({.decoder = decoder, .together = !eos, .eos = eos}, scene.tokenizer,
+  return make_aspd_format({.decoder = decoder, .together = together, .eos = eos}, scene.tokenizer,
                           scene.config.positions(), scene.config.vocab_size);
 }
 
@@ -230,12 +239,14 @@ std::unique_ptr<TrainingFormat> make(const Options& options, const FormatScene& 
 std::vector<FormatEntry> aspd_formats() {
   return {{.name = "aspd",
            .meaning = "JSON answer, a context's values in parallel",
-           .make = [](const Options& options,
-                      const FormatScene& scene) { return make(options, scene, std::nullopt); }},
+           .make =
+               [](const Options& options, const FormatScene& scene) {
+                 return make(options, scene, true, end_of_answer(scene.config));
+               }},
           {.name = "aspd-value",
            .meaning = "one field, as its markup says",
            .make = [](const Options& options, const FormatScene& scene) {
-             return make(options, scene, end_of_sequence(scene, "aspd-value"));
+             return make(options, scene, false, end_of_sequence(scene, "aspd-value"));
            }}};
 }
 

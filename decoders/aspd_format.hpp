@@ -52,10 +52,11 @@ TrainingSample aspd_sample(const Tokens& prompt, const std::vector<AspdIds>& ans
 struct AspdFormatOptions {
   AspdOptions decoder;
   bool together = true;      ///< one JSON answer; else a field's own text, ended by `eos`
-  std::optional<Token> eos;  ///< REQUIRED for together = false
+  std::optional<Token> eos;  ///< REQUIRED for together = false, and for open answers
 };
 
-/// The format over `tokenizer`, which outlives it. ConfigError: tokens that are not found, an
+/// The format over `tokenizer`, which outlives it. Of a conversation the first answer is learned,
+/// where it fits. ConfigError: tokens that are not found, an
 /// answer that is not written as above, a sequence beyond `context_length` positions.
 std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length,

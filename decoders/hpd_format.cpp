@@ -33,6 +33,7 @@ class HpdFormat final : public TrainingFormat {
 
   std::string_view name() const override { return "hpd"; }
   Form form() const override { return Form::json; }
+  bool takes_text() const override { return false; }
   int stack() const override { return options_.stack; }
 
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
@@ -40,7 +41,7 @@ class HpdFormat final : public TrainingFormat {
                                      static_cast<int>(example.job.contexts.size()), options_);
     if (layout.last_position() >= context_length_)
       throw ConfigError(str(example.job.id, ": hpd needs ", layout.last_position() + 1,
-                            " positions, max_position_embeddings is ", context_length_,
+                            " positions, the context length is ", context_length_,
                             "; use a smaller --stack or --k-max"));
     return {hpd_sample(layout, hpd_values(example.references, options_.k_max, tokenizer_))};
   }

@@ -20,8 +20,9 @@ struct SpaceFormatOptions {
 /// masks as they are by it.
 ///   causal   prompt and answer y_1 .. y_N as `causal_sample` makes them
 ///   REQUIRES 0 <= s and s + 1 + k <= N (std::logic_error).
+///   first    index of y_1 among the targets: those before are of earlier turns, and stay
 TrainingSample sar_sample(const TrainingSample& causal, int s, int k, Token mask,
-                          bool one_pass = false);
+                          bool one_pass = false, int first = 0);
 
 /// The format over `tokenizer`, which outlives it. It draws by the example's seed which sequences
 /// get masks, and where; answers shorter than k + 1 tokens get none. ConfigError as AR's format.

@@ -75,9 +75,13 @@ void add_flags(CLI::App& app, TrainFlags& flags) {
   add("--split", flags.spec.split, "split to train on", "NAME")->capture_default_str();
   add("--extra", flags.spec.extra,
       "more titles as JSON lines of the datasets' format, never validated on; repeatable", "FILE");
-  add("--limit", flags.spec.limit, "titles of each dataset, spread over categories; 0: all", "N")
+  add("--limit", flags.spec.limit, "examples of each dataset, spread over categories; 0: all", "N")
       ->capture_default_str();
-  add("--format", flags.spec.format, "what a sequence looks like: " + format_meanings(), "A,B")
+  add("--format", flags.spec.format,
+      "what a sequence looks like, NAME or NAME:SHARE (how often an epoch brings every example "
+      "so): " +
+          format_meanings(),
+      "A,B")
       ->delimiter(',')
       ->capture_default_str();
   add_format_options(app, flags.spec);
@@ -121,13 +125,24 @@ void add_flags(CLI::App& app, TrainFlags& flags) {
           "was taught before, else plain), ", join(chat_template_names(), ", ")),
       "NAME")
       ->capture_default_str();
-  add("--epochs", flags.spec.loop.epochs, "times that every title is seen in each format", "X")
+  add("--epochs", flags.spec.loop.epochs, "times that every example is seen in each format", "X")
       ->capture_default_str();
   add("--steps", flags.spec.loop.steps, "updates, instead of --epochs", "N");
   add("--batch-tokens", flags.spec.loop.batch_tokens, "tokens fed for one update at most", "N")
       ->capture_default_str();
+  add("--batch-sequences", flags.spec.loop.batch_sequences,
+      "sequences of one update, instead of --batch-tokens", "N");
+  add("--context-length", flags.spec.context_length,
+      "tokens of a sequence at most: open answers are cut there; 0: as many positions as the "
+      "network has",
+      "N");
+  add("--patience", flags.spec.loop.patience,
+      "stop behind so many validations without a better loss, and keep the best; 0: never", "N")
+      ->capture_default_str();
   add("--micro-tokens", flags.spec.trainer.micro_tokens,
-      "tokens in one forward, about; several make up a batch", "N")
+      "tokens in one forward, about; several make up a batch (of an adapter 512, where it is not "
+      "given)",
+      "N")
       ->capture_default_str();
   app.add_flag("--checkpoint-activations", flags.spec.trainer.checkpoint_activations,
                "keep only each layer's input and compute it again for its gradients: less memory, "
@@ -146,7 +161,7 @@ void add_flags(CLI::App& app, TrainFlags& flags) {
       ->capture_default_str();
   add("--seed", flags.spec.seed, "seed of weights, order, stacks and validation", "N")
       ->capture_default_str();
-  add("--validation", flags.spec.validation, "share of the titles that is held out", "X")
+  add("--validation", flags.spec.validation, "share of the examples that is held out", "X")
       ->capture_default_str();
   add("--validate-every", flags.spec.loop.validate_every,
       "updates between validations; 0: a twentieth of the run", "N")
@@ -192,6 +207,9 @@ Verb train_verb() {
                                   ", expected fp32 or bf16: quantised weights cannot be trained"));
           spec.trainer.seed = spec.seed;
           spec.trainer.workers = flags->threads > 0 ? flags->threads : threads();
+          // Its memory is activations, most of all.
+          if (spec.adapter.there() && app.get_option("--micro-tokens")->count() == 0)
+            spec.trainer.micro_tokens = 512;
           if (spec.extra_heads.heads > 0 && app.get_option("--format")->count() == 0)
             spec.format = usual_formats(/*extra_heads=*/true);
           spec.command = command_of(app);

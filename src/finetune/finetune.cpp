@@ -7,8 +7,8 @@
 
 #include "decoders/control_tokens.hpp"
 #include "src/checkpoint/checkpoint.hpp"
+#include "src/finetune/example_source.hpp"
 #include "src/finetune/merged_checkpoint.hpp"
-#include "src/finetune/title_source.hpp"
 #include "src/finetune/training_start.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/safetensors.hpp"
@@ -65,15 +65,24 @@ std::string weights_sha256(const std::filesystem::path& folder) {
   return sha256(all);
 }
 
+/// The network as formats see it: with so many positions as a sequence may have.
+ModelConfig within_context(const TrainingSpec& spec, ModelConfig config) {
+  if (spec.context_length > 0)
+    config.max_position = std::min(config.max_position, spec.context_length);
+  return config;
+}
+
 /// What determines the weights, for the record and for comparing with it on --resume.
 OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const Trainable& what,
                      const ChatTemplate& chat) {
+  const FormatShares shares = format_shares(spec.format);
   OrderedJson model = {{"config", start.config}};
   if (start.weights) model["start_sha256"] = weights_sha256(*start.weights);
   OrderedJson all = {{"model", model},          {"tokenizer_sha256", sha256_file(start.tokenizer)},
                      {"dataset", spec.dataset}, {"split", spec.split},
-                     {"limit", spec.limit},     {"format", spec.format}};
-  all.update(recorded_options(spec.format, read_training_options(spec.format_options)));
+                     {"limit", spec.limit},     {"format", shares.names}};
+  if (shares.given) all["shares"] = shares.shares;
+  all.update(recorded_options(shares.names, read_training_options(spec.format_options)));
   const OrderedJson others = {{"share_prefix", spec.share_prefix},
                               {"recombine", spec.recombine},
                               {"chat_template", chat.name()},
@@ -82,6 +91,9 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
                               {"epochs", spec.loop.epochs},
                               {"steps", spec.loop.steps},
                               {"batch_tokens", spec.loop.batch_tokens},
+                              {"batch_sequences", spec.loop.batch_sequences},
+                              {"context_length", spec.context_length},
+                              {"patience", spec.loop.patience},
                               {"micro_tokens", spec.trainer.micro_tokens},
                               {"lr", spec.loop.learning_rate},
                               {"lr_floor", spec.loop.floor},
@@ -151,36 +163,45 @@ void finetune(const TrainingSpec& spec) {
                                 ? find_chat_template("plain")
                                 : template_for(spec.chat_template, start.weights.value_or(""), {});
 
-  TitleSource::Parts parts;
-  parts.formats =
-      make_formats(spec.format, read_training_options(spec.format_options),
-                   {tokenizer, start.parsed}, /*extra_heads=*/spec.extra_heads.heads > 0);
+  ExampleSource::Parts parts;
+  const FormatShares shares = format_shares(spec.format);
+  const ModelConfig within = within_context(spec, start.parsed);
+  auto formats =
+      make_formats(shares.names, read_training_options(spec.format_options), {tokenizer, within},
+                   /*extra_heads=*/spec.extra_heads.heads > 0);
+  for (size_t i = 0; i < formats.size(); ++i)
+    parts.formats.push_back({std::move(formats[i]), shares.shares[i]});
   TrainingData data = read_data(spec);
-  const std::string& task = data.tasks.front();
-  parts.prompt = start.weights ? choose_prompt(spec.prompt_file, task, *start.weights)
-                               : load_prompt(spec.prompt_file.empty() ? task : spec.prompt_file);
-  const std::string wording = parts.prompt.content;
+  OrderedJson wordings = OrderedJson::object();  // sha256 by task
+  for (TrainingExamples& examples : data.examples) {
+    examples.prompt =
+        start.weights ? choose_prompt(spec.prompt_file, examples.task, *start.weights)
+                      : load_prompt(spec.prompt_file.empty() ? examples.task : spec.prompt_file);
+    wordings[examples.task] = sha256(examples.prompt.content);
+  }
+  parts.examples = std::move(data.examples);
   parts.chat_template = chat;
   parts.seed = spec.seed;
   parts.share = spec.share_prefix;
   parts.recombine = spec.recombine;
-  parts.train = std::move(data.train);
-  parts.held_out = std::move(data.held_out);
+  const ExampleSource source(std::move(parts), tokenizer);
   const Version& built = version();
   OrderedJson record = {
       {"command", spec.command},
       {"settings", settings(spec, start, *what, chat)},
       {"data", data.files},
-      {"prompt_sha256", sha256(wording)},
+      {"prompt_sha256", wordings.size() == 1 ? wordings.front() : wordings},
       {"chat_template_sha256", sha256(chat.text())},
-      {"titles", {{"train", parts.train.size()}, {"validation", parts.held_out.size()}}},
+      {"examples", {{"train", source.training()}, {"validation", source.held_out()}}},
       {"parameters", parameter_count(*what)},
       {"pardec", built.version},
       {"commit", built.commit},
       {"libtorch", built.torch},
       {"finished", false}};
   const bool resume = may_resume(spec, record);
-  const TitleSource source(std::move(parts), tokenizer);
+  const ExampleSource::Count count = source.count();
+  record["epoch"] = {
+      {"sequences", count.sequences}, {"cut", count.cut}, {"left_out", count.left_out}};
 
   const std::filesystem::path folder = spec.out;
   std::error_code error;
@@ -191,9 +212,15 @@ void finetune(const TrainingSpec& spec) {
     write_file(folder / kTrainingRecord, record.dump(2) + "\n");
     recorded = true;
   };
-  std::cerr << source.parts().train.size() << " titles to train on, "
-            << source.parts().held_out.size() << " to validate, " << parameter_count(*what)
-            << " parameters, " << spec.trainer.workers << " threads\n";
+  std::cerr << source.training() << " examples to train on, " << source.held_out()
+            << " to validate, " << count.sequences << " sequences an epoch, "
+            << parameter_count(*what) << " parameters, " << spec.trainer.workers << " threads\n";
+  if (count.cut > 0)
+    std::cerr << count.cut << " of these sequences are cut at --context-length "
+              << within.positions() << "\n";
+  if (count.left_out > 0)
+    std::cerr << count.left_out
+              << " examples are left out: too long, or answers that a format is not taught by\n";
 
   const SteadyClock clock;
   std::unique_ptr<Progress> progress;
@@ -218,9 +245,10 @@ void finetune(const TrainingSpec& spec) {
     for (const char* file : kChatTemplateFiles)
       if (std::filesystem::exists(*start.weights / file, error))
         write_file(folder / file, read_file(*start.weights / file));
-  for (const std::string& name : data.tasks)
-    if (!spec.prompt_file.empty() || wording != load_prompt(name).content) {
-      const auto own = own_prompt(folder, name);
+  for (const TrainingExamples& examples : source.parts().examples)
+    if (const std::string& wording = examples.prompt.content;
+        !spec.prompt_file.empty() || wording != load_prompt(examples.task).content) {
+      const auto own = own_prompt(folder, examples.task);
       std::filesystem::create_directories(own.parent_path());
       write_file(own, wording);
     }
@@ -228,6 +256,7 @@ void finetune(const TrainingSpec& spec) {
   record["finished"] = true;
   record["result"] = {
       {"steps", result.steps},
+      {"best_step", result.best_step},
       {"tokens", result.tokens},
       {"seconds", result.seconds},
       {"train_loss", result.train_loss},
@@ -242,6 +271,7 @@ void finetune(const TrainingSpec& spec) {
   std::cerr << spec.out << ": " << result.steps << " updates, " << result.tokens << " tokens, loss "
             << result.train_loss;
   if (result.validation_loss) std::cerr << ", validation loss " << *result.validation_loss;
+  if (result.best_step > 0) std::cerr << " (of update " << result.best_step << ", which is kept)";
   const std::vector<Trainable::Loss> losses = what->losses();
   for (size_t i = 0; i < result.validation_accuracy.size(); ++i)
     std::cerr << (i == 0 ? ", right " : " ") << losses[i].name

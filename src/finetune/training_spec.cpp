@@ -1,10 +1,31 @@
 #include "src/finetune/training_spec.hpp"
 
+#include <charconv>
+#include <cmath>
+
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
+
+FormatShares format_shares(const std::vector<std::string>& given) {
+  FormatShares all;
+  for (const std::string& text : given) {
+    const size_t colon = text.find(':');
+    double share = 1;
+    if (colon != std::string::npos) {
+      const char* const end = text.data() + text.size();
+      const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, share);
+      if (error != std::errc() || stop != end || !(share > 0) || !std::isfinite(share))
+        throw ConfigError(str("--format has '", text, "', expected NAME:SHARE, e.g. ar:0.5"));
+    }
+    all.names.push_back(text.substr(0, colon));
+    all.shares.push_back(share);
+    all.given = all.given || share != 1;
+  }
+  return all;
+}
 
 void check(const TrainingSpec& spec) {
   if (spec.model.empty())
@@ -16,6 +37,12 @@ void check(const TrainingSpec& spec) {
   check_at_least("--limit", spec.limit, 0);
   check_at_least("--steps", spec.loop.steps, 0);
   check_at_least("--batch-tokens", spec.loop.batch_tokens, 1);
+  check_at_least("--batch-sequences", spec.loop.batch_sequences, 0);
+  check_at_least("--context-length", spec.context_length, 0);
+  check_at_least("--patience", spec.loop.patience, 0);
+  if (spec.loop.patience > 0 && spec.validation == 0)
+    throw ConfigError("--patience watches the validation loss; expected a --validation above 0");
+  format_shares(spec.format);
   check_at_least("--micro-tokens", spec.trainer.micro_tokens, 1);
   check_at_least("--save-every", spec.loop.save_every, 0);
   check_at_least("--validate-every", spec.loop.validate_every, 0);

@@ -18,6 +18,7 @@ struct TrainingSpec {
   int share_prefix = 4;
   std::uint64_t seed = 1;
   std::int64_t limit = 0;
+  int context_length = 0;  ///< 0: as many positions as the network has
   double validation = 0.1, recombine = 0;
   ExtraHeadShape extra_heads;               ///< none: the network itself learns, or an adapter
   AdapterShape adapter;                     ///< its tokens are found by `adapter_tokens`
@@ -28,6 +29,15 @@ struct TrainingSpec {
   bool resume = false;
   std::string command;  ///< for the record
 };
+
+/// Formats as `--format` names them: NAME or NAME:SHARE.
+struct FormatShares {
+  std::vector<std::string> names;
+  std::vector<double> shares;  ///< how often an epoch brings every example in each
+  bool given = false;          ///< one of them is not 1
+};
+/// ConfigError: a share that is no number above 0.
+FormatShares format_shares(const std::vector<std::string>& given);
 
 /// ConfigError where something is missing or has a value that it cannot have.
 void check(const TrainingSpec& spec);

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "datasets/attribute_extraction.hpp"
-#include "src/finetune/title_source.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/hashing.hpp"
@@ -45,7 +44,6 @@ TrainingStart read_start(const TrainingSpec& spec) {
   return start;
 }
 
-/// What is to learn. ConfigError where it would stand over a network that nobody trained.
 TrainingData read_data(const TrainingSpec& spec) {
   TrainingData data;
   std::vector<std::filesystem::path> lists;
@@ -58,37 +56,50 @@ TrainingData read_data(const TrainingSpec& spec) {
                             {"sha256", sha256_file(file)},
                             {"examples", dataset.examples.size()}});
   };
+  const auto of = [&](Shape shape, const std::string& task) -> TrainingExamples& {
+    for (TrainingExamples& examples : data.examples)
+      if (examples.shape == shape && examples.task == task) return examples;
+    return data.examples.emplace_back(TrainingExamples{.shape = shape, .task = task});
+  };
   for (const std::string& name : spec.dataset) {
     Dataset dataset =
         load_dataset(find_dataset(name),
                      spec.data_root.empty() ? std::nullopt
                                             : std::optional<std::filesystem::path>(spec.data_root),
                      spec.split, project_file("datasets/samples"));
-    if (dataset.shape != Shape::attributes)
-      throw ConfigError(
-          str("dataset ", name, " asks questions or open prompts, and training takes ",
-              "attributes of texts alone; expected oa-mine, ae-110k or a jsonl of them"));
     note(dataset);
-    if (const std::string task(prompt_name(find_dataset(name), dataset));
-        std::find(data.tasks.begin(), data.tasks.end(), task) == data.tasks.end())
-      data.tasks.push_back(task);
-    lists.push_back(dataset.files.front());
+    if (dataset.shape == Shape::attributes) lists.push_back(dataset.files.front());
+    if (dataset.shape == Shape::open)
+      std::erase_if(dataset.examples, [](const Example& example) {
+        return example.fields.front().references.empty();
+      });
+    if (dataset.examples.empty())
+      throw ConfigError(
+          str("dataset ", name, " has no answers to learn from; expected references"));
+    TrainingExamples& examples =
+        of(dataset.shape, std::string(prompt_name(find_dataset(name), dataset)));
     if (spec.limit > 0) dataset.examples = select(dataset.examples, spec.limit, 0, spec.seed);
     for (Example& example : hold_out(dataset.examples, spec.validation, spec.seed)) {
       held.insert(example.cluster);
-      data.held_out.push_back(std::move(example));
+      examples.held_out.push_back(std::move(example));
     }
-    std::move(dataset.examples.begin(), dataset.examples.end(), std::back_inserter(data.train));
+    std::move(dataset.examples.begin(), dataset.examples.end(), std::back_inserter(examples.train));
   }
+  if (!spec.extra.empty() && lists.empty())
+    throw ConfigError("--extra has more titles of a dataset of attributes; expected one");
   for (const std::string& file : spec.extra) {
     Dataset dataset = load_attribute_extraction_file(file, lists);
     note(dataset);
-    for (Example& example : dataset.examples)
-      if (!held.contains(example.cluster)) data.train.push_back(std::move(example));
+    for (TrainingExamples& examples : data.examples) {
+      if (examples.shape != Shape::attributes) continue;
+      for (Example& example : dataset.examples)
+        if (!held.contains(example.cluster)) examples.train.push_back(std::move(example));
+      break;
+    }
   }
-  if (data.train.empty())
-    throw ConfigError("no title is left to train on; use a smaller --validation");
-  return data;
+  for (const TrainingExamples& examples : data.examples)
+    if (!examples.train.empty()) return data;
+  throw ConfigError("no example is left to train on; use a smaller --validation");
 }
 
 }  // namespace pardec

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "src/finetune/example_source.hpp"
 #include "src/finetune/training_spec.hpp"
 #include "src/model/config.hpp"
 #include "src/support/json.hpp"
@@ -23,11 +24,11 @@ TrainingStart read_start(const TrainingSpec& spec);
 
 /// What it learns from.
 struct TrainingData {
-  std::vector<std::string> tasks;  ///< names of the wordings that `run` takes for them
-  std::vector<Example> train, held_out;
+  /// By the wording that `run` takes for them, which is not chosen here.
+  std::vector<TrainingExamples> examples;
   OrderedJson files = OrderedJson::array();
 };
-/// ConfigError where a dataset cannot be trained on, or no title is left.
+/// ConfigError where a dataset cannot be trained on, or no example is left.
 TrainingData read_data(const TrainingSpec& spec);
 
 }  // namespace pardec

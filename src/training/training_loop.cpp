@@ -13,9 +13,11 @@ namespace pardec {
 
 namespace {
 
-std::int64_t batches(const std::vector<TrainingSample>& samples, std::int64_t batch_tokens) {
+constexpr const char* kBest = "best.safetensors";
+
+std::int64_t batches(const std::vector<TrainingSample>& samples, const LoopOptions& options) {
   std::int64_t count = 0;
-  for (size_t at = 0; at < samples.size(); at += batch_size(samples, at, batch_tokens)) ++count;
+  for (size_t at = 0; at < samples.size(); at += batch_size(samples, at, options)) ++count;
   return count;
 }
 
@@ -26,15 +28,35 @@ std::vector<const TrainingSample*> pointers(const std::vector<TrainingSample>& s
   return all;
 }
 
+/// The row with the least validation loss, the first of equal ones; null: nothing was validated.
+const LossRow* best_row(const std::vector<LossRow>& rows) {
+  const LossRow* best = nullptr;
+  for (const LossRow& row : rows)
+    if (row.validation_loss && (!best || *row.validation_loss < *best->validation_loss))
+      best = &row;
+  return best;
+}
+
+/// Whether so many validations in a row were no better than the best.
+bool out_of_patience(const std::vector<LossRow>& rows, std::int64_t patience) {
+  const LossRow* best = best_row(rows);
+  if (patience == 0 || !best) return false;
+  return std::count_if(rows.begin(), rows.end(), [&](const LossRow& row) {
+           return row.validation_loss && row.step > best->step;
+         }) >= patience;
+}
+
 }  // namespace
 
 size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
-                  std::int64_t batch_tokens) {
+                  const LoopOptions& options) {
+  if (options.batch_sequences > 0)
+    return std::min(samples.size() - begin, static_cast<size_t>(options.batch_sequences));
   std::int64_t tokens = 0;
   size_t count = 0;
   for (size_t i = begin; i < samples.size(); ++i, ++count) {
     tokens += std::ssize(samples[i].tokens);
-    if (count > 0 && tokens > batch_tokens) break;
+    if (count > 0 && tokens > options.batch_tokens) break;
   }
   return count;
 }
@@ -50,8 +72,7 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
       options.steps > 0
           ? options.steps
           : std::max<std::int64_t>(
-                1, std::llround(options.epochs *
-                                static_cast<double>(batches(samples, options.batch_tokens))));
+                1, std::llround(options.epochs * static_cast<double>(batches(samples, options))));
   if (resume) {
     state = load_state(folder / "state.safetensors", trainer);
     log.read_through(state.step);
@@ -69,14 +90,14 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
   const auto elapsed = [&] {
     return before + static_cast<double>(clock.now_ns() - started) * 1e-9;
   };
-  while (state.step < steps) {
+  while (state.step < steps && !out_of_patience(log.rows(), options.patience)) {
     if (static_cast<size_t>(state.position) >= samples.size()) {
       samples = source.epoch(++state.epoch);
       state.position = 0;
     }
     const double begin = elapsed();
     const auto at = static_cast<size_t>(state.position);
-    const size_t count = batch_size(samples, at, options.batch_tokens);
+    const size_t count = batch_size(samples, at, options);
     const double rate = schedule.rate(state.step);
     const Trainer::Report done = trainer.step(pointers(samples, at, count), rate);
     ++state.step;
@@ -86,7 +107,7 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
     LossRow row{
         .step = state.step, .tokens = state.tokens, .learning_rate = rate, .train_loss = done.loss};
     row.tokens_per_second = static_cast<double>(done.tokens) / (elapsed() - begin);
-    const bool last = state.step == steps;
+    bool last = state.step == steps;
     if (!held_out.empty() && (last || state.step % validate_every == 0)) {
       const Trainer::Measure measure = trainer.measure(held_out_pointers);
       row.validation_loss = measure.loss;
@@ -94,6 +115,9 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
     }
     row.seconds = state.seconds = elapsed();
     log.add(row);
+    if (options.patience > 0 && best_row(log.rows()) == &log.rows().back())
+      save_state(folder / kBest, trainer, state);
+    last = last || out_of_patience(log.rows(), options.patience);
     if (last || (options.save_every > 0 && state.step % options.save_every == 0)) {
       // The log first: a log that is ahead of the state is cut on resuming.
       log.write();
@@ -107,7 +131,14 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
     if (row.validation_loss) result.validation_loss = row.validation_loss;
     result.validation_accuracy = row.validation_accuracy;
   }
-  // Resumed behind the last update: the log keeps no accuracies.
+  if (options.patience > 0) {
+    const LossRow& best = *best_row(log.rows());
+    result.validation_loss = best.validation_loss;
+    result.validation_accuracy = best.validation_accuracy;
+    result.best_step = best.step;
+    load_state(folder / kBest, trainer);
+  }
+  // Resumed behind that update: the log keeps no accuracies.
   if (!held_out.empty() && result.validation_accuracy.empty())
     result.validation_accuracy = trainer.measure(held_out_pointers).accuracy;
   return result;

@@ -30,6 +30,7 @@ class SampleSource {
 
 struct LoopOptions {
   std::int64_t batch_tokens = 16384;  ///< fed tokens of one update at most (one sample at least)
+  std::int64_t batch_sequences = 0;   ///< so many samples an update instead; 0: by tokens
   std::int64_t steps = 0;  ///< updates in all; 0: `epochs` times those of the first epoch
   double epochs = 1;
   double learning_rate = 1e-3;
@@ -37,6 +38,9 @@ struct LoopOptions {
   double floor = 0.0;               ///< share of the learning rate at the end
   std::int64_t save_every = 0;      ///< updates between checkpoints; 0: only at the end
   std::int64_t validate_every = 0;  ///< updates between validations; 0: a twentieth of the run
+  /// Stops behind so many validations in a row that are no better than the best, and goes back to
+  /// the weights of that one; 0: never.
+  std::int64_t patience = 0;
 };
 
 struct LoopResult {
@@ -44,15 +48,17 @@ struct LoopResult {
   double seconds = 0, train_loss = 0;  ///< of the last update
   std::optional<double> validation_loss;
   std::vector<double> validation_accuracy;  ///< by loss; empty: nothing is held out
+  std::int64_t best_step = 0;  ///< with patience: the update whose weights are kept; 0: the last
 };
 
 /// How many samples from `begin` on make one batch.
 size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
-                  std::int64_t batch_tokens);
+                  const LoopOptions& options);
 
 /// Trains until the steps are done. Into `folder`, while it runs: state.safetensors (resumed from
 /// where `resume`; the weights then end bit for bit as without the break, on the same machine with
-/// the same number of threads) and loss.csv. `report` is called after each update.
+/// the same number of threads), with patience best.safetensors of the same kind, and loss.csv.
+/// `report` is called after each update.
 LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions& options,
                  const std::filesystem::path& folder, bool resume, const Clock& clock,
                  const std::function<void(const LossRow&, std::int64_t steps)>& report);

@@ -19,6 +19,7 @@ struct TrainingSample {
   std::vector<RowLabel> labels;  ///< one per token
   Segments segments;
   std::vector<std::pair<int, Token>> targets;  ///< (row, the token that it should choose)
+  bool cut = false;                            ///< the text goes on beyond the context length
 
   void add(Token token, const RowLabel& label) {
     tokens.push_back(token);
@@ -31,9 +32,10 @@ struct TrainingSample {
 /// A job with its right answers.
 struct TrainingExample {
   Job job;
-  Pieces pieces;  ///< of the format's form
+  Form form = Form::json;  ///< the format's, or free for an open prompt or a conversation
+  Pieces pieces;           ///< of this form
   std::vector<std::vector<std::optional<std::string>>>
-      references;          ///< [context][field]; empty: absent
+      references;          ///< [context][field], of a conversation [0][turn]; empty: absent
   std::uint64_t seed = 1;  ///< of what a format draws: another one in each epoch
 };
 
@@ -47,7 +49,10 @@ class TrainingFormat {
   virtual Form form() const = 0;
   /// How many contexts of one category it takes into one job.
   virtual int stack() const = 0;
-  /// One sequence per prompt of the decoder. ConfigError where the example makes none.
+  /// Whether it takes examples in free form: open prompts and conversations.
+  virtual bool takes_text() const { return true; }
+  /// One sequence per prompt of the decoder. None where an open answer is not one to learn this
+  /// format from. ConfigError where the example makes none otherwise.
   virtual std::vector<TrainingSample> samples(const TrainingExample& example) const = 0;
 };
 

@@ -175,7 +175,9 @@ def own_records(check, pardec):
     """The schema of records of one's own says what the loader takes."""
     schema = jsonschema.Draft202012Validator(json.loads((ROOT / "datasets/jsonl.schema.json").read_text()))
     field = {"question": "Q", "references": ["r"]}
-    for record, good in [*((r, True) for r in records("jsonl")), ({"prompt": "p"}, True), ({"turns": ["a", "b"]}, True), ({"text": "t"}, False),
+    for record, good in [*((r, True) for r in records("jsonl")), ({"prompt": "p"}, True), ({"turns": ["a", "b"]}, True),
+                         ({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}, True),
+                         ({"messages": [{"role": "system", "content": "a"}]}, False), ({"messages": []}, False), ({"text": "t"}, False),
                          ({"text": "t", "fields": [{"name": "n"}]}, True), ({"text": "t", "fields": []}, False), ({"text": " ", "fields": [field]}, False),
                          ({"prompt": "p", "text": "t"}, False), ({"prompt": "p", "id": 3}, False), ({"turns": []}, False), ({"text": "t", "fields": [{}]}, False),
                          ({"text": "t", "fields": [field], "references": ["r"]}, False), ({"text": "t", "fields": [{**field, "answer": "r"}]}, False)]:

@@ -154,6 +154,14 @@ TEST_CASE("jsonl: each shape of one's own records", "[datasets]") {
   CHECK(load(product).shape == Shape::attributes);
   CHECK(load(R"({"prompt":"p","references":["r"]})").examples[0].fields[0].annotated);
   CHECK(load(R"({"turns":["p","q"]})").examples[0].conversation);
+  const Example talk = load(R"({"messages":[{"role":"user","content":"p"},{"role":"assistant",)"
+                            R"("content":"a"},{"role":"user","content":"q"}]})")
+                           .examples[0];
+  REQUIRE(talk.fields.size() == 2);
+  CHECK(talk.conversation);
+  CHECK(talk.fields[0].references == std::vector<std::string>{"a"});
+  CHECK(talk.fields[1].question == "q");
+  CHECK_FALSE(talk.fields[1].annotated);
 
   const auto fault = [](const std::string& lines, const std::string& message) {
     DataFolder(DataFolder::Files{{"test.jsonl", lines}}).check_fault("jsonl", message);
@@ -173,4 +181,8 @@ TEST_CASE("jsonl: each shape of one's own records", "[datasets]") {
   fault(R"({"text":"t","fields":[{"name":"n","references":"r"}]})",
         "'references' is string, expected a list");
   fault(R"({"turns":["p","q"],"references":["r"]})", "'references' stands beside several turns");
+  fault(R"({"messages":[{"role":"assistant","content":"a"}]})", "expected user");
+  fault(R"({"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]})",
+        "expected assistant");
+  fault(R"({"messages":[]})", "'messages' is empty");
 }

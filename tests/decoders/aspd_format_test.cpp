@@ -143,6 +143,7 @@ TEST_CASE("aspd format over examples: one JSON answer, or a field's own text") {
     const auto decoder = make_decoder("ar", {{"ask", together ? "together" : "separately"}});
     const Request request = make_request(random_job("e", 1, 2, 3), *decoder, network.tokenizer());
     return TrainingExample{request.job,
+                           request.form,
                            request.pieces,
                            {{"plain", "<Title>t</Title><Para><Branch>t: x</Branch></Para>"}}};
   };
@@ -161,7 +162,7 @@ TEST_CASE("aspd format over examples: one JSON answer, or a field's own text") {
   CHECK(fields[1].tokens.back() == kControl.para_end);
   CHECK_THROWS_WITH(
       make_aspd_format(options, network.tokenizer(), 20, 396)->samples(example(false)),
-      Catch::Contains("max_position_embeddings is 20"));
+      Catch::Contains("the context length is 20"));
   options.decoder.tokens = "";
   CHECK_THROWS_AS(make_aspd_format(options, network.tokenizer(), 2048, 396), ConfigError);
 }

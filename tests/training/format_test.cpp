@@ -32,7 +32,7 @@ TrainingExample example_of(const Tokenizer& tokenizer, const Decoder& decoder, i
                            int fields, std::uint64_t seed) {
   const Request request =
       make_request(random_job("taught", products, fields, seed), decoder, tokenizer);
-  TrainingExample example{request.job, request.pieces, {}};
+  TrainingExample example{request.job, request.form, request.pieces, {}};
   Rng rng(seed);
   for (int c = 0; c < products; ++c) {
     auto& values = example.references.emplace_back();

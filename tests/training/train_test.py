@@ -77,6 +77,47 @@ def learns_by_heart(folder):
         check(len(got) == len(want) and not wrong, f"{decoder} says all {len(want)} values back {wrong or ''} {said.stderr.strip()}")
 
 
+def learns_text(folder):
+    """Titles, open prompts and conversations in one run, formats in shares; and when a run stops by itself."""
+    details = "the colour of something that many people know well"
+    talks = [[("Name a colour.", "Red."), ("Another?", "Blue, say.")],
+             [("Which colours?", f"Some:\n\n1. Red: {details}.\n2. Blue: {details}.\n3. Green: {details}.\n\nNo more.")],
+             [("Sum?", "12 + 34 = 46.")], [("Why?", "Because.")]]
+    (folder / "jsonl").mkdir()
+    with open(folder / "jsonl/train.jsonl", "w") as file:
+        for talk in talks:
+            file.write(json.dumps({"messages": [{"role": role, "content": text} for turn in talk for role, text in zip(("user", "assistant"), turn)]}) + "\n")
+    flags = train(folder, "text", "--dataset", "oa-mine,jsonl", "--format", "ar,hpd:0.5,space:2,apar", "--chat-template", "chatml", "--steps", "6",
+                  "--batch-sequences", "4", "--validation", "0", "--context-length", "1000")
+    at = flags.index("--dataset")
+    del flags[at:at + 2]
+    wording = flags.index("--prompt-file")
+    del flags[wording:wording + 2]
+    done = run(flags)
+    check(done.returncode == 0, f"a mixture is learned {done.stderr.strip()[-300:]}")
+    record = json.loads((folder / "text/training.json").read_text()) if done.returncode == 0 else {"settings": {}, "epoch": {}, "examples": {}}
+    check(record["settings"].get("format") == ["ar", "hpd", "space", "apar"] and record["settings"].get("shares") == [1, 0.5, 2, 1], "formats and shares are recorded")
+    # 8 titles and 4 talks: ar once each, space twice, apar titles once and two of the talks, hpd about half of the titles.
+    sequences = record["epoch"].get("sequences", 0)
+    check(record["examples"].get("train") == 12 and 12 + 24 + 10 <= sequences <= 12 + 24 + 10 + 8 and record["epoch"].get("left_out") == 2,
+          f"every example as often as the shares say: {record['epoch']}")
+    refused = run([PARDEC, "train", "--model", str(folder / "config.json"), "--dataset", "jsonl", "--data-root", str(folder), "--split", "train", "--format", "hpd",
+                   "--out", str(folder / "none")])
+    check(refused.returncode == 2 and "hpd" in refused.stderr and "open prompts" in refused.stderr, f"hpd alone on text: {refused.stderr.strip()}")
+    done = run(train(folder, "patient", "--steps", "60", "--batch-tokens", "700", "--validation", "0.25", "--validate-every", "1", "--patience", "3",
+                     "--lr", "3e-2", "--warmup", "0"))
+    rows = [line.split(",") for line in (folder / "patient/loss.csv").read_text().splitlines()[1:]]
+    losses = [float(row[4]) for row in rows]
+    best = losses.index(min(losses)) + 1
+    result = json.loads((folder / "patient/training.json").read_text())["result"]
+    check(done.returncode == 0 and len(rows) == min(60, best + 3) and result["best_step"] == best and abs(result["validation_loss"] - min(losses)) < 1e-4,
+          f"stopped behind update {len(rows)}, {best} is kept: {result['best_step']}")
+    before = (folder / "patient/model.safetensors").read_bytes()
+    again = run(train(folder, "patient", "--steps", "60", "--batch-tokens", "700", "--validation", "0.25", "--validate-every", "1", "--patience", "3",
+                      "--lr", "3e-2", "--warmup", "0", "--resume"))
+    check(again.returncode == 0 and (folder / "patient/model.safetensors").read_bytes() == before, f"resumed behind its end nothing changes {again.stderr[-200:]}")
+
+
 def learns_heads(folder):
     """Over the network that `learns_by_heart` left: they guess what it will say, and change nothing of it."""
     model, heads = folder / "model", folder / "heads"
@@ -187,6 +228,7 @@ def main():
                 model="whole", result="adapter_model.safetensors")
         learns_by_heart(folder)
         learns_heads(folder)
+        learns_text(folder)
         loads_in_transformers(folder)
     print(f"{len(failures)} failed")
     return 1 if failures else 0

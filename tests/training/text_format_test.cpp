@@ -1,0 +1,252 @@
+// Open prompts and conversations as decoders' formats: what is fed, what is a target, and that one
+// pass over it computes what decoding step by step does.
+#include <algorithm>
+
+#include "decoders/apar_format.hpp"
+#include "decoders/space_format.hpp"
+#include "decoders/taught_text.hpp"
+#include "src/support/error.hpp"
+#include "src/training/trainer.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/decoding.hpp"
+
+using namespace pardec;
+using namespace pardec::test;
+
+namespace {
+
+constexpr Token kEos = 0, kFork = 330, kChild = 331, kMask = 332;
+
+TrainingExample example_of(const Tokenizer& tokenizer,
+                           const std::vector<std::pair<std::string, std::string>>& turns) {
+  TrainingExample example;
+  example.form = Form::free;
+  example.job.id = "talk";
+  Context& context = example.job.contexts.emplace_back();
+  auto& answers = example.references.emplace_back();
+  for (const auto& [said, answer] : turns) {
+    context.fields.push_back({"turn " + std::to_string(answers.size() + 1), said, {}});
+    answers.emplace_back(answer);
+  }
+  example.job.conversation = turns.size() > 1;
+  PromptFile open;
+  open.name = "open";
+  open.field = "{question}{choices}";
+  example.pieces =
+      make_pieces(example.job, Form::free, open, find_chat_template("chatml"), tokenizer);
+  return example;
+}
+
+Tokens target_ids(const TrainingSample& sample) {
+  Tokens ids;
+  for (const auto& [row, token] : sample.targets) ids.push_back(token);
+  return ids;
+}
+
+/// Logits of all rows, each fed in a step of its own behind those before.
+at::Tensor step_by_step(Model& model, const TrainingSample& sample) {
+  KvCache cache(model);
+  std::vector<at::Tensor> rows;
+  for (size_t i = 0; i < sample.tokens.size(); ++i) {
+    const OutputRequest output{.index = 0};
+    const SequenceStep step{&cache,
+                            &sample.segments,
+                            std::span(sample.tokens).subspan(i, 1),
+                            std::span(sample.labels).subspan(i, 1),
+                            {&output, 1}};
+    rows.push_back(forward_rows(model.network(), {&step, 1}));
+  }
+  return at::cat(rows, 0);
+}
+
+double worst_difference(Model& model, const TrainingSample& sample) {
+  const at::Tensor one_pass =
+      logits(model.network(), sample.tokens, sample.labels, sample.segments);
+  const at::Tensor steps = step_by_step(model, sample);
+  return ((one_pass - steps).abs().max() / steps.abs().max()).item<double>();
+}
+
+const char* const kList =
+    "Here are three:\n\n1. Red: the colour of many apples.\n2. Blue: the colour of the sky.\n"
+    "3. Green: the colour of the grass.\n\nThat is all.";
+const char* const kParagraphs =
+    "The first one is short. It goes on for a while.\n\nA second one follows here. It says "
+    "more.\n\n"
+    "The third one comes last. It ends the text.";
+
+double mean_loss(Trainer& trainer, const std::vector<TrainingSample>& samples) {
+  std::vector<const TrainingSample*> all;
+  for (const TrainingSample& sample : samples) all.push_back(&sample);
+  return trainer.loss(all);
+}
+
+}  // namespace
+
+TEST_CASE("a conversation: fed as decoding feeds it, every answer learned, no prompt") {
+  TinyNetwork tiny("llama", 3);
+  const Tokenizer& tokenizer = tiny.tokenizer();
+  const TrainingExample example = example_of(tokenizer, {{"Hi.", "Hello."}, {"Who?", "Me, you."}});
+  const auto format = make_ar_format({.eos = kEos}, tokenizer, 1000);
+  const std::vector<TrainingSample> made = format->samples(example);
+  REQUIRE(made.size() == 1);
+  const TrainingSample& sample = made.front();
+  // As src/tasks/conversation.cpp puts a later turn: prompt, the answer's ids without its end, what
+  // stands between.
+  Tokens fed = example.pieces.field_prompt(0, 0), first = tokenizer.encode_piece("Hello.", false),
+         second = tokenizer.encode_piece("Me, you.", false), wanted = first;
+  fed.insert(fed.end(), first.begin(), first.end());
+  fed.insert(fed.end(), example.pieces.fields[0][1].begin(), example.pieces.fields[0][1].end());
+  fed.insert(fed.end(), second.begin(), second.end());
+  CHECK(sample.tokens == fed);
+  wanted.push_back(kEos);
+  wanted.insert(wanted.end(), second.begin(), second.end());
+  wanted.push_back(kEos);
+  CHECK(target_ids(sample) == wanted);
+  CHECK_FALSE(sample.cut);
+  Model model = tiny.load(Dtype::fp64);
+  CHECK(worst_difference(model, sample) < 1e-9);
+
+  // A shorter context: what it holds is as before, and it says that more would follow.
+  for (const int most : {static_cast<int>(fed.size()) - 3, 20, 12}) {
+    const auto shorter = make_ar_format({.eos = kEos}, tokenizer, most)->samples(example);
+    if (most <= std::ssize(example.pieces.field_prompt(0, 0))) {
+      CHECK(shorter.empty());
+      continue;
+    }
+    REQUIRE(shorter.size() == 1);
+    CHECK(shorter.front().cut);
+    CHECK(std::ssize(shorter.front().tokens) <= most);
+    CHECK(std::equal(shorter.front().tokens.begin(), shorter.front().tokens.end(), fed.begin()));
+    const bool as_before = std::equal(shorter.front().targets.begin(),
+                                      shorter.front().targets.end(), sample.targets.begin());
+    CHECK(as_before);
+  }
+  CHECK_THROWS_AS(make_ar_format({}, tokenizer, 1000)->samples(example), ConfigError);
+}
+
+TEST_CASE("space: one turn of a conversation gets masks, turns before it stay") {
+  TinyNetwork tiny("llama", 4);
+  TrainingExample example = example_of(
+      tiny.tokenizer(), {{"Hi.", "Hello there."}, {"Who?", "Me, and you."}, {"Why?", "So."}});
+  const TaughtText text = taught_text(example, tiny.tokenizer(), kEos, 1000);
+  Model model = tiny.load(Dtype::fp64);
+  std::vector<int> masked(3);
+  for (const bool one_pass : {false, true})
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      example.seed = seed;
+      const auto made =
+          make_space_format(
+              {.ar = {.eos = kEos}, .k = 3, .p_ar = 0, .one_pass = one_pass, .mask = kMask},
+              tiny.tokenizer(), 1000)
+              ->samples(example);
+      REQUIRE(made.size() == 1);
+      const TrainingSample& sample = made.front();
+      CHECK(std::count(sample.tokens.begin(), sample.tokens.end(), kMask) == 3);
+      // Which turn: the first whose answer is not whole, or in one pass the last.
+      const Tokens ids = target_ids(sample);
+      size_t turn = 0, before = 0;
+      while (turn < 2 && causal_turns(text, turn + 1).tokens.size() + 3 < sample.tokens.size())
+        before += text.turns[turn++].answer.size();
+      ++masked[turn];
+      const Tokens& answer = text.turns[turn].answer;
+      const size_t own = ids.size() - before - 3;
+      CHECK(own <= answer.size());
+      CHECK((own == answer.size()) == one_pass);
+      CHECK(std::equal(answer.begin(), answer.begin() + static_cast<std::ptrdiff_t>(own),
+                       ids.begin() + static_cast<std::ptrdiff_t>(before)));
+      // The masks' targets follow one another in the answer.
+      CHECK(std::search(answer.begin(), answer.end(), ids.end() - 3, ids.end()) != answer.end());
+      if (seed <= 4) CHECK(worst_difference(model, sample) < 1e-9);
+    }
+  CHECK(masked[0] > 3);
+  CHECK(masked[1] > 3);
+}
+
+TEST_CASE("apar: lists and paragraphs become trees, each token a target once") {
+  TinyNetwork tiny("llama", 5);
+  const Tokenizer& tokenizer = tiny.tokenizer();
+  for (const auto& [text, threads] : {std::pair{kList, 4}, std::pair{kParagraphs, 4}}) {
+    const auto tree = paragraph_tree(text, tokenizer);
+    REQUIRE(tree);
+    // [Fork] stands for the line breaks that are put back; a list's details begin a line of their
+    // own then.
+    std::string restored = restore(*tree, tokenizer).bytes, expected = text;
+    if (text == kList) {
+      for (const char* number : {"2.", "3."})
+        expected.replace(expected.find(std::string("\n") + number), 1, "\n\n");
+      for (const char* root : {"Red:", "Blue:", "Green:"})
+        expected.insert(expected.find(root) + std::string(root).size(), "\n");
+    }
+    CHECK(restored == expected);
+
+    const TrainingExample example = example_of(tokenizer, {{"Which?", text}, {"And?", "No."}});
+    std::vector<std::vector<TrainingSample>> made;
+    for (const bool unrolled : {false, true})
+      made.push_back(
+          make_apar_format(
+              {.unrolled = unrolled, .control = {.fork = kFork, .child = kChild}, .eos = kEos},
+              tokenizer, 1000)
+              ->samples(example));
+    REQUIRE(made[0].size() == 1);
+    CHECK(std::ssize(made[1]) == threads);
+    // All tokens of the tree, a [Fork] for each details, an end for each thread; [Child] never.
+    Tokens wanted, packed = target_ids(made[0].front()), apart;
+    for (int node = 0; node < tree->size(); ++node)
+      wanted.insert(wanted.end(), tree->node(node).tokens.begin(), tree->node(node).tokens.end());
+    wanted.insert(wanted.end(), static_cast<size_t>(threads) - 1, kFork);
+    wanted.insert(wanted.end(), static_cast<size_t>(threads), kEos);
+    for (const TrainingSample& thread : made[1])
+      for (const Token id : target_ids(thread)) apart.push_back(id);
+    for (Tokens* ids : {&wanted, &packed, &apart}) std::sort(ids->begin(), ids->end());
+    CHECK(packed == wanted);
+    CHECK(apart == wanted);
+
+    Model model = tiny.load(Dtype::fp64);
+    CHECK(worst_difference(model, made[0].front()) < 1e-9);
+    std::map<std::string, at::Tensor> weights;
+    for (const auto& [name, weight] : model.network().named_parameters())
+      weights.emplace(name, weight);
+    const auto what = whole_network(model.config());
+    Trainer trainer(*what, weights, {.dtype = Dtype::fp64});
+    CHECK(std::abs(mean_loss(trainer, made[0]) - mean_loss(trainer, made[1])) < 1e-9);
+  }
+}
+
+TEST_CASE("apar: what is no tree, and what teaches not to fork") {
+  TinyNetwork tiny("llama", 6);
+  const Tokenizer& tokenizer = tiny.tokenizer();
+  const auto tree = [&](const std::string& text) {
+    return paragraph_tree(text, tokenizer).has_value();
+  };
+  CHECK_FALSE(
+      tree("1. Red: the colour of apples.\n2. Blue: the colour of the sky."));  // two points
+  CHECK_FALSE(tree("1. Red: apples.\n2. Blue: the sky above us.\n3. Green: the grass below."));
+  CHECK_FALSE(tree("One sentence. And more of it.\n\nA second one. And more of it."));
+  CHECK_FALSE(tree(std::string(kParagraphs) + " See http://x.org."));
+  CHECK_FALSE(tree(std::string(kList) + "\n```\ncode\n```"));
+  CHECK_FALSE(
+      tree("Yes. It goes on.\n\nA second one follows. It says more.\n\nA third one. More."));
+  CHECK_FALSE(tree(std::string(kParagraphs) + " Ask Dr. Who."));
+  CHECK_FALSE(tree(std::string(kParagraphs) + " \xE4\xB8\xAD\xE6\x96\x87"));
+  CHECK(tree(std::string(kParagraphs) + "\n\nA paragraph of one sentence stays whole."));
+
+  CHECK(teaches_no_fork("Run ```ls```."));
+  CHECK(teaches_no_fork("So x = 3."));
+  CHECK(teaches_no_fork("12 + 34 is more."));
+  CHECK(teaches_no_fork("Use a <b> tag."));
+  CHECK_FALSE(teaches_no_fork("It is 12 degrees, or 34. 1 + 2 is less."));
+
+  const auto samples = [&](const std::string& answer) {
+    return make_apar_format({.control = {.fork = kFork, .child = kChild}, .eos = kEos}, tokenizer,
+                            300)
+        ->samples(example_of(tokenizer, {{"Well?", answer}, {"And?", "No."}}));
+  };
+  CHECK(samples("Just so.").empty());
+  const std::vector<TrainingSample> sum = samples("So x = 3.");
+  REQUIRE(sum.size() == 1);
+  CHECK_FALSE(contains(sum.front().tokens, kFork));
+  CHECK(target_ids(sum.front()).back() == kEos);
+  std::string longer = kParagraphs;
+  longer.insert(longer.size() - 1, std::string(300, 'a'));
+  CHECK(samples(longer).empty());  // a tree is not cut
+}
