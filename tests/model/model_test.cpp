@@ -299,7 +299,8 @@ TEST_CASE("gradients agree with central differences") {
     const PackedSequence sequence{tokens, labels, &segments};
     const auto loss = [&] {
       const std::vector<std::int64_t> rows{0, 1, 2, 3, 4, 5, 6, 7};
-      return at::cross_entropy_loss(logits(model.network(), {&sequence, 1}, rows), targets);
+      const at::Tensor inputs = head_inputs(model.network(), {&sequence, 1}, rows);
+      return at::cross_entropy_loss(training_logits(model.network(), inputs), targets);
     };
     std::vector<at::Tensor> leaves;
     for (const auto& [name, weight] : model.network().named_parameters())
@@ -342,7 +343,7 @@ TEST_CASE("a network's own forward leaves weights trainable, and needs no gradie
   const Fed fed = causal(0, 5);
   CHECK_FALSE(logits(model.network(), fed.tokens, fed.labels, segments).requires_grad());
   const PackedSequence sequence{fed.tokens, fed.labels, &segments};
-  CHECK(logits(model.network(), {&sequence, 1}, {0}).requires_grad());
+  CHECK(head_inputs(model.network(), {&sequence, 1}, {0}).requires_grad());
 }
 
 TEST_CASE("the top-2 prefers the lower id among equals") {

@@ -333,7 +333,7 @@ TEST_CASE("a packed network holds each weight once, and cannot be trained") {
     CHECK(model.weight_bytes() == 2 * parameter_count(model.config()));
     const Text text = branched(4);
     const PackedSequence sequence{text.tokens, text.labels, &text.segments};
-    CHECK_THROWS_AS(logits(network, {&sequence, 1}, {0}), std::logic_error);
+    CHECK_THROWS_AS(head_inputs(network, {&sequence, 1}, {0}), std::logic_error);
   }
   for (const Dtype dtype : {Dtype::fp32, Dtype::fp64})
     CHECK_FALSE(is_packed(Checkpointed(kConfigs[0]).load(dtype)));
