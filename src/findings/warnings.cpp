@@ -90,8 +90,7 @@ class Warnings {
       add("short_batch",
           str(fixed(arm_->jobs.reached, 1), " of ", arm_->jobs.asked, " jobs were in flight"),
           "this is not the speed of that batch; longer blocks (--block), more examples or a "
-          "smaller "
-          "batch_size fill it");
+          "smaller batch_size fill it");
     if (arm_->stack.short_of_it())
       add("short_stack",
           str(fixed(arm_->stack.reached, 1), " of ", arm_->stack.asked, " examples were in a job"),
