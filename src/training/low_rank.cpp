@@ -88,15 +88,6 @@ class LowRankAdapter final : public Trainable {
     return network;
   }
 
-  std::vector<Loss> losses() const override { return {Loss{}}; }
-  std::vector<RowTargets> targets(const TrainingSample& sample) const override {
-    return own_targets(sample);
-  }
-  at::Tensor logits(const Model::Network& network, size_t,
-                    const at::Tensor& head_inputs) const override {
-    return training_logits(network, head_inputs);
-  }
-
   std::string file() const override { return kAdapterFile; }
   bool beside_network() const override { return true; }
   OrderedJson settings() const override {

@@ -10,10 +10,15 @@ std::vector<std::pair<std::string, at::Tensor>> Trainable::exported(
   return masters;
 }
 
-std::vector<RowTargets> own_targets(const TrainingSample& sample) {
+std::vector<RowTargets> Trainable::targets(const TrainingSample& sample) const {
   std::vector<RowTargets> all;
   for (const auto& [row, token] : sample.targets) all.push_back({row, {token}});
   return all;
+}
+
+at::Tensor Trainable::logits(const Model::Network& network, size_t,
+                             const at::Tensor& head_inputs) const {
+  return training_logits(network, head_inputs);
 }
 
 std::int64_t parameter_count(const Trainable& what) {

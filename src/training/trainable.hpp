@@ -47,20 +47,20 @@ class Trainable {
   virtual std::unique_ptr<Model::Network> network(
       const std::map<std::string, at::Tensor>& weights) const = 0;
 
-  // ---- losses ----
+  // ---- losses: by default the one of the network's own head ----
 
   struct Loss {
     std::string name;   ///< for people; empty where it is the only one
     double weight = 1;  ///< of its mean in what is minimised
   };
-  virtual std::vector<Loss> losses() const = 0;
+  virtual std::vector<Loss> losses() const { return {Loss{}}; }
   /// The rows of a sample that some loss has a target at. A row has its targets from the first loss
-  /// on, without a gap.
-  virtual std::vector<RowTargets> targets(const TrainingSample& sample) const = 0;
+  /// on, without a gap. By default as the sample has them.
+  virtual std::vector<RowTargets> targets(const TrainingSample& sample) const;
   /// Logits [n, vocab] of rows that loss `loss` has a target at, differentiable. `network`: one
   /// that `network` made; `head_inputs`: what its heads read there, [n, hidden].
   virtual at::Tensor logits(const Model::Network& network, size_t loss,
-                            const at::Tensor& head_inputs) const = 0;
+                            const at::Tensor& head_inputs) const;
 
   // ---- what is left behind ----
 
@@ -81,9 +81,6 @@ class Trainable {
  private:
   ModelConfig config_;
 };
-
-/// The targets of a network's own head: as the sample has them.
-std::vector<RowTargets> own_targets(const TrainingSample& sample);
 
 /// Numbers that learn.
 std::int64_t parameter_count(const Trainable& what);

@@ -24,15 +24,6 @@ class WholeNetwork final : public Trainable {
     return Model::Network::over(config(), weights);
   }
 
-  std::vector<Loss> losses() const override { return {Loss{}}; }
-  std::vector<RowTargets> targets(const TrainingSample& sample) const override {
-    return own_targets(sample);
-  }
-  at::Tensor logits(const Model::Network& network, size_t,
-                    const at::Tensor& head_inputs) const override {
-    return training_logits(network, head_inputs);
-  }
-
   std::string file() const override { return "model.safetensors"; }
   bool beside_network() const override { return false; }
   OrderedJson settings() const override { return OrderedJson::object(); }

@@ -11,6 +11,7 @@
 #include "src/training/training_state.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"
+#include "tests/training/trainer_checks.hpp"
 
 using namespace pardec;
 using namespace pardec::test;
@@ -61,12 +62,6 @@ std::vector<TrainingSample> samples(std::uint64_t seed) {
   return all;
 }
 
-std::vector<const TrainingSample*> batch_of(const std::vector<TrainingSample>& samples) {
-  std::vector<const TrainingSample*> all;
-  for (const auto& sample : samples) all.push_back(&sample);
-  return all;
-}
-
 /// Weights as they could be after some training; a new adapter changes nothing.
 void disturb(Trainer& trainer) {
   Rng rng(3);
@@ -104,27 +99,7 @@ TEST_CASE("an adapter's gradients agree with central differences") {
     const std::vector<at::Tensor> gradients = trainer.gradients(batch_of(batch), report);
     CHECK(gradients.size() == what->parameters().size());
     Rng rng(11);
-    for (size_t i = 0; i < gradients.size(); ++i) {
-      const AdamW::Slot& slot = trainer.optimiser().slots()[i];
-      double* value = slot.weight.data_ptr<double>();
-      for (int sample = 0; sample < 3; ++sample) {
-        const auto at =
-            static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(slot.weight.numel())));
-        const double old = value[at], step = 1e-5;
-        const auto loss_at = [&](double x) {
-          value[at] = x;
-          trainer.refresh();
-          return trainer.loss(batch_of(batch));
-        };
-        const double numeric = (loss_at(old + step) - loss_at(old - step)) / (2 * step);
-        loss_at(old);
-        const double exact = gradients[i].contiguous().data_ptr<double>()[at];
-        INFO(family << " " << slot.name << " element " << at << ": " << exact << " against "
-                    << numeric);
-        // Rounding of the loss (8 * 2^-53 / 1e-5) and the third derivative.
-        CHECK(std::abs(numeric - exact) <= 1e-7 * std::max(1.0, std::abs(exact)));
-      }
-    }
+    check_gradients(trainer, batch_of(batch), gradients, rng, family);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "src/training/trainer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/decoding.hpp"
+#include "tests/training/trainer_checks.hpp"
 
 using namespace pardec;
 using namespace pardec::test;
@@ -45,12 +46,6 @@ std::vector<TrainingSample> samples_of(int vocab, Rng& rng) {
   }
   samples.push_back(causal);
   return samples;
-}
-
-std::vector<const TrainingSample*> pointers(const std::vector<TrainingSample>& samples) {
-  std::vector<const TrainingSample*> all;
-  for (const auto& sample : samples) all.push_back(&sample);
-  return all;
 }
 
 std::map<std::string, at::Tensor> weights_of(const Model& model) {
@@ -98,31 +93,12 @@ TEST_CASE("a training step's gradients agree with central differences") {
   const auto what = whole_network(model.config());
   Rng rng(11);
   const auto samples = samples_of(model.config().vocab_size, rng);
-  const auto batch = pointers(samples);
+  const auto batch = batch_of(samples);
   Trainer trainer(*what, weights_of(model), {.dtype = Dtype::fp64, .clip = 0, .micro_tokens = 40});
   Trainer::Report report;
   const std::vector<at::Tensor> gradients = trainer.gradients(batch, report);
   CHECK(std::abs(report.loss - trainer.loss(batch)) <= 1e-12 * report.loss);
-  for (size_t i = 0; i < gradients.size(); ++i) {
-    const AdamW::Slot& slot = trainer.optimiser().slots()[i];
-    double* value = slot.weight.data_ptr<double>();
-    for (int sample = 0; sample < 3; ++sample) {
-      const auto at =
-          static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(slot.weight.numel())));
-      const double old = value[at], step = 1e-5;
-      const auto loss_at = [&](double x) {
-        value[at] = x;
-        trainer.refresh();
-        return trainer.loss(batch);
-      };
-      const double numeric = (loss_at(old + step) - loss_at(old - step)) / (2 * step);
-      loss_at(old);
-      const double exact = gradients[i].contiguous().data_ptr<double>()[at];
-      INFO(slot.name << " element " << at << ": " << exact << " against " << numeric);
-      // Rounding of the loss (8 * 2^-53 / 1e-5) and the third derivative.
-      CHECK(std::abs(numeric - exact) <= 1e-7 * std::max(1.0, std::abs(exact)));
-    }
-  }
+  check_gradients(trainer, batch, gradients, rng, "qwen3");
 }
 
 TEST_CASE("sequences that share their beginning have the loss and gradients of sequences apart") {
@@ -175,7 +151,7 @@ TEST_CASE("sequences that share their beginning have the loss and gradients of s
   for (const std::vector<TrainingSample>* samples : {&apart, &shared}) {
     Trainer trainer(*what, weights_of(model), {.dtype = Dtype::fp64});
     Trainer::Report report;
-    gradients.push_back(trainer.gradients(pointers(*samples), report));
+    gradients.push_back(trainer.gradients(batch_of(*samples), report));
     losses.push_back(report.loss);
   }
   CHECK(std::abs(losses[0] - losses[1]) <= 1e-12 * losses[0]);
@@ -191,7 +167,7 @@ TEST_CASE("several forwards, at once or not, make the gradient and the loss of o
   const auto what = whole_network(model.config());
   Rng rng(12);
   const auto samples = samples_of(model.config().vocab_size, rng);
-  const auto batch = pointers(samples);
+  const auto batch = batch_of(samples);
   Trainer whole(*what, weights_of(model), {.dtype = Dtype::fp64, .micro_tokens = 1000});
   Trainer::Report expected;
   const std::vector<at::Tensor> gradient = whole.gradients(batch, expected);
@@ -226,9 +202,9 @@ TEST_CASE("bf16 computes near fp32 and keeps fp32 masters") {
     std::map<std::string, at::Tensor> copy;
     for (const auto& [name, weight] : weights) copy.emplace(name, weight.clone());
     Trainer trainer(*what, copy, {.dtype = dtype});
-    const double before = trainer.loss(pointers(samples));
-    for (int step = 0; step < 30; ++step) trainer.step(pointers(samples), 1e-2);
-    losses[next] = trainer.loss(pointers(samples));
+    const double before = trainer.loss(batch_of(samples));
+    for (int step = 0; step < 30; ++step) trainer.step(batch_of(samples), 1e-2);
+    losses[next] = trainer.loss(batch_of(samples));
     CHECK(losses[next++] < 0.8 * before);
     for (const auto& slot : trainer.optimiser().slots())
       CHECK(slot.weight.scalar_type() == at::kFloat);
@@ -290,7 +266,7 @@ TEST_CASE("apar: the tree's mask and plain sequences of threads have the same lo
       REQUIRE(threads.size() == 6);
       INFO(family << " round " << round);
       // Means over the same targets, each within rounding of a logit in double.
-      CHECK(std::abs(trainer.loss(pointers(packed)) - trainer.loss(pointers(threads))) < 1e-9);
+      CHECK(std::abs(trainer.loss(batch_of(packed)) - trainer.loss(batch_of(threads))) < 1e-9);
     }
   }
 }
@@ -359,17 +335,17 @@ TEST_CASE("a part learns over a frozen network, and the network is written with 
 
   // Its gradient is the one that the whole network has there.
   Trainer::Report report;
-  const at::Tensor gradient = trainer.gradients(pointers(samples), report).front();
+  const at::Tensor gradient = trainer.gradients(batch_of(samples), report).front();
   const auto all = whole_network(model.config());
   Trainer everything(*all, weights_of(model), options);
-  const auto gradients = everything.gradients(pointers(samples), report);
+  const auto gradients = everything.gradients(batch_of(samples), report);
   size_t norm = 0;
   while (everything.optimiser().slots()[norm].name != FinalNorm::kName) ++norm;
   CHECK(at::equal(gradient, gradients[norm]));
 
-  const double before = trainer.loss(pointers(samples));
-  for (int step = 0; step < 20; ++step) trainer.step(pointers(samples), 3e-2);
-  CHECK(trainer.loss(pointers(samples)) < before);
+  const double before = trainer.loss(batch_of(samples));
+  for (int step = 0; step < 20; ++step) trainer.step(batch_of(samples), 3e-2);
+  CHECK(trainer.loss(batch_of(samples)) < before);
   std::map<std::string, at::Tensor> written;
   for (const auto& [name, weight] : trainer.exported()) {
     CHECK(at::equal(weight, begun.at(name)) == (name != FinalNorm::kName));
@@ -377,5 +353,5 @@ TEST_CASE("a part learns over a frozen network, and the network is written with 
   }
   REQUIRE(written.size() == begun.size());
   Trainer again(*all, written, options);
-  CHECK(again.loss(pointers(samples)) == trainer.loss(pointers(samples)));
+  CHECK(again.loss(batch_of(samples)) == trainer.loss(batch_of(samples)));
 }
