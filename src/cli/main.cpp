@@ -1,3 +1,3 @@
 #include "src/cli/program.hpp"
 
-int main(int argc, char** argv) { return pardec::run_program(argc, argv); }
+int main(int argc, char** argv) { pardec::run_program_and_leave(argc, argv); }

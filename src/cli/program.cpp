@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iostream>
@@ -54,4 +55,15 @@ int pardec::run_program(int argc, char** argv) {
     std::fprintf(stderr, "pardec: %s\n", visible_text(reason_of(error)).c_str());
     return 1;
   }
+}
+
+void pardec::run_program_and_leave(int argc, char** argv) {
+  const int code = run_program(argc, argv);
+  std::cout.flush();
+  std::fflush(nullptr);
+#if defined(__SANITIZE_ADDRESS__)
+  std::exit(code);  // leaks are looked for
+#else
+  std::_Exit(code);
+#endif
 }

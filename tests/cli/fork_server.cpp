@@ -33,13 +33,13 @@ void become(const pardec::Json& call) {
   open_as(STDERR_FILENO, call.at("stderr").get<std::string>().c_str(), O_WRONLY | O_APPEND);
 }
 
-int run(const pardec::Json& call) {
+[[noreturn]] void run(const pardec::Json& call) {
   become(call);
   auto arguments = call.at("arguments").get<std::vector<std::string>>();
   std::vector<char*> argv;
   for (auto& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  return pardec::run_program(static_cast<int>(arguments.size()), argv.data());
+  pardec::run_program_and_leave(static_cast<int>(arguments.size()), argv.data());
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ int main() {
   for (std::string line; std::getline(std::cin, line);) {
     const auto call = pardec::Json::parse(line);
     const pid_t child = ::fork();
-    if (child == 0) return run(call);
+    if (child == 0) run(call);
     int status = 0;
     if (child == -1 || ::waitpid(child, &status, 0) != child) return 70;
     std::cout << (WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status)) << std::endl;
