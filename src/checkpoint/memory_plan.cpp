@@ -17,11 +17,6 @@ namespace pardec {
 
 namespace {
 
-std::string shown(std::int64_t bytes) {
-  return bytes < 100'000'000 ? str(fixed(static_cast<double>(bytes) * 1e-6, 1), " MB")
-                             : str(fixed(static_cast<double>(bytes) * 1e-9, 2), " GB");
-}
-
 /// Adds a network of the run to the plan.
 void add(MemoryPlan& plan, const std::filesystem::path& folder, Dtype dtype) {
   ++plan.networks;
@@ -68,6 +63,11 @@ MemoryPlan held(const std::vector<ModelOptions>& arms, bool together) {
 }
 
 }  // namespace
+
+std::string shown_bytes(std::int64_t bytes) {
+  return bytes < 100'000'000 ? str(fixed(static_cast<double>(bytes) * 1e-6, 1), " MB")
+                             : str(fixed(static_cast<double>(bytes) * 1e-9, 2), " GB");
+}
 
 std::int64_t MemoryPlan::cache_bytes() const {
   return static_cast<std::int64_t>(static_cast<double>(limit - kProgramBytes) / kBeside) -
@@ -117,13 +117,13 @@ MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bo
     one.limit = plan.limit;
     const bool one_fits = one.blocks(block_rows) >= 1;
     throw ConfigError(str(
-        "--memory-limit is ", shown(plan.limit), ", and the weights ",
+        "--memory-limit is ", shown_bytes(plan.limit), ", and the weights ",
         plan.networks > 1 ? str("of ", plan.networks, " networks ") : "", "take ",
-        shown(plan.weight_bytes), " in ", name(chosen_dtype(options)), ", the program ",
-        shown(MemoryPlan::kProgramBytes),
+        shown_bytes(plan.weight_bytes), " in ", name(chosen_dtype(options)), ", the program ",
+        shown_bytes(MemoryPlan::kProgramBytes),
         ", both with a twentieth more: no room is left for a cache; expected at "
         "least ",
-        shown(plan.least(block_rows) + 5'000'000),  // so that it still does rounded
+        shown_bytes(plan.least(block_rows) + 5'000'000),  // so that it still does rounded
         ", and more for longer prompts",
         one_fits ? "; --order blocked holds the networks of one arm at a time, which fit" : ""));
   }
@@ -146,11 +146,12 @@ void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudge
 std::string describe(const MemoryPlan& plan, const CacheBudget& cache) {
   const std::string weights =
       str("weights ", plan.networks > 1 ? str("of ", plan.networks, " networks ") : "",
-          shown(plan.weight_bytes), ", cache ",
+          shown_bytes(plan.weight_bytes), ", cache ",
           fixed(static_cast<double>(plan.row_bytes) * 1e-3, 1), " kB a row");
   if (plan.limit == 0) return weights;
-  return str(weights, "; --memory-limit ", shown(plan.limit), " leaves ", shown(plan.cache_bytes()),
-             " for the cache: ", cache.blocks, " blocks of ", cache.block_rows, " rows");
+  return str(weights, "; --memory-limit ", shown_bytes(plan.limit), " leaves ",
+             shown_bytes(plan.cache_bytes()), " for the cache: ", cache.blocks, " blocks of ",
+             cache.block_rows, " rows");
 }
 
 std::string describe_peak() {

@@ -28,6 +28,9 @@ struct MemoryPlan {
   std::int64_t least(std::int64_t rows) const;
 };
 
+/// "64.0 MB", "1.25 GB".
+std::string shown_bytes(std::int64_t bytes);
+
 /// `4G`, `512M`, `1.5GiB`, `900000000`; a decimal unit unless it has an i. ConfigError, which names
 /// the flag.
 std::int64_t parse_bytes(const std::string& flag, const std::string& text);

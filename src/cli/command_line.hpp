@@ -26,6 +26,7 @@ struct Verb {
 std::string flags_of(const std::vector<std::string>& actions);
 
 Verb run_verb();
+Verb sweep_verb();
 Verb generate_verb();
 Verb compare_verb();
 Verb score_verb();

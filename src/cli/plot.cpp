@@ -26,10 +26,11 @@ Verb plot_verb() {
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<Flags>();
         app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
-        app.add_option("--x", flags->sweep.x,
-                       "batch_size, an option of a decoder, e.g. hpd.k_max, hpd.stack, or date: "
-                       "all runs of the "
-                       "database by when they began")
+        app.add_option(
+               "--x", flags->sweep.x,
+               "batch_size, cache_blocks, seed, an option of a decoder, e.g. hpd.k_max, or date: "
+               "all runs of the "
+               "database by when they began")
             ->capture_default_str()
             ->type_name("NAME");
         app.add_option("--y", flags->sweep.y,

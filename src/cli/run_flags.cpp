@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <charconv>
 
 #include "datasets/dataset.hpp"
 #include "src/cli/command_line.hpp"
@@ -21,11 +22,27 @@ namespace {
 constexpr std::array kExperimentKeys{"name",   "decoders", "datasets", "model",
                                      "models", "grid",     "judge",    "published"};
 
+/// "2%" or "0.02". ConfigError, which names the flag, for what is not above 0 and below 1.
+double parse_share(const std::string& flag, const std::string& text) {
+  const bool percent = text.ends_with('%');
+  const std::string number = text.substr(0, text.size() - percent);
+  double value = 0;
+  const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (percent) value /= 100;
+  if (error != std::errc() || rest != number.data() + number.size() || !(value > 0 && value < 1))
+    throw ConfigError(str(flag, " is '", text, "', expected a share above 0, e.g. 2% or 0.02"));
+  return value;
+}
+
 /// Fills in what the file says and the command line does not.
 void read_experiment(CLI::App& app, RunFlags& flags) {
   const Json json = read_json(flags.config);
   apply_config(app, json, flags.config, {kExperimentKeys.begin(), kExperimentKeys.end()});
-  for (const char* key : {"grid", "judge", "published"})
+  if (json.contains("grid") && !flags.sweep)
+    throw ConfigError(str(
+        flags.config, ": 'grid' is run by `pardec sweep`, expected none here; use sweep -c, or ",
+        "take it out"));
+  for (const char* key : {"judge", "published"})
     if (json.contains(key))
       throw ConfigError(
           str(flags.config, ": '", key,
@@ -44,13 +61,42 @@ void read_experiment(CLI::App& app, RunFlags& flags) {
         throw ConfigError(str(read.where("datasets"), ": ", error.what()));
       }
   }
+  if (flags.sweep)
+    flags.grid_of_file = grid_of_experiment(json.value("grid", Json()), models, flags.config);
   if (flags.decoders.empty() && flags.arms.empty() && json.contains("decoders"))
     flags.arms = arms_of_experiment(json["decoders"], models, flags.config);
+}
+
+/// Makes cells of the arms.
+void lay_grid(RunFlags& flags) {
+  RunSpec& spec = flags.spec;
+  const std::vector<GridAxis> grid =
+      flags.grid.empty() ? flags.grid_of_file : parse_grid(flags.grid);
+  if (grid.empty())
+    throw ConfigError(
+        "sweep: no grid was given, expected --grid KEY=V1,V2... or 'grid' in the file of -c; "
+        "`pardec run` runs arms without one");
+  GridCells cells = expand_grid(spec.arms, grid);
+  spec.grid = true;
+  spec.arms = std::move(cells.arms);
+  spec.refused = std::move(cells.refused);
+  for (const GridAxis& axis : grid) spec.given["grid"][axis.key] = axis.values;
+  if (!flags.target_ci.empty()) spec.target_ci = parse_share("--target-ci", flags.target_ci);
 }
 
 }  // namespace
 
 void add_flags(CLI::App& app, RunFlags& flags) {
+  if (flags.sweep) {
+    app.add_option("--grid", flags.grid,
+                   "values that a setting takes: of the arms of a decoder or label (hpd.k_max), or "
+                   "of all that have it (batch_size, cache_blocks, seed, model); several multiply")
+        ->type_name("KEY=V1,V2...");
+    app.add_option("--target-ci", flags.target_ci,
+                   "stop a cell where half of its speedup's interval is at most this share of it, "
+                   "e.g. 2%; not before 6 blocks")
+        ->type_name("SHARE");
+  }
   app.add_option("--decoder", flags.decoders, "decoders, each an arm of that name, e.g. ar,hpd")
       ->delimiter(',')
       ->type_name("A,B");
@@ -130,12 +176,22 @@ void add_flags(CLI::App& app, RunFlags& flags) {
                  "share A of drafted tokens)")
       ->type_name("KIND");
   app.add_option("--db", flags.spec.db, "database")->capture_default_str()->type_name("FILE");
-  app.add_flag("--resume", flags.spec.resume, "go on where the newest run of these arms stopped");
-  app.add_flag("--retry-errors", flags.spec.retry_errors,
-               "with --resume: also repeat jobs that failed");
-  app.add_flag("--dry-run", flags.dry_run,
-               "print what would be done: blocks, how full batches are, jobs that overflow the "
-               "network's context");
+  if (flags.sweep) {
+    app.add_flag("--fresh", flags.fresh,
+                 "begin anew, also where the database has a sweep of the same settings to go on "
+                 "with");
+    app.add_flag("--retry-errors", flags.spec.retry_errors, "also repeat jobs that failed");
+    app.add_flag("--dry-run", flags.dry_run,
+                 "print the cells, how long each would take and what memory: by those of the "
+                 "database, else by a batch of its first jobs");
+  } else {
+    app.add_flag("--resume", flags.spec.resume, "go on where the newest run of these arms stopped");
+    app.add_flag("--retry-errors", flags.spec.retry_errors,
+                 "with --resume: also repeat jobs that failed");
+    app.add_flag("--dry-run", flags.dry_run,
+                 "print what would be done: blocks, how full batches are, jobs that overflow the "
+                 "network's context");
+  }
   app.add_option("--shard", flags.shard, "do every N-th block only, beginning with I")
       ->type_name("I/N");
   app.add_option("--fail-on-error", flags.fail_on_error,
@@ -163,6 +219,11 @@ void complete(CLI::App& app, RunFlags& flags) {
   RunSpec& spec = flags.spec;
   spec.argv = command_arguments(app);
   check_at_least("--batch-size", flags.batch_size, 1);
+  if (flags.fresh && spec.retry_errors)
+    throw ConfigError(
+        "--retry-errors repeats failed jobs of the sweep that goes on, and --fresh begins anew; "
+        "leave one out");
+  spec.go_on = flags.sweep && !flags.fresh;
   check(spec);
   if (!(flags.fail_on_error >= 0 && flags.fail_on_error <= 1))
     throw ConfigError(
@@ -174,11 +235,13 @@ void complete(CLI::App& app, RunFlags& flags) {
   spec.decode.sampling();
   check_chat_template(spec.decode.chat_template, spec.decode.chat_set);
   spec.arms = make_arms(flags.decoders, flags.arms, flags.sets, flags.batch_size);
-  for (Arm& arm : spec.arms)
-    take_taught_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);
   spec.given = {{"arms", flags.arms}, {"decoders", flags.decoders}};
+  if (flags.sweep) lay_grid(flags);
+  check_arms(spec, [&](Arm& arm) {
+    take_taught_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);
+    check_oracle(spec.oracle, {arm});
+  });
   for (size_t a = 0; a < spec.arms.size(); ++a) baseline_of(spec.arms, a, spec.baseline);
-  check_oracle(spec.oracle, spec.arms);
 }
 
 }  // namespace pardec

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "src/report/table.hpp"
+#include "src/runs/grid.hpp"
 #include "src/runs/run_spec.hpp"
 
 namespace CLI {
@@ -11,11 +12,16 @@ class App;
 
 namespace pardec {
 
-/// The flags of `pardec run`: what they say straight away, and the texts of which the rest is
-/// made.
+/// The flags of `pardec run` and, where `sweep` is set, of `pardec sweep`: what they say straight
+/// away, and the texts of which the rest is made.
 struct RunFlags {
   RunSpec spec;
   std::vector<std::string> decoders, arms, sets;
+  bool sweep = false;                  ///< these are of `sweep`:
+  std::vector<std::string> grid;       ///< --grid
+  std::vector<GridAxis> grid_of_file;  ///< of -c, where --grid gives none
+  std::string target_ci;               ///< empty: none
+  bool fresh = false;                  ///< begins anew
   std::string oracle, shard, progress = "auto", config, format = "md";
   int batch_size = 8;
   double fail_on_error = 0;

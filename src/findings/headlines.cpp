@@ -9,15 +9,6 @@ namespace pardec {
 
 namespace {
 
-/// Whether the score that its dataset is judged by first was shown to be below the baseline's, or
-/// is that of noise.
-bool shown_worse(const ArmFinding& arm, const ArmFinding& baseline) {
-  if (arm.run.run.untrained != baseline.run.run.untrained) return true;
-  const auto score = arm.scores.find(headline_score(arm));
-  return !arm.run.run.untrained && score != arm.scores.end() && score->second.difference &&
-         score->second.difference->high < 0;
-}
-
 Headline& of_dataset(std::vector<Headline>& headlines, const std::string& dataset) {
   for (Headline& headline : headlines)
     if (headline.dataset == dataset) return headline;
@@ -26,6 +17,13 @@ Headline& of_dataset(std::vector<Headline>& headlines, const std::string& datase
 }
 
 }  // namespace
+
+bool shown_worse(const ArmFinding& arm, const ArmFinding& baseline) {
+  if (arm.run.run.untrained != baseline.run.run.untrained) return true;
+  const auto score = arm.scores.find(headline_score(arm));
+  return !arm.run.run.untrained && score != arm.scores.end() && score->second.difference &&
+         score->second.difference->high < 0;
+}
 
 std::vector<Headline> headlines_of(const Comparison& comparison) {
   std::vector<Headline> headlines;

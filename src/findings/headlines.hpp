@@ -15,6 +15,10 @@ struct Headline {
   bool worse = false;                ///< or others answer worse, or no block was measured
 };
 
+/// Whether the score that its dataset is judged by first was shown to be below the baseline's, or
+/// is that of noise.
+bool shown_worse(const ArmFinding& arm, const ArmFinding& baseline);
+
 /// Of each dataset on which some arm has a baseline. The comparison outlives them.
 std::vector<Headline> headlines_of(const Comparison& comparison);
 

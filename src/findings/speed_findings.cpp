@@ -106,6 +106,11 @@ std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const Ru
   return speedup;
 }
 
+bool is_within(const Interval& ratio, double share) {
+  return std::isfinite(ratio.high - ratio.low) &&
+         (ratio.high - ratio.low) / 2 <= share * ratio.estimate;
+}
+
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunAnswers& answers) {
   const RunSummary& run = arm.run;
   Speeds speeds{kNone, kNone, kNone, std::nullopt, std::nullopt};

@@ -13,6 +13,9 @@ void add_examples_per_second(ArmFinding& arm, Store& store, double confidence);
 std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const RunRow& method,
                                   double confidence);
 
+/// Whether half of the interval is at most `share` of the estimate; never without ends.
+bool is_within(const Interval& ratio, double share);
+
 /// Times of answers are those of their jobs. Tokens a second are compared only where the streams
 /// are the baseline's by construction: of `baseline` itself (null: it has none), of decoders that
 /// give its ids, and where both ask field by field.

@@ -87,7 +87,7 @@ std::string untrained_note(const std::vector<RunSummary>& runs) {
 
 void add_not_applicable_notes(Table& table, const Comparison& comparison) {
   for (const auto& [pair, reason] : comparison.not_applicable)
-    table.notes.push_back(str("n/a: ", pair.first, ", ", pair.second, ": it ", reason, "."));
+    table.notes.push_back(str("n/a: ", pair.first, ", ", pair.second, ": ", reason, "."));
 }
 
 void add_warnings(Table& table, const Comparison& comparison) {

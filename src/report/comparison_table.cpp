@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/findings/score_findings.hpp"
+#include "src/findings/speed_findings.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/measured_columns.hpp"
@@ -142,7 +143,52 @@ void add_own_cells(std::vector<Cell>& cells, const Comparison& comparison, const
     }
 }
 
+/// What could not be run, each a row with its reason for programs; the notes have it for people.
+void add_not_applicable_rows(Table& table, const Comparison& comparison) {
+  if (comparison.not_applicable.empty()) return;
+  const size_t before = table.columns.size();
+  table.columns.push_back({"cannot run", Align::left, "cannot_run", /*data_only=*/true});
+  for (std::vector<Cell>& cells : table.rows) cells.push_back(no_cell());
+  for (const auto& [pair, reason] : comparison.not_applicable) {
+    const auto shown =
+        std::find_if(comparison.arms.begin(), comparison.arms.end(),
+                     [&](const ArmFinding& arm) { return arm.run.run.dataset.name == pair.first; });
+    std::vector<Cell>& cells = table.rows.emplace_back(before, no_cell());
+    cells[0] = shown == comparison.arms.end() ? pair.first : shown_name(shown->run.run.dataset);
+    cells[1] = pair.second;
+    for (size_t c = 2; c < before; ++c)
+      if (table.columns[c].header == "n") cells[c] = Cell("n/a", Json());
+    cells.push_back(reason);
+  }
+}
+
 // Notes.
+
+/// What --target-ci came to.
+void add_target_notes(Table& table, const Comparison& comparison) {
+  std::vector<std::string> stopped, wide;
+  double target = 0;
+  for (const ArmFinding& arm : comparison.arms) {
+    const RunRow& run = arm.run.run;
+    if (!run.config.contains("target_ci") || !arm.speedup) continue;
+    target = run.config["target_ci"].get<double>();
+    const auto planned = run.config.value("planned_blocks", std::int64_t{0});
+    const std::string who = str(run.dataset.name, " ", run.label);
+    if (!is_within(arm.speedup->ratio, target))
+      wide.push_back(who);
+    else if (arm.blocks < planned)
+      stopped.push_back(str(who, " after ", arm.blocks, " of ", planned, " blocks"));
+  }
+  if (!stopped.empty())
+    table.notes.push_back(
+        str("stopped (--target-ci): ", join(stopped, ", "),
+            ": half of the speedup's interval is at most ", percent(target),
+            " of it. Looked at again and again, it covers the truth a little less "
+            "often than it says."));
+  if (!wide.empty())
+    table.notes.push_back(str("not stopped (--target-ci ", percent(target), "): ", join(wide, ", "),
+                              ": the speedup's interval is wider."));
+}
 
 /// How close the choices were at which an arm's answers first depart from the baseline's.
 std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
@@ -216,6 +262,7 @@ Table comparison_table(const Comparison& comparison) {
     add_own_cells(cells, comparison, arm);
   }
 
+  add_not_applicable_rows(table, comparison);
   table.notes.push_back(
       str("speedup: ratio of total seconds on the same blocks, arms alternating; ",
           fixed(100 * comparison.confidence, 0),
@@ -255,6 +302,7 @@ Table comparison_table(const Comparison& comparison) {
     table.notes.emplace_back(entry->own_columns.note);
   for (const ArmFinding& arm : comparison.arms)
     if (arm.departure) table.notes.push_back(departure_note(arm, comparison.baseline_of(arm)));
+  add_target_notes(table, comparison);
   add_not_applicable_notes(table, comparison);
   add_origin_notes(table, comparison);
   return table;

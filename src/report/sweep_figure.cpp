@@ -57,6 +57,8 @@ Interval interval_at(const Table& table, std::size_t row, const std::string& key
 
 /// Over the dates of all runs, in place of a setting.
 constexpr const char* kDate = "date";
+/// A setting of arms that is none of a decoder.
+constexpr const char* kCacheBlocks = "cache_blocks";
 
 /// Days since 1970 of a date as the store has it, e.g. 2026-01-31T23:59:59.123Z.
 double days_of(const std::string& utc) {
@@ -73,6 +75,8 @@ double days_of(const std::string& utc) {
 std::optional<double> x_of(const RunRow& run, const std::string& x) {
   if (x == kDate) return days_of(run.started_utc);
   if (x == "batch_size") return run.batch_size;
+  if (x == "seed") return static_cast<double>(run.seed);
+  if (x == kCacheBlocks) return run.config.value(kCacheBlocks, 0.0);
   const auto dot = x.find('.');
   if (dot == std::string::npos || run.decoder != x.substr(0, dot)) return std::nullopt;
   const auto option = run.options.find(x.substr(dot + 1));
@@ -82,7 +86,7 @@ std::optional<double> x_of(const RunRow& run, const std::string& x) {
 
 /// What x may be for the runs of a store.
 std::vector<std::string> known_x(const std::vector<RunRow>& runs) {
-  std::set<std::string> names{"batch_size", kDate};
+  std::set<std::string> names{"batch_size", kCacheBlocks, kDate, "seed"};
   for (const auto& run : runs)
     for (const auto& [key, value] : run.options.items())
       if (value.is_number()) names.insert(run.decoder + "." + key);
@@ -93,11 +97,15 @@ std::vector<std::string> known_x(const std::vector<RunRow>& runs) {
 std::map<std::string, std::string> settings_but(const RunRow& run, const std::string& x) {
   std::map<std::string, std::string> settings;
   if (x == kDate)  // of any run
-    settings.insert({{"model", run.model.path.substr(run.model.path.find_last_of('/') + 1)},
+    settings.insert({{"model", network_name(run.model)},
                      {"dtype", run.dtype},
                      {"device", run.device},
                      {"threads", std::to_string(run.threads)}});
+  else  // arms of one invocation may differ in them
+    settings["model"] = network_name(run.model);
   if (x != "batch_size") settings["batch_size"] = std::to_string(run.batch_size);
+  if (x != "seed") settings["seed"] = std::to_string(run.seed);
+  if (x != kCacheBlocks) settings[kCacheBlocks] = dump(run.config.value(kCacheBlocks, Json(0)));
   for (const auto& [key, value] : run.options.items())
     if (run.decoder + "." + key != x) settings[key] = dump(value);
   return settings;

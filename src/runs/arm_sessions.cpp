@@ -8,7 +8,7 @@ namespace pardec {
 
 namespace {
 
-/// What two arms must have in common to share a session.
+/// What two arms must have in common to share a network.
 std::string key_of(const ModelOptions& options) {
   return str(network_key(options), "\n",
              options.draft_model.empty() ? "" : network_key(draft_options(options)));
@@ -25,15 +25,16 @@ bool ArmSessions::take_turns() const {
 
 Session& ArmSessions::of(const Arm& arm) {
   const ModelOptions options = networks_of(spec_, arm);
-  const std::string key = key_of(options);
+  const CacheBudget cache = cache_of(spec_, arm);
+  const std::string key = str(key_of(options), "\n", cache.blocks);
   if (const auto found = sessions_.find(key); found != sessions_.end()) return *found->second;
   // What both arms need is not loaded again.
   const auto network = loaded_.held(options);
   const auto draft = options.draft_model.empty() ? nullptr : loaded_.held(draft_options(options));
   if (spec_.order == "blocked") sessions_.clear();
   auto session = std::make_unique<Session>(
-      options, spec_.decode,
-      Session::Parts{.draft = !options.draft_model.empty(), .cache = spec_.cache}, loaded_);
+      options, spec_.decode, Session::Parts{.draft = !options.draft_model.empty(), .cache = cache},
+      loaded_);
   return *sessions_.emplace(key, std::move(session)).first->second;
 }
 

@@ -8,8 +8,9 @@
 
 namespace pardec {
 
-/// What the arms run on. Arms of the same networks share a session, and each distinct network is
-/// loaded once. All are held together; with order `blocked` those of one arm at a time.
+/// What the arms run on. Arms of the same networks and cache budget share a session, and each
+/// distinct network is loaded once. All are held together; with order `blocked` those of one arm at
+/// a time.
 class ArmSessions {
  public:
   /// Loads nothing yet. `spec` outlives this.

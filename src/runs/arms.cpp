@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "decoders/training_formats.hpp"
 #include "src/support/error.hpp"
@@ -26,21 +27,13 @@ std::pair<std::string, std::string> key_value(const std::string& text, const std
 }
 
 /// Options of arms, whatever their decoder; one of the same name that the decoder has comes first.
-constexpr std::array<std::string_view, 4> kOfArms{"batch_size", "cascade", "model", "adapter"};
+constexpr std::array<std::string_view, 6> kOfArms{"batch_size", "cascade",      "model",
+                                                  "adapter",    "cache_blocks", "seed"};
 /// Beside them, that of a decoder that drafts with a network.
 constexpr const char* kDraft = "draft";
 
-std::vector<std::string> options_of(const DecoderEntry& entry) {
-  std::vector<std::string> options = names_of(entry.options);
-  for (const std::string_view of_arm : kOfArms)
-    if (std::find(options.begin(), options.end(), of_arm) == options.end())
-      options.emplace_back(of_arm);
-  if (make_decoder(entry.name, Json::object())->drafts_with_model()) options.emplace_back(kDraft);
-  return options;
-}
-
 bool has_option(const DecoderEntry& entry, const std::string& option) {
-  const auto options = options_of(entry);
+  const auto options = arm_options(std::string(entry.name));
   return std::find(options.begin(), options.end(), option) != options.end();
 }
 
@@ -48,10 +41,21 @@ bool has_option(const DecoderEntry& entry, const std::string& option) {
 void check_option(const DecoderEntry& entry, const std::string& option, const std::string& where) {
   if (has_option(entry, option)) return;
   throw ConfigError(str(where, ": decoder ", entry.name, " has no option '", option, "'",
-                        known_names(option, options_of(entry))));
+                        known_names(option, arm_options(std::string(entry.name)))));
+}
+
+/// A whole number from `least` on. ConfigError, with the arm and the option.
+std::int64_t whole_number(const Arm& arm, const std::string& option, const Json& value,
+                          std::int64_t least, std::int64_t most) {
+  if (!value.is_number_integer() || value < least || value > most)
+    throw ConfigError(str("arm ", arm.label, ": ", option, " is ", dump(value),
+                          ", expected a whole number from ", least, " to ", most));
+  return value.get<std::int64_t>();
 }
 
 void put(Arm& arm, const std::string& option, const Json& value) {
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  arm.given.push_back(option);
   const std::vector<std::string> own = names_of(find_decoder(arm.decoder).options);
   if (std::find(own.begin(), own.end(), option) != own.end()) {
     arm.options[option] = value;
@@ -67,14 +71,32 @@ void put(Arm& arm, const std::string& option, const Json& value) {
       throw ConfigError(
           str("arm ", arm.label, ": cascade is ", dump(value), ", expected true or false"));
     arm.cascade = value;
-  } else if (!value.is_number_integer() || value < 1 || value > std::numeric_limits<int>::max())
-    throw ConfigError(str("arm ", arm.label, ": batch_size is ", dump(value),
-                          ", expected a whole number from 1 to ", std::numeric_limits<int>::max()));
-  else
-    arm.batch_size = value.get<int>();
+  } else if (option == "cache_blocks") {
+    arm.cache_blocks = whole_number(arm, option, value, 0, kMost);
+  } else if (option == "seed") {
+    arm.seed = static_cast<std::uint64_t>(
+        whole_number(arm, option, value, 0, std::numeric_limits<std::int64_t>::max()));
+  } else {
+    arm.batch_size = static_cast<int>(whole_number(arm, option, value, 1, kMost));
+  }
 }
 
 }  // namespace
+
+std::vector<std::string> arm_options(const std::string& decoder) {
+  const DecoderEntry& entry = find_decoder(decoder);
+  std::vector<std::string> options = names_of(entry.options);
+  for (const std::string_view of_arm : kOfArms)
+    if (std::find(options.begin(), options.end(), of_arm) == options.end())
+      options.emplace_back(of_arm);
+  if (make_decoder(entry.name, Json::object())->drafts_with_model()) options.emplace_back(kDraft);
+  return options;
+}
+
+void put_option(Arm& arm, const std::string& option, const Json& value) {
+  put(arm, option, value);
+  arm.algorithm = make_decoder(arm.decoder, arm.options);
+}
 
 std::vector<Arm> make_arms(const std::vector<std::string>& names,
                            const std::vector<std::string>& specs,
@@ -223,29 +245,39 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& mo
 
 std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
                                   const std::string& baseline) {
-  if (!baseline.empty()) {
+  const Arm& of = arms[arm];
+  std::vector<int> ranks;  // 0: does not serve
+  if (baseline.empty()) {
+    for (const Arm& other : arms)
+      ranks.push_back(baseline_rank({of.decoder, of.options}, {other.decoder, other.options}));
+  } else {
     std::vector<std::string> labels;
-    for (const auto& a : arms) labels.push_back(a.label);
-    const auto found = std::find(labels.begin(), labels.end(), baseline);
-    if (found == labels.end())
+    for (const Arm& other : arms) {
+      labels.push_back(other.label);
+      ranks.push_back(other.label == baseline || other.of == baseline);
+      if (!other.of.empty()) labels.push_back(other.of);
+    }
+    if (std::find(labels.begin(), labels.end(), baseline) == labels.end())
       throw ConfigError(
           str("--baseline: no arm is labelled '", baseline, "'", known_names(baseline, labels)));
-    const auto index = static_cast<size_t>(found - labels.begin());
-    return index == arm ? std::nullopt : std::optional(index);
+    if (ranks[arm]) return std::nullopt;
   }
-  size_t best = arm;
-  int rank = 0;
+  const auto nearness = [&](size_t other) {
+    int near = 0;
+    for (const auto& [axis, value] : of.place) {
+      const auto found = arms[other].place.find(axis);
+      near += found != arms[other].place.end() && found->second == value;
+    }
+    return std::pair(arms[other].model == of.model && arms[other].adapter == of.adapter, near);
+  };
+  std::optional<size_t> best;
   for (size_t i = 0; i < arms.size(); ++i) {
-    const int other =
-        baseline_rank({arms[arm].decoder, arms[arm].options}, {arms[i].decoder, arms[i].options});
-    const auto on_network_of_arm = [&](const Arm& other_arm) {
-      return other_arm.model == arms[arm].model && other_arm.adapter == arms[arm].adapter;
-    };
-    const bool nearer = other == rank && rank > 0 && i != arm && on_network_of_arm(arms[i]) &&
-                        !on_network_of_arm(arms[best]);
-    if (other > rank || nearer) best = i, rank = other;
+    if (ranks[i] == 0) continue;
+    if (!best || ranks[i] > ranks[*best] ||
+        (ranks[i] == ranks[*best] && i != arm && nearness(i) > nearness(*best)))
+      best = i;
   }
-  return best == arm ? std::nullopt : std::optional(best);
+  return best == arm ? std::nullopt : best;
 }
 
 }  // namespace pardec

@@ -27,6 +27,9 @@ Json not_applicable_pairs(const RunSpec& spec, const std::vector<Workload>& work
         pairs.push_back({{"dataset", work.dataset.name},
                          {"arm", spec.arms[a].label},
                          {"reason", work.not_applicable[a]}});
+  for (const auto& work : workloads)
+    for (const RefusedArm& arm : spec.refused)
+      pairs.push_back({{"dataset", work.dataset.name}, {"arm", arm.label}, {"reason", arm.reason}});
   return pairs;
 }
 
@@ -78,7 +81,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
                  {"shots_hash", hash_of(shots)},
                  {"ignore_eos", spec.decode.ignore_eos},
                  {"cascade", cell.arm->cascade},
-                 {"cache_blocks", spec.cache.blocks},
+                 {"cache_blocks", cache_of(spec, *cell.arm).blocks},
                  {"cache_watermark", spec.cache.watermark},
                  {"chat_template", session.chat.name()},
                  {"chat_template_hash", sha256(session.chat.text())},
@@ -90,6 +93,10 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
       !untaught.empty())
     config["untaught_options"] = untaught;
   if (!cell.arm->taught.empty()) config["taught_options"] = cell.arm->taught;
+  if (spec.target_ci > 0) {
+    config["target_ci"] = spec.target_ci;
+    config["planned_blocks"] = work.blocks.size();
+  }
   return config;
 }
 
@@ -111,7 +118,7 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session,
   row.config = config_of(spec, cell, session);
   if (!spec.oracle.text.empty()) row.oracle = spec.oracle.text;
   row.untrained = untrained_for(session.checkpoint, row.decoder);
-  row.seed = spec.decode.seed;
+  row.seed = arm.seed.value_or(spec.decode.seed);
   row.device = spec.model.device;
   row.dtype = name(chosen_dtype(networks_of(spec, arm)));
   row.threads = threads();
@@ -174,6 +181,32 @@ std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Sto
   return chosen;
 }
 
+/// The newest invocation of these arms with these settings goes on under its own ids; empty: there
+/// is none. Of one that was killed while it began not all arms are there.
+std::string find_same(std::vector<RunCell>& cells, Store& store) {
+  const auto runs_like = [&](const RunRow& now, const std::string& invocation) {
+    RunFilter filter;
+    filter.label = now.label;
+    filter.dataset = now.dataset.name;
+    filter.split = now.dataset.split;
+    filter.invocation = invocation;
+    return store.find_runs(filter);
+  };
+  for (const RunRow& one : runs_like(cells.front().row, "")) {
+    if (!differences(one, cells.front().row).empty()) continue;
+    std::vector<std::string> uuids;
+    const bool same = std::all_of(cells.begin(), cells.end(), [&](const RunCell& cell) {
+      const auto found = runs_like(cell.row, one.invocation);
+      uuids.push_back(found.empty() ? cell.row.uuid : found.front().uuid);
+      return found.empty() || differences(found.front(), cell.row).empty();
+    });
+    if (!same) continue;
+    for (size_t c = 0; c < cells.size(); ++c) cells[c].row.uuid = uuids[c];
+    return one.invocation;
+  }
+  return "";
+}
+
 /// ConfigError where the recording lacks a job of this cell.
 Recording recording_for(const RunSpec& spec, const RunCell& cell, Store& store) {
   Recording recording = read_recording(store, spec.oracle.run, cell.row);
@@ -204,7 +237,7 @@ std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>
   return cells;
 }
 
-void prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
+bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells) {
   const Json not_applicable = not_applicable_pairs(spec, workloads);
   for (const Arm& arm : spec.arms)  // arm by arm, as they may take turns in memory
@@ -216,8 +249,12 @@ void prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSes
       }
   if (spec.oracle.kind == "recorded")
     for (RunCell& cell : cells) cell.recording = recording_for(spec, cell, store);
-  const std::string invocation = spec.resume ? find_resumable(spec, cells, store) : make_uuid();
+  const std::string found = spec.resume  ? find_resumable(spec, cells, store)
+                            : spec.go_on ? find_same(cells, store)
+                                         : "";
+  const std::string invocation = found.empty() ? make_uuid() : found;
   for (RunCell& cell : cells) cell.row.invocation = invocation;
+  return !found.empty();
 }
 
 Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& plan, int repeat,
@@ -225,7 +262,7 @@ Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& pl
   const auto examples = cell.work->examples_of(plan);
   Request request = make_request(job_name(plan.key), examples, cell.form(), cell.protocol(),
                                  spec.decode, session.chat, *session.tokenizer());
-  request.job.seed = job_seed(spec.decode.seed, plan.key);
+  request.job.seed = job_seed(cell.arm->seed.value_or(spec.decode.seed), plan.key);
   if (repeat > 0) request.job.seed = derive_seed(request.job.seed, str("repeat ", repeat));
   if (cell.wording) request.wording = &*cell.wording;
   request.accept_rate = spec.oracle.accept_rate;

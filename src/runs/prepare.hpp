@@ -37,9 +37,10 @@ struct RunCell {
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ArmSessions& sessions);
 
-/// Makes the rows of all cells, or finds them (`resume`), and reads what is forced; nothing is
-/// stored. ConfigError: no run to go on with, other settings, no recording of a job.
-void prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
+/// Makes the rows of all cells, or finds them (`resume`, and `go_on` where there is one with the
+/// same settings), and reads what is forced; nothing is stored. Whether they were found.
+/// ConfigError: no run to go on with, other settings, no recording of a job.
+bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells);
 
 /// The request of one job; a repeat has a seed of its own.

@@ -29,7 +29,7 @@ Recorder::Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, 
     : spec_(spec), store_(store), cells_(cells), process_(make_uuid()) {
   // A resumed run adds to what was traced before.
   if (!spec.trace.empty())
-    trace_ = open_trace(spec.trace, spec.resume ? std::ios::app : std::ios::trunc);
+    trace_ = open_trace(spec.trace, spec.resume || spec.go_on ? std::ios::app : std::ios::trunc);
   for (RunCell& cell : cells) cell.row.id = store.begin_run(cell.row);
   for (const Workload& work : workloads)
     for (const RunCell& cell : cells)

@@ -25,7 +25,7 @@ void check(const RunSpec& spec) {
         str("--cache-watermark is ", spec.cache.watermark, ", expected a share from 0 to below 1"));
   if (spec.order != "interleaved" && spec.order != "blocked")
     throw ConfigError(str("--order is '", spec.order, "', expected interleaved or blocked"));
-  if (spec.retry_errors && !spec.resume)
+  if (spec.retry_errors && !spec.resume && !spec.go_on)
     throw ConfigError(
         "--retry-errors goes with --resume: it repeats the failed jobs of the run that is resumed");
   if (spec.datasets.empty())
@@ -34,6 +34,30 @@ void check(const RunSpec& spec) {
   for (auto name = spec.datasets.begin(); name != spec.datasets.end(); ++name)
     if (std::find(spec.datasets.begin(), name, *name) != name)
       throw ConfigError(str("--dataset names '", *name, "' twice, expected each once"));
+}
+
+void check_arms(RunSpec& spec, const std::function<void(Arm&)>& check) {
+  if (!spec.grid) {
+    for (Arm& arm : spec.arms) check(arm);
+    return;
+  }
+  std::vector<Arm> left;
+  for (Arm& arm : spec.arms) try {
+      check(arm);
+      left.push_back(std::move(arm));
+    } catch (const std::exception& error) {
+      spec.refused.push_back({arm.label, reason_of(error)});
+    }
+  spec.arms = std::move(left);
+  if (spec.arms.empty())
+    throw ConfigError(str("no cell of the grid can be run; the first, ", spec.refused.front().label,
+                          ": ", spec.refused.front().reason));
+}
+
+CacheBudget cache_of(const RunSpec& spec, const Arm& arm) {
+  CacheBudget cache = spec.cache;
+  cache.blocks = arm.cache_blocks.value_or(cache.blocks);
+  return cache;
 }
 
 ModelOptions networks_of(const RunSpec& spec, const Arm& arm) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ struct RunSpec {
   ModelOptions model;
   DecodeOptions decode;
   std::vector<Arm> arms;
+  bool grid = false;                ///< arms are cells of a grid: one that cannot run is no error
+  std::vector<RefusedArm> refused;  ///< these cells
   std::vector<std::string> datasets;
   std::string data_root, split;  ///< empty: the project's samples; the split for evaluation
   std::int64_t limit = 0, offset = 0;
@@ -54,6 +57,8 @@ struct RunSpec {
   Shard shard;
   std::string db = "results/pardec.sqlite", trace;
   bool resume = false, retry_errors = false;
+  bool go_on = false;  ///< `resume` where the database has a run of these settings, else a new one
+  double target_ci = 0;  ///< run_cells's `enough` stops an arm; for the record. 0: none
   ProgressStyle progress = ProgressStyle::automatic;
 
   std::string name = "run";       ///< of the experiment
@@ -63,6 +68,13 @@ struct RunSpec {
 
 /// ConfigError for a number out of its range, and for settings that do not go together.
 void check(const RunSpec& spec);
+
+/// Calls `check` for every arm. Where they are cells of a grid, one of which it throws leaves them
+/// for `refused`, with the reason; ConfigError where none is left.
+void check_arms(RunSpec& spec, const std::function<void(Arm&)>& check);
+
+/// What an arm's jobs in flight may hold.
+CacheBudget cache_of(const RunSpec& spec, const Arm& arm);
 
 /// The networks of an arm: its own where it names some, else the run's; a draft network only where
 /// its decoder drafts with one.

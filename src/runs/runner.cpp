@@ -30,8 +30,13 @@ struct MeasuredBlock {
 class Runner {
  public:
   Runner(const RunSpec& spec, ArmSessions& sessions, Recorder& recorder, std::stop_token stop,
-         Progress& progress)
-      : spec_(spec), sessions_(sessions), recorder_(recorder), stop_(stop), progress_(progress) {}
+         const std::function<bool(const RunCell&)>& enough, Progress& progress)
+      : spec_(spec),
+        sessions_(sessions),
+        recorder_(recorder),
+        stop_(stop),
+        enough_(enough),
+        progress_(progress) {}
 
   void run_dataset(const Workload& work, const std::vector<const RunCell*>& cells);
 
@@ -40,6 +45,8 @@ class Runner {
   std::vector<size_t> arm_order(size_t position) const;
   void run_block(const RunCell& cell, size_t position, int repeat,
                  const std::set<JobKey>& finished);
+  /// The cells that need another block, by index.
+  std::vector<bool> needing_more(const std::vector<const RunCell*>& cells) const;
   /// The blocks of which others had most of the machine, at most --repair of them, are measured
   /// once more by all arms that they were measured by. What is answered is not recorded.
   void repair(const std::vector<const RunCell*>& cells);
@@ -62,6 +69,7 @@ class Runner {
   ArmSessions& sessions_;
   Recorder& recorder_;
   std::stop_token stop_;
+  const std::function<bool(const RunCell&)>& enough_;
   Progress& progress_;
   std::map<std::pair<int, size_t>, MeasuredBlock>
       measured_;  // of this dataset, by repeat and position
@@ -227,26 +235,39 @@ void Runner::repair(const std::vector<const RunCell*>& cells) {
   }
 }
 
+std::vector<bool> Runner::needing_more(const std::vector<const RunCell*>& cells) const {
+  std::vector<bool> more(cells.size(), true);
+  if (!enough_) return more;
+  for (size_t c = 0; c < cells.size(); ++c) more[c] = !enough_(*cells[c]);
+  for (size_t c = 0; c < cells.size(); ++c)
+    for (size_t other = 0; other < cells.size(); ++other)
+      if (more[other] && cells[other]->row.baseline == cells[c]->row.label) more[c] = true;
+  return more;
+}
+
 void Runner::run_dataset(const Workload& work, const std::vector<const RunCell*>& cells) {
   std::vector<std::vector<std::set<JobKey>>> finished;  // [cell][repeat]
   for (const RunCell* cell : cells) finished.push_back(recorder_.finished_before(*cell));
   const bool turns = sessions_.take_turns();
   for (size_t arm = 0; !turns && arm < spec_.arms.size(); ++arm) warm_up(arm, cells);
   for (int repeat = 0; repeat < spec_.runs; ++repeat) {
-    const auto run_one = [&](size_t position, size_t arm) {
+    const auto run_one = [&](size_t position, size_t arm, const std::vector<bool>& more) {
       if (!spec_.shard.has(position) || stop_.stop_requested()) return;
       for (size_t c = 0; c < cells.size(); ++c)
-        if (cells[c]->index == arm)
+        if (cells[c]->index == arm && more[c])
           run_block(*cells[c], position, repeat, finished[c][static_cast<size_t>(repeat)]);
     };
     if (spec_.order == "blocked") {
       for (size_t arm = 0; arm < spec_.arms.size(); ++arm) {
         if (turns && !stop_.stop_requested()) warm_up(arm, cells);  // its network comes anew
-        for (size_t position = 0; position < work.blocks.size(); ++position) run_one(position, arm);
+        for (size_t position = 0; position < work.blocks.size(); ++position)
+          run_one(position, arm, needing_more(cells));
       }
     } else {
-      for (size_t position = 0; position < work.blocks.size(); ++position)
-        for (const size_t arm : arm_order(position)) run_one(position, arm);
+      for (size_t position = 0; position < work.blocks.size(); ++position) {
+        const std::vector<bool> more = needing_more(cells);  // whole blocks, so that pairs are
+        for (const size_t arm : arm_order(position)) run_one(position, arm, more);
+      }
     }
   }
   repair(cells);
@@ -258,7 +279,7 @@ void Runner::run_dataset(const Workload& work, const std::vector<const RunCell*>
 
 RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                     ArmSessions& sessions, const std::vector<RunCell>& cells, Recorder& recorder,
-                    std::stop_token stop) {
+                    std::stop_token stop, const std::function<bool(const RunCell&)>& enough) {
   std::int64_t total = 0;
   for (const RunCell& cell : cells)
     for (size_t position = 0; position < cell.work->blocks.size(); ++position)
@@ -266,7 +287,7 @@ RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
         total += std::ssize(cell.work->blocks[position].examples) * spec.runs;
   {
     Progress progress(spec.progress, "examples", total);
-    Runner runner(spec, sessions, recorder, stop, progress);
+    Runner runner(spec, sessions, recorder, stop, enough, progress);
     for (const Workload& work : workloads) {
       std::vector<const RunCell*> of_dataset;
       for (const RunCell& cell : cells)
@@ -277,6 +298,35 @@ RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
   recorder.close();
   if (!stop.stop_requested()) recorder.finish_runs();
   return recorder.counts();
+}
+
+CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell) {
+  Session& session = sessions.of(*cell.arm);
+  session.engine.set_trace_sink({});
+  session.engine.set_cascade(cell.arm->cascade);
+  const auto& jobs = cell.jobs(0);
+  const size_t count = std::min(static_cast<size_t>(cell.arm->batch_size), jobs.size());
+  std::vector<Request> requests;
+  for (size_t i = 0; i < count; ++i)
+    requests.push_back(make_request(spec, cell, jobs[i], 0, session));
+  CellCost cost;
+  std::int64_t examples = 0;
+  const auto decode = [&](size_t many) {
+    const auto start = [&](int i) -> Task<void> {
+      const Answers answers = co_await decode_request(
+          cell.decoder(), requests[static_cast<size_t>(i)], session.context);
+      cost.rows = std::max(cost.rows, answers.counters.cached_peak);
+    };
+    return session.engine.run(static_cast<int>(many), cell.arm->batch_size, start,
+                              [](int, Task<void>& task) { task.result(); });
+  };
+  decode(1);
+  const std::int64_t begin = session.clock.now_ns();
+  const std::int64_t outside = decode(count);
+  for (size_t i = 0; i < count; ++i) examples += std::ssize(jobs[i].examples);
+  cost.seconds = static_cast<double>(session.clock.now_ns() - begin - outside) * 1e-9 /
+                 static_cast<double>(examples);
+  return cost;
 }
 
 }  // namespace pardec

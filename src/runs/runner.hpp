@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <stop_token>
 #include <vector>
 
@@ -10,8 +11,19 @@ namespace pardec {
 /// Runs what is not yet done of all cells: arms alternate block by block, and each job is stored
 /// when it is done, outside the measured time. A stop lets jobs in flight end; the runs then stay
 /// open for --resume. RunError where something cannot be stored.
+/// `enough` says before each block whether a cell needs no more of them; empty: it needs all. One
+/// that others are compared with goes on until none of these does.
 RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                     ArmSessions& sessions, const std::vector<RunCell>& cells, Recorder& recorder,
-                    std::stop_token stop);
+                    std::stop_token stop, const std::function<bool(const RunCell&)>& enough = {});
+
+/// What a cell takes.
+struct CellCost {
+  double seconds = 0;     ///< for an example
+  std::int64_t rows = 0;  ///< of the cache, for one job at most
+};
+/// By one batch of the cell's first jobs, behind a job to warm up; nothing is recorded. What is
+/// wrong with one of them is thrown.
+CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell);
 
 }  // namespace pardec

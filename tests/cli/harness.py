@@ -109,7 +109,7 @@ class Program:
     def arguments(self, args):
         """The whole command line; verbs that compute get one thread."""
         args = [str(a) for a in args]
-        if args and args[0] in ("run", "generate") and "--threads" not in args and "--help" not in args:
+        if args and args[0] in ("run", "sweep", "generate") and "--threads" not in args and "--help" not in args:
             args += ["--threads", "1"]
         return [self.path, *args]
 

@@ -1,4 +1,4 @@
-"""The JSON schema of the files that `run -c` takes (experiments/experiment.schema.json), made from what the program says of its flags, datasets and decoders."""
+"""The JSON schema of the files that `run -c` and `sweep -c` take (experiments/experiment.schema.json), made from what the program says of its flags, datasets and decoders."""
 import json
 import re
 import subprocess
@@ -7,7 +7,7 @@ from pages import help_of
 
 # Flags that a file cannot hold: the file itself.
 NOT_IN_A_FILE = {"config", "help"}
-TYPES = {None: "boolean", "N": "integer", "X": "number"}
+TYPES = {None: "boolean", "N": "integer", "X": "number", "SHARE": ["string", "number"]}
 
 
 def names(program, what):
@@ -38,14 +38,16 @@ def schema(program):
                 "model": {"type": "string", "description": "the arm's own checkpoint: a folder, or its name in models; without it the one above"},
                 "adapter": {"type": "string", "description": "a low-rank adapter over it: a folder, or its name in models"},
                 "draft": {"type": "string", "description": "the same of the network that drafts for it"},
-                "set": {"type": "object", "description": "options of the decoder, and batch_size", "additionalProperties": {"type": ["string", "number", "boolean"]}}}}}}
-    for name, kind, several, meaning in flags(text):
-        if name in NOT_IN_A_FILE or name in properties:
+                "set": {"type": "object", "description": "options of the decoder, and batch_size", "additionalProperties": {"type": ["string", "number", "boolean"]}}}}},
+        "grid": {"type": "object", "description": "of sweep: values of settings, e.g. hpd.k_max or batch_size; they multiply", "additionalProperties": {
+            "type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": ["string", "number", "boolean"]}}}}
+    for name, kind, several, meaning in [*flags(text), *flags(help_of(program, "sweep"))]:
+        if name in NOT_IN_A_FILE or name.replace("-", "_") in properties:
             continue
         one = dict(dataset) if name == "dataset" else dict(decoder) if name == "decoder" else {"type": TYPES.get(kind, "string")}
         properties[name.replace("-", "_")] = {"description": meaning, **({"anyOf": [one, {"type": "array", "items": one}]} if several else one)}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Experiment of pardec run -c",
-            "description": "Keys are flags of `pardec run` with _ for -; a flag on the command line beats the file.",
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Experiment of pardec run -c and sweep -c",
+            "description": "Keys are flags of `pardec run` or `pardec sweep` with _ for -; a flag on the command line beats the file.",
             "type": "object", "additionalProperties": False, "properties": properties}
 
 

@@ -36,6 +36,10 @@ def variants():
         yield what, file, False
 
 
+GRIDS = (({"hpd.k_max": [8, 16], "batch_size": [1, 2]}, True), ({"h.stack": [1]}, True), ({"k_max": 8}, False), ({"k_max": []}, False), ([], False),
+         ({"k_max": [[8]]}, False), ({"k_max": [8, 8]}, False), ({"k_max": [None]}, False))
+
+
 def main():
     check, program = Checks(), str(pathlib.Path(sys.argv[1]).resolve())
     text = help_of(program, "run")
@@ -58,6 +62,13 @@ def main():
             ran = pardec("run", "-c", "e.json", "--model", model, "--dry-run")
             check((ran.returncode == 0) == good, f"{what}: the program says {ran.returncode}: {ran.stderr}")
             check(validator.is_valid(file) == good, f"{what}: the schema says {[error.message for error in validator.iter_errors(file)]}")
+        for grid, good in GRIDS:
+            file = {"name": "g", "datasets": ["oa-mine"], "decoders": [{"name": "ar"}, {"label": "h", "name": "hpd"}], "limit": 2, "max_new_tokens": 4, "grid": grid,
+                    "target_ci": "2%"}
+            (pardec.folder / "e.json").write_text(json.dumps(file))
+            ran = pardec("sweep", "-c", "e.json", "--model", model, "--dry-run", "--progress", "none")
+            check((ran.returncode == 0) == good, f"grid {grid}: the program says {ran.returncode}: {ran.stderr}")
+            check(validator.is_valid(file) == good, f"grid {grid}: the schema says {[error.message for error in validator.iter_errors(file)]}")
     return check.finish()
 
 

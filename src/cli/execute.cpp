@@ -1,0 +1,117 @@
+#include "src/cli/execute.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "src/findings/speed_findings.hpp"
+#include "src/runs/prepare.hpp"
+#include "src/runs/runner.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+#include "src/tasks/conversation.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// What a reader of the run should know before it begins.
+void print_notes(const RunSpec& spec, const std::vector<Workload>& workloads,
+                 const std::vector<RunCell>& cells) {
+  for (const Workload& work : workloads)
+    if (work.dataset.sample)
+      std::fprintf(stderr,
+                   "%s: no --data-root, so the project's own sample of %zu examples is used\n",
+                   work.dataset.name.c_str(), work.dataset.examples.size());
+  for (const Workload& work : workloads)
+    for (size_t a = 0; a < spec.arms.size(); ++a)
+      if (!work.runs(a))
+        std::fprintf(stderr, "%s, %s: n/a: it %s\n", work.dataset.name.c_str(),
+                     visible_text(spec.arms[a].label).c_str(), work.not_applicable[a].c_str());
+  for (const RefusedArm& arm : spec.refused)
+    std::fprintf(stderr, "%s: cannot be run: %s\n", visible_text(arm.label).c_str(),
+                 visible_text(arm.reason).c_str());
+  std::set<std::string> said;
+  const bool several = several_networks(spec);
+  const auto say = [&](const std::string& who, const std::string& note) {
+    if (!note.empty() && said.insert(who + note).second)
+      std::fprintf(stderr, "%s: %s\n", who.c_str(), note.c_str());
+  };
+  for (const RunCell& cell : cells)
+    say(several ? "model " + networks_of(spec, *cell.arm).model : "model", cell.note);
+  for (const RunCell& cell : cells)
+    say(cell.work->dataset.name + (several ? ", " + visible_text(cell.arm->label) : ""),
+        cell.row.config.value("taught_otherwise", ""));
+}
+
+/// Whether the speedup of a cell is known well enough. One that others are compared with has enough
+/// where these have.
+bool has_enough(Store& store, const RunSpec& spec, const std::vector<RunCell>& cells,
+                const RunCell& cell) {
+  const auto compared = [&](const RunCell& method, const RunCell& baseline) {
+    return method.work == baseline.work && method.row.baseline == baseline.row.label;
+  };
+  bool is_baseline = false;
+  for (const RunCell& other : cells) {
+    is_baseline = is_baseline || compared(other, cell);
+    if (!compared(cell, other)) continue;
+    const auto speedup = speedup_of(store, other.row, cell.row, 0.95);
+    return speedup && is_within(speedup->ratio, spec.target_ci);
+  }
+  return is_baseline;
+}
+
+}  // namespace
+
+Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
+                  ArmSessions& sessions, const SignalStop& stop, bool create_folders) {
+  Execution done;
+  // A new database is made when all that may fail before a run begins is done, so that none is left
+  // behind, and none has to be removed in which another process may have begun one.
+  const OpenOptions options{.create_folders = create_folders};
+  if (Store::exists(spec.db, options))
+    done.store = std::make_unique<Store>(spec.db, options);
+  else if (spec.resume)
+    throw ConfigError(
+        str("--resume: ", spec.db, " does not exist; leave --resume out to begin a run"));
+  else if (spec.oracle.kind == "recorded")
+    throw ConfigError(str("--oracle ", spec.oracle.text, ": ", spec.db,
+                          " does not exist; expected the database that holds the recorded run"));
+  std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
+  done.signal = stop.signal();
+  if (done.signal) return done;  // nothing has begun
+  check_trace(spec);
+  if (!done.store) done.store = std::make_unique<Store>(spec.db, options);
+  Store& store = *done.store;
+  const bool found = prepare(spec, workloads, sessions, store, cells);
+  done.invocation = cells.front().row.invocation;
+  Recorder recorder(spec, workloads, store, cells);
+  print_notes(spec, workloads, cells);
+  if (found && spec.go_on)
+    std::fprintf(stderr, "goes on with invocation %s of %s\n", done.invocation.substr(0, 8).c_str(),
+                 spec.db.c_str());
+
+  const auto enough = [&](const RunCell& cell) { return has_enough(store, spec, cells, cell); };
+  done.counts = run_cells(spec, workloads, sessions, cells, recorder, stop.token(),
+                          spec.target_ci > 0 ? enough : std::function<bool(const RunCell&)>());
+  store.check_place();
+  if (done.counts.turns_off > 0)
+    std::fprintf(stderr, "%s\n", describe_turns_off(done.counts.turns_off).c_str());
+  done.signal = stop.signal();
+  if (done.signal)
+    std::fprintf(stderr,
+                 "stopped; everything that was done is in %s, go on with the same command%s\n",
+                 spec.db.c_str(), spec.go_on ? "" : " and --resume");
+  return done;
+}
+
+int exit_code(const RunCounts& counts, double fail_on_error) {
+  if (counts.failed_share() <= fail_on_error) return 0;
+  std::fprintf(stderr,
+               "pardec: %lld of %lld answers failed; their rows of table generation hold the "
+               "reason in column error\n",
+               static_cast<long long>(counts.failed), static_cast<long long>(counts.finished));
+  return 3;
+}
+
+}  // namespace pardec

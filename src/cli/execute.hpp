@@ -1,0 +1,36 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/cli/signal_stop.hpp"
+#include "src/runs/arm_sessions.hpp"
+#include "src/runs/recorder.hpp"
+#include "src/runs/run_spec.hpp"
+#include "src/runs/workload.hpp"
+#include "src/store/store.hpp"
+
+namespace pardec {
+
+/// What became of a run.
+struct Execution {
+  std::unique_ptr<Store> store;  ///< null: stopped before anything began
+  std::string invocation;
+  RunCounts counts;
+  int signal = 0;  ///< that stopped it; 0: it is done
+
+  /// Of the program, where it was stopped.
+  int stopped() const { return 128 + signal; }
+};
+
+/// Runs what is not done yet of arms on datasets, and stores it; says on stderr what a reader
+/// should know beforehand, and whether it was stopped. An arm with a `target_ci` ends where half of
+/// the 95 % interval of its speedup is that share of it. `create_folders`: those of the database.
+/// ConfigError, ModelError, StoreError, RunError.
+Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
+                  ArmSessions& sessions, const SignalStop& stop, bool create_folders);
+
+/// 3 where a larger share of the answers failed than may; says so. Else 0.
+int exit_code(const RunCounts& counts, double fail_on_error);
+
+}  // namespace pardec

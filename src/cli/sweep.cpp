@@ -1,0 +1,146 @@
+// `pardec sweep`: a grid of settings, each cell an arm of one run.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+
+#include "src/checkpoint/checkpoint.hpp"
+#include "src/checkpoint/memory_plan.hpp"
+#include "src/cli/command_line.hpp"
+#include "src/cli/common_flags.hpp"
+#include "src/cli/execute.hpp"
+#include "src/cli/run_flags.hpp"
+#include "src/cli/sweep_plan.hpp"
+#include "src/findings/best_cells.hpp"
+#include "src/report/comparison_table.hpp"
+#include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+#include "src/tasks/checkpoint_fit.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// ConfigError, ModelError where the arm's network lacks what it needs, as far as can be said
+/// without weights. --memory-limit is that of each cell, as if it ran alone.
+void check_without_weights(RunSpec& spec, Arm& arm) {
+  const ModelOptions networks = networks_of(spec, arm);
+  if (arm.algorithm->drafts_with_model()) check_draft_flag(networks, true);
+  const auto face = read_face(networks);
+  const Needs needs = needs_of(*arm.algorithm, face ? &*face : nullptr, networks.draft_model);
+  if (needs.lacking) throw ConfigError(needs.text);
+  if (!face || networks.memory_limit.empty()) return;
+  CacheBudget cache = cache_of(spec, arm);
+  apply_limit(plan_memory({networks}, cache.block_rows), networks, cache);
+  arm.cache_blocks = cache.blocks;
+  cache.blocks = spec.cache.blocks;
+  spec.cache = cache;
+}
+
+/// "1.02 [0.99, 1.05]"
+std::string shown(const Interval& ratio) {
+  return str(fixed(ratio.estimate, 2),
+             std::isfinite(ratio.low)
+                 ? str(" [", fixed(ratio.low, 2), ", ", fixed(ratio.high, 2), "]")
+                 : "");
+}
+
+/// The memory that a cell took, by the largest of its jobs.
+std::string memory_of(const RunSpec& spec, const ArmFinding& cell) {
+  for (const Arm& arm : spec.arms)
+    if (arm.label == cell.run.run.label)
+      return str("at most ", shown_bytes(cell_bytes(spec, arm, cell.run.totals.cached_peak)));
+  return "";
+}
+
+std::string best_note(const RunSpec& spec, const Comparison& comparison, const BestCell& cell) {
+  const ArmFinding* baseline = comparison.baseline_of(*cell.best);
+  const std::string limit = spec.model.memory_limit;
+  std::string note = str("best cell of ", cell.dataset, limit.empty() ? "" : " under " + limit,
+                         ": ", cell.best->run.run.label,
+                         cell.best->speedup ? str(", ", shown(cell.best->speedup->ratio),
+                                                  " times as fast as ", baseline->run.run.label)
+                                            : "",
+                         ", ", memory_of(spec, *cell.best));
+  if (cell.ties.empty()) return note + "; faster than every other one, interval by interval.";
+  constexpr size_t kNamed = 5;
+  std::vector<std::string> ties;
+  for (const BestCell::Tie& tie : cell.ties) {
+    if (ties.size() == kNamed) break;
+    ties.push_back(str(tie.arm->run.run.label, " (its seconds are ", shown(tie.ratio), " times)"));
+  }
+  return str(note, "; not told apart from it: ", join(ties, ", "),
+             cell.ties.size() > kNamed ? str(" and ", cell.ties.size() - kNamed, " more") : "",
+             std::isfinite(cell.ties.front().ratio.low)
+                 ? ""
+                 : str(" (no interval over fewer than ", kFewestBlocks, " blocks)"),
+             ".");
+}
+
+int sweep(CLI::App& app, RunFlags& flags) {
+  complete(app, flags);
+  RunSpec& spec = flags.spec;
+  const TableFormat format = parse_table_format(flags.format);
+  if (!spec.model.draft_model.empty())
+    check_draft_flag(
+        spec.model, std::any_of(spec.arms.begin(), spec.arms.end(),
+                                [](const Arm& arm) { return arm.algorithm->drafts_with_model(); }));
+  check_arms(spec, [&](Arm& arm) { check_without_weights(spec, arm); });
+  std::vector<Workload> workloads = load_workloads(spec);
+  check_any_runs(spec, workloads);
+
+  const SignalStop stop;
+  ArmSessions sessions(spec);
+  const size_t refused = spec.refused.size();
+  check_arms(spec, [&](Arm& arm) { arm.algorithm->check(sessions.of(arm).context); });
+  if (spec.refused.size() > refused) workloads = load_workloads(spec);  // of the arms that are left
+  const auto code_of_cells = [&] { return spec.refused.empty() ? 0 : 3; };
+  if (flags.dry_run) {
+    std::cout << render(sweep_plan(spec, workloads, sessions), format);
+    return stop.signal() ? 128 + stop.signal() : code_of_cells();
+  }
+  const Execution done = execute(spec, workloads, sessions, stop,
+                                 /*create_folders=*/app.get_option("--db")->count() == 0);
+  if (done.signal) return done.stopped();
+  const Comparison comparison = compare(*done.store, done.invocation);
+  Table table = flags.matrix ? matrix_table(comparison) : comparison_table(comparison);
+  const std::vector<BestCell> best = best_cells(*done.store, comparison);
+  for (const std::string& dataset : spec.datasets) {
+    const auto cell = std::find_if(best.begin(), best.end(),
+                                   [&](const BestCell& one) { return one.dataset == dataset; });
+    table.notes.push_back(
+        cell == best.end()
+            ? str("best cell of ", dataset, ": none; all were broken, or shown to answer worse.")
+            : best_note(spec, comparison, *cell));
+  }
+  std::cout << render(table, format);
+  std::fprintf(stderr, "database: %s\n", spec.db.c_str());
+  if (const int code = exit_code(done.counts, flags.fail_on_error)) return code;
+  if (code_of_cells())
+    std::fprintf(stderr, "pardec: %zu of %zu cells cannot be run; the table says why\n",
+                 spec.refused.size(), spec.refused.size() + spec.arms.size());
+  return code_of_cells() ? code_of_cells() : exit_code(comparison, flags.strict);
+}
+
+}  // namespace
+
+Verb sweep_verb() {
+  return {
+      "sweep", "run a grid of settings, and compare its cells",
+      "pardec sweep --model DIR --decoder ar,hpd --grid hpd.k_max=8,16,30 --grid batch_size=1,4 "
+      "--dataset oa-mine --db s.sqlite --dry-run\n"
+      "  pardec sweep --model DIR --decoder ar,hpd --grid hpd.stack=1,2,6 --dataset oa-mine "
+      "--db s.sqlite --target-ci 2%\n"
+      "  pardec sweep -c FILE --model DIR --memory-limit 4G --shard 0/2 --db shard-0.sqlite\n"
+      "  pardec plot --db s.sqlite --x hpd.stack --y speedup -o stack.svg",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<RunFlags>();
+        flags->sweep = true;
+        add_flags(app, *flags);
+        return [flags, &app] { return sweep(app, *flags); };
+      }};
+}
+
+}  // namespace pardec

@@ -1,0 +1,53 @@
+#include "src/findings/best_cells.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/findings/headlines.hpp"
+#include "src/findings/speed_findings.hpp"
+
+namespace pardec {
+
+namespace {
+
+bool may_be_best(const Comparison& comparison, const ArmFinding& arm) {
+  const ArmFinding* baseline = comparison.baseline_of(arm);
+  return arm.blocks > 0 && !arm.broken() && !(baseline && shown_worse(arm, *baseline));
+}
+
+}  // namespace
+
+std::vector<BestCell> best_cells(Store& store, const Comparison& comparison) {
+  std::vector<BestCell> found;
+  for (const ArmFinding& first : comparison.arms) {
+    const std::string& dataset = first.run.run.dataset.name;
+    if (std::any_of(found.begin(), found.end(),
+                    [&](const BestCell& cell) { return cell.dataset == dataset; }))
+      continue;
+    std::vector<const ArmFinding*> arms;
+    for (const ArmFinding& arm : comparison.arms)
+      if (arm.run.run.dataset.name == dataset && may_be_best(comparison, arm)) arms.push_back(&arm);
+    if (arms.empty()) continue;
+    const auto seconds_over = [&](const ArmFinding& other, const ArmFinding& arm) {
+      return speedup_of(store, other.run.run, arm.run.run, comparison.confidence);
+    };
+    BestCell cell{dataset, arms.front(), {}};
+    for (const ArmFinding* arm : arms)
+      if (const auto faster = arm == cell.best ? std::nullopt : seconds_over(*cell.best, *arm);
+          faster && faster->ratio.estimate > 1)
+        cell.best = arm;
+    for (const ArmFinding* arm : arms) {
+      if (arm == cell.best) continue;
+      const auto ratio = seconds_over(*arm, *cell.best);
+      if (ratio && !(ratio->ratio.low > 1)) cell.ties.push_back({arm, ratio->ratio});
+    }
+    std::stable_sort(cell.ties.begin(), cell.ties.end(),
+                     [](const BestCell::Tie& a, const BestCell::Tie& b) {
+                       return a.ratio.estimate < b.ratio.estimate;
+                     });
+    found.push_back(std::move(cell));
+  }
+  return found;
+}
+
+}  // namespace pardec
