@@ -40,8 +40,10 @@ double student_t_tail(double t, double degrees) {
   return (1 - incomplete_beta(b, a, t * t / (degrees + t * t))) / 2;
 }
 
-/// Student's interval about `estimate`, from the statistic without each unit in turn.
-Interval jackknife(double estimate, std::span<const double> without, double confidence) {
+}  // namespace
+
+Interval jackknife_interval(double estimate, std::span<const double> without,
+                            double confidence) {
   const auto n = static_cast<double>(without.size());
   if (without.size() < 2) return {estimate, kNaN, kNaN};
   const double mean = std::accumulate(without.begin(), without.end(), 0.0) / n;
@@ -53,7 +55,10 @@ Interval jackknife(double estimate, std::span<const double> without, double conf
                              : Interval{estimate, kNaN, kNaN};
 }
 
-}  // namespace
+double student_t_p(double t, double degrees) {
+  assert(degrees > 0);
+  return 2 * student_t_tail(std::abs(t), degrees);
+}
 
 double student_t_quantile(double p, double degrees) {
   assert(p > 0 && p < 1 && degrees > 0);
@@ -80,7 +85,7 @@ Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence) {
     without.push_back(std::log((all.baseline - block.baseline) / (all.method - block.method)));
   if (blocks.empty()) return {kNaN, kNaN, kNaN};
   const double ratio = all.baseline / all.method;
-  const Interval log = jackknife(std::log(ratio), without, confidence);
+  const Interval log = jackknife_interval(std::log(ratio), without, confidence);
   return {ratio, std::exp(log.low), std::exp(log.high)};
 }
 
@@ -160,8 +165,8 @@ ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
   std::vector<double> differences;
   for (size_t c = 0; c < after.without.size(); ++c)
     differences.push_back(after.without[c] - before.without[c]);
-  return {jackknife(after.all, after.without, confidence),
-          jackknife(after.all - before.all, differences, confidence)};
+  return {jackknife_interval(after.all, after.without, confidence),
+          jackknife_interval(after.all - before.all, differences, confidence)};
 }
 
 double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_right) {

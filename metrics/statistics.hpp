@@ -49,6 +49,14 @@ ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
                                std::span<const ScorePart> method, std::int32_t clusters,
                                double confidence = 0.95);
 
+/// Student's interval with n - 1 degrees of freedom about `estimate`, from the statistic without each
+/// of n units in turn (jackknife). Fewer than two units: no ends.
+Interval jackknife_interval(double estimate, std::span<const double> without,
+                            double confidence = 0.95);
+
+/// P(|T| > |t|) of Student's distribution. REQUIRES: degrees > 0.
+double student_t_p(double t, double degrees);
+
 /// The t with P(T < t) = p of Student's distribution. REQUIRES: 0 < p < 1, degrees > 0.
 double student_t_quantile(double p, double degrees);
 

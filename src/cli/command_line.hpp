@@ -33,6 +33,7 @@ Verb score_verb();
 Verb report_verb();
 Verb plot_verb();
 Verb merge_verb();
+Verb reproduce_verb();
 Verb runs_verb();
 Verb roofline_verb();
 Verb data_verb();

@@ -6,6 +6,7 @@
 
 #include "datasets/published_counts.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/findings/paper_item.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/table.hpp"
 #include "src/runs/record.hpp"
@@ -75,10 +76,10 @@ Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const Da
 }
 
 std::map<std::string, Json> published_rows(const std::string& table) {
-  const Json file = read_json(project_file("experiments/papers/" + table));
+  const PaperItem item = read_paper_item(project_file("experiments/papers/" + table));
   std::map<std::string, Json> rows;
-  for (const auto& row : file.at("published").at("rows"))
-    rows[row.at("dataset").get<std::string>()] = row;
+  for (const PublishedCell& cell : item.published.cells)
+    rows[cell.at[0].get<std::string>()][cell.at[1].get<std::string>()] = cell.value;
   return rows;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "src/report/table.hpp"
 #include "src/support/json.hpp"
 #include "src/tasks/protocol.hpp"
 #include "src/tokenizer/tokenizer.hpp"
@@ -38,6 +39,9 @@ int attention_stats(const DataFlags& flags);
 int standin_data(const DataFlags& flags);
 int fetch_data(const DataFlags& flags);
 
+/// Writes the stand-ins that flags name, and says which they are.
+Table make_standins(const DataFlags& flags);
+
 /// The datasets that flags name; without a name all that the data root has.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 
@@ -54,7 +58,7 @@ std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& fla
 Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const DataFlags& flags,
                      std::vector<std::string>& notes);
 
-/// The published rows of a paper's table (experiments/papers) by dataset.
+/// The published numbers of a table of datasets (experiments/papers), by dataset and quantity.
 std::map<std::string, Json> published_rows(const std::string& table);
 
 /// The tokenizer that flags name, else the quickstart model's.

@@ -57,8 +57,7 @@ StandinLengths published_lengths(const std::string& dataset, const Tokenizer& to
 
 }  // namespace
 
-int standin_data(const DataFlags& flags) {
-  const TableFormat format = parse_table_format(flags.format);
+Table make_standins(const DataFlags& flags) {
   const auto& can = standin_datasets();
   const std::vector<std::string> names(can.begin(), can.end());
   check_targets(flags, "standin", names);
@@ -107,7 +106,12 @@ int standin_data(const DataFlags& flags) {
     if (name == "amazon-reviews")
       table.notes.push_back(str("amazon-reviews: the length of a product's text is not published; ",
                                 kProductText, " ids are a choice of ours."));
-  std::cout << render(table, format);
+  return table;
+}
+
+int standin_data(const DataFlags& flags) {
+  const TableFormat format = parse_table_format(flags.format);
+  std::cout << render(make_standins(flags), format);
   return 0;
 }
 

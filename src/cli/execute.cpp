@@ -64,7 +64,8 @@ bool has_enough(Store& store, const RunSpec& spec, const std::vector<RunCell>& c
 }  // namespace
 
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
-                  ArmSessions& sessions, const SignalStop& stop, bool create_folders) {
+                  ArmSessions& sessions, const SignalStop& stop, bool create_folders,
+                  const std::optional<std::stop_token>& until) {
   Execution done;
   // A new database is made when all that may fail before a run begins is done, so that none is left
   // behind, and none has to be removed in which another process may have begun one.
@@ -92,7 +93,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                  spec.db.c_str());
 
   const auto enough = [&](const RunCell& cell) { return has_enough(store, spec, cells, cell); };
-  done.counts = run_cells(spec, workloads, sessions, cells, recorder, stop.token(),
+  done.counts = run_cells(spec, workloads, sessions, cells, recorder, until.value_or(stop.token()),
                           spec.target_ci > 0 ? enough : std::function<bool(const RunCell&)>());
   store.check_place();
   if (done.counts.turns_off > 0)

@@ -1,5 +1,7 @@
 #pragma once
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,9 +28,12 @@ struct Execution {
 /// Runs what is not done yet of arms on datasets, and stores it; says on stderr what a reader
 /// should know beforehand, and whether it was stopped. An arm with a `target_ci` ends where half of
 /// the 95 % interval of its speedup is that share of it. `create_folders`: those of the database.
+/// `until` asks for a stop in place of the signals, which it should hear, too; such a run is as one
+/// that was killed.
 /// ConfigError, ModelError, StoreError, RunError.
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
-                  ArmSessions& sessions, const SignalStop& stop, bool create_folders);
+                  ArmSessions& sessions, const SignalStop& stop, bool create_folders,
+                  const std::optional<std::stop_token>& until = {});
 
 /// 3 where a larger share of the answers failed than may; says so. Else 0.
 int exit_code(const RunCounts& counts, double fail_on_error);

@@ -34,39 +34,6 @@ double parse_share(const std::string& flag, const std::string& text) {
   return value;
 }
 
-/// Fills in what the file says and the command line does not.
-void read_experiment(CLI::App& app, RunFlags& flags) {
-  const Json json = read_json(flags.config);
-  apply_config(app, json, flags.config, {kExperimentKeys.begin(), kExperimentKeys.end()});
-  if (json.contains("grid") && !flags.sweep)
-    throw ConfigError(str(
-        flags.config, ": 'grid' is run by `pardec sweep`, expected none here; use sweep -c, or ",
-        "take it out"));
-  for (const char* key : {"judge", "published"})
-    if (json.contains(key))
-      throw ConfigError(
-          str(flags.config, ": '", key,
-              "' is for experiments that `run` cannot do; expected models and a list of decoders"));
-  JsonReader read(json, flags.config);
-  flags.spec.name = read.optional<std::string>("name", flags.spec.name);
-  const Json models = json.value("models", Json());
-  if (flags.spec.model.model.empty())
-    flags.spec.model.model =
-        folder_of_experiment(models, read.optional<std::string>("model", ""), flags.config);
-  if (flags.spec.datasets.empty()) {
-    flags.spec.datasets = read.optional<std::vector<std::string>>("datasets", {});
-    for (const auto& name : flags.spec.datasets) try {
-        find_dataset(name);
-      } catch (const ConfigError& error) {
-        throw ConfigError(str(read.where("datasets"), ": ", error.what()));
-      }
-  }
-  if (flags.sweep)
-    flags.grid_of_file = grid_of_experiment(json.value("grid", Json()), models, flags.config);
-  if (flags.decoders.empty() && flags.arms.empty() && json.contains("decoders"))
-    flags.arms = arms_of_experiment(json["decoders"], models, flags.config);
-}
-
 /// Makes cells of the arms.
 void lay_grid(RunFlags& flags) {
   RunSpec& spec = flags.spec;
@@ -214,10 +181,45 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   add_flags(app, flags.spec.decode);
 }
 
+void read_experiment(CLI::App& app, const Json& json, const std::string& where, RunFlags& flags) {
+  apply_config(app, json, where, {kExperimentKeys.begin(), kExperimentKeys.end()});
+  if (json.contains("grid") && !flags.sweep)
+    throw ConfigError(
+        str(where, ": 'grid' is run by `pardec sweep`, expected none here; use sweep -c, or ",
+            "take it out"));
+  for (const char* key : {"judge", "published"})
+    if (json.contains(key))
+      throw ConfigError(
+          str(where, ": '", key,
+              "' is for experiments that `run` cannot do; expected models and a list of decoders"));
+  JsonReader read(json, where);
+  flags.spec.name = read.optional<std::string>("name", flags.spec.name);
+  const Json models = json.value("models", Json());
+  if (flags.spec.model.model.empty())
+    flags.spec.model.model =
+        folder_of_experiment(models, read.optional<std::string>("model", ""), where);
+  if (flags.spec.datasets.empty()) {
+    flags.spec.datasets = read.optional<std::vector<std::string>>("datasets", {});
+    for (const auto& name : flags.spec.datasets) try {
+        find_dataset(name);
+      } catch (const ConfigError& error) {
+        throw ConfigError(str(read.where("datasets"), ": ", error.what()));
+      }
+  }
+  if (flags.sweep)
+    flags.grid_of_file = grid_of_experiment(json.value("grid", Json()), models, where);
+  if (flags.decoders.empty() && flags.arms.empty() && json.contains("decoders"))
+    flags.arms = arms_of_experiment(json["decoders"], models, where);
+}
+
 void complete(CLI::App& app, RunFlags& flags) {
-  if (!flags.config.empty()) read_experiment(app, flags);
+  if (!flags.config.empty()) read_experiment(app, read_json(flags.config), flags.config, flags);
+  flags.spec.argv = command_arguments(app);
+  finish(flags);
+}
+
+void finish(RunFlags& flags) {
   RunSpec& spec = flags.spec;
-  spec.argv = command_arguments(app);
   check_at_least("--batch-size", flags.batch_size, 1);
   if (flags.fresh && spec.retry_errors)
     throw ConfigError(

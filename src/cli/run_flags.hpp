@@ -30,6 +30,12 @@ struct RunFlags {
 
 void add_flags(CLI::App& app, RunFlags& flags);
 
+/// Fills in what an experiment says and the flags of `app` do not; `where` it stands.
+/// ConfigError, with the key.
+void read_experiment(CLI::App& app, const Json& json, const std::string& where, RunFlags& flags);
+/// Makes the spec whole from the texts that flags and experiment gave. ConfigError.
+void finish(RunFlags& flags);
+
 /// Fills in what an experiment file says and the command line does not, and makes the whole spec.
 /// ConfigError, with the key or flag.
 void complete(CLI::App& app, RunFlags& flags);

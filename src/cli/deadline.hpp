@@ -1,0 +1,40 @@
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+namespace pardec {
+
+/// Asks for a stop when another does, or when the time is up.
+class Deadline {
+ public:
+  Deadline(const std::stop_token& other, std::optional<double> seconds)
+      : forward_(other, [this] { source_.request_stop(); }) {
+    if (seconds)
+      timer_ = std::jthread(
+          [this, until = std::chrono::steady_clock::now() +
+                         std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                             std::chrono::duration<double>(std::max(0.0, *seconds)))](
+              const std::stop_token& ended) {
+            std::unique_lock lock(mutex_);
+            if (!changed_.wait_until(lock, ended, until, [] { return false; }) &&
+                !ended.stop_requested())
+              source_.request_stop();
+          });
+  }
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::stop_callback<std::function<void()>> forward_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::jthread timer_;
+};
+
+}  // namespace pardec

@@ -1,0 +1,214 @@
+// `pardec reproduce`: the tables and figures of papers, beside what is measured here, and a verdict
+// on each of their claims.
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "src/cli/command_line.hpp"
+#include "src/cli/reproduce_scale.hpp"
+#include "src/report/reproduction_table.hpp"
+#include "src/support/checks.hpp"
+#include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+struct ReproduceFlags {
+  ReproduceOptions options{.db = "results/pardec.sqlite"};
+  std::string paper, item, scale = "small", budget, format = "md";
+};
+
+/// "10m", "90s", "1.5h" or seconds. ConfigError.
+std::optional<double> parse_budget(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::map<char, double> units{{'s', 1}, {'m', 60}, {'h', 3600}};
+  const auto unit = units.find(text.back());
+  const std::string number = unit == units.end() ? text : text.substr(0, text.size() - 1);
+  const Json value = Json::parse(number, nullptr, false);
+  if (!value.is_number() || value <= 0)
+    throw ConfigError(str("--budget is '", text, "', expected a time such as 90s, 10m or 1.5h"));
+  return value.get<double>() * (unit == units.end() ? 1 : unit->second);
+}
+
+/// The newest verdicts that the database holds, by item and claim.
+std::map<std::string, std::map<std::string, std::string>> stored_verdicts(
+    const PaperCatalogue& papers, const std::string& db) {
+  std::map<std::string, std::map<std::string, std::string>> verdicts;
+  std::error_code ignored;
+  if (!std::filesystem::exists(db, ignored)) return verdicts;
+  Store store(db, {.read_only = true});
+  for (const PaperItem& item : papers.items)
+    for (const auto& [scale, spec] : item.scales.items())
+      if (const auto result = reproduced(item, scale, store))
+        for (const ClaimFinding& finding : result->findings)
+          verdicts[item.name][finding.claim->id] = shown_verdict(finding);
+  return verdicts;
+}
+
+std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers,
+                                           const ReproduceFlags& flags) {
+  std::vector<const PaperItem*> chosen;
+  if (!flags.item.empty()) return {&find_item(papers, flags.paper, flags.item)};
+  for (const PaperItem& item : papers.items)
+    if (flags.paper == "all" || item.paper == flags.paper) chosen.push_back(&item);
+  if (chosen.empty()) {
+    std::vector<std::string> known = paper_names();
+    known.insert(known.end(), {"all", "list"});
+    throw ConfigError(str("unknown paper '", flags.paper, "'", known_names(flags.paper, known)));
+  }
+  return chosen;
+}
+
+/// Prints tables as one: of a program's formats json is one list.
+class Printer {
+ public:
+  explicit Printer(TableFormat format) : format_(format) {}
+  void print(const Table& table) {
+    if (format_ == TableFormat::json) {
+      all_.push_back(Json::parse(render(table, format_)));
+      return;
+    }
+    std::cout << (first_ ? "" : "\n") << render(table, format_) << std::flush;
+    first_ = false;
+  }
+  void finish() {
+    if (format_ == TableFormat::json) std::cout << all_.dump(2) << "\n";
+  }
+
+ private:
+  TableFormat format_;
+  bool first_ = true;
+  Json all_ = Json::array();
+};
+
+void print(const Reproduction& result, Printer& printer) {
+  printer.print(
+      result.item->scale(result.scale).contains("bound")
+          ? bounds_table(*result.item, *result.evidence, result.arms, result.baseline,
+                         result.differs)
+          : published_table(*result.item, result.scale, *result.evidence, result.differs));
+}
+
+int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceFlags& flags) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const std::optional<double> budget = parse_budget(flags.budget);
+  Printer printer(parse_table_format(flags.format));
+  const SignalStop stop;
+  std::vector<ItemClaims> claims;
+  std::vector<std::unique_ptr<Reproduction>> results;
+  std::set<std::string> made;
+  bool unexpected = false;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const PaperItem& item = *items[i];
+    if (!item.scales.contains(flags.scale)) {
+      if (items.size() == 1) item.scale(flags.scale);  // says which there are
+      continue;
+    }
+    std::optional<double> seconds;
+    if (budget) {
+      std::set<std::string> left;  // runs that are still to be made, of which items share some
+      for (size_t j = i; j < items.size(); ++j)
+        if (const auto run = run_name(*items[j], flags.scale); !run.empty() && !made.contains(run))
+          left.insert(run);
+      const double used = std::chrono::duration<double>(Clock::now() - begin).count();
+      seconds =
+          std::max(0.0, *budget - used) / static_cast<double>(std::max<size_t>(1, left.size()));
+    }
+    made.insert(run_name(item, flags.scale));
+    std::fprintf(stderr, "%s, scale %s\n", item.name.c_str(), flags.scale.c_str());
+    auto result = std::make_unique<Reproduction>(
+        reproduce(item, flags.scale, flags.options, seconds, stop, items.size() > 1));
+    if (const int signal = stop.signal()) {
+      printer.finish();
+      std::fprintf(stderr, "stopped; the same command goes on\n");
+      return 128 + signal;
+    }
+    print(*result, printer);
+    for (const ClaimFinding& finding : result->findings)
+      unexpected = unexpected || finding.unexpected();
+    if (!result->findings.empty()) claims.push_back({&item, result->findings});
+    result->evidence.reset(), result->comparison.reset(), result->store.reset();
+    results.push_back(std::move(result));
+  }
+  if (!claims.empty()) printer.print(claims_table(claims, "Claims"));
+  printer.finish();
+  if (unexpected)
+    std::fprintf(stderr, "pardec: a claim is decided otherwise than expected (marked by !)\n");
+  return unexpected ? 4 : 0;
+}
+
+int run(const CLI::App& app, ReproduceFlags& flags) {
+  const TableFormat format = parse_table_format(flags.format);
+  if (flags.options.limit) check_at_least("--limit", *flags.options.limit, 0);
+  check_at_least("--threads", flags.options.threads, 0);
+  for (const std::string& model : flags.options.models)
+    if (model.find('=') == std::string::npos || model.front() == '=')
+      throw ConfigError(str("--model is '", model, "', expected LABEL=DIR"));
+  flags.options.argv = command_arguments(app);
+  flags.options.default_db = app.get_option("--db")->count() == 0;
+  const PaperCatalogue papers = read_papers();
+  if (flags.paper.empty() || flags.paper == "list") {
+    std::cout << render(papers_table(papers, stored_verdicts(papers, flags.options.db)), format);
+    return 0;
+  }
+  return reproduce_items(chosen_items(papers, flags), flags);
+}
+
+}  // namespace
+
+Verb reproduce_verb() {
+  return {
+      "reproduce", "measure what papers claim: their numbers beside yours, a verdict per claim",
+      "pardec reproduce list\n  pardec reproduce hpd table1\n  pardec reproduce ippd table5 "
+      "--data-root data --model main=DIR --db r.sqlite\n  pardec reproduce all --budget 60m\n  "
+      "pardec reproduce space table2 --scale bound",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<ReproduceFlags>();
+        ReproduceOptions& options = flags->options;
+        app.add_option("paper", flags->paper,
+                       "hpd, ippd, apar, aspd or space; all: all of them; list: what there is");
+        app.add_option("item", flags->item, "of the paper, e.g. table5 or figure4; without it all");
+        app.add_option("--scale", flags->scale,
+                       "small: networks and data at hand; shape: forced answers on any network; "
+                       "bound: what GPUs allow, by the roofline")
+            ->capture_default_str()
+            ->type_name("NAME");
+        app.add_option("--budget", flags->budget,
+                       "time that all may take, e.g. 10m; fewer examples are then run, and claims "
+                       "that need more stay open")
+            ->type_name("TIME");
+        app.add_option("--limit", options.limit, "examples of each dataset, in place of the file's")
+            ->type_name("N");
+        app.add_option("--model", options.models,
+                       "a network in place of the file's, e.g. main=DIR; repeatable")
+            ->type_name("LABEL=DIR");
+        app.add_option(
+               "--data-root", options.data_root,
+               "folder with one folder a dataset; without it the project's samples are used")
+            ->type_name("DIR");
+        app.add_option("--dtype", options.dtype, "in place of the file's: fp32, bf16, auto ...")
+            ->type_name("TYPE");
+        app.add_option("--threads", options.threads, "CPU threads; 0: all cores")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--db", options.db, "database; what it holds already is not run again")
+            ->capture_default_str()
+            ->type_name("FILE");
+        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
+            ->capture_default_str()
+            ->type_name("FORMAT");
+        app.add_option("--progress", options.progress, "auto, bar, plain or none")
+            ->capture_default_str()
+            ->type_name("STYLE");
+        return [flags, &app] { return run(app, *flags); };
+      }};
+}
+
+}  // namespace pardec

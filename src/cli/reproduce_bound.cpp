@@ -1,0 +1,69 @@
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+
+#include "src/cli/execute.hpp"
+#include "src/cli/scale_inputs.hpp"
+#include "src/findings/bound_evidence.hpp"
+#include "src/findings/paper_differences.hpp"
+#include "src/findings/traces.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/project_files.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace fs = std::filesystem;
+
+void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOptions& options,
+                     const SignalStop& stop) {
+  const Json& of = scale.at("bound");
+  Runnable runnable = runnable_of(scale, options);
+  if (!runnable.any) {
+    result.evidence = std::make_unique<NoEvidence>(runnable.lacking);
+    return;
+  }
+  BoundSetting setting;
+  const fs::path networks = project_file("experiments/papers/networks");
+  const auto size = [&](const std::string& name) {
+    return size_of_network(networks / (name + ".json"), parse_dtype(of.value("dtype", "bf16")));
+  };
+  for (const Json& name : of.at("networks")) {
+    auto& network = setting.networks.emplace_back(BoundSetting::Network{
+        name.get<std::string>(), size(name.get<std::string>()), std::nullopt});
+    if (of.contains("draft")) network.draft = size(of["draft"].get<std::string>());
+  }
+  for (const Json& name : of.at("hardware"))
+    setting.machines.push_back(read_hardware(name.get<std::string>(), parse_dtype("bf16")));
+  const Json batches = of.value("batch", Json::object());
+  for (const auto& [arm, batch] : batches.items()) setting.batches[arm] = batch.get<int>();
+  std::map<std::string, std::vector<Trace>> traces;
+  const Json datasets = runnable.experiment["datasets"];
+  const fs::path scratch = fs::temp_directory_path() / str("pardec-bound-", ::getpid());
+  fs::create_directories(scratch);
+  for (const Json& dataset : datasets) {
+    if (stop.signal()) break;
+    Runnable one = runnable;
+    one.experiment["datasets"] = Json::array({dataset});
+    one.experiment["trace"] = (scratch / "t.jsonl").string();
+    one.experiment["warmup"] = 0;
+    ReproduceOptions apart = options;
+    apart.db = (scratch / "t.sqlite").string();
+    RunFlags flags = flags_of(one, "bound", result.item->file, apart);
+    const auto workloads = load_workloads(flags.spec);
+    ArmSessions sessions(flags.spec);
+    execute(flags.spec, workloads, sessions, stop, /*create_folders=*/false);
+    traces[dataset.get<std::string>()] = read_traces(scratch / "t.jsonl");
+    fs::remove(scratch / "t.jsonl");
+  }
+  result.store = std::make_unique<Store>(scratch / "t.sqlite", OpenOptions{.read_only = true});
+  const std::string invocation = latest_invocation(*result.store);
+  result.differs =
+      differences_from(*result.item, compare(*result.store, invocation, {.brief = true}));
+  result.store.reset();
+  fs::remove_all(scratch);
+  result.evidence = std::make_unique<BoundEvidence>(traces, setting, runnable.lacking);
+}
+
+}  // namespace pardec

@@ -1,0 +1,115 @@
+#include <filesystem>
+#include <optional>
+
+#include "src/cli/data.hpp"
+#include "src/cli/scale_inputs.hpp"
+#include "src/findings/corpus.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What the papers' tables of datasets count.
+std::map<std::string, double> counts_of(const DatasetEntry& entry, const DataFlags& flags,
+                                        const Tokenizer& tokenizer, bool& sample, bool& standin) {
+  std::map<std::string, double> counts;
+  std::vector<std::string> notes;
+  for (const Dataset& dataset : load_splits(entry, flags)) {
+    sample = sample || dataset.sample, standin = standin || dataset.standin;
+    const SplitStats stats =
+        stats_of(dataset, protocol_of(entry, dataset, flags, notes), tokenizer);
+    counts[dataset.split] = static_cast<double>(stats.examples);
+    if (dataset.split != entry.splits.front()) continue;
+    counts["contexts"] = static_cast<double>(stats.examples);
+    counts["attributes_per_category"] = stats.attributes_per_category;
+    counts["parallelism"] = stats.fields.value();
+    counts["instruction"] = stats.instruction.value();
+    counts["context"] = stats.text.value();
+    counts["question"] = stats.question.value();
+    counts["answer"] = stats.answer.value();
+  }
+  return counts;
+}
+
+/// The paper's model of attention at the dataset's own mean lengths.
+std::map<std::string, double> attention_counts(const DatasetEntry& entry, const DataFlags& flags,
+                                               const Tokenizer& tokenizer, bool& sample,
+                                               bool& standin) {
+  const Dataset dataset = load_splits(entry, flags).front();
+  sample = sample || dataset.sample, standin = standin || dataset.standin;
+  std::vector<std::string> notes;
+  const AttentionStats stats =
+      attention_of(dataset, protocol_of(entry, dataset, flags, notes), tokenizer, 1);
+  const AttentionRatios ratios = attention_ratios(stats.m.value(), stats.p.value(), stats.c.value(),
+                                                  stats.x.value(), stats.y.value());
+  return {{"prefill_flop_factor", ratios.prefill_flop_factor},
+          {"prefill_access_ratio", ratios.prefill_access_ratio},
+          {"pcpa_prefill_intensity", ratios.pcpa_prefill_intensity},
+          {"ippd_prefill_intensity", ratios.ippd_prefill_intensity},
+          {"pcpa_decode_intensity", ratios.pcpa_decode_intensity},
+          {"ippd_decode_intensity", ratios.ippd_decode_intensity}};
+}
+
+/// The numbers of a record of training by name; of a list NAME.1, NAME.2 ...
+std::map<std::string, double> settings_of(const Json& settings) {
+  std::map<std::string, double> numbers;
+  for (const auto& [key, value] : settings.items()) {
+    if (value.is_number()) numbers[key] = value.get<double>();
+    for (size_t i = 0; value.is_array() && i < value.size(); ++i)
+      if (value[i].is_number()) numbers[str(key, ".", i + 1)] = value[i].get<double>();
+  }
+  return numbers;
+}
+
+}  // namespace
+
+void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options) {
+  CountedEvidence::Counts counts;
+  Lacking lacking;
+  bool sample = false, standin = false;
+  if (scale.contains("training")) {
+    const auto named = scale["training"].get<std::string>();
+    const auto folder = folder_at(named);
+    std::optional<fs::path> record;
+    for (const char* file : {"training.json", "heads_training.json"})
+      if (folder && fs::exists(*folder / file)) record = *folder / file;
+    if (record)
+      counts["training"] = settings_of(read_json(*record).at("settings"));
+    else
+      lacking.datasets["training"] = str(named, "/training.json");
+    result.differs.push_back(record ? str("differs: settings of ", record->string())
+                                    : str("nothing was trained: ", named, " is not there"));
+  } else {
+    DataFlags flags;
+    flags.data_root = options.data_root;
+    const Tokenizer tokenizer = tokenizer_of(flags);
+    for (const Json& one : scale.at("datasets")) {
+      const auto name = one.get<std::string>();
+      const DatasetEntry& entry = find_dataset(name);
+      if (!flags.data_root.empty() && !dataset_folder(entry, flags.data_root)) {
+        lacking.datasets[name] = str("dataset ", name, " (no folder under --data-root)");
+        continue;
+      }
+      if (flags.data_root.empty() && scale.value("attention", false)) {
+        lacking.datasets[name] =
+            str("dataset ", name, " (--data-root; a sample has other lengths)");
+        continue;
+      }
+      counts[name] = (scale.value("attention", false) ? attention_counts : counts_of)(
+          entry, flags, tokenizer, sample, standin);
+    }
+    result.differs.push_back("differs: ids of the quickstart tokenizer");
+    if (sample) result.differs.push_back("differs: the project's own samples (no --data-root)");
+  }
+  for (const Doubt& doubt : result.item->published.doubts)
+    result.differs.push_back(
+        str("doubt: ", doubt.at.is_null() ? "" : dump(doubt.at) + ": ", doubt.why));
+  result.evidence = std::make_unique<CountedEvidence>(
+      std::move(counts), Qualifiers{.standin = sample || standin}, std::move(lacking));
+}
+
+}  // namespace pardec

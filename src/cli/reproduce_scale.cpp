@@ -1,0 +1,199 @@
+#include "src/cli/reproduce_scale.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "src/cli/deadline.hpp"
+#include "src/cli/execute.hpp"
+#include "src/cli/run_flags.hpp"
+#include "src/cli/scale_inputs.hpp"
+#include "src/findings/paper_differences.hpp"
+#include "src/model/device.hpp"
+#include "src/model/machine.hpp"
+#include "src/runs/arm_sessions.hpp"
+#include "src/runs/prepare.hpp"
+#include "src/runs/runner.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+#include "src/support/version.hpp"
+
+namespace pardec {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// The invocation that did exactly this before, by the same program; with `any_limit` also of
+/// another number of examples.
+std::optional<RunRow> earlier(const RunSpec& spec, const OpenOptions& open, bool any_limit) {
+  if (!Store::exists(spec.db, open)) return std::nullopt;
+  const auto same = [&](Json before, Json now) {
+    if (any_limit)
+      for (Json* one : {&before, &now})
+        if (one->is_object()) one->erase("limit");
+    return before == now;
+  };
+  Store store(spec.db, {.read_only = true});
+  for (const RunSummary& run : store.summaries({}))
+    if (run.run.experiment && run.run.experiment->name == spec.name &&
+        run.run.commit == version().commit &&
+        same(run.run.experiment->json.value("scale", Json()), spec.given["scale"]))
+      return run.run;
+  return std::nullopt;
+}
+
+bool whole(const RunSpec& spec, const std::string& invocation) {
+  Store store(spec.db, {.read_only = true});
+  const auto runs = runs_of(store, invocation);
+  return std::all_of(runs.begin(), runs.end(),
+                     [](const RunSummary& run) { return run.run.status == RunStatus::done; });
+}
+
+/// Examples that can be run in `seconds`, by what a batch of each cell takes; at most `most` (0:
+/// all), and some in any case.
+std::int64_t fitting_limit(const RunSpec& spec, ArmSessions& sessions, double seconds,
+                           std::int64_t most) {
+  constexpr std::int64_t kFew = 6;
+  const auto workloads = load_workloads(spec);
+  double each = 0;
+  const auto begin = Clock::now();
+  for (const RunCell& cell : make_cells(spec, workloads, sessions))
+    each += spec.runs * measure_cost(spec, sessions, cell).seconds;
+  const double left = seconds - std::chrono::duration<double>(Clock::now() - begin).count();
+  const auto fit = each > 0 ? static_cast<std::int64_t>(left / each) : kFew;
+  const std::int64_t limit = std::max(kFew, fit);
+  return most > 0 ? std::min(limit, most) : limit;
+}
+
+double balance_here(const PaperItem& item, const std::string& scale, const std::string& dtype) {
+  if (std::none_of(item.claims.begin(), item.claims.end(), [&](const Claim& claim) {
+        return claim.tested_at(scale) && claim.test.below_balance;
+      }))
+    return std::nan("");
+  const Dtype type = parse_dtype(dtype == "auto" ? "bf16" : dtype);
+  const MachineSpeed speed = measure_machine(type);
+  const double bytes = type == parse_dtype("fp32") ? 4 : 2;
+  return speed.flop_per_second / speed.bytes_per_second * bytes / 2;
+}
+
+/// Claims, and what differs, of an invocation.
+void judge(Reproduction& result, Lacking lacking, const std::string& invocation) {
+  result.comparison = std::make_unique<Comparison>(
+      compare(*result.store, invocation, {.baseline = result.baseline}));
+  const RunRow& run = result.comparison->arms.front().run.run;
+  result.evidence =
+      std::make_unique<StoredEvidence>(*result.store, *result.comparison, std::move(lacking),
+                                       is_smaller(*result.item, *result.comparison),
+                                       balance_here(*result.item, result.scale, run.dtype));
+  result.differs = differences_from(*result.item, *result.comparison);
+}
+
+void test_claims(Reproduction& result) {
+  for (const Claim& claim : result.item->claims)
+    if (claim.tested_at(result.scale))
+      result.findings.push_back(test_claim(claim, result.scale, *result.evidence));
+}
+
+void name_arms(Reproduction& result, const Json& scale) {
+  for (const Json& arm : scale.value("decoders", Json::array()))
+    result.arms.push_back(arm.value("label", arm.value("name", "")));
+  result.baseline = scale.value("baseline", "");
+}
+
+/// Runs what the scale names, or finds it.
+void measure(Reproduction& result, const Json& scale, const ReproduceOptions& options,
+             std::optional<double> seconds, const SignalStop& stop) {
+  Runnable runnable = runnable_of(scale, options);
+  if (!runnable.any) {
+    result.evidence = std::make_unique<NoEvidence>(runnable.lacking);
+    return;
+  }
+  result.baseline = runnable.experiment.value("baseline", "");
+  const PaperItem& item = *result.item;
+  const std::string name = run_name(item, result.scale);
+  const std::int64_t most = runnable.experiment.value("limit", std::int64_t{0});
+  const Deadline deadline(stop.token(), seconds);
+  RunFlags flags = flags_of(runnable, name, item.file, options);
+  RunSpec& spec = flags.spec;
+  ArmSessions sessions(spec);
+  const OpenOptions open{.create_folders = options.default_db};
+  const auto before = earlier(spec, open, seconds.has_value());
+  if (seconds) {
+    spec.limit = before ? before->experiment->json["scale"].value("limit", std::int64_t{0})
+                        : fitting_limit(spec, sessions, 0.85 * *seconds, most);
+    spec.given["scale"]["limit"] = spec.limit;
+  }
+  std::string invocation = before ? before->invocation : "";
+  if (!before || !whole(spec, invocation)) {
+    spec.go_on = true;
+    const auto workloads = load_workloads(spec);
+    check_any_runs(spec, workloads);
+    invocation =
+        execute(spec, workloads, sessions, stop, options.default_db, deadline.token()).invocation;
+  }
+  if (invocation.empty()) {
+    result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
+    return;
+  }
+  result.store = std::make_unique<Store>(options.db, OpenOptions{.read_only = true});
+  judge(result, runnable.lacking, invocation);
+  if (seconds && spec.limit != most)
+    result.differs.push_back(
+        str("budget: ", spec.limit, " examples of ", most > 0 ? str(most) : "all", " fit into it"));
+}
+
+}  // namespace
+
+std::string run_name(const PaperItem& item, const std::string& scale) {
+  if (!item.scales.contains(scale)) return "";
+  const Json spec = item.scale(scale);
+  if (!spec.contains("decoders") || spec.contains("bound")) return "";
+  return spec.value("shared", str(item.name, "/", scale));
+}
+
+Reproduction reproduce(const PaperItem& item, const std::string& scale,
+                       const ReproduceOptions& options, std::optional<double> seconds,
+                       const SignalStop& stop, bool among_others) {
+  Reproduction result{.item = &item, .scale = scale};
+  const Json spec = item.scale(scale);
+  name_arms(result, spec);
+  try {
+    if (spec.contains("bound"))
+      reproduce_bound(result, spec, options, stop);
+    else if (spec.contains("stats") || spec.contains("attention") || spec.contains("training"))
+      reproduce_counts(result, spec, options);
+    else
+      measure(result, spec, options, seconds, stop);
+  } catch (const Error& error) {
+    if (!among_others) throw;
+    result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", error.what()}}});
+  }
+  test_claims(result);
+  return result;
+}
+
+std::optional<Reproduction> reproduced(const PaperItem& item, const std::string& scale,
+                                       Store& store) {
+  const Json spec = item.scale(scale);
+  const std::string name = run_name(item, scale);
+  if (name.empty()) return std::nullopt;
+  std::string invocation;
+  for (const RunSummary& run : store.summaries({}))  // newest first
+    if (invocation.empty() && run.run.experiment && run.run.experiment->name == name)
+      invocation = run.run.invocation;
+  if (invocation.empty()) return std::nullopt;
+  Reproduction result{.item = &item, .scale = scale};
+  name_arms(result, spec);
+  result.baseline.clear();
+  result.store = std::make_unique<Store>(store.path(), OpenOptions{.read_only = true});
+  judge(result, {}, invocation);
+  test_claims(result);
+  return result;
+}
+
+}  // namespace pardec

@@ -1,0 +1,55 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/cli/signal_stop.hpp"
+#include "src/findings/claims.hpp"
+#include "src/findings/comparison.hpp"
+#include "src/findings/paper_item.hpp"
+#include "src/store/store.hpp"
+
+namespace pardec {
+
+/// What `reproduce` is told of how to run.
+struct ReproduceOptions {
+  std::string data_root, db, dtype;
+  bool default_db = false;            ///< its folder may be made
+  std::vector<std::string> models;    ///< LABEL=DIR
+  std::optional<std::int64_t> limit;  ///< in place of the file's
+  int threads = 0;
+  std::string progress = "auto";
+  std::vector<std::string> argv;
+};
+
+/// One item at one scale: what was measured, and what it says of the claims.
+struct Reproduction {
+  const PaperItem* item;
+  std::string scale;
+  std::vector<std::string> arms;  ///< labels
+  std::string baseline;
+  std::vector<std::string> differs;  ///< from the paper's own measurement, one line each
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Comparison> comparison;
+  std::unique_ptr<Evidence> evidence;
+  std::vector<ClaimFinding> findings;
+};
+
+/// Runs what the scale asks for, goes on with it, or takes it from the database where it is whole,
+/// and tests the claims. `seconds`: what it may take; none: no limit. A stop leaves the run to be
+/// gone on with. What lacks (networks, datasets) is named in the findings, no error; of one item
+/// `among_others` errors are such a lack, too.
+Reproduction reproduce(const PaperItem& item, const std::string& scale,
+                       const ReproduceOptions& options, std::optional<double> seconds,
+                       const SignalStop& stop, bool among_others);
+
+/// The name of the run that a scale makes, which others may share; empty: it makes none.
+std::string run_name(const PaperItem& item, const std::string& scale);
+
+/// The same of what the database holds, without running anything; none: it holds nothing of it.
+std::optional<Reproduction> reproduced(const PaperItem& item, const std::string& scale,
+                                       Store& store);
+
+}  // namespace pardec

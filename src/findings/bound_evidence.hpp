@@ -1,0 +1,58 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/engine/trace.hpp"
+#include "src/findings/evidence.hpp"
+#include "src/findings/roofline.hpp"
+
+namespace pardec {
+
+/// What hardware allows the passes of traces: a network on a machine, and the jobs of each arm that
+/// go side by side.
+struct BoundSetting {
+  struct Network {
+    std::string name;
+    NetworkSize size;
+    std::optional<NetworkSize> draft;
+  };
+  std::vector<Network> networks;
+  std::vector<Hardware> machines;
+  std::map<std::string, int> batches;  ///< by arm; 1 where none is named
+};
+
+/// Bounds by the roofline, computed, not measured. A place is "DATASET, NETWORK on MACHINE". Has
+/// the metrics `speed`, `tokens_per_forward` and `rows_per_pass`, and `speedup_spread` (largest
+/// over least of `speed` of an arm over the others, over all networks of a dataset and machine).
+class BoundEvidence : public Evidence {
+ public:
+  /// `traces` by dataset.
+  BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
+                const BoundSetting& setting, Lacking lacking);
+
+  std::vector<std::string> places() const override { return places_; }
+  std::vector<std::string> categories(const std::string&) const override { return {}; }
+  Found level(const Place& place, const std::string& arm, const std::string& metric) const override;
+  Found ratio(const Place& place, const std::string& arm, const std::string& other,
+              const std::string& metric) const override;
+  Found difference(const Place& place, const std::string& arm, const std::string& other,
+                   const std::string& metric) const override;
+  std::optional<IdentityCount> identity(const Place&, const std::string&, const std::string&,
+                                        const std::string&) const override {
+    return std::nullopt;
+  }
+  Qualifiers qualifiers(const std::string& place) const override;
+  double balance() const override;
+
+ private:
+  struct Bound {
+    double seconds, tokens_per_forward, rows_per_pass;
+  };
+  Lacking lacking_;
+  std::vector<std::string> places_;
+  std::map<std::pair<std::string, std::string>, Bound> bounds_;        ///< by place and arm
+  std::map<std::string, std::vector<std::string>> networks_of_place_;  ///< places of other networks
+};
+
+}  // namespace pardec

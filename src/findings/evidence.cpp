@@ -1,0 +1,568 @@
+#include "src/findings/evidence.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "datasets/dataset.hpp"
+#include "src/findings/score_findings.hpp"
+#include "src/findings/speed_findings.hpp"
+#include "src/scoring/stored_answers.hpp"
+#include "src/scoring/task_metrics.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// What a unit of examples adds to a quantity that is a ratio of sums.
+struct Part {
+  std::string unit, group;
+  double numerator, denominator;
+};
+
+/// A job with what is known of its examples.
+struct JobView {
+  const JobRow* job;
+  std::string unit, category;
+  std::int64_t answers;
+};
+
+double real(std::int64_t count) { return static_cast<double>(count); }
+double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+/// Sum over a text's ids of those before each, were it one sequence behind its prompt.
+double flat_attended(const JobCounters& c) {
+  const double n = real(c.text_tokens);
+  return n * real(c.prompt_tokens) + n * (n - 1) / 2;
+}
+double flat_cached(const JobCounters& c) { return real(c.prompt_tokens + c.text_tokens); }
+
+std::int64_t parallel(const JobCounters& c, const char* key) {
+  return c.parallel.is_object() ? c.parallel.value(key, std::int64_t{0}) : 0;
+}
+
+/// Numerator and denominator of a job; none: the job has no such quantity.
+using OfJob = std::function<std::optional<std::pair<double, double>>(const JobView&)>;
+
+const std::map<std::string, OfJob>& job_metrics() {
+  using Two = std::optional<std::pair<double, double>>;
+  static const std::map<std::string, OfJob> kMetrics = {
+      {"tokens_per_forward",
+       [](const JobView& v) -> Two {
+         const JobCounters& c = v.job->counters;
+         return std::pair{real(c.chosen), real(c.forwards)};
+       }},
+      {"forwards_per_job",
+       [](const JobView& v) -> Two {
+         return std::pair{real(v.job->counters.forwards), 1.0};
+       }},
+      {"rows_per_pass",
+       [](const JobView& v) -> Two {
+         const JobCounters& c = v.job->counters;
+         return std::pair{real(c.fed - c.prompt_tokens),
+                          real(std::max<std::int64_t>(1, c.forwards - 1))};
+       }},
+      {"seconds_per_job",
+       [](const JobView& v) -> Two {
+         return std::pair{seconds_of(v.job->counters.total_ns), 1.0};
+       }},
+      {"length",
+       [](const JobView& v) -> Two {
+         return std::pair{real(v.job->counters.text_tokens), real(v.answers)};
+       }},
+      {"threads",
+       [](const JobView& v) -> Two {
+         return std::pair{real(std::max<std::int64_t>(1, v.job->counters.branches)), 1.0};
+       }},
+      {"parallel_share",
+       [](const JobView& v) -> Two {
+         return std::pair{v.job->counters.branches >= 2 ? 1.0 : 0.0, 1.0};
+       }},
+      {"max_cached",
+       [](const JobView& v) -> Two {
+         return std::pair{real(v.job->counters.cached_peak), 1.0};
+       }},
+      {"max_cached_flat",
+       [](const JobView& v) -> Two {
+         return std::pair{flat_cached(v.job->counters), 1.0};
+       }},
+      {"max_cached_saved",
+       [](const JobView& v) -> Two {
+         const double flat = flat_cached(v.job->counters);
+         return std::pair{flat - real(v.job->counters.cached_peak), flat};
+       }},
+      {"attended",
+       [](const JobView& v) -> Two {
+         const JobCounters& c = v.job->counters;
+         if (c.text_attended == 0) return std::nullopt;
+         return std::pair{real(c.text_attended), real(c.text_tokens)};
+       }},
+      {"attended_flat",
+       [](const JobView& v) -> Two {
+         return std::pair{flat_attended(v.job->counters), real(v.job->counters.text_tokens)};
+       }},
+      {"attended_saved",
+       [](const JobView& v) -> Two {
+         const JobCounters& c = v.job->counters;
+         if (c.text_attended == 0) return std::nullopt;
+         return std::pair{flat_attended(c) - real(c.text_attended), flat_attended(c)};
+       }},
+      {"ppd",
+       [](const JobView& v) -> Two {
+         if (!v.job->counters.parallel.is_object()) return std::nullopt;
+         return std::pair{parallel(v.job->counters, "groups") > 0 ? 1.0 : 0.0, 1.0};
+       }},
+      {"dp",
+       [](const JobView& v) -> Two {
+         const JobCounters& c = v.job->counters;
+         if (parallel(c, "groups") == 0) return std::nullopt;
+         return std::pair{real(parallel(c, "branch_tokens")) / real(parallel(c, "generated")), 1.0};
+       }},
+      {"abn",
+       [](const JobView& v) -> Two {
+         const JobCounters& c = v.job->counters;
+         if (parallel(c, "groups") == 0) return std::nullopt;
+         return std::pair{real(parallel(c, "group_branches")) / real(parallel(c, "groups")), 1.0};
+       }},
+      {"p_tps",
+       [](const JobView& v) -> Two {
+         const JobCounters& c = v.job->counters;
+         if (parallel(c, "parallel_ns") == 0) return std::nullopt;
+         return std::pair{
+             real(parallel(c, "branch_tokens")) / seconds_of(parallel(c, "parallel_ns")), 1.0};
+       }},
+      {"tps",
+       [](const JobView& v) -> Two {
+         const JobCounters& c = v.job->counters;
+         if (c.decode_ns == 0) return std::nullopt;
+         return std::pair{real(c.chosen) / seconds_of(c.decode_ns), 1.0};
+       }},
+      {"acceptance",
+       [](const JobView& v) -> Two {
+         const Json& of = v.job->counters.acceptance;
+         if (!of.is_object()) return std::nullopt;
+         const auto sum = [&](const char* key) {
+           double all = 0;
+           for (const Json& one : of.value(key, Json::array())) all += one.get<double>();
+           return all;
+         };
+         return std::pair{sum("accepted"), sum("drafted")};
+       }},
+  };
+  return kMetrics;
+}
+
+/// Whether the first id in which a field differs was a tie.
+bool ties_at(const Answered& ours, size_t field, const Tokens& ids, const Tokens& theirs) {
+  const auto differ = std::mismatch(ids.begin(), ids.end(), theirs.begin(), theirs.end()).first;
+  const auto at =
+      Json::json_pointer(str("/fields/", ours.context, "/", field, "/", differ - ids.begin()));
+  const Json& gaps = ours.job->top2;
+  return gaps.is_object() && gaps.contains(at) && gaps.at(at).is_number() &&
+         gaps.at(at).get<double>() <= kTieGap;
+}
+
+/// What a network does that does not know the decoder's format, and is not forced either, says
+/// nothing of the decoder. What lacks then; else empty.
+std::string untaught_of(const RunRow& run) {
+  return run.untrained && !run.oracle ? str("a network that was taught ", run.decoder) : "";
+}
+
+bool is_score(const std::string& metric) { return metric == "headline" || computes(metric); }
+
+/// What lacks for a metric that nothing here measures; else empty.
+std::string lacking_metric(const std::string& metric) {
+  if (metric == "usd_per_thousand") return "the price of an hour of this machine";
+  if (metric.starts_with("judge")) return str("a judge, for ", metric);
+  return is_score(metric) || job_metrics().contains(metric) ? "" : str("what measures ", metric);
+}
+
+/// Clusters and groups by number, shared by both arms.
+class Numbers {
+ public:
+  std::vector<ScorePart> of(const std::vector<Part>& parts) {
+    std::vector<ScorePart> out;
+    for (const Part& part : parts)
+      out.push_back({number(units_, part.unit), number(groups_, part.group), part.numerator,
+                     part.denominator});
+    return out;
+  }
+  std::int32_t units() const { return static_cast<std::int32_t>(units_.size()); }
+
+ private:
+  static std::int32_t number(std::map<std::string, std::int32_t>& names, const std::string& name) {
+    return names.emplace(name, static_cast<std::int32_t>(names.size())).first->second;
+  }
+  std::map<std::string, std::int32_t> units_, groups_;
+};
+
+Measured level_of(const std::vector<Part>& parts) {
+  Numbers numbers;
+  const auto own = numbers.of(parts);
+  return {score_intervals({}, own, numbers.units()).method, numbers.units(), false, false};
+}
+
+Measured difference_of(const std::vector<Part>& arm, const std::vector<Part>& other) {
+  Numbers numbers;
+  const auto after = numbers.of(arm), before = numbers.of(other);
+  return {score_intervals(before, after, numbers.units()).difference, numbers.units(), false,
+          false};
+}
+
+/// Level over level; units that both have are left out together.
+Measured ratio_of(const std::vector<Part>& arm, const std::vector<Part>& other) {
+  struct Sums {
+    std::array<double, 4> of{};
+  };
+  std::map<std::string, Sums> units;
+  Sums all;
+  const auto add = [&](const std::vector<Part>& parts, size_t at) {
+    for (const Part& part : parts)
+      for (Sums* sums : {&units[part.unit], &all}) {
+        sums->of[at] += part.numerator;
+        sums->of[at + 1] += part.denominator;
+      }
+  };
+  add(arm, 0);
+  add(other, 2);
+  const auto log_ratio = [&](const Sums& without) {
+    const auto left = [&](size_t i) { return all.of[i] - without.of[i]; };
+    return std::log(left(0) / left(1) / (left(2) / left(3)));
+  };
+  std::vector<double> without;
+  for (const auto& [unit, sums] : units) without.push_back(log_ratio(sums));
+  const Interval log = jackknife_interval(log_ratio({}), without);
+  return {{std::exp(log.estimate), std::exp(log.low), std::exp(log.high)},
+          std::ssize(units),
+          true,
+          false};
+}
+
+Interval times(const Interval& interval, double factor) {
+  return {interval.estimate * factor, interval.low * factor, interval.high * factor};
+}
+
+}  // namespace
+
+std::string Qualifiers::text() const {
+  std::vector<std::string> said;
+  if (bound) said.emplace_back("bound");
+  if (forced) said.emplace_back("forced");
+  if (standin) said.emplace_back("stand-in");
+  if (scaled) said.emplace_back("scaled");
+  return said.empty() ? "measured" : join(said, ", ");
+}
+
+std::vector<std::string> NoEvidence::places() const {
+  std::vector<std::string> names;
+  for (const auto& [name, why] : lacking_.datasets) names.push_back(name);
+  return names.empty() ? std::vector<std::string>{""} : names;
+}
+
+Found NoEvidence::level(const Place& place, const std::string& arm, const std::string&) const {
+  if (const auto found = lacking_.arms.find(arm); found != lacking_.arms.end())
+    return {std::nullopt, found->second};
+  if (const auto found = lacking_.datasets.find(place.dataset); found != lacking_.datasets.end())
+    return {std::nullopt, found->second};
+  if (const auto found = lacking_.datasets.find(""); found != lacking_.datasets.end())
+    return {std::nullopt, found->second};
+  if (!lacking_.arms.empty()) return {std::nullopt, lacking_.arms.begin()->second};
+  return {std::nullopt, place.dataset.empty() ? "a measurement" : str("dataset ", place.dataset)};
+}
+
+Found NoEvidence::ratio(const Place& place, const std::string& arm, const std::string& other,
+                        const std::string& metric) const {
+  return level(place, lacking_.arms.contains(arm) ? arm : other, metric);
+}
+
+double NoEvidence::balance() const { return std::nan(""); }
+
+std::vector<std::string> CountedEvidence::places() const {
+  std::vector<std::string> names;
+  for (const auto& [name, values] : counts_) names.push_back(name);
+  return names.empty() ? NoEvidence::places() : names;
+}
+
+Found CountedEvidence::level(const Place& place, const std::string& arm,
+                             const std::string& metric) const {
+  const auto of_place = counts_.find(place.dataset);
+  if (of_place == counts_.end()) return NoEvidence::level(place, arm, metric);
+  const auto found = of_place->second.find(metric);
+  if (found == of_place->second.end() || std::isnan(found->second))
+    return {std::nullopt, str(metric, " of ", place.dataset)};
+  const double value = found->second;
+  return {Measured{{value, value, value}, 0, false, true}, ""};
+}
+
+/// An arm on a dataset, with its answers.
+struct StoredEvidence::Cell {
+  const ArmFinding* arm;
+  RunAnswers answers;
+  std::vector<JobView> jobs;
+
+  bool has(const Place& place, const std::string& category) const {
+    return place.categories.empty() || std::find(place.categories.begin(), place.categories.end(),
+                                                 category) != place.categories.end();
+  }
+
+  std::vector<Part> parts(const Place& place, const std::string& metric) const {
+    std::vector<Part> all;
+    if (const auto of_job = job_metrics().find(metric); of_job != job_metrics().end()) {
+      for (const JobView& view : jobs) {
+        if (!has(place, view.category)) continue;
+        const auto two = of_job->second(view);
+        if (two && two->second > 0) all.push_back({view.unit, "", two->first, two->second});
+      }
+      return all;
+    }
+    const std::string total = metric == "headline" ? std::string(headline_score(*arm)) : metric;
+    for (const TaskMetric& one : task_metrics()) {
+      if (std::find(one.totals.begin(), one.totals.end(), total) == one.totals.end()) continue;
+      std::vector<StoredGeneration> chosen;
+      for (const StoredGeneration& generation : answers.generations)
+        if (has(place, generation.category)) chosen.push_back(generation);
+      for (const ScoredPart& part : one.parts(total, chosen))
+        all.push_back({part.cluster, part.group, part.numerator, part.denominator});
+    }
+    return all;
+  }
+};
+
+StoredEvidence::StoredEvidence(Store& store, const Comparison& comparison, Lacking lacking,
+                               bool smaller, double balance)
+    : store_(store),
+      comparison_(comparison),
+      lacking_(std::move(lacking)),
+      smaller_(smaller),
+      balance_(balance) {
+  for (const ArmFinding& arm : comparison.arms) {
+    auto cell = std::make_unique<Cell>(Cell{&arm, read_answers(store, arm.run.run.id), {}});
+    std::map<std::pair<JobKey, int>, JobView> views;
+    for (const auto& [key, answered] : cell->answers.by_sample) {
+      if (answered.job->error) continue;
+      JobView& view = views[{answered.job->key, answered.job->repeat}];
+      view.job = answered.job;
+      view.category = answered.generation.category;
+      // A stack is one unit; a single example is that of its cluster.
+      view.unit = answered.job->key.size() == 1 ? answered.generation.cluster
+                                                : join(answered.job->key, "\n");
+      view.answers += std::max<std::int64_t>(
+          1, cell->arm->run.run.form == "value" ? std::ssize(answered.generation.row.fields) : 1);
+    }
+    for (auto& [key, view] : views) cell->jobs.push_back(std::move(view));
+    cells_.push_back(std::move(cell));
+  }
+}
+
+StoredEvidence::~StoredEvidence() = default;
+
+const StoredEvidence::Cell* StoredEvidence::cell(const std::string& dataset,
+                                                 const std::string& arm) const {
+  for (const auto& one : cells_)
+    if (one->arm->run.run.dataset.name == dataset && one->arm->run.run.label == arm)
+      return one.get();
+  return nullptr;
+}
+
+std::string StoredEvidence::lack_of(const std::string& dataset, const std::string& arm) const {
+  if (const auto found = lacking_.datasets.find(dataset); found != lacking_.datasets.end())
+    return found->second;
+  if (const auto found = lacking_.arms.find(arm); found != lacking_.arms.end())
+    return found->second;
+  if (const auto found = comparison_.not_applicable.find({dataset, arm});
+      found != comparison_.not_applicable.end())
+    return str("arm ", arm, " on ", dataset, ", which it cannot run: it ", found->second);
+  return str("arm ", arm, " on ", dataset);
+}
+
+std::vector<std::string> StoredEvidence::places() const {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const auto& one : cells_) add(one->arm->run.run.dataset.name);
+  for (const auto& [name, why] : lacking_.datasets) add(name);
+  return names;
+}
+
+std::vector<std::string> StoredEvidence::categories(const std::string& dataset) const {
+  std::set<std::string> names;
+  for (const auto& one : cells_)
+    if (one->arm->run.run.dataset.name == dataset)
+      for (const StoredGeneration& generation : one->answers.generations)
+        names.insert(generation.category);
+  return {names.begin(), names.end()};
+}
+
+Found StoredEvidence::level(const Place& place, const std::string& arm,
+                            const std::string& metric) const {
+  const Cell* one = cell(place.dataset, arm);
+  if (!one) return {std::nullopt, lack_of(place.dataset, arm)};
+  const ArmFinding& found = *one->arm;
+  if (const std::string untaught = untaught_of(found.run.run); !untaught.empty())
+    return {std::nullopt, untaught};
+  if (metric == "speedup") {
+    const ArmFinding* baseline = comparison_.baseline_of(found);
+    if (!baseline) return {Measured{{1, 1, 1}, 0, true, true}, ""};
+    return ratio(place, arm, baseline->run.run.label, "speed");
+  }
+  if (place.categories.empty() && found.blocks > 0) {
+    const auto speed = [&](double factor) {
+      return Found{Measured{times(found.examples_per_second, factor), found.blocks, true, false},
+                   ""};
+    };
+    const RunSummary& run = found.run;
+    if (metric == "speed" || metric == "examples_per_second") return speed(1);
+    if (metric == "fields_per_second")
+      return speed(real(run.measured_fields) / real(run.measured_examples));
+    if (metric == "tokens_per_second")
+      return speed(real(run.measured_chosen) / real(run.measured_examples));
+    if (metric == "tokens_per_second_a_request")
+      return speed(real(run.measured_chosen) / real(run.measured_examples) /
+                   std::max(1.0, found.jobs.reached));
+  }
+  if (metric == "latency" && found.speeds.latency)
+    return {
+        Measured{{found.speeds.latency->p50, std::nan(""), std::nan("")}, std::ssize(one->jobs)},
+        ""};
+  if (metric == "exact_match" || metric == "identical") {
+    const ArmFinding* baseline = comparison_.baseline_of(found);
+    const auto count =
+        baseline ? identity(place, arm, baseline->run.run.label, metric) : std::nullopt;
+    if (!count || count->compared == 0) return {std::nullopt, str("a baseline of ", arm)};
+    return {Measured{{share_of(count->same, count->compared), std::nan(""), std::nan("")},
+                     count->compared},
+            ""};
+  }
+  if (const std::string unknown = lacking_metric(metric); !unknown.empty())
+    return {std::nullopt, unknown};
+  if (is_score(metric) && found.run.run.oracle)
+    return {std::nullopt, "answers that are not forced"};
+  const std::vector<Part> parts = one->parts(place, metric);
+  if (parts.empty())
+    return {std::nullopt,
+            str(metric, " of ", arm, " on ", place.dataset,
+                place.categories.empty() ? "" : ", " + join(place.categories, " and "))};
+  return {level_of(parts), ""};
+}
+
+Found StoredEvidence::speed_ratio(const Place& place, const Cell& arm, const Cell& other) const {
+  if (place.categories.empty()) {
+    const auto speedup = speedup_of(store_, other.arm->run.run, arm.arm->run.run, 0.95);
+    if (!speedup)
+      return {std::nullopt, str("a block that ", arm.arm->run.run.label, " and ",
+                                other.arm->run.run.label, " were both measured on")};
+    return {Measured{speedup->ratio, speedup->blocks, true, false}, ""};
+  }
+  // Blocks mix categories. Alone in flight, jobs have times of their own.
+  for (const Cell* one : {&arm, &other})
+    if (one->arm->run.run.batch_size != 1)
+      return {std::nullopt,
+              str("arm ", one->arm->run.run.label, " with batch_size 1, for times by category")};
+  std::map<std::string, BlockPair> pairs;
+  for (const Part& part : other.parts(place, "seconds_per_job"))
+    pairs[part.unit].baseline += part.numerator;
+  for (const Part& part : arm.parts(place, "seconds_per_job"))
+    pairs[part.unit].method += part.numerator;
+  std::vector<BlockPair> both;
+  for (const auto& [unit, pair] : pairs)
+    if (pair.baseline > 0 && pair.method > 0) both.push_back(pair);
+  if (both.empty()) return {std::nullopt, str(join(place.categories, ", "), " of ", place.dataset)};
+  return {Measured{ratio_of_totals(both), std::ssize(both), true, false}, ""};
+}
+
+Found StoredEvidence::law(const Place& place, const std::string& arm,
+                          const std::string& other) const {
+  const Found stages = ratio(place, arm, other, "parallel_stage_speedup");
+  const Found all = ratio(place, arm, other, "tps");
+  const Found dp = level(place, arm, "dp"), ppd = level(place, arm, "ppd");
+  for (const Found* one : {&stages, &all, &dp, &ppd})
+    if (!one->measured) return *one;
+  const double predicted = 1 / (1 - ppd.measured->value.estimate * dp.measured->value.estimate *
+                                        (1 - 1 / stages.measured->value.estimate));
+  const Interval& speedup = all.measured->value;
+  return {Measured{{speedup.estimate / predicted - 1, speedup.low / predicted - 1,
+                    speedup.high / predicted - 1},
+                   all.measured->units,
+                   false,
+                   false},
+          ""};
+}
+
+Found StoredEvidence::ratio(const Place& place, const std::string& arm, const std::string& other,
+                            const std::string& metric) const {
+  const Cell *one = cell(place.dataset, arm), *two = cell(place.dataset, other);
+  if (!one || !two) return {std::nullopt, lack_of(place.dataset, one ? other : arm)};
+  for (const Cell* side : {one, two})
+    if (const std::string untaught = untaught_of(side->arm->run.run); !untaught.empty())
+      return {std::nullopt, untaught};
+  if (metric == "speed") return speed_ratio(place, *one, *two);
+  if (metric == "parallel_stage_speedup") {
+    const auto stages = one->parts(place, "p_tps"), serial = two->parts(place, "tps");
+    if (stages.empty()) return {std::nullopt, str("an answer of ", arm, " with a parallel stage")};
+    return {ratio_of(stages, serial), ""};
+  }
+  if (metric == "serial_parallel_law") return law(place, arm, other);
+  for (const std::string& label : {arm, other})
+    if (Found level = this->level(place, label, metric); !level.measured) return level;
+  const auto ours = one->parts(place, metric), theirs = two->parts(place, metric);
+  if (!ours.empty() && !theirs.empty()) return {ratio_of(ours, theirs), ""};
+  return {quotient(*level(place, arm, metric).measured, *level(place, other, metric).measured), ""};
+}
+
+Found StoredEvidence::difference(const Place& place, const std::string& arm,
+                                 const std::string& other, const std::string& metric) const {
+  for (const std::string& label : {arm, other})
+    if (Found level = this->level(place, label, metric); !level.measured) return level;
+  const auto ours = cell(place.dataset, arm)->parts(place, metric),
+             theirs = cell(place.dataset, other)->parts(place, metric);
+  if (ours.empty() || theirs.empty()) return {std::nullopt, str(metric, " of single examples")};
+  return {difference_of(ours, theirs), ""};
+}
+
+std::optional<IdentityCount> StoredEvidence::identity(const Place& place, const std::string& arm,
+                                                      const std::string& other,
+                                                      const std::string& metric) const {
+  const Cell *one = cell(place.dataset, arm), *two = cell(place.dataset, other);
+  if (!one || !two) return std::nullopt;
+  const bool ids = same_ids(one->arm->run.run.model, two->arm->run.run.model);
+  IdentityCount count{0, 0, 0};
+  for (const auto& [key, ours] : one->answers.by_sample) {
+    const auto theirs = two->answers.by_sample.find(key);
+    if (theirs == two->answers.by_sample.end() || ours.generation.row.error ||
+        theirs->second.generation.row.error || !one->has(place, ours.generation.category))
+      continue;
+    if (metric == "exact_match") {
+      const auto& our_fields = ours.generation.row.fields;
+      const auto& their_fields = theirs->second.generation.row.fields;
+      for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {
+        const bool same = our_fields[f].text == their_fields[f].text;
+        ++count.compared;
+        count.same += same;
+        count.ties += !same && ties_at(ours, f, our_fields[f].tokens, their_fields[f].tokens);
+      }
+      continue;
+    }
+    const Identity identity = compare_fields(theirs->second, ours, ids);
+    ++count.compared;
+    count.same += identity.identical;
+    count.ties += !identity.identical && identity.gap && *identity.gap <= kTieGap;
+  }
+  return count;
+}
+
+Qualifiers StoredEvidence::qualifiers(const std::string& place) const {
+  Qualifiers qualifiers;
+  qualifiers.scaled = smaller_;
+  for (const auto& one : cells_) {
+    const RunRow& run = one->arm->run.run;
+    if (!place.empty() && run.dataset.name != place) continue;
+    qualifiers.forced = qualifiers.forced || run.oracle.has_value();
+    qualifiers.standin = qualifiers.standin || run.dataset.standin() || run.dataset.sample;
+  }
+  return qualifiers;
+}
+
+}  // namespace pardec

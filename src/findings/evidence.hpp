@@ -1,0 +1,146 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/findings/comparison.hpp"
+#include "src/findings/verdicts.hpp"
+#include "src/store/store.hpp"
+
+/// What measurements say of arms, datasets and categories, by the names that experiment files use.
+namespace pardec {
+
+/// Where a quantity was measured.
+struct Place {
+  std::string dataset;
+  std::vector<std::string> categories = {};  ///< together; empty: all
+};
+
+/// A quantity, or what lacks to have it, e.g. "dataset narrativeqa".
+struct Found {
+  std::optional<Measured> measured;
+  std::string lacks;
+};
+
+/// How a verdict was come by.
+struct Qualifiers {
+  bool forced = false, standin = false, scaled = false, bound = false;
+
+  /// e.g. "forced, stand-in"; "measured" where nothing is otherwise than in the paper.
+  std::string text() const;
+};
+
+/// Metrics are the names of experiments/papers/README.md. A metric that there is not, an arm that
+/// did not run, a score of forced answers: lacks, never an error.
+class Evidence {
+ public:
+  virtual ~Evidence() = default;
+  /// The datasets that were measured, or for bounds the networks on machines.
+  virtual std::vector<std::string> places() const = 0;
+  virtual std::vector<std::string> categories(const std::string& dataset) const = 0;
+  virtual Found level(const Place& place, const std::string& arm,
+                      const std::string& metric) const = 0;
+  /// Of `arm` over `other`, paired where they share examples.
+  virtual Found ratio(const Place& place, const std::string& arm, const std::string& other,
+                      const std::string& metric) const = 0;
+  /// Of `arm` less `other`.
+  virtual Found difference(const Place& place, const std::string& arm, const std::string& other,
+                           const std::string& metric) const = 0;
+  /// Answers of `arm` that are those of `other`: of metric `exact_match` field by field, of
+  /// `identical` whole.
+  virtual std::optional<IdentityCount> identity(const Place& place, const std::string& arm,
+                                                const std::string& other,
+                                                const std::string& metric) const = 0;
+  virtual Qualifiers qualifiers(const std::string& place) const = 0;
+  /// Rows that one pass may hold before computing takes longer than reading the weights.
+  virtual double balance() const = 0;
+};
+
+/// What did not run, and why, e.g. an arm whose network is not there. A dataset without a name: all.
+struct Lacking {
+  std::map<std::string, std::string> arms, datasets;
+};
+
+/// Nothing could be measured; says what lacks.
+class NoEvidence : public Evidence {
+ public:
+  explicit NoEvidence(Lacking lacking) : lacking_(std::move(lacking)) {}
+
+  std::vector<std::string> places() const override;
+  std::vector<std::string> categories(const std::string&) const override { return {""}; }
+  Found level(const Place& place, const std::string& arm, const std::string&) const override;
+  Found ratio(const Place& place, const std::string& arm, const std::string& other,
+              const std::string&) const override;
+  Found difference(const Place& place, const std::string& arm, const std::string& other,
+                   const std::string& metric) const override {
+    return ratio(place, arm, other, metric);
+  }
+  std::optional<IdentityCount> identity(const Place&, const std::string&, const std::string&,
+                                        const std::string&) const override {
+    return std::nullopt;
+  }
+  Qualifiers qualifiers(const std::string&) const override { return {}; }
+  double balance() const override;
+
+ private:
+  Lacking lacking_;
+};
+
+/// Numbers that were counted, one for a dataset and quantity, whatever the arm.
+class CountedEvidence : public NoEvidence {
+ public:
+  using Counts = std::map<std::string, std::map<std::string, double>>;
+  CountedEvidence(Counts counts, Qualifiers qualifiers, Lacking lacking)
+      : NoEvidence(std::move(lacking)), counts_(std::move(counts)), qualifiers_(qualifiers) {}
+
+  std::vector<std::string> places() const override;
+  Found level(const Place& place, const std::string& arm, const std::string& metric) const override;
+  Qualifiers qualifiers(const std::string&) const override { return qualifiers_; }
+
+ private:
+  Counts counts_;
+  Qualifiers qualifiers_;
+};
+
+/// What an invocation of `run` measured. `balance` as Evidence's; NaN: not known. `smaller`: its
+/// networks or its examples are fewer than the paper's.
+class StoredEvidence : public Evidence {
+ public:
+  StoredEvidence(Store& store, const Comparison& comparison, Lacking lacking, bool smaller,
+                 double balance);
+  ~StoredEvidence() override;
+
+  std::vector<std::string> places() const override;
+  std::vector<std::string> categories(const std::string& dataset) const override;
+  Found level(const Place& place, const std::string& arm, const std::string& metric) const override;
+  Found ratio(const Place& place, const std::string& arm, const std::string& other,
+              const std::string& metric) const override;
+  Found difference(const Place& place, const std::string& arm, const std::string& other,
+                   const std::string& metric) const override;
+  std::optional<IdentityCount> identity(const Place& place, const std::string& arm,
+                                        const std::string& other,
+                                        const std::string& metric) const override;
+  Qualifiers qualifiers(const std::string& place) const override;
+  double balance() const override { return balance_; }
+
+ private:
+  struct Cell;
+  const Cell* cell(const std::string& dataset, const std::string& arm) const;
+  std::string lack_of(const std::string& dataset, const std::string& arm) const;
+  /// ASPD's TPS over the other's, over what its stages predict (1/(1 - PPD DP (1 - 1/r)), r their
+  /// speedup), less 1.
+  Found law(const Place& place, const std::string& arm, const std::string& other) const;
+  Found speed_ratio(const Place& place, const Cell& arm, const Cell& other) const;
+
+  Store& store_;
+  const Comparison& comparison_;
+  Lacking lacking_;
+  bool smaller_;
+  double balance_;
+  std::vector<std::unique_ptr<Cell>> cells_;
+};
+
+}  // namespace pardec

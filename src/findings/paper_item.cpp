@@ -1,0 +1,320 @@
+#include "src/findings/paper_item.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <tuple>
+
+#include "src/support/error.hpp"
+#include "src/support/project_files.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+using Kind = ClaimTest::Kind;
+
+constexpr std::array<std::pair<std::string_view, Kind>, 7> kKinds{{{"ratio", Kind::ratio},
+                                                                   {"bound", Kind::bound},
+                                                                   {"difference", Kind::difference},
+                                                                   {"order", Kind::order},
+                                                                   {"trend", Kind::trend},
+                                                                   {"optimum", Kind::optimum},
+                                                                   {"identity", Kind::identity}}};
+
+/// A text, or a list of texts.
+std::vector<std::string> texts(const Json& value, const std::string& where) {
+  if (value.is_null()) return {};
+  if (value.is_string()) return {value.get<std::string>()};
+  std::vector<std::string> all;
+  if (value.is_array())
+    for (const Json& one : value)
+      if (one.is_string()) all.push_back(one.get<std::string>());
+  if (!value.is_array() || all.size() != value.size())
+    throw ConfigError(str(where, " is ", dump(value), ", expected a text or a list of texts"));
+  return all;
+}
+
+Kind parse_kind(const std::string& text, const std::string& where) {
+  std::vector<std::string> known;
+  for (const auto& [name, kind] : kKinds) {
+    if (name == text) return kind;
+    known.emplace_back(name);
+  }
+  throw ConfigError(str(where, " is '", text, "'", known_names(text, known)));
+}
+
+Verdict parse_expected(const std::string& text, const std::string& where) {
+  for (const Verdict verdict : {Verdict::confirmed, Verdict::refuted, Verdict::open})
+    if (name(verdict) == text) return verdict;
+  throw ConfigError(str(where, " is '", text, "', expected confirmed, refuted or open"));
+}
+
+/// An arm, or [arm, over].
+Point point_of(const Json& value, const std::string& where) {
+  const std::vector<std::string> arms = texts(value, where);
+  if (arms.empty() || arms.size() > 2)
+    throw ConfigError(str(where, " is ", dump(value), ", expected an arm, or an arm and another"));
+  return {arms[0], arms.size() > 1 ? arms[1] : "", "", {}};
+}
+
+ClaimTest read_test(const Json& json, const std::string& where) {
+  JsonReader read(json, where);
+  ClaimTest test{};
+  test.kind = parse_kind(read.required<std::string>("kind"), read.where("kind"));
+  test.metric = read.required<std::string>("metric");
+  test.in = texts(read.any("in"), read.where("in"));
+  const auto each = read.optional<std::string>("each", "dataset");
+  if (each != "dataset" && each != "category")
+    throw ConfigError(str(read.where("each"), " is '", each, "', expected dataset or category"));
+  test.each_category = each == "category";
+  const Json categories = read.any("categories");
+  const auto over = read.optional<std::string>("over", "");
+  const auto groups = [&] {
+    std::vector<std::vector<std::string>> all;
+    if (categories.is_array())
+      for (const Json& group : categories) all.push_back(texts(group, read.where("categories")));
+    return all;
+  };
+  const auto arms = texts(read.any("of"), read.where("of"));
+  switch (test.kind) {
+    case Kind::ratio:
+    case Kind::bound:
+    case Kind::difference:
+    case Kind::identity: {
+      const auto from = read.optional<std::string>("from", over);
+      for (const std::string& arm : arms) {
+        if (categories.is_null()) test.points.push_back({arm, from, "", {}});
+        for (const auto& group : groups()) test.points.push_back({arm, from, "", group});
+      }
+      if (test.kind != Kind::bound && from.empty())
+        throw ConfigError(
+            str(where, ": has no 'over' or 'from', expected the arm to compare with"));
+      test.limit = parse_limit(read.required<std::string>("op"), read.required<double>("than"),
+                               read.where("op"));
+      break;
+    }
+    case Kind::order:
+      test.limit.value = read.optional<double>("by", 1);
+      if (const Json& listed = read.any("arms"); !listed.is_null()) {
+        for (const Json& one : listed) test.points.push_back(point_of(one, read.where("arms")));
+      } else {
+        if (arms.size() != 1)
+          throw ConfigError(
+              str(where, ": expected 'arms', or 'of' with 'datasets' or 'categories'"));
+        for (const auto& dataset : texts(read.any("datasets"), read.where("datasets")))
+          test.points.push_back({arms[0], over, dataset, {}});
+        for (const auto& group : groups()) test.points.push_back({arms[0], over, "", group});
+      }
+      break;
+    case Kind::trend: {
+      const auto direction = read.required<std::string>("direction");
+      if (direction != "rises" && direction != "falls")
+        throw ConfigError(
+            str(read.where("direction"), " is '", direction, "', expected rises or falls"));
+      test.rises = direction == "rises";
+      test.limit.value = read.optional<double>("by", 1);
+      [[fallthrough]];
+    }
+    case Kind::optimum:
+      for (const Json& one : read.any("along"))
+        test.points.push_back(point_of(one, read.where("along")));
+      if (test.kind == Kind::optimum) test.among = texts(read.any("among"), read.where("among"));
+      break;
+  }
+  if (test.points.size() < (test.kind >= Kind::order && test.kind <= Kind::optimum ? 2U : 1U))
+    throw ConfigError(str(where, ": names too few arms, datasets or categories to test"));
+  if (const Json& when = read.any("when"); !when.is_null()) {
+    if (when != Json{{"rows_per_pass", {{"at_most", "balance"}}}})
+      throw ConfigError(str(read.where("when"), " is ", dump(when),
+                            R"(, expected {"rows_per_pass": {"at_most": "balance"}})"));
+    test.below_balance = true;
+  }
+  read.finish();
+  return test;
+}
+
+Claim read_claim(const Json& json, const std::string& where) {
+  JsonReader read(json, where);
+  Claim claim;
+  claim.id = read.required<std::string>("id");
+  claim.says = read.required<std::string>("says");
+  claim.where = read.optional<std::string>("where", "");
+  claim.published = read.any("published");
+  claim.test = read_test(read.any("test"), read.where("test"));
+  claim.scales = read.required<std::vector<std::string>>("scales");
+  const Json& expect = read.any("expect");
+  for (const std::string& scale : claim.scales) {
+    const Json said = expect.is_object() ? expect.value(scale, Json()) : expect;
+    if (said.is_string())
+      claim.expect[scale] = parse_expected(said.get<std::string>(), read.where("expect"));
+  }
+  read.finish();
+  return claim;
+}
+
+Published read_published(const Json& json, const std::string& where) {
+  JsonReader read(json, where);
+  Published published;
+  published.unit = read.required<std::string>("unit");
+  published.source = read.required<std::string>("source");
+  published.setting = read.any("setting");
+  published.keys = read.required<std::vector<std::string>>("keys");
+  const Json cells = read.any("cells");
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const Json& cell = cells[i];
+    if (!cell.is_array() || cell.size() != published.keys.size() + 1 || !cell.back().is_number())
+      throw ConfigError(str(read.where("cells"), "[", i, "] is ", dump(cell), ", expected ",
+                            published.keys.size(), " keys and a number"));
+    published.cells.push_back(
+        {std::vector<Json>(cell.begin(), cell.end() - 1), cell.back().get<double>()});
+  }
+  for (const Json& doubt : read.any("doubts")) {
+    JsonReader one(doubt, read.where("doubts"));
+    const Json at = one.any("at");
+    published.doubts.push_back({at, one.required<std::string>("why")});
+    one.finish();
+  }
+  read.finish();
+  return published;
+}
+
+/// Arms that claims name and a scale has not would be found lacking for ever.
+void check_arms(const PaperItem& item) {
+  for (const Claim& claim : item.claims)
+    for (const std::string& scale : claim.scales) {
+      const Json spec = item.scale(scale);
+      std::vector<std::string> labels;
+      for (const Json& arm : spec.value("decoders", Json::array()))
+        labels.push_back(arm.value("label", arm.value("name", "")));
+      if (labels.empty()) continue;
+      for (const Point& point : claim.test.points)
+        for (const std::string& arm : {point.arm, point.over})
+          if (!arm.empty() && std::find(labels.begin(), labels.end(), arm) == labels.end())
+            throw ConfigError(str(item.file.string(), ": claim ", claim.id, " names arm '", arm,
+                                  "', which scale ", scale, " has not", known_names(arm, labels)));
+    }
+}
+
+/// Order of items in a paper: tables, then figures, by number.
+std::tuple<int, int> rank_of(const std::string& item) {
+  const size_t space = item.find(' ');
+  int number = 0;
+  if (space != std::string::npos)
+    std::from_chars(item.data() + space + 1, item.data() + item.size(), number);
+  return {item.starts_with("Table") ? 0 : 1, number};
+}
+
+/// `Table 5`, `table5` and `t5` are table5.
+std::string item_key(const std::string& text) {
+  std::string key;
+  for (const char c : text)
+    if (c != ' ' && c != '-' && c != '_')
+      key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (key.size() > 1 && std::isdigit(static_cast<unsigned char>(key[1])) != 0) {
+    if (key[0] == 't') return "table" + key.substr(1);
+    if (key[0] == 'f') return "figure" + key.substr(1);
+  }
+  return key;
+}
+
+}  // namespace
+
+bool Claim::tested_at(const std::string& scale) const {
+  return std::find(scales.begin(), scales.end(), scale) != scales.end();
+}
+
+Json PaperItem::scale(const std::string& which) const {
+  const auto found = scales.find(which);
+  if (found == scales.end()) {
+    std::vector<std::string> known;
+    for (const auto& [one, ignored] : scales.items()) known.push_back(one);
+    throw ConfigError(
+        str(file.string(), ": has no scale '", which, "'", known_names(which, known)));
+  }
+  Json scale = *found;
+  if (const std::string like = scale.value("like", ""); !like.empty()) {
+    scale.erase("like");
+    const size_t slash = like.find('/');
+    Json other = slash == std::string::npos
+                     ? this->scale(like)
+                     : read_paper_item(file.parent_path().parent_path() /
+                                       (like.substr(0, like.rfind('#')) + ".json"))
+                           .scale(like.substr(like.rfind('#') + 1));
+    other.merge_patch(scale);
+    return other;
+  }
+  return scale;
+}
+
+PaperItem read_paper_item(const std::filesystem::path& file) {
+  const Json json = read_json(file);
+  JsonReader read(json, file.string());
+  PaperItem item;
+  item.file = file;
+  item.name = read.required<std::string>("name");
+  const Json paper = read.any("paper");
+  JsonReader of_paper(paper, read.where("paper"));
+  item.paper = of_paper.required<std::string>("id");
+  item.item = of_paper.required<std::string>("item");
+  item.cls = of_paper.required<std::string>("class");
+  item.section = of_paper.optional<std::string>("section", "");
+  item.measures = of_paper.required<std::string>("measures");
+  of_paper.finish();
+  item.published = read_published(read.any("published"), read.where("published"));
+  item.match = read.any("match");
+  item.scales = read.any("scales");
+  if (item.scales.is_null()) item.scales = Json::object();
+  const Json claims = read.any("claims");
+  for (size_t i = 0; i < claims.size(); ++i)
+    item.claims.push_back(read_claim(claims[i], str(read.where("claims"), "[", i, "]")));
+  read.finish();
+  check_arms(item);
+  return item;
+}
+
+std::vector<std::string> paper_names() { return {"hpd", "ippd", "apar", "aspd", "space"}; }
+
+PaperCatalogue read_papers() {
+  PaperCatalogue papers;
+  const std::filesystem::path root = project_file("experiments/papers");
+  for (const std::string& paper : paper_names()) {
+    std::vector<PaperItem> items;
+    for (const auto& entry : std::filesystem::directory_iterator(root / paper))
+      if (entry.path().extension() == ".json") items.push_back(read_paper_item(entry.path()));
+    std::sort(items.begin(), items.end(), [](const PaperItem& a, const PaperItem& b) {
+      return rank_of(a.item) < rank_of(b.item);
+    });
+    papers.items.insert(papers.items.end(), items.begin(), items.end());
+  }
+  const std::filesystem::path pictures = root / "pictures.json";
+  const Json json = read_json(pictures);
+  for (const Json& one : json) {
+    JsonReader read(one, pictures.string());
+    const auto paper = read.required<std::string>("paper"),
+               item = read.required<std::string>("item");
+    papers.pictures.push_back({paper, item, read.required<std::string>("why")});
+    read.finish();
+  }
+  return papers;
+}
+
+const PaperItem& find_item(const PaperCatalogue& papers, const std::string& paper,
+                           const std::string& item) {
+  std::vector<std::string> known;
+  for (const PaperItem& one : papers.items) {
+    if (one.paper != paper) continue;
+    known.push_back(item_key(one.item));
+    if (known.back() == item_key(item)) return one;
+  }
+  for (const PaperPicture& picture : papers.pictures)
+    if (picture.paper == paper && item_key(picture.item) == item_key(item))
+      throw ConfigError(
+          str(paper, ", ", picture.item, ": nothing is measured in it: ", picture.why));
+  if (known.empty())
+    throw ConfigError(str("unknown paper '", paper, "'", known_names(paper, paper_names())));
+  throw ConfigError(str("paper ", paper, " has no item '", item, "'", known_names(item, known)));
+}
+
+}  // namespace pardec

@@ -1,0 +1,157 @@
+#include "src/findings/verdicts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// What Student's t has for the measured interval.
+double t_of(const Measured& measured) {
+  return student_t_quantile(0.975, static_cast<double>(measured.units - 1));
+}
+
+double scaled(const Measured& measured, double value) {
+  return measured.logarithmic ? std::log(value) : value;
+}
+
+/// Two-sided p of the quantity being `at`; 1 where nothing can be said.
+double p_about(const Measured& measured, double at) {
+  const double away = scaled(measured, measured.value.estimate) - scaled(measured, at);
+  if (std::isnan(away)) return 1;
+  const double half =
+      (scaled(measured, measured.value.high) - scaled(measured, measured.value.low)) / 2;
+  if (!std::isfinite(half) || measured.units < 2) return 1;
+  return student_t_p(away / half * t_of(measured), static_cast<double>(measured.units - 1));
+}
+
+/// p of the side that the estimate is on.
+double p_of(const Measured& measured, const Limit& limit) {
+  const double estimate = measured.value.estimate;
+  if (std::isnan(estimate)) return 1;
+  // Without any spread it is on one side, also where it lies on the limit.
+  if (measured.exact || measured.value.low == measured.value.high) return 0;
+  if (limit.relation != Limit::Relation::within) return p_about(measured, limit.value);
+  const double low = p_about(measured, -limit.value), high = p_about(measured, limit.value);
+  return limit.holds(estimate) ? std::max(low, high) : estimate < 0 ? low : high;
+}
+
+bool enough(const Measured& measured, const VerdictRules& rules) {
+  return measured.exact || measured.units >= rules.fewest_units;
+}
+
+Verdict together(const std::vector<Verdict>& parts) {
+  const auto any = [&](Verdict verdict) {
+    return std::find(parts.begin(), parts.end(), verdict) != parts.end();
+  };
+  if (parts.empty()) return Verdict::not_testable;
+  return any(Verdict::refuted) ? Verdict::refuted
+         : any(Verdict::open)  ? Verdict::open
+                               : Verdict::confirmed;
+}
+
+}  // namespace
+
+Measured quotient(const Measured& a, const Measured& b) {
+  const double ratio = a.value.estimate / b.value.estimate;
+  if (a.exact && b.exact) return {{ratio, ratio, ratio}, 0, true, true};
+  // A level's interval is symmetric about itself; to first order its logarithm's is as wide as that
+  // over the level.
+  const auto half = [](const Measured& measured) {
+    const double width =
+        scaled(measured, measured.value.high) - scaled(measured, measured.value.low);
+    return measured.exact ? 0.0 : width / 2 / (measured.logarithmic ? 1 : measured.value.estimate);
+  };
+  const double both = std::hypot(half(a), half(b));
+  const std::int64_t units = a.exact ? b.units : b.exact ? a.units : std::min(a.units, b.units);
+  return {{ratio, ratio * std::exp(-both), ratio * std::exp(both)}, units, true, false};
+}
+
+bool Limit::holds(double quantity) const {
+  switch (relation) {
+    case Relation::above:
+      return quantity > value;
+    case Relation::at_least:
+      return quantity >= value;
+    case Relation::below:
+      return quantity < value;
+    case Relation::at_most:
+      return quantity <= value;
+    case Relation::within:
+      return std::abs(quantity) <= value;
+  }
+  return false;
+}
+
+Limit parse_limit(std::string_view op, double value, const std::string& where) {
+  using enum Limit::Relation;
+  constexpr std::array<std::pair<std::string_view, Limit::Relation>, 5> kRelations{
+      {{">", above}, {">=", at_least}, {"<", below}, {"<=", at_most}, {"within", within}}};
+  for (const auto& [text, relation] : kRelations)
+    if (text == op) return {relation, value};
+  throw ConfigError(str(where, " is '", op, "', expected >, >=, <, <= or within"));
+}
+
+std::string_view name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::confirmed:
+      return "confirmed";
+    case Verdict::refuted:
+      return "refuted";
+    case Verdict::open:
+      return "open";
+    case Verdict::not_testable:
+      return "not testable";
+  }
+  return "";
+}
+
+Decision decide(std::span<const Measured> parts, const Limit& limit, const VerdictRules& rules) {
+  std::vector<double> p;
+  for (const Measured& part : parts) p.push_back(enough(part, rules) ? p_of(part, limit) : 1);
+  const std::vector<double> adjusted = holm(p);
+  Decision decision{Verdict::open, {}};
+  for (size_t i = 0; i < parts.size(); ++i)
+    decision.parts.push_back(adjusted[i] >= 1 - rules.confidence    ? Verdict::open
+                             : limit.holds(parts[i].value.estimate) ? Verdict::confirmed
+                                                                    : Verdict::refuted);
+  decision.verdict = together(decision.parts);
+  return decision;
+}
+
+Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
+                        const VerdictRules& rules) {
+  if (better.empty() || better.front().empty()) return {Verdict::not_testable, {}};
+  const Limit above{Limit::Relation::above, 1}, below{Limit::Relation::below, 1};
+  // The best of either side by its estimates: that which leads the same opponent by most.
+  size_t own = 0, other = 0;
+  for (size_t i = 1; i < better.size(); ++i)
+    if (better[i].front().value.estimate > better[own].front().value.estimate) own = i;
+  for (size_t o = 1; o < better.front().size(); ++o)
+    if (better.front()[o].value.estimate < better.front()[other].value.estimate) other = o;
+  const Decision leads = decide(better[own], above, rules);
+  if (leads.verdict == Verdict::confirmed) return leads;
+  std::vector<Measured> against;
+  for (const auto& of_point : better) against.push_back(of_point[other]);
+  if (decide(against, below, rules).verdict == Verdict::confirmed)
+    return {Verdict::refuted, leads.parts};
+  return {Verdict::open, leads.parts};
+}
+
+Decision decide_identity(std::span<const IdentityCount> parts, const VerdictRules& rules) {
+  Decision decision{Verdict::open, {}};
+  for (const IdentityCount& part : parts)
+    decision.parts.push_back(part.same + part.ties < part.compared ? Verdict::refuted
+                             : part.compared >= rules.fewest_units ? Verdict::confirmed
+                                                                   : Verdict::open);
+  decision.verdict = together(decision.parts);
+  return decision;
+}
+
+}  // namespace pardec

@@ -1,0 +1,282 @@
+#include "src/report/reproduction_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/report/measured_columns.hpp"
+#include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Four digits that count, and no more behind the point than help.
+std::string number(double value) {
+  const double size = std::abs(value);
+  return fixed(value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 3);
+}
+Cell number_or_none(double value) {
+  return std::isfinite(value) ? Cell(number(value), json_of(value)) : no_cell();
+}
+
+std::string interval_text(const Interval& interval) {
+  return std::isfinite(interval.low)
+             ? str("[", number(interval.low), ", ", number(interval.high), "]")
+             : "";
+}
+Cell interval_or_none(const Interval& interval) {
+  if (!std::isfinite(interval.low)) return no_cell();
+  return {interval_text(interval), Json{interval.low, interval.high}};
+}
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : dump(value);
+}
+
+/// What a published cell is here.
+struct Counterpart {
+  Place place;
+  std::string arm, metric;
+};
+
+/// By `match`; none: it has no counterpart.
+class Matching {
+ public:
+  explicit Matching(const PaperItem& item) : item_(item) {}
+
+  /// Whether its keys are those that are compared.
+  bool shown(const PublishedCell& cell) const {
+    for (size_t k = 0; k < item_.published.keys.size(); ++k) {
+      const Json wanted = match(item_.published.keys[k]);
+      if (wanted.is_string() && text_of(cell.at[k]) != wanted.get<std::string>()) return false;
+    }
+    return true;
+  }
+
+  std::optional<Counterpart> of(const PublishedCell& cell) const {
+    std::map<std::string, std::string> values;
+    for (size_t k = 0; k < item_.published.keys.size(); ++k) {
+      const std::string& key = item_.published.keys[k];
+      const std::string value = text_of(cell.at[k]);
+      const Json here = match(key);
+      if (here.is_object() && !here.contains(value)) return std::nullopt;
+      values[key] = here.is_object() ? text_of(here.at(value)) : value;
+    }
+    const auto named = [&](const char* role, const char* key) {
+      std::string text = values.contains(key) ? values.at(key) : "";
+      if (const Json said = match(role);
+          said.is_string() && (role != std::string(key) || text.empty()))
+        text = said.get<std::string>();
+      for (const auto& [name, value] : values) text = replace_all(text, str("{", name, "}"), value);
+      return text;
+    };
+    Counterpart here{
+        {named("dataset", "dataset")}, named("arm", "method"), named("metric", "metric")};
+    if (values.contains("category")) here.place.categories = split(values.at("category"), '+');
+    if (here.place.dataset.empty() || here.arm.empty() || here.metric.empty()) return std::nullopt;
+    return here;
+  }
+
+ private:
+  Json match(const std::string& key) const {
+    return item_.match.is_object() ? item_.match.value(key, Json()) : Json();
+  }
+  const PaperItem& item_;
+};
+
+/// "2.18 to 33.01", "at 6", or the text itself.
+std::string published_text(const Json& published) {
+  if (published.is_null()) return "-";
+  if (!published.is_object()) return text_of(published);
+  if (published.contains("at")) return str("at ", text_of(published["at"]));
+  const auto end = [&](const char* key) {
+    return published.contains(key) ? number(published[key].get<double>()) : std::string();
+  };
+  if (!published.contains("most")) return str("at least ", end("least"));
+  if (!published.contains("least")) return str("at most ", end("most"));
+  return published["least"] == published["most"] ? end("least")
+                                                 : str(end("least"), " to ", end("most"));
+}
+
+/// "squad 5.12 [4.80, 5.44]; race ...": at most six parts.
+std::string measured_text(const ClaimFinding& finding) {
+  constexpr size_t kMost = 6;
+  std::vector<std::string> parts;
+  for (const auto& part : finding.parts) {
+    if (parts.size() == kMost) {
+      parts.push_back(str("and ", finding.parts.size() - kMost, " more"));
+      break;
+    }
+    const std::string interval = part.measured.exact ? "" : interval_text(part.measured.value);
+    parts.push_back(str(part.label, " ", number(part.measured.value.estimate),
+                        interval.empty() ? "" : " ", interval));
+  }
+  return parts.empty() ? "-" : join(parts, "; ");
+}
+
+Json parts_json(const ClaimFinding& finding) {
+  Json parts = Json::array();
+  for (const auto& part : finding.parts)
+    parts.push_back({{"label", part.label},
+                     {"value", json_of(part.measured.value.estimate)},
+                     {"low", json_of(part.measured.value.low)},
+                     {"high", json_of(part.measured.value.high)},
+                     {"units", part.measured.units},
+                     {"verdict", name(part.verdict)}});
+  return parts;
+}
+
+std::string heading(const PaperItem& item, const std::string& what) {
+  std::string paper = item.paper;
+  for (char& c : paper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return str(paper, ", ", item.item, ": ", item.measures, " (", what, ")");
+}
+
+}  // namespace
+
+std::string shown_verdict(const ClaimFinding& finding) {
+  const std::string verdict(name(finding.verdict));
+  return finding.verdict == Verdict::not_testable
+             ? verdict
+             : str(verdict, " (", finding.qualifiers.text(), ")");
+}
+
+Table published_table(const PaperItem& item, const std::string& scale, const Evidence& evidence,
+                      const std::vector<std::string>& differs) {
+  Table table;
+  table.title = heading(item, "scale " + scale);
+  for (const std::string& key : item.published.keys) table.columns.push_back({key});
+  table.columns.push_back({str("published ", item.published.unit), Align::right, "published"});
+  table.columns.push_back({"measured", Align::right, "measured"});
+  table.columns.push_back({"95 % interval", Align::left, "measured_interval"});
+  const Matching matching(item);
+  size_t left_out = 0;
+  std::vector<std::string> lacks;
+  for (const PublishedCell& cell : item.published.cells) {
+    if (!matching.shown(cell)) {
+      ++left_out;
+      continue;
+    }
+    auto& row = table.rows.emplace_back();
+    for (const Json& key : cell.at) row.emplace_back(text_of(key), key);
+    row.push_back(number_or_none(cell.value));
+    const auto here = matching.of(cell);
+    const Found found = here ? evidence.level(here->place, here->arm, here->metric) : Found{};
+    if (!found.lacks.empty() && std::find(lacks.begin(), lacks.end(), found.lacks) == lacks.end())
+      lacks.push_back(found.lacks);
+    row.push_back(found.measured ? number_or_none(found.measured->value.estimate) : no_cell());
+    row.push_back(found.measured && !found.measured->exact ? interval_or_none(found.measured->value)
+                                                           : no_cell());
+  }
+  if (left_out)
+    table.notes.push_back(str(left_out, " more published numbers (of other settings) are in ",
+                              item.file.filename().string()));
+  if (!lacks.empty()) table.notes.push_back(str("not measured, for lack of: ", join(lacks, "; ")));
+  table.notes.insert(table.notes.end(), differs.begin(), differs.end());
+  return table;
+}
+
+Table bounds_table(const PaperItem& item, const Evidence& evidence,
+                   const std::vector<std::string>& arms, const std::string& baseline,
+                   const std::vector<std::string>& differs) {
+  Table table;
+  table.title = heading(item, "scale bound");
+  table.columns = {{"place"},
+                   {"arm"},
+                   {"tokens/forward", Align::right, "tokens_per_forward"},
+                   {"rows/pass", Align::right, "rows_per_pass"},
+                   {"speedup at most", Align::right, "speedup"}};
+  for (const std::string& place : evidence.places())
+    for (const std::string& arm : arms) {
+      const Found tokens = evidence.level({place}, arm, "tokens_per_forward");
+      if (!tokens.measured) continue;
+      const auto cell = [](const Found& found) {
+        return found.measured ? number_or_none(found.measured->value.estimate) : no_cell();
+      };
+      table.rows.push_back({place, arm, cell(tokens),
+                            cell(evidence.level({place}, arm, "rows_per_pass")),
+                            cell(evidence.ratio({place}, arm, baseline, "speed"))});
+    }
+  table.notes = differs;
+  return table;
+}
+
+Table claims_table(const std::vector<ItemClaims>& claims, const std::string& title) {
+  Table table;
+  table.title = title;
+  const bool several = claims.size() > 1;
+  if (several) table.columns.push_back({"item"});
+  for (const Column& column :
+       {Column{"claim"}, Column{"says"}, Column{"published"}, Column{"measured"}, Column{"verdict"},
+        Column{"expected"}, Column{"lacks"}, Column{"scale"}})
+    table.columns.push_back(column);
+  table.columns.back().data_only = true;
+  for (const ItemClaims& of_item : claims)
+    for (const ClaimFinding& finding : of_item.findings) {
+      const auto expected = finding.claim->expect.find(finding.scale);
+      std::string lacks = join(finding.lacks, "; ");
+      if (!finding.note.empty()) lacks += str(lacks.empty() ? "" : "; ", finding.note);
+      auto& row = table.rows.emplace_back();
+      if (several) row.emplace_back(of_item.item->name);
+      row.emplace_back(finding.claim->id);
+      row.emplace_back(finding.claim->says);
+      row.emplace_back(published_text(finding.claim->published), finding.claim->published);
+      row.emplace_back(measured_text(finding), parts_json(finding));
+      row.emplace_back(shown_verdict(finding));
+      row.emplace_back(expected == finding.claim->expect.end() ? std::string("-")
+                       : finding.unexpected()                  ? str(name(expected->second), " (!)")
+                                              : std::string(name(expected->second)));
+      row.emplace_back(lacks.empty() ? "-" : lacks);
+      row.emplace_back(finding.scale);
+    }
+  table.notes = {
+      "confirmed: the 95 % interval lies wholly where the claim says, after Holm's adjustment for "
+      "its parts; refuted: wholly elsewhere; open: it holds the limit, or is over fewer than 10 "
+      "blocks or examples; not testable: for want of what stands under lacks.",
+      "measured: as in the paper; scaled: a smaller network or fewer examples; stand-in: other "
+      "data "
+      "than the publisher's; forced: an oracle chose the tokens; bound: computed by the roofline."};
+  return table;
+}
+
+Table papers_table(const PaperCatalogue& papers,
+                   const std::map<std::string, std::map<std::string, std::string>>& verdicts) {
+  Table table;
+  table.title = "Tables and figures of the papers";
+  table.columns = {{"paper"},  {"item"},   {"class"},    {"measures"}, {"published", Align::right},
+                   {"scales"}, {"claims"}, {"verdicts"}, {"file"}};
+  table.columns.back().data_only = true;
+  for (const std::string& paper : paper_names()) {
+    for (const PaperItem& item : papers.items) {
+      if (item.paper != paper) continue;
+      std::vector<std::string> scales, claims, said;
+      for (const auto& [scale, ignored] : item.scales.items()) scales.push_back(scale);
+      const auto stored = verdicts.find(item.name);
+      for (const Claim& claim : item.claims) {
+        claims.push_back(claim.id);
+        if (stored == verdicts.end()) continue;
+        if (const auto one = stored->second.find(claim.id); one != stored->second.end())
+          said.push_back(str(claim.id, " ", one->second));
+      }
+      table.rows.push_back({item.paper, item.item, item.cls, item.measures,
+                            number_cell(std::ssize(item.published.cells)),
+                            scales.empty() ? "-" : join(scales, ", "),
+                            claims.empty() ? "-" : join(claims, ", "),
+                            said.empty() ? "-" : join(said, "; "), item.file.filename().string()});
+    }
+    for (const PaperPicture& picture : papers.pictures)
+      if (picture.paper == paper)
+        table.rows.push_back(
+            {picture.paper, picture.item, "E", picture.why, no_cell(), "-", "-", "-", no_cell()});
+  }
+  table.notes = {
+      "class: A and B run whole, C needs something that pardec does not do yet, D needs weights, "
+      "hardware or people that nobody has at hand, E is a picture in which nothing is measured; of "
+      "the smallest honest form.",
+      "verdicts: the newest that the database holds."};
+  return table;
+}
+
+}  // namespace pardec

@@ -1,0 +1,37 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "src/findings/claims.hpp"
+#include "src/findings/evidence.hpp"
+#include "src/findings/paper_item.hpp"
+#include "src/report/table.hpp"
+
+namespace pardec {
+
+/// A paper's numbers with what was measured beside them. Of numbers without a counterpart here the
+/// measured side is empty; `differs` become the notes.
+Table published_table(const PaperItem& item, const std::string& scale, const Evidence& evidence,
+                      const std::vector<std::string>& differs);
+
+/// What was measured of the arms at each place, with no number of the paper beside: of rooflines.
+Table bounds_table(const PaperItem& item, const Evidence& evidence,
+                   const std::vector<std::string>& arms, const std::string& baseline,
+                   const std::vector<std::string>& differs);
+
+/// A verdict for each claim of an item; those of several items have a column that names it.
+struct ItemClaims {
+  const PaperItem* item;
+  std::vector<ClaimFinding> findings;
+};
+Table claims_table(const std::vector<ItemClaims>& claims, const std::string& title);
+
+/// All tables and figures of the papers, with the newest verdicts, by item name and claim, e.g.
+/// "confirmed (scaled)".
+Table papers_table(const PaperCatalogue& papers,
+                   const std::map<std::string, std::map<std::string, std::string>>& verdicts);
+
+/// "confirmed (scaled)"
+std::string shown_verdict(const ClaimFinding& finding);
+
+}  // namespace pardec

@@ -1,0 +1,100 @@
+"""`reproduce`: what it lists, runs and decides; that it goes on, names what lacks, and ends with 4 where a claim is decided otherwise than expected.
+
+Usage: reproduce_test.py PROGRAM
+"""
+import json
+import shutil
+import sys
+
+from harness import ROOT, Checks, scratch
+
+
+QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
+
+
+def read(text):
+    return json.loads(text)
+
+
+def claims(tables):
+    return {row["claim"]: row for row in tables[-1]["rows"]}
+
+
+def share_with(folder, change):
+    """The project's files with one item changed, for PARDEC_SHARE."""
+    share = folder / "share"
+    share.mkdir()
+    for entry in ("datasets", "experiments"):
+        shutil.copytree(ROOT / entry, share / entry, ignore=shutil.ignore_patterns("*.cpp", "*.hpp", "smollm2"))
+    file = share / "experiments" / "papers" / "hpd" / "table3.json"
+    item = json.loads(file.read_text())
+    change(item)
+    file.write_text(json.dumps(item))
+    return share
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        def reproduce(*args, code=0, env=None, db="r.sqlite"):
+            ran = pardec("reproduce", *args, "--threads", 1, "--progress", "none", "--db", db, env=env)
+            check(ran.returncode == code, f"reproduce {args}: exit {ran.returncode}: {ran.stderr}")
+            return ran
+
+        rows = read(reproduce("list", "--format", "json").stdout)["rows"]
+        check(len(rows) == 78 and sum(row["class"] == "E" for row in rows) == 20, f"{len(rows)} rows")
+        check(all(row["verdicts"] == "-" for row in rows), "verdicts without a database")
+
+        # A run, its table and its claims; then the same from the database, and the list that knows of it.
+        begun = reproduce("hpd", "t3", "--limit", 12, "--format", "json")
+        published, decided = read(begun.stdout)
+        cell = {(row["method"], row["metric"]): row for row in published["rows"]}
+        check(cell["HPD", "speedup"]["published"] == 10.78 and cell["HPD", "speedup"]["measured"] > 1, f"{cell['HPD', 'speedup']}")
+        check(cell["AR", "speedup"]["measured"] == 1 and cell["8B Spec.", "speedup"]["measured"] is None, "what has no counterpart is empty")
+        check(any(note.startswith("differs: network: ") for note in published["notes"]), f"{published['notes']}")
+        verdicts = {row["claim"]: row["verdict"] for row in decided["rows"]}
+        check(set(verdicts) == {"H5a", "H5b"} and all("open" in v for v in verdicts.values()), f"6 blocks decide nothing: {verdicts}")
+        before = (pardec.folder / "r.sqlite").stat().st_mtime_ns
+        again = reproduce("hpd", "table3", "--limit", 12, "--format", "json")
+        check(read(again.stdout)[1] == decided and (pardec.folder / "r.sqlite").stat().st_mtime_ns == before, "what is stored is run again")
+        listed = {(row["paper"], row["item"]): row["verdicts"] for row in read(reproduce("list", "--format", "json").stdout)["rows"]}
+        check(listed["hpd", "Table 3"] == f"H5a {verdicts['H5a']}; H5b {verdicts['H5b']}", f"list says {listed['hpd', 'Table 3']}")
+
+        # Enough blocks decide: HPD is more than twice as fast as speculative decoding in rows a pass alone.
+        def sure(item):
+            item["claims"] = [{"id": "C", "says": "HPD chooses more tokens a pass than AR", "scales": ["small"], "expect": "confirmed",
+                               "test": {"kind": "ratio", "metric": "tokens_per_forward", "of": "hpd", "over": "ar", "op": ">", "than": 1}},
+                              {"id": "W", "says": "AR does", "scales": ["small"], "expect": "confirmed",
+                               "test": {"kind": "ratio", "metric": "tokens_per_forward", "of": "ar", "over": "hpd", "op": ">", "than": 1}}]
+
+        share = share_with(pardec.folder, sure)
+        wrong = reproduce("hpd", "t3", "--limit", 12, "--format", "json", code=4, env={"PARDEC_SHARE": share})
+        found = claims(read(wrong.stdout))
+        check(found["C"]["verdict"].startswith("confirmed (stand-in, scaled") and found["W"]["verdict"].startswith("refuted"), f"{found}")
+        check(found["W"]["expected"] == "confirmed (!)" and "otherwise than expected" in wrong.stderr, f"{found['W']}")
+
+        # Rooflines, and what lacks by name.
+        bounds, decided = read(reproduce("hpd", "t3", "--scale", "bound", "--limit", 2, "--format", "json").stdout)
+        check({row["arm"] for row in bounds["rows"]} == {"ar", "spec", "hpd"} and all("NVIDIA L40S" in row["place"] for row in bounds["rows"]), f"{bounds['rows']}")
+        check({row["verdict"].split(" (")[-1] for row in decided["rows"]} == {"bound)"}, f"{decided['rows']}")
+        if not (ROOT / "experiments" / "smollm2" / "apar").exists():
+            lacks = claims(read(reproduce("apar", "t9", "--format", "json").stdout))
+            check(all(row["verdict"] == "not testable" and "experiments/smollm2/apar" in row["lacks"] for row in lacks.values()), f"{lacks}")
+        judged = claims(read(reproduce("hpd", "t1", "--limit", 2, "--data-root", "nowhere", "--format", "json").stdout))
+        check("dataset oa-mine" in judged["H1"]["lacks"] and judged["H1"]["verdict"] == "not testable", f"{judged['H1']}")
+        for format in ("md", "csv", "latex", "jsonl"):
+            shown = reproduce("ippd", "figure3", "--limit", 2, "--model", f"main={QUICKSTART}", "--format", format).stdout
+            check("ippd" in shown and "I2" in shown, f"{format}: {shown[:300]}")
+
+        for args, says in ((("hpd", "figure1"), "nothing is measured"), (("hpd", "table9"), "no item"), (("hdp",), "unknown paper"), (("hpd", "t3", "--scale", "smal"), "has no scale"),
+                           (("all", "--budget", "soon"), "--budget"), (("hpd", "t3", "--model", "main"), "LABEL=DIR"), (("hpd", "t3", "--model", "main=nowhere"), "there is no nowhere")):
+            check(says in reproduce(*args, code=2).stderr, f"{args} does not say '{says}'")
+
+        # Within a budget.
+        budget = reproduce("hpd", "t3", "--budget", "30s", "--format", "json", db="b.sqlite")
+        check(any(note.startswith("budget: ") or "38 examples" in note for note in read(budget.stdout)[0]["notes"]), f"{read(budget.stdout)[0]['notes']}")
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

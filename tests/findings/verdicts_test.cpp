@@ -1,0 +1,202 @@
+#include "src/findings/verdicts.hpp"
+
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "src/support/error.hpp"
+#include "src/support/rng.hpp"
+#include "tests/support/catch.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Speed of two arms over blocks of unequal length, the first `ratio` times as fast.
+Measured speed_ratio(Rng& rng, double ratio, int blocks = 16) {
+  std::vector<BlockPair> pairs;
+  for (int b = 0; b < blocks; ++b) {
+    const double length = 1 + rng.uniform();
+    pairs.push_back(
+        {length * ratio * std::exp(0.05 * rng.normal()), length * std::exp(0.05 * rng.normal())});
+  }
+  return {ratio_of_totals(pairs), blocks, true, false};
+}
+
+/// A mean of examples.
+Measured mean(Rng& rng, double level, int examples = 40) {
+  std::vector<ScorePart> parts;
+  for (int e = 0; e < examples; ++e) parts.push_back({e, 0, level + 0.2 * rng.normal(), 1});
+  return {score_intervals({}, parts, examples).method, examples, false, false};
+}
+
+/// The difference of two arms on the same examples.
+Measured difference(Rng& rng, double apart, int examples = 60) {
+  std::vector<ScorePart> before, after;
+  for (int e = 0; e < examples; ++e) {
+    const double example = rng.uniform();
+    before.push_back({e, 0, example + 0.03 * rng.normal(), 1});
+    after.push_back({e, 0, example + apart + 0.03 * rng.normal(), 1});
+  }
+  return {score_intervals(before, after, examples).difference, examples, false, false};
+}
+
+/// Speeds of points, each against each other one.
+std::vector<std::vector<Measured>> optimum(Rng& rng, const std::vector<double>& own,
+                                           const std::vector<double>& others) {
+  std::vector<std::vector<Measured>> better;
+  for (const double mine : own) {
+    auto& row = better.emplace_back();
+    for (const double other : others) row.push_back(speed_ratio(rng, mine / other));
+  }
+  return better;
+}
+
+using Trial = std::function<Decision(Rng&)>;
+
+std::map<Verdict, double> shares(const Trial& trial, int trials = 300) {
+  Rng rng(7);
+  std::map<Verdict, double> counts;
+  for (int i = 0; i < trials; ++i) counts[trial(rng).verdict] += 1.0 / trials;
+  return counts;
+}
+
+/// On one side of the limit the claim is confirmed, on the other refuted, and on it neither more
+/// often than the intervals err.
+void check_sides(const Trial& right, const Trial& wrong, const Trial& even) {
+  const auto yes = shares(right), no = shares(wrong), neither = shares(even);
+  const auto of = [](const std::map<Verdict, double>& all, Verdict verdict) {
+    return all.contains(verdict) ? all.at(verdict) : 0;
+  };
+  CHECK(of(yes, Verdict::confirmed) > 0.95);
+  CHECK(of(yes, Verdict::refuted) == 0);
+  CHECK(of(no, Verdict::refuted) > 0.95);
+  CHECK(of(no, Verdict::confirmed) == 0);
+  CHECK(of(neither, Verdict::open) > 0.9);
+}
+
+Limit limit(const char* op, double value) { return parse_limit(op, value, "test"); }
+
+}  // namespace
+
+TEST_CASE("A ratio is decided on either side of its limit", "[verdicts]") {
+  const auto trial = [](double ratio) -> Trial {
+    return [=](Rng& rng) {
+      return decide(std::vector{speed_ratio(rng, ratio), speed_ratio(rng, ratio)}, limit(">", 1.5));
+    };
+  };
+  check_sides(trial(1.7), trial(1.3), trial(1.5));
+}
+
+TEST_CASE("A bound is decided on either side of its limit", "[verdicts]") {
+  const auto trial = [](double level) -> Trial {
+    return [=](Rng& rng) { return decide(std::vector{mean(rng, level)}, limit(">=", 1.8)); };
+  };
+  check_sides(trial(2.0), trial(1.6), trial(1.8));
+}
+
+TEST_CASE("A difference is decided on either side of its limit", "[verdicts]") {
+  const auto trial = [](const char* op, double than, double apart) -> Trial {
+    return [=](Rng& rng) { return decide(std::vector{difference(rng, apart)}, limit(op, than)); };
+  };
+  check_sides(trial(">=", -0.02, 0.01), trial(">=", -0.02, -0.06), trial(">=", -0.02, -0.02));
+  check_sides(trial("within", 0.03, 0.0), trial("within", 0.03, 0.07), trial("within", 0.03, 0.03));
+  check_sides(trial("within", 0.03, 0.0), trial("within", 0.03, -0.07),
+              trial("within", 0.03, -0.03));
+}
+
+TEST_CASE("An order is decided on either side", "[verdicts]") {
+  const auto trial = [](double a, double b, double c) -> Trial {
+    return [=](Rng& rng) {
+      return decide(std::vector{speed_ratio(rng, a / b), speed_ratio(rng, b / c)}, limit(">", 1));
+    };
+  };
+  check_sides(trial(3, 2.5, 2), trial(3, 2, 2.5), trial(3, 2, 2));
+}
+
+TEST_CASE("A trend is decided on either side", "[verdicts]") {
+  const auto trial = [](const std::vector<double>& speeds) -> Trial {
+    return [=](Rng& rng) {
+      std::vector<Measured> neighbours;
+      for (size_t i = 0; i + 1 < speeds.size(); ++i)
+        neighbours.push_back(speed_ratio(rng, speeds[i] / speeds[i + 1]));
+      return decide(neighbours, limit(">", 1));
+    };
+  };
+  check_sides(trial({2.4, 2.1, 1.8, 1.4}), trial({2.4, 2.1, 2.6, 1.4}),
+              trial({2.4, 2.1, 1.8, 1.8}));
+}
+
+TEST_CASE("An optimum is decided on either side", "[verdicts]") {
+  const auto trial = [](const std::vector<double>& own,
+                        const std::vector<double>& others) -> Trial {
+    return [=](Rng& rng) { return decide_optimum(optimum(rng, own, others)); };
+  };
+  check_sides(trial({2.0, 2.4}, {1.6, 2.1}), trial({2.0, 1.9}, {1.6, 2.4}),
+              trial({2.4, 2}, {1.6, 2.4}));
+}
+
+TEST_CASE("An identity is refuted by one answer, ties apart", "[verdicts]") {
+  const auto of = [](std::int64_t same, std::int64_t compared, std::int64_t ties) {
+    return decide_identity(std::vector<IdentityCount>{{same, compared, ties}}).verdict;
+  };
+  CHECK(of(40, 40, 0) == Verdict::confirmed);
+  CHECK(of(39, 40, 1) == Verdict::confirmed);
+  CHECK(of(39, 40, 0) == Verdict::refuted);
+  CHECK(of(9, 9, 0) == Verdict::open);
+  CHECK(of(8, 9, 0) == Verdict::refuted);
+  CHECK(decide_identity({}).verdict == Verdict::not_testable);
+}
+
+TEST_CASE("A verdict needs enough blocks", "[verdicts]") {
+  Rng rng(3);
+  const auto of = [&](int blocks) {
+    return decide(std::vector{speed_ratio(rng, 3, blocks)}, limit(">", 1)).verdict;
+  };
+  CHECK(of(9) == Verdict::open);
+  CHECK(of(10) == Verdict::confirmed);
+  const Measured exact{{1.2, 1.2, 1.2}, 0, true, true};
+  CHECK(decide(std::vector{exact}, limit(">", 1)).verdict == Verdict::confirmed);
+  CHECK(decide(std::vector{exact}, limit("<", 1)).verdict == Verdict::refuted);
+  CHECK(decide({}, limit(">", 1)).verdict == Verdict::not_testable);
+  const Measured none{{std::nan(""), std::nan(""), std::nan("")}, 20, true, false};
+  CHECK(decide(std::vector{none}, limit(">", 1)).verdict == Verdict::open);
+}
+
+TEST_CASE("One part decides as its interval does", "[verdicts]") {
+  Rng rng(11);
+  for (int i = 0; i < 200; ++i) {
+    const Measured one = speed_ratio(rng, 1.06, 12);
+    const Verdict verdict = decide(std::vector{one}, limit(">", 1)).verdict;
+    CHECK((verdict == Verdict::confirmed) == (one.value.low > 1));
+    CHECK((verdict == Verdict::refuted) == (one.value.high < 1));
+  }
+}
+
+TEST_CASE("Holm keeps a true claim of many parts from being refuted by chance", "[verdicts]") {
+  const auto refuted = shares([](Rng& rng) {
+    std::vector<Measured> parts;
+    for (int p = 0; p < 10; ++p) parts.push_back(speed_ratio(rng, 1, 12));
+    return decide(parts, limit(">=", 1));
+  });
+  CHECK((refuted.contains(Verdict::refuted) ? refuted.at(Verdict::refuted) : 0) < 0.06);
+}
+
+TEST_CASE("A quotient of two that were measured apart covers the truth", "[verdicts]") {
+  Rng rng(5);
+  int covered = 0;
+  for (int i = 0; i < 500; ++i) {
+    const Measured both = quotient(speed_ratio(rng, 3), speed_ratio(rng, 2));
+    covered += both.value.low <= 1.5 && 1.5 <= both.value.high;
+  }
+  CHECK(covered > 0.92 * 500);
+}
+
+TEST_CASE("Relations are named as in the files", "[verdicts]") {
+  CHECK_THROWS_AS(limit("=", 1), ConfigError);
+  CHECK(limit("within", 0.1).holds(-0.1));
+  CHECK(!limit(">", 1).holds(1));
+  CHECK(limit(">=", 1).holds(1));
+}
+
+}  // namespace pardec

@@ -1,0 +1,80 @@
+"""experiments/papers: every file is of its schema, all tables and figures of the papers are there, and numbers that follow from others do.
+
+Usage: papers_test.py
+"""
+import collections
+import json
+import math
+import sys
+
+import jsonschema
+
+from pages import ROOT
+from harness import Checks
+
+PAPERS = ROOT / "experiments" / "papers"
+COUNTS = {"hpd": (4, 11), "ippd": (5, 3), "apar": (16, 6), "aspd": (8, 9), "space": (8, 8)}  # tables, figures
+
+
+def cells(items, name):
+    return {tuple(cell[:-1]): cell[-1] for cell in items[name]["published"]["cells"]}
+
+
+def derived(check, items):
+    """Tables that are made of others, to the digits that are printed."""
+    speeds = cells(items, "ippd-table5")
+    for (model, method, dataset), ratio in cells(items, "ippd-figure3").items():
+        made = speeds[model, method, dataset] / speeds[model, "batched", dataset]
+        check(math.isclose(made, ratio, abs_tol=0.0051), f"IPPD, Figure 3, {model} {method} {dataset}: {ratio}, Table 5 gives {made}")
+    prices, rates = cells(items, "hpd-table1"), cells(items, "hpd-table4")
+    for (model, method, metric), rate in rates.items():
+        if metric == "products/s":
+            made = 30.13 * 1000 / (8 * 3600 * prices[model, method, "Amazon, tuned", "USD per 1,000 products"])
+            check(math.isclose(made, rate, rel_tol=0.04), f"HPD, Table 4, {model} {method}: {rate}, the price of Table 1 gives {made}")
+    for name, of in (("apar-table9", 24.6), ("apar-table14", 32.2)):
+        table = cells(items, name)
+        for category in {key[0] for key in table}:
+            made = 1 - table[category, "APAR"] / table[category, "flattened"]
+            check(math.isclose(made, table[category, "saved"], abs_tol=0.0006), f"{name}, {category}: {table[category, 'saved']} saved, {made}")
+        check(math.isclose(table["Mean", "saved"], of / 100, abs_tol=1e-9), f"{name}: mean of {table['Mean', 'saved']}")
+
+
+def main():
+    check = Checks()
+    schema = json.loads((PAPERS / "item.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    items, classes = {}, collections.Counter()
+    for paper in COUNTS:
+        for file in sorted((PAPERS / paper).glob("*.json")):
+            item = json.loads(file.read_text(encoding="utf-8"))
+            where = file.relative_to(PAPERS)
+            for error in validator.iter_errors(item):
+                check(False, f"{where}: {'/'.join(map(str, error.path))}: {error.message[:200]}")
+            check(item["name"] == f"{paper}-{file.stem}" and item["paper"]["id"] == paper, f"{where} is named {item['name']}")
+            check(item["paper"]["item"].replace(" ", "").lower() == file.stem, f"{where} is {item['paper']['item']}")
+            keys = item["published"]["keys"]
+            for cell in item["published"]["cells"]:
+                check(len(cell) == len(keys) + 1 and isinstance(cell[-1], (int, float)) and not isinstance(cell[-1], bool), f"{where}: {cell}")
+            places = [tuple(cell[:-1]) for cell in item["published"]["cells"]]
+            check(len(set(places)) == len(places), f"{where}: a cell stands twice")
+            check(len({claim["id"] for claim in item["claims"]}) == len(item["claims"]), f"{where}: a claim stands twice")
+            for doubt in item["published"]["doubts"]:
+                at = doubt.get("at", ["*"] * len(keys))
+                check(not places or any(all(a in ("*", p) for a, p in zip(at, place)) for place in places), f"{where}: the doubt about {at} is about no cell")
+            classes[item["paper"]["class"]] += 1
+            items[item["name"]] = item
+    pictures = json.loads((PAPERS / "pictures.json").read_text(encoding="utf-8"))
+    for paper, (tables, figures) in COUNTS.items():
+        there = [item["paper"]["item"] for item in items.values() if item["paper"]["id"] == paper] + [one["item"] for one in pictures if one["paper"] == paper]
+        all_of_them = [f"Table {n + 1}" for n in range(tables)] + [f"Figure {n + 1}" for n in range(figures)]
+        check(sorted(there) == sorted(all_of_them), f"{paper}: {sorted(set(all_of_them) ^ set(there))}")
+    check(len(items) == 58 and len(pictures) == 20 and classes == {"A": 18, "B": 5, "C": 33, "D": 2}, f"{len(items)} items, {len(pictures)} pictures, {classes}")
+    kinds = {claim["test"]["kind"] for item in items.values() for claim in item["claims"]}
+    check(kinds == {"ratio", "bound", "difference", "order", "trend", "optimum", "identity"}, f"kinds of claims: {kinds}")
+    derived(check, items)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
