@@ -42,8 +42,7 @@ double student_t_tail(double t, double degrees) {
 
 }  // namespace
 
-Interval jackknife_interval(double estimate, std::span<const double> without,
-                            double confidence) {
+Interval jackknife_interval(double estimate, std::span<const double> without, double confidence) {
   const auto n = static_cast<double>(without.size());
   if (without.size() < 2) return {estimate, kNaN, kNaN};
   const double mean = std::accumulate(without.begin(), without.end(), 0.0) / n;

@@ -49,8 +49,8 @@ ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
                                std::span<const ScorePart> method, std::int32_t clusters,
                                double confidence = 0.95);
 
-/// Student's interval with n - 1 degrees of freedom about `estimate`, from the statistic without each
-/// of n units in turn (jackknife). Fewer than two units: no ends.
+/// Student's interval with n - 1 degrees of freedom about `estimate`, from the statistic without
+/// each of n units in turn (jackknife). Fewer than two units: no ends.
 Interval jackknife_interval(double estimate, std::span<const double> without,
                             double confidence = 0.95);
 

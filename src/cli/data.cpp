@@ -145,18 +145,20 @@ Verb data_verb() {
       "DIR/tokenizer.json --format csv\n  pardec data stats --attention --contexts 6",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<DataFlags>();
-        app.add_option("action", flags->action, "list, fetch, standin, check or stats")->required();
+        app.add_option("action", flags->action, "list, fetch, standin, prompts, check or stats")
+            ->required();
         app.add_option("names", flags->datasets,
-                       "datasets; all without them (fetch, standin: none)")
+                       "datasets; all without them (fetch, standin, prompts: none)")
             ->type_name("NAME");
         app.add_option("--dataset", flags->datasets, "the same")->delimiter(',')->type_name("A,B");
         app.add_option(
                "--data-root", flags->data_root,
                "folder with one folder a dataset; without it the project's samples are read")
             ->type_name("DIR");
-        app.add_option("--split", flags->split, "one split; without it all that are there")
+        app.add_option("--split", flags->split,
+                       "one split; without it all that are there (prompts: train)")
             ->type_name("NAME")
-            ->group(flags_of({"fetch", "check", "stats"}));
+            ->group(flags_of({"fetch", "prompts", "check", "stats"}));
         app.add_option("--tokenizer", flags->tokenizer,
                        "a tokenizer.json or its folder; without it the quickstart's")
             ->type_name("FILE")
@@ -179,11 +181,12 @@ Verb data_verb() {
         app.add_option("--seed", flags->seed, "seed of the words")
             ->capture_default_str()
             ->type_name("N")
-            ->group(flags_of({"standin"}));
-        app.add_option("--examples", flags->examples, "how many examples; 0: as many as published")
+            ->group(flags_of({"standin", "prompts"}));
+        app.add_option("--examples", flags->examples,
+                       "how many examples; 0: as many as published (prompts: 5,000)")
             ->capture_default_str()
             ->type_name("N")
-            ->group(flags_of({"standin"}));
+            ->group(flags_of({"standin", "prompts"}));
         app.add_option("--mirror", flags->mirror,
                        "takes MIRROR/DATASET/FILE instead of the publisher's address")
             ->type_name("URL")
@@ -215,16 +218,17 @@ Verb data_verb() {
         return [flags] {
           if (flags->action == "list") return list_data(*flags);
           if (flags->action == "standin") return standin_data(*flags);
+          if (flags->action == "prompts") return make_prompt_data(*flags);
           if (flags->action == "fetch") return fetch_data(*flags);
           if (flags->action == "check") return check_data(*flags);
           if (flags->action != "stats")
-            throw ConfigError(
-                str("data: '", flags->action, "'",
-                    known_names(flags->action, {"list", "fetch", "standin", "check", "stats"})));
+            throw ConfigError(str("data: '", flags->action, "'",
+                                  known_names(flags->action, {"list", "fetch", "standin", "prompts",
+                                                              "check", "stats"})));
           return flags->attention ? attention_stats(*flags) : data_stats(*flags);
         };
       },
-      {"list", "fetch", "standin", "check", "stats"}};
+      {"list", "fetch", "standin", "prompts", "check", "stats"}};
 }
 
 }  // namespace pardec

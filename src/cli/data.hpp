@@ -37,6 +37,7 @@ int check_data(const DataFlags& flags);
 int data_stats(const DataFlags& flags);
 int attention_stats(const DataFlags& flags);
 int standin_data(const DataFlags& flags);
+int make_prompt_data(const DataFlags& flags);
 int fetch_data(const DataFlags& flags);
 
 /// Writes the stand-ins that flags name, and says which they are.

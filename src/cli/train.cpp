@@ -75,6 +75,21 @@ void add_flags(CLI::App& app, TrainFlags& flags) {
   add("--split", flags.spec.split, "split to train on", "NAME")->capture_default_str();
   add("--extra", flags.spec.extra,
       "more titles as JSON lines of the datasets' format, never validated on; repeatable", "FILE");
+  add("--from-run", flags.spec.own_answers.run,
+      "learn what a run of 'pardec run' answered to the same examples, in place of their "
+      "references: its name, or how its id begins; answers that were cut at a limit are left out",
+      "RUN");
+  add("--from-arm", flags.spec.own_answers.arm, "label of its arm, where it has several", "LABEL");
+  add("--db", flags.spec.own_answers.db, "database with that run", "FILE")->capture_default_str();
+  add("--min-answer-tokens", flags.spec.own_answers.least, "leave out shorter answers of that run",
+      "N")
+      ->capture_default_str();
+  add("--max-answer-tokens", flags.spec.own_answers.most,
+      "leave out longer answers of that run; 0: none", "N")
+      ->capture_default_str();
+  add("--max-repetition", flags.spec.own_answers.repetition,
+      "leave out its answers of whose 4-grams a larger share stood there before", "X")
+      ->capture_default_str();
   add("--limit", flags.spec.limit, "examples of each dataset, spread over categories; 0: all", "N")
       ->capture_default_str();
   add("--format", flags.spec.format,

@@ -59,7 +59,8 @@ class Evidence {
   virtual double balance() const = 0;
 };
 
-/// What did not run, and why, e.g. an arm whose network is not there. A dataset without a name: all.
+/// What did not run, and why, e.g. an arm whose network is not there. A dataset without a name:
+/// all.
 struct Lacking {
   std::map<std::string, std::string> arms, datasets;
 };

@@ -16,6 +16,7 @@
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/hashing.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 #include "src/support/version.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
@@ -82,6 +83,11 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
                      {"dataset", spec.dataset}, {"split", spec.split},
                      {"limit", spec.limit},     {"format", shares.names}};
   if (shares.given) all["shares"] = shares.shares;
+  if (const OwnAnswers& own = spec.own_answers; own.there())
+    all["own_answers"] = {{"run", own.run},
+                          {"arm", own.arm},
+                          {"tokens", {own.least, own.most}},
+                          {"repetition", own.repetition}};
   all.update(recorded_options(shares.names, read_training_options(spec.format_options)));
   const OrderedJson others = {{"share_prefix", spec.share_prefix},
                               {"recombine", spec.recombine},
@@ -221,6 +227,14 @@ void finetune(const TrainingSpec& spec) {
   if (count.left_out > 0)
     std::cerr << count.left_out
               << " examples are left out: too long, or answers that a format is not taught by\n";
+
+  for (const auto& [dataset, answers] : data.own_answers) {
+    record["own_answers"][dataset] = answers.json();
+    std::cerr << dataset << ": " << counted(answers.kept, "answer") << " of the run are learned; "
+              << answers.left_out() << " examples are left out (" << answers.absent
+              << " without an answer, " << answers.unfinished << " cut at a limit, "
+              << answers.length << " too short or long, " << answers.repeated << " that repeat)\n";
+  }
 
   const SteadyClock clock;
   std::unique_ptr<Progress> progress;

@@ -35,6 +35,14 @@ void check(const TrainingSpec& spec) {
   read_training_options(spec.format_options);
   check_at_least("--share-prefix", spec.share_prefix, 1);
   check_at_least("--limit", spec.limit, 0);
+  const OwnAnswers& own = spec.own_answers;
+  check_at_least("--min-answer-tokens", own.least, 0);
+  check_at_least("--max-answer-tokens", own.most, 0);
+  if (!(own.repetition >= 0 && own.repetition <= 1))
+    throw ConfigError(
+        str("--max-repetition is ", own.repetition, ", expected a share from 0 to 1"));
+  if (!own.there() && !own.arm.empty())
+    throw ConfigError("--from-arm names an arm of a run; give --from-run");
   check_at_least("--steps", spec.loop.steps, 0);
   check_at_least("--batch-tokens", spec.loop.batch_tokens, 1);
   check_at_least("--batch-sequences", spec.loop.batch_sequences, 0);

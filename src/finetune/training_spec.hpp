@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "decoders/training_formats.hpp"
+#include "src/finetune/own_answers.hpp"
 #include "src/support/progress.hpp"
 #include "src/training/training_loop.hpp"
 
@@ -14,6 +15,7 @@ struct TrainingSpec {
   std::string model, tokenizer, data_root, split = "train", chat_template = "auto", prompt_file,
                                            dtype = "fp32", out;
   std::vector<std::string> dataset, extra, format = usual_formats(/*extra_heads=*/false);
+  OwnAnswers own_answers;                ///< none: the datasets' references are learned
   Json format_options = Json::object();  ///< of training_options(), those that were given
   int share_prefix = 4;
   std::uint64_t seed = 1;

@@ -68,14 +68,18 @@ TrainingData read_data(const TrainingSpec& spec) {
                                             : std::optional<std::filesystem::path>(spec.data_root),
                      spec.split, project_file("datasets/samples"));
     note(dataset);
+    if (spec.own_answers.there())
+      data.own_answers.emplace_back(name, answer_by_run(dataset, spec.own_answers));
     if (dataset.shape == Shape::attributes) lists.push_back(dataset.files.front());
     if (dataset.shape == Shape::open)
       std::erase_if(dataset.examples, [](const Example& example) {
         return example.fields.front().references.empty();
       });
     if (dataset.examples.empty())
-      throw ConfigError(
-          str("dataset ", name, " has no answers to learn from; expected references"));
+      throw ConfigError(str("dataset ", name, " has no answers to learn from; expected ",
+                            spec.own_answers.there()
+                                ? "answers of the run that pass the filters"
+                                : "references, or a run that answered it (--from-run)"));
     TrainingExamples& examples =
         of(dataset.shape, std::string(prompt_name(find_dataset(name), dataset)));
     if (spec.limit > 0) dataset.examples = select(dataset.examples, spec.limit, 0, spec.seed);

@@ -27,6 +27,8 @@ struct TrainingData {
   /// By the wording that `run` takes for them, which is not chosen here.
   std::vector<TrainingExamples> examples;
   OrderedJson files = OrderedJson::array();
+  /// By dataset, where a run's answers are learned.
+  std::vector<std::pair<std::string, OwnAnswerCount>> own_answers;
 };
 /// ConfigError where a dataset cannot be trained on, or no example is left.
 TrainingData read_data(const TrainingSpec& spec);

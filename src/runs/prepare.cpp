@@ -7,6 +7,7 @@
 #include "src/model/device.hpp"
 #include "src/prompt/prompt_choice.hpp"
 #include "src/runs/record.hpp"
+#include "src/scoring/dataset_rows.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/rng.hpp"

@@ -18,9 +18,6 @@ ModelRow model_row(Store& store, const Checkpoint& checkpoint);
 /// What two tokenizers share whose ids stand for the same tokens, special ones apart: networks have
 /// control tokens of their own.
 std::string hash_of_ids(const Tokenizer& tokenizer);
-/// The split of a stand-in is stored with that word behind it.
-DatasetRow dataset_row(const Dataset& dataset);
-std::vector<SampleRow> sample_rows(const std::vector<Example>& examples);
 
 /// The machine as far as it can be read: processor, cores, memory, governor, kernel, libtorch,
 /// compiler.

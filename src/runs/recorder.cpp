@@ -4,6 +4,7 @@
 
 #include "src/engine/trace.hpp"
 #include "src/runs/record.hpp"
+#include "src/scoring/dataset_rows.hpp"
 #include "src/scoring/identities.hpp"
 #include "src/scoring/task_metrics.hpp"
 #include "src/support/checks.hpp"
