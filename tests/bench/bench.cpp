@@ -1,5 +1,6 @@
 // What the engine costs on a checkpoint: forward passes over 1..128 new tokens, prefill, AR
-// decoding, steps of many branches, and the share of the time that is not spent in the network.
+// decoding, steps of many branches, the share of the time that is not spent in the network, and
+// what the guard of measured blocks takes.
 //
 //   build/release/tests/bench/pardec_bench [--model DIR] [--dtype fp32|bf16|int8|nf4] [--threads N]
 //   [flags of google-benchmark]
@@ -21,6 +22,7 @@
 #include "src/model/profile.hpp"
 #include "src/model/torch.hpp"
 #include "src/support/error.hpp"
+#include "src/support/machine_use.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -193,6 +195,14 @@ std::uint64_t read_all(std::span<const std::uint16_t> memory) {
   return sum;
 }
 
+/// What `run` adds to a block of an arm, to say afterwards who had the machine.
+void guard(benchmark::State& state, Model& /*the threads are there*/) {
+  for (auto _ : state) {
+    const MachineMeter meter(threads());
+    benchmark::DoNotOptimize(meter.read());
+  }
+}
+
 /// Steps of one token, and between them memory as large as the weights is read: a step can take no
 /// less than that. (Alternating, as the bandwidth of a shared machine changes from second to
 /// second.) Time: of the steps.
@@ -266,6 +276,7 @@ int run(int argc, char** argv) {
   };
   auto* steps = add("forward", forward)->ArgName("new");
   for (int n = 1; n <= 128; n *= 2) steps->Arg(n);
+  add("guard", guard);
   add("roofline", roofline);
   add("prefill_512", prefill);
   auto* answers = add("ar", ar)->ArgName("live");
