@@ -10,6 +10,9 @@ namespace pardec {
 void add_flags(CLI::App& app, ModelOptions& model) {
   app.add_option("--model", model.model, "checkpoint folder (Hugging Face layout)")
       ->type_name("DIR");
+  app.add_option("--adapter", model.adapter,
+                 "folder of a low-rank adapter (layout of peft) over it, merged as it is loaded")
+      ->type_name("DIR");
   app.add_option("--draft-model", model.draft_model,
                  "checkpoint folder of the network that guesses for decoder speculative")
       ->type_name("DIR");

@@ -62,8 +62,11 @@ CacheBudget cache_of(const RunSpec& spec, const Arm& arm) {
 
 ModelOptions networks_of(const RunSpec& spec, const Arm& arm) {
   ModelOptions options = spec.model;
-  if (!arm.model.empty()) options.model = arm.model;
-  options.adapter = arm.adapter;
+  if (!arm.model.empty()) {
+    options.model = arm.model;
+    options.adapter.clear();
+  }
+  if (!arm.adapter.empty()) options.adapter = arm.adapter;
   if (!arm.draft_model.empty()) options.draft_model = arm.draft_model;
   if (!arm.algorithm->drafts_with_model()) options.draft_model.clear();
   return options;

@@ -119,6 +119,11 @@ def adapters(check, pardec):
     check(baselines == {"ar": None, "ad": "ar", "look": "ad", "me": "ar"}, f"{baselines}")
     hashes = {row["hash"] for row in query(db, "SELECT hash FROM model")}
     check(len(hashes) == 3, f"three networks: {hashes}")
+    said = {name: pardec.good("generate", "--decoder", "ar", "--prompt", "Dark roast ground coffee", "--max-new-tokens", 12, *flags)
+            for name, flags in [("base", ["--model", base]), ("over", ["--model", base, "--adapter", adapter]), ("merged", ["--model", merged])]}
+    check(said["over"] == said["merged"] != said["base"], f"generate --adapter: {said}")
+    whole = run(pardec, "whole.sqlite", "--model", base, "--adapter", adapter, "--arm", "ar=ar", "--arm", f"base=ar,model={base}")
+    check(whole.returncode == 0 and by_label(pardec.folder / "whole.sqlite") == {"ar": str(adapter), "base": str(base)}, f"run --adapter: {whole.stderr}")
     planned = run(pardec, "no.sqlite", "--model", base, "--arm", "ar=ar", "--arm", f"ad=ar,adapter={adapter}", "--dry-run").stdout
     check("weights of 2 networks" in planned and f"with adapter {adapter}" in planned, planned)
     wrong = run(pardec, "no.sqlite", "--model", base, "--arm", "ad=ar,adapter=nowhere")
