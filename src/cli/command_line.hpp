@@ -34,6 +34,7 @@ Verb report_verb();
 Verb plot_verb();
 Verb merge_verb();
 Verb reproduce_verb();
+Verb export_verb();
 Verb runs_verb();
 Verb roofline_verb();
 Verb data_verb();

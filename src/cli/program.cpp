@@ -45,8 +45,8 @@ int pardec::run_program(int argc, char** argv) {
   try {
     return after_printing(run_command_line(
         {run_verb(), sweep_verb(), reproduce_verb(), generate_verb(), compare_verb(), score_verb(),
-         report_verb(), plot_verb(), merge_verb(), runs_verb(), roofline_verb(), data_verb(),
-         model_verb(), train_verb(), list_verb(), doctor_verb()},
+         report_verb(), plot_verb(), merge_verb(), export_verb(), runs_verb(), roofline_verb(),
+         data_verb(), model_verb(), train_verb(), list_verb(), doctor_verb()},
         argc, argv));
   } catch (const Error& error) {
     std::fprintf(stderr, "pardec: %s\n", visible_text(error.what()).c_str());

@@ -1,25 +1,18 @@
 #include "src/report/figure.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
 
 #include "src/report/html.hpp"
 #include "src/report/table.hpp"
+#include "src/support/child_program.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
-
-extern char** environ;
 
 namespace pardec {
 namespace {
@@ -368,55 +361,8 @@ std::string plots(const Figure& figure) {
   return "plot " + join(parts, ", \\\n     ") + "\n";
 }
 
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-/// A file without a name, gone when it is closed.
-File nameless() {
-  File file(std::tmpfile(), &std::fclose);
-  if (!file) throw RunError(str("no temporary file can be made: ", std::strerror(errno)));
-  return file;
-}
-
-std::string content(std::FILE* file) {
-  std::string out;
-  std::rewind(file);
-  char buffer[1 << 16];
-  std::size_t got;
-  while ((got = std::fread(buffer, 1, sizeof buffer, file)) > 0) out.append(buffer, got);
-  return out;
-}
-
-struct Drawn {
-  int error = 0;   ///< errno of the start
-  int status = 0;  ///< of the process
-  std::string out, complaint;
-};
-
-/// gnuplot without the user's settings, with its three streams on nameless files: no shell.
-Drawn run_gnuplot(const std::string& script) {
-  const File in = nameless(), out = nameless(), complaint = nameless();
-  if (std::fwrite(script.data(), 1, script.size(), in.get()) != script.size() ||
-      std::fflush(in.get()) != 0)
-    throw RunError(str("a script for gnuplot cannot be written: ", std::strerror(errno)));
-  std::rewind(in.get());
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fileno(in.get()), 0);
-  posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), 1);
-  posix_spawn_file_actions_adddup2(&actions, fileno(complaint.get()), 2);
-  std::string program = "gnuplot", defaults = "-d";
-  std::array<char*, 3> argv{program.data(), defaults.data(), nullptr};
-  Drawn drawn;
-  pid_t child = 0;
-  drawn.error = posix_spawnp(&child, "gnuplot", &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (drawn.error != 0) return drawn;
-  while (waitpid(child, &drawn.status, 0) < 0 && errno == EINTR) {
-  }
-  drawn.out = content(out.get());
-  drawn.complaint = content(complaint.get());
-  return drawn;
-}
+/// Without the user's settings.
+ChildRun run_gnuplot(const std::string& script) { return run_child({"gnuplot", "-d"}, script); }
 
 }  // namespace
 
@@ -453,13 +399,10 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format) {
   return out + axes(figure) + labels(figure) + plots(figure);
 }
 
-bool can_draw() {
-  const Drawn drawn = run_gnuplot("exit\n");
-  return drawn.error == 0 && drawn.status == 0;
-}
+bool can_draw() { return run_gnuplot("exit\n").good(); }
 
 std::string draw(const Figure& figure, FigureFormat format) {
-  const Drawn drawn = run_gnuplot(gnuplot_script(figure, format));
+  const ChildRun drawn = run_gnuplot(gnuplot_script(figure, format));
   if (drawn.error == ENOENT)
     throw ConfigError(
         "gnuplot is missing, it draws the figures; install it: apt-get install gnuplot-nox");

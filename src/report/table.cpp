@@ -92,16 +92,16 @@ std::string csv_cell(const std::string& text, bool safe) {
   return "\"" + replace_all(clean, "\"", "\"\"") + "\"";
 }
 
-std::string csv_value(const Cell& cell, bool safe) {
-  if (!cell.value) return csv_cell(cell.text, safe);
-  if (cell.value->is_null() ||
-      (cell.value->is_number_float() && !std::isfinite(cell.value->get<double>())))
-    return "";
-  if (cell.value->is_string()) return csv_cell(cell.value->get<std::string>(), safe);
-  if (cell.value->is_array() && std::all_of(cell.value->begin(), cell.value->end(),
-                                            [](const Json& item) { return item.is_string(); }))
-    return csv_cell(join(cell.value->get<std::vector<std::string>>(), ", "), safe);
-  return csv_cell(dump(*cell.value), false);
+/// A cell's value as one number, text, true, false or null.
+Json flat_value(const Cell& cell) {
+  if (!cell.value) return cell.text;
+  const Json& value = *cell.value;
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) return {};
+  if (!value.is_structured()) return value;
+  if (value.is_array() &&
+      std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_string(); }))
+    return join(value.get<std::vector<std::string>>(), ", ");
+  return dump(value);
 }
 
 /// A column of csv: a column of the table, or a part of its value by its place in that.
@@ -165,20 +165,11 @@ Cell part_of(const Cell& cell, const Json::json_pointer& part) {
 }
 
 std::string render_csv(const Table& table, bool safe) {
-  const Cell none("");
-  const std::vector<CsvColumn> columns = csv_columns(table);
-  std::vector<std::string> line;
-  for (const CsvColumn& column : columns) line.push_back(csv_cell(column.header, safe));
-  std::string out = join(line, ",") + "\n";
-  for (const auto& row : table.rows) {
-    line.clear();
-    for (const auto& [header, column, part] : columns) {
-      const Cell& cell = cell_at(row, column, none);
-      line.push_back(csv_value(part ? part_of(cell, *part) : cell, safe));
-    }
-    // A line of one empty field would be an empty line, which readers skip.
-    out += (line.size() == 1 && line[0].empty() ? "\"\"" : join(line, ",")) + "\n";
-  }
+  const FlatTable all = flat(table);
+  std::vector<Json> header;
+  for (const FlatTable::Column& column : all.columns) header.emplace_back(column.name);
+  std::string out = csv_line(header, safe);
+  for (const auto& row : all.rows) out += csv_line(row, safe);
   return out;
 }
 
@@ -299,6 +290,33 @@ std::string render_latex(const Table& table) {
 }
 
 }  // namespace
+
+FlatTable flat(const Table& table) {
+  const Cell none = no_cell();
+  const std::vector<CsvColumn> columns = csv_columns(table);
+  FlatTable out;
+  for (const CsvColumn& column : columns)
+    out.columns.push_back(
+        {column.header, column.part || table.columns[column.column].align == Align::right});
+  for (const auto& row : table.rows) {
+    std::vector<Json>& values = out.rows.emplace_back();
+    for (const auto& [header, column, part] : columns) {
+      const Cell& cell = cell_at(row, column, none);
+      values.push_back(flat_value(part ? part_of(cell, *part) : cell));
+    }
+  }
+  return out;
+}
+
+std::string csv_line(const std::vector<Json>& values, bool safe) {
+  std::vector<std::string> cells;
+  for (const Json& value : values)
+    cells.push_back(value.is_null()     ? ""
+                    : value.is_string() ? csv_cell(value.get<std::string>(), safe)
+                                        : dump(value));
+  // A line of one empty field would be an empty line, which readers skip.
+  return (cells.size() == 1 && cells[0].empty() ? "\"\"" : join(cells, ",")) + "\n";
+}
 
 Table without_data_columns(const Table& table) {
   Table out{table.title,

@@ -72,6 +72,20 @@ std::vector<MergedWarning> merge_warnings(const std::vector<Table::Warning>& war
 /// What is shown to people: the table without its columns that are data_only.
 Table without_data_columns(const Table& table);
 
+/// The columns and values of csv: each value is a number, true, false, a text or null.
+struct FlatTable {
+  struct Column {
+    std::string name;
+    bool numbers;  ///< rather than texts, as far as the table says
+  };
+  std::vector<Column> columns;
+  std::vector<std::vector<Json>> rows;
+};
+FlatTable flat(const Table& table);
+
+/// A line of csv, with its end; a number as it is in json. `safe`: see csv-safe below.
+std::string csv_line(const std::vector<Json>& values, bool safe);
+
 enum class TableFormat { md, csv, csv_safe, json, jsonl, latex };
 
 /// `md|csv|csv-safe|json|jsonl|latex`; anything else is a ConfigError.

@@ -188,6 +188,26 @@ def command_line_cases(model, folder):
     yield Case("unknown baseline", [*run, "--baseline", "arr"], "--baseline", "'arr'", "'ar'")
     for shard in ("0/4294967297", "+1/2", "2/2", "1", "a/b", "-1/2", "0/0", "0/2x", "1/2/3"):
         yield Case(f"--shard {shard}", [*run, f"--shard={shard}"], "--shard", f"'{shard}'", "I/N")
+    sweep = ["sweep", "--model", model, "--decoder", "ar,hpd", "--dataset", "oa-mine", "--db", "new.sqlite"]
+    for grid, *pieces in (("hpd.k_max", "--grid is 'hpd.k_max'", "KEY=V1,V2"), ("=8", "--grid is '=8'", "KEY=V1,V2"), (".k_max=8", "'.k_max'", "DECODER.OPTION"),
+                          ("hpd.k_max=", "hpd.k_max is empty", "expected"), ("hpd.k_max=8,,16", "hpd.k_max is empty", "expected"), ("hpd.k_max=8,8", "value 8 twice", "once"),
+                          ("hpd.kmax=8", "'hpd.kmax'", "did you mean 'hpd.k_max'"), ("hdp.k_max=8", "'hdp.k_max'", "'hpd.k_max'"), ("limit=1,2", "no arm has an option 'limit'", "known"),
+                          ("batch_size=0", "no cell of the grid", "batch_size is 0", "from 1"), ("seed=" + ",".join(map(str, range(1001))), "more than 1000 cells", "fewer"),
+                          ("ar.seed=-1", "seed is -1", "from 0")):
+        yield Case(f"--grid {grid[:20]}", ["sweep", "--decoder", "ar", *sweep[5:], "--model", model, "--grid", grid] if grid[:3] in ("bat", "ar.") else
+                   [*sweep, "--grid", grid], *pieces)
+    yield Case("--grid twice", [*sweep, "--grid", "seed=1", "--grid", "seed=2"], "--grid", "seed is given twice", "once")
+    yield Case("--grid of an option that the arm has", [*sweep, "--arm", "h=hpd,k_max=4", "--grid", "h.k_max=4,8"], "h.k_max", "arm 'h' already", "leave one out")
+    yield Case("no grid", sweep, "no grid", "--grid KEY=V1", "pardec run")
+    yield Case("sweep: baseline", [*sweep, "--grid", "seed=1,2", "--baseline", "arr"], "--baseline", "'arr'", "'ar'")
+    for share in ("0", "2", "150%", "two", "-1%", "%", "2%%", "nan"):
+        yield Case(f"--target-ci {share}", [*sweep, "--grid", "seed=1,2", f"--target-ci={share}"], "--target-ci", f"'{share}'", "2% or 0.02")
+    yield Case("sweep: shard", [*sweep, "--grid", "seed=1,2", "--shard", "2/2"], "--shard", "'2/2'", "I/N")
+    yield Case("sweep: fresh and again", [*sweep, "--grid", "seed=1,2", "--fresh", "--retry-errors"], "--retry-errors", "--fresh", "leave one out")
+    yield Case("sweep: memory", [*sweep, "--grid", "seed=1,2", "--memory-limit", "2M"], "no cell of the grid", "--memory-limit is 2.0 MB", "at least")
+    yield Case("export: format", ["export", "--db", "none.sqlite", "--format", "xlsx", "--out", "x"], "--format", "'xlsx'", "csv, jsonl, parquet")
+    yield Case("export: no folder", ["export", "--db", "none.sqlite"], "--out is required")
+    yield Case("export: no database", ["export", "--db", "none.sqlite", "--out", "x"], "none.sqlite", "no such file")
     yield Case("--dtype", [*run, "--dtype", "fp8"], "dtype 'fp8'", "fp32")
     yield Case("--device unknown", [*run, "--device", "gpu"], "device 'gpu'", "cpu")
     yield Case("--threads -1", [*run, "--threads", "-1"], "--threads is -1", "expected")
@@ -366,7 +386,7 @@ def experiment_cases(model, folder):
              "unknown dataset": ({**base, "datasets": ["oa"]}, ".json: 'datasets'", "'oa'", "oa-mine"),
         "a number as text": ({**base, "limit": "ten"}, "'limit'", "'ten'", "whole number"), "a limit of null": ({**base, "limit": None}, "'limit' is null"),
         "an object for a value": ({**base, "baseline": {"x": 1}}, "'baseline'", "expected"), "batch size 0": ({**base, "batch_size": 0}, "--batch-size is 0"),
-        "a grid": ({**base, "grid": {"hpd.k_max": [8, 16]}}, "'grid'", "run"), "models": ({**base, "models": ["a", "b"]}, "'models' is array", "expected an object of names"),
+        "a grid": ({**base, "grid": {"hpd.k_max": [8, 16]}}, "'grid'", "`pardec sweep`"), "models": ({**base, "models": ["a", "b"]}, "'models' is array", "expected an object of names"),
         "name is a number": ({**base, "name": 3}, "'name' is 3", "a string"),
     }
     for i, (what, (text, *pieces)) in enumerate(texts.items()):

@@ -1,0 +1,42 @@
+// `pardec export`: one invocation as flat tables for other programs.
+#include <iostream>
+#include <memory>
+
+#include "src/cli/command_line.hpp"
+#include "src/cli/common_flags.hpp"
+#include "src/report/export.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/error.hpp"
+
+namespace pardec {
+
+Verb export_verb() {
+  struct Flags : ComparisonFlags {
+    std::string format = "csv", out;
+  };
+  return {"export", "one run as flat tables: comparison, runs, blocks, jobs, generations",
+          "pardec export --db r.sqlite --format csv --out tables\n  pardec export --db r.sqlite "
+          "--run ID --format parquet --out tables",
+          [](CLI::App& app) -> std::function<int()> {
+            auto flags = std::make_shared<Flags>();
+            add_flags(app, *flags);
+            app.add_option("--format", flags->format, "csv, jsonl or parquet (by pyarrow)")
+                ->capture_default_str()
+                ->type_name("FORMAT");
+            app.add_option("--out", flags->out, "folder of the files, one a table")
+                ->required()
+                ->type_name("DIR");
+            return [flags] {
+              const ExportFormat format = parse_export_format(flags->format);
+              check_compare_options(flags->compare);
+              const auto store = open_to_compare(flags->db, flags->run);
+              const Comparison comparison =
+                  compare(*store, find_invocation(*store, flags->run), flags->compare);
+              for (const ExportedFile& file : export_tables(*store, comparison, format, flags->out))
+                std::cout << file.file.string() << " " << file.rows << "\n";
+              return exit_code(comparison, flags->strict);
+            };
+          }};
+}
+
+}  // namespace pardec

@@ -1,0 +1,285 @@
+#include "src/report/export.hpp"
+
+#include <functional>
+
+#include "src/report/comparison_table.hpp"
+#include "src/store/sqlite.hpp"
+#include "src/support/child_program.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/project_files.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// A column that is read from the database.
+struct ExportColumn {
+  std::string name, type;  ///< integer, number or text
+  std::string sql;
+  int since = 1;  ///< schema version; NULL in older databases
+};
+
+/// What every table but the comparison begins with.
+const std::vector<ExportColumn> kOfRun = {{"invocation", "text", "run.invocation"},
+                                          {"run", "text", "run.uuid"},
+                                          {"dataset", "text", "dataset.name"},
+                                          {"split", "text", "dataset.split"},
+                                          {"arm", "text", "run.label"},
+                                          {"decoder", "text", "run.decoder"}};
+
+/// Columns of one table by their own names.
+std::vector<ExportColumn> columns_of(const std::string& table, const std::string& type,
+                                     const std::vector<std::string>& names, int since = 1) {
+  std::vector<ExportColumn> columns;
+  for (const std::string& name : names) columns.push_back({name, type, table + "." + name, since});
+  return columns;
+}
+
+std::vector<ExportColumn> joined(const std::vector<std::vector<ExportColumn>>& parts) {
+  std::vector<ExportColumn> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+std::vector<ExportColumn> run_columns() {
+  return joined({kOfRun,
+                 columns_of("run", "text", {"options", "form", "baseline", "oracle"}),
+                 columns_of("run", "integer", {"untrained", "seed"}),
+                 columns_of("run", "text", {"device", "dtype"}),
+                 columns_of("run", "integer", {"threads", "batch_size", "repeats"}),
+                 columns_of("run", "text",
+                            {"arm_order", "shard", "commit_hash", "build_type", "prompt_hash",
+                             "config", "status", "started_utc", "ended_utc"}),
+                 {{"dataset_sha256", "text", "dataset.sha256"},
+                  {"dataset_is_sample", "integer", "dataset.is_sample"},
+                  {"model", "text", "model.path"},
+                  {"model_hash", "text", "model.hash"},
+                  {"draft_model", "text", "(SELECT path FROM model WHERE id = run.draft_model_id)"},
+                  {"environment", "text", "environment.json"}}});
+}
+
+std::vector<ExportColumn> block_columns() {
+  return joined({kOfRun,
+                 columns_of("block", "integer", {"repeat", "position"}),
+                 columns_of("block", "text", {"samples", "arms"}),
+                 columns_of("block", "integer", {"example_count"}),
+                 columns_of("block", "text", {"process"}),
+                 columns_of("block", "integer", {"wall_ns"}),
+                 columns_of("block", "integer", {"passes", "job_passes", "stream_passes"}, 4),
+                 columns_of("block", "integer", {"cpu_ns", "waited_ns", "stolen_ns", "traced"}, 5),
+                 columns_of("block", "number", {"mhz"}, 5),
+                 {{"repaired_wall_ns", "integer",
+                   "(SELECT wall_ns FROM block_repair WHERE block_id = block.id)", 5}}});
+}
+
+std::vector<ExportColumn> job_columns() {
+  return joined(
+      {kOfRun,
+       columns_of("job", "integer", {"repeat"}),
+       {{"job", "integer", "job.id"}, {"block", "integer", "block.position"}},
+       {{"samples", "text",
+         "(SELECT json_group_array(key) FROM (SELECT sample.key FROM generation JOIN sample ON "
+         "sample.id = sample_id WHERE job_id = job.id ORDER BY generation.id))"}},
+       columns_of("job", "text", {"process"}),
+       columns_of("job", "integer", {"attempts"}),
+       columns_of("job", "text", {"error", "stop", "text", "tokens"}),
+       columns_of("job", "integer",
+                  {"prompt_tokens", "chosen", "forced", "fed", "text_tokens", "forwards",
+                   "prefill_ns", "decode_ns", "total_ns", "cached_peak", "cached_sum", "attended",
+                   "scratch", "branches"}),
+       columns_of("job", "text", {"branch_lengths", "acceptance"}),
+       columns_of("job", "integer", {"text_attended"}, 3),
+       columns_of("job", "text", {"parallel"}, 3),
+       columns_of("job", "integer", {"first_token_ns"}, 5)});
+}
+
+std::vector<ExportColumn> generation_columns(Database& db, const std::string& invocation) {
+  std::vector<ExportColumn> columns =
+      joined({kOfRun,
+              {{"sample", "text", "sample.key"},
+               {"cluster", "text", "sample.cluster"},
+               {"category", "text", "sample.category"}},
+              columns_of("generation", "integer", {"repeat"}),
+              {{"job", "integer", "generation.job_id"}},
+              columns_of("generation", "text", {"text", "error", "stop", "fields", "tokens"}),
+              columns_of("generation", "integer", {"field_count", "identical", "first_difference"}),
+              columns_of("generation", "number", {"gap_at_difference"}),
+              {{"asked", "text", "sample.text", 2}, {"references", "text", "sample.fields", 2}}});
+  Statement metrics(db,
+                    "SELECT DISTINCT metric FROM score JOIN generation ON generation.id = "
+                    "generation_id JOIN run ON run.id = run_id WHERE invocation = ? AND field = '' "
+                    "ORDER BY metric");
+  metrics.bind(invocation);
+  while (metrics.step()) {
+    const std::string metric = metrics.text(0);
+    columns.push_back(
+        {"score_" + metric, "number",
+         str("(SELECT value FROM score WHERE generation_id = generation.id AND field = '' AND "
+             "metric = '",
+             replace_all(metric, "'", "''"), "' ORDER BY CAST(version AS INTEGER) DESC LIMIT 1)")});
+  }
+  return columns;
+}
+
+/// Of a table: its columns' names and types, and its rows, which are handed on one by one.
+struct Source {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> columns;
+  std::function<void(const std::function<void(const std::vector<Json>&)>&)> each_row;
+};
+
+/// Rows of table `of`.
+Source source_of(Database& db, const std::string& of, const std::vector<ExportColumn>& columns,
+                 const std::string& from, const std::string& invocation) {
+  const std::int64_t version = db.integer("PRAGMA user_version");
+  std::vector<std::string> selected;
+  Source source{of + "s", {}, {}};
+  for (const ExportColumn& column : columns) {
+    selected.push_back(version >= column.since ? column.sql : "NULL");
+    source.columns.emplace_back(column.name, column.type);
+  }
+  const std::string sql = str("SELECT ", join(selected, ", "), " FROM ", from,
+                              " WHERE run.invocation = ? ORDER BY run.id, ", of, ".id");
+  source.each_row = [&db, sql, columns, invocation](const auto& row) {
+    Statement read(db, sql);
+    read.bind(invocation);
+    std::vector<Json> values(columns.size());
+    while (read.step()) {
+      for (size_t c = 0; c < columns.size(); ++c) {
+        const int at = static_cast<int>(c);
+        if (read.null(at))
+          values[c] = nullptr;
+        else if (columns[c].type == "integer")
+          values[c] = read.integer(at);
+        else if (columns[c].type == "number")
+          values[c] = read.real(at);
+        else
+          values[c] = read.text(at);
+      }
+      row(values);
+    }
+  };
+  return source;
+}
+
+/// `table` outlives it.
+Source source_of(const FlatTable& table) {
+  Source source{"comparison", {}, {}};
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    bool any = false, whole = true;
+    for (const auto& row : table.rows) {
+      any = any || !row[c].is_null();
+      whole = whole && (row[c].is_null() || row[c].is_number_integer());
+    }
+    source.columns.emplace_back(table.columns[c].name, !table.columns[c].numbers ? "text"
+                                                       : any && whole            ? "integer"
+                                                                                 : "number");
+  }
+  source.each_row = [&table](const auto& row) {
+    for (const auto& values : table.rows) row(values);
+  };
+  return source;
+}
+
+std::int64_t write(const Source& source, bool csv, const std::filesystem::path& file) {
+  std::int64_t rows = 0;
+  write_file(file, [&](const FileSink& sink) {
+    const auto put = [&](const std::string& text) { sink(text.data(), text.size()); };
+    std::vector<Json> header;
+    for (const auto& [name, type] : source.columns) header.emplace_back(name);
+    if (csv) put(csv_line(header, false));
+    source.each_row([&](const std::vector<Json>& values) {
+      ++rows;
+      if (csv) {
+        put(csv_line(values, false));
+        return;
+      }
+      OrderedJson line = OrderedJson::object();
+      for (size_t c = 0; c < values.size(); ++c)
+        line[source.columns[c].first] = OrderedJson(values[c]);
+      put(dump(line) + "\n");
+    });
+  });
+  return rows;
+}
+
+/// Python with the project's packages where they are, else the system's.
+std::string python() {
+  try {
+    return project_file(".venv/bin/python").string();
+  } catch (const ConfigError&) {
+    return "python3";
+  }
+}
+
+ChildRun run_converter(const Json& task) {
+  return run_child({python(), "-I", project_file("results/to_parquet.py").string()}, dump(task));
+}
+
+void check_pyarrow() {
+  const ChildRun asked = run_converter(Json{{"tables", Json::array()}});
+  if (asked.good()) return;
+  throw ConfigError(str("--format parquet: ", asked.error ? "there is no " + python() : "",
+                        asked.error ? "" : std::string(strip(asked.complaint)),
+                        "; expected a Python with pyarrow: .venv/bin/pip install pyarrow, or "
+                        "--format csv"));
+}
+
+}  // namespace
+
+ExportFormat parse_export_format(std::string_view name) {
+  if (name == "csv") return ExportFormat::csv;
+  if (name == "jsonl") return ExportFormat::jsonl;
+  if (name == "parquet") return ExportFormat::parquet;
+  throw ConfigError(str("--format: there is no format '", name, "'",
+                        known_names(name, {"csv", "jsonl", "parquet"})));
+}
+
+std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparison,
+                                        ExportFormat format, const std::filesystem::path& folder) {
+  if (format == ExportFormat::parquet) check_pyarrow();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw ConfigError(str("--out is ", folder.string(),
+                          ", and this folder cannot be made: ", error.message(), "; give another"));
+  Database& db = store.database();
+  const std::string& invocation = comparison.invocation;
+  const std::string runs =
+      "run JOIN dataset ON dataset.id = run.dataset_id JOIN model ON model.id = run.model_id JOIN "
+      "environment ON environment.id = run.environment_id";
+  const FlatTable compared = flat(comparison_table(comparison));
+  const std::vector<Source> sources = {
+      source_of(compared), source_of(db, "run", run_columns(), runs, invocation),
+      source_of(db, "block", block_columns(), runs + " JOIN block ON block.run_id = run.id",
+                invocation),
+      source_of(
+          db, "job", job_columns(),
+          runs + " JOIN job ON job.run_id = run.id LEFT JOIN block ON block.id = job.block_id",
+          invocation),
+      source_of(db, "generation", generation_columns(db, invocation),
+                runs + " JOIN generation ON generation.run_id = run.id JOIN sample ON sample.id = "
+                       "generation.sample_id",
+                invocation)};
+  const bool csv = format == ExportFormat::csv;
+  std::vector<ExportedFile> files;
+  Json tables = Json::array();
+  for (const Source& source : sources) {
+    const std::filesystem::path file = folder / (source.name + (csv ? ".csv" : ".jsonl"));
+    files.push_back({file, write(source, csv, file)});
+    tables.push_back({{"file", file.string()}, {"columns", source.columns}});
+  }
+  if (format != ExportFormat::parquet) return files;
+  const ChildRun converted = run_converter(Json{{"tables", tables}});
+  for (ExportedFile& file : files) {
+    std::filesystem::remove(file.file, error);
+    file.file.replace_extension(".parquet");
+  }
+  if (!converted.good())
+    throw RunError(str("parquet files could not be written: ", strip(converted.complaint)));
+  return files;
+}
+
+}  // namespace pardec

@@ -1,0 +1,127 @@
+"""`pardec export`: flat tables that say what `compare --format json` and the database say, to the digit; every column is explained in results/README.md.
+
+Usage: export_test.py PROGRAM [parquet]
+"""
+import csv
+import io
+import json
+import re
+import sys
+
+from harness import ROOT, Checks, query, scratch
+
+QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
+TABLES = ("comparison", "runs", "blocks", "jobs", "generations")
+
+
+def flattened(row):
+    """A row of `compare --format json` with the columns of csv."""
+    flat = {}
+    for key, value in row.items():
+        if key.endswith("_interval"):
+            low, high = value or (None, None)
+            flat[key.removesuffix("_interval") + "_low"], flat[key.removesuffix("_interval") + "_high"] = low, high
+        elif key.endswith("_difference"):
+            low, high = (value or {}).get("interval") or (None, None)
+            flat.update({key: (value or {}).get("estimate"), key + "_low": low, key + "_high": high, key + "_p_mcnemar_holm": (value or {}).get("p_mcnemar_holm")})
+        elif isinstance(value, list) and len(value) == 2 and key in ("in_flight", "stack"):
+            flat[key], flat[key + "_asked"] = value
+        elif isinstance(value, list):
+            flat.update({f"{key}_{i + 1}": v for i, v in enumerate(value)})
+        else:
+            flat[key] = value
+    return flat
+
+
+def documented():
+    """Columns that results/README.md explains, by table."""
+    text = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+    section = re.search(r"^## Tables for other programs\n(.*?)^## ", text, re.M | re.S)[1]
+    found = {}
+    for line in section.splitlines():
+        if line.startswith("| `"):
+            table, columns = [cell.strip() for cell in line.strip("|").split("|")][:2]
+            found.setdefault(table.strip("`"), set()).update(re.findall(r"`([a-z0-9_]+)`", columns))
+    return found
+
+
+def check_tables(check, read, db, compared, kind):
+    """What each format holds; `read` gives the rows of a table as dictionaries."""
+    wanted = [flattened(row) for row in compared]
+    rows = read("comparison")
+    check(len(rows) == len(wanted), f"{kind}: {len(rows)} rows of the comparison, expected {len(wanted)}")
+    for row, other in zip(rows, wanted):
+        for key, value in row.items():
+            check(value == other.get(key), f"{kind}: comparison {other['arm']}: {key} is {value!r}, compare says {other.get(key)!r}")
+        check({k for k, v in other.items() if v is not None} <= row.keys(), f"{kind}: the comparison lacks {[k for k, v in other.items() if v is not None and k not in row]}")
+    for table, single in (("runs", "run"), ("blocks", "block"), ("jobs", "job"), ("generations", "generation")):
+        rows, stored = read(table), query(db, f"SELECT {single}.*, run.uuid AS of_run, run.label AS arm FROM {single} {'' if single == 'run' else 'JOIN run ON run.id = run_id'} ORDER BY run.id, {single}.id")
+        check(len(rows) == len(stored) > 0, f"{kind}: {len(rows)} {table}, the database has {len(stored)}")
+        common = sorted((rows[0].keys() & stored[0].keys()) - {"run", "dataset", "model", "samples" if table == "jobs" else "", "job"})
+        check(len(common) > 8, f"{kind}: {table} has {common} of the database")
+        for row, other in zip(rows, stored):
+            differs = {c: (row[c], other[c]) for c in common if row[c] != other[c]}
+            check(not differs and row["run"] == other["of_run"], f"{kind}: {table}: {differs}")
+    scores = {(r["label"], r["key"], r["repeat"], r["metric"]): r["value"] for r in query(
+        db, """SELECT label, sample.key, repeat, metric, value FROM score JOIN generation ON generation.id = generation_id JOIN run ON run.id = run_id
+               JOIN sample ON sample.id = sample_id WHERE field = '' AND NOT is_nan""")}
+    found = {(r["arm"], r["sample"], r["repeat"], name.removeprefix("score_")): value for r in read("generations") for name, value in r.items() if name.startswith("score_") and value is not None}
+    check(found == scores and len(scores) > 20, f"{kind}: {len(found)} scores of generations, the database has {len(scores)}")
+    jobs = {r["job"]: r for r in read("jobs")}
+    check(all(r["sample"] in json.loads(jobs[r["job"]]["samples"]) and jobs[r["job"]]["arm"] == r["arm"] for r in read("generations")), f"{kind}: a generation's job has its sample")
+
+
+def typed(text):
+    """A cell of csv as json has it. Texts that look like numbers are told apart by the caller's columns."""
+    if text == "":
+        return None
+    try:
+        return json.loads(text) if re.fullmatch(r"-?\d+(\.\d+)?([eE][-+]?\d+)?|true|false", text) else text
+    except ValueError:
+        return text
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        db = pardec.folder / "r.sqlite"
+        pardec.good("run", "--model", QUICKSTART, "--decoder", "ar,hpd", "--dataset", "oa-mine,mt-bench", "--limit", 6, "--block", 1, "--runs", 2, "--max-new-tokens", 60, "--db", db,
+                    "--progress", "none")
+        compared = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
+        check(len(compared) == 4 and any(r["cannot_run"] for r in compared), f"rows of the comparison: {compared}")
+        if "parquet" in sys.argv:
+            try:
+                import pyarrow.parquet
+            except ImportError:
+                print("[skipped] pyarrow is not there (.venv/bin/pip install pyarrow)")
+                return 77
+            pardec.good("export", "--db", db, "--format", "parquet", "--out", pardec.folder / "p")
+            check(sorted(f.name for f in (pardec.folder / "p").iterdir()) == sorted(t + ".parquet" for t in TABLES), "the folder holds parquet files alone")
+            check_tables(check, lambda table: pyarrow.parquet.read_table(pardec.folder / "p" / f"{table}.parquet").to_pylist(), db, compared, "parquet")
+            kinds = {f.name: str(f.type) for f in pyarrow.parquet.read_schema(pardec.folder / "p" / "comparison.parquet")}
+            check(kinds["arm"] == "string" and kinds["n"] == "int64" and kinds["speedup_low"] == "double", f"types of columns: {kinds}")
+            return check.finish()
+        said = pardec.good("export", "--db", db, "--format", "jsonl", "--out", pardec.folder / "deep" / "j")
+        check([line.split("/")[-1] for line in said.splitlines()] == ["comparison.jsonl 4", "runs.jsonl 3", "blocks.jsonl 18", "jobs.jsonl 24", "generations.jsonl 30"],
+              f"files and their rows: {said}")
+        pardec.good("export", "--db", db, "--out", pardec.folder / "c", "--run", query(db, "SELECT invocation FROM run")[0]["invocation"][:8])
+        lines = {table: [json.loads(line) for line in (pardec.folder / "deep" / "j" / f"{table}.jsonl").read_text(encoding="utf-8").splitlines()] for table in TABLES}
+        check_tables(check, lines.get, db, compared, "jsonl")
+        told = documented()
+        for table in TABLES:
+            text = (pardec.folder / "c" / f"{table}.csv").read_text(encoding="utf-8")
+            rows = list(csv.DictReader(io.StringIO(text)))
+            check(list(rows[0]) == list(lines[table][0]) and len(rows) == len(lines[table]), f"csv: {table} has the columns and rows of jsonl")
+            for row, other in zip(rows, lines[table]):
+                differs = {k: (row[k], v) for k, v in other.items() if row[k] != (v or "" if not isinstance(v, (int, float)) else row[k]) or (isinstance(v, (int, float)) and typed(row[k]) != v)}
+                check(not differs, f"csv: {table}: {differs}")
+            if table != "comparison":
+                missing = {c for c in rows[0] if not c.startswith("score_")} - told["all"] - told[table]
+                check(not missing, f"results/README.md does not explain {missing} of {table}")
+                check(told[table] <= set(rows[0]), f"results/README.md explains {told[table] - set(rows[0])}, which {table} has not")
+        check((pardec.folder / "c" / "comparison.csv").read_text(encoding="utf-8") == pardec.good("compare", "--db", db, "--format", "csv"), "the comparison is compare's csv, byte by byte")
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
