@@ -87,12 +87,12 @@ class Printer {
   Json all_ = Json::array();
 };
 
-void print(const Reproduction& result, Printer& printer) {
-  printer.print(
-      result.item->scale(result.scale).contains("bound")
-          ? bounds_table(*result.item, *result.evidence, result.arms, result.baseline,
-                         result.differs)
-          : published_table(*result.item, result.scale, *result.evidence, result.differs));
+void print(const Reproduction& result, bool several, Printer& printer) {
+  printer.print(result.item->scale(result.scale).contains("bound")
+                    ? bounds_table(*result.item, *result.evidence, result.arms, result.baseline,
+                                   result.differs)
+                    : published_table(*result.item, "scale " + result.scale, *result.evidence,
+                                      result.differs, several));
 }
 
 int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceFlags& flags) {
@@ -108,8 +108,11 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
   for (size_t i = 0; i < items.size(); ++i) {
     const PaperItem& item = *items[i];
     if (!item.scales.contains(flags.scale)) {
-      if (items.size() == 1) item.scale(flags.scale);  // says which there are
-      continue;
+      if (items.size() > 1) continue;
+      if (!item.scales.empty()) item.scale(flags.scale);  // says which there are
+      printer.print(published_table(item, "nothing of it is measured here", NoEvidence({}), {}));
+      printer.finish();
+      return 0;
     }
     std::optional<double> seconds;
     if (budget) {
@@ -130,7 +133,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
       std::fprintf(stderr, "stopped; the same command goes on\n");
       return 128 + signal;
     }
-    print(*result, printer);
+    print(*result, items.size() > 1, printer);
     for (const ClaimFinding& finding : result->findings)
       unexpected = unexpected || finding.unexpected();
     if (!result->findings.empty()) claims.push_back({&item, result->findings});

@@ -172,6 +172,17 @@ std::string untaught_of(const RunRow& run) {
 
 bool is_score(const std::string& metric) { return metric == "headline" || computes(metric); }
 
+/// Quantities of whole blocks, not of single jobs.
+bool of_blocks(const std::string& metric) {
+  constexpr std::array<std::string_view, 6> kMetrics{"speed",
+                                                     "examples_per_second",
+                                                     "fields_per_second",
+                                                     "tokens_per_second",
+                                                     "tokens_per_second_a_request",
+                                                     "latency"};
+  return std::find(kMetrics.begin(), kMetrics.end(), metric) != kMetrics.end();
+}
+
 /// What lacks for a metric that nothing here measures; else empty.
 std::string lacking_metric(const std::string& metric) {
   if (metric == "usd_per_thousand") return "the price of an hour of this machine";
@@ -436,6 +447,8 @@ Found StoredEvidence::level(const Place& place, const std::string& arm,
                      count->compared},
             ""};
   }
+  if (of_blocks(metric))
+    return {std::nullopt, str("a block of ", arm, " on ", place.dataset, " measured whole")};
   if (const std::string unknown = lacking_metric(metric); !unknown.empty())
     return {std::nullopt, unknown};
   if (is_score(metric) && found.run.run.oracle)

@@ -143,33 +143,39 @@ std::string shown_verdict(const ClaimFinding& finding) {
              : str(verdict, " (", finding.qualifiers.text(), ")");
 }
 
-Table published_table(const PaperItem& item, const std::string& scale, const Evidence& evidence,
-                      const std::vector<std::string>& differs) {
+Table published_table(const PaperItem& item, const std::string& where, const Evidence& evidence,
+                      const std::vector<std::string>& differs, bool measured_only) {
   Table table;
-  table.title = heading(item, "scale " + scale);
+  table.title = heading(item, where);
   for (const std::string& key : item.published.keys) table.columns.push_back({key});
   table.columns.push_back({str("published ", item.published.unit), Align::right, "published"});
   table.columns.push_back({"measured", Align::right, "measured"});
   table.columns.push_back({"95 % interval", Align::left, "measured_interval"});
   const Matching matching(item);
-  size_t left_out = 0;
+  size_t left_out = 0, unmeasured = 0;
   std::vector<std::string> lacks;
   for (const PublishedCell& cell : item.published.cells) {
     if (!matching.shown(cell)) {
       ++left_out;
       continue;
     }
-    auto& row = table.rows.emplace_back();
-    for (const Json& key : cell.at) row.emplace_back(text_of(key), key);
-    row.push_back(number_or_none(cell.value));
     const auto here = matching.of(cell);
     const Found found = here ? evidence.level(here->place, here->arm, here->metric) : Found{};
     if (!found.lacks.empty() && std::find(lacks.begin(), lacks.end(), found.lacks) == lacks.end())
       lacks.push_back(found.lacks);
+    if (measured_only && !found.measured) {
+      ++unmeasured;
+      continue;
+    }
+    auto& row = table.rows.emplace_back();
+    for (const Json& key : cell.at) row.emplace_back(text_of(key), key);
+    row.push_back(number_or_none(cell.value));
     row.push_back(found.measured ? number_or_none(found.measured->value.estimate) : no_cell());
     row.push_back(found.measured && !found.measured->exact ? interval_or_none(found.measured->value)
                                                            : no_cell());
   }
+  if (unmeasured)
+    table.notes.push_back(str(unmeasured, " published numbers have nothing measured beside them"));
   if (left_out)
     table.notes.push_back(str(left_out, " more published numbers (of other settings) are in ",
                               item.file.filename().string()));

@@ -9,10 +9,11 @@
 
 namespace pardec {
 
-/// A paper's numbers with what was measured beside them. Of numbers without a counterpart here the
-/// measured side is empty; `differs` become the notes.
-Table published_table(const PaperItem& item, const std::string& scale, const Evidence& evidence,
-                      const std::vector<std::string>& differs);
+/// A paper's numbers with what was measured beside them, `where` e.g. "scale small". Of numbers
+/// without a counterpart here the measured side is empty, or with `measured_only` they are counted
+/// alone; `differs` become the notes.
+Table published_table(const PaperItem& item, const std::string& where, const Evidence& evidence,
+                      const std::vector<std::string>& differs, bool measured_only = false);
 
 /// What was measured of the arms at each place, with no number of the paper beside: of rooflines.
 Table bounds_table(const PaperItem& item, const Evidence& evidence,

@@ -86,6 +86,9 @@ def main():
             shown = reproduce("ippd", "figure3", "--limit", 2, "--model", f"main={QUICKSTART}", "--format", format).stdout
             check("ippd" in shown and "I2" in shown, f"{format}: {shown[:300]}")
 
+        unmeasured = reproduce("hpd", "figure8").stdout
+        check("nothing of it is measured" in unmeasured and "28.7" in unmeasured, unmeasured[:300])
+
         for args, says in ((("hpd", "figure1"), "nothing is measured"), (("hpd", "table9"), "no item"), (("hdp",), "unknown paper"), (("hpd", "t3", "--scale", "smal"), "has no scale"),
                            (("all", "--budget", "soon"), "--budget"), (("hpd", "t3", "--model", "main"), "LABEL=DIR"), (("hpd", "t3", "--model", "main=nowhere"), "there is no nowhere")):
             check(says in reproduce(*args, code=2).stderr, f"{args} does not say '{says}'")

@@ -192,6 +192,25 @@ TEST_CASE("A quotient of two that were measured apart covers the truth", "[verdi
   CHECK(covered > 0.92 * 500);
 }
 
+TEST_CASE("Intervals cover a known ratio, and an arm against itself shows no difference",
+          "[verdicts]") {
+  constexpr int kTrials = 2000;
+  Rng rng(23);
+  int covered = 0, same_speed = 0, same_score = 0;
+  for (int i = 0; i < kTrials; ++i) {
+    const Interval ratio = speed_ratio(rng, 2.5, 12).value;
+    covered += ratio.low <= 2.5 && 2.5 <= ratio.high;
+    const Interval itself = speed_ratio(rng, 1, 12).value;
+    same_speed += itself.low <= 1 && 1 <= itself.high;
+    const Interval score = difference(rng, 0, 30).value;
+    same_score += score.low <= 0 && 0 <= score.high;
+  }
+  CHECK(covered >= 0.93 * kTrials);
+  CHECK(covered <= 0.97 * kTrials);
+  CHECK(same_speed >= 0.94 * kTrials);
+  CHECK(same_score >= 0.94 * kTrials);
+}
+
 TEST_CASE("Relations are named as in the files", "[verdicts]") {
   CHECK_THROWS_AS(limit("=", 1), ConfigError);
   CHECK(limit("within", 0.1).holds(-0.1));
