@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "src/cli/command_line.hpp"
+#include "src/cli/completion.hpp"
 #include "src/cli/visible_output.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -43,11 +44,13 @@ int pardec::run_program(int argc, char** argv) {
   hold_standard_streams();
   const VisibleOutput visible;
   try {
-    return after_printing(run_command_line(
-        {run_verb(), sweep_verb(), reproduce_verb(), generate_verb(), compare_verb(), score_verb(),
-         report_verb(), plot_verb(), merge_verb(), export_verb(), runs_verb(), roofline_verb(),
-         data_verb(), model_verb(), train_verb(), list_verb(), doctor_verb()},
-        argc, argv));
+    std::vector<Verb> verbs{run_verb(),     sweep_verb(),  reproduce_verb(), generate_verb(),
+                            compare_verb(), score_verb(),  report_verb(),    plot_verb(),
+                            merge_verb(),   export_verb(), runs_verb(),      roofline_verb(),
+                            data_verb(),    model_verb(),  train_verb(),     list_verb(),
+                            doctor_verb()};
+    verbs.push_back(completion_verb(verbs));
+    return after_printing(run_command_line(verbs, argc, argv));
   } catch (const Error& error) {
     std::fprintf(stderr, "pardec: %s\n", visible_text(error.what()).c_str());
     return error.exit_code();

@@ -205,6 +205,7 @@ def command_line_cases(model, folder):
     yield Case("sweep: shard", [*sweep, "--grid", "seed=1,2", "--shard", "2/2"], "--shard", "'2/2'", "I/N")
     yield Case("sweep: fresh and again", [*sweep, "--grid", "seed=1,2", "--fresh", "--retry-errors"], "--retry-errors", "--fresh", "leave one out")
     yield Case("sweep: memory", [*sweep, "--grid", "seed=1,2", "--memory-limit", "2M"], "no cell of the grid", "--memory-limit is 2.0 MB", "at least")
+    yield Case("completion: shell", ["completion", "csh"], "'csh'", "zsh")
     yield Case("export: format", ["export", "--db", "none.sqlite", "--format", "xlsx", "--out", "x"], "--format", "'xlsx'", "csv, jsonl, parquet")
     yield Case("export: no folder", ["export", "--db", "none.sqlite"], "--out is required")
     yield Case("export: no database", ["export", "--db", "none.sqlite", "--out", "x"], "none.sqlite", "no such file")
