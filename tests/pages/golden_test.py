@@ -17,6 +17,7 @@ import shutil
 import sqlite3
 import sys
 
+import datasette_metadata
 import experiment_schema
 from pages import ROOT, help_of, verbs_of
 from harness import Checks, scratch
@@ -77,6 +78,7 @@ def pages(program):
         for action in sorted({a for actions in re.findall(r"^Flags of (.*):$", said, re.M) for a in actions.split(", ")}):
             yield f"help/{verb}-{action}.txt", help_of(program, verb, action)
     yield "../../experiments/experiment.schema.json", experiment_schema.written(program)
+    yield "../../results/metadata.json", datasette_metadata.written()
     with scratch(program) as pardec:
         pardec.good(*RUN)
         db = pardec.folder / "golden.sqlite"

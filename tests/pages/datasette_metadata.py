@@ -1,0 +1,31 @@
+"""What Datasette says of a store (results/metadata.json), made from the comments of results/schema.sql and the queries of results/README.md."""
+import json
+import re
+
+from pages import ROOT
+
+
+def tables(schema):
+    """(name, what stands above it, {column: what stands behind it}) of each table and view."""
+    for match in re.finditer(r"((?:^-- [^\n]*\n)*)^CREATE (?:TABLE|VIEW) (\w+)(.*?)^(?:\) STRICT|SELECT)", schema, re.M | re.S):
+        columns = dict(re.findall(r"^  (\w+) .*?-- ([^\n]*)$", match[3], re.M))
+        yield match[2], " ".join(line.removeprefix("-- ") for line in match[1].splitlines()), columns
+
+
+def queries(page):
+    """(question, SQL) of the page's sql blocks."""
+    for block in re.findall(r"^```sql\n(.*?)^```", page, re.M | re.S):
+        yield from re.findall(r"^-- ([^\n]*)\n(.*?;)$", block, re.M | re.S)
+
+
+def metadata():
+    schema = (ROOT / "results" / "schema.sql").read_text(encoding="utf-8")
+    page = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+    described = {name: {**({"description": text} if text else {}), **({"columns": columns} if columns else {})} for name, text, columns in tables(schema)}
+    asked = {re.sub(r"\W+", "-", question.lower()).strip("-"): {"title": question, "sql": sql} for question, sql in queries(page)}
+    return {"title": "pardec", "description": "Runs of parallel decoders: each generation, its job, its block's time, its scores. Times are nanoseconds.",
+            "databases": {"pardec": {"tables": described, "queries": asked}}}
+
+
+def written():
+    return json.dumps(metadata(), indent=2, ensure_ascii=False) + "\n"

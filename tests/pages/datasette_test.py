@@ -1,0 +1,30 @@
+"""results/metadata.json names tables and columns that a store has, all of its tables, and queries that run on one."""
+import json
+import sqlite3
+import sys
+
+from datasette_metadata import ROOT, metadata
+
+
+def main():
+    db = sqlite3.connect(":memory:")
+    db.executescript((ROOT / "results" / "schema.sql").read_text(encoding="utf-8"))
+    told = metadata()["databases"]["pardec"]
+    there = {name: kind for name, kind in db.execute("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view')")}
+    faults = [f"no {name}" for name in told["tables"] if name not in there] + [f"{name} is not described" for name in there if name not in told["tables"]]
+    for name, table in told["tables"].items():
+        columns = {row[1] for row in db.execute(f"PRAGMA table_info({name})")}
+        faults += [f"{name} has no column {column}" for column in table.get("columns", {}) if column not in columns]
+    for query in told["queries"].values():
+        db.execute(query["sql"]).fetchall()
+    described = sum(len(table.get("columns", {})) for table in told["tables"].values())
+    if len(told["queries"]) < 4 or described < 60:
+        faults.append(f"{len(told['queries'])} queries and {described} columns were read of the pages")
+    if json.loads((ROOT / "results" / "metadata.json").read_text(encoding="utf-8")) != metadata():
+        faults.append("results/metadata.json is not of the schema and the page; scripts/approve makes it anew")
+    print("\n".join(faults) or f"{len(told['tables'])} tables, {described} columns, {len(told['queries'])} queries")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
