@@ -44,12 +44,12 @@ def kills(check, pardec, command, whole, times, rng):
         died = kill_after(process, db, committed + rng.randint(1, max(1, total // (times + 2))), rng.uniform(0, 0.02))
         committed = job_count(db)
         check(died and committed < total, f"killed with {committed} of {total} jobs")
-    ran = pardec(*command, "--db", db)
+    ran = pardec(*command, "--db", db, timeout=3000)
     check(ran.returncode == 0 and "goes on with invocation" in ran.stderr, f"after {times} kills: exit {ran.returncode}: {ran.stderr}")
     check(len({r["invocation"] for r in query(db, "SELECT invocation FROM run")}) == 1, "a killed sweep goes on in its own invocation")
     check_same(check, pardec, f"killed {times} times", db, whole)
     before = query(db, "SELECT * FROM job ORDER BY id")
-    ran = pardec(*command, "--db", db)
+    ran = pardec(*command, "--db", db, timeout=3000)
     check(ran.returncode == 0 and query(db, "SELECT * FROM job ORDER BY id") == before, f"the same command once more does nothing: exit {ran.returncode}: {ran.stderr}")
 
 
@@ -57,7 +57,7 @@ def shards(check, pardec, command, whole, count):
     """Shards in databases of their own, merged, are the whole; merged twice, too."""
     parts = [pardec.folder / f"shard-{i}.sqlite" for i in range(count)]
     for index, db in enumerate(parts):
-        ran = pardec(*command, "--shard", f"{index}/{count}", "--db", db)
+        ran = pardec(*command, "--shard", f"{index}/{count}", "--db", db, timeout=3000)
         check(ran.returncode == 0, f"shard {index}: exit {ran.returncode}: {ran.stderr}")
         check(0 < job_count(db) < job_count(whole), f"shard {index} has {job_count(db)} jobs")
     together = pardec.folder / "together.sqlite"
@@ -120,7 +120,7 @@ def estimates(check, pardec, command, db):
     for row in stored["rows"]:
         check(abs(row["seconds"] - wall[row["cell"]]) < 1e-6 + 1e-6 * wall[row["cell"]], f"{row['cell']}: estimated {row['seconds']}, measured {wall[row['cell']]}")
     jobs = job_count(db)
-    fresh = json.loads(pardec.good(*command, "--db", pardec.folder / "nothing.sqlite", "--dry-run", "--format", "json"))
+    fresh = json.loads(pardec.good(*command, "--db", pardec.folder / "nothing.sqlite", "--dry-run", "--format", "json", timeout=3000))
     check({r["from"] for r in fresh["rows"]} == {"a batch"} and all(r["seconds"] > 0 and r["bytes"] > 160e6 for r in fresh["rows"]), f"--dry-run without any: {fresh['rows']}")
     check("in all about" in fresh["notes"][0] and not (pardec.folder / "nothing.sqlite").exists() and job_count(db) == jobs, "a dry run says how long in all, and stores nothing")
 
