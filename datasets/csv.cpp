@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "datasets/reading.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -70,7 +71,9 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
       return;
     }
     if (row.size() != header.size())
-      throw DataError(name, begin, str("has ", row.size(), " fields, the header ", header.size()));
+      throw DataError(
+          name, begin,
+          str("has ", counted(std::ssize(row), "field"), ", the header ", header.size()));
     CsvRow out{{}, name, begin};
     for (size_t i = 0; i < row.size(); ++i) out.fields[header[i]] = row[i];
     take(out);

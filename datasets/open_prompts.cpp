@@ -4,6 +4,7 @@
 
 #include "datasets/reading.hpp"
 #include "src/support/files.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -48,8 +49,8 @@ Example read_conversation(const Record& record) {
   const Strings references = record.has("reference") ? record.plains("reference") : Strings{};
   if (turns.empty()) record.fail("'turns' is empty, expected what the user says");
   if (!references.empty() && references.size() != turns.size())
-    record.fail(str("has ", turns.size(), " turns and ", references.size(),
-                    " items in 'reference', expected as many"));
+    record.fail(str("has ", counted(std::ssize(turns), "turn"), " and ",
+                    counted(std::ssize(references), "item"), " in 'reference', expected as many"));
   for (size_t t = 0; t < turns.size(); ++t) {
     Strings reference;  // the published file has empty ones, for turns without
     if (!references.empty() && !strip(references[t]).empty()) reference = {references[t]};
@@ -78,8 +79,8 @@ void read_reference_answers(Dataset& dataset, const std::filesystem::path& file,
     const Strings turns = choices.front().texts("turns");
     auto& fields = found->second->fields;
     if (turns.size() != fields.size())
-      record.fail(str("answers ", turns.size(), " turns of question ", found->first, ", which has ",
-                      fields.size()));
+      record.fail(str("answers ", counted(std::ssize(turns), "turn"), " of question ", found->first,
+                      ", which has ", fields.size()));
     for (size_t t = 0; t < turns.size(); ++t) {
       fields[t].references = {turns[t]};
       fields[t].annotated = true;

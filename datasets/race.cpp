@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "datasets/reading.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -31,8 +32,10 @@ Example read_passage(const Record& record) {
   if (!options.is_array())
     record.fail(str("'options' is ", options.type_name(), ", expected a list"));
   if (questions.empty() || questions.size() != answers.size() || questions.size() != options.size())
-    record.fail(str("has ", questions.size(), " questions, ", options.size(), " options and ",
-                    answers.size(), " answers, expected as many of each, and at least one"));
+    record.fail(str("has ", counted(std::ssize(questions), "question"), ", ",
+                    counted(std::ssize(options), "option"), " and ",
+                    counted(std::ssize(answers), "answer"),
+                    ", expected as many of each, and at least one"));
   for (size_t q = 0; q < questions.size(); ++q) {
     ExampleField field;
     field.name = str("q", q + 1);

@@ -114,7 +114,8 @@ std::vector<FormatEntry> ar_formats() {
                      {.stack = options.whole("ar-stack"), .eos = end_of_answer(scene.config)},
                      scene.tokenizer, scene.config.positions());
                },
-           .plain_text = true},
+           .plain_text = true,
+           .asks = "together"},
           {.name = "ar-value",
            .meaning = "one field",
            .make =
@@ -123,7 +124,8 @@ std::vector<FormatEntry> ar_formats() {
                      {.together = false, .eos = end_of_sequence(scene, "ar-value")},
                      scene.tokenizer, scene.config.positions());
                },
-           .plain_text = true}};
+           .plain_text = true,
+           .asks = "separately"}};
 }
 
 std::vector<TrainingOption> ar_training_options() {

@@ -242,12 +242,15 @@ std::vector<FormatEntry> aspd_formats() {
            .make =
                [](const Options& options, const FormatScene& scene) {
                  return make(options, scene, true, end_of_answer(scene.config));
-               }},
+               },
+           .asks = "together"},
           {.name = "aspd-value",
            .meaning = "one field, as its markup says",
-           .make = [](const Options& options, const FormatScene& scene) {
-             return make(options, scene, false, end_of_sequence(scene, "aspd-value"));
-           }}};
+           .make =
+               [](const Options& options, const FormatScene& scene) {
+                 return make(options, scene, false, end_of_sequence(scene, "aspd-value"));
+               },
+           .asks = "separately"}};
 }
 
 std::vector<TrainingOption> aspd_training_options() {

@@ -158,6 +158,7 @@ struct FormatEntry {
   std::unique_ptr<TrainingFormat> (*make)(const Options& options, const FormatScene& scene);
   /// Its targets are the next tokens of a text, which extra heads can learn to guess.
   bool plain_text = false;
+  std::string_view asks = {};  ///< the value of option `ask` that it is of; empty: of any
 };
 
 /// An option of training formats: a flag of `train`.

@@ -5,6 +5,7 @@
 
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -35,7 +36,8 @@ void check_prompt(const std::string& name, size_t tokens, const ModelConfig& con
   if (tokens == 0) throw ConfigError(str(name, ": the prompt has no token, expected at least one"));
   if (tokens > static_cast<size_t>(config.positions()))
     throw ModelError(
-        name, str("context overflow: the prompt has ", tokens, " tokens, ", config.positions_key(),
+        name, str("context overflow: the prompt has ",
+                  counted(static_cast<std::int64_t>(tokens), "token"), ", ", config.positions_key(),
                   " is ", config.positions(), "; use a shorter prompt or a smaller stack"));
 }
 

@@ -116,15 +116,18 @@ std::vector<FormatEntry> space_formats() {
                                                  {.stack = options.whole("ar-stack"),
                                                   .eos = end_of_answer(scene.config)}),
                                           scene.tokenizer, scene.config.positions());
-               }},
+               },
+           .asks = "together"},
           {.name = "space-value",
            .meaning = "that of ar-value with masks",
-           .make = [](const Options& options, const FormatScene& scene) {
-             return make_space_format(
-                 masked(options, scene,
-                        {.together = false, .eos = end_of_sequence(scene, "space-value")}),
-                 scene.tokenizer, scene.config.positions());
-           }}};
+           .make =
+               [](const Options& options, const FormatScene& scene) {
+                 return make_space_format(
+                     masked(options, scene,
+                            {.together = false, .eos = end_of_sequence(scene, "space-value")}),
+                     scene.tokenizer, scene.config.positions());
+               },
+           .asks = "separately"}};
 }
 
 std::vector<TrainingOption> space_training_options() {

@@ -97,21 +97,30 @@ OrderedJson recorded_options(const std::vector<std::string>& names, const Option
 }
 
 Json taught_options(const DecoderEntry& decoder, const Json& settings) {
+  const DecoderEntry& taught_as =
+      decoder.formats.empty() && !decoder.trained ? find_decoder(kPlainDecoder) : decoder;
+  const auto names = settings.value("format", std::vector<std::string>());
+  std::vector<const FormatEntry*> learned;
+  for (const FormatEntry& format : taught_as.formats)
+    if (named(names, format)) learned.push_back(&format);
   Json taught = Json::object();
-  const Json formats = settings.value("format", Json::array());
-  if (std::none_of(decoder.formats.begin(), decoder.formats.end(), [&](const FormatEntry& format) {
-        return std::find(formats.begin(), formats.end(), format.name) != formats.end();
-      }))
-    return taught;
-  const std::string own = str(decoder.name, "_");  // ar_stack: the stack of ar
+  if (learned.empty()) return taught;
   const std::vector<std::string> options = names_of(decoder.options);
-  for (const TrainingOption& trained : decoder.training_options) {
+  const auto has = [&](const std::string& name) {
+    return std::find(options.begin(), options.end(), name) != options.end();
+  };
+  const std::string own = str(taught_as.name, "_");  // ar_stack: the stack of ar
+  for (const TrainingOption& trained : taught_as.training_options) {
     const std::string recorded(trained.recorded);
     const std::string name = recorded.starts_with(own) ? recorded.substr(own.size()) : recorded;
-    if (const Json value = settings.value(recorded, Json());
-        value.is_number() && std::find(options.begin(), options.end(), name) != options.end())
+    if (const Json value = settings.value(recorded, Json()); value.is_number() && has(name))
       taught[name] = value;
   }
+  const std::string_view asks = learned.front()->asks;
+  if (has("ask") && !asks.empty() && std::all_of(learned.begin(), learned.end(), [&](auto* format) {
+        return format->asks == asks;
+      }))
+    taught["ask"] = asks;
   return taught;
 }
 
@@ -120,9 +129,14 @@ std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Jso
   std::vector<std::string> untaught;
   const Json all = taught_options(decoder, settings);
   for (const auto& [name, taught] : all.items())
-    if (const Json now = options.value(name, Json()); now.is_number() && now != taught)
-      untaught.push_back(str(name, " ", dump(now), ", taught ", dump(taught)));
+    if (const Json now = options.value(name, Json()); !now.is_null() && now != taught)
+      untaught.push_back(str(option_text(name, now), ", taught ", option_text("", taught)));
   return untaught;
+}
+
+std::string option_text(const std::string& name, const Json& value) {
+  return str(name, name.empty() ? "" : " ",
+             value.is_string() ? value.get<std::string>() : dump(value));
 }
 
 Token end_of_sequence(const FormatScene& scene, std::string_view format) {

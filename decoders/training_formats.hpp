@@ -31,13 +31,17 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
 /// What a training's record says of its formats.
 OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options);
 
-/// The numbers of a decoder's options that its formats were taught by the `settings` of a
-/// training's record, by option; none where the network learned none of its formats.
+/// What of a decoder's options its formats were taught by the `settings` of a training's record, by
+/// option: numbers, and `ask` where all that it learned of them ask one way. A decoder without
+/// formats writes what the plain one does. None where the network learned none of them.
 Json taught_options(const DecoderEntry& decoder, const Json& settings);
 
-/// Where a decoder's options are other numbers than those: e.g. "stack 6, taught 2".
+/// Where a decoder's options are others than those: e.g. "stack 6, taught 2".
 std::vector<std::string> untaught_options(const DecoderEntry& decoder, const Json& options,
                                           const Json& settings);
+
+/// A taught option in words, e.g. "stack 2".
+std::string option_text(const std::string& name, const Json& value);
 
 /// The network's first end of sequence. ConfigError, which names the format, where it has none.
 Token end_of_sequence(const FormatScene& scene, std::string_view format);

@@ -150,8 +150,8 @@ std::string describe(const MemoryPlan& plan, const CacheBudget& cache) {
           fixed(static_cast<double>(plan.row_bytes) * 1e-3, 1), " kB a row");
   if (plan.limit == 0) return weights;
   return str(weights, "; --memory-limit ", shown_bytes(plan.limit), " leaves ",
-             shown_bytes(plan.cache_bytes()), " for the cache: ", cache.blocks, " blocks of ",
-             cache.block_rows, " rows");
+             shown_bytes(plan.cache_bytes()), " for the cache: ", counted(cache.blocks, "block"),
+             " of ", counted(cache.block_rows, "row"));
 }
 
 std::string describe_peak() {

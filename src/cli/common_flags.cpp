@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "src/prompt/chat_template.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -80,10 +81,8 @@ void add_flags(CLI::App& app, DecodeOptions& decode) {
 
 void add_flags(CLI::App& app, ComparisonFlags& flags) {
   app.add_option("--db", flags.db, "database")->capture_default_str()->type_name("FILE");
-  app.add_option(
-         "--run", flags.run,
-         "name of an invocation, or the first characters of its or a run's id; without it the "
-         "newest")
+  app.add_option("--run", flags.run,
+                 "name of a run, or the first characters of its id; without it the newest")
       ->type_name("ID");
   app.add_option("--baseline", flags.compare.baseline,
                  "label of the arm that the others are compared with")
@@ -94,7 +93,16 @@ void add_flags(CLI::App& app, ComparisonFlags& flags) {
   app.add_option("--margin", flags.compare.margin, "a score this much lower is still as good")
       ->capture_default_str()
       ->type_name("X");
+  add_hardware(app, flags.compare.hardware);
   add_strict(app, flags.strict);
+}
+
+void add_hardware(CLI::App& app, std::string& hardware) {
+  app.add_option("--hardware", hardware,
+                 "say of forwards/s which share they are of what this machine allows: here "
+                 "(measured now), a800, h100, h200, l40s, or a file like "
+                 "experiments/hardware/*.json")
+      ->type_name("NAME");
 }
 
 void add_strict(CLI::App& app, bool& strict) {
@@ -103,8 +111,8 @@ void add_strict(CLI::App& app, bool& strict) {
 
 int exit_code(const Comparison& comparison, bool strict) {
   if (!strict || comparison.warnings.empty()) return 0;
-  std::fprintf(stderr, "pardec: %zu %s, and --strict was given\n", comparison.warnings.size(),
-               comparison.warnings.size() == 1 ? "warning" : "warnings");
+  std::fprintf(stderr, "pardec: %s, and --strict was given\n",
+               counted(std::ssize(comparison.warnings), "warning").c_str());
   return 3;
 }
 

@@ -27,6 +27,8 @@ void add_flags(CLI::App& app, ComparisonFlags& flags);
 /// The exit code of a verb that showed this: 3 where --strict was given and there are warnings,
 /// which stderr then says.
 int exit_code(const Comparison& comparison, bool strict);
+/// Declares --hardware, of CompareOptions.
+void add_hardware(CLI::App& app, std::string& hardware);
 /// Declares --strict.
 void add_strict(CLI::App& app, bool& strict);
 

@@ -10,6 +10,7 @@
 #include "src/report/table.hpp"
 #include "src/runs/record.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/decode_options.hpp"
@@ -98,7 +99,7 @@ int attention_stats(const DataFlags& flags) {
       str("prefill FLOP factor, decode FLOP factor: IPPD / PC+PA, prefill against the first one "
           "alone, as the paper has it; access ratio: PC+PA / IPPD. all: exact sums over the "
           "dataset, every prefill and decode step counted, ",
-          flags.contexts, flags.contexts == 1 ? " context" : " contexts", " a prompt."),
+          counted(flags.contexts, "context"), " a prompt."),
       "paper: the lengths of its Table 1."};
   table.notes.insert(table.notes.end(), protocol_notes.begin(), protocol_notes.end());
   if (samples) table.notes.push_back(kSampleNote);

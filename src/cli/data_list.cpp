@@ -6,6 +6,7 @@
 #include "src/cli/data.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
@@ -30,8 +31,7 @@ Cell fetch_cell(const DatasetEntry& entry) {
   const Source* source = find_source(entry.name);
   if (!source) return Cell("-", Json());
   if (source->files.empty()) return Cell("by hand");
-  return Cell(str(source->files.size(), source->files.size() == 1 ? " file, " : " files, ",
-                  reached(*source)));
+  return Cell(str(counted(std::ssize(source->files), "file"), ", ", reached(*source)));
 }
 
 /// Where each file comes from.

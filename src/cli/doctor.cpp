@@ -126,8 +126,7 @@ void add_decoders(Checks& checks, const std::string& model) {
     if (was_taught) {
       std::vector<std::string> how;
       const Json options = taught_options(entry, taught.settings);
-      for (const auto& [option, value] : options.items())
-        how.push_back(str(option, " ", dump(value)));
+      for (const auto& [option, value] : options.items()) how.push_back(option_text(option, value));
       parts.push_back(str("taught", how.empty() ? "" : ": ", join(how, ", ")));
     } else if (entry.trained) {
       parts.emplace_back(taught.formats ? "not taught: its answers are noise"
@@ -146,8 +145,8 @@ int doctor(const DoctorFlags& flags) {
              str(libtorch_version(), " ", v.torch_kind,
                  cuda_available() ? ", a GPU can be used" : ", no GPU here"));
   checks.row("processor", "good",
-             str(std::thread::hardware_concurrency(), " cores, ", counted(threads(), "thread"),
-                 " used, ", available_memory()));
+             str(counted(std::thread::hardware_concurrency(), "core"), ", ",
+                 counted(threads(), "thread"), " used, ", available_memory()));
   add_tools(checks, flags.db);
   checks.add("prompts", [] {
     std::set<std::string> names;
@@ -199,20 +198,24 @@ int doctor(const DoctorFlags& flags) {
   if (!flags.model.empty())
     checks.add("weights", [&] {
       const WeightCheck found = check_weights(flags.model);
-      if (found.not_finite.empty()) return str(found.tensors, " tensors of finite numbers");
+      if (found.not_finite.empty())
+        return str(counted(found.tensors, "tensor"), " of finite numbers");
       const NotFinite& first = found.not_finite.front();
       throw ModelError(first.file,
                        str("tensor '", repair_utf8(first.tensor), "' has ", first.text(),
                            found.not_finite.size() > 1
-                               ? str(", ", found.not_finite.size() - 1,
-                                     " others have some, too ('pardec model inspect --weights')")
+                               ? str(", as ", counted(std::ssize(found.not_finite) - 1, "other"),
+                                     " do, too ('pardec model inspect --weights')")
                                : "",
                            "; expected finite ones: fetch or convert the checkpoint again"));
     });
   if (!flags.db.empty())
     checks.add("database", [&] {
       Store store(flags.db, {.read_only = true});
-      return counted(std::ssize(store.find_runs({})), "run");
+      std::set<std::string> runs;
+      const auto arms = store.find_runs({});
+      for (const RunRow& arm : arms) runs.insert(arm.invocation);
+      return str(counted(std::ssize(runs), "run"), ", ", counted(std::ssize(arms), "arm"));
     });
   Table table = checks.table();
   table.notes.push_back(str("decoders: what each does on each shape of data, and what ",

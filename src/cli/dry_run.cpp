@@ -22,14 +22,13 @@ namespace {
 void add_size_notes(Table& table, const std::string& who, const PromptSizes& sizes,
                     std::int64_t jobs, const ModelConfig& config) {
   if (sizes.too_long)
-    table.notes.push_back(str(who, ": ", sizes.too_long, " of ", jobs,
-                              " jobs overflow the context and will fail: they need up to ",
-                              sizes.most, " positions, ", config.positions_key(), " is ",
+    table.notes.push_back(str(who, ": ", sizes.too_long, " of ", counted(jobs, "job"),
+                              " will overflow the context and fail: up to ", sizes.most,
+                              " positions are needed, ", config.positions_key(), " is ",
                               config.positions()));
   if (sizes.refused)
-    table.notes.push_back(str(who, ": ", sizes.refused, " of ", jobs,
-                              " jobs cannot be asked and will fail, the first one since ",
-                              sizes.why));
+    table.notes.push_back(str(who, ": ", sizes.refused, " of ", counted(jobs, "job"),
+                              " cannot be asked and will fail, the first one since ", sizes.why));
 }
 
 /// Says where an arm's batch is not full for most of a block.
@@ -37,7 +36,7 @@ void add_fill_note(Table& table, const std::string& who, double full, std::int64
                    std::int64_t blocks, int batch_size) {
   if (jobs == 0 || full >= 0.5) return;
   table.notes.push_back(str(who, ": its batch of ", batch_size, " is full for ", percent(full, 0),
-                            " of ", jobs, " jobs in ", blocks, blocks == 1 ? " block" : " blocks",
+                            " of ", counted(jobs, "job"), " in ", counted(blocks, "block"),
                             "; a smaller batch_size, more examples or a longer --block fill it"));
 }
 
@@ -46,10 +45,10 @@ std::string protocol_note(const RunSpec& spec, const Workload& work) {
   const Protocol& protocol = work.protocols.front();  // they differ in their wording alone
   const Limits limits = limits_on(protocol, Form::value, spec.decode);
   const bool own = !spec.decode.per_field && protocol.answer_ids > 0;
-  return str(work.dataset.name, ", asked field by field: answers of at most ", limits.per_field,
-             limits.per_field == 1 ? " id" : " ids",
+  return str(work.dataset.name, ", asked field by field: answers of at most ",
+             counted(limits.per_field, "id"),
              own ? " (the dataset's limit; --per-field gives another), " : ", ",
-             protocol.shots.size(), " worked examples in the prompt");
+             counted(std::ssize(protocol.shots), "worked example"), " in the prompt");
 }
 
 /// What is to be seen of an arm's network without its weights.
@@ -162,20 +161,19 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
       "full: share of the jobs during which the batch is full, since an arm ends a block with none "
       "in flight; positions: that jobs need, smallest to largest.");
   for (const auto& work : workloads)
-    if (std::ssize(work.blocks) * spec.runs < kFewestBlocks &&
+    if (std::ssize(work.blocks) < kFewestBlocks &&
         std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) {
           return baseline_of(arms, static_cast<size_t>(&arm - arms.data()), spec.baseline);
         }))
-      table.notes.push_back(str(work.dataset.name, ": ", work.blocks.size(),
-                                work.blocks.size() == 1 ? " block" : " blocks",
-                                spec.runs > 1 ? str(" in ", spec.runs, " repeats") : "",
+      table.notes.push_back(str(work.dataset.name, ": ", counted(std::ssize(work.blocks), "block"),
+                                spec.runs > 1 ? ", whatever the repeats" : "",
                                 ", and a speedup's interval needs ", kFewestBlocks,
-                                ": more examples, a smaller batch_size or --runs give more"));
+                                ": more examples, a smaller batch_size or --block give more"));
   for (const auto& work : workloads)
     if (asks_alone(work.dataset.shape, arms)) table.notes.push_back(protocol_note(spec, work));
   for (const auto& work : workloads)
     if (spec.unseen)
-      table.notes.push_back(str(work.dataset.name, ": ", work.seen, " examples of ",
+      table.notes.push_back(str(work.dataset.name, ": ", counted(work.seen, "example"), " of ",
                                 work.dataset.split, " left out, whose text is also in train"));
   table.notes.push_back(str("database: ", spec.db, "; ", networks_note(spec)));
   if (memory) table.notes.push_back(str("memory: ", describe(*memory, spec.cache)));

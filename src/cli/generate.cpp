@@ -8,10 +8,9 @@
 #include "src/checkpoint/memory_plan.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/cli/generate_notes.hpp"
 #include "src/findings/traces.hpp"
-#include "src/model/profile.hpp"
 #include "src/prompt/pieces.hpp"
-#include "src/report/table.hpp"
 #include "src/report/watch.hpp"
 #include "src/runs/arms.hpp"
 #include "src/support/error.hpp"
@@ -38,20 +37,6 @@ struct GenerateFlags {
   int batch_size = 1, pace_ms = 0;
   bool watch = false, profile = false;
 };
-
-/// Where the time of `wall_ns` went, in one line on stderr.
-void print_profile(const Profile& profile, std::int64_t wall_ns) {
-  const auto share = [&](const char* what, std::int64_t ns) {
-    const double percent = 100.0 * static_cast<double>(ns) / static_cast<double>(wall_ns);
-    return str(what, " ", number_cell(percent, 2).text, " %");
-  };
-  std::cerr << "profile: " << number_cell(static_cast<double>(wall_ns) * 1e-9, 3).text
-            << " s: " << share("linear", profile.linear_ns) << ", "
-            << share("attention", profile.attention_ns) << ", "
-            << share("norm and rope", profile.rows_ns) << ", "
-            << share("logit reduction", profile.logits_ns) << ", "
-            << share("rest", wall_ns - profile.sum()) << "\n";
-}
 
 /// Draws stored traces, pass by pass, in place of decoding.
 int draw_traces(const GenerateFlags& flags) {
@@ -126,6 +111,7 @@ int generate(const GenerateFlags& flags) {
   const std::vector<Request>& requests = given.requests;
   std::vector<std::string>& errors = given.errors;
   for (const std::string& note : given.notes) std::cerr << "model: " << note << "\n";
+  if (!open) print_taught_options(arm);
 
   std::unique_ptr<std::ofstream> trace;
   if (!flags.trace.empty()) {
@@ -187,6 +173,8 @@ int generate(const GenerateFlags& flags) {
   for (size_t i = 0; i < requests.size(); ++i)
     if (answers[i] && tokenizer) off += turns_off_text(requests[i], *answers[i], *tokenizer);
   if (off > 0) std::cerr << describe_turns_off(off) << "\n";
+  if (!flags.watch)  // drawing takes time, too
+    print_speed(answers, wall_ns, flags.batch_size, flags.format == "json");
   if (flags.profile) print_profile(profile, wall_ns);
   if (!flags.model.memory_limit.empty() && flags.model.device == "cpu")
     std::cerr << "memory: " << describe_peak() << "\n";
@@ -210,7 +198,9 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
       ->type_name("IDS");
   app.add_option("--set", flags.set, "an option of the decoder, e.g. hpd.k_max=16; repeatable")
       ->type_name("KEY=VALUE");
-  app.add_option("--format", flags.format, "text or json (one object a line)")
+  app.add_option("--format", flags.format,
+                 "text or json (one object a line); how fast the answers came is said on stderr, "
+                 "but with --watch")
       ->capture_default_str()
       ->type_name("FORMAT");
   app.add_option("--trace", flags.trace, "write what every fed token saw and chose")

@@ -36,7 +36,7 @@ int merge(const MergeFlags& flags) {
   Table table;
   table.title = str("Merged into ", flags.into);
   table.columns = {{"after"},
-                   {"runs", Align::right},
+                   {"arms", Align::right, "runs"},
                    {"jobs", Align::right},
                    {"answers", Align::right},
                    {"failed", Align::right}};

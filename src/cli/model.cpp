@@ -40,8 +40,8 @@ std::string rope_text(const Rope& rope) {
 std::string window_text(const ModelConfig& config) {
   if (config.sliding_window == 0) return "none";
   const auto layers = std::count(config.slides.begin(), config.slides.end(), true);
-  return str(grouped(config.sliding_window), " positions in ", layers, " of ", config.layers,
-             " layers");
+  return str(grouped(config.sliding_window), " positions in ", layers, " of ",
+             counted(config.layers, "layer"));
 }
 
 int inspect(const ModelVerbFlags& flags) {

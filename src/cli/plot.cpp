@@ -9,6 +9,7 @@
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/files.hpp"
+#include "src/support/text.hpp"
 
 namespace pardec {
 
@@ -39,9 +40,8 @@ Verb plot_verb() {
             ->capture_default_str()
             ->type_name("NAME");
         app.add_option("--run", flags->sweep.run,
-                       "one invocation only (its name, or the first characters of its or a run's "
-                       "id); without it "
-                       "all with the newest one's network, type, device and threads")
+                       "one run only (its name, or the first characters of its id); without it all "
+                       "with the newest one's network, type, device and threads")
             ->type_name("ID");
         app.add_option("--confidence-level", flags->sweep.confidence, "of the intervals")
             ->capture_default_str()
@@ -60,6 +60,9 @@ Verb plot_verb() {
           const auto store = open_to_compare(flags->db, flags->sweep.run);
           Figure figure = sweep_figure(*store, flags->sweep);
           if (!flags->title.empty()) figure.title = flags->title;
+          if (!figure.warnings.empty())
+            std::cerr << "WARNING: of some of what is drawn: " << join(figure.warnings, ", ")
+                      << "; 'pardec compare' says which numbers should not be believed, and why\n";
           if (flags->script) {
             std::cout << gnuplot_script(figure, format);
             return 0;

@@ -9,6 +9,7 @@
 #include "src/model/device.hpp"
 #include "src/report/roofline_table.hpp"
 #include "src/support/checks.hpp"
+#include "src/support/number_text.hpp"
 
 namespace pardec {
 
@@ -43,9 +44,8 @@ int roofline(const RooflineFlags& flags) {
   std::vector<Hardware> machines;
   for (const auto& which : flags.hardware) machines.push_back(read_hardware(which, dtype));
   if (flags.passes.empty()) {
-    const std::string title =
-        str("What the hardware allows: ", flags.model, ", ", flags.dtype, ", ", flags.batch_size,
-            flags.batch_size == 1 ? " sequence" : " sequences", " in a pass");
+    const std::string title = str("What the hardware allows: ", flags.model, ", ", flags.dtype,
+                                  ", ", counted(flags.batch_size, "sequence"), " in a pass");
     std::cout << render(
         roofline_table(roofline_of(traces, setting, machines), machines, title, flags.baseline),
         format);

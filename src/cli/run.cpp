@@ -12,6 +12,7 @@
 #include "src/cli/dry_run.hpp"
 #include "src/cli/execute.hpp"
 #include "src/cli/run_flags.hpp"
+#include "src/findings/roofline.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/runs/arms.hpp"
 #include "src/support/error.hpp"
@@ -39,6 +40,10 @@ int run(CLI::App& app, RunFlags& flags) {
                                             /*together=*/spec.order != "blocked"))
                 : std::nullopt;
   if (memory) apply_limit(*memory, spec.model, spec.cache);
+  if (all_there && !flags.hardware.empty() && flags.hardware != "here")
+    for (const ModelOptions& options : networks)
+      read_hardware(flags.hardware,
+                    chosen_dtype(options));  // what is wrong with it, before the run
   if (flags.dry_run) {
     print_plan(spec, workloads, memory, parse_table_format(flags.format));
     return 0;
@@ -51,7 +56,8 @@ int run(CLI::App& app, RunFlags& flags) {
   const Execution done = execute(spec, workloads, sessions, stop,
                                  /*create_folders=*/app.get_option("--db")->count() == 0);
   if (done.signal) return done.stopped();
-  const Comparison comparison = compare(*done.store, done.invocation, {.baseline = spec.baseline});
+  const Comparison comparison = compare(*done.store, done.invocation,
+                                        {.baseline = spec.baseline, .hardware = flags.hardware});
   std::cout << render(flags.matrix ? matrix_table(comparison) : comparison_table(comparison),
                       parse_table_format(flags.format));
   if (limited && spec.model.device == "cpu")

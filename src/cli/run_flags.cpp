@@ -171,6 +171,7 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->capture_default_str()
       ->type_name("FORMAT");
   app.add_flag("--matrix", flags.matrix, "the table with one row an arm and one column a dataset");
+  if (!flags.sweep) add_hardware(app, flags.hardware);
   add_strict(app, flags.strict);
   app.add_option("--progress", flags.progress, "auto, bar, plain or none")
       ->capture_default_str()

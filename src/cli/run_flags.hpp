@@ -22,7 +22,7 @@ struct RunFlags {
   std::vector<GridAxis> grid_of_file;  ///< of -c, where --grid gives none
   std::string target_ci;               ///< empty: none
   bool fresh = false;                  ///< begins anew
-  std::string oracle, shard, progress = "auto", config, format = "md";
+  std::string oracle, shard, progress = "auto", config, format = "md", hardware;
   int batch_size = 8;
   double fail_on_error = 0;
   bool dry_run = false, matrix = false, strict = false;

@@ -1,4 +1,4 @@
-// `pardec runs`: what a store holds, invocations beside each other, their names and notes.
+// `pardec runs`: what a store holds, runs beside each other, their names and notes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,9 +36,8 @@ int list(const RunsFlags& flags, TableFormat format) {
 int compare_runs(const RunsFlags& flags, TableFormat format) {
   check_compare_options({.confidence = flags.confidence});
   if (flags.arguments.size() < 2)
-    throw ConfigError(str("runs compare: ", flags.arguments.size(),
-                          " invocations were named, expected two or more; 'pardec runs' lists "
-                          "them"));
+    throw ConfigError(str("runs compare: ", counted(std::ssize(flags.arguments), "ID"),
+                          " given, expected two or more; 'pardec runs' lists them"));
   Store all(flags.db, {.read_only = true});
   std::vector<std::string> invocations;
   for (const std::string& id : flags.arguments) invocations.push_back(find_invocation(all, id));
@@ -50,7 +49,7 @@ int compare_runs(const RunsFlags& flags, TableFormat format) {
       if (!store->find_runs({.invocation = shard}).empty()) invocations[i] = shard;
     if (std::find(invocations.begin(), invocations.begin() + static_cast<std::ptrdiff_t>(i),
                   invocations[i]) != invocations.begin() + static_cast<std::ptrdiff_t>(i))
-      throw ConfigError(str("runs compare: '", flags.arguments[i], "' is invocation ",
+      throw ConfigError(str("runs compare: '", flags.arguments[i], "' is run ",
                             invocations[i].substr(0, 8),
                             ", which was named before, expected each once"));
   }
@@ -146,7 +145,7 @@ Verb runs_verb() {
                            "list (also without it), compare ID ID..., name ID TEXT, note ID TEXT "
                            "or rm ID");
             app.add_option("arguments", flags->arguments,
-                           "ID: an invocation's name, or the first characters of its id");
+                           "ID: a run's name, or the first characters of its id");
             app.add_option("--db", flags->db, "database")->capture_default_str()->type_name("FILE");
             app.add_option("--dataset", flags->filter.dataset, "runs on this dataset")
                 ->type_name("NAME")

@@ -24,6 +24,26 @@ struct ScoreFlags {
   std::vector<std::string> metrics;
 };
 
+/// ConfigError where a metric finds nothing to score on any dataset.
+template <typename Asked>
+void check_fit(const std::vector<RunSummary>& runs, const std::vector<Rescored>& all,
+               const Asked& metrics_asked) {
+  std::map<const TaskMetric*, std::string> unfit;  // and the first dataset
+  std::set<const TaskMetric*> fit;
+  for (size_t r = 0; r < runs.size(); ++r) {
+    if (runs[r].run.oracle) continue;
+    for (const TaskMetric* metric : metrics_asked(runs[r].run))
+      if (std::find(all[r].unfit.begin(), all[r].unfit.end(), metric) == all[r].unfit.end())
+        fit.insert(metric);
+      else
+        unfit.emplace(metric, runs[r].run.dataset.name);
+  }
+  for (const auto& [metric, dataset] : unfit)
+    if (!fit.contains(metric))
+      throw ConfigError(str("--metric ", metric->name, ": the examples of ", dataset, " have no ",
+                            metric->needs, "; leave the metric out"));
+}
+
 int score(const ScoreFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   std::vector<const TaskMetric*> asked;
@@ -54,7 +74,9 @@ int score(const ScoreFlags& flags) {
   std::vector<Rescored> all;
   for (const auto& run : runs)  // all before the first is stored
     all.push_back(run.run.oracle ? Rescored() : rescore(store, run.run, metrics_asked(run.run)));
+  check_fit(runs, all, metrics_asked);
   std::set<std::pair<std::string, std::string>> told;
+  std::set<std::pair<std::string, const TaskMetric*>> noted;
   for (const auto& run : runs) {
     const RunRow& row = run.run;
     if (!told.emplace(row.dataset.name, row.label).second) continue;
@@ -71,6 +93,11 @@ int score(const ScoreFlags& flags) {
       for (const auto& [metric, changed] : all[r].changed) whole.changed[metric] += changed;
     }
     const auto metrics = metrics_asked(row);
+    const auto& unfit = all[static_cast<size_t>(&run - runs.data())].unfit;
+    for (const TaskMetric* metric : unfit)
+      if (noted.emplace(row.dataset.name, metric).second)
+        table.notes.push_back(str("no ", metric->name, " of ", row.dataset.name,
+                                  ": its examples have no ", metric->needs, "."));
     for (const TaskMetric* metric : metrics)
       for (const MetricTotal& total : metric->total(whole.generations))
         table.rows.push_back({shown_name(row.dataset), row.label, std::string(total.name),
@@ -108,8 +135,7 @@ Verb score_verb() {
                 ->capture_default_str()
                 ->type_name("FILE");
             app.add_option("--run", flags->run,
-                           "name of an invocation, or the first characters of its or a run's id; "
-                           "without it the "
+                           "name of a run, or the first characters of its id; without it the "
                            "newest")
                 ->type_name("ID");
             std::string names;

@@ -7,6 +7,7 @@
 #include "datasets/dataset.hpp"
 #include "metrics/attribute_f1.hpp"
 #include "src/findings/answer_state.hpp"
+#include "src/findings/roofline_share.hpp"
 #include "src/findings/score_findings.hpp"
 #include "src/findings/speed_findings.hpp"
 #include "src/findings/warnings.hpp"
@@ -201,8 +202,10 @@ void check_compare_options(const CompareOptions& options) {
 
 ScoreFinding::Verdict ScoreFinding::verdict(double margin) const {
   if (!difference) return Verdict::open;
-  if (difference->low > -margin) return Verdict::not_worse;
-  return difference->high < -margin ? Verdict::worse : Verdict::open;
+  const double least = lower_is_better ? -difference->high : difference->low,  // of what is gained
+      most = lower_is_better ? -difference->low : difference->high;
+  if (least > -margin) return Verdict::not_worse;
+  return most < -margin ? Verdict::worse : Verdict::open;
 }
 
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options) {
@@ -210,17 +213,19 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
   const double confidence = options.confidence;
   const std::vector<RunSummary> runs = runs_of(store, invocation);
   check_baseline(runs, baseline_label);
-  Comparison comparison{
-      invocation, confidence, options.margin,
-      "",         {},         options.brief ? judged_first_by(runs) : judged_by(runs),
-      false,      false,      {},
-      {},         {}};
+  Comparison comparison;
+  comparison.db = store.path().string();
+  comparison.invocation = invocation;
+  comparison.confidence = confidence;
+  comparison.margin = options.margin;
+  comparison.scores = options.brief ? judged_first_by(runs) : judged_by(runs);
   comparison.not_applicable = not_applicable_in(runs);
   comparison.unit = find_dataset(runs.front().run.dataset.name).unit;
   std::vector<RunAnswers> answers;
   for (const RunSummary& run : runs) {
     if (find_dataset(run.run.dataset.name).unit != comparison.unit) comparison.unit = "examples";
     answers.push_back(read_answers(store, run.run.id));
+    if (!options.brief) add_asked_for(comparison.scores, run, answers.back().generations);
     comparison.arms.push_back(finding_of(store, run, answers.back(), options));
     comparison.stacks = comparison.stacks || comparison.arms.back().stack.asked > 1;
   }
@@ -244,6 +249,8 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
       ArmFinding& arm = comparison.arms[a];
       arm.speeds = speeds_of(arm, comparison.baseline_of(arm), answers[a]);
     }
+    if (!options.hardware.empty()) add_roofline_shares(comparison, options.hardware);
+    comparison.uncomputed = uncomputed_in(comparison.arms);
     adjust_p_values(comparison.arms);
     add_own_columns(comparison, answers);
   }

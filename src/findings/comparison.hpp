@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "decoders/decoder.hpp"
+#include "metrics/roofline.hpp"
 #include "metrics/statistics.hpp"
 #include "src/findings/answer_state.hpp"
 #include "src/scoring/stored_answers.hpp"
@@ -27,6 +28,7 @@ struct CompareOptions {
   std::string baseline;  ///< label; empty: each run's own
   double confidence = 0.95;
   double margin = 0.05;  ///< a score this much lower is still as good
+  std::string hardware;  ///< of read_hardware, for shares of its roofline; empty: none
   bool brief = false;    ///< no more than headlines and warnings need
 };
 /// ConfigError for a --confidence-level or --margin that is none.
@@ -71,6 +73,7 @@ struct Percentiles {
 struct Speeds {
   double tokens_per_second;    ///< chosen ids a second of wall time, all jobs in flight together
   double forwards_per_second;  ///< passes of the network that the blocks took
+  double roofline_share;       ///< of this speed in what the machine allows (RooflineBound)
   double prompt_tokens_per_second;         ///< of single jobs, until the first pass ends
   std::optional<Percentiles> latency;      ///< from a job's start until its answers are there
   std::optional<Percentiles> first_token;  ///< until the first chosen token
@@ -82,8 +85,9 @@ struct ScoreFinding {
   std::int64_t count;                  ///< answers that it is of
   std::optional<Interval> difference;  ///< from the baseline's, paired by cluster
   std::optional<double> p;             ///< McNemar's test of right and wrong answers, after Holm
+  bool lower_is_better = false;
 
-  /// Whether the score is not lower than the baseline's by more than `margin`, as far as its
+  /// Whether the score is not worse than the baseline's by more than `margin`, as far as its
   /// difference's interval says.
   enum class Verdict { not_worse, worse, open };
   Verdict verdict(double margin) const;
@@ -131,14 +135,24 @@ struct ArmFinding {
   bool broken() const { return state.mostly_broken(); }
 };
 
+/// A metric of a dataset that none of its answers has a score of.
+struct Uncomputed {
+  std::string dataset;
+  std::string_view metric;  ///< for `score --metric`; empty: a judge has to give it
+  std::vector<std::string_view> totals;
+};
+
 /// The arms of one invocation side by side: everything that its tables, figures and page show, from
 /// one reading of the store.
 struct Comparison {
-  std::string invocation;
+  std::string db, invocation;
   double confidence, margin;
   std::string unit;  ///< of examples, e.g. products
   std::vector<ArmFinding> arms;
-  std::vector<std::string_view> scores;  ///< totals that the datasets are judged by
+  /// Totals that the datasets are judged by, and those that somebody had computed beside them.
+  std::vector<std::string_view> scores;
+  std::vector<Uncomputed> uncomputed;
+  std::vector<Hardware> machines;  ///< of CompareOptions::hardware, for each type once
   bool exact_matches = false, stacks = false;
   /// Decoders among the arms with columns of their own.
   std::vector<const DecoderEntry*> own;

@@ -21,8 +21,8 @@ Headline& of_dataset(std::vector<Headline>& headlines, const std::string& datase
 bool shown_worse(const ArmFinding& arm, const ArmFinding& baseline) {
   if (arm.run.run.untrained != baseline.run.run.untrained) return true;
   const auto score = arm.scores.find(headline_score(arm));
-  return !arm.run.run.untrained && score != arm.scores.end() && score->second.difference &&
-         score->second.difference->high < 0;
+  return !arm.run.run.untrained && score != arm.scores.end() &&
+         score->second.verdict(0) == ScoreFinding::Verdict::worse;
 }
 
 std::vector<Headline> headlines_of(const Comparison& comparison) {

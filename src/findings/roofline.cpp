@@ -10,6 +10,7 @@
 #include "src/model/machine.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
@@ -119,8 +120,8 @@ NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype) {
 Hardware read_hardware(const std::string& which, Dtype dtype) {
   if (which == "here") {
     const MachineSpeed speed = measure_machine(dtype);
-    return {str("here, ", threads(), threads() == 1 ? " thread" : " threads"), "measured now",
-            speed.bytes_per_second, speed.flop_per_second};
+    return {str("here, ", counted(threads(), "thread")), "measured now", speed.bytes_per_second,
+            speed.flop_per_second};
   }
   std::error_code ignored;
   const bool named = which.find('/') == std::string::npos && !which.ends_with(".json");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -82,6 +83,46 @@ std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs) {
   return totals;
 }
 
+void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
+                   const std::vector<StoredGeneration>& generations) {
+  const auto own = metrics_of(find_dataset(run.run.dataset.name));
+  for (const TaskMetric& metric : task_metrics()) {
+    if (std::find(own.begin(), own.end(), &metric) != own.end()) continue;
+    for (const MetricTotal& total : metric.total(generations))
+      if (std::find(totals.begin(), totals.end(), total.name) == totals.end())
+        totals.push_back(total.name);
+  }
+}
+
+std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms) {
+  std::vector<Uncomputed> all;
+  std::set<std::pair<std::string, std::string_view>> seen;
+  const auto lacks = [](const ArmFinding& arm, const std::vector<std::string_view>& totals) {
+    return std::none_of(totals.begin(), totals.end(),
+                        [&](std::string_view total) { return arm.scores.contains(total); });
+  };
+  for (const ArmFinding& arm : arms) {
+    const RunRow& run = arm.run.run;
+    if (run.oracle || arm.state.answers == arm.state.failed) continue;
+    std::vector<std::string_view> judged;
+    for (const std::string_view total : find_dataset(run.dataset.name).metrics)
+      if (!computes(total)) judged.push_back(total);
+    if (!judged.empty() && lacks(arm, judged) && seen.emplace(run.dataset.name, "").second)
+      all.push_back({run.dataset.name, "", judged});
+    for (const TaskMetric& metric : task_metrics()) {
+      const auto& own = find_dataset(run.dataset.name).metrics;
+      const bool of_dataset =
+          std::any_of(metric.totals.begin(), metric.totals.end(), [&](std::string_view total) {
+            return std::find(own.begin(), own.end(), total) != own.end();
+          });
+      if (of_dataset && metric.runs_code && lacks(arm, metric.totals) &&
+          seen.emplace(run.dataset.name, metric.name).second)
+        all.push_back({run.dataset.name, metric.name, metric.totals});
+    }
+  }
+  return all;
+}
+
 std::string_view headline_score(const ArmFinding& arm) {
   for (const std::string_view metric : find_dataset(arm.run.run.dataset.name).metrics)
     if (arm.scores.contains(metric)) return metric;
@@ -95,8 +136,11 @@ std::map<std::string_view, ScoreFinding> score_findings(
   for (const TaskMetric& metric : task_metrics())
     for (const MetricTotal& total : metric.total(method)) {
       ScoreFinding& finding = findings[total.name];
-      finding = {
-          {total.value, std::nan(""), std::nan("")}, total.count, std::nullopt, std::nullopt};
+      finding = {{total.value, std::nan(""), std::nan("")},
+                 total.count,
+                 std::nullopt,
+                 std::nullopt,
+                 metric.lower_is_better};
       if (std::find(with_interval.begin(), with_interval.end(), total.name) == with_interval.end())
         continue;
       const auto ours = metric.parts(total.name, method);

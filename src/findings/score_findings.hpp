@@ -12,6 +12,14 @@ namespace pardec {
 /// The totals that the datasets of these runs are judged by, headlines first.
 std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs);
 
+/// Adds the totals of other metrics than the dataset's own that somebody had computed (`score`).
+void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
+                   const std::vector<StoredGeneration>& generations);
+
+/// Metrics of the arms' datasets that no answer has a score of, of those that are not computed
+/// unasked; none under an oracle.
+std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
+
 /// The first score that its dataset is judged by and that the arm has; empty: none.
 std::string_view headline_score(const ArmFinding& arm);
 

@@ -113,7 +113,7 @@ bool is_within(const Interval& ratio, double share) {
 
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunAnswers& answers) {
   const RunSummary& run = arm.run;
-  Speeds speeds{kNone, kNone, kNone, std::nullopt, std::nullopt};
+  Speeds speeds{kNone, kNone, kNone, kNone, std::nullopt, std::nullopt};
   if (run.measured_wall_ns > 0 && (!baseline || same_streams(run.run, baseline->run.run)))
     speeds.tokens_per_second =
         static_cast<double>(run.measured_chosen) / seconds(run.measured_wall_ns);

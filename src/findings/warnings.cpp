@@ -22,8 +22,8 @@ constexpr double kWorthSaying = 0.1;
 
 std::string disturbed_text(std::int64_t disturbed, std::int64_t measurements) {
   return str("others had a share of the machine (", percent(kDisturbedShare, 0),
-             " or more of the threads' time) in ", disturbed, " of ", measurements,
-             " measurements");
+             " or more of the threads' time) in ", disturbed, " of ",
+             counted(measurements, "measurement"));
 }
 
 class Warnings {
@@ -56,18 +56,18 @@ class Warnings {
                            const char* advice = "") {
       if (count > 0 &&
           static_cast<double>(count) >= kWorthSaying * static_cast<double>(state.answers))
-        add(code, str(count, " of ", state.answers, " answers ", what), advice);
+        add(code, str(count, " of ", counted(state.answers, "answer"), " ", what), advice);
     };
     if (arm_->broken())
       add("broken",
-          str(state.broken, " of ", state.answers,
-              " answers are none (failed, not to be read, empty or cut at their limit)"),
+          str(state.broken, " of ", counted(state.answers, "answer"),
+              " failed, could not be read, came empty or ended at the limit"),
           "neither speed nor scores say anything");
     if (state.failed > 0)
-      add("failed", str(state.failed, " of ", state.answers, " answers failed"));
+      add("failed", str(state.failed, " of ", counted(state.answers, "answer"), " failed"));
     share("unparsed", state.unparsed, "could not be read as what was asked for");
-    share("empty", state.empty, "are empty");
-    share("hit_limit", state.hit_limit, "were cut at their limit",
+    share("empty", state.empty, "came empty");
+    share("hit_limit", state.hit_limit, "ended at the limit",
           "their cost is that of the limit, which --max-new-tokens or --per-field raises");
   }
 
@@ -88,12 +88,13 @@ class Warnings {
   void side_by_side() {
     if (arm_->jobs.short_of_it())
       add("short_batch",
-          str(fixed(arm_->jobs.reached, 1), " of ", arm_->jobs.asked, " jobs were in flight"),
+          str(fixed(arm_->jobs.reached, 1), " of ", counted(arm_->jobs.asked, "job"), " in flight"),
           "this is not the speed of that batch; longer blocks (--block), more examples or a "
           "smaller batch_size fill it");
     if (arm_->stack.short_of_it())
       add("short_stack",
-          str(fixed(arm_->stack.reached, 1), " of ", arm_->stack.asked, " examples were in a job"),
+          str(fixed(arm_->stack.reached, 1), " of ", counted(arm_->stack.asked, "example"),
+              " in a job"),
           str("there were no more of one category, or none that can share a job; a larger --limit, "
               "or a smaller stack (",
               find_decoder(arm_->run.run.decoder).stack_option, "=N), fills it"));
@@ -103,18 +104,20 @@ class Warnings {
     const RunSummary& run = arm_->run;
     if (run.run.status == RunStatus::running)
       add("unfinished",
-          str("the run goes on, or was killed",
+          str("it goes on, or was killed",
               run.compared == 0 && arm_->baseline ? ", so its answers are not compared yet" : ""),
           "run --resume ends it");
     else if (run.measured_blocks < run.blocks)
       add("unmeasured",
-          str(run.blocks - run.measured_blocks, " of ", run.blocks, " blocks have no time"),
-          "they were not done whole in one process, or a job of them failed");
+          str("there is no time of ", run.blocks - run.measured_blocks, " of ",
+              counted(run.blocks, "block")),
+          "such are not done whole in one process, or a job of them failed");
     if (run.run.build_type != "Release")
       add("not_release", str("measured with a ", run.run.build_type, " build"));
     const int cores = run.run.environment.value("cores", 0);
     if (run.run.device == "cpu" && cores > 0 && run.run.threads > cores)
-      add("oversubscribed", str(run.run.threads, " threads on ", cores, " cores"));
+      add("oversubscribed",
+          str(counted(run.run.threads, "thread"), " on ", counted(cores, "core")));
     if (!arm_->speedup) {
       if (arm_->disturbed > 0)
         add("disturbed", disturbed_text(arm_->disturbed, arm_->measurements),
@@ -140,10 +143,11 @@ class Warnings {
 
   void disturbed(const Speedup& speedup) {
     std::string text = disturbed_text(speedup.disturbed, speedup.measurements);
-    if (speedup.repaired > 0) text += str(", of which ", speedup.repaired, " were measured again");
+    if (speedup.repaired > 0) text += str(", ", speedup.repaired, " of them measured again");
     if (speedup.in_vain > 0)
-      text += str(speedup.in_vain == speedup.repaired ? ", all" : str(", ", speedup.in_vain),
-                  " of them disturbed that time, too");
+      text +=
+          str(", ", speedup.in_vain == speedup.repaired ? "all" : std::to_string(speedup.in_vain),
+              " of these disturbed again");
     if (speedup.quiet && std::isfinite(speedup.quiet->estimate))
       text += str(", and the undisturbed ones alone give ", fixed(speedup.quiet->estimate, 2),
                   std::isfinite(speedup.quiet->low) ? str(" [", fixed(speedup.quiet->low, 2), ", ",
@@ -177,7 +181,7 @@ class Warnings {
         run.dtype == "fp32" && find_decoder(run.decoder).exact &&
         run.form == baseline->run.run.form)
       add("departs", str(arm_->departure->departed, " of ", arm_->departure->compared,
-                         " answers are not the baseline's, though this decoder gives its ids"));
+                         " answers not the baseline's, though this decoder gives its ids"));
   }
 
   const Comparison& comparison_;

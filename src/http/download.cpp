@@ -19,6 +19,7 @@
 #include "src/support/files.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/json.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -315,9 +316,8 @@ void complete(const std::string& url, Part& part, const DownloadOptions& options
       continue;
     }
     if (tries++ >= options.retries)
-      throw RunError(str(url, ": ", fault, "; given up after ", tries,
-                         tries == 1 ? " try" : " tries", ", with ", part.have(),
-                         " bytes kept for the next call"));
+      throw RunError(str(url, ": ", fault, "; given up after ", counted(tries, "attempt"),
+                         ", with ", part.have(), " bytes kept for the next call"));
     const long wait = std::clamp(asked, std::min(1L << (tries - 1), 16L), kLongestWaitSeconds);
     std::this_thread::sleep_for(std::chrono::seconds(wait));
   }

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "src/report/comparison_table.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -85,9 +86,10 @@ Table differences_table(const std::vector<DifferingAnswer>& answers, int limit) 
                           shortened(one.answer), number_cell(one.token.value_or(-1)),
                           number_cell(one.gap, 4)});
   }
-  table.notes.push_back(str(answers.size(),
-                            " answers differ; token: index of the first that differs among the "
-                            "answer's value tokens; logit gap: best minus second best there."));
+  table.notes.push_back(
+      str(counted(std::ssize(answers), "answer"),
+          " not as the baseline's; token: index of the first that differs among the "
+          "answer's value tokens; logit gap: best minus second best there."));
   return table;
 }
 

@@ -182,7 +182,8 @@ std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std:
   figure.height = 340;
   figure.from_zero = false;
   figure.x_label = str("speedup over ", run.label);
-  figure.y_label = score_header(metric);
+  const bool lower = lower_is_better(metric);
+  figure.y_label = score_header(metric) + (lower ? " (lower is better)" : "");
   std::vector<RunSummary> drawn;
   for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
     const ArmFinding& arm = comparison.arms[a];
@@ -209,18 +210,18 @@ std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std:
   if (figure.series.size() < 2) return std::nullopt;
   std::vector<std::pair<double, double>> points;
   for (const auto& series : figure.series)
-    points.emplace_back(series.points.front().x, series.points.front().y);
+    points.emplace_back(series.points.front().x, series.points.front().y * (lower ? -1 : 1));
   std::vector<std::string> on_front;
   for (const std::size_t i : pareto_front(points)) {
     figure.front.push_back(figure.series[i].points.front());
     on_front.push_back(figure.series[i].name);
   }
   named.heading = str("Quality over speed, ", run.dataset.name);
-  named.caption =
-      str("Further right is faster, higher is better. No arm beats those of the Pareto "
-          "front in both: ",
-          join(on_front, ", "), ". Bars: ", fixed(100 * comparison.confidence, 0), " % intervals; ",
-          size_of(drawn), ".");
+  named.caption = str("Further right is faster, ", lower ? "lower" : "higher",
+                      " is better. No arm beats those of the Pareto "
+                      "front in both: ",
+                      join(on_front, ", "), ". Bars: ", fixed(100 * comparison.confidence, 0),
+                      " % intervals; ", size_of(drawn), ".");
   return named;
 }
 

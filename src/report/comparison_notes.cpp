@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "src/report/comparison_table.hpp"
 #include "src/report/dataset_name.hpp"
+#include "src/report/roofline_table.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -90,6 +92,42 @@ void add_not_applicable_notes(Table& table, const Comparison& comparison) {
     table.notes.push_back(str("n/a: ", pair.first, ", ", pair.second, ": ", reason, "."));
 }
 
+void add_roofline_notes(Table& table, const Comparison& comparison) {
+  if (comparison.machines.empty()) return;
+  std::vector<std::string> machines;
+  for (const Hardware& machine : comparison.machines)
+    machines.push_back(str(machine.name, ", ", machine_text(machine)));
+  table.notes.push_back(str(
+      "of roofline: the least time in which the machine (", join(machines, "; "),
+      ") reads all weights once a pass and the cached keys and values, or computes, by wall time; "
+      "at least, since no pass is told apart ('roofline' does, of a trace). Above 100 %: the "
+      "network fits the processor's caches. None of arms with a draft network, failed jobs or "
+      "blocks without a time."));
+}
+
+void add_uncomputed_notes(Table& table, const Comparison& comparison) {
+  for (const Uncomputed& one : comparison.uncomputed) {
+    std::vector<std::string> totals;
+    for (const std::string_view total : one.totals) totals.push_back(score_header(total));
+    table.notes.push_back(one.metric.empty()
+                              ? str("no ", join(totals, ", "), " of ", one.dataset,
+                                    ": a judge gives it, and there is none yet.")
+                              : str("no ", join(totals, ", "), " of ", one.dataset,
+                                    " yet; what computes it: pardec score --db ",
+                                    shell_word(comparison.db), " --run ",
+                                    comparison.invocation.substr(0, 8), " --metric ", one.metric));
+  }
+}
+
+/// One argument as a shell would need it.
+std::string shell_word(const std::string& argument) {
+  const bool plain =
+      !argument.empty() && argument.find_first_not_of(
+                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-./=,:+@%") == std::string::npos;
+  return plain ? argument : "'" + replace_all(argument, "'", "'\\''") + "'";
+}
+
 void add_warnings(Table& table, const Comparison& comparison) {
   for (const Warning& warning : comparison.warnings)
     table.warnings.push_back(
@@ -103,7 +141,8 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
   for (const RunSummary& run : runs) {
     const Json options = run.run.config.value("taught_options", Json::object());
     std::vector<std::string> values;
-    for (const auto& [name, value] : options.items()) values.push_back(str(name, " ", dump(value)));
+    for (const auto& [name, value] : options.items())
+      values.push_back(str(name, " ", value.is_string() ? value.get<std::string>() : dump(value)));
     if (const std::string said = str(run.run.label, ": ", join(values, ", "));
         !values.empty() && std::find(taught.begin(), taught.end(), said) == taught.end())
       taught.push_back(said);
@@ -127,7 +166,7 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
     table.notes.push_back(kStandinMark);
   const RunRow& first = runs.front().run;
   if (!first.shard.empty()) table.notes.push_back(shard_note(first.shard));
-  table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, invocation ",
+  table.notes.push_back(str("commit ", first.commit, ", ", first.build_type, " build, run ",
                             first.invocation.substr(0, 8), "."));
 }
 

@@ -35,9 +35,16 @@ std::string shard_note(const std::string& shards);
 /// Arms that could not be run on a dataset, with the reason.
 void add_not_applicable_notes(Table& table, const Comparison& comparison);
 
-/// What stands under every table of scores and speeds: training, data, shards, commit.
+/// What the shares of a roofline are of, and of which machine, where they were asked for.
+void add_roofline_notes(Table& table, const Comparison& comparison);
+/// Metrics that were not computed, and what computes them.
+void add_uncomputed_notes(Table& table, const Comparison& comparison);
+/// One argument as a shell would need it.
+std::string shell_word(const std::string& argument);
+
 /// All warnings of the comparison.
 void add_warnings(Table& table, const Comparison& comparison);
+/// What stands under every table of scores and speeds: training, data, shards, commit.
 void add_origin_notes(Table& table, const Comparison& comparison);
 
 }  // namespace pardec

@@ -92,15 +92,19 @@ std::string_view shown(ScoreFinding::Verdict verdict) {
   return "open";
 }
 
-Cell difference_cell(const ScoreFinding& score, double margin) {
+/// `broken`: most answers of the arm or its baseline are none, which no verdict is of.
+Cell difference_cell(const ScoreFinding& score, double margin, bool broken) {
   if (!score.difference) return no_cell();
   const Interval& d = *score.difference;
   Json value{{"estimate", json_of(d.estimate)}, {"interval", ends_of(d)}};
   const std::string_view verdict = shown(score.verdict(margin));
   value["margin"] = margin;
-  value["verdict"] = verdict;
+  value["verdict"] = broken ? Json() : Json(verdict);
   std::string text = difference_text(d);
-  if (std::isfinite(d.low)) text += str(" ", verdict);
+  if (broken)
+    text += " (broken)";
+  else if (std::isfinite(d.low))
+    text += str(" ", verdict);
   if (score.p) {
     value["p_mcnemar_holm"] = *score.p;
     text += *score.p < 0.001 ? " p < 0.001" : str(" p ", fixed(*score.p, 3));
@@ -110,6 +114,8 @@ Cell difference_cell(const ScoreFinding& score, double margin) {
 
 void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
                      const ArmFinding& arm) {
+  const ArmFinding* baseline = comparison.baseline_of(arm);
+  const bool broken = arm.broken() || (baseline && baseline->broken());
   for (const auto total : comparison.scores) {
     const auto found = arm.scores.find(total);
     if (found == arm.scores.end()) {
@@ -120,7 +126,7 @@ void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
     cells.push_back(Cell(fixed(value.estimate, 3) + (arm.run.run.untrained ? " (untrained)" : ""),
                          Json(value.estimate)));
     cells.push_back(interval_cell(value, 3));
-    cells.push_back(difference_cell(found->second, comparison.margin));
+    cells.push_back(difference_cell(found->second, comparison.margin, broken));
   }
 }
 
@@ -195,11 +201,11 @@ std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
   const Departure& departure = *arm.departure;
   const RunRow& run = arm.run.run;
   std::string note = str(run.dataset.name, " ", run.label, ": ", departure.departed, " of ",
-                         departure.compared, " answers depart from the baseline's");
+                         counted(departure.compared, "answer"), " not as the baseline's");
   if (departure.median_gap)
     note += str("; logit gap at the first differing token: median ",
                 fixed(*departure.median_gap, 3), ", least ", fixed(*departure.least_gap, 4));
-  if (departure.without_gap) note += str("; ", departure.without_gap, " have no such token");
+  if (departure.without_gap) note += str("; no such token in ", departure.without_gap);
   const bool greedy = run.config.value("temperature", 0.0) == 0;
   const bool same = baseline && baseline->run.run.model.hash == run.model.hash;
   if (same && greedy && run.dtype != "fp32" && find_decoder(run.decoder).exact)
@@ -237,7 +243,7 @@ Table comparison_table(const Comparison& comparison) {
       {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"}};
   table.columns.insert(table.columns.end(), common.begin(), common.end());
   if (comparison.exact_matches) table.columns.push_back({"EM", Align::right, "exact_match"});
-  for (const Column& column : measured_columns()) table.columns.push_back(column);
+  for (const Column& column : measured_columns(comparison)) table.columns.push_back(column);
   add_score_columns(table, comparison);
   add_own_columns(table, comparison);
 
@@ -276,6 +282,7 @@ Table comparison_table(const Comparison& comparison) {
       "tokens/s: chosen ids by wall time, of arms whose ids are the baseline's by construction; "
       "latency: "
       "from the start of an answer's job until it is there, median. More speeds: --format json.");
+  add_roofline_notes(table, comparison);
   add_warnings(table, comparison);
   const bool value_f1 =
       !comparison.scores.empty() && comparison.scores.front() == "extractgpt_f1_micro";
@@ -290,7 +297,11 @@ Table comparison_table(const Comparison& comparison) {
         "score - baseline's: ", fixed(100 * comparison.confidence, 0),
         " % interval by the paired jackknife over examples that share no text, none of fewer than ",
         kFewestBlocks, "; not worse: it lies above -", fixed(comparison.margin, 2),
-        " (compare --margin); p: McNemar's exact test of right and wrong answers, Holm's "
+        " (compare --margin)",
+        std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
+            ? ", of what is better low (degenerate, repetition) below it"
+            : "",
+        "; p: McNemar's exact test of right and wrong answers, Holm's "
         "adjustment for "
         "all rows "
         "and scores. Intervals of every score: --format json."));
@@ -303,6 +314,13 @@ Table comparison_table(const Comparison& comparison) {
   for (const ArmFinding& arm : comparison.arms)
     if (arm.departure) table.notes.push_back(departure_note(arm, comparison.baseline_of(arm)));
   add_target_notes(table, comparison);
+  for (const ArmFinding& arm : comparison.arms)
+    if (!arm.baseline && !arm.is_baseline && arm.run.run.baseline.value_or("").empty())
+      table.notes.push_back(str(arm.run.run.dataset.name, " ", arm.run.run.label,
+                                ": compared with nothing, since no arm here is a baseline of it; "
+                                "run one beside it, e.g. ",
+                                kPlainDecoder, ", or name it by --baseline."));
+  add_uncomputed_notes(table, comparison);
   add_not_applicable_notes(table, comparison);
   add_origin_notes(table, comparison);
   return table;

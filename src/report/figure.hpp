@@ -45,6 +45,7 @@ struct Figure {
   bool legend = true;               ///< names of two series and more, beside the plot
   std::optional<double> reference;  ///< a dashed line at this value, e.g. 1 for a speedup
   bool from_zero = true;            ///< the axis of values begins at 0
+  std::vector<std::string> warnings = {};  ///< codes that hold for some of it; not drawn
   /// In points of 1/96 inch. Long names and the legend come beside this width; height 0: by
   /// content.
   double width = 720, height = 0;

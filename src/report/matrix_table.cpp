@@ -99,6 +99,7 @@ Table matrix_table(const Comparison& comparison) {
           fixed(100 * comparison.confidence, 0),
           " % intervals and all other numbers: pardec compare without --matrix."));
   if (comparison.oracle()) table.notes.push_back(oracle_note(*comparison.oracle()));
+  add_uncomputed_notes(table, comparison);
   add_not_applicable_notes(table, comparison);
   add_origin_notes(table, comparison);
   add_warnings(table, comparison);

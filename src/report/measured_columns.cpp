@@ -34,30 +34,35 @@ void add_noise_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
                       : Cell(str(speedup.of_repeats.size(), " repeats"), Json(speedup.of_repeats)));
 }
 
-/// Speeds as they are known elsewhere. All but the first are for programs.
-const std::vector<Column> kSpeedColumns = {
-    {"tokens/s", Align::right, "tokens_per_second"},
-    {"forwards/s", Align::right, "forwards_per_second", true},
-    {"prompt tokens/s", Align::right, "prompt_tokens_per_second", true},
-    {"latency p50", Align::right, "latency_p50_s"},
-    {"latency p95", Align::right, "latency_p95_s", true},
-    {"latency p99", Align::right, "latency_p99_s", true},
-    {"first token p50", Align::right, "first_token_p50_s", true},
-    {"first token p95", Align::right, "first_token_p95_s", true},
-    {"first token p99", Align::right, "first_token_p99_s", true}};
-
-Cell seconds_cell(double seconds) {
-  return {seconds < 1 ? fixed(seconds * 1000, seconds < 0.01 ? 1 : 0) + " ms"
-                      : fixed(seconds, 2) + " s",
-          json_of(seconds)};
+/// Speeds as they are known elsewhere.
+std::vector<Column> speed_columns(bool roofline) {
+  return {{"tokens/s", Align::right, "tokens_per_second"},
+          {roofline ? "forwards/s (of roofline)" : "forwards/s", Align::right,
+           "forwards_per_second", !roofline},
+          {"of roofline", Align::right, "roofline_share", true},
+          {"prompt tokens/s", Align::right, "prompt_tokens_per_second", true},
+          {"latency p50", Align::right, "latency_p50_s"},
+          {"latency p95", Align::right, "latency_p95_s", true},
+          {"latency p99", Align::right, "latency_p99_s", true},
+          {"first token p50", Align::right, "first_token_p50_s", true},
+          {"first token p95", Align::right, "first_token_p95_s", true},
+          {"first token p99", Align::right, "first_token_p99_s", true}};
 }
+
+Cell seconds_cell(double seconds) { return {seconds_text(seconds), json_of(seconds)}; }
 
 void add_speed_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
   const auto add = [&](double value, int decimals) {
     cells.push_back(std::isfinite(value) ? number_cell(value, decimals) : no_cell());
   };
   add(arm.speeds.tokens_per_second, 1);
-  add(arm.speeds.forwards_per_second, 1);
+  const double forwards = arm.speeds.forwards_per_second, share = arm.speeds.roofline_share;
+  cells.push_back(!std::isfinite(forwards)
+                      ? no_cell()
+                      : Cell(fixed(forwards, 1) +
+                                 (std::isfinite(share) ? str(" (", percent(share, 0), ")") : ""),
+                             Json(forwards)));
+  cells.push_back(std::isfinite(share) ? Cell(percent(share, 0), Json(share)) : no_cell());
   add(arm.speeds.prompt_tokens_per_second, 1);
   for (const auto& times : {arm.speeds.latency, arm.speeds.first_token}) {
     if (!times) {
@@ -110,9 +115,9 @@ std::string difference_text(const Interval& difference) {
               : "");
 }
 
-std::vector<Column> measured_columns() {
-  std::vector<Column> all;
-  for (const auto* columns : {&kSpeedColumns, &kNoiseColumns, &kStateColumns})
+std::vector<Column> measured_columns(const Comparison& comparison) {
+  std::vector<Column> all = speed_columns(!comparison.machines.empty());
+  for (const auto* columns : {&kNoiseColumns, &kStateColumns})
     all.insert(all.end(), columns->begin(), columns->end());
   return all;
 }

@@ -17,8 +17,9 @@ Cell ratio_interval_cell(const Interval& ratio);
 std::string difference_text(const Interval& difference);
 
 /// Speeds as they are known elsewhere, how steadily they were measured, how the answers ended. Most
-/// are for programs.
-std::vector<Column> measured_columns();
+/// are for programs; forwards/s are for people, too, where their shares of a roofline were asked
+/// for.
+std::vector<Column> measured_columns(const Comparison& comparison);
 void add_measured_cells(std::vector<Cell>& cells, const ArmFinding& arm);
 
 }  // namespace pardec

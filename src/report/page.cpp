@@ -41,7 +41,7 @@ h2 { font-size: 1.25rem; margin: 56px 0 14px; letter-spacing: -0.01em; }
 h3 { font-size: 1rem; margin: 0 0 4px; }
 p { margin: 0 0 12px; max-width: 76ch; }
 a { color: var(--accent); }
-.subtitle { color: var(--soft); margin: 0; }
+.subtitle { color: var(--soft); margin: 0; max-width: 120ch; text-wrap: balance; }
 .top { display: flex; gap: 16px; align-items: flex-start; justify-content: space-between; }
 .top > div { min-width: 0; }
 nav { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 18px 0 0; padding: 10px 0; border-top: 1px solid var(--rule); border-bottom: 1px solid var(--rule); font-size: 0.92rem; }
@@ -65,7 +65,8 @@ button { font: inherit; color: inherit; }
 .warnings li:target { outline: 2px solid var(--mark-rule); outline-offset: 3px; border-radius: 3px; }
 .warn { text-decoration: none; margin-left: 5px; color: var(--wrong); }
 .warn::before { content: "\26A0\FE0E"; }
-.scroll { overflow-x: auto; border: 1px solid var(--rule); border-radius: 10px;
+.scroll { overflow-x: auto; border: 1px solid var(--rule); border-radius: 10px; }
+.scroll, figure .drawing {
   /* A shadow at an end says that there is more behind it. */
   background: linear-gradient(90deg, var(--page) 40%, transparent) left / 40px 100% no-repeat local,
     linear-gradient(270deg, var(--page) 40%, transparent) right / 40px 100% no-repeat local,
@@ -122,6 +123,7 @@ section.arm { border: 1px solid var(--rule); border-radius: 8px; padding: 10px 1
 section.arm.other { opacity: 0.55; }
 h4 { margin: 0 0 4px; font-size: 0.95rem; overflow-wrap: anywhere; }
 .raw, .tokens { white-space: break-spaces; overflow-wrap: anywhere; padding-right: 8px; font: 0.82rem/1.5 ui-monospace, "SFMono-Regular", Menlo, Consolas, "DejaVu Sans Mono", monospace; margin: 8px 0 0; max-height: 30em; overflow-y: auto; }
+.turn::before { content: attr(data-name) ": "; color: var(--soft); font-weight: 600; }
 .error { color: var(--wrong); overflow-wrap: anywhere; margin: 8px 0 0; }
 .tokens { line-height: 2.1; border-top: 1px dashed var(--rule); padding-top: 6px; }
 .tokens p { margin: 0 0 6px; }
@@ -149,6 +151,7 @@ footer { color: var(--soft); font-size: 0.85rem; padding-top: 48px; padding-bott
   figure { padding: 12px 10px 10px; }
   th, td { padding: 7px 9px; }
   .example { padding: 12px; }
+  .same { display: none; }
 }
 @media (max-width: 960px) {
   .browse.chosen { grid-template-columns: minmax(0, 1fr); }

@@ -8,6 +8,7 @@
 
 #include "src/report/html.hpp"
 #include "src/report/page.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -53,8 +54,7 @@ void write_head(Page& page, const Report& report) {
 void write_warnings(Page& page, const Report& report) {
   if (report.warnings.empty()) return;
   page.line("<section class=\"warnings\" aria-label=\"Warnings\"><h2>",
-            report.warnings.size() == 1 ? "One warning" : str(report.warnings.size(), " warnings"),
-            "</h2><ol>");
+            counted(std::ssize(report.warnings), "warning"), "</h2><ol>");
   for (std::size_t w = 0; w < report.warnings.size(); ++w) {
     const ReportWarning& warning = report.warnings[w];
     page.line("<li id=\"warning-", w + 1, "\">", escape_html(warning.text), "</li>");
@@ -121,10 +121,18 @@ std::string warning_marks(const Report& report, const std::vector<std::size_t>& 
 
 void write_table(Page& page, const Report& report, const ReportTable& shown) {
   const Table table = without_data_columns(shown.table);
+  // What a narrow screen may leave out: the same word in every row.
+  std::vector<bool> same(table.columns.size());
+  for (std::size_t c = 0; c < table.columns.size(); ++c)
+    same[c] = table.columns[c].header == "dataset" && table.rows.size() > 1 &&
+              std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+                return c < row.size() && row[c].text == table.rows.front()[c].text;
+              });
   const auto classes = [&](std::size_t c, std::string_view text) {
     std::vector<std::string> names;
     if (table.columns[c].align == Align::right) names.emplace_back("number");
     if (is_arm(table.columns[c])) names.emplace_back("arm");
+    if (same[c]) names.emplace_back("same");
     if (display_width(text) > kLoose)
       names.emplace_back(display_width(text) > kWrapped ? "wrapped" : "loose");
     return names.empty() ? "" : str(" class=\"", join(names, " "), "\"");
@@ -177,7 +185,8 @@ void write_figures(Page& page, const Report& report) {
   for (const auto& figure : report.figures)
     page.line("<figure>")
         .line(element("h3", "", figure.heading))
-        .line("<div class=\"drawing\">", figure.svg, "</div>")
+        .line("<div class=\"drawing\" role=\"region\" tabindex=\"0\" aria-label=\"",
+              escape_html(figure.heading), "\">", figure.svg, "</div>")
         .line(element("figcaption", "", figure.caption))
         .line("</figure>");
   page.line("</div>");
@@ -233,7 +242,7 @@ void write_values(Page& page, const ReportExample& example) {
   for (const auto& answer : example.answers)
     page.line("<th scope=\"col\">", escape_html(answer.arm), "</th>");
   page.line("</tr></thead><tbody>");
-  std::size_t empty = 0;
+  std::int64_t empty = 0;
   for (std::size_t f = 0; f < example.fields.size(); ++f) {
     if (is_empty(example, f)) {
       ++empty;
@@ -252,8 +261,8 @@ void write_values(Page& page, const ReportExample& example) {
   }
   page.line("</tbody></table></div>");
   if (empty > 0)
-    page.line("<p class=\"rest\">", empty, empty < example.fields.size() ? " more" : "",
-              empty == 1 ? " field is" : " fields are", " absent in all columns.</p>");
+    page.line("<p class=\"rest\">Absent in all columns: ",
+              counted(empty, empty < std::ssize(example.fields) ? "more field" : "field"), ".</p>");
 }
 
 /// What an answer is, for the filters: words that its badges show, too.
@@ -271,6 +280,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFilters{
      {"failed", "failed"},
      {"limit", "hit the limit"},
      {"wrong", "wrong"}}};
+
+/// The text as it is; where turns begin stands in its style alone.
+std::string raw_html(const ReportAnswer& answer) {
+  std::string html;
+  std::size_t at = 0;
+  for (const auto& [begin, name] : answer.turns) {
+    html += escape_html(answer.text.substr(at, begin - at));
+    html += str("<span class=\"turn\" data-name=\"", escape_html(name), "\"></span>");
+    at = begin;
+  }
+  return html + escape_html(answer.text.substr(at));
+}
 
 void write_answer(Page& page, const ReportAnswer& answer) {
   std::string kinds, badges;
@@ -293,7 +314,7 @@ void write_answer(Page& page, const ReportAnswer& answer) {
     page.line("<p class=\"absent\">The answer is empty.</p>");
   else
     page.line("<div class=\"raw\" role=\"region\" tabindex=\"0\" aria-label=\"Raw text of ",
-              escape_html(answer.arm), "\">", escape_html(answer.text), "</div>");
+              escape_html(answer.arm), "\">", raw_html(answer), "</div>");
   page.line("<div class=\"tokens\" role=\"region\" tabindex=\"0\" aria-label=\"Tokens of ",
             escape_html(answer.arm), "\" hidden></div></section>");
 }

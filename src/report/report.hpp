@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/report/table.hpp"
@@ -70,6 +71,8 @@ struct ReportAnswer {
   bool limit = false;               ///< it, or a field of it, was cut by a limit
   bool unparsed = false;
   std::vector<ReportValue> values;  ///< one a field; none where it failed
+  /// Of a conversation: where in `text` each turn's answer begins, by its field's name.
+  std::vector<std::pair<std::size_t, std::string>> turns;
   std::vector<TokenLine> lines;
 
   bool wrong() const;

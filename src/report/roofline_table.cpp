@@ -5,6 +5,12 @@
 
 namespace pardec {
 
+std::string machine_text(const Hardware& machine) {
+  return str(fixed(machine.bytes_per_second * 1e-9, 1), " GB/s, ",
+             fixed(machine.flop_per_second * 1e-12, 2), " TFLOP/s",
+             machine.source.empty() ? "" : " (" + machine.source + ")");
+}
+
 Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& machines,
                      const std::string& title, const std::string& baseline) {
   Table table;
@@ -31,9 +37,7 @@ Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& mach
                             : row.speedup   ? number_cell(*row.speedup, 2)
                                             : no_cell()});
   for (const Hardware& machine : machines)
-    table.notes.push_back(str(machine.name, ": ", fixed(machine.bytes_per_second * 1e-9, 1),
-                              " GB/s, ", fixed(machine.flop_per_second * 1e-12, 2), " TFLOP/s",
-                              machine.source.empty() ? "" : " (" + machine.source + ")", "."));
+    table.notes.push_back(str(machine.name, ": ", machine_text(machine), "."));
   table.notes.push_back(
       "seconds at least: over all passes, the larger of moving all weights and the cached keys and "
       "values that are seen, and computing; memory-bound: the share of them where moving is the "

@@ -120,6 +120,21 @@ std::vector<std::string> shown_scores(const GenerationRow& row,
   return shown;
 }
 
+/// Where each turn of a conversation begins, and how it ended.
+void add_turns(ReportAnswer& out, const GenerationRow& row) {
+  std::vector<std::string> stops;
+  std::size_t at = 0;
+  for (const FieldAnswer& field : row.fields) {
+    stops.push_back(str(field.stop, " (", field.name, ")"));
+    at = out.text.find(field.text, at);
+    if (at == std::string::npos) break;
+    out.turns.emplace_back(at, field.name);
+    at += field.text.size();
+  }
+  if (out.turns.size() < row.fields.size()) out.turns.clear();
+  if (stops.size() == row.fields.size()) out.stop = join(stops, ", ");
+}
+
 ReportAnswer report_answer(const Arm& arm, const Answered& answer, const Answered* baseline,
                            const std::vector<ReportField>& fields,
                            const std::vector<const TaskMetric*>& metrics) {
@@ -132,6 +147,7 @@ ReportAnswer report_answer(const Arm& arm, const Answered& answer, const Answere
   out.error = row.error.value_or("");
   if (row.error) return out;
   out.scores = shown_scores(row, metrics);
+  if (arm.finding->run.run.form == "free" && row.fields.size() > 1) add_turns(out, row);
   const auto cut = [](const std::string& stop) { return stop == "limit" || stop == "context"; };
   out.limit = cut(row.stop) || std::any_of(row.fields.begin(), row.fields.end(),
                                            [&](const auto& field) { return cut(field.stop); });
@@ -304,7 +320,7 @@ Examples draw_examples(Store& store, const Comparison& comparison, const std::ve
       if (all[kind])
         parts.push_back(str(shown[kind], " of ", all[kind], " that ", kKindNames[kind]));
     std::string note = str(shown_name(arms.front().finding->run.run.dataset), ": ", drawn.size(),
-                           " of ", found.size(), " examples");
+                           " of ", counted(std::ssize(found), "example"));
     if (drawn.size() < found.size())
       note += str(", drawn with seed ", limits.seed, ": ", join(parts, ", "), ". ",
                   full ? str("More would make the page larger than ", limits.megabytes,

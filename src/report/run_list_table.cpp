@@ -72,9 +72,9 @@ std::vector<Cell> row_of(const ListedRun& run) {
 
 void add_notes(Table& table, const AcrossRuns& across) {
   table.notes.push_back(
-      "Speeds of different invocations were not measured side by side: between them the machine "
-      "may have changed as well. A speedup is over the baseline of its own invocation, measured "
-      "side by side with it; arms that are to be compared in speed belong into one run.");
+      "Speeds of different runs were not measured side by side: between them the machine may have "
+      "changed as well. A speedup is over the baseline of its own run, measured side by side with "
+      "it; arms that are to be compared in speed belong into one run.");
   table.notes.push_back(str(
       "score - first's and same answers: on the examples that both answered; ",
       fixed(100 * across.invocations.front().confidence, 0),

@@ -67,9 +67,11 @@ std::vector<std::string> marks_of(const std::vector<RunSummary>& runs) {
     open += run.run.status != RunStatus::done;
   }
   if (failed > 0)
-    marks.push_back(str(failed, failed == 1 ? " answer" : " answers",
+    marks.push_back(str(counted(failed, "answer"),
                         " failed; the tables count what failed, and scores are of the rest."));
-  if (open > 0) marks.push_back(str(open, " of ", runs.size(), " runs did not come to their end."));
+  if (open > 0)
+    marks.push_back(str("Not finished: ", open, " of ", counted(std::ssize(runs), "arm"),
+                        "; numbers are of what was done until then."));
   if (first.build_type != "Release")
     marks.push_back(str("Measured with a ", first.build_type, " build."));
   return marks;
@@ -104,6 +106,11 @@ Highlight highlight_of(const Comparison& comparison, const ArmFinding& arm) {
                                (comparison.oracle() ? " same choices" : " identical answers"));
   if (const std::string score = score_text(arm); !score.empty()) highlight.beside.push_back(score);
   highlight.beside.push_back(size_of({arm.run}));
+  std::vector<std::string> codes;
+  for (const Warning& warning : comparison.warnings)
+    if (warning.arm == run.label && warning.dataset == run.dataset.name)
+      codes.push_back(replace_all(warning.code, "_", " "));
+  if (!codes.empty()) highlight.beside.push_back("\u26a0 " + join(codes, ", "));
   return highlight;
 }
 
@@ -145,15 +152,6 @@ std::string duration(const std::string& begin, const std::optional<std::string>&
   return end ? begin + " to " + *end : begin + ", not ended";
 }
 
-/// One argument as a shell would need it.
-std::string shell_word(const std::string& argument) {
-  const bool plain =
-      !argument.empty() && argument.find_first_not_of(
-                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                               "_-./=,:+@%") == std::string::npos;
-  return plain ? argument : "'" + replace_all(argument, "'", "'\\''") + "'";
-}
-
 std::string json_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : dump(value);
 }
@@ -165,7 +163,7 @@ std::vector<FactGroup> facts_of(const Comparison& comparison) {
       network{"Network and data", {}};
   std::vector<std::string> words;
   for (const auto& argument : first.argv) words.push_back(shell_word(argument));
-  run.facts = {{"invocation", first.invocation},
+  run.facts = {{"id", first.invocation},
                {"command", words.empty() ? "not recorded" : join(words, " ")},
                {"commit", first.commit},
                {"build", first.build_type},
@@ -250,8 +248,10 @@ Report make_report(Store& store, const Comparison& comparison, const ExampleLimi
   const std::vector<RunSummary> runs = runs_of(comparison);
   const RunRow& first = runs.front().run;
   Report report;
+  const auto labels = distinct(runs, [](const RunRow& row) { return row.label; });
+  constexpr size_t kNamed = 5;  // more arms are no title
   report.title =
-      str(join(distinct(runs, [](const RunRow& row) { return row.label; }), ", "), " on ",
+      str(labels.size() > kNamed ? counted(std::ssize(labels), "arm") : join(labels, ", "), " on ",
           join(distinct(runs, [](const RunRow& row) { return row.dataset.name; }), ", "));
   const bool several = several_networks(runs);
   report.subtitle = str(

@@ -16,6 +16,7 @@
 #include "src/report/comparison_table.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -117,7 +118,8 @@ struct SweepPoint {
   double x;
   Interval y;
   RunSummary run;
-  std::string label;  ///< of the invocation
+  std::string label;  ///< of the run
+  std::set<std::string> warnings = {};
 };
 
 std::string heading_of(const std::string& y, const std::string& unit) {
@@ -189,6 +191,12 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
                        arm.run,          {}};
       if (const auto label = labels.find(invocation); sweep.x == kDate && label != labels.end())
         point.label = label->second.name;
+      const ArmFinding* baseline = comparison.baseline_of(arm);
+      if (arm.broken() || (baseline && baseline->broken()))
+        point.label += point.label.empty() ? "broken" : " (broken)";
+      for (const Warning& warning : comparison.warnings)
+        if (warning.dataset == run.dataset.name && warning.arm == run.label)
+          point.warnings.insert(warning.code);
       std::erase_if(points, [&](const SweepPoint& old) {
         return old.dataset == point.dataset && old.decoder == point.decoder &&
                old.settings == point.settings && old.x == point.x;
@@ -234,6 +242,9 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
     }
     series->points.push_back({point.x, point.y.estimate, point.y.low, point.y.high, point.label});
   }
+  std::set<std::string> warnings;
+  for (const auto& point : points) warnings.insert(point.warnings.begin(), point.warnings.end());
+  figure.warnings.assign(warnings.begin(), warnings.end());
   for (auto& series : figure.series)
     std::sort(series.points.begin(), series.points.end(),
               [](const auto& a, const auto& b) { return a.x < b.x; });
@@ -241,8 +252,8 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
   std::vector<RunSummary> drawn;
   for (const auto& point : points) drawn.push_back(point.run);
   if (sweep.x == kDate)
-    figure.title = str(figure.y_label, " of ", invocations.size(), " invocations, ", size_of(drawn),
-                       pattern.oracle ? ", oracle " + *pattern.oracle : "");
+    figure.title = str(figure.y_label, " of ", counted(std::ssize(invocations), "run"), ", ",
+                       size_of(drawn), pattern.oracle ? ", oracle " + *pattern.oracle : "");
   else
     figure.title =
         str(figure.y_label, " over ", figure.x_label, ": ", network, ", ", pattern.dtype, ", ",

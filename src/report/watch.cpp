@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/report/table.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/text.hpp"
 #include "src/support/utf8.hpp"
@@ -171,8 +172,8 @@ std::string Watch::summary(const View& view) const {
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.2f",
                 static_cast<double>(view.tokens) / static_cast<double>(view.passes));
-  return str(view.tokens, view.tokens == 1 ? " token in " : " tokens in ", view.passes,
-             view.passes == 1 ? " pass, " : " passes, ", rate, " a pass");
+  return str(counted(view.tokens, "token"), " in ", counted(view.passes, "pass"), ", ", rate,
+             " a pass");
 }
 
 // --- plain lines ---

@@ -47,7 +47,20 @@ std::vector<std::string> untaught_in(const RunCell& cell, const Json& settings) 
       for (const JobPlan& job : cell.jobs(block)) most = std::max(most, job.examples.size());
     options[stack] = most;
   }
+  if (cell.form() == Form::free) options.erase("ask");  // an open prompt is asked one way alone
   return untaught_options(entry, options, settings);
+}
+
+/// Whether a decoder needs a network that was taught its format, and neither a record of training
+/// nor control tokens of the network's own say that this one was.
+bool maybe_untaught(const RunCell& cell, const Checkpoint& checkpoint) {
+  if (!find_decoder(cell.arm->decoder).trained || checkpoint.formats || checkpoint.untrained)
+    return false;
+  for (const auto& [option, value] : cell.arm->options.items())
+    if (option.find("token") != std::string::npos) return true;  // some other id in its place
+  return cell.decoder()
+      .needs(checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr, checkpoint.model.config())
+      .empty();
 }
 
 /// Where the prompts of a cell are not what its network was taught with; else empty.
@@ -89,10 +102,11 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
                  {"chat_set", spec.decode.chat_set}};
   if (const std::string note = taught_otherwise(cell, session); !note.empty())
     config["taught_otherwise"] = note;
-  if (const auto untaught =
-          untaught_in(cell, read_training_record(session.checkpoint.folder).settings);
-      !untaught.empty())
-    config["untaught_options"] = untaught;
+  auto untaught = untaught_in(cell, read_training_record(session.checkpoint.folder).settings);
+  if (spec.oracle.text.empty() && maybe_untaught(cell, session.checkpoint))
+    untaught.push_back(str("nothing says that it was taught what ", cell.arm->decoder,
+                           " needs (no training.json)"));
+  if (!untaught.empty()) config["untaught_options"] = untaught;
   if (!cell.arm->taught.empty()) config["taught_options"] = cell.arm->taught;
   if (spec.target_ci > 0) {
     config["target_ci"] = spec.target_ci;
@@ -164,16 +178,16 @@ std::string find_resumable(const RunSpec& spec, std::vector<RunCell>& cells, Sto
                                   [&](const RunRow& run) { return run.shard == now.shard; });
     const RunRow& old = own == found.end() ? found.front() : *own;
     if (const auto different = differences(old, now); !different.empty())
-      throw ConfigError(str("--resume: run ", old.uuid.substr(0, 8), " (", old.label, " on ",
-                            old.dataset.name,
-                            ") was made with other settings: ", join(different, "; "),
+      throw ConfigError(str("--resume: arm ", old.label, " on ", old.dataset.name, " of run ",
+                            old.invocation.substr(0, 8),
+                            " was made with other settings: ", join(different, "; "),
                             ". Give the same ones, or leave --resume out to begin a new run"));
     if (chosen.empty())
       for (const RunRow& other : found)
         if (other.invocation != old.invocation && other.status != RunStatus::done &&
             differences(other, now).empty())
           std::fprintf(stderr,
-                       "--resume: goes on with invocation %s, the newest; %s has the same "
+                       "--resume: goes on with run %s, the newest; %s has the same "
                        "settings and is not done either, and stays as it is\n",
                        old.invocation.substr(0, 8).c_str(), other.invocation.substr(0, 8).c_str());
     chosen = old.invocation;

@@ -3,12 +3,12 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <fstream>
 #include <thread>
 
 #include "src/model/device.hpp"
 #include "src/scoring/dataset_rows.hpp"
 #include "src/support/hashing.hpp"
+#include "src/support/processor.hpp"
 #include "src/support/text.hpp"
 #include "src/support/version.hpp"
 
@@ -61,18 +61,9 @@ std::string hash_of_ids(const Tokenizer& tokenizer) {
 }
 
 Json environment_json() {
-  const auto line_of = [](const std::string& file, const std::string& key) {
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) {
-      if (key.empty()) return line;
-      if (line.rfind(key, 0) == 0 && line.find(':') != std::string::npos)
-        return std::string(strip(line.substr(line.find(':') + 1)));
-    }
-    return std::string();
-  };
   utsname system{};
   ::uname(&system);
-  return {{"processor", line_of("/proc/cpuinfo", "model name")},
+  return {{"processor", processor_name()},
           {"cores", std::thread::hardware_concurrency()},
           {"memory", line_of("/proc/meminfo", "MemTotal")},
           {"governor", line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "")},

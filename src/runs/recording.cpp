@@ -35,7 +35,7 @@ RunRow find_recorded(Store& store, const std::string& id, const RunRow& now) {
   if (!any)
     throw ConfigError(str(where, store.path().string(), " has no run on ", now.dataset.name, " ",
                           now.dataset.split, " whose id begins so; expected one of this database"));
-  throw ConfigError(str(where, "none of its runs is ", now.decoder, " with ", dump(now.options),
+  throw ConfigError(str(where, "none of its arms is ", now.decoder, " with ", dump(now.options),
                         "; expected the decoder and options of arm '", now.label, "'"));
 }
 

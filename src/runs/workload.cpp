@@ -6,6 +6,7 @@
 #include "src/prompt/prompt_choice.hpp"
 #include "src/runs/arms.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/request.hpp"
@@ -91,7 +92,7 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
         select(work.dataset.examples, spec.limit, spec.offset, spec.decode.seed, together);
     if (work.examples.empty())
       throw ConfigError(str("dataset ", name, ": --offset ", spec.offset, " leaves none of its ",
-                            work.dataset.examples.size(), " examples"));
+                            counted(std::ssize(work.dataset.examples), "example")));
     const auto examples = static_cast<int>(work.examples.size());
     const int block = spec.block > 0
                           ? spec.block

@@ -25,7 +25,7 @@ Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMe
     const std::string key = sample.key;
     samples.emplace(key, std::move(sample));
   }
-  Rescored out{store.generations(run.id), {}};
+  Rescored out{store.generations(run.id), {}, {}};
   std::map<const TaskMetric*, std::int64_t> rows;
   std::int64_t answered = 0;
   for (auto& generation : out.generations) {
@@ -47,9 +47,7 @@ Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMe
       }
   }
   for (const TaskMetric* metric : metrics)
-    if (answered > 0 && rows[metric] == 0)
-      throw ConfigError(str("--metric ", metric->name, ": the examples of ", run.dataset.name,
-                            " have no ", metric->needs, "; leave the metric out"));
+    if (answered > 0 && rows[metric] == 0) out.unfit.push_back(metric);
   return out;
 }
 

@@ -12,10 +12,10 @@ namespace pardec {
 struct Rescored {
   std::vector<StoredGeneration> generations;  ///< scores are the new ones alone
   std::map<const TaskMetric*, std::int64_t> changed;
+  std::vector<const TaskMetric*> unfit;  ///< found nothing to score in the answers
 };
 
-/// Scores of stored answers, computed anew; nothing is stored. ConfigError where a metric finds
-/// nothing to score in the whole run.
+/// Scores of stored answers, computed anew; nothing is stored. ConfigError: what cannot be scored.
 Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics);
 
 }  // namespace pardec

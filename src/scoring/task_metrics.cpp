@@ -13,6 +13,7 @@
 #include "metrics/token_f1.hpp"
 #include "src/sandbox/python_sandbox.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -56,9 +57,10 @@ TaskMetric mean_metric(std::string_view name, std::string_view what, std::string
                        std::function<Rows(const ScoredExample&)> score,
                        std::vector<MeanTotal> means,
                        std::vector<std::string_view> right_or_wrong = {},
-                       std::string_view right = {}) {
+                       std::string_view right = {}, bool lower_is_better = false) {
   TaskMetric metric{name, what, {}, needs, std::move(score), {}, {}, std::move(right_or_wrong),
                     right};
+  metric.lower_is_better = lower_is_better;
   for (const MeanTotal& mean : means) metric.totals.push_back(mean.name);
   metric.total = [means](const Generations& stored) {
     std::vector<MetricTotal> totals;
@@ -271,8 +273,9 @@ std::vector<MetricTotal> pass_totals(const Generations& stored) {
 
 ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers) {
   if (sample.fields.size() != answers.size())
-    throw ConfigError(str("sample ", sample.key, " has ", sample.fields.size(),
-                          " fields in the database, its answer has ", answers.size(),
+    throw ConfigError(str("sample ", sample.key, " has ",
+                          counted(std::ssize(sample.fields), "field"),
+                          " in the database, its answer has ", answers.size(),
                           sample.fields.empty() ? "; it was stored by an older pardec, without "
                                                   "what counts as right: run it again"
                                                 : ", expected as many"));
@@ -316,7 +319,7 @@ const std::vector<TaskMetric>& task_metrics() {
                   {{"repetition", "repetition"},
                    {"degenerate", "repetition",
                     [](double value) { return value > kDegenerate ? 1.0 : 0.0; }}},
-                  {"degenerate"}),
+                  {"degenerate"}, /*right=*/{}, /*lower_is_better=*/true),
       {"pass_at_k",
        "programs that pass their tests, run in a sandbox (bubblewrap)",
        {"pass_at_1", "pass_at_10"},
@@ -338,6 +341,13 @@ const TaskMetric& find_metric(std::string_view name) {
     names.emplace_back(metric.name);
   }
   throw ConfigError(str("unknown metric '", name, "'", known_names(name, names)));
+}
+
+bool lower_is_better(std::string_view total) {
+  return std::any_of(task_metrics().begin(), task_metrics().end(), [&](const TaskMetric& metric) {
+    return metric.lower_is_better &&
+           std::find(metric.totals.begin(), metric.totals.end(), total) != metric.totals.end();
+  });
 }
 
 bool computes(std::string_view total) {

@@ -66,11 +66,15 @@ struct TaskMetric {
   std::string_view right = {};
   /// It runs what the network wrote (behind PythonSandbox), so only on demand: score --metric.
   bool runs_code = false;
+  bool lower_is_better = false;  ///< of all its totals
 };
 
 const std::vector<TaskMetric>& task_metrics();
 /// ConfigError with the near names where there is none of that name.
 const TaskMetric& find_metric(std::string_view name);
+
+/// Whether a lower value of this total is a better one.
+bool lower_is_better(std::string_view total);
 
 /// Whether a total of this name is computed at all; those of a judge are not.
 bool computes(std::string_view total);

@@ -18,6 +18,11 @@ std::string percent(double share, int decimals) {
   return std::isfinite(share) ? fixed(100 * share, decimals) + " %" : "-";
 }
 
+std::string seconds_text(double seconds) {
+  return seconds < 1 ? fixed(seconds * 1000, seconds < 0.01 ? 1 : 0) + " ms"
+                     : fixed(seconds, 2) + " s";
+}
+
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::int64_t>(digits.size()) - 3; at > 0; at -= 3)
@@ -26,7 +31,7 @@ std::string grouped(std::int64_t number) {
 }
 
 std::string plural(std::int64_t count, std::string_view noun) {
-  return std::string(noun) + (count == 1 ? "" : "s");
+  return std::string(noun) + (count == 1 ? "" : noun.ends_with('s') ? "es" : "s");
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {

@@ -11,10 +11,13 @@ std::string fixed(double value, int decimals);
 /// A share of 1 as "12.3 %"; "-" where it is not finite.
 std::string percent(double share, int decimals = 1);
 
+/// A time as people read it: "4.2 ms", "86 ms", "1.26 s".
+std::string seconds_text(double seconds);
+
 /// "1,234,567"; not negative.
 std::string grouped(std::int64_t number);
 
-/// The noun with an s where there is not one of it.
+/// The noun with an s (or es, behind an s) where there is not one of it.
 std::string plural(std::int64_t count, std::string_view noun);
 
 /// "1 thread", "2 threads".

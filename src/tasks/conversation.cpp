@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/support/number_text.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
@@ -93,7 +94,7 @@ int turns_off_text(const Request& request, const Answers& answers, const Tokeniz
 }
 
 std::string describe_turns_off(std::int64_t turns) {
-  return str("prompts: ", turns, turns == 1 ? " later turn was" : " later turns were",
+  return str("prompts: ", counted(turns, "later turn"),
              " asked behind other ids than those of the conversation tokenized as one text: an "
              "answer keeps the ids that it was chosen with");
 }

@@ -5,6 +5,7 @@
 #include "src/prompt/prompt_choice.hpp"
 #include "src/support/error.hpp"
 #include "src/support/hashing.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
@@ -26,8 +27,9 @@ std::vector<Example> examples_shown(const Dataset& train, int count) {
     return std::none_of(example.fields.begin(), example.fields.end(), answered);
   });
   if (std::ssize(with_answers) < count)
-    throw ConfigError(str("split ", train.split, " has ", with_answers.size(),
-                          " examples with an answer, expected at least ", count));
+    throw ConfigError(str("split ", train.split, " has ",
+                          counted(std::ssize(with_answers), "example"),
+                          " with an answer, expected at least ", count));
   return count > 0 ? select(with_answers, count, 0, kShotSeed) : std::vector<Example>{};
 }
 

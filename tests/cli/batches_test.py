@@ -115,7 +115,7 @@ def overflows(check, pardec, model):
                                                        GROUP BY run.id""")}
     check(planned == failed and all(n == 1 for n in failed.values()), f"planned {planned}, failed {failed}")
     check(all(r["positions"][0] <= r["positions"][1] > 4096 for r in plan["rows"]), f"positions: {plan['rows']}")
-    check(note_about(plan, "oa-mine, ar: 1 of 6 jobs overflow the context", "max_position_embeddings is 4096"), f"notes: {plan['notes']}")
+    check(note_about(plan, "oa-mine, ar: 1 of 6 jobs will overflow the context", "max_position_embeddings is 4096"), f"notes: {plan['notes']}")
     # Room for values counts, to the position.
     def room(k_max):
         return table(pardec, "run", "--model", model, "--decoder", "hpd", "--set", f"hpd.k_max={k_max}", "--set", "hpd.stack=1", "--dataset", "oa-mine", "--limit", 1,

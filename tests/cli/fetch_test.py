@@ -229,7 +229,7 @@ def resuming(check, fetch):
     def cut(root, **options):
         """A call that gets 100,000 bytes and is cut."""
         fetch.web.files[name] = File(content, cut=[100_000], **options)
-        fetch.bad("math500", root=root, extra=["--retries", 0], pieces=["100000 bytes kept", "given up after 1 try"])
+        fetch.bad("math500", root=root, extra=["--retries", 0], pieces=["100000 bytes kept", "given up after 1 attempt"])
         check(files_below(root) == ["math500/test.jsonl.part", "math500/test.jsonl.part.json"], f"after a cut: {files_below(root)}")
         fetch.web.seen.clear()
 
@@ -363,7 +363,7 @@ def answers(check, fetch):
     check(tries() == 3, f"503 and 429 are asked again: {tries()} times")
     fetch.web.files[name] = File(content, status=[500] * 9)
     fetch.web.seen.clear()
-    fetch.bad("math500", root=fetch.root(), extra=["--retries", 1], pieces=["500", "2 tries"])
+    fetch.bad("math500", root=fetch.root(), extra=["--retries", 1], pieces=["500", "2 attempts"])
     check(tries() == 2, f"--retries 1: {tries()} times")
     fetch.web.files[name] = File(content, stall=1000)
     began = time.monotonic()

@@ -27,7 +27,7 @@ TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_ac
 
 
 # Columns of a comparison that csv and json alone have: intervals, differences of all scores but a dataset's first, most that says how it was measured.
-FOR_PROGRAMS = re.compile(r".*_difference$|(f1|score)_.*_interval$|(forwards|prompt_tokens)_per_second$|latency_p9[59]|first_token|.*_measurements$|speedup_(un|of)|"
+FOR_PROGRAMS = re.compile(r".*_difference$|(f1|score)_.*_interval$|(forwards|prompt_tokens)_per_second$|roofline_share$|latency_p9[59]|first_token|.*_measurements$|speedup_(un|of)|"
                           r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$")
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import sys
 
-from harness import ROOT, Checks, scratch
+from harness import ROOT, Checks, change, query, scratch
 
 QUICKSTART = ROOT / "experiments" / "quickstart"
 
@@ -38,6 +38,42 @@ def seconds(work, config, bandwidth, speed, size):
     memory = size * (weights + (head if logits else 0) + hidden * rows + 2 * layers * kv * dim * (cached + rows)) / bandwidth
     compute = (2 * weights * rows + 2 * head * logits + 4 * layers * heads * dim * pairs) / speed
     return max(memory, compute), memory >= compute
+
+
+def shares(check, pardec, machine):
+    """The share of the roofline that compare has without a trace: exactly a trace's where one limit holds throughout, else below it."""
+    pardec.good("run", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--arm", "one=ar,batch_size=1", "--arm", "many=hpd,stack=2,batch_size=1", "--arm",
+                "draft=speculative", "--dataset", "oa-mine", "--limit", 5, "--trace", "s.jsonl", "--db", "s.sqlite", "--progress", "none", "--baseline", "one")
+    compared = lambda *args: json.loads(pardec.good("compare", "--db", "s.sqlite", "--format", "json", *args))
+    check(all(row["roofline_share"] is None for row in compared()["rows"]) and "of roofline" not in pardec.good("compare", "--db", "s.sqlite"), "none unasked")
+    wall = {row["label"]: row["wall"] * 1e-9 for row in query(pardec.folder / "s.sqlite", "SELECT label, sum(wall_ns) AS wall FROM block JOIN run ON run.id = run_id GROUP BY label")}
+    for name, bandwidth, speed in (("memory", 30, 1e9), ("computing", 1e12, 0.02), ("both", 30, 0.02)):
+        (pardec.folder / f"{name}.json").write_text(json.dumps({**machine, "bandwidth_gb_s": bandwidth, "tflop_s": {"fp32": speed}}))
+        traced = json.loads(pardec.good("roofline", "--trace", "s.jsonl", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--baseline", "one",
+                                        "--dtype", "fp32", "--hardware", f"{name}.json", "--format", "json"))["rows"]
+        least = {row["arm"]: row["seconds"] for row in traced}
+        table = compared("--hardware", f"{name}.json")
+        share = {row["arm"]: row["roofline_share"] for row in table["rows"]}
+        check(share["draft"] is None, f"{name}: a draft network's passes are not counted: {share}")
+        for arm in ("one", "many"):
+            found = share[arm] * wall[arm]
+            # Of hpd's passes some read no logits, and rows of logits are counted by what was chosen.
+            exact = arm == "one" and name != "both"
+            check(math.isclose(found, least[arm], rel_tol=1e-9) if exact else 0.5 * least[arm] < found < 1.05 * least[arm], f"{name} {arm}: at least {found} s, traced {least[arm]} s")
+        cell = f"{next(row for row in table['rows'] if row['arm'] == 'one')['forwards_per_second']:.1f} ({100 * share['one']:.0f} %)"
+        pardec.good("report", "--db", "s.sqlite", "--hardware", f"{name}.json", "-o", "s.html", "--examples", 0)
+        for shown in (pardec.good("compare", "--db", "s.sqlite", "--hardware", f"{name}.json"), (pardec.folder / "s.html").read_text()):
+            check(cell in shown and "forwards/s (of roofline)" in shown and "a machine, " in shown, f"{name}: {cell} in one column, and of which machine")
+    here = compared("--hardware", "here")
+    check(0 < here["rows"][0]["roofline_share"] and any("here, 1 thread" in note for note in here["notes"]), f"measured here: {here['notes']}")
+    change(pardec.folder / "s.sqlite", "UPDATE environment SET json = json_set(json, '$.processor', 'Another One')")
+    ran = pardec("compare", "--db", "s.sqlite", "--hardware", "here")
+    check(ran.returncode == 2 and "'Another One'" in ran.stderr, f"here is not where it was measured: {ran.stderr}")
+    change(pardec.folder / "s.sqlite", "UPDATE model SET path = '/nonexistent'")
+    check(all(row["roofline_share"] is None for row in compared("--hardware", "memory.json")["rows"]), "a network that is gone")
+    for verb in (["compare", "--db", "s.sqlite"], ["run", "--model", QUICKSTART / "model", "--decoder", "ar", "--dataset", "oa-mine", "--db", "none.sqlite"]):
+        ran = pardec(*verb, "--hardware", "l40")
+        check(ran.returncode == 2 and "did you mean 'l40s'" in ran.stderr and not (pardec.folder / "none.sqlite").exists(), f"{verb[0]}: {ran.stderr}")
 
 
 def main():
@@ -78,6 +114,8 @@ def main():
                 check(row["passes"] == count and row["chosen"] == chosen, f"{dtype} {batch} {arm}: {count} passes, {chosen} chosen: {row}")
             for arm in by_arm:
                 check(math.isclose(rows[arm]["speedup"], total["one"] / total[arm], rel_tol=1e-9), f"{dtype} {batch} {arm}: speedup {rows[arm]['speedup']}")
+
+        shares(check, pardec, machine)
 
         request = by_arm["one"][0]["request"]
         listed = json.loads(pardec.good(*call, "machine.json", "--passes", request, "--format", "json"))["rows"]

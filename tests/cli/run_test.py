@@ -8,6 +8,7 @@ import collections
 import csv
 import io
 import json
+import math
 import pathlib
 import re
 import shutil
@@ -488,7 +489,7 @@ def recorded(check, pardec):
     check(query(db, "SELECT count(*) AS n FROM score JOIN generation ON generation.id = generation_id JOIN run ON run.id = run_id "
                     "WHERE oracle IS NOT NULL")[0]["n"] == 0, "recorded: no score")
     for args, words in ((data(tokens=41), "max_new_tokens 40, this run 41"), (data(limit=5), "has no job"),
-                        ([*data(), "--set", "apar.max_threads=3"], "none of its runs is apar")):
+                        ([*data(), "--set", "apar.max_threads=3"], "none of its arms is apar")):
         ran = pardec("run", "--model", other, *arms, *args, "--oracle", f"recorded:{recording}")
         check(ran.returncode == 2 and words in ran.stderr, f"recorded {args}: exit {ran.returncode}: {ran.stderr}")
 
@@ -608,7 +609,7 @@ def generate(check, pardec, model):
                           ("ippd", []), ("ippd", ["--set", "ippd.prefix_cache=true"]), ("skeleton-of-thought", [])):
         ran = pardec("generate", "--model", model, "--decoder", decoder, "--job", "job.json", "--format", "json", *sets)
         what = f"generate {decoder} {sets}"
-        if not check(ran.returncode == 0 and not ran.stderr and ran.stdout.count("\n") == 1, f"{what}: exit {ran.returncode}: {ran.stderr}"):
+        if not check(ran.returncode == 0 and ran.stderr.count("\n") == ran.stdout.count("\n") == 1, f"{what}: exit {ran.returncode}: {ran.stderr}"):
             continue
         answer = json.loads(ran.stdout)
         check(list(answer) == ["id", "decoder", "options", "answers", "text", "tokens", "counters"], f"{what}: keys {list(answer)}")
@@ -618,6 +619,11 @@ def generate(check, pardec, model):
         check(all(list(a) == ["context", "field", "text", "tokens", "stop"] for a in answer["answers"]), f"{what}: keys of an answer")
         check(all(a["stop"] in ("terminator", "eos", "limit", "context") for a in answer["answers"]), f"{what}: stop reasons")
         counters = answer["counters"]
+        speed = json.loads(ran.stderr)["speed"]
+        check((speed["tokens"], speed["prompt_tokens"]) == (counters["chosen"], counters["prompt"]) and counters["total_ns"] <= 1e9 * speed["seconds"], f"{what}: {speed}")
+        for key, value in (("tokens_per_second", speed["tokens"] / speed["seconds"]), ("prompt_tokens_per_second", 1e9 * counters["prompt"] / counters["prefill_ns"]),
+                           ("first_token_p50_s", 1e-9 * counters["first_token_ns"])):
+            check(math.isclose(speed[key], value, rel_tol=1e-12), f"{what}: {key} {speed}, expected {value}")
         check(sum(int(n) * k for n, k in counters["emitted"].items()) == counters["chosen"] == sum(counters["branch_lengths"]), f"{what}: {counters}")
         if decoder == "hpd":
             body = answer["text"].split("<result>")[1].split("</result>")[0]
@@ -629,6 +635,7 @@ def generate(check, pardec, model):
     check(as_json["tokens"] == [int(t) for t in tokens.strip().split(",")] and as_json["counters"]["prompt"] == 3, "text and json give the same ids")
     text = pardec("generate", "--model", model, "--prompt", "A shoe of", "--max-new-tokens", 6)
     check(text.returncode == 0 and text.stdout.endswith("\n"), f"an open prompt: {text.stderr}")
+    check(re.fullmatch(r"speed: 6 tokens in \S+ m?s, \S+ tokens/s; prompt \d+ tokens, \S+ tokens/s; first token \S+ m?s\n", text.stderr), f"how fast it was: {text.stderr!r}")
     # A file of jobs: one fails, the others are answered, in order.
     lines = [dict(job, id=f"j{i}") for i in range(4)]
     lines[2] = {**lines[2], "contexts": [{**job["contexts"][0], "text": "Nike " * 5000}]}
@@ -636,7 +643,10 @@ def generate(check, pardec, model):
     ran = pardec("generate", "--model", model, "--decoder", "hpd", "--set", "hpd.k_max=4", "--job", "jobs.jsonl", "--format", "json", "--batch-size", 3)
     check(ran.returncode == 3 and [json.loads(l)["id"] for l in ran.stdout.splitlines()] == ["j0", "j1", "j3"],
           f"a file of jobs: exit {ran.returncode}: {ran.stdout[:200]}")
-    check(len(ran.stderr.splitlines()) == 1 and "j2: context overflow" in ran.stderr, f"a file of jobs: {ran.stderr}")
+    failed, speed = ran.stderr.splitlines()
+    speed = json.loads(speed)["speed"]
+    check("j2: context overflow" in failed and speed["tokens"] == sum(json.loads(l)["counters"]["chosen"] for l in ran.stdout.splitlines()) and
+          speed["prompt_tokens_per_second"] is None, f"a file of jobs, of which several are in flight: {ran.stderr}")
 
 
 def verbs(check, pardec, model, db):

@@ -1,8 +1,11 @@
 """`pardec score`: the scores that `run` stored come out again from the database alone, and other metrics equal Python's own."""
+import html
 import json
 import math
 import pathlib
 import random
+import re
+import shlex
 import shutil
 import sys
 
@@ -205,6 +208,35 @@ def errors(check, pardec, db, oracle):
     check(query(db, SCORES) == before, "what cannot be scored is left as it is")
 
 
+def not_yet(check, pardec):
+    """A dataset whose metric was not computed says what does it, and that does it; in table, json and page."""
+    model = pardec.synthesise("coder", vocab_size=4096)
+    shutil.copy(ROOT / "experiments/quickstart/tokenizer.json", model)
+    db = "a coder's.sqlite"
+    pardec.good("run", "--model", model, "--decoder", "ar,prompt-lookup", "--dataset", "humaneval-x,mt-bench", "--limit", 2, "--db", db, *SHORT)
+
+    def said(name):
+        table = json.loads(pardec.good("compare", "--db", db, "--format", "json"))
+        return table, [note for note in table["notes"] if note.startswith("no ") and f" of {name}" in note]
+
+    table, notes = said("humaneval-x")
+    command = notes[0].partition("what computes it: ")[2] if check(len(notes) == 1, f"what is lacking: {table['notes']}") else ""
+    check(command.startswith("pardec score ") and "score_pass_at_1" not in table["columns"], f"what computes it: {notes}")
+    check(any("a judge gives it" in note for note in said("mt-bench")[1]), f"what nothing computes: {table['notes']}")
+    for shown in (pardec.good("compare", "--db", db), pardec.good("compare", "--db", db, "--matrix")):
+        check(f"- {notes[0]}" in shown, f"in the table: {shown}")
+    pardec.good("report", "--db", db, "-o", "page.html")
+    check(html.escape(notes[0]).replace("&#x27;", "&#39;") in (pardec.folder / "page.html").read_text(), "on the page")
+    if not shutil.which("bwrap"):
+        return
+    pardec.good(*shlex.split(command)[1:])
+    table, notes = said("humaneval-x")
+    shown = pardec.good("compare", "--db", db)
+    check(not notes and [row["score_pass_at_1"] for row in table["rows"]] == [0, 0, None, None] and re.search(r"\| +pass at 1 \|", shown), f"computed: {notes} {table['columns']}")
+    pardec.good("score", "--db", db, "--metric", "repetition,rouge")
+    check({"score_repetition", "score_pass_at_1", "score_degenerate"} <= set(said("mt-bench")[0]["columns"]), "what somebody had computed stands beside it")
+
+
 def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
@@ -217,6 +249,7 @@ def main():
         choices(check, pardec, db)
         programs(check, pardec, db)
         errors(check, pardec, db, oracle)
+        not_yet(check, pardec)
     return check.finish()
 
 

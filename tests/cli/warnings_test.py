@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 
-from harness import ROOT, Checks, change, query, scratch
+from harness import ROOT, Checks, change, kill_after, query, scratch, write_lines
 
 QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
 PAIR = ["--arm", "ar=ar,batch_size=2", "--arm", "hpd=hpd,stack=2,k_max=30,batch_size=1"]
@@ -76,6 +76,11 @@ def broken_answers(tell, model):
     tell.check("class=\"headline\"" not in (tell.pardec.folder / "page.html").read_text() or "broken" in (tell.pardec.folder / "page.html").read_text(), "the page has no headline")
     row = next(r for r in json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"] if r["arm"] == "ar")
     tell.check([row[k] for k in ("unparsed", "hit_limit", "broken", "empty")] == [8, 8, 8, 0], f"counts: {row}")
+    # No verdict on scores of broken answers, and a figure of them says what it is of.
+    row = next(r for r in json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"] if r["arm"] == "hpd")
+    tell.check(row["f1_micro_difference"]["verdict"] is None and "not worse" not in hpd and hpd.count("(broken)") == 2, f"no verdict: {hpd}")
+    drawn = tell.pardec("plot", "--db", db, "--x", "hpd.k_max", "--y", "speedup", "--script")
+    tell.check("WARNING" in drawn.stderr and "broken" in drawn.stderr and "broken" in drawn.stdout, f"a figure of broken answers: {drawn.stderr}")
 
 
 def untaught(tell):
@@ -94,6 +99,15 @@ def untaught(tell):
     options = json.loads(query(db, "SELECT options FROM run WHERE label = 'hpd'")[0]["options"])
     shown = tell.pardec.good("compare", "--db", db)
     tell.check((options["stack"], options["k_max"]) == (2, 30) and "hpd: stack 2, as the network was taught" in shown, f"{options}: {shown}")
+    tell.check("compared with nothing" not in shown, "hpd has its baseline")
+    # A network of which nothing says what it was taught, and an arm that is compared with nothing.
+    unknown = tell.pardec.folder / "unknown"
+    shutil.copytree(QUICKSTART, unknown, ignore=shutil.ignore_patterns("training.json"))
+    db = tell.run("unknown", "--model", unknown, "--decoder", "hpd,prompt-lookup", "--dataset", "oa-mine", "--limit", 2)
+    tell.has(db, "untaught", "hpd", "nothing says that it was taught what hpd needs (no training.json)")
+    tell.silent(db, "untaught", "prompt-lookup")
+    shown = tell.pardec.good("compare", "--db", db)
+    tell.check(shown.count("compared with nothing") == 2 and "or name it by --baseline" in shown, f"no baseline: {shown}")
     # A stack that was asked for and not reached is none that the network met.
     db = tell.run("not-reached", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "hpd=hpd,stack=6", "--dataset", "oa-mine", "--limit", 2)
     most = max(len(json.loads(row["key"])) for row in query(db, "SELECT key FROM job"))
@@ -107,8 +121,8 @@ def side_by_side(tell):
     """Four products are no stack of six; blocks of two hold no batch of eight."""
     db = tell.run("lone", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "hpd=hpd,stack=6,k_max=30", "--arm", "eight=ar,batch_size=8", "--dataset", "oa-mine", "--limit", 4,
                   "--block", 2)
-    tell.has(db, "short_batch", "eight", "of 8 jobs were in flight")
-    tell.has(db, "short_stack", "hpd", "of 6 examples were in a job")
+    tell.has(db, "short_batch", "eight", "of 8 jobs in flight")
+    tell.has(db, "short_stack", "hpd", "of 6 examples in a job")
     tell.has(db, "few_blocks", "hpd", "different block")
 
 
@@ -137,7 +151,7 @@ def noise(tell):
     stop.set()
     for loop in loops:
         loop.join()
-    tell.has(db, "disturbed", "hpd", "others had a share of the machine", "of which 2 were measured again")
+    tell.has(db, "disturbed", "hpd", "others had a share of the machine", "2 of them measured again")
     tell.has(db, "disturbed", "ar", "others had a share of the machine")
     tell.check("WARNING (disturbed)" in tell.pardec.good("compare", "--db", db, "--matrix"), "the matrix says it, too")
     row = json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"][1]
@@ -152,6 +166,27 @@ def noise(tell):
     row = json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"][1]
     tell.check(row["disturbed_measurements"] == 2 and abs(row["speedup_undisturbed"] - (2 * 2 + 2 * 3) / (2 * 1 + 2 * 3)) < 1e-12, f"undisturbed: {row}")
     tell.check(abs(row["speedup"] - row["speedup_undisturbed"]) > 1e-9, "and the measured one stands beside it")
+
+
+    # What was measured again and disturbed that time, too, is no quiet time.
+    change(db, "UPDATE block_repair SET waited_ns = wall_ns WHERE block_id = (SELECT min(block_id) FROM block_repair)")
+    tell.has(db, "disturbed", "hpd", "2 of them measured again, 1 of these disturbed again", "run again when the machine is idle")
+    change(db, "UPDATE block_repair SET waited_ns = wall_ns")
+    tell.has(db, "disturbed", "hpd", "2 of them measured again, all of these disturbed again")
+    row = json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"][1]
+    tell.check(abs(row["speedup_undisturbed"] - 2) < 1e-12, f"without what was disturbed twice: {row}")
+
+
+def killed(tell):
+    """A run that was killed says so until --resume has ended it."""
+    db = tell.pardec.folder / "killed.sqlite"
+    args = ["run", "--model", QUICKSTART, *PAIR, "--dataset", "oa-mine", "--limit", 36, "--block", 6, "--db", db, "--progress", "none"]
+    tell.check(kill_after(tell.pardec.start(*args), db, 4), "killed in time")
+    tell.has(db, "unfinished", "hpd", "it goes on, or was killed, so its answers are not compared yet", "run --resume ends it")
+    tell.has(db, "unfinished", "ar", "it goes on, or was killed")
+    tell.check("Not finished: 2 of 2 arms" in (tell.pardec.folder / "page.html").read_text(), "the page says it first")
+    tell.pardec.good(*args, "--resume")
+    tell.silent(db, "unfinished")
 
 
 def others(tell, model):
@@ -169,15 +204,15 @@ def others(tell, model):
     tell.has(db, "failed", "ar", "1 of 6")
     tell.silent(db, "unmeasured")  # it may come yet
     change(db, "UPDATE run SET status = 'done'")
-    tell.has(db, "unmeasured", "ar", "have no time")
+    tell.has(db, "unmeasured", "ar", "there is no time of 1 of")
     # Open answers of other lengths, and empty ones; a decoder that should give ar's ids.
     db = tell.run("open", "--model", model, "--decoder", "ar,space,lookahead", "--dataset", "mt-bench", "--limit", 4, "--max-new-tokens", 8, "--set", "space.mask_token=5")
     change(db, "UPDATE job SET text_tokens = 3 WHERE run_id = (SELECT id FROM run WHERE label = 'space')")
     change(db, "UPDATE generation SET text = ' ' WHERE run_id = (SELECT id FROM run WHERE label = 'space')")
     change(db, "UPDATE generation SET identical = 0 WHERE run_id = (SELECT id FROM run WHERE label = 'lookahead')")
     tell.has(db, "lengths", "space", "by the token")
-    tell.has(db, "empty", "space", "answers are empty")
-    tell.has(db, "broken", "space", "answers are none")
+    tell.has(db, "empty", "space", "answers came empty")
+    tell.has(db, "broken", "space", "came empty")
     tell.has(db, "departs", "lookahead", "gives its ids")
     # Under an oracle answers are forced: how they end says nothing.
     db = tell.run("forced", *small, "--oracle", "references")
@@ -185,6 +220,23 @@ def others(tell, model):
         tell.silent(db, code)
     strict = tell.pardec("run", *small, "--db", "strict.sqlite", "--strict", "--progress", "none")
     tell.check(strict.returncode == 3 and "WARNING" in strict.stdout, f"run --strict: {strict.returncode}")
+
+
+def lower_is_better(tell, model):
+    """Of a share of degenerate answers the lower one is the better: for verdict, headline and Pareto front."""
+    db = tell.run("degenerate", "--model", model, "--decoder", "ar,lookahead", "--dataset", "mt-bench", "--data-root", "questions", "--max-new-tokens", 4)
+    change(db, "UPDATE run SET untrained = 0")
+    for value, verdict, front in ((9, "worse", ""), (1, "not worse", "lookahead")):
+        change(db, "UPDATE score SET value = CASE label WHEN 'ar' THEN ? ELSE ? END FROM generation JOIN run ON run.id = run_id WHERE generation.id = generation_id AND "
+                   "metric = 'repetition'", 10 - value, value)
+        change(db, "UPDATE block SET wall_ns = CASE label WHEN 'ar' THEN 2000000 ELSE 1000000 END FROM run WHERE run.id = run_id")
+        row = json.loads(tell.pardec.good("compare", "--db", db, "--format", "json"))["rows"][1]
+        tell.check(row["score_degenerate"] == (value > 3.5) and row["score_degenerate_difference"]["verdict"] == verdict, f"{verdict}: {row['score_degenerate_difference']}")
+        tell.pardec.good("report", "--db", db, "-o", "degenerate.html")
+        page = (tell.pardec.folder / "degenerate.html").read_text()
+        tell.check(("lookahead against ar" in page) == (verdict == "not worse"), f"{verdict}: the headline")
+        if "<figcaption>" in page:
+            tell.check("faster, lower is better" in page and f"in both: {front or 'ar, lookahead'}. Bars" in page, f"{verdict}: the front")
 
 
 def margins(tell):
@@ -209,8 +261,11 @@ def main(program):
         side_by_side(tell)
         repeats(tell)
         noise(tell)
+        killed(tell)
         others(tell, model)
         margins(tell)
+        write_lines(pardec.folder / "questions" / "mt_bench" / "question.jsonl", [{"question_id": i, "category": "writing", "turns": [f"Say {i} words."]} for i in range(8)])
+        lower_is_better(tell, model)
     return check.finish()
 
 

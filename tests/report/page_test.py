@@ -107,6 +107,11 @@ for (let colours = 0; colours < 2; ++colours) {
     if (!e.classList.contains("out") && box(e).width > 0 && (box(e).right > innerWidth + 1 || box(e).left < -1) && !scrolls(e.parentElement)) fault("beyond the page", e);
   for (const e of document.querySelectorAll(".raw, .prompt, .tokens, .example, .arm, #chosen, .notes, .warnings, .highlight"))
     if (e.clientWidth && e.scrollWidth > e.clientWidth + 1) fault("wider than its box", e);
+  for (const e of document.body.querySelectorAll("*")) {
+    const style = getComputedStyle(e);
+    if (/auto|scroll/.test(style.overflowX + style.overflowY) && e.clientWidth && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1) && e.tabIndex < 0)
+      fault("it scrolls, and no key reaches it", e);
+  }
   seen.measured.push(count);
   const ink = getComputedStyle(document.body);
   if (ink.color === ink.backgroundColor) fault("text in the page's colour", document.body);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "decoders/training_formats.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
@@ -244,9 +245,25 @@ TEST_CASE("an arm takes what its network was taught, where nobody gave others") 
   CHECK(arms[1].taught == Json{{"stack", 2}, {"k_max", 24}});
   CHECK(arms[1].algorithm->stack() == 2);
   CHECK(arms[1].algorithm->options()["k_max"] == 24);
-  CHECK(arms[2].taught.empty());
+  CHECK(arms[2].taught == Json{{"stack", 3}});  // it writes what ar does
   CHECK(arms[3].taught == Json{{"k_max", 24}});
   CHECK(arms[3].algorithm->stack() == 5);
+  // Asked as it was taught to be: where that is one way, and nobody says another.
+  const auto asks = [](const Arm& arm) { return arm.algorithm->options()["ask"]; };
+  for (const auto& [formats, asked] :
+       {std::pair{Json{"ar-value", "hpd"}, "separately"}, std::pair{Json{"ar"}, "together"},
+        std::pair{Json{"ar", "ar-value"}, "together"}}) {
+    auto asking = make_arms({"ar", "lookahead"}, {"own=ar,ask=together"}, {}, 1);
+    for (Arm& arm : asking) take_taught_options(arm, {{"format", formats}, {"ar_stack", 1}});
+    CHECK(asks(asking[0]) == asked);
+    CHECK(asks(asking[1]) == asked);
+    CHECK(asks(asking[2]) == "together");
+    CHECK(asking[0].taught.contains("ask") == (asks(asking[0]) == "separately"));
+    CHECK(untaught_options(find_decoder("ar"), {{"ask", "together"}}, {{"format", formats}}) ==
+          (asks(asking[0]) == "separately"
+               ? std::vector<std::string>{"ask together, taught separately"}
+               : std::vector<std::string>{}));
+  }
   auto untaught = make_arms({"hpd"}, {}, {}, 1);
   take_taught_options(untaught[0], {{"format", {"ar"}}, {"stack", 2}});
   CHECK(untaught[0].taught.empty());

@@ -1,0 +1,47 @@
+#include "src/cli/generate_notes.hpp"
+
+#include <iostream>
+
+#include "decoders/training_formats.hpp"
+#include "src/report/table.hpp"
+#include "src/support/text.hpp"
+#include "src/tasks/generation_speed.hpp"
+
+namespace pardec {
+
+void print_profile(const Profile& profile, std::int64_t wall_ns) {
+  const auto share = [&](const char* what, std::int64_t ns) {
+    const double percent = 100.0 * static_cast<double>(ns) / static_cast<double>(wall_ns);
+    return str(what, " ", number_cell(percent, 2).text, " %");
+  };
+  std::cerr << "profile: " << number_cell(static_cast<double>(wall_ns) * 1e-9, 3).text
+            << " s: " << share("linear", profile.linear_ns) << ", "
+            << share("attention", profile.attention_ns) << ", "
+            << share("norm and rope", profile.rows_ns) << ", "
+            << share("logit reduction", profile.logits_ns) << ", "
+            << share("rest", wall_ns - profile.sum()) << "\n";
+}
+
+void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_t wall_ns,
+                 int in_flight, bool as_json) {
+  std::vector<Counters> costs;
+  for (const auto& one : answers)
+    if (one) costs.push_back(one->counters);
+  if (costs.empty()) return;
+  const GenerationSpeed speed = generation_speed(costs, wall_ns, in_flight);
+  if (as_json)
+    std::cerr << dump(OrderedJson{{"speed", json_of(speed)}}) << "\n";
+  else
+    std::cerr << "speed: " << text_of(speed) << "\n";
+}
+
+void print_taught_options(const Arm& arm) {
+  std::vector<std::string> options;
+  for (const auto& [name, value] : arm.taught.items())
+    if (name != find_decoder(arm.decoder).stack_option) options.push_back(option_text(name, value));
+  if (!options.empty())
+    std::cerr << "model: " << join(options, ", ")
+              << ", as it was taught (training.json); --set gives others\n";
+}
+
+}  // namespace pardec

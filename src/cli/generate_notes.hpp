@@ -1,0 +1,23 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "decoders/decoder.hpp"
+#include "src/model/profile.hpp"
+#include "src/runs/arms.hpp"
+
+/// What `generate` says on stderr beside its answers.
+namespace pardec {
+
+/// Where the time of `wall_ns` went, in one line.
+void print_profile(const Profile& profile, std::int64_t wall_ns);
+
+/// How fast the answers came (none: it failed), in one line of text or json.
+void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_t wall_ns,
+                 int in_flight, bool as_json);
+
+/// What the network was taught, and nobody asked otherwise; not its stack, since jobs are given.
+void print_taught_options(const Arm& arm);
+
+}  // namespace pardec

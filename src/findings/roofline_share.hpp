@@ -1,0 +1,31 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "src/findings/comparison.hpp"
+
+/// How near measured speeds come to what the hardware allows, from what a store counts: no trace is
+/// needed.
+namespace pardec {
+
+/// What the passes of jobs did in sum, as they are stored.
+struct CountedWork {
+  std::int64_t passes = 0;    ///< of the network
+  std::int64_t fed = 0;       ///< rows
+  std::int64_t chosen = 0;    ///< rows whose logits were read, at least
+  std::int64_t cached = 0;    ///< rows that were alive after each pass, summed over sequences
+  std::int64_t attended = 0;  ///< pairs of a row and one that it sees
+};
+
+/// The seconds that this takes at least: the larger of moving (all weights once a pass, and the
+/// keys and values that are seen) and computing. Less than what `roofline` says of a trace, which
+/// takes the larger pass by pass.
+double least_seconds(const CountedWork& work, const NetworkSize& network, const Hardware& hardware);
+
+/// Adds Speeds::roofline_share to the arms, and their machines to the comparison. Those have none
+/// that were not measured whole, had failures, passes of a draft network or sublayers skipped, an
+/// adapter, or a network that is not at its place any more. `which` is for read_hardware; `here`:
+/// ConfigError where the runs were measured on another machine, or on a GPU.
+void add_roofline_shares(Comparison& comparison, const std::string& which);
+
+}  // namespace pardec
