@@ -116,4 +116,12 @@ int exit_code(const Comparison& comparison, bool strict) {
   return 3;
 }
 
+CLI::Option* add_texts(CLI::App& app, const std::string& flag, std::vector<std::string>& texts,
+                       const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          flag, [&texts](const std::string& given) { texts = split(given, ','); }, help)
+      ->type_name("A,B");
+}
+
 }  // namespace pardec

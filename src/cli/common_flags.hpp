@@ -7,7 +7,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace pardec {
 
@@ -31,5 +32,10 @@ int exit_code(const Comparison& comparison, bool strict);
 void add_hardware(CLI::App& app, std::string& hardware);
 /// Declares --strict.
 void add_strict(CLI::App& app, bool& strict);
+
+/// An option of texts with commas between them. (CLI11's own lists lose brackets:
+/// "[Fork],[Child]".)
+CLI::Option* add_texts(CLI::App& app, const std::string& flag, std::vector<std::string>& texts,
+                       const std::string& help);
 
 }  // namespace pardec

@@ -87,7 +87,7 @@ int attention_stats(const DataFlags& flags) {
                                        stats.y.value(), &stats));
   }
   for (const auto& [name, row] : published_rows("ippd/table1.json")) {
-    const auto number = [&](const char* key) { return row.at(key).get<double>(); };
+    const auto number = [&row = row](const char* key) { return row.at(key).get<double>(); };
     table.rows.push_back(attention_row(
         "paper: " + name, row.at("contexts").get<std::int64_t>(), number("parallelism"),
         number("instruction"), number("context"), number("question"), number("answer"), nullptr));

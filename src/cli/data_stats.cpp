@@ -28,7 +28,7 @@ void add_published(Table& table, const std::set<std::string>& shown) {
       std::vector<Cell> cells(table.columns.size(), Cell("-", Json()));
       cells[0] = "paper: " + name;
       cells[1] = "-";
-      const auto put = [&](const char* column, const char* key, int decimals) {
+      const auto put = [&, &row = row](const char* column, const char* key, int decimals) {
         if (!row.contains(key)) return;
         for (std::size_t c = 0; c < table.columns.size(); ++c)
           if (table.columns[c].key == column)

@@ -6,7 +6,8 @@
 
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/command_line.hpp"
-#include "src/finetune/merged_checkpoint.hpp"
+#include "src/cli/common_flags.hpp"
+#include "src/cli/model.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/weight_check.hpp"
 #include "src/report/table.hpp"
@@ -19,13 +20,6 @@
 namespace pardec {
 
 namespace {
-
-struct ModelVerbFlags {
-  std::string action, folder, config, tokenizer, adapter, out, format = "md";
-  std::uint64_t seed = 1;
-  int heads = 0, head_blocks = 1;
-  bool weights = false;
-};
 
 std::string rope_text(const Rope& rope) {
   if (rope.type == RopeType::standard) return "none";
@@ -175,73 +169,81 @@ int synthesise(const ModelVerbFlags& flags) {
   return 0;
 }
 
-int merge(const ModelVerbFlags& flags) {
-  if (flags.adapter.empty() || flags.out.empty())
-    throw ConfigError("model merge: expected --adapter DIR and --out DIR");
-  merge_checkpoint(flags.folder, flags.adapter, flags.out);
-  std::cerr << flags.out << ": " << flags.folder << " as " << flags.adapter << " changes it\n";
-  return 0;
-}
-
 }  // namespace
 
 Verb model_verb() {
-  return {"model",
-          "inspect a checkpoint, merge one with an adapter, or synthesise one with random weights",
-          "pardec model inspect DIR\n  pardec model merge DIR --adapter ADAPTER --out OUT\n  "
-          "pardec model "
-          "synth DIR\n  pardec model synth DIR --config "
-          "config.json --tokenizer tokenizer.json --seed 3",
-          [](CLI::App& app) -> std::function<int()> {
-            auto flags = std::make_shared<ModelVerbFlags>();
-            app.add_option("action", flags->action, "inspect, merge or synth")->required();
-            app.add_option("folder", flags->folder, "checkpoint folder")->required();
-            app.add_option("--config", flags->config,
-                           "a Hugging Face config.json; without it a Llama of 5 M parameters")
-                ->type_name("FILE")
-                ->group(flags_of({"synth"}));
-            app.add_option("--tokenizer", flags->tokenizer,
-                           "a tokenizer.json or its folder; without it the quickstart's")
-                ->type_name("FILE")
-                ->group(flags_of({"synth"}));
-            app.add_option("--seed", flags->seed, "seed of the weights")
-                ->capture_default_str()
-                ->type_name("N")
-                ->group(flags_of({"synth"}));
-            app.add_option("--medusa-heads", flags->heads,
-                           "extra heads for decoder medusa and apar.medusa")
-                ->capture_default_str()
-                ->check(CLI::Range(0, 16))
-                ->type_name("N")
-                ->group(flags_of({"synth"}));
-            app.add_option("--medusa-blocks", flags->head_blocks,
-                           "residual blocks of an extra head")
-                ->capture_default_str()
-                ->check(CLI::Range(0, 16))
-                ->type_name("N")
-                ->group(flags_of({"synth"}));
-            app.add_option("--adapter", flags->adapter, "folder with a LoRA adapter as peft has it")
-                ->type_name("DIR")
-                ->group(flags_of({"merge"}));
-            app.add_option("--out", flags->out, "folder of the merged checkpoint")
-                ->type_name("DIR")
-                ->group(flags_of({"merge"}));
-            app.add_flag("--weights", flags->weights,
-                         "read all weights; exit code 1 where one is not finite")
-                ->group(flags_of({"inspect"}));
-            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-                ->capture_default_str()
-                ->type_name("FORMAT")
-                ->group(flags_of({"inspect"}));
-            return [flags] {
-              if (flags->action == "inspect") return inspect(*flags);
-              if (flags->action == "merge") return merge(*flags);
-              if (flags->action == "synth") return synthesise(*flags);
-              throw ConfigError(str("model: unknown action '", flags->action, "'",
-                                    known_names(flags->action, {"inspect", "merge", "synth"})));
-            };
-          },
-          {"inspect", "merge", "synth"}};
+  return {
+      "model",
+      "inspect a checkpoint, make one of another, or synthesise one with random weights",
+      "pardec model inspect DIR\n  pardec model merge DIR --adapter ADAPTER --out OUT\n  "
+      "pardec model draft DIR --layers 4 --out OUT\n  pardec model add-tokens DIR --tokens "
+      "'[M]' --rename '<unused>=[Fork]' --out OUT\n  pardec model "
+      "synth DIR\n  pardec model synth DIR --config "
+      "config.json --tokenizer tokenizer.json --seed 3",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<ModelVerbFlags>();
+        app.add_option("action", flags->action, "inspect, merge, draft, add-tokens or synth")
+            ->required();
+        app.add_option("folder", flags->folder, "checkpoint folder")->required();
+        app.add_option("--config", flags->config,
+                       "a Hugging Face config.json; without it a Llama of 5 M parameters")
+            ->type_name("FILE")
+            ->group(flags_of({"synth"}));
+        app.add_option("--tokenizer", flags->tokenizer,
+                       "a tokenizer.json or its folder; without it the quickstart's")
+            ->type_name("FILE")
+            ->group(flags_of({"synth"}));
+        app.add_option("--seed", flags->seed, "seed of the weights that are drawn")
+            ->capture_default_str()
+            ->type_name("N")
+            ->group(flags_of({"synth", "add-tokens"}));
+        app.add_option("--medusa-heads", flags->heads,
+                       "extra heads for decoder medusa and apar.medusa")
+            ->capture_default_str()
+            ->check(CLI::Range(0, 16))
+            ->type_name("N")
+            ->group(flags_of({"synth"}));
+        app.add_option("--medusa-blocks", flags->head_blocks, "residual blocks of an extra head")
+            ->capture_default_str()
+            ->check(CLI::Range(0, 16))
+            ->type_name("N")
+            ->group(flags_of({"synth"}));
+        app.add_option("--adapter", flags->adapter, "folder with a LoRA adapter as peft has it")
+            ->type_name("DIR")
+            ->group(flags_of({"merge"}));
+        app.add_option("--layers", flags->layers,
+                       "so many of its first layers, with its head, to draft for it")
+            ->type_name("N")
+            ->group(flags_of({"draft"}));
+        add_texts(app, "--tokens", flags->tokens,
+                  "special tokens that it gets, with rows of random numbers")
+            ->group(flags_of({"add-tokens"}));
+        add_texts(app, "--rename", flags->rename,
+                  "special tokens that nothing uses get another text, and keep their rows")
+            ->type_name("OLD=NEW")
+            ->group(flags_of({"add-tokens"}));
+        app.add_option("--out", flags->out, "folder of the checkpoint that is made")
+            ->type_name("DIR")
+            ->group(flags_of({"merge", "draft", "add-tokens"}));
+        app.add_flag("--weights", flags->weights,
+                     "read all weights; exit code 1 where one is not finite")
+            ->group(flags_of({"inspect"}));
+        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
+            ->capture_default_str()
+            ->type_name("FORMAT")
+            ->group(flags_of({"inspect"}));
+        return [flags] {
+          if (flags->action == "inspect") return inspect(*flags);
+          if (flags->action == "merge") return merge_model(*flags);
+          if (flags->action == "draft") return make_draft(*flags);
+          if (flags->action == "add-tokens") return give_tokens(*flags);
+          if (flags->action == "synth") return synthesise(*flags);
+          throw ConfigError(str(
+              "model: unknown action '", flags->action, "'",
+              known_names(flags->action, {"inspect", "merge", "draft", "add-tokens", "synth"})));
+        };
+      },
+      {"inspect", "merge", "draft", "add-tokens", "synth"}};
 }
 
 }  // namespace pardec

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "src/cli/command_line.hpp"
+#include "src/cli/common_flags.hpp"
 #include "src/finetune/finetune.hpp"
 #include "src/model/device.hpp"
 #include "src/prompt/chat_template.hpp"
@@ -127,10 +128,9 @@ void add_flags(CLI::App& app, TrainFlags& flags) {
   add("--lora-targets", flags.spec.adapter.targets,
       "matrices that it adapts, e.g. q_proj,v_proj; else all of the layers", "A,B")
       ->delimiter(',');
-  add("--lora-tokens", flags.spec.adapter_tokens,
-      "tokens (ids or texts) whose rows of embedding and head learn, too, e.g. control tokens",
-      "A,B")
-      ->delimiter(',');
+  add_texts(
+      app, "--lora-tokens", flags.spec.adapter_tokens,
+      "tokens (ids or texts) whose rows of embedding and head learn, too, e.g. control tokens");
   add("--prompt-file", flags.spec.prompt_file,
       "wording of the task: a name in datasets/prompts or a file; else the checkpoint's own, "
       "else the project's",

@@ -76,17 +76,19 @@ std::vector<JobCounts> job_counts(const RunRow& run, const RunAnswers& answers) 
 
 /// The columns of the decoders that take part.
 void add_own_columns(Comparison& comparison, const std::vector<RunAnswers>& answers) {
+  std::vector<std::vector<JobCounts>> counts;  // by arm; empty: no decoder has columns
   for (const DecoderEntry& entry : decoders()) {
     const bool takes_part =
         std::any_of(comparison.arms.begin(), comparison.arms.end(),
                     [&](const ArmFinding& arm) { return arm.run.run.decoder == entry.name; });
     if (!takes_part || entry.own_columns.columns.empty()) continue;
     comparison.own.push_back(&entry);
-    for (size_t a = 0; a < answers.size(); ++a) {
-      const RunRow& run = comparison.arms[a].run.run;
+    if (counts.empty())
+      for (size_t a = 0; a < answers.size(); ++a)
+        counts.push_back(job_counts(comparison.arms[a].run.run, answers[a]));
+    for (size_t a = 0; a < answers.size(); ++a)
       comparison.arms[a].own.push_back(
-          entry.own_columns.values(run.decoder, job_counts(run, answers[a])));
-    }
+          entry.own_columns.values(comparison.arms[a].run.run.decoder, counts[a]));
   }
 }
 

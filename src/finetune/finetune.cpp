@@ -7,8 +7,8 @@
 
 #include "decoders/control_tokens.hpp"
 #include "src/checkpoint/checkpoint.hpp"
+#include "src/finetune/derived_checkpoint.hpp"
 #include "src/finetune/example_source.hpp"
-#include "src/finetune/merged_checkpoint.hpp"
 #include "src/finetune/training_start.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/safetensors.hpp"

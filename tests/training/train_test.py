@@ -224,7 +224,7 @@ def main():
         refuses(folder)
         resumes(folder, "whole", "broken")
         resumes(folder, "whole_heads", "broken_heads", "--medusa-heads", "3", "--medusa-blocks", "2", model="whole", result="medusa_heads.safetensors")
-        resumes(folder, "whole_lora", "broken_lora", "--lora-rank", "4", "--lora-dropout", "0.1", "--lora-tokens", "3,9", "--checkpoint-activations",
+        resumes(folder, "whole_lora", "broken_lora", "--lora-rank", "4", "--lora-dropout", "0.1", "--lora-tokens", "[Fork],[Child]", "--checkpoint-activations",
                 model="whole", result="adapter_model.safetensors")
         learns_by_heart(folder)
         learns_heads(folder)
