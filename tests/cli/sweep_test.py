@@ -19,10 +19,16 @@ def cells_of(db):
     return sorted((r["label"], r["decoder"], r["options"], r["batch_size"], r["baseline"], r["seed"], r["config_hash"]) for r in query(db, "SELECT * FROM run"))
 
 
+def rounded(value):
+    """Numbers to twelve digits: where rows were merged, sums run in another order."""
+    return ([rounded(v) for v in value] if isinstance(value, list) else {k: rounded(v) for k, v in value.items()} if isinstance(value, dict)
+            else round(value, 12) if isinstance(value, float) else value)
+
+
 def rows_of(pardec, db):
     """The comparison's rows without what was measured by the clock."""
     rows = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
-    return {(r["dataset"], r["arm"]): {k: v for k, v in r.items() if not any(m in k for m in MEASURED)} for r in rows}
+    return {(r["dataset"], r["arm"]): {k: rounded(v) for k, v in r.items() if not any(m in k for m in MEASURED)} for r in rows}
 
 
 def check_same(check, pardec, what, db, whole, cells=True):
