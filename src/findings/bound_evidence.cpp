@@ -53,7 +53,7 @@ BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& tr
   }
 }
 
-Found BoundEvidence::level(const Place& place, const std::string& arm,
+Found BoundEvidence::level(const Scope& place, const std::string& arm,
                            const std::string& metric) const {
   const auto found = bounds_.find({place.dataset, arm});
   if (found == bounds_.end()) {
@@ -67,7 +67,7 @@ Found BoundEvidence::level(const Place& place, const std::string& arm,
   return {std::nullopt, str(metric, ", which no roofline has")};
 }
 
-Found BoundEvidence::ratio(const Place& place, const std::string& arm, const std::string& other,
+Found BoundEvidence::ratio(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const {
   if (metric == "speedup_spread") {
     double least = std::numeric_limits<double>::infinity(), most = 0;
@@ -86,7 +86,7 @@ Found BoundEvidence::ratio(const Place& place, const std::string& arm, const std
   return exactly(one.measured->value.estimate / two.measured->value.estimate);
 }
 
-Found BoundEvidence::difference(const Place& place, const std::string& arm,
+Found BoundEvidence::difference(const Scope& place, const std::string& arm,
                                 const std::string& other, const std::string& metric) const {
   const Found one = level(place, arm, metric), two = level(place, other, metric);
   if (!one.measured || !two.measured) return one.measured ? two : one;

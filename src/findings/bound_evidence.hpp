@@ -33,12 +33,12 @@ class BoundEvidence : public Evidence {
 
   std::vector<std::string> places() const override { return places_; }
   std::vector<std::string> categories(const std::string&) const override { return {}; }
-  Found level(const Place& place, const std::string& arm, const std::string& metric) const override;
-  Found ratio(const Place& place, const std::string& arm, const std::string& other,
+  Found level(const Scope& place, const std::string& arm, const std::string& metric) const override;
+  Found ratio(const Scope& place, const std::string& arm, const std::string& other,
               const std::string& metric) const override;
-  Found difference(const Place& place, const std::string& arm, const std::string& other,
+  Found difference(const Scope& place, const std::string& arm, const std::string& other,
                    const std::string& metric) const override;
-  std::optional<IdentityCount> identity(const Place&, const std::string&, const std::string&,
+  std::optional<IdentityCount> identity(const Scope&, const std::string&, const std::string&,
                                         const std::string&) const override {
     return std::nullopt;
   }

@@ -16,7 +16,7 @@ using Kind = ClaimTest::Kind;
 class Test {
  public:
   Test(const Claim& claim, const std::string& scale, const Evidence& evidence)
-      : test_(claim.test), evidence_(evidence), finding_{&claim, scale, Verdict::open, {}, {},
+      : test_(claim.test), evidence_(evidence), finding_{&claim, scale, ClaimVerdict::open, {}, {},
                                                          {},     ""} {}
 
   ClaimFinding run() {
@@ -43,12 +43,12 @@ class Test {
   }
 
  private:
-  Place at(const Place& place, const Point& point) const {
+  Scope at(const Scope& place, const Point& point) const {
     return {point.dataset.empty() ? place.dataset : point.dataset,
             point.categories.empty() ? place.categories : point.categories};
   }
 
-  std::string label(const Place& place, const std::string& of) const {
+  std::string label(const Scope& place, const std::string& of) const {
     std::vector<std::string> words;
     if (!place.dataset.empty()) words.push_back(place.dataset);
     if (!place.categories.empty()) words.push_back(join(place.categories, "+"));
@@ -61,15 +61,15 @@ class Test {
     return where.empty() ? point.arm : where;
   }
 
-  Found value(const Place& place, const Point& point) const {
-    const Place there = at(place, point);
+  Found value(const Scope& place, const Point& point) const {
+    const Scope there = at(place, point);
     return point.over.empty() ? evidence_.level(there, point.arm, test_.metric)
                               : evidence_.ratio(there, point.arm, point.over, test_.metric);
   }
 
   /// How many times more the first is than the second.
-  Found compare(const Place& place, const Point& a, const Point& b) const {
-    const Place one = at(place, a), other = at(place, b);
+  Found compare(const Scope& place, const Point& a, const Point& b) const {
+    const Scope one = at(place, a), other = at(place, b);
     if (a.over.empty() && b.over.empty() && one.dataset == other.dataset &&
         one.categories == other.categories)
       return evidence_.ratio(one, a.arm, b.arm, test_.metric);
@@ -85,13 +85,13 @@ class Test {
 
   void add(const std::string& label, const Found& found) {
     if (found.measured)
-      finding_.parts.push_back({label, *found.measured, Verdict::open});
+      finding_.parts.push_back({label, *found.measured, ClaimVerdict::open});
     else
       lacks(found.lacks);
   }
 
   /// Whether the arm's passes hold more rows than the machine takes for free.
-  void note_balance(const Place& place, const std::string& arm) {
+  void note_balance(const Scope& place, const std::string& arm) {
     if (!test_.below_balance || std::isnan(evidence_.balance())) return;
     const Found rows = evidence_.level(place, arm, "rows_per_pass");
     if (!rows.measured || rows.measured->value.estimate <= evidence_.balance()) return;
@@ -101,7 +101,7 @@ class Test {
                         " in the time that it reads the weights in");
   }
 
-  void of_place(const Place& place) {
+  void of_place(const Scope& place) {
     const auto& points = test_.points;
     const size_t before = finding_.parts.size();
     switch (test_.kind) {
@@ -137,7 +137,7 @@ class Test {
       merge(evidence_.qualifiers(points.front().dataset.empty() ? place.dataset : ""));
   }
 
-  void add_identity(const Place& place, const Point& point) {
+  void add_identity(const Scope& place, const Point& point) {
     const auto count = evidence_.identity(place, point.arm, point.over, test_.metric);
     if (!count || count->compared == 0) {
       const Found level = evidence_.level(place, point.arm, test_.metric);
@@ -154,10 +154,10 @@ class Test {
     finding_.parts.push_back(
         {label(place, ""),
          {{share, middle - half, std::min(1.0, middle + half)}, count->compared},
-         Verdict::open});
+         ClaimVerdict::open});
   }
 
-  void add_optimum(const Place& place) {
+  void add_optimum(const Scope& place) {
     std::vector<Point> own, others;
     for (const Point& point : test_.points)
       (std::find(test_.among.begin(), test_.among.end(), point.arm) != test_.among.end() ? own
@@ -192,14 +192,14 @@ class Test {
   }
 
   void decide_parts() {
-    const auto any = [](const std::vector<Verdict>& verdicts, Verdict verdict) {
+    const auto any = [](const std::vector<ClaimVerdict>& verdicts, ClaimVerdict verdict) {
       return std::find(verdicts.begin(), verdicts.end(), verdict) != verdicts.end();
     };
     if (test_.kind == Kind::optimum) {
-      finding_.verdict = optima_.empty()                  ? Verdict::not_testable
-                         : any(optima_, Verdict::refuted) ? Verdict::refuted
-                         : any(optima_, Verdict::open)    ? Verdict::open
-                                                          : Verdict::confirmed;
+      finding_.verdict = optima_.empty()                       ? ClaimVerdict::not_testable
+                         : any(optima_, ClaimVerdict::refuted) ? ClaimVerdict::refuted
+                         : any(optima_, ClaimVerdict::open)    ? ClaimVerdict::open
+                                                               : ClaimVerdict::confirmed;
     } else {
       std::vector<Measured> measured;
       for (const auto& part : finding_.parts) measured.push_back(part.measured);
@@ -209,18 +209,18 @@ class Test {
         finding_.parts[i].verdict = decision.parts[i];
       finding_.verdict = decision.verdict;
     }
-    if (finding_.verdict != Verdict::refuted || !above_balance_) {
-      if (finding_.verdict != Verdict::refuted) finding_.note.clear();
+    if (finding_.verdict != ClaimVerdict::refuted || !above_balance_) {
+      if (finding_.verdict != ClaimVerdict::refuted) finding_.note.clear();
       return;
     }
-    finding_.verdict = Verdict::open;
+    finding_.verdict = ClaimVerdict::open;
   }
 
   const ClaimTest& test_;
   const Evidence& evidence_;
   ClaimFinding finding_;
   std::vector<IdentityCount> counts_;
-  std::vector<Verdict> optima_;
+  std::vector<ClaimVerdict> optima_;
   bool above_balance_ = false;
 };
 
@@ -229,7 +229,7 @@ class Test {
 bool ClaimFinding::unexpected() const {
   const auto expected = claim->expect.find(scale);
   return expected != claim->expect.end() &&
-         (verdict == Verdict::confirmed || verdict == Verdict::refuted) &&
+         (verdict == ClaimVerdict::confirmed || verdict == ClaimVerdict::refuted) &&
          verdict != expected->second;
 }
 

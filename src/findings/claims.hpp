@@ -12,11 +12,11 @@ struct ClaimFinding {
   struct Part {
     std::string label;  ///< e.g. "squad", "squad, code", "k5 > k2"
     Measured measured;
-    Verdict verdict;
+    ClaimVerdict verdict;
   };
   const Claim* claim;
   std::string scale;
-  Verdict verdict;
+  ClaimVerdict verdict;
   Qualifiers qualifiers;
   std::vector<Part> parts;
   std::vector<std::string> lacks;  ///< by name, what its other parts need

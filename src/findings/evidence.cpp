@@ -272,7 +272,7 @@ std::vector<std::string> NoEvidence::places() const {
   return names.empty() ? std::vector<std::string>{""} : names;
 }
 
-Found NoEvidence::level(const Place& place, const std::string& arm, const std::string&) const {
+Found NoEvidence::level(const Scope& place, const std::string& arm, const std::string&) const {
   if (const auto found = lacking_.arms.find(arm); found != lacking_.arms.end())
     return {std::nullopt, found->second};
   if (const auto found = lacking_.datasets.find(place.dataset); found != lacking_.datasets.end())
@@ -283,7 +283,7 @@ Found NoEvidence::level(const Place& place, const std::string& arm, const std::s
   return {std::nullopt, place.dataset.empty() ? "a measurement" : str("dataset ", place.dataset)};
 }
 
-Found NoEvidence::ratio(const Place& place, const std::string& arm, const std::string& other,
+Found NoEvidence::ratio(const Scope& place, const std::string& arm, const std::string& other,
                         const std::string& metric) const {
   return level(place, lacking_.arms.contains(arm) ? arm : other, metric);
 }
@@ -296,7 +296,7 @@ std::vector<std::string> CountedEvidence::places() const {
   return names.empty() ? NoEvidence::places() : names;
 }
 
-Found CountedEvidence::level(const Place& place, const std::string& arm,
+Found CountedEvidence::level(const Scope& place, const std::string& arm,
                              const std::string& metric) const {
   const auto of_place = counts_.find(place.dataset);
   if (of_place == counts_.end()) return NoEvidence::level(place, arm, metric);
@@ -313,12 +313,12 @@ struct StoredEvidence::Cell {
   RunAnswers answers;
   std::vector<JobView> jobs;
 
-  bool has(const Place& place, const std::string& category) const {
+  bool has(const Scope& place, const std::string& category) const {
     return place.categories.empty() || std::find(place.categories.begin(), place.categories.end(),
                                                  category) != place.categories.end();
   }
 
-  std::vector<Part> parts(const Place& place, const std::string& metric) const {
+  std::vector<Part> parts(const Scope& place, const std::string& metric) const {
     std::vector<Part> all;
     if (const auto of_job = job_metrics().find(metric); of_job != job_metrics().end()) {
       for (const JobView& view : jobs) {
@@ -407,7 +407,7 @@ std::vector<std::string> StoredEvidence::categories(const std::string& dataset) 
   return {names.begin(), names.end()};
 }
 
-Found StoredEvidence::level(const Place& place, const std::string& arm,
+Found StoredEvidence::level(const Scope& place, const std::string& arm,
                             const std::string& metric) const {
   const Cell* one = cell(place.dataset, arm);
   if (!one) return {std::nullopt, lack_of(place.dataset, arm)};
@@ -461,7 +461,7 @@ Found StoredEvidence::level(const Place& place, const std::string& arm,
   return {level_of(parts), ""};
 }
 
-Found StoredEvidence::speed_ratio(const Place& place, const Cell& arm, const Cell& other) const {
+Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const {
   if (place.categories.empty()) {
     const auto speedup = speedup_of(store_, other.arm->run.run, arm.arm->run.run, 0.95);
     if (!speedup)
@@ -486,7 +486,7 @@ Found StoredEvidence::speed_ratio(const Place& place, const Cell& arm, const Cel
   return {Measured{ratio_of_totals(both), std::ssize(both), true, false}, ""};
 }
 
-Found StoredEvidence::law(const Place& place, const std::string& arm,
+Found StoredEvidence::law(const Scope& place, const std::string& arm,
                           const std::string& other) const {
   const Found stages = ratio(place, arm, other, "parallel_stage_speedup");
   const Found all = ratio(place, arm, other, "tps");
@@ -504,7 +504,7 @@ Found StoredEvidence::law(const Place& place, const std::string& arm,
           ""};
 }
 
-Found StoredEvidence::ratio(const Place& place, const std::string& arm, const std::string& other,
+Found StoredEvidence::ratio(const Scope& place, const std::string& arm, const std::string& other,
                             const std::string& metric) const {
   const Cell *one = cell(place.dataset, arm), *two = cell(place.dataset, other);
   if (!one || !two) return {std::nullopt, lack_of(place.dataset, one ? other : arm)};
@@ -525,7 +525,7 @@ Found StoredEvidence::ratio(const Place& place, const std::string& arm, const st
   return {quotient(*level(place, arm, metric).measured, *level(place, other, metric).measured), ""};
 }
 
-Found StoredEvidence::difference(const Place& place, const std::string& arm,
+Found StoredEvidence::difference(const Scope& place, const std::string& arm,
                                  const std::string& other, const std::string& metric) const {
   for (const std::string& label : {arm, other})
     if (Found level = this->level(place, label, metric); !level.measured) return level;
@@ -535,7 +535,7 @@ Found StoredEvidence::difference(const Place& place, const std::string& arm,
   return {difference_of(ours, theirs), ""};
 }
 
-std::optional<IdentityCount> StoredEvidence::identity(const Place& place, const std::string& arm,
+std::optional<IdentityCount> StoredEvidence::identity(const Scope& place, const std::string& arm,
                                                       const std::string& other,
                                                       const std::string& metric) const {
   const Cell *one = cell(place.dataset, arm), *two = cell(place.dataset, other);

@@ -14,7 +14,7 @@
 namespace pardec {
 
 /// Where a quantity was measured.
-struct Place {
+struct Scope {
   std::string dataset;
   std::vector<std::string> categories = {};  ///< together; empty: all
 };
@@ -41,17 +41,17 @@ class Evidence {
   /// The datasets that were measured, or for bounds the networks on machines.
   virtual std::vector<std::string> places() const = 0;
   virtual std::vector<std::string> categories(const std::string& dataset) const = 0;
-  virtual Found level(const Place& place, const std::string& arm,
+  virtual Found level(const Scope& place, const std::string& arm,
                       const std::string& metric) const = 0;
   /// Of `arm` over `other`, paired where they share examples.
-  virtual Found ratio(const Place& place, const std::string& arm, const std::string& other,
+  virtual Found ratio(const Scope& place, const std::string& arm, const std::string& other,
                       const std::string& metric) const = 0;
   /// Of `arm` less `other`.
-  virtual Found difference(const Place& place, const std::string& arm, const std::string& other,
+  virtual Found difference(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const = 0;
   /// Answers of `arm` that are those of `other`: of metric `exact_match` field by field, of
   /// `identical` whole.
-  virtual std::optional<IdentityCount> identity(const Place& place, const std::string& arm,
+  virtual std::optional<IdentityCount> identity(const Scope& place, const std::string& arm,
                                                 const std::string& other,
                                                 const std::string& metric) const = 0;
   virtual Qualifiers qualifiers(const std::string& place) const = 0;
@@ -72,14 +72,14 @@ class NoEvidence : public Evidence {
 
   std::vector<std::string> places() const override;
   std::vector<std::string> categories(const std::string&) const override { return {""}; }
-  Found level(const Place& place, const std::string& arm, const std::string&) const override;
-  Found ratio(const Place& place, const std::string& arm, const std::string& other,
+  Found level(const Scope& place, const std::string& arm, const std::string&) const override;
+  Found ratio(const Scope& place, const std::string& arm, const std::string& other,
               const std::string&) const override;
-  Found difference(const Place& place, const std::string& arm, const std::string& other,
+  Found difference(const Scope& place, const std::string& arm, const std::string& other,
                    const std::string& metric) const override {
     return ratio(place, arm, other, metric);
   }
-  std::optional<IdentityCount> identity(const Place&, const std::string&, const std::string&,
+  std::optional<IdentityCount> identity(const Scope&, const std::string&, const std::string&,
                                         const std::string&) const override {
     return std::nullopt;
   }
@@ -98,7 +98,7 @@ class CountedEvidence : public NoEvidence {
       : NoEvidence(std::move(lacking)), counts_(std::move(counts)), qualifiers_(qualifiers) {}
 
   std::vector<std::string> places() const override;
-  Found level(const Place& place, const std::string& arm, const std::string& metric) const override;
+  Found level(const Scope& place, const std::string& arm, const std::string& metric) const override;
   Qualifiers qualifiers(const std::string&) const override { return qualifiers_; }
 
  private:
@@ -116,12 +116,12 @@ class StoredEvidence : public Evidence {
 
   std::vector<std::string> places() const override;
   std::vector<std::string> categories(const std::string& dataset) const override;
-  Found level(const Place& place, const std::string& arm, const std::string& metric) const override;
-  Found ratio(const Place& place, const std::string& arm, const std::string& other,
+  Found level(const Scope& place, const std::string& arm, const std::string& metric) const override;
+  Found ratio(const Scope& place, const std::string& arm, const std::string& other,
               const std::string& metric) const override;
-  Found difference(const Place& place, const std::string& arm, const std::string& other,
+  Found difference(const Scope& place, const std::string& arm, const std::string& other,
                    const std::string& metric) const override;
-  std::optional<IdentityCount> identity(const Place& place, const std::string& arm,
+  std::optional<IdentityCount> identity(const Scope& place, const std::string& arm,
                                         const std::string& other,
                                         const std::string& metric) const override;
   Qualifiers qualifiers(const std::string& place) const override;
@@ -133,8 +133,8 @@ class StoredEvidence : public Evidence {
   std::string lack_of(const std::string& dataset, const std::string& arm) const;
   /// ASPD's TPS over the other's, over what its stages predict (1/(1 - PPD DP (1 - 1/r)), r their
   /// speedup), less 1.
-  Found law(const Place& place, const std::string& arm, const std::string& other) const;
-  Found speed_ratio(const Place& place, const Cell& arm, const Cell& other) const;
+  Found law(const Scope& place, const std::string& arm, const std::string& other) const;
+  Found speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const;
 
   Store& store_;
   const Comparison& comparison_;

@@ -45,8 +45,9 @@ Kind parse_kind(const std::string& text, const std::string& where) {
   throw ConfigError(str(where, " is '", text, "'", known_names(text, known)));
 }
 
-Verdict parse_expected(const std::string& text, const std::string& where) {
-  for (const Verdict verdict : {Verdict::confirmed, Verdict::refuted, Verdict::open})
+ClaimVerdict parse_expected(const std::string& text, const std::string& where) {
+  for (const ClaimVerdict verdict :
+       {ClaimVerdict::confirmed, ClaimVerdict::refuted, ClaimVerdict::open})
     if (name(verdict) == text) return verdict;
   throw ConfigError(str(where, " is '", text, "', expected confirmed, refuted or open"));
 }
@@ -274,7 +275,14 @@ PaperItem read_paper_item(const std::filesystem::path& file) {
   return item;
 }
 
-std::vector<std::string> paper_names() { return {"hpd", "ippd", "apar", "aspd", "space"}; }
+std::vector<std::string> paper_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(project_file("experiments/papers")))
+    if (entry.is_directory() && entry.path().filename() != "networks")
+      names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 PaperCatalogue read_papers() {
   PaperCatalogue papers;

@@ -60,7 +60,7 @@ struct Claim {
   Json published;  ///< {"least", "most"}, {"at"}, ... or null
   ClaimTest test;
   std::vector<std::string> scales;
-  std::map<std::string, Verdict> expect;  ///< by scale
+  std::map<std::string, ClaimVerdict> expect;  ///< by scale
 
   bool tested_at(const std::string& scale) const;
 };
@@ -102,7 +102,7 @@ PaperCatalogue read_papers();
 /// names; one that names the reason where it is a picture.
 const PaperItem& find_item(const PaperCatalogue& papers, const std::string& paper,
                            const std::string& item);
-/// The papers' short names, in their order.
+/// The papers' short names, which are those of their folders.
 std::vector<std::string> paper_names();
 
 }  // namespace pardec

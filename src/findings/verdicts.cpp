@@ -46,14 +46,14 @@ bool enough(const Measured& measured, const VerdictRules& rules) {
   return measured.exact || measured.units >= rules.fewest_units;
 }
 
-Verdict together(const std::vector<Verdict>& parts) {
-  const auto any = [&](Verdict verdict) {
+ClaimVerdict together(const std::vector<ClaimVerdict>& parts) {
+  const auto any = [&](ClaimVerdict verdict) {
     return std::find(parts.begin(), parts.end(), verdict) != parts.end();
   };
-  if (parts.empty()) return Verdict::not_testable;
-  return any(Verdict::refuted) ? Verdict::refuted
-         : any(Verdict::open)  ? Verdict::open
-                               : Verdict::confirmed;
+  if (parts.empty()) return ClaimVerdict::not_testable;
+  return any(ClaimVerdict::refuted) ? ClaimVerdict::refuted
+         : any(ClaimVerdict::open)  ? ClaimVerdict::open
+                                    : ClaimVerdict::confirmed;
 }
 
 }  // namespace
@@ -98,15 +98,15 @@ Limit parse_limit(std::string_view op, double value, const std::string& where) {
   throw ConfigError(str(where, " is '", op, "', expected >, >=, <, <= or within"));
 }
 
-std::string_view name(Verdict verdict) {
+std::string_view name(ClaimVerdict verdict) {
   switch (verdict) {
-    case Verdict::confirmed:
+    case ClaimVerdict::confirmed:
       return "confirmed";
-    case Verdict::refuted:
+    case ClaimVerdict::refuted:
       return "refuted";
-    case Verdict::open:
+    case ClaimVerdict::open:
       return "open";
-    case Verdict::not_testable:
+    case ClaimVerdict::not_testable:
       return "not testable";
   }
   return "";
@@ -116,18 +116,18 @@ Decision decide(std::span<const Measured> parts, const Limit& limit, const Verdi
   std::vector<double> p;
   for (const Measured& part : parts) p.push_back(enough(part, rules) ? p_of(part, limit) : 1);
   const std::vector<double> adjusted = holm(p);
-  Decision decision{Verdict::open, {}};
+  Decision decision{ClaimVerdict::open, {}};
   for (size_t i = 0; i < parts.size(); ++i)
-    decision.parts.push_back(adjusted[i] >= 1 - rules.confidence    ? Verdict::open
-                             : limit.holds(parts[i].value.estimate) ? Verdict::confirmed
-                                                                    : Verdict::refuted);
+    decision.parts.push_back(adjusted[i] >= 1 - rules.confidence    ? ClaimVerdict::open
+                             : limit.holds(parts[i].value.estimate) ? ClaimVerdict::confirmed
+                                                                    : ClaimVerdict::refuted);
   decision.verdict = together(decision.parts);
   return decision;
 }
 
 Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
                         const VerdictRules& rules) {
-  if (better.empty() || better.front().empty()) return {Verdict::not_testable, {}};
+  if (better.empty() || better.front().empty()) return {ClaimVerdict::not_testable, {}};
   const Limit above{Limit::Relation::above, 1}, below{Limit::Relation::below, 1};
   // The best of either side by its estimates: that which leads the same opponent by most.
   size_t own = 0, other = 0;
@@ -136,20 +136,20 @@ Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
   for (size_t o = 1; o < better.front().size(); ++o)
     if (better.front()[o].value.estimate < better.front()[other].value.estimate) other = o;
   const Decision leads = decide(better[own], above, rules);
-  if (leads.verdict == Verdict::confirmed) return leads;
+  if (leads.verdict == ClaimVerdict::confirmed) return leads;
   std::vector<Measured> against;
   for (const auto& of_point : better) against.push_back(of_point[other]);
-  if (decide(against, below, rules).verdict == Verdict::confirmed)
-    return {Verdict::refuted, leads.parts};
-  return {Verdict::open, leads.parts};
+  if (decide(against, below, rules).verdict == ClaimVerdict::confirmed)
+    return {ClaimVerdict::refuted, leads.parts};
+  return {ClaimVerdict::open, leads.parts};
 }
 
 Decision decide_identity(std::span<const IdentityCount> parts, const VerdictRules& rules) {
-  Decision decision{Verdict::open, {}};
+  Decision decision{ClaimVerdict::open, {}};
   for (const IdentityCount& part : parts)
-    decision.parts.push_back(part.same + part.ties < part.compared ? Verdict::refuted
-                             : part.compared >= rules.fewest_units ? Verdict::confirmed
-                                                                   : Verdict::open);
+    decision.parts.push_back(part.same + part.ties < part.compared ? ClaimVerdict::refuted
+                             : part.compared >= rules.fewest_units ? ClaimVerdict::confirmed
+                                                                   : ClaimVerdict::open);
   decision.verdict = together(decision.parts);
   return decision;
 }

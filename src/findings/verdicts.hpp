@@ -33,13 +33,13 @@ struct Limit {
 /// `>`, `>=`, `<`, `<=` or `within`; anything else is a ConfigError that begins with `where`.
 Limit parse_limit(std::string_view op, double value, const std::string& where);
 
-enum class Verdict {
+enum class ClaimVerdict {
   confirmed,
   refuted,
   open,          ///< the interval holds the limit, or is over too few blocks
   not_testable,  ///< something lacks
 };
-std::string_view name(Verdict verdict);
+std::string_view name(ClaimVerdict verdict);
 
 struct VerdictRules {
   double confidence = 0.95;
@@ -48,8 +48,8 @@ struct VerdictRules {
 
 /// Of a claim, and of each of its parts (datasets, categories, neighbours in an order).
 struct Decision {
-  Verdict verdict;
-  std::vector<Verdict> parts;
+  ClaimVerdict verdict;
+  std::vector<ClaimVerdict> parts;
 };
 
 /// A claim that each part keeps to the limit: confirmed where all do, refuted where one does not.

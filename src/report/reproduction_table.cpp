@@ -37,7 +37,7 @@ std::string text_of(const Json& value) {
 
 /// What a published cell is here.
 struct Counterpart {
-  Place place;
+  Scope place;
   std::string arm, metric;
 };
 
@@ -138,7 +138,7 @@ std::string heading(const PaperItem& item, const std::string& what) {
 
 std::string shown_verdict(const ClaimFinding& finding) {
   const std::string verdict(name(finding.verdict));
-  return finding.verdict == Verdict::not_testable
+  return finding.verdict == ClaimVerdict::not_testable
              ? verdict
              : str(verdict, " (", finding.qualifiers.text(), ")");
 }

@@ -40,7 +40,7 @@ TEST_CASE("mt-bench: turns are the fields of a conversation", "[datasets]") {
   files.write("reference_answer.jsonl", answer("83", R"(["a1","a2"])"));
   files.check_fault("mt-bench", "reference_answer.jsonl:1: answers question 83");
   files.write("reference_answer.jsonl", answer("81", R"(["a1"])"));
-  files.check_fault("mt-bench", "answers 1 turns of question 81, which has 2");
+  files.check_fault("mt-bench", "answers 1 turn of question 81, which has 2");
   std::filesystem::remove(files.path() / "reference_answer.jsonl");
   std::filesystem::remove(files.path() / "reference_answer/gpt-4.jsonl");
   files.write("question.jsonl", questions + questions);

@@ -123,7 +123,7 @@ TEST_CASE("race: a file is a passage, and the reference is the letter", "[datase
   files.write("test/high/2.txt", passage(R"(["A","D"])", options));
   files.check_fault("race", "high/2.txt: answers[1] is 'D' of 3 options");
   files.write("test/high/2.txt", passage(R"(["A"])", options));
-  files.check_fault("race", "2 questions, 2 options and 1 answers");
+  files.check_fault("race", "2 questions, 2 options and 1 answer");
   files.write("test/high/2.txt", passage(R"(["A","B"])", R"([["a","b"],"c"])"));
   files.check_fault("race", "answers[1] is 'B' of 1 options");
   files.write("test/high/2.txt", R"({"article":"P", "questions":)");

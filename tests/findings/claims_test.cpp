@@ -26,25 +26,25 @@ class Simulated : public Evidence {
   std::vector<std::string> categories(const std::string&) const override {
     return {"code", "math"};
   }
-  Found level(const Place& place, const std::string& arm,
+  Found level(const Scope& place, const std::string& arm,
               const std::string& metric) const override {
     if (arm == lacking) return {std::nullopt, "network " + arm};
     if (metric == "rows_per_pass") return about(arm == "wide" ? 50 : 2);
     return about(value(place, arm));
   }
-  Found ratio(const Place& place, const std::string& arm, const std::string& other,
+  Found ratio(const Scope& place, const std::string& arm, const std::string& other,
               const std::string&) const override {
     if (arm == lacking || other == lacking) return {std::nullopt, "network " + lacking};
     Found found = about(value(place, arm) / value(place, other));
     found.measured->logarithmic = true;
     return found;
   }
-  Found difference(const Place& place, const std::string& arm, const std::string& other,
+  Found difference(const Scope& place, const std::string& arm, const std::string& other,
                    const std::string&) const override {
     const double apart = value(place, arm) - value(place, other);
     return {Measured{{apart, apart - 0.02, apart + 0.02}, 20, false, false}, ""};
   }
-  std::optional<IdentityCount> identity(const Place&, const std::string&, const std::string&,
+  std::optional<IdentityCount> identity(const Scope&, const std::string&, const std::string&,
                                         const std::string&) const override {
     return IdentityCount{same, 40, 0};
   }
@@ -54,7 +54,7 @@ class Simulated : public Evidence {
   double balance() const override { return 18; }
 
  private:
-  double value(const Place& place, const std::string& arm) const {
+  double value(const Scope& place, const std::string& arm) const {
     const double category =
         !place.categories.empty() && place.categories.front() == "code" ? 1.5 : 1.0;
     return levels.at(arm) * category * (place.dataset == "race" && arm != "ar" ? on_race : 1);
@@ -85,7 +85,7 @@ Claim claim_of(const std::string& test, const std::string& expect = "confirmed")
   }
 }
 
-Verdict verdict_of(const std::string& test, const Simulated& evidence = {}) {
+ClaimVerdict verdict_of(const std::string& test, const Simulated& evidence = {}) {
   const Claim claim = claim_of(test);
   return test_claim(claim, "small", evidence).verdict;
 }
@@ -95,52 +95,52 @@ Verdict verdict_of(const std::string& test, const Simulated& evidence = {}) {
 TEST_CASE("Claims of all kinds are decided by what was measured", "[claims]") {
   const std::string ratio =
       R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "than": )";
-  CHECK(verdict_of(ratio + "1.5}") == Verdict::confirmed);
-  CHECK(verdict_of(ratio + "2.5}") == Verdict::refuted);
-  CHECK(verdict_of(ratio + "2}") == Verdict::open);
+  CHECK(verdict_of(ratio + "1.5}") == ClaimVerdict::confirmed);
+  CHECK(verdict_of(ratio + "2.5}") == ClaimVerdict::refuted);
+  CHECK(verdict_of(ratio + "2}") == ClaimVerdict::open);
   const std::string bound =
       R"({"kind": "bound", "metric": "tokens_per_forward", "of": ["a", "b"], "op": ">=", "than": )";
-  CHECK(verdict_of(bound + "1.8}") == Verdict::confirmed);
-  CHECK(verdict_of(bound + "2.8}") == Verdict::refuted);
-  CHECK(verdict_of(bound + "2.01}") == Verdict::open);
+  CHECK(verdict_of(bound + "1.8}") == ClaimVerdict::confirmed);
+  CHECK(verdict_of(bound + "2.8}") == ClaimVerdict::refuted);
+  CHECK(verdict_of(bound + "2.01}") == ClaimVerdict::open);
   const std::string difference =
       R"({"kind": "difference", "metric": "headline", "of": "b", "from": "c", "op": ">=", "than": )";
-  CHECK(verdict_of(difference + "0.4}") == Verdict::confirmed);
-  CHECK(verdict_of(difference + "0.6}") == Verdict::refuted);
-  CHECK(verdict_of(difference + "0.5}") == Verdict::open);
+  CHECK(verdict_of(difference + "0.4}") == ClaimVerdict::confirmed);
+  CHECK(verdict_of(difference + "0.6}") == ClaimVerdict::refuted);
+  CHECK(verdict_of(difference + "0.5}") == ClaimVerdict::open);
   CHECK(verdict_of(R"({"kind": "order", "metric": "speed", "arms": ["b", "c", "a", "ar"]})") ==
-        Verdict::confirmed);
+        ClaimVerdict::confirmed);
   CHECK(verdict_of(R"({"kind": "order", "metric": "speed", "arms": ["b", "a", "c"]})") ==
-        Verdict::refuted);
+        ClaimVerdict::refuted);
   CHECK(
       verdict_of(
           R"({"kind": "trend", "metric": "speed", "along": ["ar", "a", "c"], "direction": "rises"})") ==
-      Verdict::confirmed);
+      ClaimVerdict::confirmed);
   CHECK(
       verdict_of(
           R"({"kind": "trend", "metric": "speed", "along": ["ar", "a", "c"], "direction": "falls"})") ==
-      Verdict::refuted);
+      ClaimVerdict::refuted);
   CHECK(
       verdict_of(
           R"({"kind": "trend", "metric": "speed", "along": [["b", "ar"], ["c", "ar"], ["a", "ar"]], "direction": "falls"})") ==
-      Verdict::confirmed);
+      ClaimVerdict::confirmed);
   CHECK(
       verdict_of(
           R"({"kind": "optimum", "metric": "speed", "along": ["a", "b", "c", "ar"], "among": ["b", "c"]})") ==
-      Verdict::confirmed);
+      ClaimVerdict::confirmed);
   CHECK(
       verdict_of(
           R"({"kind": "optimum", "metric": "speed", "along": ["a", "b", "c", "ar"], "among": ["a", "c"]})") ==
-      Verdict::refuted);
+      ClaimVerdict::refuted);
   const std::string identity =
       R"({"kind": "identity", "metric": "identical", "of": "a", "from": "ar", "op": ">=", "than": )";
   Simulated other;
-  CHECK(verdict_of(identity + "1}") == Verdict::confirmed);
+  CHECK(verdict_of(identity + "1}") == ClaimVerdict::confirmed);
   other.same = 39;
-  CHECK(verdict_of(identity + "1}", other) == Verdict::refuted);
+  CHECK(verdict_of(identity + "1}", other) == ClaimVerdict::refuted);
   other.same = 20;
-  CHECK(verdict_of(identity + "0.9}", other) == Verdict::refuted);
-  CHECK(verdict_of(identity + "0.3}", other) == Verdict::confirmed);
+  CHECK(verdict_of(identity + "0.9}", other) == ClaimVerdict::refuted);
+  CHECK(verdict_of(identity + "0.3}", other) == ClaimVerdict::confirmed);
 }
 
 TEST_CASE("A claim holds on each dataset, or on those that it names", "[claims]") {
@@ -148,27 +148,27 @@ TEST_CASE("A claim holds on each dataset, or on those that it names", "[claims]"
   evidence.on_race = 0.6;
   const std::string ratio =
       R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "than": 1.5)";
-  CHECK(verdict_of(ratio + "}", evidence) == Verdict::refuted);
+  CHECK(verdict_of(ratio + "}", evidence) == ClaimVerdict::refuted);
   const Claim on_squad = claim_of(ratio + R"(, "in": ["squad"]})");
   const ClaimFinding squad = test_claim(on_squad, "small", evidence);
-  CHECK(squad.verdict == Verdict::confirmed);
+  CHECK(squad.verdict == ClaimVerdict::confirmed);
   CHECK(squad.qualifiers.text() == "scaled");
   const Claim on_both = claim_of(ratio + "}");
   const ClaimFinding both = test_claim(on_both, "small", evidence);
   CHECK(both.parts.size() == 2);
-  CHECK(both.parts[0].verdict == Verdict::confirmed);
-  CHECK(both.parts[1].verdict == Verdict::refuted);
+  CHECK(both.parts[0].verdict == ClaimVerdict::confirmed);
+  CHECK(both.parts[1].verdict == ClaimVerdict::refuted);
   CHECK(both.qualifiers.text() == "stand-in, scaled");
   CHECK(both.unexpected());
   CHECK(!squad.unexpected());
   CHECK(
       verdict_of(
           R"({"kind": "order", "metric": "speed", "of": "a", "over": "ar", "datasets": ["squad", "race"]})",
-          evidence) == Verdict::confirmed);
+          evidence) == ClaimVerdict::confirmed);
   CHECK(
       verdict_of(
           R"({"kind": "order", "metric": "speed", "of": "a", "over": "ar", "datasets": ["race", "squad"]})",
-          evidence) == Verdict::refuted);
+          evidence) == ClaimVerdict::refuted);
 }
 
 TEST_CASE("A claim may be of categories", "[claims]") {
@@ -177,19 +177,19 @@ TEST_CASE("A claim may be of categories", "[claims]") {
   const ClaimFinding finding = test_claim(each, "small", Simulated{});
   CHECK(finding.parts.size() == 2);
   CHECK(finding.parts[0].label == "squad, code");
-  CHECK(finding.verdict == Verdict::refuted);
+  CHECK(finding.verdict == ClaimVerdict::refuted);
   CHECK(
       verdict_of(
           R"({"kind": "bound", "metric": "threads", "of": "a", "categories": [["code"]], "op": ">=", "than": 2.5})") ==
-      Verdict::confirmed);
+      ClaimVerdict::confirmed);
   CHECK(
       verdict_of(
           R"({"kind": "order", "metric": "threads", "of": "a", "categories": [["code"], ["math"]], "in": ["squad"]})") ==
-      Verdict::confirmed);
+      ClaimVerdict::confirmed);
   CHECK(
       verdict_of(
           R"({"kind": "order", "metric": "threads", "of": "a", "categories": [["math"], ["code"]], "in": ["squad"]})") ==
-      Verdict::refuted);
+      ClaimVerdict::refuted);
 }
 
 TEST_CASE("What lacks makes a claim not testable, by name", "[claims]") {
@@ -198,11 +198,11 @@ TEST_CASE("What lacks makes a claim not testable, by name", "[claims]") {
   const Claim claim = claim_of(
       R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "than": 1})");
   const ClaimFinding finding = test_claim(claim, "small", evidence);
-  CHECK(finding.verdict == Verdict::not_testable);
+  CHECK(finding.verdict == ClaimVerdict::not_testable);
   CHECK(finding.lacks == std::vector<std::string>{"network a"});
   CHECK(!finding.unexpected());
   CHECK(verdict_of(R"({"kind": "optimum", "metric": "speed", "along": ["a", "b"], "among": ["a"]})",
-                   evidence) == Verdict::not_testable);
+                   evidence) == ClaimVerdict::not_testable);
 }
 
 TEST_CASE("A loss of time above the machine's balance refutes nothing", "[claims]") {
@@ -213,11 +213,11 @@ TEST_CASE("A loss of time above the machine's balance refutes nothing", "[claims
     return test_claim(claim, "small", Simulated{});
   };
   const char* when = R"(, "when": {"rows_per_pass": {"at_most": "balance"}}})";
-  CHECK(of(test, "wide", "}").verdict == Verdict::refuted);
+  CHECK(of(test, "wide", "}").verdict == ClaimVerdict::refuted);
   const ClaimFinding open = of(test, "wide", when);
-  CHECK(open.verdict == Verdict::open);
+  CHECK(open.verdict == ClaimVerdict::open);
   CHECK(open.note.find("50 rows") != std::string::npos);
-  CHECK(of(test, "a", when).verdict == Verdict::refuted);
+  CHECK(of(test, "a", when).verdict == ClaimVerdict::refuted);
 }
 
 TEST_CASE("A claim that cannot be tested is refused with what was expected", "[claims]") {

@@ -54,9 +54,9 @@ std::vector<std::vector<Measured>> optimum(Rng& rng, const std::vector<double>& 
 
 using Trial = std::function<Decision(Rng&)>;
 
-std::map<Verdict, double> shares(const Trial& trial, int trials = 300) {
+std::map<ClaimVerdict, double> shares(const Trial& trial, int trials = 300) {
   Rng rng(7);
-  std::map<Verdict, double> counts;
+  std::map<ClaimVerdict, double> counts;
   for (int i = 0; i < trials; ++i) counts[trial(rng).verdict] += 1.0 / trials;
   return counts;
 }
@@ -65,14 +65,14 @@ std::map<Verdict, double> shares(const Trial& trial, int trials = 300) {
 /// often than the intervals err.
 void check_sides(const Trial& right, const Trial& wrong, const Trial& even) {
   const auto yes = shares(right), no = shares(wrong), neither = shares(even);
-  const auto of = [](const std::map<Verdict, double>& all, Verdict verdict) {
+  const auto of = [](const std::map<ClaimVerdict, double>& all, ClaimVerdict verdict) {
     return all.contains(verdict) ? all.at(verdict) : 0;
   };
-  CHECK(of(yes, Verdict::confirmed) > 0.95);
-  CHECK(of(yes, Verdict::refuted) == 0);
-  CHECK(of(no, Verdict::refuted) > 0.95);
-  CHECK(of(no, Verdict::confirmed) == 0);
-  CHECK(of(neither, Verdict::open) > 0.9);
+  CHECK(of(yes, ClaimVerdict::confirmed) > 0.95);
+  CHECK(of(yes, ClaimVerdict::refuted) == 0);
+  CHECK(of(no, ClaimVerdict::refuted) > 0.95);
+  CHECK(of(no, ClaimVerdict::confirmed) == 0);
+  CHECK(of(neither, ClaimVerdict::open) > 0.9);
 }
 
 Limit limit(const char* op, double value) { return parse_limit(op, value, "test"); }
@@ -140,12 +140,12 @@ TEST_CASE("An identity is refuted by one answer, ties apart", "[verdicts]") {
   const auto of = [](std::int64_t same, std::int64_t compared, std::int64_t ties) {
     return decide_identity(std::vector<IdentityCount>{{same, compared, ties}}).verdict;
   };
-  CHECK(of(40, 40, 0) == Verdict::confirmed);
-  CHECK(of(39, 40, 1) == Verdict::confirmed);
-  CHECK(of(39, 40, 0) == Verdict::refuted);
-  CHECK(of(9, 9, 0) == Verdict::open);
-  CHECK(of(8, 9, 0) == Verdict::refuted);
-  CHECK(decide_identity({}).verdict == Verdict::not_testable);
+  CHECK(of(40, 40, 0) == ClaimVerdict::confirmed);
+  CHECK(of(39, 40, 1) == ClaimVerdict::confirmed);
+  CHECK(of(39, 40, 0) == ClaimVerdict::refuted);
+  CHECK(of(9, 9, 0) == ClaimVerdict::open);
+  CHECK(of(8, 9, 0) == ClaimVerdict::refuted);
+  CHECK(decide_identity({}).verdict == ClaimVerdict::not_testable);
 }
 
 TEST_CASE("A verdict needs enough blocks", "[verdicts]") {
@@ -153,23 +153,23 @@ TEST_CASE("A verdict needs enough blocks", "[verdicts]") {
   const auto of = [&](int blocks) {
     return decide(std::vector{speed_ratio(rng, 3, blocks)}, limit(">", 1)).verdict;
   };
-  CHECK(of(9) == Verdict::open);
-  CHECK(of(10) == Verdict::confirmed);
+  CHECK(of(9) == ClaimVerdict::open);
+  CHECK(of(10) == ClaimVerdict::confirmed);
   const Measured exact{{1.2, 1.2, 1.2}, 0, true, true};
-  CHECK(decide(std::vector{exact}, limit(">", 1)).verdict == Verdict::confirmed);
-  CHECK(decide(std::vector{exact}, limit("<", 1)).verdict == Verdict::refuted);
-  CHECK(decide({}, limit(">", 1)).verdict == Verdict::not_testable);
+  CHECK(decide(std::vector{exact}, limit(">", 1)).verdict == ClaimVerdict::confirmed);
+  CHECK(decide(std::vector{exact}, limit("<", 1)).verdict == ClaimVerdict::refuted);
+  CHECK(decide({}, limit(">", 1)).verdict == ClaimVerdict::not_testable);
   const Measured none{{std::nan(""), std::nan(""), std::nan("")}, 20, true, false};
-  CHECK(decide(std::vector{none}, limit(">", 1)).verdict == Verdict::open);
+  CHECK(decide(std::vector{none}, limit(">", 1)).verdict == ClaimVerdict::open);
 }
 
 TEST_CASE("One part decides as its interval does", "[verdicts]") {
   Rng rng(11);
   for (int i = 0; i < 200; ++i) {
     const Measured one = speed_ratio(rng, 1.06, 12);
-    const Verdict verdict = decide(std::vector{one}, limit(">", 1)).verdict;
-    CHECK((verdict == Verdict::confirmed) == (one.value.low > 1));
-    CHECK((verdict == Verdict::refuted) == (one.value.high < 1));
+    const ClaimVerdict verdict = decide(std::vector{one}, limit(">", 1)).verdict;
+    CHECK((verdict == ClaimVerdict::confirmed) == (one.value.low > 1));
+    CHECK((verdict == ClaimVerdict::refuted) == (one.value.high < 1));
   }
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("Holm keeps a true claim of many parts from being refuted by chance", 
     for (int p = 0; p < 10; ++p) parts.push_back(speed_ratio(rng, 1, 12));
     return decide(parts, limit(">=", 1));
   });
-  CHECK((refuted.contains(Verdict::refuted) ? refuted.at(Verdict::refuted) : 0) < 0.06);
+  CHECK((refuted.contains(ClaimVerdict::refuted) ? refuted.at(ClaimVerdict::refuted) : 0) < 0.06);
 }
 
 TEST_CASE("A quotient of two that were measured apart covers the truth", "[verdicts]") {
