@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kShards = "model.safetensors.index.json";
+constexpr const char* kTokenizerConfig = "tokenizer_config.json";
 
 /// ConfigError where it holds a model already.
 void make_folder(const std::filesystem::path& out) {
@@ -37,17 +38,14 @@ OrderedJson special_token(std::int64_t id, const std::string& text) {
 std::string texts_beside(const std::filesystem::path& base) {
   std::string all;
   std::error_code ignored;
-  for (const char* file : {"chat_template.jinja", "chat_template.json", "tokenizer_config.json"})
-    if (std::filesystem::exists(base / file, ignored)) {
-      if (std::string(file) != "tokenizer_config.json") {
-        all += read_file(base / file);
-        continue;
-      }
-      OrderedJson config = read_ordered_json(base / file);
-      for (const char* list : {"added_tokens_decoder", "additional_special_tokens"})
-        config.erase(list);  // they list what there is, and use nothing
-      all += config.dump();
-    }
+  for (const char* file : {"chat_template.jinja", "chat_template.json"})
+    if (std::filesystem::exists(base / file, ignored)) all += read_file(base / file);
+  if (std::filesystem::exists(base / kTokenizerConfig, ignored)) {
+    OrderedJson config = read_ordered_json(base / kTokenizerConfig);
+    for (const char* list : {"added_tokens_decoder", "additional_special_tokens"})
+      config.erase(list);  // they list what there is, and use nothing
+    all += config.dump();
+  }
   return all;
 }
 
@@ -145,8 +143,8 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
   write_file(out / "config.json", larger.dump(2) + "\n");
   write_file(out / "tokenizer.json", tokenizer.dump(2) + "\n");
   // What transformers reads beside it.
-  if (std::error_code error; std::filesystem::exists(out / "tokenizer_config.json", error)) {
-    OrderedJson beside = read_ordered_json(out / "tokenizer_config.json");
+  if (std::error_code error; std::filesystem::exists(out / kTokenizerConfig, error)) {
+    OrderedJson beside = read_ordered_json(out / kTokenizerConfig);
     if (beside.contains("added_tokens_decoder")) {
       OrderedJson& decoder = beside["added_tokens_decoder"];
       for (const auto& [from, to] : tokens.renamed)
@@ -162,7 +160,7 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
       for (OrderedJson& token : beside["additional_special_tokens"])
         for (const auto& [from, to] : tokens.renamed)
           if (token == from) token = to;
-    write_file(out / "tokenizer_config.json", beside.dump(2) + "\n");
+    write_file(out / kTokenizerConfig, beside.dump(2) + "\n");
   }
   write_derived_weights(base, read_model_config(out), {first, count, tokens.seed}, out / kWeights);
 }

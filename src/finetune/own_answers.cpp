@@ -39,8 +39,8 @@ RunRow chosen_run(Store& store, const OwnAnswers& from, const Dataset& dataset) 
   if (run.oracle)
     throw ConfigError(str(where, ": answers of ", run.label, " were forced by an oracle (",
                           *run.oracle, "), expected the network's own"));
-  if (run.dataset.split != dataset_row(dataset).split ||
-      run.dataset.sha256 != dataset_row(dataset).sha256)
+  const DatasetRow here = dataset_row(dataset);
+  if (run.dataset.split != here.split || run.dataset.sha256 != here.sha256)
     throw ConfigError(str(where, " read split ", run.dataset.split, " of ", dataset.name,
                           " from files that are not those of split ", dataset.split,
                           " here; expected the same --data-root and --split"));
