@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/prompt/job.hpp"
+#include "src/support/wording.hpp"
 
 namespace pardec {
 
@@ -35,11 +36,6 @@ struct PromptFile {
 /// ConfigError with file and line: unknown section, section given twice, [context] missing (or one
 /// of a decoder's own).
 PromptFile parse_prompt_file(std::string content, const std::string& name);
-
-/// Replaces `{slot}` by its value, once, from left to right: braces in a value stay. ConfigError
-/// for a slot that is not among the given.
-std::string fill(std::string_view wording, const std::map<std::string, std::string>& slots,
-                 const std::string& where);
 
 /// Choices as prompts show them: each on a new line behind its letter.
 std::string lettered(const std::vector<std::string>& choices);

@@ -17,9 +17,11 @@ ALLOWED = {
     "src/training": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt"},
     "src/sandbox": {"src/support"},
     "src/http": {"src/support"},
+    "src/chat": {"src/support", "src/http"},
     "src/store": {"src/support"},
     "datasets": {"src/support"},
     "metrics": {"src/support"},
+    "judges": {"src/support", "src/chat", "metrics"},
     "decoders": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "metrics"},
     "src/checkpoint": {"src/support", "src/tokenizer", "src/model", "src/engine", "metrics"},
     "src/tasks": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/checkpoint", "datasets", "decoders", "metrics"},
@@ -31,7 +33,7 @@ ALLOWED = {
     "src/finetune": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "src/store", "src/checkpoint", "src/tasks",
                      "src/scoring", "datasets", "decoders"},
     "src/cli": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "src/sandbox", "src/http", "src/store",
-                "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/report", "src/finetune", "decoders", "datasets", "metrics"},
+                "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/report", "src/finetune", "decoders", "datasets", "metrics", "judges"},
 }
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
 # Headers that anybody includes stay free of libtorch, so that few sources pay for it.

@@ -1,0 +1,158 @@
+#include "judges/verdict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// The text in a Markdown fence, where it is in one as a whole.
+std::string_view without_fence(std::string_view text) {
+  if (!text.starts_with("```") || !text.ends_with("```") || text.size() < 6) return text;
+  const size_t line = text.find('\n');
+  return line == std::string_view::npos ? text : strip(text.substr(line, text.size() - 3 - line));
+}
+
+/// Shortened for a message.
+std::string shown_value(const Json& value) {
+  const std::string text = dump(value);
+  return text.size() <= 40 ? text : repair_utf8(text.substr(0, 40)) + "...";
+}
+
+bool is_of_type(const Json& value, const std::string& type) {
+  if (type == "object") return value.is_object();
+  if (type == "array") return value.is_array();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "null") return value.is_null();
+  if (type == "number") return value.is_number();
+  return value.is_number_integer() ||
+         (value.is_number() && std::floor(value.get<double>()) == value.get<double>());
+}
+
+std::string at(const std::string& where, const std::string& key) {
+  return where.empty() ? key : str(where, ".", key);
+}
+
+}  // namespace
+
+FoundVerdict find_verdict(std::string_view reply, const Json& schema) {
+  const auto parsed = [](std::string_view text, std::string* problem) -> std::optional<Json> {
+    try {
+      return parse_json(without_fence(strip(text)), "the verdict", 0);
+    } catch (const std::exception& error) {
+      if (problem) *problem = error.what();
+      return std::nullopt;
+    }
+  };
+  const auto checked = [&](const Json& value) {
+    return FoundVerdict{value, violation(value, schema)};
+  };
+  std::string problem = "it has no " + std::string(kVerdictOpens);
+  const std::string_view whole = without_fence(strip(reply));
+  if (whole.starts_with('{'))
+    if (const auto value = parsed(whole, &problem)) return checked(*value);
+  const size_t last_open = reply.rfind(kVerdictOpens), close = reply.rfind(kVerdictCloses);
+  if (last_open == std::string_view::npos) return {{}, problem};
+  if (close == std::string_view::npos || close < last_open)
+    return {{}, str("its last ", kVerdictOpens, " is not closed")};
+  // The first mark behind which a value reaches to the last one: a verdict may quote others.
+  for (size_t open = reply.find(kVerdictOpens); open <= last_open;
+       open = reply.find(kVerdictOpens, open + 1)) {
+    const size_t begin = open + kVerdictOpens.size();
+    if (const auto value = parsed(reply.substr(begin, close - begin), &problem))
+      return checked(*value);
+  }
+  return {{}, problem};
+}
+
+void check_schema(const Json& schema, const std::string& where) {
+  JsonReader read(schema, where);
+  const auto type = read.required<std::string>("type");
+  constexpr std::array<std::string_view, 7> kTypes{"object",  "array", "string", "number",
+                                                   "integer", "null",  "boolean"};
+  if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
+    throw ConfigError(str(read.where("type"), " is '", type, "'",
+                          known_names(type, {kTypes.begin(), kTypes.end()})));
+  read.optional<std::string>("description", "");
+  read.any("enum");
+  read.maybe<double>("minimum");
+  read.maybe<double>("maximum");
+  const Json& properties = read.any("properties");
+  const auto required = read.optional<std::vector<std::string>>("required", {});
+  const Json& additional = read.any("additionalProperties");
+  const Json& items = read.any("items");
+  read.finish();
+  if (type == "array") {
+    if (!items.is_object())
+      throw ConfigError(str(where, ": an array needs 'items', a schema of what it holds"));
+    check_schema(items, where + ".items");
+  }
+  if (type != "object") return;
+  if (!properties.is_object() || properties.empty())
+    throw ConfigError(str(where, ": an object needs 'properties', which names what it holds"));
+  if (additional != Json(false))
+    throw ConfigError(str(where, ": an object needs \"additionalProperties\": false"));
+  for (const auto& [key, property] : properties.items()) {
+    if (std::find(required.begin(), required.end(), key) == required.end())
+      throw ConfigError(str(where, ": '", key,
+                            "' is not among 'required', expected all "
+                            "properties: a verdict that may lack one is none"));
+    check_schema(property, str(where, ".properties.", key));
+  }
+  for (const std::string& key : required)
+    if (!properties.contains(key))
+      throw ConfigError(str(where, ": 'required' names '", key, "', which is no property"));
+}
+
+std::string violation(const Json& value, const Json& schema, const std::string& where) {
+  const std::string subject = where.empty() ? "the verdict" : str("'", where, "'");
+  if (const auto type = schema.at("type").get<std::string>(); !is_of_type(value, type))
+    return str(subject, " is ", shown_value(value), ", expected ", type);
+  if (schema.contains("enum")) {
+    const Json& allowed = schema["enum"];
+    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+      return str(subject, " is ", shown_value(value), ", expected one of ", dump(allowed));
+  }
+  if (value.is_number()) {
+    const double number = value.get<double>();
+    if (schema.contains("minimum") && !(number >= schema["minimum"].get<double>()))
+      return str(subject, " is ", shown_value(value), ", expected at least ",
+                 dump(schema["minimum"]));
+    if (schema.contains("maximum") && !(number <= schema["maximum"].get<double>()))
+      return str(subject, " is ", shown_value(value), ", expected at most ",
+                 dump(schema["maximum"]));
+  }
+  if (value.is_array()) {
+    for (size_t i = 0; i < value.size(); ++i)
+      if (auto wrong = violation(value[i], schema.at("items"), str(where, "[", i, "]"));
+          !wrong.empty())
+        return wrong;
+  }
+  if (!value.is_object()) return "";
+  const Json& properties = schema.at("properties");
+  for (const auto& [key, property] : properties.items()) {
+    if (!value.contains(key)) return str("'", at(where, key), "' is missing");
+    if (auto wrong = violation(value[key], property, at(where, key)); !wrong.empty()) return wrong;
+  }
+  for (const auto& [key, member] : value.items())
+    if (!properties.contains(key)) return str("'", at(where, key), "' was not asked for");
+  return "";
+}
+
+Json schema_to_send(Json schema) {
+  schema.erase("minimum");
+  schema.erase("maximum");
+  if (schema.contains("items")) schema["items"] = schema_to_send(schema["items"]);
+  if (schema.contains("properties"))
+    for (auto& [key, property] : schema["properties"].items()) property = schema_to_send(property);
+  return schema;
+}
+
+}  // namespace pardec

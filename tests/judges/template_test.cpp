@@ -1,0 +1,70 @@
+#include <string>
+
+#include "judges/judge.hpp"
+#include "judges/wording.hpp"
+#include "src/support/files.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/data.hpp"
+
+using namespace pardec;
+
+namespace {
+
+Json polite() {
+  return {{"name", "polite"},
+          {"prompt", "Is this polite?\n{question}\n<{mark}>{answer}</{mark}>"},
+          {"schema", object_schema({{"why", {{"type", "string"}}},
+                                    {"polite", {{"type", "string"}, {"enum", {"yes", "no"}}}}})},
+          {"verdict", "polite"},
+          {"values", {{"yes", 1}, {"no", 0}}}};
+}
+
+Protocol load(const test::TemporaryFolder& folder, const Json& json) {
+  const auto file = folder.path() / "own.json";
+  write_file(file, dump(json));
+  return find_protocol(file.string());
+}
+
+}  // namespace
+
+TEST_CASE("a template of the user's asks in its words and reads its verdict") {
+  test::TemporaryFolder folder;
+  const Protocol protocol = load(folder, polite());
+  CHECK(protocol.name == "polite");
+  Subject subject;
+  subject.fields = {{"answer", "Tea?", {}, "Yes please.", ""}};
+  subject.turn = 0;
+  const Inquiry inquiry = protocol.ask(subject, Order::method_first);
+  REQUIRE(inquiry.messages.size() == 1);
+  CHECK(inquiry.messages[0].text.find("Yes please.") != std::string::npos);
+  const auto read = [&](const char* reply) {
+    return protocol.read(subject, Order::method_first, reply);
+  };
+  const Reading yes = read(R"({"why": "", "polite": "yes"})");
+  REQUIRE(yes.verdicts.size() == 1);
+  CHECK(yes.verdicts[0].label == "yes");
+  CHECK(yes.verdicts[0].value == 1);
+  CHECK_FALSE(read(R"({"polite": "yes"})").problem.empty());
+  CHECK_FALSE(read(R"({"why": "", "polite": "maybe"})").problem.empty());
+  Json changed = polite();
+  changed["prompt"] = "Polite? {answer}";
+  CHECK(load(folder, changed).hash != protocol.hash);
+}
+
+TEST_CASE("what a template lacks is said before anybody is asked") {
+  test::TemporaryFolder folder;
+  const auto refused = [&](const char* pointer, const Json& value, const char* said) {
+    Json json = polite();
+    json[Json::json_pointer(pointer)] = value;
+    INFO(pointer);
+    CHECK_THROWS_WITH(load(folder, json), Catch::Contains(said));
+  };
+  refused("/prompt", "{reply}", "unknown slot");
+  refused("/verdict", "kind", "expected a property");
+  refused("/verdict", "why", "a string with an enum");
+  refused("/values/perhaps", 0.5, "not in the enum");
+  refused("/schema/required", {"polite"}, "'required'");
+  refused("/schema/properties/polite/pattern", "y.*", "pattern");
+  refused("/compares", true, "[\"A\", \"B\", \"tie\"]");
+  refused("/promt", "x", "promt");
+}
