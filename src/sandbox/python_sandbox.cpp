@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "src/sandbox/runners.hpp"
+#include "src/support/child_program.hpp"
 #include "src/support/error.hpp"
 #include "src/support/json.hpp"
 #include "src/support/text.hpp"
@@ -217,7 +218,8 @@ std::vector<std::string> arguments(const std::string& code, std::size_t filter_d
 /// In the child between fork and exec: only calls that are safe there. `scratch` has room for as
 /// many descriptors.
 [[noreturn]] void become_bwrap(const Descriptors& descriptors, int* scratch,
-                               const SandboxLimits& limits, char* const* command) {
+                               const SandboxLimits& limits, char* const* command,
+                               char* const* environment) {
   constexpr int kRoom = 32;
   // First out of the way, then to their places, and nothing else stays open.
   for (std::size_t i = 0; i < descriptors.size(); ++i)
@@ -236,7 +238,7 @@ std::vector<std::string> arguments(const std::string& code, std::size_t filter_d
   limit(RLIMIT_MEMLOCK, 0);
   limit(RLIMIT_MSGQUEUE, 0);
   limit(RLIMIT_NOFILE, kRoom);
-  ::execvp("bwrap", command);
+  ::execvpe("bwrap", command, environment);
   die("bwrap cannot be started; is it installed?\n");
 }
 
@@ -252,13 +254,13 @@ class Process {
  public:
   Process(const std::string& code, const Descriptors& descriptors, const SandboxLimits& limits) {
     auto texts = arguments(code, descriptors.size() - 1);
-    std::vector<char*> command;
-    for (auto& text : texts) command.push_back(text.data());
-    command.push_back(nullptr);
+    auto variables = child_environment();  // bwrap's own; what runs behind it gets none
+    const std::vector<char*> command = pointers(texts), environment = pointers(variables);
     std::vector<int> scratch(descriptors.size());
     child_ = ::fork();
     if (child_ < 0) throw RunError(str("sandbox: no process: ", std::strerror(errno)));
-    if (child_ == 0) become_bwrap(descriptors, scratch.data(), limits, command.data());
+    if (child_ == 0)
+      become_bwrap(descriptors, scratch.data(), limits, command.data(), environment.data());
   }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;

@@ -4,10 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -38,6 +41,30 @@ std::string content(std::FILE* file) {
 
 }  // namespace
 
+std::vector<std::string> child_environment() {
+  constexpr std::array<std::string_view, 10> kNames = {
+      "PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TZ", "LANGUAGE", "TERM", "GDFONTPATH"};
+  constexpr std::array<std::string_view, 7> kFamilies = {"LC_",     "LD_",        "XDG_", "PYTHON",
+                                                         "GNUPLOT", "FONTCONFIG", "OMP_"};
+  std::vector<std::string> kept;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text = *entry, name = text.substr(0, text.find('='));
+    const bool known =
+        std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+        std::any_of(kFamilies.begin(), kFamilies.end(),
+                    [&](std::string_view family) { return name.starts_with(family); });
+    if (known) kept.emplace_back(text);
+  }
+  return kept;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
 ChildRun run_child(std::vector<std::string> arguments, const std::string& input) {
   const File in = nameless(), out = nameless(), complaint = nameless();
   if (std::fwrite(input.data(), 1, input.size(), in.get()) != input.size() ||
@@ -50,12 +77,11 @@ ChildRun run_child(std::vector<std::string> arguments, const std::string& input)
   posix_spawn_file_actions_adddup2(&actions, fileno(in.get()), 0);
   posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), 1);
   posix_spawn_file_actions_adddup2(&actions, fileno(complaint.get()), 2);
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
+  std::vector<std::string> environment = child_environment();
   ChildRun run;
   pid_t child = 0;
-  run.error = posix_spawnp(&child, argv.front(), &actions, nullptr, argv.data(), environ);
+  run.error = posix_spawnp(&child, arguments.front().c_str(), &actions, nullptr,
+                           pointers(arguments).data(), pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   if (run.error != 0) return run;
   while (waitpid(child, &run.status, 0) < 0 && errno == EINTR) {

@@ -1,11 +1,9 @@
 #include "src/training/loss_log.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 
+#include "src/support/child_program.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
@@ -73,18 +71,8 @@ bool draw_loss(const std::filesystem::path& csv, const std::filesystem::path& sv
       data,
       " skip 1 using ($2/1e6):(strlen(strcol(5)) ? $5 : NaN) with linespoints pt 7 ps 0.5 lw 2 lc "
       "rgb '#c0392b' title 'validation'\n");
-  const std::filesystem::path file = svg.string() + ".gnuplot.tmp";
-  write_file(file, script);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (!std::freopen("/dev/null", "w", stderr)) ::_exit(127);
-    ::execlp("gnuplot", "gnuplot", file.c_str(), static_cast<char*>(nullptr));
-    ::_exit(127);
-  }
-  int status = 1;
-  const bool good = child > 0 && ::waitpid(child, &status, 0) == child && status == 0;
+  const bool good = run_child({"gnuplot", "-d"}, script).good();
   std::error_code error;
-  std::filesystem::remove(file, error);
   if (good)
     std::filesystem::rename(temporary, svg, error);
   else
