@@ -1,6 +1,5 @@
 #include "src/http/download.hpp"
 
-#include <curl/curl.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -10,11 +9,12 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <optional>
 #include <thread>
 
+#include "src/http/curl.hpp"
+#include "src/http/headers.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/hashing.hpp"
@@ -130,15 +130,11 @@ struct Changed {};
 struct Transfer {
   Part& part;
   const DownloadProgress& progress;
-  CURL* curl = nullptr;
-  std::map<std::string, std::string> headers;  // of the last answer, names in small letters
+  const CurlHandle& curl;
+  HttpHeaders headers = {};  // of the last answer: a redirect's are behind us
   bool begun = false;
-  std::exception_ptr error;  // of a callback: C code lies between it and us
+  std::exception_ptr error = nullptr;  // of a callback: C code lies between it and us
 
-  std::string header(const std::string& name) const {
-    const auto found = headers.find(name);
-    return found == headers.end() ? "" : found->second;
-  }
   /// Before the first byte is taken: is it the next one of the part?
   void begin();
 };
@@ -152,11 +148,9 @@ std::optional<std::int64_t> number(std::string_view text) {
 
 void Transfer::begin() {
   begun = true;
-  long status = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-  Version now{header("etag"), header("last-modified"), 0};
-  if (status == 206) {  // Content-Range: bytes 100-199/200
-    const std::string range = header("content-range");
+  Version now{header(headers, "etag"), header(headers, "last-modified"), 0};
+  if (curl.status() == 206) {  // Content-Range: bytes 100-199/200
+    const std::string range = header(headers, "content-range");
     const size_t space = range.find(' '), dash = range.find('-'), slash = range.find('/');
     std::optional<std::int64_t> first;
     if (space < dash && dash < slash && slash != std::string::npos) {
@@ -167,7 +161,7 @@ void Transfer::begin() {
     if (first != part.have() || (noted > 0 && now.total != noted)) throw Changed{};
   } else {
     part.clear();
-    now.total = number(header("content-length")).value_or(0);
+    now.total = number(header(headers, "content-length")).value_or(0);
   }
   std::error_code unknown;
   const auto space = fs::space(part.path(), unknown);
@@ -192,16 +186,8 @@ size_t guarded_callback(Transfer& transfer, size_t count, Body body) {
 
 size_t on_header(char* text, size_t, size_t count, void* data) {
   auto& transfer = *static_cast<Transfer*>(data);
-  return guarded_callback(transfer, count, [&] {
-    const std::string line(strip(std::string_view(text, count)));
-    if (line.starts_with("HTTP/")) transfer.headers.clear();  // a redirect's are behind us
-    const size_t colon = line.find(':');
-    if (colon == std::string::npos) return;
-    std::string name = line.substr(0, colon);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-    transfer.headers[name] = std::string(strip(line.substr(colon + 1)));
-  });
+  return guarded_callback(
+      transfer, count, [&] { take_header_line(std::string_view(text, count), transfer.headers); });
 }
 
 size_t on_body(char* bytes, size_t, size_t count, void* data) {
@@ -219,45 +205,31 @@ enum class Outcome { good, changed, may_pass };
 /// long the server asks to wait.
 Outcome request(const std::string& url, Part& part, const DownloadOptions& options,
                 const DownloadProgress& progress, std::string& fault, long& wait) {
-  static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
-  const std::unique_ptr<CURL, void (*)(CURL*)> owner(curl_easy_init(), curl_easy_cleanup);
-  CURL* curl = owner.get();
-  if (kReady != CURLE_OK || !curl) throw RunError("libcurl cannot be started");
-  Transfer transfer{part, progress, curl, {}, false, nullptr};
-
-  const auto set = [&](CURLoption option, auto value) {
-    if (const CURLcode code = curl_easy_setopt(curl, option, value); code != CURLE_OK)
-      throw RunError(str(url, ": ", curl_easy_strerror(code)));
-  };
-  char message[CURL_ERROR_SIZE] = "";
-  set(CURLOPT_URL, url.c_str());
-  set(CURLOPT_ERRORBUFFER, message);
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_USERAGENT, "pardec (data fetch)");
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_REDIR_PROTOCOLS_STR, url.starts_with("https:") ? "https" : "http,https");
-  set(CURLOPT_FOLLOWLOCATION, 1L);
-  set(CURLOPT_MAXREDIRS, static_cast<long>(kMostRedirects));
-  set(CURLOPT_FAILONERROR, 1L);
-  set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.timeout_seconds));
-  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
-  set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.timeout_seconds));
-  set(CURLOPT_HEADERFUNCTION, &on_header);
-  set(CURLOPT_HEADERDATA, &transfer);
-  set(CURLOPT_WRITEFUNCTION, &on_body);
-  set(CURLOPT_WRITEDATA, &transfer);
-  std::unique_ptr<curl_slist, void (*)(curl_slist*)> extra(nullptr, curl_slist_free_all);
+  CurlHandle curl(url);
+  Transfer transfer{part, progress, curl};
+  curl.set(CURLOPT_USERAGENT, "pardec (data fetch)");
+  curl.set(CURLOPT_REDIR_PROTOCOLS_STR, url.starts_with("https:") ? "https" : "http,https");
+  curl.set(CURLOPT_FOLLOWLOCATION, 1L);
+  curl.set(CURLOPT_MAXREDIRS, static_cast<long>(kMostRedirects));
+  curl.set(CURLOPT_FAILONERROR, 1L);
+  curl.set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(options.timeout_seconds));
+  curl.set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl.set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(options.timeout_seconds));
+  curl.set(CURLOPT_HEADERFUNCTION, &on_header);
+  curl.set(CURLOPT_HEADERDATA, &transfer);
+  curl.set(CURLOPT_WRITEFUNCTION, &on_body);
+  curl.set(CURLOPT_WRITEDATA, &transfer);
+  CurlLines extra = curl_lines({});
   if (part.have() > 0) {
-    set(CURLOPT_RANGE, str(part.have(), "-").c_str());  // curl copies it
+    curl.set(CURLOPT_RANGE, str(part.have(), "-").c_str());  // curl copies it
     if (const std::string same = part.version().if_range(); !same.empty()) {
-      extra.reset(curl_slist_append(nullptr, ("If-Range: " + same).c_str()));
-      set(CURLOPT_HTTPHEADER, extra.get());
+      extra = curl_lines({"If-Range: " + same});
+      curl.set(CURLOPT_HTTPHEADER, extra.get());
     }
   }
 
-  const CURLcode code = curl_easy_perform(curl);
-  long status = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  const CURLcode code = curl_easy_perform(curl.get());
+  const long status = curl.status();
   if (transfer.error) try {
       std::rethrow_exception(transfer.error);
     } catch (const Changed&) {
@@ -274,13 +246,13 @@ Outcome request(const std::string& url, Part& part, const DownloadOptions& optio
                 : status == 401 || status == 403 ? " (it wants leave that was not given)"
                                                  : "");
     curl_off_t asked = 0;
-    curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &asked);
+    curl_easy_getinfo(curl.get(), CURLINFO_RETRY_AFTER, &asked);
     wait = static_cast<long>(asked);
     if (status == 408 || status == 429 || (status >= 500 && status != 501))
       return Outcome::may_pass;
     throw RunError(str(url, ": ", fault));
   }
-  fault = *message ? message : curl_easy_strerror(code);
+  fault = curl.fault(code);
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
     case CURLE_PARTIAL_FILE:
