@@ -1,0 +1,371 @@
+#include "src/chat/service.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <list>
+
+#include "src/chat/adapter.hpp"
+#include "src/chat/key.hpp"
+#include "src/chat/outcome.hpp"
+#include "src/http/client.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/rng.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec::chat {
+
+namespace {
+
+using Instant = std::chrono::steady_clock::time_point;
+
+constexpr double kLongestWait = 120;  // seconds that a service may ask for
+constexpr double kFirstBackOff = 0.5, kLongestBackOff = 8;
+constexpr int kMostPerhapsPaid = 2;          // of a call, then it is not asked again
+constexpr int kMostFailuresInARow = 20;      // calls
+constexpr std::size_t kKeptBody = 64 << 10;  // bytes
+constexpr double kGlance = 0.2;              // seconds between looks at whether to stop
+
+Instant in_seconds(double seconds) {
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<Instant::duration>(std::chrono::duration<double>(seconds));
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  const time_t seconds = milliseconds / 1000;
+  tm date = {};
+  gmtime_r(&seconds, &date);
+  std::array<char, 80> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+                date.tm_year + 1900, date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min,
+                date.tm_sec, static_cast<int>(milliseconds % 1000));
+  return text.data();
+}
+
+/// A call that is not done.
+struct Task {
+  Call call;
+  Rng chance;
+  WorstCase most;
+  Attempt attempt = {};  ///< the last
+  double cost = 0;       ///< of all whose outcome is known
+  std::size_t format = 0;
+  int faults = 0, limits = 0, perhaps_paid = 0;
+  bool sent = false;  ///< under way; else waits for `due`
+  Instant due = {};
+  std::int64_t order = 0;  ///< of sending
+};
+
+}  // namespace
+
+class Service::Impl {
+ public:
+  Impl(ServiceSpec spec, Budget budget, Spending spent, Pace pace)
+      : spec_(std::move(spec)),
+        adapter_(adapter_of(spec_.interface)),
+        key_(spec_.key_env),
+        budget_(budget),
+        spent_(spent),
+        pace_(pace),
+        limit_(spec_.concurrency) {
+    if (budget_.money && !spec_.prices)
+      throw ConfigError(str(where("model"),
+                            ": a budget of money needs 'prices' of the service, and it has none"));
+  }
+
+  const Spending& spending() const { return spent_; }
+
+  void ask(const NextCall& next, Events& events, const std::stop_token& stop) {
+    const Forget forget{*this};  // also where an exception leaves
+    client_ = std::make_unique<HttpClient>();
+    stopped_.clear(), dry_ = false, failures_in_a_row_ = 0;
+    for (;;) {
+      if (stopped_.empty() && !stop.stop_requested()) send(next, events);
+      const bool under_way = client_->under_way() > 0;
+      const bool ended = !stopped_.empty() || stop.stop_requested() || (dry_ && tasks_.empty());
+      if (!under_way && ended) break;
+      for (HttpResult& result : client_->wait(under_way ? kGlance : std::min(kGlance, idle())))
+        settle(result, events);
+    }
+    if (!stopped_.empty()) throw StopRun(stopped_);
+  }
+
+ private:
+  using Tasks = std::list<Task>;
+
+  /// What is left under way at the end was perhaps paid for.
+  struct Forget {
+    Impl& self;
+    ~Forget() {
+      self.client_.reset();
+      for (const Task& task : self.tasks_)
+        if (task.sent) self.spend_perhaps(task.most);
+      self.tasks_.clear();
+      self.reserved_ = {};
+    }
+  };
+
+  /// FILE:LINE of a key of the description.
+  std::string where(const std::string& key) const {
+    const auto line = spec_.lines.find(key);
+    return line == spec_.lines.end() ? spec_.file : str(spec_.file, ":", line->second);
+  }
+  void stop_run(const std::string& where, const std::string& what) {
+    if (stopped_.empty())
+      stopped_ = key_.redact(
+          str(where, where.empty() ? "" : ": ", spec_.model, " at ", spec_.base_url, ": ", what,
+              "; what was answered is kept, and the same command asks the rest"));
+  }
+
+  double idle() const {
+    double seconds = kGlance;
+    for (const Task& task : tasks_)
+      seconds = std::min(
+          seconds,
+          std::chrono::duration<double>(std::max(task.due, pause_) - in_seconds(0)).count());
+    return std::max(seconds, 0.001);
+  }
+
+  /// Sends what may go now.
+  void send(const NextCall& next, Events& events) {
+    while (static_cast<int>(client_->under_way()) < limit_ && in_seconds(0) >= pause_) {
+      auto task = std::find_if(tasks_.begin(), tasks_.end(), [now = in_seconds(0)](const Task& t) {
+        return !t.sent && t.due <= now;
+      });
+      if (task == tasks_.end()) {
+        if (dry_ || static_cast<int>(tasks_.size()) >= spec_.concurrency) return;
+        std::optional<Call> call = next();
+        if (!call) {
+          dry_ = true;
+          return;
+        }
+        task = take(std::move(*call));
+      }
+      if (!fits(task->most)) {
+        if (client_->under_way() == 0) budget_reached(*task);
+        return;
+      }
+      send(*task, events);
+    }
+  }
+
+  Tasks::iterator take(Call call) {
+    if (call.max_tokens < 1 || call.messages.empty())
+      throw ConfigError(str("call '", call.key, "' has no messages, or max_tokens below 1"));
+    const std::uint64_t seed = derive_seed(0, call.key);
+    const WorstCase most = worst_case(spec_, call);
+    return tasks_.insert(tasks_.end(), Task{std::move(call), Rng(seed), most});
+  }
+
+  bool fits(const WorstCase& most) const {
+    return (!budget_.money ||
+            spent_.money + spent_.possible_money + reserved_.cost + most.cost <= *budget_.money) &&
+           (!budget_.tokens ||
+            spent_.tokens + spent_.possible_tokens + reserved_.tokens + most.tokens <=
+                *budget_.tokens);
+  }
+  void budget_reached(const Task& task) {
+    std::string what = "the budget is reached: ";
+    if (budget_.money)
+      what += str(spent_.money, " and perhaps ", spent_.possible_money, " more of ", *budget_.money,
+                  " are spent, and the next call may cost ", task.most.cost);
+    else
+      what +=
+          str(spent_.tokens, " and perhaps ", spent_.possible_tokens, " more of ", *budget_.tokens,
+              " tokens are used, and the next call may take ", task.most.tokens);
+    stop_run(spec_.file, what);
+  }
+
+  Format format(const Task& task) const {
+    return task.call.schema.is_null() ? Format::kText : spec_.formats[task.format];
+  }
+
+  void send(Task& task, Events& events) {
+    task.format = std::max(task.format, format_);
+    HttpRequest request;
+    request.url = spec_.base_url + adapter_.path(spec_);
+    request.headers = {"Content-Type: application/json", "Accept: application/json",
+                       "Expect:", "User-Agent: pardec"};
+    if (!spec_.version.empty()) request.headers.push_back("anthropic-version: " + spec_.version);
+    if (!key_.empty())
+      request.headers.push_back(spec_.auth == "bearer" ? "Authorization: Bearer " + key_.value()
+                                                       : spec_.auth + ": " + key_.value());
+    request.body = dump(adapter_.body(spec_, task.call, format(task)));
+    const Deadlines& d = spec_.deadlines;
+    request.deadlines = {d.connect, d.first_byte, d.stalled, d.total};
+    request.body_cap = static_cast<std::size_t>(spec_.body_cap);
+
+    Attempt& attempt = task.attempt;
+    const double waited = attempt.waited;
+    attempt = {attempt.number + 1, utc_now(), waited};
+    attempt.format = name_of(format(task));
+    attempt.cost = task.most.cost, attempt.outcome_unknown = true;
+    events.sending(task.call, attempt);
+    task.sent = true, task.order = ++sent_;
+    reserved_.cost += task.most.cost, reserved_.tokens += task.most.tokens;
+    client_->start(static_cast<std::uint64_t>(task.order), std::move(request));
+  }
+
+  void spend_perhaps(const WorstCase& most) {
+    spent_.possible_money += most.cost, spent_.possible_tokens += most.tokens;
+  }
+
+  double price(const Usage& usage) const {
+    if (!spec_.prices) return 0;
+    const std::int64_t cached =
+        std::clamp<std::int64_t>(usage.cached_tokens, 0, usage.prompt_tokens);
+    return (static_cast<double>(usage.prompt_tokens - cached) * spec_.prices->input +
+            static_cast<double>(cached) * spec_.prices->cached_input +
+            static_cast<double>(usage.completion_tokens) * spec_.prices->output) /
+           1e6;
+  }
+
+  /// Enters what an attempt cost.
+  void account(Task& task, const Outcome& outcome) {
+    reserved_.cost -= task.most.cost, reserved_.tokens -= task.most.tokens;
+    Attempt& attempt = task.attempt;
+    attempt.usage = outcome.usage, attempt.outcome_unknown = outcome.outcome_unknown;
+    if (outcome.outcome_unknown) {
+      spend_perhaps(task.most);  // the cost stays what was reserved
+      return;
+    }
+    if (outcome.usage.prompt_tokens >= 0 && outcome.usage.completion_tokens >= 0) {
+      attempt.cost = price(outcome.usage);
+      spent_.tokens += outcome.usage.prompt_tokens + outcome.usage.completion_tokens;
+    } else if (attempt.error.empty()) {
+      spent_.tokens += task.most.tokens;  // an answer that was not counted
+    } else {
+      attempt.cost = 0;
+    }
+    spent_.money += attempt.cost, task.cost += attempt.cost;
+  }
+
+  void settle(HttpResult& result, Events& events) {
+    const auto task = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& t) {
+      return t.sent && t.order == static_cast<std::int64_t>(result.id);
+    });
+    task->sent = false;
+    Outcome outcome = read_outcome(spec_, task->call, format(*task), result);
+    Attempt& attempt = task->attempt;
+    attempt.seconds = result.seconds, attempt.http_status = result.status;
+    for (const char* name : {"x-request-id", "request-id", "apim-request-id"})
+      if (attempt.request_id.empty())
+        attempt.request_id = key_.redact(visible_text(header(result.headers, name)));
+    const bool answered =
+        outcome.next == Next::kDone && outcome.answer.state != ReplyState::kFailed;
+    attempt.error = key_.redact(outcome.next == Next::kDone
+                                    ? (answered && result.status < 300 ? "" : outcome.answer.reason)
+                                    : outcome.what);
+    if (!attempt.error.empty())
+      attempt.body = repair_utf8(key_.redact(std::move(result.body))).substr(0, kKeptBody);
+    account(*task, outcome);
+    events.settled(task->call, attempt);
+    adapt(*task, outcome);
+    go_on(task, outcome, events);
+  }
+
+  /// Fewer requests at a time after a limit, slowly more after that.
+  void adapt(const Task& task, const Outcome& outcome) {
+    if (outcome.limited) {
+      if (task.order > lowered_) limit_ = std::max(1, limit_ / 2), lowered_ = sent_;
+      good_ = 0;
+      if (outcome.wait && *outcome.wait <= kLongestWait)
+        pause_ = std::max(pause_, in_seconds(*outcome.wait * pace_.wait_scale));
+    } else if (outcome.next == Next::kDone && ++good_ >= limit_) {
+      limit_ = std::min(limit_ + 1, spec_.concurrency), good_ = 0;
+    }
+  }
+
+  void go_on(Tasks::iterator task, Outcome& outcome, Events& events) {
+    switch (outcome.next) {
+      case Next::kDone:
+        return reply(task, outcome, events);
+      case Next::kStop:
+        return stop_run(where(outcome.parameter.empty() ? "base_url" : outcome.parameter),
+                        outcome.what);
+      case Next::kFallBack:
+        format_ = std::max(format_, task->format + 1);
+        task->due = in_seconds(0);
+        task->attempt.waited = 0;
+        return;
+      case Next::kAgain:
+        break;
+    }
+    int& count = outcome.limited ? task->limits : task->faults;
+    ++count;
+    if (outcome.outcome_unknown) ++task->perhaps_paid;
+    if (outcome.wait && *outcome.wait > kLongestWait)
+      return stop_run(where("base_url"), str("the service asks to wait ", std::ceil(*outcome.wait),
+                                             " s, more than ", kLongestWait, "; ", outcome.what));
+    if (count > spec_.retries && outcome.unreachable)
+      return stop_run(where("base_url"), str("cannot be reached: ", outcome.what));
+    if (count > spec_.retries && outcome.limited)
+      return stop_run(where("base_url"), str("too many requests, still after ",
+                                             counted(count, "attempt"), "; ", outcome.what));
+    if (count > spec_.retries || task->perhaps_paid > kMostPerhapsPaid) {
+      outcome.answer = {
+          ReplyState::kFailed, "",
+          str(outcome.what, "; given up after ", counted(task->attempt.number, "attempt"))};
+      return reply(task, outcome, events);
+    }
+    const double back_off = std::min(kFirstBackOff * std::exp2(count - 1), kLongestBackOff) *
+                            (1 - 0.25 * task->chance.uniform());
+    task->attempt.waited = outcome.wait.value_or(back_off);
+    task->due = in_seconds(task->attempt.waited * pace_.wait_scale);
+  }
+
+  void reply(Tasks::iterator task, Outcome& outcome, Events& events) {
+    const Answer& answer = outcome.answer;
+    Reply reply{answer.state,
+                key_.redact(answer.text),
+                key_.redact(answer.reason),
+                key_.redact(visible_text(answer.model)),
+                task->attempt.format,
+                task->attempt.usage,
+                task->cost,
+                task->attempt.number};
+    const Call call = std::move(task->call);
+    tasks_.erase(task);
+    dry_ = false;
+    failures_in_a_row_ = reply.state == ReplyState::kFailed ? failures_in_a_row_ + 1 : 0;
+    if (failures_in_a_row_ >= kMostFailuresInARow)
+      stop_run(where("base_url"),
+               str("the last ", failures_in_a_row_, " calls all failed; ", reply.reason));
+    events.replied(call, reply);
+  }
+
+  ServiceSpec spec_;
+  const Adapter& adapter_;
+  Key key_;
+  Budget budget_;
+  Spending spent_;
+  Pace pace_;
+  WorstCase reserved_;  ///< of what is under way
+
+  std::unique_ptr<HttpClient> client_;
+  Tasks tasks_;
+  std::string stopped_;     ///< why; empty: not
+  bool dry_ = false;        ///< there is no next call for now
+  std::size_t format_ = 0;  ///< of the description's, that all calls have come to
+  int limit_, good_ = 0;    ///< requests at a time; good answers since it changed
+  std::int64_t sent_ = 0, lowered_ = 0;
+  Instant pause_ = {};  ///< nothing is sent before
+  int failures_in_a_row_ = 0;
+};
+
+Service::Service(ServiceSpec spec, Budget budget, Spending spent, Pace pace)
+    : impl_(std::make_unique<Impl>(std::move(spec), budget, spent, pace)) {}
+Service::~Service() = default;
+
+void Service::ask(const NextCall& next, Events& events, std::stop_token stop) {
+  impl_->ask(next, events, stop);
+}
+
+Spending Service::spending() const { return impl_->spending(); }
+
+}  // namespace pardec::chat
