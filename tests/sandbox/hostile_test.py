@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 
+KEY = "sk-of-the-caller"  # stands in the environment
 HEAD = "import math\ndef helper(x):\n    return x\n\ndef f(x):\n    'One more than x.'\n"
 TEST = "def check(f):\n    assert f(1) == 2\n    assert f(41) == 42 and helper(3) == 3\n    assert all(map(lambda x: f(x) == x + 1, range(-3, 3)))\n\ncheck(f)\n"
 WRONG = "def f(x): return x\n"
@@ -162,10 +163,18 @@ def children():
     return pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
 
 
+def environments():
+    """Of the processes around the programs: bwrap's own, and those behind it."""
+    for process in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if process.name.isdecimal() and (process / "comm").read_text().strip() in ("bwrap", "python3"):
+                yield (process / "cmdline").read_bytes(), (process / "environ").read_bytes()
+
+
 def judged(probe, as_user, programs, cwd):
     """Verdicts of all programs, in order."""
     lines = "".join(json.dumps({"program": HEAD + "    pass\n" + program, "head": HEAD, "test": TEST}) + "\n" for program in programs)
-    ran = subprocess.run([*as_user, probe], input=lines, capture_output=True, text=True, timeout=1200, cwd=cwd)
+    ran = subprocess.run([*as_user, probe], input=lines, capture_output=True, text=True, timeout=1200, cwd=cwd, env={**os.environ, "PARDEC_TEST_KEY": KEY})
     return [json.loads(line) for line in ran.stdout.splitlines()], ran.stderr
 
 
@@ -198,11 +207,15 @@ def main():
         runs = [threading.Thread(target=lambda u=user, a=args: results.update({u: judged(probe, a, programs, folder)})) for user, args in users.items()]
         for run in runs:
             run.start()
-        peak = memory_before
+        peak, walls, told = memory_before, 0, 0
         while any(run.is_alive() for run in runs):
             peak = max(peak, memory())
+            for command, environment in environments():
+                walls += command.startswith(b"bwrap\0")
+                told += KEY.encode() in environment
             time.sleep(0.05)
         os.close(descriptor)
+        check(walls > 0 and told == 0, f"{told} of {walls} processes have a key of the caller's environment")
         check(peak - memory_before < 1024, f"files in memory grew by {peak - memory_before} MB")
         deadline = time.monotonic() + 10
         while children() and time.monotonic() < deadline:
