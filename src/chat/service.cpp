@@ -84,13 +84,17 @@ class Service::Impl {
     const Forget forget{*this};  // also where an exception leaves
     client_ = std::make_unique<HttpClient>();
     stopped_.clear(), dry_ = false, failures_in_a_row_ = 0;
-    for (;;) {
+    const auto send_more = [&] {
       if (stopped_.empty() && !stop.stop_requested()) send(next, events);
-      const bool under_way = client_->under_way() > 0;
+    };
+    for (;;) {
+      send_more();
       const bool ended = !stopped_.empty() || stop.stop_requested() || (dry_ && tasks_.empty());
-      if (!under_way && ended) break;
-      for (HttpResult& result : client_->wait(under_way ? kGlance : std::min(kGlance, idle())))
+      if (under_way_ == 0 && ended) break;
+      for (HttpResult& result : client_->wait(idle())) {
         settle(result, events);
+        send_more();
+      }
     }
     if (!stopped_.empty()) throw StopRun(stopped_);
   }
@@ -106,7 +110,7 @@ class Service::Impl {
       for (const Task& task : self.tasks_)
         if (task.sent) self.spend_perhaps(task.most);
       self.tasks_.clear();
-      self.reserved_ = {};
+      self.reserved_ = {}, self.under_way_ = 0;
     }
   };
 
@@ -122,18 +126,19 @@ class Service::Impl {
               "; what was answered is kept, and the same command asks the rest"));
   }
 
+  /// Seconds until something may be sent that may not now, if nothing ends before.
   double idle() const {
-    double seconds = kGlance;
+    const Instant now = in_seconds(0);
+    Instant first = std::max(now, pause_);
     for (const Task& task : tasks_)
-      seconds = std::min(
-          seconds,
-          std::chrono::duration<double>(std::max(task.due, pause_) - in_seconds(0)).count());
-    return std::max(seconds, 0.001);
+      if (!task.sent && task.due > now) first = first > now ? std::min(first, task.due) : task.due;
+    const double seconds = std::chrono::duration<double>(first - now).count();
+    return seconds > 0 ? std::min(seconds, kGlance) : kGlance;
   }
 
   /// Sends what may go now.
   void send(const NextCall& next, Events& events) {
-    while (static_cast<int>(client_->under_way()) < limit_ && in_seconds(0) >= pause_) {
+    while (under_way_ < limit_ && in_seconds(0) >= pause_) {
       auto task = std::find_if(tasks_.begin(), tasks_.end(), [now = in_seconds(0)](const Task& t) {
         return !t.sent && t.due <= now;
       });
@@ -147,7 +152,7 @@ class Service::Impl {
         task = take(std::move(*call));
       }
       if (!fits(task->most)) {
-        if (client_->under_way() == 0) budget_reached(*task);
+        if (under_way_ == 0) budget_reached(*task);
         return;
       }
       send(*task, events);
@@ -206,7 +211,7 @@ class Service::Impl {
     attempt.format = name_of(format(task));
     attempt.cost = task.most.cost, attempt.outcome_unknown = true;
     events.sending(task.call, attempt);
-    task.sent = true, task.order = ++sent_;
+    task.sent = true, task.order = ++sent_, ++under_way_;
     reserved_.cost += task.most.cost, reserved_.tokens += task.most.tokens;
     client_->start(static_cast<std::uint64_t>(task.order), std::move(request));
   }
@@ -249,7 +254,7 @@ class Service::Impl {
     const auto task = std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& t) {
       return t.sent && t.order == static_cast<std::int64_t>(result.id);
     });
-    task->sent = false;
+    task->sent = false, --under_way_;
     Outcome outcome = read_outcome(spec_, task->call, format(*task), result);
     Attempt& attempt = task->attempt;
     attempt.seconds = result.seconds, attempt.http_status = result.status;
@@ -353,6 +358,7 @@ class Service::Impl {
   bool dry_ = false;        ///< there is no next call for now
   std::size_t format_ = 0;  ///< of the description's, that all calls have come to
   int limit_, good_ = 0;    ///< requests at a time; good answers since it changed
+  int under_way_ = 0;       ///< sent, and not settled
   std::int64_t sent_ = 0, lowered_ = 0;
   Instant pause_ = {};  ///< nothing is sent before
   int failures_in_a_row_ = 0;

@@ -26,8 +26,8 @@ struct Prices {
 /// Seconds.
 struct Deadlines {
   double connect = 10;
-  double first_byte = 300;  ///< from the request's last byte; replies come whole, so they take long
-  double stalled = 30;      ///< between two bytes of an answer
+  double first_byte = 300;  ///< of the body, from the request's last byte: the reply's whole time
+  double stalled = 30;      ///< between two bytes of the body
   double total = 600;
 };
 

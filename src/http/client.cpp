@@ -39,7 +39,7 @@ struct Exchange {
   HttpResult result;
   std::size_t uploaded = 0, head = 0;
   Instant begun = {}, last = {};  ///< `last`: a byte went out or came in
-  bool answering = false;         ///< the first byte is there
+  bool answering = false;         ///< the body's first byte is there
   std::string cut;                ///< why we ended it
 
   std::size_t upload(char* to, std::size_t room) {
@@ -49,14 +49,13 @@ struct Exchange {
     return count;
   }
   bool take_head(std::string_view line) {
-    arrived();
     head += line.size();
     if (head > kMostHead) return end(HttpFault::too_large, "the answer's head has no end");
     take_header_line(line, result.headers);
     return true;
   }
   bool take_body(std::string_view bytes) {
-    arrived();
+    answering = true, last = std::chrono::steady_clock::now();
     const std::size_t room = request.body_cap - result.body.size();
     result.body.append(bytes.substr(0, room));
     if (bytes.size() <= room) return true;
@@ -73,9 +72,6 @@ struct Exchange {
     result.fault = fault, cut = std::move(what);
     return false;
   }
-
- private:
-  void arrived() { answering = true, last = std::chrono::steady_clock::now(); }
 };
 
 size_t on_upload(char* to, size_t, size_t room, void* data) {
@@ -150,17 +146,15 @@ class HttpClient::Impl {
     self->begun = self->last = std::chrono::steady_clock::now();
     check(curl_multi_add_handle(multi_.get(), curl.get()));
     exchanges_.emplace(curl.get(), std::move(exchange));
+    perform();  // it goes out before others are prepared
   }
-
-  std::size_t under_way() const { return exchanges_.size(); }
 
   std::vector<HttpResult> wait(double seconds) {
     const Instant until = std::chrono::steady_clock::now() +
                           std::chrono::duration_cast<Instant::duration>(
                               std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e6)));
     for (;;) {
-      int running = 0;
-      check(curl_multi_perform(multi_.get(), &running));
+      perform();
       std::vector<HttpResult> ended = collect();
       const Instant now = std::chrono::steady_clock::now();
       double left = seconds_between(now, until);
@@ -174,6 +168,11 @@ class HttpClient::Impl {
  private:
   static void check(CURLMcode code) {
     if (code != CURLM_OK) throw RunError(str("HTTP: ", curl_multi_strerror(code)));
+  }
+
+  void perform() {
+    int running = 0;
+    check(curl_multi_perform(multi_.get(), &running));
   }
 
   /// Takes out what is done, and what is past a deadline.
@@ -215,7 +214,6 @@ HttpClient::~HttpClient() = default;
 void HttpClient::start(std::uint64_t id, HttpRequest request) {
   impl_->start(id, std::move(request));
 }
-std::size_t HttpClient::under_way() const { return impl_->under_way(); }
 std::vector<HttpResult> HttpClient::wait(double seconds) { return impl_->wait(seconds); }
 
 }  // namespace pardec

@@ -12,8 +12,8 @@ namespace pardec {
 /// Seconds.
 struct HttpDeadlines {
   double connect = 10;      ///< with name and TLS
-  double first_byte = 300;  ///< of the answer, from the request's last byte on
-  double stalled = 30;      ///< between two bytes of the answer
+  double first_byte = 300;  ///< of the answer's body, from the request's last byte on
+  double stalled = 30;      ///< between two bytes of the body
   double total = 600;
 };
 
@@ -55,7 +55,6 @@ class HttpClient {
 
   /// RunError: a URL or header that libcurl does not take.
   void start(std::uint64_t id, HttpRequest request);
-  std::size_t under_way() const;
   /// What ended, waiting for the first to, but no longer than `seconds`.
   std::vector<HttpResult> wait(double seconds);
 

@@ -1,13 +1,13 @@
 // Asks a service: {"service": FILE, "money"?, "tokens"?, "spent"?, "wait_scale"?, "stop_after"?} as
 // its argument, calls {"key", "messages": [[role, text]], "schema"?, "max_tokens"} as lines on its
 // stdin. Each event is a line on its stdout, the last one says how it ended.
-#include <unistd.h>
-
+#include <cstdlib>
 #include <iostream>
 #include <string>
 
 #include "src/chat/service.hpp"
 #include "src/support/json.hpp"
+#include "src/support/processor.hpp"
 
 namespace {
 
@@ -97,7 +97,8 @@ int main(int, char** argv) try {
                          {"money", all.money},
                          {"possible_money", all.possible_money},
                          {"tokens", all.tokens},
-                         {"possible_tokens", all.possible_tokens}})
+                         {"possible_tokens", all.possible_tokens},
+                         {"peak", line_of("/proc/self/status", "VmHWM")}})
             << std::endl;
 } catch (const Error& error) {
   std::cerr << error.what() << "\n";

@@ -164,6 +164,16 @@ async def slow(request):
 
 
 @kind
+async def early_head(request):
+    """The head comes at once, the reply when it is made."""
+    data = json.dumps(answer(request.interface, "after the head")).encode()
+    request.billed = USAGE
+    await request.raw(request.head_of(200, {}, len(data)))
+    await asyncio.sleep(0.3)
+    await request.raw(data)
+
+
+@kind
 async def fifty_ms(request):
     await asyncio.sleep(0.05)
     await request.good()

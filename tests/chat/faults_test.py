@@ -192,6 +192,8 @@ def connections(check, probe, server):
     ledger(check, "a kept connection that breaks", ran, seen)
     check(len(seen) == 3 and seen[0]["port"] == seen[1]["port"] != seen[2]["port"], f"it was kept, and the request went out once: {[(s['call'], s['port']) for s in seen]}")
     check([r["state"] for r in ran.replies.values()] == ["answered"] * 2 and sum(e["unknown"] for e in ran.settled) == 1, f"a kept connection that breaks: {ran.settled}")
+    ran = probe(f"{server.address}/early-head/v1", deadlines={"first_byte": 5, "stalled": 0.1})
+    check(ran.replies["call-0"]["text"] == "after the head", f"a head is no stalled reply: {ran.settled}")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         ran = probe(f"http://127.0.0.1:{free.getsockname()[1]}/v1")

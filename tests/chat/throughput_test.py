@@ -6,7 +6,6 @@ Truth: a client of asyncio's with as many connections and the same requests, tak
 """
 import asyncio
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -30,14 +29,13 @@ def probe(program, address, folder, calls):
     answers = pathlib.Path(folder) / "events.jsonl"
     with open(asked) as stdin, open(answers, "w") as stdout:
         begin = time.monotonic()
-        process = subprocess.Popen([program, json.dumps({"service": str(spec)})], stdin=stdin, stdout=stdout)
-        _, status, usage = os.wait4(process.pid, 0)
+        status = subprocess.run([program, json.dumps({"service": str(spec)})], stdin=stdin, stdout=stdout).returncode
         seconds = time.monotonic() - begin
     events = [json.loads(line) for line in answers.read_text().splitlines()]
     answered = sum(e["event"] == "replied" and e["state"] == "answered" for e in events)
     if status or answered != calls or sum(e["event"] == "settled" for e in events) != calls:
         sys.exit(f"{answered} of {calls} were answered; status {status}: {events[-1:]}")
-    return calls / seconds, usage.ru_maxrss * 1024
+    return calls / seconds, int(events[-1]["peak"].split()[0]) * 1024
 
 
 async def reference(address, calls):
