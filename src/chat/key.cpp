@@ -29,7 +29,8 @@ Key::Key(const std::string& variable) {
 std::string Key::redact(std::string text) const {
   constexpr std::string_view kMark = "[key]";
   constexpr std::size_t kLeast = 6;  // fewer characters say nothing
-  if (value_.empty()) return text;
+  constexpr std::size_t kShortestSecret = 8;
+  if (value_.size() < kShortestSecret) return text;
   text = replace_all(std::move(text), value_, kMark);
   for (std::size_t count = value_.size() - 1; count >= kLeast; --count)
     if (text.ends_with(std::string_view(value_).substr(0, count)))

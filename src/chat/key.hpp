@@ -3,7 +3,8 @@
 
 namespace pardec::chat {
 
-/// A service's key. It never leaves this folder but in a request's head.
+/// A service's key. It never leaves this folder but in a request's head. One of fewer than eight
+/// characters is no secret: local servers take any, and people write "none" or "x".
 class Key {
  public:
   Key() = default;

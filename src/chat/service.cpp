@@ -255,19 +255,22 @@ class Service::Impl {
       return t.sent && t.order == static_cast<std::int64_t>(result.id);
     });
     task->sent = false, --under_way_;
+    // Before anything is cut out of it, which could leave a part of the key.
+    result.body = key_.redact(std::move(result.body));
+    for (auto& [name, value] : result.headers) value = key_.redact(std::move(value));
     Outcome outcome = read_outcome(spec_, task->call, format(*task), result);
     Attempt& attempt = task->attempt;
     attempt.seconds = result.seconds, attempt.http_status = result.status;
     for (const char* name : {"x-request-id", "request-id", "apim-request-id"})
       if (attempt.request_id.empty())
-        attempt.request_id = key_.redact(visible_text(header(result.headers, name)));
+        attempt.request_id = visible_text(header(result.headers, name));
     const bool answered =
         outcome.next == Next::kDone && outcome.answer.state != ReplyState::kFailed;
     attempt.error = key_.redact(outcome.next == Next::kDone
                                     ? (answered && result.status < 300 ? "" : outcome.answer.reason)
                                     : outcome.what);
     if (!attempt.error.empty())
-      attempt.body = repair_utf8(key_.redact(std::move(result.body))).substr(0, kKeptBody);
+      attempt.body = repair_utf8(repair_utf8(result.body).substr(0, kKeptBody));
     account(*task, outcome);
     events.settled(task->call, attempt);
     adapt(*task, outcome);

@@ -26,6 +26,18 @@ long milliseconds(double seconds) {
   return static_cast<long>(std::ceil(std::clamp(seconds, 0.001, 1e6) * 1000));
 }
 
+/// Whether the address is this machine's own, where no proxy leads.
+bool is_loopback(const std::string& url) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), curl_url_cleanup);
+  char* part = nullptr;
+  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK ||
+      curl_url_get(parsed.get(), CURLUPART_HOST, &part, 0) != CURLUE_OK)
+    return false;
+  const std::string host = part;
+  curl_free(part);
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
 /// One request under way.
 struct Exchange {
   explicit Exchange(std::uint64_t id, HttpRequest asked)
@@ -141,6 +153,7 @@ class HttpClient::Impl {
     curl.set(CURLOPT_WRITEDATA, self);
     curl.set(CURLOPT_PRIVATE, self);
     curl.set(CURLOPT_TCP_KEEPALIVE, 1L);
+    if (is_loopback(self->request.url)) curl.set(CURLOPT_NOPROXY, "*");
     curl.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(self->request.deadlines.connect));
     curl.set(CURLOPT_TIMEOUT_MS, milliseconds(self->request.deadlines.total));
     self->begun = self->last = std::chrono::steady_clock::now();

@@ -47,7 +47,8 @@ struct HttpResult {
 
 /// Requests over HTTP/1.1, many at a time, on connections that are kept: a fault of one concerns no
 /// other. Each goes out once: libcurl's own second tries are off, since what was asked twice is
-/// paid twice. No redirects, no cookies, no compression; the environment's proxies.
+/// paid twice. No redirects, no cookies, no compression; the environment's proxies, but not to this
+/// machine itself.
 class HttpClient {
  public:
   HttpClient();

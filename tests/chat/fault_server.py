@@ -485,6 +485,12 @@ async def echo_key_401(request):
 
 
 @kind
+async def echo_key_often(request):
+    """Wherever this is cut, a part of the key is left."""
+    await request.send(error(request.head.get("authorization", "")[7:] * 40), 400, {"x-request-id": request.head.get("authorization", "")[7:] * 40})
+
+
+@kind
 async def echo_key_redirect(request):
     await request.send(b"", 302, {"Location": f"http://elsewhere/{request.head.get('authorization', '')[7:]}"})
 

@@ -5,15 +5,18 @@ Usage: faults_test.py PROBE
 Truth: what the server saw, and what it was asked to do (fault_server.py). Waits between attempts are a thousandth of what they say.
 """
 import concurrent.futures
+import contextlib
 import itertools
 import json
 import os
 import pathlib
 import resource
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 
 from fault_server import FaultServer
 
@@ -194,13 +197,35 @@ def connections(check, probe, server):
     check([r["state"] for r in ran.replies.values()] == ["answered"] * 2 and sum(e["unknown"] for e in ran.settled) == 1, f"a kept connection that breaks: {ran.settled}")
     ran = probe(f"{server.address}/early-head/v1", deadlines={"first_byte": 5, "stalled": 0.1})
     check(ran.replies["call-0"]["text"] == "after the head", f"a head is no stalled reply: {ran.settled}")
+    ran = probe(f"{server.address}/good/v1", env={"http_proxy": "http://127.0.0.1:9", "ALL_PROXY": "http://127.0.0.1:9"})
+    check(ran.replies, f"no proxy stands between the program and its own machine: {ran.text}")
+    ran = strangers_certificate(probe)
+    check("cannot be reached" in ran.end["stopped"] and "certificate" in ran.end["stopped"] and not any(e["unknown"] for e in ran.settled), f"a certificate that nobody signed: {ran.text}")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        ran = probe(f"http://127.0.0.1:{free.getsockname()[1]}/v1")
+        ran = probe(f"http://127.0.0.1:{free.getsockname()[1]}/good/v1")
     check("cannot be reached" in ran.end["stopped"] and len(ran.settled) == 1 + RETRIES, f"nobody listens: {ran.text}")
     check(not any(e["unknown"] or e["cost"] for e in ran.settled) and ran.end["possible_money"] == 0, "what was not sent costs nothing")
-    ran = probe("http://no-such-host.invalid/v1", deadlines={"connect": 5}, retries=0)
+    ran = probe("http://no-such-host.invalid/good/v1", deadlines={"connect": 5}, retries=0)
     check("cannot be reached" in ran.end["stopped"], f"no such host: {ran.text}")
+
+
+def strangers_certificate(probe):
+    """A call to a TLS server whose certificate is signed by itself."""
+    files = [str(probe.folder / name) for name in ("cert.pem", "key.pem")]
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost", "-days", "2", "-out", files[0], "-keyout", files[1]],
+                   check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*files)
+    with socket.create_server(("127.0.0.1", 0)) as listening, context.wrap_socket(listening, server_side=True) as secure:
+        def accept():
+            with contextlib.suppress(OSError):
+                secure.accept()
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        ran = probe(f"https://127.0.0.1:{secure.getsockname()[1]}/good/v1", retries=0)
+        thread.join(10)
+    return ran
 
 
 def limits(check, probe, server):
@@ -278,6 +303,8 @@ def keys(check, probe, server):
     for kind in ("echo-key-401", "echo-key-redirect"):
         ran = probe(f"{server.address}/{kind}/v1", key_env="PARDEC_TEST_KEY", env=env)
         check("[key]" in ran.end["stopped"] and (kind != "echo-key-401" or "the key was refused" in ran.end["stopped"]) and KEY[:8] not in ran.text, f"{kind}: {ran.text}")
+    ran = probe(f"{server.address}/echo-key-often/v1", key_env="PARDEC_TEST_KEY", env=env)
+    check(ran.replies["call-0"]["state"] == "failed" and KEY[:8] not in ran.text, f"a part of the key is said: {ran.text}")
     ran = probe(f"{server.address}/good/v1", key_env="PARDEC_TEST_KEY")
     check(ran.process.returncode == 2 and "the environment has no PARDEC_TEST_KEY" in ran.text, f"no key: {ran.text}")
     check("authorization" not in server.seen[0]["head"], "without a key none is sent")

@@ -96,6 +96,8 @@ TEST_CASE("a key stands in the environment alone") {
   CHECK(key.redact("cut: sk-12345") == "cut: [key]");
   CHECK(key.redact("short: sk-") == "short: sk-");
   CHECK(Key().redact("sk-123456789") == "sk-123456789");
+  ::setenv("PARDEC_TEST_KEY", "none", 1);
+  CHECK(Key("PARDEC_TEST_KEY").redact("none is better") == "none is better");
   ::unsetenv("PARDEC_TEST_KEY");
 }
 
