@@ -1,7 +1,7 @@
 """The quickstart model: transformers loads it and chooses the same ids; what its files say of it holds.
 
 Usage: quickstart_test.py PARDEC
-On 200 test titles of ../shared/data where they are, else on the project's own. Greedy ids of `ar` are held against the argmax of one
+On 120 test titles of ../shared/data where they are, else on the project's own. Greedy ids of `ar` are held against the argmax of one
 forward of transformers over prompt and answer, for a tenth of the titles also against its `generate`; `speculative` with the draft gives the
 same answers in fewer forwards. The scores of the test titles are held against floors below what the model card reports on all of them.
 """
@@ -54,7 +54,7 @@ def main(program):
     check((DRAFT / "model.safetensors").stat().st_size <= 4e6, "more than 4 MB of draft")
 
     real = (DATA / "oa-mine" / "test.jsonl").exists() and (DATA / "ae-110k" / "test.jsonl").exists()
-    titles_of = ["--data-root", DATA, "--limit", 100, "--unseen"] if real else []
+    titles_of = ["--data-root", DATA, "--limit", 60, "--unseen"] if real else []
     if not real:
         print(f"{DATA} has no oa-mine and ae-110k: the project's own titles instead")
     with scratch(program) as pardec:
@@ -67,7 +67,7 @@ def main(program):
             if trace["decoder"] == "ar":
                 tokens += ids_agree(trace, model, titles % 10 == 0, check)
                 titles += 1
-        check(titles == 200 or not real and titles >= 70, f"{titles} traces of ar")
+        check(titles == 120 or not real and titles >= 70, f"{titles} traces of ar")
         print(f"{titles} titles, {tokens} greedy ids compared with transformers")
         rows = query(pardec.folder / "q.sqlite", """SELECT run.label AS arm, dataset.name AS dataset, avg(generation.error IS NOT NULL) AS failed FROM generation
                      JOIN run ON run.id = generation.run_id JOIN dataset ON dataset.id = run.dataset_id GROUP BY 1, 2""")

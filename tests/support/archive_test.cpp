@@ -133,7 +133,8 @@ TEST_CASE("damaged archives are refused") {
   const test::TemporaryFolder folder;
   const fs::path whole = folder.path() / "whole.tar.gz", cut = folder.path() / "cut.tar.gz";
   std::string noise;
-  for (int i = 0; i < 200'000; ++i) noise += static_cast<char>((i * 7919 >> 3) ^ (i * i >> 5));
+  for (std::int64_t i = 0; i < 200'000; ++i)
+    noise += static_cast<char>((i * 7919 >> 3) ^ (i * i >> 5));
   write_archive(whole, {{"data/a", noise, "", ""}, {"data/b", noise, "", ""}});
   const std::string bytes = read_file(whole);
   for (const std::size_t length : {bytes.size() - 1000, bytes.size() / 2, std::size_t{5}}) {

@@ -205,13 +205,16 @@ void TinyNetwork::add_heads(int heads, int blocks, std::uint64_t seed) {
   slow_.emplace(folder_.path());
 }
 
-void TinyNetwork::spoil(const std::string& matrix, Token row) {
-  const bool of_heads = matrix.find('.') == 1;
-  change_rows(folder_.path() / (of_heads ? "medusa_heads.safetensors" : "model.safetensors"),
-              matrix.c_str(), {row}, [](std::uint16_t) { return std::uint16_t{0x7FC0}; });
-}
-
 Model TinyNetwork::load(Dtype dtype) const { return Model::load(folder_.path(), {.dtype = dtype}); }
+
+Model TinyNetwork::load_spoiled(Dtype dtype, const std::string& matrix, Token row) const {
+  const TemporaryFolder copy;
+  fs::copy(folder_.path(), copy.path());
+  const bool of_heads = matrix.find('.') == 1;
+  change_rows(copy.path() / (of_heads ? "medusa_heads.safetensors" : "model.safetensors"),
+              matrix.c_str(), {row}, [](std::uint16_t) { return std::uint16_t{0x7FC0}; });
+  return Model::load(copy.path(), {.dtype = dtype});
+}
 
 Job random_job(const std::string& id, int products, int fields, std::uint64_t seed) {
   Rng rng(derive_seed(seed, id));

@@ -38,10 +38,9 @@ class TinyNetwork {
   /// Gives it random extra heads, each with `blocks` residual blocks.
   void add_heads(int heads, int blocks, std::uint64_t seed = 1);
 
-  /// Plants NaN in a row of a matrix, of the network or of its extra heads.
-  void spoil(const std::string& matrix, Token row);
-
   Model load(Dtype dtype) const;
+  /// With NaN in a row of a matrix, of the network or of its extra heads.
+  Model load_spoiled(Dtype dtype, const std::string& matrix, Token row) const;
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const SlowTransformer& slow() const { return *slow_; }
 
