@@ -1,11 +1,11 @@
--- pardec's database, schema version 5. SQLite 3.37 or newer (STRICT tables).
+-- pardec's database, schema version 6. SQLite 3.37 or newer (STRICT tables).
 -- Built into the binary; `sqlite3 new.sqlite < results/schema.sql` makes the same empty database.
 -- How to read it: results/README.md.
 -- Times are nanoseconds (_ns) of a monotonic clock, dates UTC in ISO 8601, JSON is text, flags are
 -- 0 or 1.
 
 PRAGMA application_id = 1346458180;  -- "PARD"
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 -- What runs refer to ------------------------------------------------------------------------------
 
@@ -229,34 +229,105 @@ END;
 
 -- Judges ------------------------------------------------------------------------------------------
 
--- Replies that were paid for; errors are not kept here.
-CREATE TABLE judge_cache (
-  key                TEXT PRIMARY KEY,             -- SHA-256 of all that the reply depends on
-  provider           TEXT NOT NULL,
-  model              TEXT NOT NULL,                -- asked for
-  served_model       TEXT NOT NULL,                -- that answered
-  request_id         TEXT NOT NULL,
-  reply              TEXT NOT NULL,                -- raw
-  prompt_tokens      INTEGER NOT NULL,
-  completion_tokens  INTEGER NOT NULL,
-  created_utc        TEXT NOT NULL
+-- A network behind a service, with its settings, or a person.
+CREATE TABLE judge (
+  id    INTEGER PRIMARY KEY,
+  name  TEXT NOT NULL,                             -- the model's, or 'human:NAME'
+  hash  TEXT NOT NULL,                             -- SHA-256 of json
+  json  TEXT NOT NULL CHECK (json_valid(json)),    -- all that may change what it says; no key
+  UNIQUE (name, hash)
 ) STRICT;
 
+-- What judges are asked: wording, and schema of the verdict.
+CREATE TABLE protocol (
+  id    INTEGER PRIMARY KEY,
+  name  TEXT NOT NULL,
+  hash  TEXT NOT NULL,                             -- SHA-256 of json
+  json  TEXT NOT NULL CHECK (json_valid(json)),
+  UNIQUE (name, hash)
+) STRICT;
+
+-- Each request to a judge. It is here before it is sent.
+CREATE TABLE judge_attempt (
+  id                 INTEGER PRIMARY KEY,
+  judge_id           INTEGER NOT NULL REFERENCES judge (id),
+  process            TEXT NOT NULL,                -- uuid of the process that sent it
+  call_key           TEXT NOT NULL,                -- SHA-256 of all that the reply depends on
+  number             INTEGER NOT NULL,             -- of the call's attempts, from 1
+  started_utc        TEXT NOT NULL,
+  waited_s           REAL NOT NULL,                -- after the attempt before
+  seconds            REAL NOT NULL,
+  http_status        INTEGER NOT NULL,             -- 0: no answer came
+  request_id         TEXT NOT NULL,
+  format             TEXT NOT NULL,                -- json_schema, json_object or text
+  prompt_tokens      INTEGER,                      -- NULL: the service does not say
+  completion_tokens  INTEGER,                      -- reasoning included
+  reasoning_tokens   INTEGER,
+  cached_tokens      INTEGER,                      -- of the prompt's
+  cost               REAL NOT NULL,                -- while its outcome is unknown: at most
+  outcome_unknown    INTEGER NOT NULL CHECK (outcome_unknown IN (0, 1)),  -- perhaps paid for
+  error              TEXT,                         -- NULL: an answer came
+  body               TEXT,                         -- what came, where it is no answer
+  UNIQUE (process, call_key, number)
+) STRICT;
+
+-- What came of a call in the end. It was paid for, and is kept where it holds no verdict, too.
+CREATE TABLE judge_reply (
+  id                 INTEGER PRIMARY KEY,
+  judge_id           INTEGER NOT NULL REFERENCES judge (id),
+  process            TEXT NOT NULL,
+  call_key           TEXT NOT NULL,
+  state              TEXT NOT NULL CHECK (state IN ('answered', 'refused', 'cut_short', 'failed')),
+  text               TEXT NOT NULL,
+  reason             TEXT NOT NULL,                -- of any other state than answered
+  served_model       TEXT NOT NULL,                -- as the service names it
+  prompt_tokens      INTEGER,
+  completion_tokens  INTEGER,
+  reasoning_tokens   INTEGER,
+  cached_tokens      INTEGER,
+  cost               REAL NOT NULL,
+  valid              INTEGER NOT NULL CHECK (valid IN (0, 1)),  -- a verdict: not asked for again
+  created_utc        TEXT NOT NULL,
+  UNIQUE (process, call_key)
+) STRICT;
+CREATE INDEX judge_reply_call ON judge_reply (call_key);
+
+-- One vote on one answer.
 CREATE TABLE judgment (
   id             INTEGER PRIMARY KEY,
   generation_id  INTEGER NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
-  judge          TEXT NOT NULL,                    -- provider and model
-  template_hash  TEXT NOT NULL,
+  judge_id       INTEGER NOT NULL REFERENCES judge (id),
+  protocol_id    INTEGER NOT NULL REFERENCES protocol (id),
   field          TEXT NOT NULL,                    -- '' for the whole example
   vote           INTEGER NOT NULL,
   state          TEXT NOT NULL CHECK (state IN ('scored', 'unscored', 'error', 'refused')),
   class          TEXT,                             -- e.g. 'correct'; NULL unless scored
   value          REAL,
-  reason         TEXT,
-  cache_key      TEXT REFERENCES judge_cache (key),
-  UNIQUE (generation_id, judge, template_hash, field, vote)
+  reason         TEXT,                             -- NULL where scored
+  reply_id       INTEGER REFERENCES judge_reply (id),
+  UNIQUE (generation_id, judge_id, protocol_id, field, vote)
 ) STRICT;
-CREATE INDEX judgment_cache ON judgment (cache_key);
+CREATE INDEX judgment_reply ON judgment (reply_id);
+
+-- One vote on the answers of two arms to the same example, shown in one order.
+CREATE TABLE comparison (
+  id             INTEGER PRIMARY KEY,
+  generation_id  INTEGER NOT NULL REFERENCES generation (id) ON DELETE CASCADE,  -- the method's
+  baseline_id    INTEGER NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
+  judge_id       INTEGER NOT NULL REFERENCES judge (id),
+  protocol_id    INTEGER NOT NULL REFERENCES protocol (id),
+  field          TEXT NOT NULL,
+  vote           INTEGER NOT NULL,
+  method_first   INTEGER NOT NULL CHECK (method_first IN (0, 1)),  -- which was shown first
+  state          TEXT NOT NULL CHECK (state IN ('scored', 'unscored', 'error', 'refused')),
+  winner         TEXT CHECK (winner IN ('method', 'baseline', 'tie')),
+  reason         TEXT,
+  reply_id       INTEGER REFERENCES judge_reply (id),
+  UNIQUE (generation_id, baseline_id, judge_id, protocol_id, field, vote, method_first),
+  CHECK ((winner IS NULL) = (state <> 'scored'))
+) STRICT;
+CREATE INDEX comparison_baseline ON comparison (baseline_id);
+CREATE INDEX comparison_reply ON comparison (reply_id);
 
 -- Files that a run wrote: traces, plots, reports.
 CREATE TABLE artifact (

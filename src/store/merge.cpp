@@ -18,7 +18,6 @@ INSERT INTO main.model (path, hash, stamp, shape)
   SELECT path, hash, stamp, shape FROM other.model WHERE true ON CONFLICT DO NOTHING;
 INSERT INTO main.dataset (name, split, sha256, is_sample)
   SELECT name, split, sha256, is_sample FROM other.dataset WHERE true ON CONFLICT DO NOTHING;
-INSERT INTO main.judge_cache SELECT * FROM other.judge_cache WHERE true ON CONFLICT DO NOTHING;
 
 CREATE TEMP TABLE map_model AS SELECT theirs.id AS old, ours.id AS new
   FROM other.model AS theirs JOIN main.model AS ours USING (path, hash);
@@ -158,13 +157,53 @@ INSERT INTO main.score (generation_id, metric, version, field, value, is_nan, de
   SELECT new, metric, version, field, value, is_nan, details
   FROM other.score JOIN temp.map_generation ON old = generation_id
   WHERE true ON CONFLICT DO NOTHING;
-INSERT INTO main.judgment (generation_id, judge, template_hash, field, vote, state, class, value,
-                           reason, cache_key)
-  SELECT new, judge, template_hash, field, vote, state, class, value, reason, cache_key
-  FROM other.judgment JOIN temp.map_generation ON old = generation_id
-  WHERE true ON CONFLICT DO NOTHING;
 )");
 }
+
+/// What judges said. Databases before schema version 6 have nothing of it.
+constexpr char kJudges[] = R"(
+INSERT INTO main.judge (name, hash, json)
+  SELECT name, hash, json FROM other.judge WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO main.protocol (name, hash, json)
+  SELECT name, hash, json FROM other.protocol WHERE true ON CONFLICT DO NOTHING;
+CREATE TEMP TABLE map_judge AS SELECT theirs.id AS old, ours.id AS new
+  FROM other.judge AS theirs JOIN main.judge AS ours USING (name, hash);
+CREATE TEMP TABLE map_protocol AS SELECT theirs.id AS old, ours.id AS new
+  FROM other.protocol AS theirs JOIN main.protocol AS ours USING (name, hash);
+INSERT INTO main.judge_attempt (judge_id, process, call_key, number, started_utc, waited_s, seconds,
+                                http_status, request_id, format, prompt_tokens, completion_tokens,
+                                reasoning_tokens, cached_tokens, cost, outcome_unknown, error, body)
+  SELECT new, process, call_key, number, started_utc, waited_s, seconds, http_status, request_id,
+         format, prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens, cost,
+         outcome_unknown, error, body
+  FROM other.judge_attempt JOIN temp.map_judge ON old = judge_id WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO main.judge_reply (judge_id, process, call_key, state, text, reason, served_model,
+                              prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens,
+                              cost, valid, created_utc)
+  SELECT new, process, call_key, state, text, reason, served_model, prompt_tokens,
+         completion_tokens, reasoning_tokens, cached_tokens, cost, valid, created_utc
+  FROM other.judge_reply JOIN temp.map_judge ON old = judge_id WHERE true ON CONFLICT DO NOTHING;
+CREATE TEMP TABLE map_reply AS SELECT theirs.id AS old, ours.id AS new
+  FROM other.judge_reply AS theirs JOIN main.judge_reply AS ours USING (process, call_key);
+INSERT INTO main.judgment (generation_id, judge_id, protocol_id, field, vote, state, class, value,
+                           reason, reply_id)
+  SELECT judged.new, judge.new, protocol.new, field, vote, state, class, value, reason,
+         (SELECT new FROM temp.map_reply AS reply WHERE reply.old = reply_id)
+  FROM other.judgment JOIN temp.map_generation AS judged ON judged.old = generation_id
+  JOIN temp.map_judge AS judge ON judge.old = judge_id
+  JOIN temp.map_protocol AS protocol ON protocol.old = protocol_id
+  WHERE true ON CONFLICT DO NOTHING;
+INSERT INTO main.comparison (generation_id, baseline_id, judge_id, protocol_id, field, vote,
+                             method_first, state, winner, reason, reply_id)
+  SELECT judged.new, baseline.new, judge.new, protocol.new, field, vote, method_first, state,
+         winner, reason, (SELECT new FROM temp.map_reply AS reply WHERE reply.old = reply_id)
+  FROM other.comparison JOIN temp.map_generation AS judged ON judged.old = generation_id
+  JOIN temp.map_generation AS baseline ON baseline.old = baseline_id
+  JOIN temp.map_judge AS judge ON judge.old = judge_id
+  JOIN temp.map_protocol AS protocol ON protocol.old = protocol_id
+  WHERE true ON CONFLICT DO NOTHING;
+DROP TABLE temp.map_judge; DROP TABLE temp.map_protocol; DROP TABLE temp.map_reply;
+)";
 
 constexpr char kDropMaps[] = R"(
 DROP TABLE temp.map_model; DROP TABLE temp.map_dataset; DROP TABLE temp.map_sample;
@@ -206,6 +245,7 @@ void Store::merge(const std::filesystem::path& other) {
   }
   for (const RowId job : worse) drop_job(job);
   db_.execute(jobs_sql(version));
+  if (version >= 6) db_.execute(kJudges);
   db_.execute(kDropMaps);
   transaction.commit();
   check_place();

@@ -151,7 +151,7 @@ void Store::check_place() {
   std::string saved;
   saved_ = true;
   try {
-    const fs::path beside = save_beside();
+    const fs::path beside = save_beside(".recovered-");
     saved = str("what was stored is saved in ", beside.string(), ", go on with --resume --db ",
                 beside.string());
   } catch (const std::exception& error) {
@@ -161,12 +161,12 @@ void Store::check_place() {
                    str("was removed or replaced by another file during the run; ", saved), 1);
 }
 
-/// Copies the database to a new file with a name like the lost one's.
-fs::path Store::save_beside() {
+/// Copies the database to a new file beside it, whose name ends so and with a number.
+std::filesystem::path Store::save_beside(const std::string& ending) {
   std::error_code ignored;
   fs::create_directories(folder_of(path_), ignored);
   for (int number = 1;; ++number) {
-    const fs::path beside = str(path_.string(), ".recovered-", number);
+    const fs::path beside = str(path_.string(), ending, number);
     if (fs::exists(fs::symlink_status(beside, ignored))) continue;
     Database copy;
     copy.open(beside, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
@@ -296,6 +296,11 @@ void Store::read_copy() {
 
 void Store::migrate() {
   if (db_.integer("PRAGMA user_version") == kSchemaVersion) return;
+  db_.execute("BEGIN");  // what is copied is of the version that was read
+  if (const auto version = db_.integer("PRAGMA user_version");
+      version > 0 && version < kSchemaVersion)
+    save_beside(str(".schema-", version, "-"));
+  db_.execute("COMMIT");
   Transaction transaction(db_);
   // Another process may have been here while we waited. Steps from one version to the next go here,
   // in order.
@@ -318,6 +323,7 @@ ALTER TABLE block ADD COLUMN job_passes INTEGER;
 ALTER TABLE block ADD COLUMN stream_passes INTEGER;
 PRAGMA user_version = 4;)"));
   if (db_.integer("PRAGMA user_version") == 4) db_.execute(kFromVersion4);
+  if (db_.integer("PRAGMA user_version") == 5) db_.execute(kFromVersion5);
   transaction.commit();
 }
 

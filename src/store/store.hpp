@@ -20,7 +20,7 @@
 namespace pardec {
 
 /// Schema version (`user_version`) that this program writes and reads.
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 /// `application_id` of our files: "PARD".
 inline constexpr int kApplicationId = 0x50415244;
 
@@ -205,7 +205,7 @@ class Store {
   void read_copy();
   void migrate();
   Committed put_job(const JobRow& job, std::span<const GenerationRow> generations);
-  std::filesystem::path save_beside();
+  std::filesystem::path save_beside(const std::string& ending);
   /// Removes a job with all that belongs to it, and what no longer holds without it.
   void drop_job(RowId job);
 

@@ -215,7 +215,7 @@ TEST_CASE("a newer schema is refused") {
   CHECK(refusal(file) == "opened");
   make_database(file, "PRAGMA user_version = 7");
   CHECK(refusal(file) == str("2 ", file.string(),
-                             ": has schema version 7 of a newer pardec, expected at most 5; "
+                             ": has schema version 7 of a newer pardec, expected at most 6; "
                              "use that pardec, or choose another --db"));
 }
 

@@ -159,13 +159,24 @@ TEST_CASE("merging brings the shards together, and twice is once") {
     Stack good = stack(run, keys(8, 2));
     good.generations[0].scores.push_back({"rouge", 0.25});
     commit(second, good);
-    second.database().run(
-        "INSERT INTO judge_cache VALUES ('k', 'openai', 'm', 'm-1', 'r', '{}', 1, 2, ?)",
-        utc_now());
-    second.database().run(
-        "INSERT INTO judgment (generation_id, judge, template_hash, field, vote, state, cache_key) "
-        "VALUES (?, 'openai/m', 't', '', 0, 'unscored', 'k')",
-        second.generations(run).at(0).row.id);
+    const RowId judge = put_judge(second, {"m", {{"model", "m"}}}),
+                protocol = put_protocol(second, {"single", {{"schema", 1}}});
+    const auto generations = second.generations(run);
+    put_attempt(second, judge, {.process = "p", .call_key = "k", .cost = 0.5});
+    put_votes(second, judge,
+              {.process = "p", .call_key = "k", .state = "answered", .text = "{}", .cost = 0.5},
+              {{generations.at(0).row.id,
+                0,
+                true,
+                judge,
+                protocol,
+                {"", 0, "unscored", "", std::nullopt, "no verdict"}},
+               {generations.at(0).row.id,
+                generations.at(1).row.id,
+                false,
+                judge,
+                protocol,
+                {"", 0, "scored", "tie", std::nullopt, ""}}});
   }
   Store store(folder.path() / "all.sqlite");
   const auto count = [&](const char* table) {
@@ -181,7 +192,9 @@ TEST_CASE("merging brings the shards together, and twice is once") {
     CHECK(count("generation") == 13);
     CHECK(count("score") == 14);
     CHECK(count("step_histogram") == 8);
-    CHECK(count("judgment") == 1);
+    for (const char* table :
+         {"judge", "protocol", "judge_attempt", "judge_reply", "judgment", "comparison"})
+      CHECK(count(table) == 1);
     CHECK(count("model") == 2);
   }
   const RunSummary summary = store.summaries({.label = "hpd"}).at(0);
@@ -189,6 +202,12 @@ TEST_CASE("merging brings the shards together, and twice is once") {
   CHECK(summary.measured_wall_ns == 300);
   CHECK(summary.totals.chosen == 30);
   CHECK(differences(shared, summary.run).empty());
+  const auto votes = judgments(store, summary.run.id);
+  REQUIRE(votes.size() == 2);
+  CHECK(votes[0].vote.reason == "no verdict");
+  CHECK(votes[1].vote.label == "tie");
+  CHECK_FALSE(votes[1].method_first);
+  CHECK(find_reply(store, "k")->id == votes[1].reply);
   std::vector<std::string> samples;
   for (const StoredGeneration& generation : store.generations(summary.run.id)) {
     samples.push_back(generation.row.sample);

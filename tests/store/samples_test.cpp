@@ -1,6 +1,7 @@
 #include <set>
 
 #include "src/store/store.hpp"
+#include "src/support/text.hpp"
 #include "tests/store/rows.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"
@@ -12,9 +13,17 @@ namespace {
 
 const Json kFields = {{{"name", "Brand"}, {"annotated", true}, {"references", {"Nike"}}}};
 
-/// Makes a database what it was in schema version 4, 3, 2 or 1.
+/// Makes a database what it was in schema version 5, 4, 3, 2 or 1.
 void take_back(const std::filesystem::path& file, int version) {
   Store store(file);
+  store.database().execute(
+      "DROP TABLE comparison; DROP TABLE judgment; DROP TABLE judge_reply; "
+      "DROP TABLE judge_attempt; DROP TABLE protocol; DROP TABLE judge; "
+      "CREATE TABLE judge_cache (key TEXT PRIMARY KEY) STRICT; "
+      "CREATE TABLE judgment (id INTEGER PRIMARY KEY, "
+      "generation_id INTEGER NOT NULL REFERENCES generation (id) ON DELETE CASCADE, "
+      "cache_key TEXT REFERENCES judge_cache (key)) STRICT; PRAGMA user_version = 5");
+  if (version == 5) return;
   store.database().execute(
       "DROP TABLE block_repair; DROP TABLE invocation; "
       "ALTER TABLE block DROP COLUMN cpu_ns; ALTER TABLE block DROP COLUMN waited_ns; "
@@ -76,6 +85,50 @@ TEST_CASE("a database of version 1 is read as it is, and brought up to date by w
   CHECK(store.samples(1)[0].text == "text");
   CHECK(store.samples(1)[0].fields == kFields);
   CHECK(store.samples(1)[1].text.empty());
+}
+
+TEST_CASE("a database of version 5 is brought up to date, with a copy of what it was beside it") {
+  TemporaryFolder folder;
+  const auto file = folder.path() / "x.sqlite", copy = folder.path() / "x.sqlite.schema-5-1",
+             fresh = folder.path() / "fresh.sqlite";
+  {
+    Store store(file);
+    commit(store, stack(begin(store, example_run()), keys(0, 2)));
+  }
+  take_back(file, 5);
+  const auto shapes = [](Store& store) {
+    std::set<std::string> out;
+    Statement find(store.database(),
+                   "SELECT name, type FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'");
+    while (find.step()) out.insert(str(find.text(1), " ", find.text(0)));
+    Statement columns(store.database(),
+                      "SELECT t.name, c.name, c.type, c.\"notnull\" FROM sqlite_schema AS t "
+                      "JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table'");
+    while (columns.step())
+      out.insert(str(columns.text(0), " ", columns.text(1), " ", columns.text(2), " ",
+                     columns.integer(3)));
+    return out;
+  };
+  {
+    Store store(file, {.read_only = true});
+    CHECK(store.generations(1).size() == 2);
+    CHECK_FALSE(std::filesystem::exists(copy));
+  }
+  {
+    Store store(file), made(fresh);
+    CHECK(store.database().integer("PRAGMA user_version") == kSchemaVersion);
+    CHECK(shapes(store) == shapes(made));
+    CHECK(store.generations(1).size() == 2);
+  }
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "fresh.sqlite.schema-0-1"));
+  {
+    Store before(copy, {.read_only = true});
+    CHECK(before.database().integer("PRAGMA user_version") == 5);
+    CHECK(before.generations(1).size() == 2);
+    CHECK(before.database().integer("SELECT count(*) FROM judge_cache") == 0);
+  }
+  Store again(file);  // nothing is left to be done
+  CHECK_FALSE(std::filesystem::exists(folder.path() / "x.sqlite.schema-5-2"));
 }
 
 TEST_CASE("merging takes texts along, from either version") {

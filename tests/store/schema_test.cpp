@@ -33,9 +33,11 @@ TEST_CASE("the schema has the tables, views and columns that readers rely on") {
   Store store(folder.path() / "x.sqlite");
   Database& db = store.database();
   CHECK(names(db, "table") ==
-        std::set<std::string>{"experiment", "environment", "model", "dataset", "sample", "run",
-                              "block", "job", "generation", "step_histogram", "score", "judgment",
-                              "judge_cache", "artifact", "block_repair", "invocation"});
+        std::set<std::string>{
+            "experiment", "environment", "model",    "dataset",       "sample",
+            "run",        "block",       "job",      "generation",    "step_histogram",
+            "score",      "judge",       "protocol", "judge_attempt", "judge_reply",
+            "judgment",   "comparison",  "artifact", "block_repair",  "invocation"});
   CHECK(names(db, "view") == std::set<std::string>{"measured_block", "run_summary", "run_pair",
                                                    "speedup_pairs", "quality_pairs",
                                                    "paper_table"});

@@ -1,0 +1,177 @@
+#include "src/store/judgments.hpp"
+
+#include "src/support/hashing.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+RowId put_named(Store& store, const std::string& table, const NamedRecord& record) {
+  const std::string json = dump(record.json), hash = sha256(json);
+  Database& db = store.database();
+  db.run(str("INSERT INTO ", table, " (name, hash, json) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
+         record.name, hash, json);
+  return db.integer(str("SELECT id FROM ", table, " WHERE name = ? AND hash = ?"), record.name,
+                    hash);
+}
+
+std::map<RowId, NamedRecord> named_of(Store& store, const std::string& table) {
+  std::map<RowId, NamedRecord> out;
+  Statement find(store.database(), str("SELECT id, name, json FROM ", table));
+  while (find.step())
+    out[find.integer(0)] = {find.text(1), parse_json(find.text(2), store.path().string(), 0)};
+  return out;
+}
+
+std::optional<std::int64_t> said(std::int64_t count) {
+  return count < 0 ? std::nullopt : std::optional(count);
+}
+
+/// NULL for none.
+std::optional<std::string> maybe(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(repair_utf8(text));
+}
+
+RowId put_reply(Database& db, RowId judge, const ReplyRow& reply) {
+  db.run(
+      "INSERT INTO judge_reply (judge_id, process, call_key, state, text, reason, served_model, "
+      "prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens, cost, valid, "
+      "created_utc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      judge, reply.process, reply.call_key, reply.state, repair_utf8(reply.text),
+      repair_utf8(reply.reason), repair_utf8(reply.served_model), said(reply.tokens.prompt),
+      said(reply.tokens.completion), said(reply.tokens.reasoning), said(reply.tokens.cached),
+      reply.cost, reply.valid, utc_now());
+  return sqlite3_last_insert_rowid(db.handle());
+}
+
+void put_vote(Database& db, const JudgmentRow& row) {
+  const VoteRow& vote = row.vote;
+  if (row.baseline == 0)
+    db.run(
+        "INSERT INTO judgment (generation_id, judge_id, protocol_id, field, vote, state, class, "
+        "value, reason, reply_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0)) ON CONFLICT DO "
+        "UPDATE SET "
+        "state = excluded.state, class = excluded.class, value = excluded.value, "
+        "reason = excluded.reason, reply_id = excluded.reply_id",
+        row.generation, row.judge, row.protocol, vote.field, vote.vote, vote.state,
+        maybe(vote.label), vote.value, maybe(vote.reason), row.reply);
+  else
+    db.run(
+        "INSERT INTO comparison (generation_id, baseline_id, judge_id, protocol_id, field, vote, "
+        "method_first, state, winner, reason, reply_id) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0)) "
+        "ON CONFLICT DO UPDATE SET state = excluded.state, winner = excluded.winner, "
+        "reason = excluded.reason, reply_id = excluded.reply_id",
+        row.generation, row.baseline, row.judge, row.protocol, vote.field, vote.vote,
+        row.method_first, vote.state, maybe(vote.label), maybe(vote.reason), row.reply);
+}
+
+}  // namespace
+
+RowId put_judge(Store& store, const NamedRecord& judge) { return put_named(store, "judge", judge); }
+
+RowId put_protocol(Store& store, const NamedRecord& protocol) {
+  return put_named(store, "protocol", protocol);
+}
+
+std::map<RowId, NamedRecord> judges_of(Store& store) { return named_of(store, "judge"); }
+std::map<RowId, NamedRecord> protocols_of(Store& store) { return named_of(store, "protocol"); }
+
+void put_attempt(Store& store, RowId judge, const AttemptRow& attempt) {
+  const TokenCounts& tokens = attempt.tokens;
+  store.database().run(
+      "INSERT INTO judge_attempt (judge_id, process, call_key, number, started_utc, waited_s, "
+      "seconds, http_status, request_id, format, prompt_tokens, completion_tokens, "
+      "reasoning_tokens, cached_tokens, cost, outcome_unknown, error, body) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+      "seconds = excluded.seconds, http_status = excluded.http_status, "
+      "request_id = excluded.request_id, format = excluded.format, "
+      "prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens, "
+      "reasoning_tokens = excluded.reasoning_tokens, cached_tokens = excluded.cached_tokens, "
+      "cost = excluded.cost, outcome_unknown = excluded.outcome_unknown, "
+      "error = excluded.error, body = excluded.body",
+      judge, attempt.process, attempt.call_key, attempt.number, attempt.started_utc,
+      attempt.waited_s, attempt.seconds, attempt.http_status, repair_utf8(attempt.request_id),
+      attempt.format, said(tokens.prompt), said(tokens.completion), said(tokens.reasoning),
+      said(tokens.cached), attempt.cost, attempt.outcome_unknown, maybe(attempt.error),
+      maybe(attempt.body));
+}
+
+std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key) {
+  Statement find(store.database(),
+                 "SELECT id, process, text, served_model, valid FROM judge_reply "
+                 "WHERE call_key = ? AND state = 'answered' ORDER BY valid DESC, id DESC LIMIT 1");
+  if (!find.bind(call_key).step()) return std::nullopt;
+  ReplyRow reply;
+  reply.id = find.integer(0);
+  reply.process = find.text(1);
+  reply.call_key = call_key;
+  reply.state = "answered";
+  reply.text = find.text(2);
+  reply.served_model = find.text(3);
+  reply.valid = find.integer(4) != 0;
+  return reply;
+}
+
+RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentRow> votes) {
+  Database& db = store.database();
+  Transaction transaction(db);
+  if (reply.id == 0 && !reply.call_key.empty()) reply.id = put_reply(db, judge, reply);
+  for (JudgmentRow& vote : votes) {
+    vote.reply = reply.id;
+    put_vote(db, vote);
+  }
+  transaction.commit();
+  store.check_place();
+  return reply.id;
+}
+
+std::vector<JudgmentRow> judgments(Store& store, RowId run) {
+  Statement find(store.database(), R"(
+    SELECT generation_id, 0, 1, judge_id, protocol_id, field, vote, state, class, value, reason,
+           coalesce(reply_id, 0)
+    FROM judgment JOIN generation ON generation.id = generation_id WHERE run_id = ?1
+    UNION ALL
+    SELECT generation_id, baseline_id, method_first, judge_id, protocol_id, field, vote, state,
+           winner, NULL, reason, coalesce(reply_id, 0)
+    FROM comparison JOIN generation ON generation.id = generation_id WHERE run_id = ?1
+    ORDER BY 1, 2, 4, 5, 6, 7, 3)");
+  find.bind(run);
+  std::vector<JudgmentRow> out;
+  while (find.step()) {
+    JudgmentRow row;
+    row.generation = find.integer(0);
+    row.baseline = find.integer(1);
+    row.method_first = find.integer(2) != 0;
+    row.judge = find.integer(3);
+    row.protocol = find.integer(4);
+    row.vote = {find.text(5),       static_cast<int>(find.integer(6)),
+                find.text(7),       find.text(8),
+                find.maybe_real(9), find.text(10)};
+    row.reply = find.integer(11);
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+JudgeSpending judge_spending(Store& store, RowId judge) {
+  Statement find(store.database(), R"(
+    SELECT coalesce(sum(cost) FILTER (WHERE outcome_unknown = 0), 0),
+           coalesce(sum(cost) FILTER (WHERE outcome_unknown = 1), 0),
+           coalesce(sum(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), 0),
+           coalesce(sum(outcome_unknown), 0), count(*)
+    FROM judge_attempt WHERE judge_id = ?)");
+  find.bind(judge).step();
+  return {find.real(0), find.real(1), find.integer(2), find.integer(3), find.integer(4)};
+}
+
+void remove_scores(Store& store, RowId run, const std::vector<std::string>& metrics) {
+  for (const std::string& metric : metrics)
+    store.database().run(
+        "DELETE FROM score WHERE metric = ? AND generation_id IN "
+        "(SELECT id FROM generation WHERE run_id = ?)",
+        metric, run);
+}
+
+}  // namespace pardec
