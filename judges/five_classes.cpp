@@ -24,9 +24,9 @@ Json five_classes_schema(const Subject& subject) {
 
 }  // namespace
 
-Protocol five_classes() {
+JudgeProtocol five_classes() {
   const Wording wording = read_wording("five-classes", {"user"});
-  Protocol protocol;
+  JudgeProtocol protocol;
   protocol.name = "five-classes";
   protocol.scale = {"hallucination", "incorrect", "missing", "correct null", "correct"};
   protocol.by_field = true;

@@ -42,7 +42,7 @@ struct Inquiry {
 };
 
 /// What was said of one field, or, where `field` is empty, of the whole subject.
-struct Verdict {
+struct JudgeVerdict {
   std::string field;
   std::string label;  ///< a class; of two answers "method", "baseline" or "tie"; may be empty
   double value = std::numeric_limits<double>::quiet_NaN();  ///< a grade; NaN: it has none
@@ -50,7 +50,7 @@ struct Verdict {
 
 /// Verdicts, or why a reply holds none.
 struct Reading {
-  std::vector<Verdict> verdicts;
+  std::vector<JudgeVerdict> verdicts;
   std::string problem;
 };
 
@@ -58,7 +58,7 @@ struct Reading {
 /// in MT-Bench; wherever there is one; or not.
 enum class ShowReferences { automatically, always, never };
 
-struct Protocol {
+struct JudgeProtocol {
   std::string name, what;
   bool compares = false;  ///< two answers, in both orders
   bool by_field = false;  ///< a verdict for each field of an example, rather than one
@@ -83,11 +83,11 @@ const std::vector<std::string>& protocol_names();
 
 /// One of those, or a template of the user's where `name` ends in ".json". ConfigError: there is
 /// none of that name (with the near ones), or the file is no template.
-Protocol find_protocol(const std::string& name,
-                       ShowReferences references = ShowReferences::automatically);
+JudgeProtocol find_protocol(const std::string& name,
+                            ShowReferences references = ShowReferences::automatically);
 
 /// A verdict as a number, for statistics over votes: its value, or the place of its label on the
 /// scale.
-double number_of(const Protocol& protocol, const Verdict& verdict);
+double number_of(const JudgeProtocol& protocol, const JudgeVerdict& verdict);
 
 }  // namespace pardec

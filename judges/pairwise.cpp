@@ -5,12 +5,12 @@
 
 namespace pardec {
 
-Protocol pairwise(ShowReferences references) {
+JudgeProtocol pairwise(ShowReferences references) {
   const Wording wording = read_wording("pairwise", conversation_sections());
   const Json schema =
       object_schema({{"explanation", {{"type", "string"}}},
                      {"winner", {{"type", "string"}, {"enum", {"A", "B", "tie"}}}}});
-  Protocol protocol;
+  JudgeProtocol protocol;
   protocol.name = "pairwise";
   protocol.score = "judge_preference";
   protocol.what = "the better one of two answers, in both orders (MT-Bench, SPACE, HPD)";

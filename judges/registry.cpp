@@ -13,7 +13,7 @@ const std::vector<std::string>& protocol_names() {
   return kNames;
 }
 
-Protocol find_protocol(const std::string& name, ShowReferences references) {
+JudgeProtocol find_protocol(const std::string& name, ShowReferences references) {
   if (name.ends_with(".json")) return from_template(name);
   if (name == "five-classes") return five_classes();
   if (name == "single") return single(references);
@@ -22,7 +22,7 @@ Protocol find_protocol(const std::string& name, ShowReferences references) {
                         "; a template of your own is a file whose name ends in .json"));
 }
 
-double number_of(const Protocol& protocol, const Verdict& verdict) {
+double number_of(const JudgeProtocol& protocol, const JudgeVerdict& verdict) {
   if (!std::isnan(verdict.value) || protocol.scale.empty()) return verdict.value;
   return static_cast<double>(
       std::find(protocol.scale.begin(), protocol.scale.end(), verdict.label) -

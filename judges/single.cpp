@@ -5,12 +5,12 @@
 
 namespace pardec {
 
-Protocol single(ShowReferences references) {
+JudgeProtocol single(ShowReferences references) {
   const Wording wording = read_wording("single", conversation_sections());
   const Json schema =
       object_schema({{"explanation", {{"type", "string"}}},
                      {"score", {{"type", "number"}, {"minimum", 1}, {"maximum", 10}}}});
-  Protocol protocol;
+  JudgeProtocol protocol;
   protocol.name = "single";
   protocol.score = "judge_score";
   protocol.what = "one answer graded from 1 to 10 (MT-Bench, APAR, ASPD)";

@@ -89,23 +89,23 @@ Template read_template(const std::filesystem::path& file) {
   return out;
 }
 
-Verdict verdict_of(const Template& form, const Json& said, Order order) {
+JudgeVerdict verdict_of(const Template& form, const Json& said, Order order) {
   const Json& value = said.at(form.verdict);
   if (value.is_boolean()) return {"", value.get<bool>() ? "true" : "false", value ? 1.0 : 0.0};
   if (value.is_number()) return {"", "", value.get<double>()};
   const auto label = value.get<std::string>();
   if (form.compares) return {"", winner_label(label, order)};
   const auto number = form.values.find(label);
-  Verdict verdict{"", label};
+  JudgeVerdict verdict{"", label};
   if (number != form.values.end()) verdict.value = number->second;
   return verdict;
 }
 
 }  // namespace
 
-Protocol from_template(const std::filesystem::path& file) {
+JudgeProtocol from_template(const std::filesystem::path& file) {
   const Template form = read_template(file);
-  Protocol protocol;
+  JudgeProtocol protocol;
   protocol.name = form.name;
   protocol.what = str("template ", form.file);
   protocol.compares = form.compares;

@@ -81,7 +81,7 @@ Json object_schema(const Json& properties) {
           {"additionalProperties", false}};
 }
 
-Protocol with_wording(Protocol protocol, const Wording& wording, const Json& schema) {
+JudgeProtocol with_wording(JudgeProtocol protocol, const Wording& wording, const Json& schema) {
   protocol.record["name"] = protocol.name;
   protocol.record["wording"] = wording.content;
   protocol.record["schema"] = schema;

@@ -43,6 +43,6 @@ std::string winner_label(const std::string& said, Order order);
 Json object_schema(const Json& properties);
 
 /// A protocol whose record is complete: `ask_again` and `hash` are set from wording and record.
-Protocol with_wording(Protocol protocol, const Wording& wording, const Json& schema);
+JudgeProtocol with_wording(JudgeProtocol protocol, const Wording& wording, const Json& schema);
 
 }  // namespace pardec

@@ -30,6 +30,7 @@ Verb sweep_verb();
 Verb generate_verb();
 Verb compare_verb();
 Verb score_verb();
+Verb judge_verb();
 Verb report_verb();
 Verb plot_verb();
 Verb merge_verb();

@@ -60,11 +60,11 @@ Table option_table() {
   return table;
 }
 
-/// A dataset's metrics; those that nothing here computes are marked.
+/// A dataset's metrics; those that a judge gives are marked.
 std::string metric_names(const DatasetEntry& entry) {
   std::vector<std::string> names;
   for (const auto name : entry.metrics)
-    names.push_back(computes(name) ? std::string(name) : str(name, " (needs a judge)"));
+    names.push_back(needs_judge(name) ? str(name, " (needs a judge)") : std::string(name));
   return join(names, ", ");
 }
 
@@ -72,7 +72,7 @@ Table dataset_table() {
   Table table;
   table.title = "Datasets";
   table.columns = {{"name"}, {"folder under --data-root"}, {"splits"}, {"unit"}, {"metrics"}};
-  table.notes = {"needs a judge: the dataset's own metric, which pardec does not compute yet."};
+  table.notes = {"needs a judge: pardec judge asks one."};
   for (const auto& entry : datasets())
     table.rows.push_back({std::string(entry.name), joined(entry.folders), joined(entry.splits),
                           std::string(entry.unit), metric_names(entry)});

@@ -44,11 +44,11 @@ int pardec::run_program(int argc, char** argv) {
   hold_standard_streams();
   const VisibleOutput visible;
   try {
-    std::vector<Verb> verbs{run_verb(),     sweep_verb(),  reproduce_verb(), generate_verb(),
-                            compare_verb(), score_verb(),  report_verb(),    plot_verb(),
-                            merge_verb(),   export_verb(), runs_verb(),      roofline_verb(),
-                            data_verb(),    model_verb(),  train_verb(),     list_verb(),
-                            doctor_verb()};
+    std::vector<Verb> verbs{run_verb(),      sweep_verb(), reproduce_verb(), generate_verb(),
+                            compare_verb(),  score_verb(), judge_verb(),     report_verb(),
+                            plot_verb(),     merge_verb(), export_verb(),    runs_verb(),
+                            roofline_verb(), data_verb(),  model_verb(),     train_verb(),
+                            list_verb(),     doctor_verb()};
     verbs.push_back(completion_verb(verbs));
     return after_printing(run_command_line(verbs, argc, argv));
   } catch (const Error& error) {

@@ -51,6 +51,8 @@ int score(const ScoreFlags& flags) {
     const TaskMetric* metric = &find_metric(name);
     if (std::find(asked.begin(), asked.end(), metric) != asked.end())
       throw ConfigError(str("--metric names '", name, "' twice, expected each once"));
+    if (metric->judged)
+      throw ConfigError(str("--metric ", name, ": a judge gives it, ask one by pardec judge"));
     asked.push_back(metric);
   }
   { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
@@ -140,7 +142,7 @@ Verb score_verb() {
                 ->type_name("ID");
             std::string names;
             for (const auto& metric : task_metrics())
-              names += str("\n", metric.name, ": ", metric.what);
+              if (!metric.judged) names += str("\n", metric.name, ": ", metric.what);
             app.add_option(
                    "--metric", flags->metrics,
                    "metrics, with commas between them; without it the dataset's own" + names)

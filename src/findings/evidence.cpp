@@ -186,7 +186,6 @@ bool of_blocks(const std::string& metric) {
 /// What lacks for a metric that nothing here measures; else empty.
 std::string lacking_metric(const std::string& metric) {
   if (metric == "usd_per_thousand") return "the price of an hour of this machine";
-  if (metric.starts_with("judge")) return str("a judge, for ", metric);
   return is_score(metric) || job_metrics().contains(metric) ? "" : str("what measures ", metric);
 }
 
@@ -454,6 +453,7 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
   if (is_score(metric) && found.run.run.oracle)
     return {std::nullopt, "answers that are not forced"};
   const std::vector<Part> parts = one->parts(place, metric);
+  if (parts.empty() && needs_judge(metric)) return {std::nullopt, str("a judge, for ", metric)};
   if (parts.empty())
     return {std::nullopt,
             str(metric, " of ", arm, " on ", place.dataset,

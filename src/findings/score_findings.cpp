@@ -106,7 +106,7 @@ std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms) {
     if (run.oracle || arm.state.answers == arm.state.failed) continue;
     std::vector<std::string_view> judged;
     for (const std::string_view total : find_dataset(run.dataset.name).metrics)
-      if (!computes(total)) judged.push_back(total);
+      if (needs_judge(total)) judged.push_back(total);
     if (!judged.empty() && lacks(arm, judged) && seen.emplace(run.dataset.name, "").second)
       all.push_back({run.dataset.name, "", judged});
     for (const TaskMetric& metric : task_metrics()) {

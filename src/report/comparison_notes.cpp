@@ -111,7 +111,7 @@ void add_uncomputed_notes(Table& table, const Comparison& comparison) {
     for (const std::string_view total : one.totals) totals.push_back(score_header(total));
     table.notes.push_back(one.metric.empty()
                               ? str("no ", join(totals, ", "), " of ", one.dataset,
-                                    ": a judge gives it, and there is none yet.")
+                                    ": a judge gives it (pardec judge).")
                               : str("no ", join(totals, ", "), " of ", one.dataset,
                                     " yet; what computes it: pardec score --db ",
                                     shell_word(comparison.db), " --run ",

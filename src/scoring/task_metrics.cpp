@@ -8,6 +8,7 @@
 #include "metrics/attribute_f1.hpp"
 #include "metrics/decoding_metrics.hpp"
 #include "metrics/exact_match.hpp"
+#include "metrics/judge_f1.hpp"
 #include "metrics/pass_at_k.hpp"
 #include "metrics/rouge.hpp"
 #include "metrics/token_f1.hpp"
@@ -269,6 +270,63 @@ std::vector<MetricTotal> pass_totals(const Generations& stored) {
   return totals;
 }
 
+// Verdicts of a judge, which `judge` stores.
+
+Rows nothing_by_itself(const ScoredExample&) { return {}; }
+
+/// How often each of five classes was given.
+JudgeCounts judged_classes(const Generations& stored) {
+  JudgeCounts counts;
+  const std::map<std::string, long*> by_class{{"correct", &counts.correct},
+                                              {"incorrect", &counts.incorrect},
+                                              {"missing", &counts.missing},
+                                              {"correct null", &counts.correct_null},
+                                              {"hallucination", &counts.hallucination}};
+  for (const auto& generation : stored)
+    for (const auto& score : generation.row.scores)
+      if (score.metric == "judge_class")
+        ++*by_class.at(score.details.at("class").get<std::string>());
+  return counts;
+}
+
+std::vector<MetricTotal> class_totals(const Generations& stored) {
+  const JudgeCounts c = judged_classes(stored);
+  const std::int64_t n = c.correct + c.incorrect + c.missing + c.correct_null + c.hallucination;
+  if (n == 0) return {};
+  return {{"judge_f1", c.f1(), n},
+          {"judge_precision", c.precision(), n},
+          {"judge_recall", c.recall(), n}};
+}
+
+/// F1 = 2 right / (2 right + H + M + 2 I), as rates of sums.
+std::vector<ScoredPart> class_parts(std::string_view total, const Generations& stored) {
+  std::vector<ScoredPart> parts;
+  for (const auto& generation : stored)
+    for (const auto& score : generation.row.scores) {
+      if (score.metric != "judge_class") continue;
+      const auto said = score.details.at("class").get<std::string>();
+      const double right = score.value, wrong = said == "incorrect",
+                   invented = said == "hallucination", missing = said == "missing";
+      const double precise = right + wrong + invented, recalled = right + wrong + missing;
+      const bool f1 = total == "judge_f1";
+      parts.push_back({generation.cluster, generation.row.sample, score.field, generation.repeat,
+                       "", f1 ? 2 * right : right,
+                       f1                           ? precise + recalled
+                       : total == "judge_precision" ? precise
+                                                    : recalled});
+    }
+  return parts;
+}
+
+/// A metric whose rows a judge gives, as a mean.
+TaskMetric judged_mean(std::string_view name, std::string_view what, std::string_view total,
+                       std::string_view rows) {
+  TaskMetric metric = mean_metric(name, what, "verdicts, which pardec judge gets",
+                                  nothing_by_itself, {{total, rows}});
+  metric.judged = true;
+  return metric;
+}
+
 }  // namespace
 
 ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers) {
@@ -330,6 +388,21 @@ const std::vector<TaskMetric>& task_metrics() {
        /*right_or_wrong=*/{},
        "passed",
        /*runs_code=*/true},
+      {"judge_f1",
+       "values that a judge put into five classes (HPD)",
+       {"judge_f1", "judge_precision", "judge_recall"},
+       "verdicts, which pardec judge gets",
+       nothing_by_itself,
+       class_totals,
+       class_parts,
+       /*right_or_wrong=*/{},
+       /*right=*/{},
+       /*runs_code=*/false,
+       /*lower_is_better=*/false,
+       /*judged=*/true},
+      judged_mean("judge_score", "a judge's grades from 1 to 10", "judge_score", "judge_score"),
+      judged_mean("judge_win_rate", "pairs that a judge decided for the arm, a tie as half",
+                  "judge_win_rate", "judge_preference"),
   };
   return kMetrics;
 }
@@ -356,10 +429,17 @@ bool computes(std::string_view total) {
   });
 }
 
+bool needs_judge(std::string_view total) {
+  return std::any_of(task_metrics().begin(), task_metrics().end(), [&](const TaskMetric& metric) {
+    return metric.judged &&
+           std::find(metric.totals.begin(), metric.totals.end(), total) != metric.totals.end();
+  });
+}
+
 std::vector<const TaskMetric*> metrics_of(const DatasetEntry& dataset) {
   std::vector<const TaskMetric*> metrics;
   for (const TaskMetric& metric : task_metrics())
-    if (!metric.runs_code &&
+    if (!metric.runs_code && !metric.judged &&
         std::any_of(metric.totals.begin(), metric.totals.end(), [&](std::string_view total) {
           return std::find(dataset.metrics.begin(), dataset.metrics.end(), total) !=
                  dataset.metrics.end();

@@ -67,6 +67,7 @@ struct TaskMetric {
   /// It runs what the network wrote (behind PythonSandbox), so only on demand: score --metric.
   bool runs_code = false;
   bool lower_is_better = false;  ///< of all its totals
+  bool judged = false;           ///< `judge` stores its rows; an answer alone has none
 };
 
 const std::vector<TaskMetric>& task_metrics();
@@ -76,8 +77,10 @@ const TaskMetric& find_metric(std::string_view name);
 /// Whether a lower value of this total is a better one.
 bool lower_is_better(std::string_view total);
 
-/// Whether a total of this name is computed at all; those of a judge are not.
+/// Whether there is a total of this name.
 bool computes(std::string_view total);
+/// Whether it comes from a judge's verdicts.
+bool needs_judge(std::string_view total);
 
 /// The metrics of a dataset that need neither a judge nor to run code: what `run` stores.
 std::vector<const TaskMetric*> metrics_of(const DatasetEntry& dataset);

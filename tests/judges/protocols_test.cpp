@@ -26,7 +26,7 @@ Subject talk(const std::string& category = "writing") {
   return subject;
 }
 
-std::string prompt_of(const Protocol& protocol, const Subject& subject,
+std::string prompt_of(const JudgeProtocol& protocol, const Subject& subject,
                       Order order = Order::method_first) {
   const Inquiry inquiry = protocol.ask(subject, order);
   REQUIRE(inquiry.messages.size() == 2);
@@ -42,7 +42,7 @@ bool holds(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("five classes: each field gets its class, or no field gets any") {
-  const Protocol protocol = find_protocol("five-classes");
+  const JudgeProtocol protocol = find_protocol("five-classes");
   const Subject subject = product();
   CHECK(protocol.lacks(subject).empty());
   const Inquiry inquiry = protocol.ask(subject, Order::method_first);
@@ -74,7 +74,7 @@ TEST_CASE("five classes: each field gets its class, or no field gets any") {
 
 TEST_CASE(
     "single: a second turn is judged with both turns in sight, the first without the second") {
-  const Protocol protocol = find_protocol("single");
+  const JudgeProtocol protocol = find_protocol("single");
   Subject subject = talk();
   subject.turn = 0;
   const std::string first = prompt_of(protocol, subject);
@@ -111,7 +111,7 @@ TEST_CASE("references are shown for mathematics, reasoning and code, or as they 
 }
 
 TEST_CASE("pairwise: the order decides who is A, and the verdict names the arm") {
-  const Protocol protocol = find_protocol("pairwise");
+  const JudgeProtocol protocol = find_protocol("pairwise");
   Subject subject = talk();
   subject.turn = 1;
   const std::string ours = prompt_of(protocol, subject, Order::method_first),
@@ -151,7 +151,7 @@ TEST_CASE("an answer cannot close the marks that it stands between") {
 }
 
 TEST_CASE("a reply without a verdict is asked about once more") {
-  const Protocol protocol = find_protocol("single");
+  const JudgeProtocol protocol = find_protocol("single");
   Subject subject = talk();
   subject.turn = 0;
   const Inquiry first = protocol.ask(subject, Order::method_first);

@@ -19,7 +19,7 @@ Json polite() {
           {"values", {{"yes", 1}, {"no", 0}}}};
 }
 
-Protocol load(const test::TemporaryFolder& folder, const Json& json) {
+JudgeProtocol load(const test::TemporaryFolder& folder, const Json& json) {
   const auto file = folder.path() / "own.json";
   write_file(file, dump(json));
   return find_protocol(file.string());
@@ -29,7 +29,7 @@ Protocol load(const test::TemporaryFolder& folder, const Json& json) {
 
 TEST_CASE("a template of the user's asks in its words and reads its verdict") {
   test::TemporaryFolder folder;
-  const Protocol protocol = load(folder, polite());
+  const JudgeProtocol protocol = load(folder, polite());
   CHECK(protocol.name == "polite");
   Subject subject;
   subject.fields = {{"answer", "Tea?", {}, "Yes please.", ""}};

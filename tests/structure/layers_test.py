@@ -25,7 +25,7 @@ ALLOWED = {
     "decoders": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "metrics"},
     "src/checkpoint": {"src/support", "src/tokenizer", "src/model", "src/engine", "metrics"},
     "src/tasks": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/checkpoint", "datasets", "decoders", "metrics"},
-    "src/scoring": {"src/support", "src/sandbox", "src/store", "datasets", "metrics"},
+    "src/scoring": {"src/support", "src/sandbox", "src/store", "src/chat", "datasets", "metrics", "judges"},
     "src/runs": {"src/support", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring", "datasets", "decoders"},
     "src/findings": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring",
                      "datasets", "decoders", "metrics"},

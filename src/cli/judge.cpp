@@ -1,0 +1,225 @@
+// `pardec judge`: verdicts of judges on stored answers, of networks behind services and of people.
+#include "src/cli/judge.hpp"
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "src/chat/service.hpp"
+#include "src/cli/command_line.hpp"
+#include "src/cli/signal_stop.hpp"
+#include "src/findings/comparison.hpp"
+#include "src/findings/judge_findings.hpp"
+#include "src/report/judge_table.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/checks.hpp"
+#include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/progress.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+ShowReferences references_of(const std::string& name) {
+  if (name == "auto") return ShowReferences::automatically;
+  if (name == "always") return ShowReferences::always;
+  if (name == "never") return ShowReferences::never;
+  throw ConfigError(str("--references ", name, known_names(name, {"auto", "always", "never"})));
+}
+
+void print_families(Store& store, const JudgeTask& task) {
+  std::set<std::string> said;
+  for (const RunSummary& run : runs_of(store, task.invocation)) {
+    const std::string family = shared_family(task.judge.name, run.run.model.path);
+    if (!family.empty() && said.insert(family).second)
+      std::fprintf(stderr,
+                   "warning: judge %s and network %s are both of the family %s; judges prefer "
+                   "their own kind\n",
+                   visible_text(task.judge.name).c_str(), visible_text(run.run.model.path).c_str(),
+                   family.c_str());
+  }
+}
+
+std::string spent_text(const JudgeSpending& spent) {
+  return str(fixed(spent.money, 4), " spent on ", counted(spent.attempts, "request"),
+             spent.possible_attempts == 0
+                 ? ""
+                 : str(", perhaps ", fixed(spent.possible_money, 4), " more on ",
+                       spent.possible_attempts, " whose outcome is unknown"));
+}
+
+void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
+  const auto text = [&](const char* flag, std::string& value, const char* what, const char* type) {
+    return app.add_option(flag, value, what)->type_name(type);
+  };
+  app.add_option("action", flags.action,
+                 "run: ask a judge, or go on; export: a blind sheet for people; import: what they "
+                 "said")
+      ->capture_default_str();
+  text("--db", flags.db, "database; verdicts are stored in it", "FILE")->capture_default_str();
+  text("--run", flags.run,
+       "name of a run, or the first characters of its id; without it the newest", "ID");
+  text("--protocol", flags.protocol,
+       "five-classes, single, pairwise, or the file of a template of your own (.json)", "NAME");
+  text("--baseline", flags.baseline,
+       "pairwise: the arm that the others are compared with; without it each arm's own", "LABEL");
+  text("--references", flags.references,
+       "show reference answers: auto (mathematics, reasoning, code), always or never", "WHEN")
+      ->capture_default_str();
+  app.add_option("--limit", flags.limit,
+                 "examples of each dataset, drawn over its categories; 0: all")
+      ->capture_default_str()
+      ->type_name("N");
+  text("--service", flags.service,
+       "file that says which service to ask; without it, what was judged is shown", "FILE")
+      ->group(flags_of({"run"}));
+  app.add_option("--votes", flags.votes, "how often each answer is judged")
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(flags_of({"run"}));
+  app.add_option("--max-tokens", flags.max_tokens, "of a reply, its reasoning included")
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(flags_of({"run"}));
+  app.add_option("--budget", flags.budget,
+                 "money that this judge may cost, earlier calls in this database included; 0: no "
+                 "limit")
+      ->capture_default_str()
+      ->type_name("X")
+      ->group(flags_of({"run"}));
+  app.add_option("--token-budget", flags.token_budget, "the same in tokens")
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(flags_of({"run"}));
+  app.add_flag("--dry-run", flags.dry_run, "say how many calls, tokens and how much money it takes")
+      ->group(flags_of({"run"}));
+  text("--progress", flags.progress, "auto, bar, plain or none", "STYLE")
+      ->capture_default_str()
+      ->group(flags_of({"run"}));
+  text("--out", flags.out, "the sheet: .csv, or .html, a page that opens offline", "FILE")
+      ->group(flags_of({"export"}));
+  app.add_option("--seed", flags.seed, "of the order of items, and of A and B")
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(flags_of({"export"}));
+  text("--labels", flags.labels, "a sheet that was filled in, .csv or .json", "FILE")
+      ->group(flags_of({"import"}));
+  text("--name", flags.name, "who judged; stored as judge human:NAME", "NAME")
+      ->group(flags_of({"import"}));
+  app.add_option("--confidence-level", flags.confidence, "of the intervals")
+      ->capture_default_str()
+      ->type_name("P");
+  text("--format", flags.format, "md, csv, csv-safe, json, jsonl or latex", "FORMAT")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+JudgeTask judge_task(const JudgeFlags& flags, Store& store) {
+  if (flags.protocol.empty())
+    throw ConfigError(str("judge ", flags.action, ": no --protocol given; known: ",
+                          join(protocol_names(), ", "), ", or a template.json of your own"));
+  check_at_least("--votes", flags.votes, 1);
+  check_at_least("--limit", flags.limit, 0);
+  check_at_least("--max-tokens", flags.max_tokens, 1);
+  JudgeTask task;
+  task.invocation = find_invocation(store, flags.run);
+  task.protocol = find_protocol(flags.protocol, references_of(flags.references));
+  task.votes = flags.votes;
+  task.baseline = flags.baseline;
+  task.limit = flags.limit;
+  task.max_tokens = flags.max_tokens;
+  return task;
+}
+
+void print_judged(Store& store, const std::string& invocation, const JudgeFlags& flags) {
+  const TableFormat format = parse_table_format(flags.format);
+  const auto tables =
+      judge_tables(judge_findings(store, invocation, flags.confidence), flags.confidence);
+  for (size_t t = 0; t < tables.size(); ++t)
+    std::cout << (t > 0 && format == TableFormat::md ? "\n" : "") << render(tables[t], format);
+}
+
+void print_left_out(const JudgeUnits& units) {
+  for (const auto& [reason, count] : units.left_out)
+    std::fprintf(stderr, "%s cannot be judged: %s\n", counted(count, "answer").c_str(),
+                 visible_text(reason).c_str());
+}
+
+int run_judge(const JudgeFlags& flags) {
+  const TableFormat format = parse_table_format(flags.format);
+  check_compare_options({.confidence = flags.confidence});
+  const ProgressStyle style = parse_progress_style(flags.progress);
+  { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
+  if (flags.service.empty()) {
+    Store store(flags.db);
+    print_judged(store, find_invocation(store, flags.run), flags);
+    return 0;
+  }
+  const SignalStop stop;
+  const chat::ServiceSpec service = chat::read_service(flags.service);
+  Store store(flags.db);
+  JudgeTask task = judge_task(flags, store);
+  task.judge = {service.model, chat::identity(service)};
+  const JudgeUnits units = judge_units(store, task);
+  print_left_out(units);
+  const JudgePlan plan = plan_judging(
+      store, task, units, [&](const chat::Call& call) { return chat::worst_case(service, call); });
+  if (flags.dry_run) {
+    std::cout << render(judge_plan_table(plan, service.prices.has_value()), format);
+    return 0;
+  }
+  print_families(store, task);
+  const RowId judge = put_judge(store, task.judge);
+  chat::Budget budget;
+  if (flags.budget > 0) budget.money = flags.budget;
+  if (flags.token_budget > 0) budget.tokens = flags.token_budget;
+  const JudgeSpending before = judge_spending(store, judge);
+  chat::Service judges(service, budget, {before.money, before.possible_money, before.tokens, 0});
+  Progress progress(style, "judge", plan.progress.votes, plan.progress.before);
+  const JudgeProgress done = judge_answers(
+      store, task, units,
+      [&](const chat::NextCall& next, chat::Events& events) {
+        judges.ask(next, events, stop.token());
+      },
+      [&](const JudgeProgress& now) {
+        progress.update(now.before + now.scored + now.unscored + now.refused + now.failed,
+                        str(now.unscored + now.refused + now.failed, " without a verdict"));
+      });
+  const JudgeSpending spent = judge_spending(store, judge);
+  std::fprintf(stderr, "\n%s; in all %s\n", counted(done.calls, "answer").c_str(),
+               spent_text(spent).c_str());
+  if (stop.signal()) {
+    std::fprintf(stderr, "stopped; what was judged is in %s, the same command goes on\n",
+                 flags.db.c_str());
+    return 128 + stop.signal();
+  }
+  print_judged(store, task.invocation, flags);
+  return done.failed > 0 ? 3 : 0;
+}
+
+Verb judge_verb() {
+  return {
+      "judge",
+      "verdicts of judges, networks or people, on stored answers",
+      "pardec judge --db r.sqlite --service judge.json --protocol single --dry-run\n"
+      "  pardec judge export --db r.sqlite --protocol pairwise --out sheet.html\n"
+      "  pardec judge import --db r.sqlite --protocol pairwise --labels labels.json --name ANNA",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<JudgeFlags>();
+        add_judge_flags(app, *flags);
+        return [flags] {
+          if (flags->action == "run") return run_judge(*flags);
+          if (flags->action == "export") return export_sheet(*flags);
+          if (flags->action == "import") return import_sheet(*flags);
+          throw ConfigError(str("judge: unknown action '", flags->action, "'",
+                                known_names(flags->action, {"run", "export", "import"})));
+        };
+      },
+      {"run", "export", "import"}};
+}
+
+}  // namespace pardec

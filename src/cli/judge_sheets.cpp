@@ -1,0 +1,53 @@
+// `pardec judge export` and `import`: people as judges.
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "src/cli/judge.hpp"
+#include "src/report/judge_sheet.hpp"
+#include "src/scoring/labels.hpp"
+#include "src/support/checks.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+int export_sheet(const JudgeFlags& flags) {
+  if (flags.out.empty())
+    throw ConfigError("judge export: no --out given, expected a file that ends in .csv or .html");
+  const std::string ending = std::filesystem::path(flags.out).extension().string();
+  if (ending != ".csv" && ending != ".html")
+    throw ConfigError(str("--out ", flags.out, ": expected a file that ends in .csv or .html"));
+  check_apart("--out", flags.out, flags.db);
+  Store store(flags.db, {.read_only = true});
+  const JudgeTask task = judge_task(flags, store);
+  const JudgeUnits units = judge_units(store, task);
+  print_left_out(units);
+  const Sheet sheet = make_sheet(task, units, flags.seed);
+  write_file(flags.out, ending == ".csv" ? sheet_csv(sheet) : sheet_page(sheet));
+  std::cout << flags.out << ": " << counted(std::ssize(sheet.items), "item")
+            << "; when it is filled in: pardec judge import --protocol " << flags.protocol
+            << " --labels FILE --name NAME\n";
+  return 0;
+}
+
+int import_sheet(const JudgeFlags& flags) {
+  if (flags.labels.empty())
+    throw ConfigError("judge import: no --labels given, expected a sheet that was filled in");
+  if (flags.name.empty()) throw ConfigError("judge import: no --name given, expected who judged");
+  { Store exists(flags.db, {.read_only = true}); }
+  Store store(flags.db);
+  JudgeTask task = judge_task(flags, store);
+  task.judge = {std::string(kHuman) + flags.name, Json::object()};
+  const JudgeUnits units = judge_units(store, task);
+  const std::vector<Label> labels = read_labels(flags.labels);
+  import_labels(store, task, units, labels);
+  std::fprintf(stderr, "%s of %s stored\n", counted(std::ssize(labels), "verdict").c_str(),
+               visible_text(task.judge.name).c_str());
+  print_judged(store, task.invocation, flags);
+  return 0;
+}
+
+}  // namespace pardec

@@ -1,0 +1,561 @@
+#include "src/scoring/judging.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <deque>
+#include <set>
+
+#include "datasets/dataset.hpp"
+#include "metrics/agreement.hpp"
+#include "src/store/invocations.hpp"
+#include "src/support/error.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// The runs of an invocation and of its shards.
+std::vector<RunSummary> whole_run(Store& store, const std::string& invocation) {
+  std::vector<RunSummary> runs;
+  for (const auto& shard : store.shards_of(invocation))
+    for (auto& run : runs_of(store, shard)) runs.push_back(std::move(run));
+  return runs;
+}
+
+/// The samples of a dataset that a limit leaves, drawn as a run draws its examples.
+std::set<std::string> chosen_samples(const std::vector<SampleRow>& samples, std::int64_t limit) {
+  std::vector<Example> examples;
+  for (const SampleRow& sample : samples) {
+    Example& example = examples.emplace_back();
+    example.id = sample.key;
+    example.category = sample.category;
+  }
+  std::set<std::string> chosen;
+  for (const Example& example : select(examples, limit, 0, /*seed=*/1)) chosen.insert(example.id);
+  return chosen;
+}
+
+/// A stored answer as a judge is shown it. ConfigError where the sample was stored without fields.
+Subject subject_of(const SampleRow& sample, const StoredGeneration& answer,
+                   const StoredGeneration* other) {
+  if (sample.fields.size() != answer.row.fields.size() ||
+      (other && other->row.fields.size() != answer.row.fields.size()))
+    throw ConfigError(str("sample ", sample.key,
+                          " has not the fields of its answer in the "
+                          "database: it was stored by an older pardec; run it again"));
+  Subject subject;
+  subject.category = sample.category;
+  subject.text = sample.text;
+  for (size_t f = 0; f < sample.fields.size(); ++f) {
+    const Json& field = sample.fields[f];
+    subject.fields.push_back({field.at("name").get<std::string>(), field.value("question", ""),
+                              field.at("references").get<std::vector<std::string>>(),
+                              answer.row.fields[f].text, other ? other->row.fields[f].text : ""});
+  }
+  return subject;
+}
+
+/// Votes of a task that are stored: those in an error are asked for again.
+using DoneVotes = std::set<std::tuple<RowId, RowId, std::string, int, bool>>;
+
+DoneVotes done_votes(Store& store, const JudgeUnits& units, RowId judge, RowId protocol) {
+  std::set<RowId> runs;
+  for (const JudgeUnit& unit : units.units) runs.insert(unit.run);
+  DoneVotes done;
+  for (const RowId run : runs)
+    for (const JudgmentRow& row : judgments(store, run))
+      if (row.judge == judge && row.protocol == protocol && row.vote.state != "error") {
+        done.emplace(row.generation, row.baseline, row.vote.field, row.vote.vote, row.method_first);
+      }
+  return done;
+}
+
+/// One vote that is wanted: of a unit, and of two answers in one order.
+struct WantedVote {
+  const JudgeUnit* unit;
+  int vote;
+  Order order;
+};
+
+/// Whether all that one vote says is stored: of five classes there is a row a field.
+bool is_done(const DoneVotes& done, const JudgeTask& task, const WantedVote& wanted) {
+  const auto has = [&](const std::string& field) {
+    return done.contains({wanted.unit->generation, wanted.unit->baseline, field, wanted.vote,
+                          wanted.order == Order::method_first});
+  };
+  if (!task.protocol.by_field) return has(wanted.unit->field);
+  const auto& fields = wanted.unit->subject.fields;
+  return std::all_of(fields.begin(), fields.end(),
+                     [&](const JudgedField& field) { return has(field.name); });
+}
+
+/// All votes that a task wants, answer by answer.
+std::vector<WantedVote> wanted_votes(const JudgeTask& task, const JudgeUnits& units) {
+  std::vector<WantedVote> wanted;
+  for (const JudgeUnit& unit : units.units)
+    for (int vote = 0; vote < task.votes; ++vote) {
+      wanted.push_back({&unit, vote, Order::method_first});
+      if (task.protocol.compares) wanted.push_back({&unit, vote, Order::baseline_first});
+    }
+  return wanted;
+}
+
+chat::Call call_of(const JudgeTask& task, Inquiry inquiry, int vote, int asked, Order order) {
+  chat::Call call;
+  Json messages = Json::array();
+  for (const chat::Message& message : inquiry.messages)
+    messages.push_back({message.role, message.text});
+  call.key = sha256(dump(Json{{"judge", task.judge.json},
+                              {"messages", messages},
+                              {"schema", inquiry.schema},
+                              {"max_tokens", task.max_tokens},
+                              {"vote", vote},
+                              {"asked", asked},
+                              {"order", task.protocol.compares ? static_cast<int>(order) : 0}}));
+  call.messages = std::move(inquiry.messages);
+  call.schema = std::move(inquiry.schema);
+  call.schema_name = std::move(inquiry.schema_name);
+  call.max_tokens = task.max_tokens;
+  return call;
+}
+
+TokenCounts token_counts(const chat::Usage& usage) {
+  return {usage.prompt_tokens, usage.completion_tokens, usage.reasoning_tokens,
+          usage.cached_tokens};
+}
+
+/// The judging of one task: what waits, what is under way, what came.
+class Judging : public chat::Events {
+ public:
+  Judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
+          const std::function<void(const JudgeProgress&)>& progress)
+      : store_(store),
+        task_(task),
+        judge_(put_judge(store, task.judge)),
+        protocol_(put_protocol(store, {task.protocol.name, task.protocol.record})),
+        process_(make_uuid()),
+        progress_(progress) {
+    const DoneVotes done = done_votes(store, units, judge_, protocol_);
+    std::map<std::string, size_t> known;  // call keys: equal questions are asked once
+    for (const WantedVote& wanted : wanted_votes(task, units)) {
+      ++counts_.votes;
+      if (is_done(done, task, wanted)) {
+        ++counts_.before;
+        continue;
+      }
+      const auto key = first_call(wanted).key;
+      const auto [place, fresh] = known.emplace(key, waiting_.size());
+      if (fresh) waiting_.emplace_back();
+      waiting_[place->second].push_back(wanted);
+    }
+  }
+
+  const JudgeProgress& counts() const { return counts_; }
+
+  /// The next call that no stored reply answers.
+  std::optional<chat::Call> next() {
+    while (!again_.empty() || at_ < waiting_.size()) {
+      Asked asked;
+      if (!again_.empty()) {
+        asked = std::move(again_.front());
+        again_.pop_front();
+      } else {
+        asked.votes = std::move(waiting_[at_++]);
+        const WantedVote& first = asked.votes.front();
+        asked.inquiry = task_.protocol.ask(first.unit->subject, first.order);
+      }
+      const WantedVote& first = asked.votes.front();
+      chat::Call call = call_of(task_, asked.inquiry, first.vote, asked.times, first.order);
+      if (const auto reply = answered_before(call.key, asked)) {
+        take(std::move(asked), *reply);
+        continue;
+      }
+      under_way_.emplace(call.key, std::move(asked));
+      return call;
+    }
+    return std::nullopt;
+  }
+
+  void sending(const chat::Call& call, const chat::Attempt& attempt) override {
+    AttemptRow row = row_of(call, attempt);
+    row.outcome_unknown = true;  // until it is settled
+    put_attempt(store_, judge_, row);
+  }
+
+  void settled(const chat::Call& call, const chat::Attempt& attempt) override {
+    put_attempt(store_, judge_, row_of(call, attempt));
+  }
+
+  void replied(const chat::Call& call, const chat::Reply& reply) override {
+    ++counts_.calls;
+    ReplyRow row;
+    row.process = process_;
+    row.call_key = call.key;
+    row.state = reply.state == chat::ReplyState::kAnswered   ? "answered"
+                : reply.state == chat::ReplyState::kRefused  ? "refused"
+                : reply.state == chat::ReplyState::kCutShort ? "cut_short"
+                                                             : "failed";
+    row.text = reply.text;
+    row.reason = reply.reason;
+    row.served_model = reply.model;
+    row.tokens = token_counts(reply.usage);
+    row.cost = reply.cost;
+    const auto found = under_way_.find(call.key);
+    Asked asked = std::move(found->second);
+    under_way_.erase(found);
+    take(std::move(asked), std::move(row));
+    if (progress_) progress_(counts_);
+  }
+
+ private:
+  /// A question with the votes that its reply is for.
+  struct Asked {
+    std::vector<WantedVote> votes;
+    Inquiry inquiry;
+    int times = 1;
+  };
+
+  chat::Call first_call(const WantedVote& wanted) const {
+    return call_of(task_, task_.protocol.ask(wanted.unit->subject, wanted.order), wanted.vote, 1,
+                   wanted.order);
+  }
+
+  AttemptRow row_of(const chat::Call& call, const chat::Attempt& attempt) const {
+    AttemptRow row;
+    row.process = process_;
+    row.call_key = call.key;
+    row.number = attempt.number;
+    row.started_utc = attempt.started;
+    row.waited_s = attempt.waited;
+    row.seconds = attempt.seconds;
+    row.http_status = attempt.http_status;
+    row.request_id = attempt.request_id;
+    row.format = attempt.format;
+    row.tokens = token_counts(attempt.usage);
+    row.cost = attempt.cost;
+    row.outcome_unknown = attempt.outcome_unknown;
+    row.error = attempt.error;
+    row.body = attempt.body;
+    return row;
+  }
+
+  /// A stored reply that makes the call needless: one with a verdict, or, to what is asked for the
+  /// first time, one without, behind which a judging was killed.
+  std::optional<ReplyRow> answered_before(const std::string& key, const Asked& asked) {
+    auto reply = find_reply(store_, key);
+    if (reply && !reply->valid && asked.times == kMostAsks) return std::nullopt;
+    return reply;
+  }
+
+  /// Reads the reply, and stores it with what it says of all votes that it is for.
+  void take(Asked asked, ReplyRow reply) {
+    const WantedVote& first = asked.votes.front();
+    Reading reading;
+    std::string state = "scored";
+    if (reply.state == "answered") {
+      reading = task_.protocol.read(first.unit->subject, first.order, reply.text);
+      reply.valid = reading.problem.empty();
+      if (!reply.valid && asked.times < kMostAsks) {
+        if (reply.id == 0) put_votes(store_, judge_, reply, {});
+        asked.inquiry =
+            task_.protocol.ask_again(std::move(asked.inquiry), reply.text, reading.problem);
+        ++asked.times;
+        again_.push_back(std::move(asked));
+        return;
+      }
+      if (!reply.valid) state = "unscored";
+    } else {
+      state = reply.state == "refused" ? "refused" : reply.state == "failed" ? "error" : "unscored";
+      reading.problem = reply.reason;
+    }
+    std::vector<JudgmentRow> rows;
+    for (const WantedVote& wanted : asked.votes) add_rows(rows, wanted, state, reading);
+    const bool cached = reply.id != 0;
+    put_votes(store_, judge_, std::move(reply), std::move(rows));
+    const auto votes = std::ssize(asked.votes);
+    (state == "scored"     ? counts_.scored
+     : state == "unscored" ? counts_.unscored
+     : state == "refused"  ? counts_.refused
+                           : counts_.failed) += votes;
+    // Of equal questions one was paid for.
+    counts_.cached += cached ? votes : votes - 1;
+  }
+
+  void add_rows(std::vector<JudgmentRow>& rows, const WantedVote& wanted, const std::string& state,
+                const Reading& reading) const {
+    const auto add = [&](const std::string& field, const JudgeVerdict* verdict) {
+      JudgmentRow& row = rows.emplace_back();
+      row.generation = wanted.unit->generation;
+      row.baseline = wanted.unit->baseline;
+      row.method_first = wanted.order == Order::method_first;
+      row.judge = judge_;
+      row.protocol = protocol_;
+      row.vote.field = field;
+      row.vote.vote = wanted.vote;
+      row.vote.state = state;
+      row.vote.reason = reading.problem;
+      if (!verdict) return;
+      row.vote.label = verdict->label;
+      if (!std::isnan(verdict->value)) row.vote.value = verdict->value;
+    };
+    if (task_.protocol.by_field) {
+      for (const JudgedField& field : wanted.unit->subject.fields) {
+        const auto said =
+            std::find_if(reading.verdicts.begin(), reading.verdicts.end(),
+                         [&](const JudgeVerdict& verdict) { return verdict.field == field.name; });
+        add(field.name, said == reading.verdicts.end() ? nullptr : &*said);
+      }
+    } else {
+      add(wanted.unit->field, reading.verdicts.empty() ? nullptr : &reading.verdicts.front());
+    }
+  }
+
+  Store& store_;
+  const JudgeTask& task_;
+  RowId judge_, protocol_;
+  std::string process_;
+  const std::function<void(const JudgeProgress&)>& progress_;
+  JudgeProgress counts_;
+  std::vector<std::vector<WantedVote>> waiting_;
+  size_t at_ = 0;
+  std::deque<Asked> again_;
+  std::map<std::string, Asked> under_way_;
+};
+
+}  // namespace
+
+JudgeUnits judge_units(Store& store, const JudgeTask& task) {
+  const std::vector<RunSummary> runs = whole_run(store, task.invocation);
+  if (!task.baseline.empty() && std::none_of(runs.begin(), runs.end(), [&](const RunSummary& run) {
+        return run.run.label == task.baseline;
+      })) {
+    std::vector<std::string> labels;
+    for (const RunSummary& run : runs) labels.push_back(run.run.label);
+    throw ConfigError(
+        str("--baseline: no arm '", task.baseline, "'", known_names(task.baseline, labels)));
+  }
+  std::map<RowId, std::vector<StoredGeneration>> answers;
+  for (const RunSummary& run : runs)
+    if (!run.run.oracle) answers[run.run.id] = store.generations(run.run.id);
+  JudgeUnits out;
+  for (const RunSummary& run : runs) {
+    if (run.run.oracle) {
+      out.left_out[str("their tokens were forced (oracle ", *run.run.oracle, ")")] +=
+          run.generations;
+      continue;
+    }
+    const RunSummary* against = nullptr;
+    if (task.protocol.compares) {
+      against = find_baseline(runs, run, task.baseline);
+      if (!against) continue;  // it is one
+    }
+    std::map<std::pair<std::string, int>, const StoredGeneration*> others;
+    if (against && answers.contains(against->run.id))
+      for (const StoredGeneration& other : answers.at(against->run.id))
+        others[{other.row.sample, other.repeat}] = &other;
+    std::map<std::string, SampleRow> samples;
+    const auto rows = store.samples(store.dataset_of(run.run.id));
+    const std::set<std::string> chosen = chosen_samples(rows, task.limit);
+    for (const SampleRow& sample : rows) samples[sample.key] = sample;
+    for (const StoredGeneration& answer : answers.at(run.run.id)) {
+      if (!chosen.contains(answer.row.sample)) continue;
+      const StoredGeneration* other = nullptr;
+      if (against) {
+        const auto found = others.find({answer.row.sample, answer.repeat});
+        if (found != others.end() && !found->second->row.error) other = found->second;
+      }
+      if (answer.row.error || (against && !other)) {
+        ++out.left_out[answer.row.error ? "they failed" : "the baseline has no answer"];
+        continue;
+      }
+      JudgeUnit unit;
+      unit.run = run.run.id;
+      unit.generation = answer.row.id;
+      unit.baseline = other ? other->row.id : 0;
+      unit.run_uuid = run.run.uuid;
+      if (against) unit.baseline_uuid = against->run.uuid;
+      unit.sample = answer.row.sample;
+      unit.repeat = answer.repeat;
+      unit.subject = subject_of(samples.at(answer.row.sample), answer, other);
+      const bool turns = run.run.form == "free" && !task.protocol.by_field;
+      if (const std::string lacks = task.protocol.lacks(unit.subject); !lacks.empty()) {
+        ++out.left_out[str("they lack ", lacks)];
+        continue;
+      }
+      for (size_t turn = 0; turn < (turns ? unit.subject.fields.size() : 1); ++turn) {
+        out.units.push_back(unit);
+        if (!turns) continue;
+        out.units.back().subject.turn = turn;
+        out.units.back().field = unit.subject.fields[turn].name;
+      }
+    }
+  }
+  if (out.units.empty()) {
+    std::vector<std::string> reasons;
+    for (const auto& [reason, count] : out.left_out)
+      reasons.push_back(str(counted(count, "answer"), ": ", reason));
+    throw ConfigError(
+        str("run ", task.invocation.substr(0, 8), " has nothing for protocol ", task.protocol.name,
+            reasons.empty() ? ": no arm is compared with another one; name one by --baseline"
+                            : "; " + join(reasons, "; ")));
+  }
+  return out;
+}
+
+JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
+                       const std::function<chat::WorstCase(const chat::Call&)>& worst_case) {
+  JudgePlan plan;
+  const auto id_of = [&](const std::map<RowId, NamedRecord>& all, const NamedRecord& wanted) {
+    for (const auto& [id, one] : all)
+      if (one.name == wanted.name && one.json == wanted.json) return id;
+    return RowId{0};
+  };
+  const RowId judge = id_of(judges_of(store), task.judge),
+              protocol = id_of(protocols_of(store), {task.protocol.name, task.protocol.record});
+  const DoneVotes done = done_votes(store, units, judge, protocol);
+  std::set<std::string> known;
+  for (const WantedVote& wanted : wanted_votes(task, units)) {
+    ++plan.progress.votes;
+    if (is_done(done, task, wanted)) {
+      ++plan.progress.before;
+      continue;
+    }
+    const chat::Call call = call_of(task, task.protocol.ask(wanted.unit->subject, wanted.order),
+                                    wanted.vote, 1, wanted.order);
+    const auto reply = find_reply(store, call.key);
+    if (!known.insert(call.key).second || (reply && reply->valid)) {
+      ++plan.progress.cached;
+      continue;
+    }
+    ++plan.calls;
+    const chat::WorstCase worst = worst_case(call);
+    plan.worst.tokens += worst.tokens;
+    plan.worst.cost += worst.cost;
+  }
+  return plan;
+}
+
+JudgeProgress judge_answers(Store& store, const JudgeTask& task, const JudgeUnits& units,
+                            const AskJudge& ask,
+                            const std::function<void(const JudgeProgress&)>& progress) {
+  Judging judging(store, task, units, progress);
+  try {
+    ask([&] { return judging.next(); }, judging);
+  } catch (...) {
+    store_judged_scores(store, task);
+    throw;
+  }
+  store_judged_scores(store, task);
+  return judging.counts();
+}
+
+std::string shared_family(const std::string& judge, const std::string& model) {
+  constexpr std::array<std::string_view, 16> kFamilies{
+      "claude",  "command", "deepseek", "falcon", "gemini", "gemma", "glm",    "gpt",
+      "granite", "llama",   "mistral",  "olmo",   "phi",    "qwen",  "smollm", "vicuna"};
+  const auto lower = [](std::string text) {
+    for (char& byte : text)
+      byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+    return text;
+  };
+  const std::string a = lower(judge), b = lower(model);
+  for (const std::string_view family : kFamilies)
+    if (a.find(family) != std::string::npos && b.find(family) != std::string::npos)
+      return std::string(family);
+  return "";
+}
+
+std::optional<JudgeVerdict> verdict_of(const std::vector<VoteRow>& votes) {
+  std::vector<const VoteRow*> scored;
+  for (const VoteRow& vote : votes)
+    if (vote.state == "scored") scored.push_back(&vote);
+  if (scored.empty()) return std::nullopt;
+  JudgeVerdict verdict{scored.front()->field, ""};
+  std::map<std::string, int> counts;
+  double sum = 0;
+  for (const VoteRow* vote : scored) {
+    ++counts[vote->label];
+    sum += vote->value.value_or(std::nan(""));
+  }
+  verdict.value = sum / static_cast<double>(scored.size());
+  for (const VoteRow* vote : scored)
+    if (verdict.label.empty() || counts[vote->label] > counts[verdict.label])
+      verdict.label = vote->label;
+  return verdict;
+}
+
+std::vector<PairVerdict> pair_verdicts(const std::vector<JudgmentRow>& rows) {
+  std::map<int, PairVerdict> by_vote;
+  for (const JudgmentRow& row : rows) {
+    PairVerdict& pair = by_vote[row.vote.vote];
+    if (row.vote.state != "scored") continue;
+    (row.method_first ? pair.method_first : pair.method_second) =
+        row.vote.label == "method"     ? Winner::method
+        : row.vote.label == "baseline" ? Winner::baseline
+                                       : Winner::tie;
+  }
+  std::vector<PairVerdict> pairs;
+  for (const auto& [vote, pair] : by_vote) pairs.push_back(pair);
+  return pairs;
+}
+
+std::optional<Winner> winner_of(const std::vector<JudgmentRow>& rows, bool one_order) {
+  std::int64_t whole = 0, lead = 0;
+  for (const PairVerdict& pair : pair_verdicts(rows)) {
+    auto winner = pair.winner();
+    if (!winner && one_order) winner = pair.method_first ? pair.method_first : pair.method_second;
+    if (!winner) continue;
+    ++whole;
+    lead += *winner == Winner::method ? 1 : *winner == Winner::baseline ? -1 : 0;
+  }
+  if (whole == 0) return std::nullopt;
+  return lead > 0 ? Winner::method : lead < 0 ? Winner::baseline : Winner::tie;
+}
+
+void store_judged_scores(Store& store, const JudgeTask& task) {
+  const std::string metric = task.protocol.score;
+  if (metric.empty()) return;
+  const auto judges = judges_of(store);
+  const auto protocols = protocols_of(store);
+  const auto is_ours = [&](const JudgmentRow& row) {
+    const NamedRecord &judge = judges.at(row.judge), &protocol = protocols.at(row.protocol);
+    return judge.name == task.judge.name && judge.json == task.judge.json &&
+           protocol.name == task.protocol.name && protocol.json == task.protocol.record;
+  };
+  for (const RunSummary& run : whole_run(store, task.invocation)) {
+    if (run.run.oracle) continue;
+    std::map<std::pair<RowId, std::string>, std::vector<JudgmentRow>> votes;
+    for (JudgmentRow& row : judgments(store, run.run.id))
+      if (is_ours(row)) votes[{row.generation, row.vote.field}].push_back(std::move(row));
+    remove_scores(store, run.run.id, {metric});
+    for (const auto& [place, rows] : votes) {
+      ScoreRow score;
+      score.metric = metric;
+      score.field = place.second;
+      score.details = {{"judge", task.judge.name}, {"votes", rows.size()}};
+      if (task.protocol.compares) {
+        const auto winner = winner_of(rows, /*one_order=*/false);
+        if (!winner) continue;
+        score.value = *winner == Winner::method ? 1 : *winner == Winner::tie ? 0.5 : 0;
+      } else {
+        std::vector<VoteRow> said;
+        for (const JudgmentRow& row : rows) said.push_back(row.vote);
+        const auto verdict = verdict_of(said);
+        if (!verdict) continue;
+        score.value = verdict->value;
+        if (task.protocol.by_field) {
+          score.details["class"] = verdict->label;
+          score.value = verdict->label == "correct" || verdict->label == "correct null" ? 1 : 0;
+        }
+      }
+      store.put_scores(place.first, std::vector{score});
+    }
+  }
+}
+
+}  // namespace pardec

@@ -1,0 +1,97 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judges/judge.hpp"
+#include "metrics/agreement.hpp"
+#include "src/chat/service.hpp"
+#include "src/store/judgments.hpp"
+#include "src/store/store.hpp"
+
+/// Judges on stored answers: what has to be asked, what it comes to, and the scores that follow.
+namespace pardec {
+
+/// Who judges what, and how often.
+struct JudgeTask {
+  std::string invocation;
+  JudgeProtocol protocol;
+  NamedRecord judge;       ///< json: all that may change what it replies
+  int votes = 1;           ///< of each answer, or of each order of two
+  std::string baseline;    ///< where two answers are compared: an arm; empty: each arm's own
+  std::int64_t limit = 0;  ///< examples of each dataset, drawn as `run --limit` does; 0: all
+  std::int64_t max_tokens = 2048;  ///< of a reply, reasoning included
+};
+
+/// One answer, or one turn of it, before a judge; two where they are compared.
+struct JudgeUnit {
+  RowId run = 0, generation = 0, baseline = 0;
+  std::string run_uuid, baseline_uuid, sample;  ///< what they are in any database
+  int repeat = 0;
+  std::string field;  ///< empty: the whole example
+  Subject subject;
+};
+
+/// What there is to judge.
+struct JudgeUnits {
+  std::vector<JudgeUnit> units;
+  /// Answers that no judge can be shown, by reason: they failed, their run was under an oracle, the
+  /// protocol needs what they have not, the baseline has none.
+  std::map<std::string, std::int64_t> left_out;
+};
+
+/// All that the invocation's runs (with its shards) hold for the task. ConfigError: nothing there
+/// to judge, or no such baseline.
+JudgeUnits judge_units(Store& store, const JudgeTask& task);
+
+/// How far a task is, and what is left to do.
+struct JudgeProgress {
+  std::int64_t votes = 0;   ///< verdicts that the task wants
+  std::int64_t before = 0;  ///< of these stored before
+  std::int64_t cached = 0;  ///< taken from replies to equal questions, at no cost
+  std::int64_t scored = 0, unscored = 0, refused = 0, failed = 0;  ///< by this judging
+  std::int64_t calls = 0;                                          ///< replies that came
+};
+
+/// What is left to ask, as far as is known before: each call once, however many answers it is for.
+/// A reply without a verdict leads to one more.
+struct JudgePlan {
+  JudgeProgress progress;
+  std::int64_t calls = 0;
+  chat::WorstCase worst;  ///< of all, in sum
+};
+JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
+                       const std::function<chat::WorstCase(const chat::Call&)>& worst_case);
+
+/// Asks what `next` gives, and tells `events`; as chat::Service::ask.
+using AskJudge = std::function<void(const chat::NextCall& next, chat::Events& events)>;
+
+/// Judges what is not judged yet. Each reply is stored with its verdicts as it comes, so that a
+/// killed judging goes on behind it; errors of `ask` go through, with all that came before stored.
+/// Votes that ended in an error are asked for again. Stores the scores that follow, also then.
+JudgeProgress judge_answers(Store& store, const JudgeTask& task, const JudgeUnits& units,
+                            const AskJudge& ask,
+                            const std::function<void(const JudgeProgress&)>& progress = {});
+
+/// A family of networks that both names belong to, e.g. "qwen"; empty: none that is known. Judges
+/// prefer their own kind.
+std::string shared_family(const std::string& judge, const std::string& model);
+
+/// What one judge said of one thing by several votes, as one: the mean of grades, the most frequent
+/// label (of equally frequent ones the earlier vote's). None: no vote is scored.
+std::optional<JudgeVerdict> verdict_of(const std::vector<VoteRow>& votes);
+
+/// What one judge said of one pair of answers: for each vote both orders.
+std::vector<PairVerdict> pair_verdicts(const std::vector<JudgmentRow>& rows);
+
+/// And as one: whom most votes prefer, a tie where as many prefer each. None: no vote is whole. A
+/// person sees each pair in one order alone, and that counts (`one_order`).
+std::optional<Winner> winner_of(const std::vector<JudgmentRow>& rows, bool one_order);
+
+/// The scores that a built-in protocol's verdicts come to, for `compare` and `report`: judge_class,
+/// judge_score, or judge_preference. They take the place of another judge's.
+void store_judged_scores(Store& store, const JudgeTask& task);
+
+}  // namespace pardec

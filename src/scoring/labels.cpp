@@ -1,0 +1,220 @@
+#include "src/scoring/labels.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "datasets/csv.hpp"
+#include "src/support/error.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/rng.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// What a label is for: a unit in one order, or one field of it.
+struct LabelPlace {
+  const JudgeUnit* unit;
+  Order order;
+  std::string field;
+};
+
+std::string item_id(const JudgeTask& task, const LabelPlace& place) {
+  const JudgeUnit& unit = *place.unit;
+  const bool baseline_first = task.protocol.compares && place.order == Order::baseline_first;
+  return sha256(dump(Json{task.protocol.name, unit.run_uuid, unit.baseline_uuid, unit.sample,
+                          unit.repeat, place.field, baseline_first}))
+      .substr(0, 16);
+}
+
+/// The places of one unit in one order.
+std::vector<LabelPlace> places_of(const JudgeTask& task, const JudgeUnit& unit, Order order) {
+  if (!task.protocol.by_field) return {{&unit, order, unit.field}};
+  std::vector<LabelPlace> places;
+  for (const JudgedField& field : unit.subject.fields) places.push_back({&unit, order, field.name});
+  return places;
+}
+
+/// What stands before the judged turn, or the list of what was asked.
+std::string question_text(const Subject& subject, const std::string& field) {
+  if (!subject.turn) {
+    std::vector<std::string> lines;
+    for (const JudgedField& one : subject.fields)
+      if (field.empty() || one.name == field)
+        lines.push_back(str(one.name, one.question.empty() ? "" : ": ", one.question));
+    return join(lines, "\n");
+  }
+  std::string text;
+  for (size_t t = 0; t < *subject.turn; ++t) {
+    const JudgedField& one = subject.fields[t];
+    text += str(one.question, "\n\n[answer] ", one.answer, "\n\n");
+  }
+  return text + subject.fields[*subject.turn].question;
+}
+
+std::string answer_text(const Subject& subject, const std::string& field, bool other) {
+  const auto said = [&](const JudgedField& one) { return other ? one.other : one.answer; };
+  if (subject.turn) {
+    // The answers of two arms to earlier turns differ: each is shown with its own.
+    std::string text;
+    for (size_t t = 0; t < *subject.turn; ++t)
+      text += str("[turn ", t + 1, "] ", said(subject.fields[t]), "\n\n");
+    return *subject.turn == 0
+               ? said(subject.fields[0])
+               : str(text, "[turn ", *subject.turn + 1, "] ", said(subject.fields[*subject.turn]));
+  }
+  std::vector<std::string> lines;
+  for (const JudgedField& one : subject.fields) {
+    if (!field.empty() && one.name != field) continue;
+    const std::string answer = said(one).empty() ? "(none)" : said(one);
+    lines.push_back(field.empty() ? str(one.name, ": ", answer) : answer);
+  }
+  return join(lines, "\n");
+}
+
+SheetItem item_of(const JudgeTask& task, const LabelPlace& place) {
+  const Subject& subject = place.unit->subject;
+  const std::string field = task.protocol.by_field ? place.field : "";
+  const bool compares = task.protocol.compares,
+             swapped = compares && place.order == Order::baseline_first;
+  SheetItem item;
+  item.id = item_id(task, place);
+  item.category = subject.category;
+  item.text = subject.text;
+  // Of two answers to a later turn no history is shown beside the question: it is theirs.
+  item.question = compares && subject.turn ? "" : question_text(subject, field);
+  if (compares && subject.turn) {
+    std::vector<std::string> asked;
+    for (size_t t = 0; t <= *subject.turn; ++t) asked.push_back(subject.fields[t].question);
+    item.question = join(asked, "\n\n");
+  }
+  if (subject.turn) item.reference = join(subject.fields[*subject.turn].references, "\nor: ");
+  const bool single_turn = subject.turn && !compares;
+  item.answer =
+      single_turn ? subject.fields[*subject.turn].answer : answer_text(subject, field, swapped);
+  if (compares) item.other = answer_text(subject, field, !swapped);
+  return item;
+}
+
+std::vector<std::string> allowed_verdicts(const JudgeProtocol& protocol) {
+  if (protocol.compares) return {"A", "B", "tie"};
+  if (protocol.scale.empty() && protocol.name != "single")
+    throw ConfigError(str("protocol ", protocol.name,
+                          " has no labels that people could be asked for; expected an enum"));
+  return protocol.scale;
+}
+
+/// A label as a vote; empty state: it may not be given.
+VoteRow vote_of(const JudgeTask& task, const LabelPlace& place, const Label& label) {
+  VoteRow vote;
+  vote.field = place.field;
+  vote.reason = label.comment;
+  const auto allowed = allowed_verdicts(task.protocol);
+  if (allowed.empty()) {
+    double number = 0;
+    const char* end = label.verdict.data() + label.verdict.size();
+    const auto [stop, error] = std::from_chars(label.verdict.data(), end, number);
+    if (error != std::errc() || stop != end || !(number >= 1 && number <= 10)) return vote;
+    vote.value = number;
+  } else {
+    if (std::find(allowed.begin(), allowed.end(), label.verdict) == allowed.end()) return vote;
+    vote.label = label.verdict;
+    if (task.protocol.compares && vote.label != "tie")
+      vote.label =
+          (vote.label == "A") == (place.order == Order::method_first) ? "method" : "baseline";
+  }
+  vote.state = "scored";
+  return vote;
+}
+
+}  // namespace
+
+Sheet make_sheet(const JudgeTask& task, const JudgeUnits& units, std::uint64_t seed) {
+  Sheet sheet{task.protocol.name, task.protocol.compares, allowed_verdicts(task.protocol), {}};
+  for (const JudgeUnit& unit : units.units) {
+    Order order = Order::method_first;
+    if (task.protocol.compares) {
+      const LabelPlace first{&unit, order, unit.field};
+      if (Rng(derive_seed(seed, item_id(task, first))).below(2) == 1) order = Order::baseline_first;
+    }
+    for (const LabelPlace& place : places_of(task, unit, order))
+      sheet.items.push_back(item_of(task, place));
+  }
+  Rng rng(derive_seed(seed, "sheet"));
+  for (size_t i = sheet.items.size(); i > 1; --i)
+    std::swap(sheet.items[i - 1], sheet.items[rng.below(i)]);
+  return sheet;
+}
+
+std::vector<Label> read_labels(const std::filesystem::path& file) {
+  std::vector<Label> labels;
+  const auto add = [&](std::string item, std::string verdict, std::string comment, long line) {
+    verdict = strip(verdict);
+    if (!verdict.empty())
+      labels.push_back(
+          {std::string(strip(item)), std::move(verdict), std::move(comment), file.string(), line});
+  };
+  if (file.extension() == ".json") {
+    const Json json = read_json(file);
+    JsonReader read(json, file.string());
+    read.any("protocol");
+    const Json& all = read.any("labels");
+    if (!all.is_array()) throw DataError(file.string(), 0, "has no list 'labels'");
+    for (const Json& one : all) {
+      JsonReader label(one, str(file.string(), ": labels"));
+      const Json& verdict = label.any("verdict");
+      add(label.required<std::string>("item"),
+          verdict.is_string() ? verdict.get<std::string>() : dump(verdict),
+          label.optional<std::string>("comment", ""), 0);
+    }
+    return labels;
+  }
+  each_row(file, {"item", "verdict"}, nullptr, [&](const CsvRow& row) {
+    const auto comment = row.fields.find("comment");
+    add(row.fields.at("item"), row.fields.at("verdict"),
+        comment == row.fields.end() ? "" : comment->second, row.line);
+  });
+  return labels;
+}
+
+void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
+                   const std::vector<Label>& labels) {
+  std::map<std::string, LabelPlace> places;
+  for (const JudgeUnit& unit : units.units)
+    for (const Order order : {Order::method_first, Order::baseline_first})
+      for (const LabelPlace& place : places_of(task, unit, order))
+        places.emplace(item_id(task, place), place);
+  std::vector<JudgmentRow> rows;
+  std::set<std::string> seen;
+  for (const Label& label : labels) {
+    const auto place = places.find(label.item);
+    if (place == places.end())
+      throw DataError(label.file, label.line,
+                      str("item '", label.item, "' is not of this run and protocol ",
+                          task.protocol.name, "; give the --run and --baseline of the sheet"));
+    if (!seen.insert(label.item).second)
+      throw DataError(label.file, label.line, str("item '", label.item, "' stands twice"));
+    JudgmentRow& row = rows.emplace_back();
+    row.vote = vote_of(task, place->second, label);
+    if (row.vote.state.empty()) {
+      const auto allowed = allowed_verdicts(task.protocol);
+      throw DataError(label.file, label.line,
+                      str("verdict '", label.verdict, "', expected ",
+                          allowed.empty() ? "a number from 1 to 10" : join(allowed, ", ")));
+    }
+    row.generation = place->second.unit->generation;
+    row.baseline = place->second.unit->baseline;
+    row.method_first = place->second.order == Order::method_first;
+  }
+  const RowId judge = put_judge(store, task.judge),
+              protocol = put_protocol(store, {task.protocol.name, task.protocol.record});
+  for (JudgmentRow& row : rows) {
+    row.judge = judge;
+    row.protocol = protocol;
+  }
+  put_votes(store, judge, {}, std::move(rows));
+}
+
+}  // namespace pardec

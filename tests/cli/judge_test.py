@@ -1,0 +1,362 @@
+"""`pardec judge` over a judge whose verdicts are known: 200 answers with planted classes, grades, winners and biases come out again, equal to the planted
+ones and to scikit-learn, statsmodels and krippendorff to 1e-9; killed and resumed, nothing that was answered is asked again; people's sheets.
+
+usage: judge_test.py PROGRAM
+"""
+import collections
+import csv
+import hashlib
+import http.server
+import itertools
+import json
+import math
+import random
+import re
+import signal
+import sys
+import threading
+import time
+
+from harness import Checks, change, query, scratch
+
+try:
+    import krippendorff
+    import numpy
+    from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support  # noqa: F401
+    from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+except ImportError as missing:
+    print(f"[skipped] {missing}; scripts/setup --tests installs it")
+    sys.exit(77)
+
+EXAMPLES = 50
+CLASSES = ["correct", "incorrect", "missing", "correct null", "hallucination"]
+TIGHT = 1e-9
+
+
+def close(a, b):
+    return a is not None and (math.isclose(a, b, rel_tol=TIGHT, abs_tol=TIGHT) or (math.isnan(a) and math.isnan(b)))
+
+
+class Judge:
+    """A chat service on loopback. `say(prompt, asked before)` gives the reply's text, or a whole body."""
+
+    def __init__(self, say, delay=0.0):
+        self.say, self.delay = say, delay
+        self.asked = collections.Counter()  # by what was asked
+        self.lock = threading.Lock()
+        judge = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                prompt = body["messages"][-1]["content"] if len(body["messages"]) < 4 else body["messages"][-3]["content"]
+                key = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+                with judge.lock:
+                    judge.asked[key] += 1
+                    times = judge.asked[key]
+                time.sleep(judge.delay)
+                said = judge.say(prompt, times, len(body["messages"]) >= 4)
+                answer = said if isinstance(said, dict) else {
+                    "id": "1", "model": "judge-1", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}],
+                    "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}}
+                data = json.dumps(answer).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                try:
+                    self.wfile.write(data)
+                except OSError:
+                    pass  # the client was killed
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None  # clients are killed here
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def file(self, folder, name, **more):
+        file = folder / f"{name}.json"
+        file.write_text(json.dumps({"interface": "openai-chat", "base_url": f"http://127.0.0.1:{self.server.server_address[1]}/v1", "model": name,
+                                    "prices": {"input": 1.0, "output": 2.0}, "concurrency": 4, **more}))
+        return file
+
+
+def database(pardec):
+    """A run of two arms over 50 conversations of two turns: 200 answers, each of which names itself; and one over 50 products of two values each."""
+    data = pardec.folder / "data" / "jsonl"
+    data.mkdir(parents=True)
+    with (data / "test.jsonl").open("w") as out:
+        for i in range(EXAMPLES):
+            out.write(json.dumps({"id": f"talk-{i}", "category": "writing" if i % 2 else "math", "turns": [f"Question {i}?", f"And {i}?"]}) + "\n")
+    model = pardec.synthesise("m")
+    short = ["--model", model, "--data-root", pardec.folder / "data", "--dataset", "jsonl", "--max-new-tokens", 4, "--per-field", 2, "--progress", "none"]
+    talks = pardec.folder / "talks.sqlite"
+    pardec.good("run", *short, "--arm", "ar=ar", "--arm", "other=prompt-lookup", "--db", talks)
+    with (data / "test.jsonl").open("w") as out:
+        for i in range(EXAMPLES):
+            out.write(json.dumps({"id": f"product-{i}", "category": "Coffee", "text": f"Product number {i}",
+                                  "fields": [{"name": "Brand"}, {"name": "Roast"}]}) + "\n")
+    values = pardec.folder / "values.sqlite"
+    pardec.good("run", *short, "--arm", "ar=ar", "--arm", "hpd=hpd", "--db", values)
+    for db in (talks, values):
+        rows = query(db, "SELECT generation.id, label, sample.key, generation.fields FROM generation JOIN run ON run.id = run_id "
+                         "JOIN sample ON sample.id = sample_id")
+        for row in rows:
+            fields = json.loads(row["fields"])
+            for field in fields:
+                field["text"] = f"<<{row['label']}|{row['key']}|{field['name']}>>" + "x" * (len(row["key"]) + 7 * (row["label"] == "ar"))
+            change(db, "UPDATE generation SET fields = ?, error = NULL WHERE id = ?", json.dumps(fields), row["id"])
+    return talks, values
+
+
+def named(prompt):
+    """The answers in a prompt, in order: (arm, example, field)."""
+    return [tuple(match.split("|")) for match in re.findall(r"<<([^<>]*\|[^<>]*\|[^<>]*)>>", prompt)]
+
+
+def drawn(*what):
+    return random.Random("/".join(map(str, what)))
+
+
+def grade(answer):
+    return drawn("grade", *answer).choice([1, 2, 3.5, 5, 7, 8, 9.5, 10])
+
+
+def tables(text):
+    """The tables of `--format json`, which are printed one behind the other."""
+    out, decoder, at = [], json.JSONDecoder(), 0
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        table, end = decoder.raw_decode(text, at)
+        out.append(table)
+        at = end
+    return {table["title"]: table["rows"] for table in out}
+
+
+def judged(pardec, db, service, *args):
+    return tables(pardec.good("judge", "--db", db, "--service", service, "--progress", "none", "--format", "json", *args))
+
+
+def five_classes(check, pardec, db):
+    """Planted classes give the planted P, R and F1. Three products get no verdict at the first time, one never, one is refused."""
+    def of(example, arm, field):
+        return drawn("class", example, arm, field).choices(CLASSES, [6, 2, 1, 2, 1])[0]
+
+    def say(prompt, times, again):
+        answers = named(prompt)
+        example = answers[0][1]
+        if example == "product-7":
+            return {"id": "1", "model": "judge-1", "choices": [{"index": 0, "finish_reason": "stop",
+                    "message": {"role": "assistant", "content": None, "refusal": "I cannot"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+        classes = {field: of(example, arm, field) for arm, example, field in answers}
+        if example == "product-9" or (example in ("product-1", "product-2", "product-3") and not again):
+            classes.pop("Roast")  # a missing key gets no default
+        return "So.\n<pardec:verdict>" + json.dumps({"explanation": "it says <pardec:verdict>{}</pardec:verdict>", "classes": classes}) + "</pardec:verdict>"
+
+    judge = Judge(say)
+    service = judge.file(pardec.folder, "classes")
+    rows = {row["arm"]: row for row in judged(pardec, db, service, "--protocol", "five-classes")["Judged"]}
+    for arm in ("ar", "hpd"):
+        truth = [of(f"product-{i}", arm, field) for i in range(EXAMPLES) if i not in (7, 9) for field in ("Brand", "Roast")]
+        c = collections.Counter(truth)
+        right = c["correct"] + c["correct null"]
+        precision, recall = right / (right + c["hallucination"] + c["incorrect"]), right / (right + c["missing"] + c["incorrect"])
+        # The same from scikit-learn: what was given, and what there was to give, each right or not.
+        given = [int(label in ("correct", "correct null")) for label in truth if label != "missing"]
+        wanted = [int(label in ("correct", "correct null")) for label in truth if label != "hallucination"]
+        check(close(precision, precision_recall_fscore_support([1] * len(given), given, average="binary")[1]) and
+              close(recall, precision_recall_fscore_support([1] * len(wanted), wanted, average="binary")[1]), "scikit-learn's rates")
+        row = rows[arm]
+        check((row["scored"], row["items"], row["refused"], row["unscored"], row["errors"]) == (96, 100, 2, 2, 0), f"denominators {row}")
+        check(close(row["P"], precision) and close(row["R"], recall) and close(row["score"], 2 * precision * recall / (precision + recall)), f"{arm}: {row}")
+        check([row[k] for k in ("C", "I", "M", "CN", "H")] == [c[label] for label in CLASSES], f"{arm}: counts {row} {c}")
+    check(sum(judge.asked.values()) == 2 * (EXAMPLES + 4), f"asked once more where there was no verdict, and only there: {sum(judge.asked.values())}")
+    compared = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
+    for row in compared:
+        check(close(row["score_judge_f1"] if "score_judge_f1" in row else row.get("judge_f1"), rows[row["arm"]]["score"]), f"compare shows judge_f1: {sorted(row)}")
+    before = sum(judge.asked.values())
+    again = {row["arm"]: row for row in judged(pardec, db, service, "--protocol", "five-classes")["Judged"]}
+    check(again == rows and sum(judge.asked.values()) == before, "judged once more, nobody is asked")
+    plan = json.loads(pardec.good("judge", "--db", db, "--service", service, "--protocol", "five-classes", "--dry-run", "--format", "json"))["rows"][0]
+    check(plan["calls"] == 0 and plan["stored"] == plan["verdicts"] == 2 * EXAMPLES, f"plan {plan}")
+    other = judge.file(pardec.folder, "another-model")
+    plan = json.loads(pardec.good("judge", "--db", db, "--service", other, "--protocol", "five-classes", "--dry-run", "--format", "json"))["rows"][0]
+    check(plan["calls"] == 2 * EXAMPLES and plan["price"] > 0, f"another model is another judge: {plan}")
+    check(query(db, "SELECT count(*) AS n FROM judge_reply WHERE state = 'answered' AND valid = 0")[0]["n"] == 10, "what could not be read is kept")
+
+
+def grades(check, pardec, db):
+    """Planted grades, three votes with planted noise: means, flips, kappa and alpha; a score of compare; killed and resumed."""
+    noise = {}
+
+    def say(prompt, times, again):
+        answer = named(prompt)[-1]
+        if answer[0] not in ("ar", "other"):
+            raise AssertionError(prompt)
+        with lock:
+            vote = noise[answer] = noise.get(answer, -1) + 1
+        return json.dumps({"explanation": "", "score": vote_of(answer, vote)})
+
+    def vote_of(answer, vote):
+        return grade(answer) if drawn("noise", vote, *answer).random() < 0.7 else drawn("other", vote, *answer).choice([1, 5, 10])
+
+    lock = threading.Lock()
+    judge = Judge(say)
+    service = judge.file(pardec.folder, "grades", concurrency=1)
+    rows = {row["arm"]: row for row in judged(pardec, db, service, "--protocol", "single", "--votes", 3)["Judged"]}
+    for arm in ("ar", "other"):
+        answers = [(arm, f"talk-{i}", f"turn {t}") for i in range(EXAMPLES) for t in (1, 2)]
+        votes = [[vote_of(answer, v) for v in range(3)] for answer in answers]
+        row = rows[arm]
+        check(row["items"] == row["scored"] == 100 and row["votes"] == 3, f"turns are rows of their own: {row}")
+        check(close(row["score"], float(numpy.mean([numpy.mean(v) for v in votes]))), f"{arm}: mean {row}")
+        check(close(row["flip_rate"], float(numpy.mean([numpy.mean([a != b for a, b in itertools.combinations(v, 2)]) for v in votes]))), f"{arm}: flips {row}")
+        labels = {g: i for i, g in enumerate(sorted({x for v in votes for x in v}))}
+        check(close(row["fleiss_kappa"], fleiss_kappa(aggregate_raters(numpy.array([[labels[x] for x in v] for v in votes]))[0])), f"{arm}: kappa {row}")
+        check(close(row["krippendorff_alpha"], krippendorff.alpha(numpy.array(votes).T, level_of_measurement="ordinal")), f"{arm}: alpha {row}")
+    prompts = query(db, "SELECT count(*) AS n FROM judge_attempt")[0]["n"]
+    check(prompts == 600 == sum(judge.asked.values()), f"{prompts} attempts")
+    compared = {row["arm"]: row for row in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]}
+    check(close(compared["ar"].get("judge_score", compared["ar"].get("score_judge_score")), rows["ar"]["score"]), f"compare shows judge_score: {sorted(compared['ar'])}")
+
+
+def killed(check, pardec, db):
+    """Killed at random and resumed: what was answered and stored is not asked again, and the totals are those of a judging that nobody killed."""
+    def say(prompt, times, again):
+        answer = named(prompt)[-1]
+        if not again and drawn("unread", *answer).random() < 0.1:
+            return "hm"
+        return json.dumps({"explanation": "", "score": grade(answer)})
+
+    judge = Judge(say, delay=0.02)
+    service = judge.file(pardec.folder, "killed")
+    rng, kills = random.Random(3), 0
+    for _ in range(8):
+        running = pardec.start("judge", "--db", db, "--service", service, "--protocol", "single", "--progress", "none")
+        time.sleep(rng.uniform(0.2, 0.7))
+        if running.poll() is None:
+            running.send_signal(signal.SIGKILL)
+            kills += 1
+        running.communicate()
+    rows = {row["arm"]: row for row in judged(pardec, db, service, "--protocol", "single")["Judged"] if row["judge"] == "killed"}
+    for arm in ("ar", "other"):
+        truth = [grade((arm, f"talk-{i}", f"turn {t}")) for i in range(EXAMPLES) for t in (1, 2)]
+        check(close(rows[arm]["score"], sum(truth) / 100) and rows[arm]["scored"] == 100, f"killed: {rows[arm]}")
+    late = query(db, """SELECT count(*) AS n FROM judge_reply AS r JOIN judge_attempt AS a ON a.call_key = r.call_key AND a.id > (
+                        SELECT max(b.id) FROM judge_attempt AS b WHERE b.call_key = r.call_key AND b.process = r.process) WHERE r.state = 'answered'
+                        AND r.judge_id = (SELECT id FROM judge WHERE name = 'killed')""")[0]["n"]
+    check(late == 0, f"{late} calls were asked again though they were answered")
+    twice = query(db, "SELECT count(*) AS n FROM (SELECT call_key FROM judge_reply WHERE state = 'answered' GROUP BY call_key HAVING count(*) > 1)")[0]["n"]
+    check(twice == 0, f"{twice} calls were answered twice")
+    known = query(db, "SELECT count(*) AS n FROM judge_attempt WHERE judge_id = (SELECT id FROM judge WHERE name = 'killed')")[0]["n"]
+    check(sum(judge.asked.values()) <= known <= sum(judge.asked.values()) + 4 * kills, f"the ledger knows {known} requests, {sum(judge.asked.values())} arrived, {kills} kills")
+    check(kills >= 3, f"{kills} kills came in time")
+
+
+def winner(example, field):
+    return drawn("winner", example, field).choices(["ar", "other", "tie"], [4, 5, 2])[0]
+
+
+def pairs(check, pardec, db):
+    """Planted winners and a planted liking for the first place: outcomes, rates, biases, and agreement with a person."""
+    def verdict(first, second):
+        example, field = first[1], first[2]
+        if drawn("likes the first", example, field).random() < 0.3:
+            return "A"
+        best = winner(example, field)
+        return "tie" if best == "tie" else "A" if best == first[0] else "B"
+
+    def say(prompt, times, again):
+        answers = named(prompt)
+        return json.dumps({"explanation": "", "winner": verdict(answers[len(answers) // 2 - 1], answers[-1])})
+
+    judge = Judge(say)
+    service = judge.file(pardec.folder, "pairs")
+    found = judged(pardec, db, service, "--protocol", "pairwise", "--baseline", "ar")["Judged"]
+    row = next(row for row in found if row["protocol"] == "pairwise")
+    outcomes, biases, by_item = collections.Counter(), collections.Counter(), {}
+    for i, t in itertools.product(range(EXAMPLES), (1, 2)):
+        ours, theirs = ("other", f"talk-{i}", f"turn {t}"), ("ar", f"talk-{i}", f"turn {t}")
+        one = {"A": "win", "B": "loss"}.get(verdict(ours, theirs), "tie")
+        two = {"B": "win", "A": "loss"}.get(verdict(theirs, ours), "tie")
+        by_item[ours[1:]] = one if one == two else "tie"
+        outcomes[by_item[ours[1:]]] += 1
+        lean = {"win": 1, "tie": 0, "loss": -1}[one] - {"win": 1, "tie": 0, "loss": -1}[two]
+        biases["consistent" if lean == 0 else "first" if lean > 0 else "second"] += 1
+    w, t, l = (outcomes[k] for k in ("win", "tie", "loss"))
+    check((row["wins"], row["ties"], row["losses"]) == (w, t, l), f"outcomes {row}, planted {outcomes}")
+    check(close(row["score"], (w + t / 2) / 100) and close(row["hpd_ratio"], (w + t) / (t + l)), f"rates {row}")
+    check(close(row["hpd_ratio_normalised"], row["hpd_ratio"] / (1 + row["hpd_ratio"])), f"x / (1 + x) {row}")
+    check(close(row["consistent"], biases["consistent"] / 100) and close(row["first_biased"], biases["first"] / 100) and
+          close(row["second_biased"], biases["second"] / 100), f"biases {row}, planted {biases}")
+    check(biases["first"] > 10 and w and t and l, f"planted {biases} {outcomes}")
+    people(check, pardec, db, by_item)
+
+
+def people(check, pardec, db, by_item):
+    """A blind sheet tells no arm; what comes back on it is a judge's."""
+    sheet = pardec.folder / "sheet.csv"
+    pardec.good("judge", "export", "--db", db, "--protocol", "pairwise", "--baseline", "ar", "--out", sheet)
+    pardec.good("judge", "export", "--db", db, "--protocol", "pairwise", "--baseline", "ar", "--out", pardec.folder / "sheet.html")
+    page = (pardec.folder / "sheet.html").read_text()
+    check("default-src 'none'" in page and page.count("</script>") == 2 and "talk-3|turn 1" in page, "the page")
+    with sheet.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    check(len(rows) == 100 and len({row["item"] for row in rows}) == 100, f"{len(rows)} items")
+    for row in rows:
+        check("talk" not in row["question"] and not row["verdict"], f"blind: {row['item']}")
+    swapped = sum("<<ar|" in row["A"] for row in rows)
+    check(30 < swapped < 70, f"A is the baseline's in {swapped} of 100")
+    theirs = {}
+    for i, row in enumerate(rows):
+        if i % 10 == 0:
+            continue  # not judged
+        first = named(row["A"])[-1]
+        said = drawn("person", *first[1:]).choice(["A", "B", "tie"])
+        row["verdict"] = said
+        theirs[first[1:]] = "tie" if said == "tie" else "win" if (said == "A") == (first[0] == "other") else "loss"
+    filled = pardec.folder / "filled.csv"
+    with filled.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    labels = {"protocol": "pairwise", "labels": [{"item": row["item"], "verdict": row["verdict"], "comment": "x"} for row in rows if row["verdict"]]}
+    (pardec.folder / "filled.json").write_text(json.dumps(labels))
+    for file in (filled, pardec.folder / "filled.json"):
+        found = tables(pardec.good("judge", "import", "--db", db, "--protocol", "pairwise", "--baseline", "ar", "--labels", file, "--name", "ANNA", "--format", "json"))
+        mine = next(row for row in found["Judged"] if row["judge"] == "human:ANNA")
+        c = collections.Counter(theirs.values())
+        check((mine["wins"], mine["ties"], mine["losses"], mine["items"]) == (c["win"], c["tie"], c["loss"], 90), f"a person's outcomes {mine} {c}")
+        pair = next(row for row in found["How judges agree"] if row["judge"] == "human:ANNA" and row["other"] == "pairs")
+        keys = sorted(theirs)
+        a, b = [theirs[k] for k in keys], [by_item[k] for k in keys]
+        check(pair["n"] == 90 and close(pair["cohen_kappa"], cohen_kappa_score(a, b)), f"kappa {pair}")
+        check(close(pair["agreement"], sum(x == y for x, y in zip(a, b)) / 90), f"agreement {pair}")
+        decided = [(x, y) for x, y in zip(a, b) if "tie" not in (x, y)]
+        check(pair["decided"] == len(decided) and close(pair["decided_agreement"], sum(x == y for x, y in decided) / len(decided)), f"decided {pair}")
+    labels["labels"][0]["verdict"] = "both"
+    (pardec.folder / "bad.json").write_text(json.dumps(labels))
+    for file, said in (("bad.json", "verdict 'both', expected A, B, tie"), ("sheet.html", "")):
+        ran = pardec("judge", "import", "--db", db, "--protocol", "pairwise", "--baseline", "ar", "--labels", file, "--name", "BERT")
+        check(ran.returncode == 2 and said in ran.stderr, f"{file}: {ran.returncode} {ran.stderr}")
+    check(not query(db, "SELECT 1 FROM judge WHERE name = 'human:BERT'"), "nothing of a bad sheet is stored")
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        talks, values = database(pardec)
+        five_classes(check, pardec, values)
+        grades(check, pardec, talks)
+        killed(check, pardec, talks)
+        pairs(check, pardec, talks)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
