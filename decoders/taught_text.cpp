@@ -168,15 +168,16 @@ std::optional<ParagraphTree> list_tree(std::string_view text, const Tokenizer& t
   for (size_t i = 0; i < points.size(); ++i) {
     const auto [begin, detail] = points[i];
     const bool last = i + 1 == points.size();
-    // The last detail goes to the next empty line: what follows is of no point.
-    const size_t end =
-        last ? std::min(text.find("\n\n", detail), text.size()) : points[i + 1].begin;
+    // The last detail goes to the next empty line: what follows is of no point. Without one the
+    // text may go on anywhere, or is cut: no list.
+    const size_t end = last ? text.find("\n\n", detail) : points[i + 1].begin;
+    if (end == std::string_view::npos) return std::nullopt;
     const std::string_view details = trimmed_end(text.substr(detail, end - detail));
     if (details.size() < kShortestDetail || holds_numbering(details)) return std::nullopt;
     if (i > 0) tree.add("\n\n");
     tree.add(text.substr(begin, detail - begin));
     tree.fork(details);
-    if (last) tree.add(text.substr(end));
+    if (last) tree.add(trimmed_end(text.substr(end)));
   }
   return tree.finish();
 }
@@ -220,10 +221,9 @@ std::optional<ParagraphTree> paragraphs_tree(std::string_view text, const Tokeni
 }  // namespace
 
 std::optional<ParagraphTree> paragraph_tree(const std::string& text, const Tokenizer& tokenizer) {
-  const std::string_view all = trimmed_end(text);
-  if (never_cut_up(all)) return std::nullopt;
-  if (auto tree = list_tree(all, tokenizer)) return tree;
-  return paragraphs_tree(all, tokenizer);
+  if (never_cut_up(text)) return std::nullopt;
+  if (auto tree = list_tree(text, tokenizer)) return tree;
+  return paragraphs_tree(trimmed_end(text), tokenizer);
 }
 
 bool teaches_no_fork(const std::string& text) {

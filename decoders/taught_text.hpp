@@ -36,9 +36,10 @@ TaughtText taught_text(const TrainingExample& example, const Tokenizer& tokenize
 TrainingSample causal_turns(const TaughtText& text, size_t end);
 
 /// An answer as APAR's threads would write it (paper, section 3.1), by the rules of its data: an
-/// ordered list of at least three points `number. root: detail`, each detail a thread; else at
-/// least three paragraphs of which all but the first sentence is a thread. None: it has no such
-/// structure, or holds what is never cut up (code, formulas, markup, links, CJK).
+/// ordered list of at least three points `number. root: detail`, each detail a thread, the last one
+/// up to an empty line; else at least three paragraphs of which all but the first sentence is a
+/// thread. None: it has no such structure, or holds what is never cut up (code, formulas, markup,
+/// links, CJK).
 std::optional<ParagraphTree> paragraph_tree(const std::string& text, const Tokenizer& tokenizer);
 
 /// Whether APAR's data has the answer as an example of what is not cut up: code, markup, formulas,

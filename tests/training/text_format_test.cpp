@@ -220,6 +220,13 @@ TEST_CASE("apar: what is no tree, and what teaches not to fork") {
   };
   CHECK_FALSE(
       tree("1. Red: the colour of apples.\n2. Blue: the colour of the sky."));  // two points
+  // The last detail ends at an empty line, not with the text.
+  const std::string points =
+      "1. Red: the colour of apples.\n2. Blue: the colour of the sky.\n3. Green: the grass below.";
+  CHECK_FALSE(tree(points));
+  CHECK_FALSE(tree(points + "\nThat is all."));
+  CHECK(tree(points + "\n\nThat is all."));
+  CHECK(tree(points + "\n\n"));
   CHECK_FALSE(tree("1. Red: apples.\n2. Blue: the sky above us.\n3. Green: the grass below."));
   CHECK_FALSE(tree("One sentence. And more of it.\n\nA second one. And more of it."));
   CHECK_FALSE(tree(std::string(kParagraphs) + " See http://x.org."));
