@@ -93,9 +93,10 @@ MedusaTree parse_medusa_tree(const std::string& text, std::string_view option) {
 std::string needed_heads(const MedusaTree& tree, std::string_view option,
                          const ModelConfig& config) {
   if (config.extra_heads < tree.depth())
-    throw ConfigError(str(option, "=", tree.name, " needs ", tree.depth(),
-                          " extra heads, the checkpoint has ", config.extra_heads,
-                          "; expected them in its medusa_heads.safetensors"));
+    throw ConfigError(
+        str(option, "=", tree.name, " needs ", tree.depth(), " extra heads, the checkpoint has ",
+            config.extra_heads,
+            "; expected them in medusa_heads.safetensors beside it, or in an adapter's folder"));
   for (int depth = 1; depth <= tree.depth(); ++depth)
     if (tree.width(depth) > config.vocab_size)
       throw ConfigError(str(option, "=", tree.name, " takes ", tree.width(depth),

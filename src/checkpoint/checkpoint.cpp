@@ -39,7 +39,7 @@ TrainingRecord read_training_record(const std::filesystem::path& folder) {
   TrainingRecord taught{std::nullopt, text("/settings/chat_template"),
                         text("/chat_template_sha256"), text("/prompt_sha256")};
   if (Json settings = at("/settings"); settings.is_object()) taught.settings = std::move(settings);
-  if (!at("/settings/medusa").is_null()) return taught;
+  if (!at("/settings/medusa").is_null() && at("/settings/lora").is_null()) return taught;
   const Json formats = at("/settings/format");
   if (!formats.is_array() || !std::all_of(formats.begin(), formats.end(),
                                           [](const Json& name) { return name.is_string(); }))
@@ -136,6 +136,7 @@ std::optional<CheckpointFace> read_face(const std::string& model) {
 
 std::optional<CheckpointFace> read_face(const ModelOptions& options) {
   auto face = read_face(options.model);
+  if (face) face->config = read_model_config(options.model, options.adapter);
   if (const auto texts = texts_folder(options); face && texts != options.model)
     face->tokenizer = load_tokenizer(texts, face->config);
   return face;

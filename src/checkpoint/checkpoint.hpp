@@ -14,7 +14,7 @@ namespace pardec {
 /// Which network, and how it computes.
 struct ModelOptions {
   std::string model, draft_model, dtype = "fp32", device = "cpu", memory_limit;
-  std::string adapter;  ///< over `model`, merged as it is loaded; empty: none
+  std::string adapter;  ///< folder with a low-rank adapter or extra heads over `model`; empty: none
   int threads = 0;
   bool no_cuda_graphs = false;
 };
@@ -65,7 +65,7 @@ struct CheckpointFace {
 };
 /// None where no model is named, or its folder is not there. ModelError for files that are wrong.
 std::optional<CheckpointFace> read_face(const std::string& model);
-/// The same with an adapter's tokenizer, where it has one.
+/// The same with an adapter's tokenizer and extra heads, where it has some.
 std::optional<CheckpointFace> read_face(const ModelOptions& options);
 
 /// The options of the network of --draft-model beside the one that it drafts for.

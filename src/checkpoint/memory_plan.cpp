@@ -7,8 +7,8 @@
 #include <set>
 
 #include "src/checkpoint/network_size.hpp"
+#include "src/model/extra_heads.hpp"
 #include "src/model/kv_cache.hpp"
-#include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -18,15 +18,20 @@ namespace pardec {
 namespace {
 
 /// Adds a network of the run to the plan.
-void add(MemoryPlan& plan, const std::filesystem::path& folder, Dtype dtype) {
+void add(MemoryPlan& plan, const ModelOptions& options) {
   ++plan.networks;
-  const ModelConfig config = read_model_config(folder);
+  const Dtype dtype = chosen_dtype(options);
+  const ModelConfig config = read_model_config(options.model);
   const NetworkSize size = network_size(config, dtype);
   plan.weight_bytes += weight_bytes(config, dtype);
   std::error_code none;
-  if (const auto extra = std::filesystem::file_size(folder / kExtraHeadsFile, none); !none)
-    plan.weight_bytes += static_cast<std::int64_t>(static_cast<double>(extra) / 2 *  // of bf16
-                                                   size.bytes_per_value);
+  const auto heads = extra_heads_file(options.model, options.adapter);
+  if (const auto file = std::filesystem::file_size(heads, none); !none) {
+    const auto bytes = static_cast<std::int64_t>(static_cast<double>(file) / 2 *  // of bf16
+                                                 size.bytes_per_value);
+    plan.weight_bytes += bytes;
+    plan.head_bytes += bytes;
+  }
   plan.row_bytes += static_cast<std::int64_t>(size.cached_per_row * size.bytes_per_value);
 }
 
@@ -34,8 +39,7 @@ void add(MemoryPlan& plan, const std::filesystem::path& folder, Dtype dtype) {
 MemoryPlan plan_of(const ModelOptions& options, std::set<std::string>& counted) {
   MemoryPlan plan;
   const auto add_new = [&](const ModelOptions& network) {
-    if (counted.insert(network_key(network)).second)
-      add(plan, network.model, chosen_dtype(network));
+    if (counted.insert(network_key(network)).second) add(plan, network);
   };
   add_new(options);
   if (!options.draft_model.empty()) add_new(draft_options(options));
@@ -53,9 +57,11 @@ MemoryPlan held(const std::vector<ModelOptions>& arms, bool together) {
     if (together) {
       const MemoryPlan more = plan_of(arm, counted);
       plan.weight_bytes += more.weight_bytes;
+      plan.head_bytes += more.head_bytes;
       plan.networks += more.networks;
     } else if (alone.weight_bytes > plan.weight_bytes) {
       plan.weight_bytes = alone.weight_bytes;
+      plan.head_bytes = alone.head_bytes;
       plan.networks = alone.networks;
     }
   }
@@ -146,8 +152,9 @@ void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudge
 std::string describe(const MemoryPlan& plan, const CacheBudget& cache) {
   const std::string weights =
       str("weights ", plan.networks > 1 ? str("of ", plan.networks, " networks ") : "",
-          shown_bytes(plan.weight_bytes), ", cache ",
-          fixed(static_cast<double>(plan.row_bytes) * 1e-3, 1), " kB a row");
+          shown_bytes(plan.weight_bytes),
+          plan.head_bytes > 0 ? " with extra heads of " + shown_bytes(plan.head_bytes) : "",
+          ", cache ", fixed(static_cast<double>(plan.row_bytes) * 1e-3, 1), " kB a row");
   if (plan.limit == 0) return weights;
   return str(weights, "; --memory-limit ", shown_bytes(plan.limit), " leaves ",
              shown_bytes(plan.cache_bytes()), " for the cache: ", counted(cache.blocks, "block"),

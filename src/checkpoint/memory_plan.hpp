@@ -16,7 +16,8 @@ struct MemoryPlan {
   static constexpr std::int64_t kProgramBytes = 160'000'000;
 
   int networks = 0;               ///< that are held at a time, drafts included
-  std::int64_t weight_bytes = 0;  ///< of all of them
+  std::int64_t weight_bytes = 0;  ///< of all of them, with their extra heads
+  std::int64_t head_bytes = 0;    ///< of these heads
   std::int64_t row_bytes = 0;     ///< of a cached row: keys and values; of a draft network's, too
   std::int64_t limit = 0;         ///< 0: none
 

@@ -11,8 +11,10 @@ namespace pardec {
 void add_flags(CLI::App& app, ModelOptions& model) {
   app.add_option("--model", model.model, "checkpoint folder (Hugging Face layout)")
       ->type_name("DIR");
-  app.add_option("--adapter", model.adapter,
-                 "folder of a low-rank adapter (layout of peft) over it, merged as it is loaded")
+  app.add_option(
+         "--adapter", model.adapter,
+         "folder of an adapter over it: low-rank (layout of peft), merged as it is loaded, or "
+         "extra heads")
       ->type_name("DIR");
   app.add_option("--draft-model", model.draft_model,
                  "checkpoint folder of the network that guesses for decoder speculative")

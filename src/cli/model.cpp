@@ -1,5 +1,4 @@
 // `pardec model`: look into a checkpoint, or make a random one.
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -9,8 +8,6 @@
 #include "src/cli/common_flags.hpp"
 #include "src/cli/model.hpp"
 #include "src/model/parameters.hpp"
-#include "src/model/weight_check.hpp"
-#include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/number_text.hpp"
@@ -20,91 +17,6 @@
 namespace pardec {
 
 namespace {
-
-std::string rope_text(const Rope& rope) {
-  if (rope.type == RopeType::standard) return "none";
-  std::string text = str(name(rope.type), ", factor ", rope.factor);
-  const bool has_original = rope.type == RopeType::yarn || rope.type == RopeType::longrope ||
-                            rope.type == RopeType::llama3;
-  if (has_original) text += str(", from ", grouped(rope.original_max_position), " positions");
-  if (rope.attention_factor != 1) text += str(", attention factor ", rope.attention_factor);
-  return text;
-}
-
-std::string window_text(const ModelConfig& config) {
-  if (config.sliding_window == 0) return "none";
-  const auto layers = std::count(config.slides.begin(), config.slides.end(), true);
-  return str(grouped(config.sliding_window), " positions in ", layers, " of ",
-             counted(config.layers, "layer"));
-}
-
-int inspect(const ModelVerbFlags& flags) {
-  const ModelConfig config = read_model_config(flags.folder);
-  Table table;
-  table.title = flags.folder;
-  table.columns = {{"what"}, {"value"}};
-  // What is shown, and as what a program reads it.
-  const auto add = [&](const char* what, const std::string& shown, Json value) {
-    table.rows.push_back({what, {shown, std::move(value)}});
-  };
-  const auto add_text = [&](const char* what, const std::string& text) { add(what, text, text); };
-  const auto add_number = [&](const char* what, std::int64_t number) {
-    add(what, grouped(number), number);
-  };
-  add_text("family", std::string(model_type(config.family)));
-  add_number("parameters", parameter_count(config));
-  add_number("layers", config.layers);
-  add_number("hidden", config.hidden_size);
-  add_number("ffn", config.intermediate_size);
-  add_number("heads", config.heads);
-  add_number("kv heads", config.kv_heads);
-  add_number("head_dim", config.head_dim);
-  add_number("vocabulary", config.vocab_size);
-  add("positions", str(grouped(config.positions()), " (", config.positions_key(), ")"),
-      config.positions());
-  add("rope_theta", str(config.rope.theta), config.rope.theta);
-  add_text("rope scaling", rope_text(config.rope));
-  add("sliding window", window_text(config),
-      config.sliding_window ? Json(config.sliding_window) : Json());
-  add_text("head", config.tied_head ? "tied to the embedding" : "own matrix");
-  add_text("stored as", config.dtype);
-  std::vector<std::string> eos;
-  for (const Token id : config.eos) eos.push_back(std::to_string(id));
-  add("end of sequence", eos.empty() ? "none" : join(eos, ", "), config.eos);
-  // Keys and values of one token, all layers, in the two types that are computed with.
-  const std::int64_t per_token =
-      std::int64_t{2} * config.layers * config.kv_heads * config.head_dim;
-  add("cache per token",
-      str(grouped(per_token * 4), " bytes in fp32, ", grouped(per_token * 2), " in bf16"),
-      {{"fp32", per_token * 4}, {"bf16", per_token * 2}});
-  if (std::filesystem::exists(std::filesystem::path(flags.folder) / kSynthesisNote))
-    add_text("note", "untrained: random weights (model synth)");
-  if (std::filesystem::exists(std::filesystem::path(flags.folder) / "tokenizer.json")) {
-    const Tokenizer tokenizer = load_tokenizer(flags.folder, config);
-    add("tokenizer", str(grouped(tokenizer.vocab_size()), " ids"), tokenizer.vocab_size());
-  } else {
-    add("tokenizer", "none: only --prompt-tokens works", Json());
-  }
-  WeightCheck check;
-  if (flags.weights) {
-    check = check_weights(flags.folder);
-    add("weights",
-        str(check.tensors, " tensors", check.not_finite.empty() ? " of finite numbers" : ""),
-        check.tensors);
-  }
-  OrderedJson all;  // as programs read it: one object
-  for (const auto& row : table.rows)
-    all[replace_all(row[0].text, " ", "_")] = OrderedJson(row[1].value.value_or(Json()));
-  for (const NotFinite& found : check.not_finite) {
-    const std::string tensor = repair_utf8(found.tensor);
-    table.rows.push_back({"NOT FINITE: " + tensor, found.text()});
-    all["not_finite"][tensor] = found.text();
-  }
-  const TableFormat format = parse_table_format(flags.format);
-  const bool object = format == TableFormat::json || format == TableFormat::jsonl;
-  std::cout << (object ? dump(all) + "\n" : render(table, format));
-  return check.not_finite.empty() ? 0 : 1;
-}
 
 /// A small Llama: what `model synth` makes where no config is given.
 Json small_config() {
@@ -145,6 +57,10 @@ int synthesise(const ModelVerbFlags& flags) {
         tokenizer_file.string(),
         str("has ids up to ", tokenizer.vocab_size() - 1, ", vocab_size of the config is ",
             parsed.vocab_size, "; expected at least ", tokenizer.vocab_size()));
+  if (flags.heads.shares_head && flags.heads.blocks == 0)
+    throw ConfigError(
+        "--medusa-share-head leaves nothing of heads of 0 blocks; expected --medusa-blocks of 1 or "
+        "more");
   std::error_code error;
   for (const char* weights : {"model.safetensors", "model.safetensors.index.json"})
     if (std::filesystem::exists(std::filesystem::path(flags.folder) / weights, error) &&
@@ -158,7 +74,7 @@ int synthesise(const ModelVerbFlags& flags) {
   synthesise_checkpoint(config, flags.seed, flags.folder);
   const std::filesystem::path folder = flags.folder;
   std::filesystem::remove(folder / kExtraHeadsFile, error);  // of an earlier network
-  if (flags.heads > 0) synthesise_extra_heads(flags.heads, flags.head_blocks, flags.seed, folder);
+  if (flags.heads.heads > 0) synthesise_extra_heads(flags.heads, flags.seed, folder);
   write_file(folder / "tokenizer.json", read_file(tokenizer_file));
   write_file(
       folder / kSynthesisNote,
@@ -197,20 +113,24 @@ Verb model_verb() {
             ->capture_default_str()
             ->type_name("N")
             ->group(flags_of({"synth", "add-tokens"}));
-        app.add_option("--medusa-heads", flags->heads,
+        app.add_option("--medusa-heads", flags->heads.heads,
                        "extra heads for decoder medusa and apar.medusa")
             ->capture_default_str()
             ->check(CLI::Range(0, 16))
             ->type_name("N")
             ->group(flags_of({"synth"}));
-        app.add_option("--medusa-blocks", flags->head_blocks, "residual blocks of an extra head")
+        app.add_option("--medusa-blocks", flags->heads.blocks, "residual blocks of an extra head")
             ->capture_default_str()
             ->check(CLI::Range(0, 16))
             ->type_name("N")
             ->group(flags_of({"synth"}));
-        app.add_option("--adapter", flags->adapter, "folder with a LoRA adapter as peft has it")
+        app.add_flag("--medusa-share-head", flags->heads.shares_head,
+                     "they end in the network's own head, in place of a matrix each")
+            ->group(flags_of({"synth"}));
+        app.add_option("--adapter", flags->adapter,
+                       "folder with an adapter: low-rank, as peft has it, or extra heads")
             ->type_name("DIR")
-            ->group(flags_of({"merge"}));
+            ->group(flags_of({"inspect", "merge"}));
         app.add_option("--layers", flags->layers,
                        "so many of its first layers, with its head, to draft for it")
             ->type_name("N")
@@ -233,7 +153,7 @@ Verb model_verb() {
             ->type_name("FORMAT")
             ->group(flags_of({"inspect"}));
         return [flags] {
-          if (flags->action == "inspect") return inspect(*flags);
+          if (flags->action == "inspect") return inspect_model(*flags);
           if (flags->action == "merge") return merge_model(*flags);
           if (flags->action == "draft") return make_draft(*flags);
           if (flags->action == "add-tokens") return give_tokens(*flags);

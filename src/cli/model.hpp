@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "src/model/parameters.hpp"
+
 namespace pardec {
 
 struct ModelVerbFlags {
@@ -11,10 +13,12 @@ struct ModelVerbFlags {
   std::vector<std::string> tokens, rename;
   int layers = 0;
   std::uint64_t seed = 1;
-  int heads = 0, head_blocks = 1;
+  ExtraHeadShape heads;
   bool weights = false;
 };
 
+/// Prints what a checkpoint is; exit code 1 where weights are not finite.
+int inspect_model(const ModelVerbFlags& flags);
 /// Each makes a checkpoint of another; exit code.
 int merge_model(const ModelVerbFlags& flags);
 int make_draft(const ModelVerbFlags& flags);

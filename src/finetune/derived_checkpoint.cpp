@@ -5,6 +5,7 @@
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/model/adapter.hpp"
 #include "src/model/derived_weights.hpp"
+#include "src/model/extra_heads.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/number_text.hpp"
@@ -80,10 +81,14 @@ void copy_beside_weights(const std::filesystem::path& from, const std::filesyste
 
 void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::path& adapter,
                       const std::filesystem::path& out) {
-  read_model_config(base);
+  const ModelConfig config = read_model_config(base, adapter);
+  const std::filesystem::path heads = extra_heads_file(base, adapter);
+  if (config.extra_heads > 0) extra_head_shape(heads, config);  // that they fit
+  holds_low_rank(adapter);
   make_folder(out);
   copy_beside_weights(base, out, {kShards, kTrainingRecord});
   copy_beside_weights(adapter, out, {kAdapterConfig});
+  if (config.extra_heads > 0) write_file(out / kExtraHeadsFile, read_file(heads));
   merge_adapter(base, adapter, out / kWeights);  // last: with it the checkpoint is whole
 }
 

@@ -8,10 +8,10 @@
 
 namespace pardec {
 
-/// Makes `out` a checkpoint: the network in `base` as the adapter in `adapter` changes it, with the
-/// files that stand beside the adapter (tokenizer, chat template, wordings, record of its
-/// training), else those beside the network. ConfigError: `out` holds something already;
-/// ModelError, RunError.
+/// Makes `out` a checkpoint: the network in `base` as the adapter in `adapter` changes it, with its
+/// extra heads (extra_heads_file), and the files that stand beside the adapter (tokenizer, chat
+/// template, wordings, record of its training), else those beside the network. ConfigError: `out`
+/// holds something already; ModelError, RunError.
 void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::path& adapter,
                       const std::filesystem::path& out);
 

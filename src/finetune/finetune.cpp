@@ -32,8 +32,11 @@ std::unique_ptr<Trainable> make_trainable(const TrainingSpec& spec, const Traini
     throw ConfigError(str(adapter.there() ? "--lora-rank adapts" : "--medusa-heads reads",
                           " a network that is trained; expected a checkpoint folder as --model, ",
                           "found ", spec.model));
-  if (adapter.there()) return low_rank_adapter(start.parsed, adapter, spec.seed);
-  return extra_heads(start.parsed, spec.extra_heads);
+  std::unique_ptr<Trainable> low_rank;
+  if (adapter.there()) low_rank = low_rank_adapter(start.parsed, adapter, spec.seed);
+  return spec.extra_heads.heads == 0
+             ? std::move(low_rank)
+             : extra_heads(start.parsed, spec.extra_heads, std::move(low_rank));
 }
 
 /// With all matrices where none was named, and the ids of its tokens.
@@ -120,7 +123,8 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
   const std::filesystem::path folder = spec.out, old = folder / kTrainingRecord;
   std::error_code ignored;
   if (!std::filesystem::exists(old, ignored)) {
-    for (const char* weights : {"model.safetensors", "model.safetensors.index.json", kAdapterFile})
+    for (const char* weights :
+         {"model.safetensors", "model.safetensors.index.json", kAdapterFile, kExtraHeadsFile})
       if (std::filesystem::exists(folder / weights, ignored))
         throw ConfigError(str(spec.out, ": holds ", weights, "; give another --out"));
     return false;
@@ -138,18 +142,6 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
                             "'; resume with the same spec, or give another --out"));
     }
   return std::filesystem::exists(folder / "state.safetensors", ignored);
-}
-
-/// The network that a run began from, as it is: weights, JSON files and wordings.
-void copy_checkpoint(const std::filesystem::path& from, const std::filesystem::path& to) {
-  try {
-    for (const auto& file : weight_files(from))
-      std::filesystem::copy_file(file, to / file.filename(),
-                                 std::filesystem::copy_options::overwrite_existing);
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw RunError(str(to.string(), ": the network cannot be copied here: ", error.what()));
-  }
-  copy_beside_weights(from, to, {kTrainingRecord});
 }
 
 }  // namespace
@@ -247,12 +239,8 @@ void finetune(const TrainingSpec& spec) {
                                        static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));
       });
   progress.reset();
-  if (adapter.there())
-    write_adapter_config(adapter, start.parsed, spec.model, folder);
-  else if (what->beside_network())
-    copy_checkpoint(*start.weights, folder);
-  else
-    write_model_config(start.config, folder);
+  if (adapter.there()) write_adapter_config(adapter, start.parsed, spec.model, folder);
+  if (!what->beside_network()) write_model_config(start.config, folder);
   write_file(folder / "tokenizer.json", read_file(start.tokenizer));
   // Where `run` looks: the markup, and the wording of each task that it has not by itself.
   if (chat.name() == "checkpoint")
@@ -277,10 +265,10 @@ void finetune(const TrainingSpec& spec) {
       {"validation_loss",
        result.validation_loss ? OrderedJson(*result.validation_loss) : OrderedJson()},
       {"validation_accuracy", result.validation_accuracy}};
-  if (!adapter.there()) record["result"]["model_sha256"] = weights_sha256(folder);
-  if (what->beside_network())
-    record["result"][adapter.there() ? "adapter_sha256" : "heads_sha256"] =
-        sha256_file(folder / what->file());
+  for (const std::string& file : files_of(*what))
+    record["result"][file == kAdapterFile      ? "adapter_sha256"
+                     : file == kExtraHeadsFile ? "heads_sha256"
+                                               : "model_sha256"] = sha256_file(folder / file);
   write_record();
   std::cerr << spec.out << ": " << result.steps << " updates, " << result.tokens << " tokens, loss "
             << result.train_loss;

@@ -61,8 +61,8 @@ void check(const TrainingSpec& spec) {
   check_at_least("--lora-rank", spec.adapter.rank, 0);
   if (!(spec.adapter.alpha > 0))
     throw ConfigError(str("--lora-alpha is ", spec.adapter.alpha, ", expected more than 0"));
-  if (spec.adapter.there() && spec.extra_heads.heads > 0)
-    throw ConfigError("--lora-rank and --medusa-heads are two runs; expected one of them");
+  if (spec.extra_heads.shares_head && spec.extra_heads.heads == 0)
+    throw ConfigError("--medusa-share-head says what heads are like; give --medusa-heads");
   if (!spec.adapter.there() && (!spec.adapter.targets.empty() || !spec.adapter_tokens.empty()))
     throw ConfigError("--lora-targets and --lora-tokens belong to an adapter; give --lora-rank");
   if (!(spec.loop.epochs > 0))

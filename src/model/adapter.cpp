@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "src/model/json_file.hpp"
 #include "src/model/layers.hpp"
@@ -100,6 +101,7 @@ void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
 
 struct Adapter::Parts {
   std::map<std::string, at::Tensor> tensors;  // float32
+  std::int64_t rank = 0;
   double scale = 1;
   std::map<Role, at::Tensor> tokens;  // int64, of the rows of each
 };
@@ -173,6 +175,15 @@ std::map<Role, at::Tensor> token_ids(const Json& json, const ModelConfig& config
 
 }  // namespace
 
+bool holds_low_rank(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / kAdapterConfig, ignored)) return true;
+  if (!std::filesystem::exists(folder / kExtraHeadsFile, ignored))
+    throw ModelError(folder.string(), str("holds no adapter, expected ", kAdapterConfig,
+                                          " (low-rank, as peft has it) or ", kExtraHeadsFile));
+  return false;
+}
+
 Adapter Adapter::load(const std::filesystem::path& folder, const ModelConfig& config) {
   const std::string where = (folder / kAdapterConfig).string();
   const Json json = read_model_json(folder / kAdapterConfig);
@@ -197,7 +208,7 @@ Adapter Adapter::load(const std::filesystem::path& folder, const ModelConfig& co
   };
   for (const auto& [role, ids] : parts->tokens)
     take(token_rows_name(role), {ids.numel(), config.hidden_size});
-  const auto rank = json.at("r").get<std::int64_t>();
+  const std::int64_t rank = parts->rank = json.at("r").get<std::int64_t>();
   for (const Parameter& matrix : parameters(config)) {
     if (!adaptable(matrix)) continue;
     const std::string a = low_rank_name(matrix, 'A'), b = low_rank_name(matrix, 'B');
@@ -210,6 +221,8 @@ Adapter Adapter::load(const std::filesystem::path& folder, const ModelConfig& co
                                "', which fits nothing in a network of this config"));
   return Adapter(std::move(parts));
 }
+
+std::int64_t Adapter::rank() const { return parts_->rank; }
 
 at::Tensor Adapter::merged(const Parameter& parameter, const at::Tensor& weight) const {
   const c10::NoGradGuard no_grad;
@@ -227,14 +240,19 @@ at::Tensor Adapter::merged(const Parameter& parameter, const at::Tensor& weight)
 void merge_adapter(const std::filesystem::path& base, const std::filesystem::path& adapter,
                    const std::filesystem::path& file) {
   const ModelConfig config = read_model_config(base);
-  const Adapter read = Adapter::load(adapter, config);
+  std::optional<Adapter> low_rank;
+  if (holds_low_rank(adapter)) low_rank = Adapter::load(adapter, config);
   const CheckpointFiles checkpoint(base);
   std::vector<TensorToWrite> tensors;
   for (const Parameter& parameter : parameters(config)) {
     const StoredTensor stored = checkpoint.find(parameter).tensor;
     tensors.push_back({parameter.name, stored.type, stored.shape,
-                       [stored, parameter, &read](std::span<std::byte> bytes) {
-                         const at::Tensor whole = read.merged(parameter, read_tensor(stored))
+                       [stored, parameter, &low_rank](std::span<std::byte> bytes) {
+                         if (!low_rank) {
+                           std::memcpy(bytes.data(), stored.data.data(), bytes.size());
+                           return;
+                         }
+                         const at::Tensor whole = low_rank->merged(parameter, read_tensor(stored))
                                                       .to(scalar_type(stored.type))
                                                       .contiguous();
                          std::memcpy(bytes.data(), whole.const_data_ptr(), bytes.size());

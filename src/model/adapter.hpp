@@ -46,13 +46,18 @@ std::vector<Parameter> adapter_parameters(const ModelConfig& config, const Adapt
 void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
                           const std::string& base, const std::filesystem::path& folder);
 
-/// An adapter that was read from its folder.
+/// Whether an adapter's folder holds a low-rank adapter; else it holds extra heads alone.
+/// ModelError: neither.
+bool holds_low_rank(const std::filesystem::path& folder);
+
+/// A low-rank adapter that was read from its folder.
 class Adapter {
  public:
   /// ModelError: a file that is missing or wrong, a kind of adapter that is not supported, a tensor
   /// that does not fit a network of `config`.
   static Adapter load(const std::filesystem::path& folder, const ModelConfig& config);
 
+  std::int64_t rank() const;
   /// `weight`, which is `parameter` of the network, as the adapter makes it: summed in float32
   /// (float64 where it has that), and left so. `weight` itself where nothing is added.
   at::Tensor merged(const Parameter& parameter, const at::Tensor& weight) const;

@@ -40,9 +40,13 @@ class Backend {
 
   /// What heads read of such rows: them behind the final norm.
   virtual at::Tensor final_norm(const Model::Network& network, const at::Tensor& rows) const = 0;
-  /// Logits [m, vocab] of that, by the network's own head (0) or its h-th extra head.
-  virtual at::Tensor head(const Model::Network& network, const at::Tensor& normed,
-                          int head) const = 0;
+  /// What the matrix of the network's own head (0) or of its h-th extra head reads of that: for
+  /// the own one the same.
+  virtual at::Tensor residual(const Model::Network& network, const at::Tensor& normed,
+                              int head) const = 0;
+  /// Logits [m, vocab] of that. REQUIRES: 0, or a head that has a matrix.
+  virtual at::Tensor logits(const Model::Network& network, const at::Tensor& rows,
+                            int head) const = 0;
 
   virtual CacheForm cache_form() const { return {}; }
   /// Whether passes tell a Network's profile where their time goes.

@@ -251,7 +251,8 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
   }
 }
 
-ModelConfig read_model_config(const std::filesystem::path& folder) {
+ModelConfig read_model_config(const std::filesystem::path& folder,
+                              const std::filesystem::path& adapter) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
     throw ModelError(folder.string(),
@@ -270,7 +271,7 @@ ModelConfig read_model_config(const std::filesystem::path& folder) {
       throw ModelError(generation.string(), str("is ", json.type_name(), ", expected an object"));
     read_special_ids(json, generation.string(), config);
   }
-  config.extra_heads = count_extra_heads(folder);
+  config.extra_heads = count_extra_heads(extra_heads_file(folder, adapter));
   return config;
 }
 

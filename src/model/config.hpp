@@ -50,8 +50,7 @@ struct ModelConfig {
   std::optional<Token> bos;
   std::vector<Token>
       eos;  ///< eos_token_id of generation_config.json where it is, else of config.json
-  /// Heads besides the network's own, which read the same rows: those in the folder's
-  /// kExtraHeadsFile (parameters.hpp).
+  /// Heads besides the network's own, which read the same rows (parameters.hpp).
   int extra_heads = 0;
 
   /// Positions go from 0 to this, exclusive: max_position, or with `longrope` the original length,
@@ -63,9 +62,11 @@ struct ModelConfig {
 };
 
 /// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder, and
-/// counts its extra heads. An architecture or option that is not supported is a ModelError that
-/// says which, and what is.
-ModelConfig read_model_config(const std::filesystem::path& folder);
+/// counts its extra heads, or those of the adapter over it (a folder; empty: none) where that has
+/// some. An architecture or option that is not supported is a ModelError that says which, and what
+/// is.
+ModelConfig read_model_config(const std::filesystem::path& folder,
+                              const std::filesystem::path& adapter = {});
 /// The same from parsed JSON; `where` names it in errors.
 ModelConfig parse_model_config(const Json& json, const std::string& where);
 

@@ -102,7 +102,7 @@ std::map<std::string, at::Tensor> load_tensors(const ModelConfig& config,
   return loaded;
 }
 
-/// What kExtraHeadsFile of the folder holds, if it is there.
+/// What the file holds, if the network has extra heads.
 std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
                                         const std::filesystem::path& file) {
   if (network.config.extra_heads == 0) return {};
@@ -112,7 +112,7 @@ std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
   std::map<std::string, at::Tensor> loaded;
   for (const auto& [tensor_name, tensor] : stored.tensors)
     loaded.emplace(tensor_name, placed(to_tensor({tensor, mapping, file.string()}), network));
-  return extra_heads_over(loaded, stored.heads, stored.blocks);
+  return extra_heads_over(loaded, stored.shape);
 }
 
 constexpr std::string_view kDtypes[] = {"fp32", "bf16", "int8", "nf4", "fp64"};  // as declared
@@ -139,7 +139,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
   network->options = options;
   network->type = scalar_type(options.dtype);
   network->device = parse_device(options.device);
-  network->config = read_model_config(folder);
+  network->config = read_model_config(folder, options.adapter);
   if (computing(options.dtype) != options.dtype && !network->device.is_cpu())
     throw ModelError(str("dtype ", name(options.dtype)),
                      str("runs on the CPU alone, and the device is ", options.device,
@@ -147,13 +147,14 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
   {
     const c10::NoGradGuard no_grad;
     std::optional<Adapter> adapter;
-    if (!options.adapter.empty()) adapter = Adapter::load(options.adapter, network->config);
+    if (!options.adapter.empty() && holds_low_rank(options.adapter))
+      adapter = Adapter::load(options.adapter, network->config);
     network->assign(load_tensors(
         network->config, CheckpointFiles(folder),
         [&](const Parameter& parameter, const at::Tensor& tensor) {
           return placed(adapter ? adapter->merged(parameter, tensor) : tensor, *network);
         }));
-    network->extra_heads = load_extra_heads(*network, folder / kExtraHeadsFile);
+    network->extra_heads = load_extra_heads(*network, extra_heads_file(folder, options.adapter));
     network->inverse_frequencies = inverse_frequencies(network->config).to(network->device);
     network->backend = choose_backend(*network);
   }

@@ -93,6 +93,7 @@ struct SkippedSublayers {
   bool operator==(const SkippedSublayers&) const = default;
 };
 
+struct ExtraHeadShape;
 struct Profile;
 
 /// The tokens that one sequence feeds in one forward pass.
@@ -114,15 +115,17 @@ class Model {
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
     /// Of the CPU's kernels, which networks that compute in bf16 run on; by default the widest.
     std::optional<InstructionSet> instruction_set;
-    bool cuda_graphs = true;        ///< a GPU's steps of few rows are recorded and replayed
-    std::filesystem::path adapter;  ///< merged into the weights as they are read; empty: none
+    bool cuda_graphs = true;  ///< a GPU's steps of few rows are recorded and replayed
+    /// A folder with a low-rank adapter, which is merged into the weights as they are read, with
+    /// extra heads, or both; empty: none.
+    std::filesystem::path adapter;
   };
 
   /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or
   /// model.safetensors.index.json and its shards. ModelError: missing folder or file, truncated or
   /// lying safetensors, a tensor that is missing or has another shape than the config says,
-  /// unsupported options. Extra heads are loaded where kExtraHeadsFile lies beside it, and checked
-  /// as strictly, and so is an adapter (adapter.hpp).
+  /// unsupported options. Extra heads are loaded where there are some (extra_heads_file), and
+  /// checked as strictly, and so is an adapter (adapter.hpp).
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;
@@ -171,10 +174,10 @@ std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype);
 void synthesise_checkpoint(const Json& config, std::uint64_t seed,
                            const std::filesystem::path& folder);
 
-/// Writes random extra heads for the network in `folder` into its kExtraHeadsFile, bf16: `heads` of
-/// them with `blocks` residual blocks each. Same seed, same bytes, on every machine. ModelError
-/// where the folder has no config.json of a supported family.
-void synthesise_extra_heads(int heads, int blocks, std::uint64_t seed,
+/// Writes random extra heads for the network in `folder` into its kExtraHeadsFile, bf16. Same seed,
+/// same bytes, on every machine. ModelError where the folder has no config.json of a supported
+/// family.
+void synthesise_extra_heads(const ExtraHeadShape& shape, std::uint64_t seed,
                             const std::filesystem::path& folder);
 
 /// Writes config.json, saying that weights are stored in bf16, and generation_config.json with the

@@ -102,15 +102,16 @@ std::vector<std::pair<std::string, at::Tensor>> Model::Network::named_parameters
   return all;
 }
 
-std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights, int heads,
-                                        int blocks) {
+std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights,
+                                        const ExtraHeadShape& shape) {
   std::vector<ExtraHead> all;
-  for (int head = 0; head < heads; ++head) {
+  for (int head = 0; head < shape.heads; ++head) {
     ExtraHead& extra = all.emplace_back();
-    for (int block = 0; block < blocks; ++block)
+    extra.shares_head = shape.shares_head;
+    for (int block = 0; block < shape.blocks; ++block)
       extra.blocks.push_back({weights.at(extra_block_name(head, block)),
                               weights.at(extra_block_name(head, block, /*bias=*/true))});
-    extra.out.weight = weights.at(extra_out_name(head, blocks));
+    if (!shape.shares_head) extra.out.weight = weights.at(extra_out_name(head, shape.blocks));
   }
   return all;
 }

@@ -133,7 +133,8 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
   const std::int64_t head_bytes = size(config.vocab_size, hidden, kHead);
   std::int64_t bytes = config.layers * layer_bytes + head_bytes;
   for (const pardec::ExtraHead& head : network.extra_heads)
-    bytes += std::ssize(head.blocks) * size(hidden, hidden, kHead) + head_bytes;
+    bytes +=
+        std::ssize(head.blocks) * size(hidden, hidden, kHead) + (head.shares_head ? 0 : head_bytes);
   packed->memory_ = WeightMemory(bytes);
   Packer packer(packed->kernels_, packed->memory_);
   for (pardec::Layer& from : network.layers) {
@@ -156,7 +157,7 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
   for (pardec::ExtraHead& from : network.extra_heads) {
     ExtraHead& head = packed->extra_heads_.emplace_back();
     for (Linear& block : from.blocks) head.blocks.push_back(packer.stacked({&block}, kHead));
-    head.out = packer.stacked({&from.out}, kHead);
+    if (!from.shares_head) head.out = packer.stacked({&from.out}, kHead);
   }
   return packed;
 }
@@ -413,18 +414,22 @@ at::Tensor PackedBackend::final_norm(const Model::Network& network, const at::Te
   return result;
 }
 
-at::Tensor PackedBackend::head(const Model::Network& network, const at::Tensor& normed,
-                               int head) const {
+at::Tensor PackedBackend::residual(const Model::Network& network, const at::Tensor& normed,
+                                   int head) const {
+  if (head == 0) return normed;
   Laps laps(network.profile);
-  at::Tensor logits;
-  if (head == 0) {
-    logits = multiply(head_, normed);
-  } else {
-    const ExtraHead& extra = extra_heads_.at(static_cast<size_t>(head) - 1);
-    at::Tensor z = normed.to(at::kFloat);
-    for (const Map& block : extra.blocks) z = z + at::silu(multiply(block, z.to(at::kBFloat16)));
-    logits = multiply(extra.out, z.to(at::kBFloat16));
-  }
+  at::Tensor z = normed.to(at::kFloat);
+  for (const Map& block : extra_heads_.at(static_cast<size_t>(head) - 1).blocks)
+    z = z + at::silu(multiply(block, z.to(at::kBFloat16)));
+  laps.add_to(&Profile::linear_ns);
+  return z.to(at::kBFloat16);
+}
+
+at::Tensor PackedBackend::logits(const Model::Network& network, const at::Tensor& rows,
+                                 int head) const {
+  Laps laps(network.profile);
+  const at::Tensor logits =
+      multiply(head == 0 ? head_ : extra_heads_.at(static_cast<size_t>(head) - 1).out, rows);
   laps.add_to(&Profile::linear_ns);
   return logits;
 }

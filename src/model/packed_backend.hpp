@@ -32,8 +32,11 @@ class PackedBackend final : public Backend {
                     const SkippedSublayers& skipped) override;
   /// bf16.
   at::Tensor final_norm(const Model::Network& network, const at::Tensor& rows) const override;
+  /// bf16.
+  at::Tensor residual(const Model::Network& network, const at::Tensor& normed,
+                      int head) const override;
   /// float32.
-  at::Tensor head(const Model::Network& network, const at::Tensor& normed, int head) const override;
+  at::Tensor logits(const Model::Network& network, const at::Tensor& rows, int head) const override;
 
   CacheForm cache_form() const override { return {.key_panels = true}; }
   bool profiles() const override { return true; }
@@ -53,7 +56,7 @@ class PackedBackend final : public Backend {
   };
   struct ExtraHead {
     std::vector<Map> blocks;
-    Map out;
+    Map out;  // empty where it shares the network's
   };
   class Packer;
   class Pass;

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -117,24 +118,34 @@ std::string extra_block_name(int head, int block, bool bias) {
 
 std::string extra_out_name(int head, int blocks) { return str(head, ".", blocks, suffix(false)); }
 
-std::vector<Parameter> one_extra_head(const ModelConfig& config, int head, int blocks) {
+std::vector<Parameter> one_extra_head(const ModelConfig& config, int head,
+                                      const ExtraHeadShape& shape) {
   const std::int64_t hidden = config.hidden_size;
   std::vector<Parameter> all;
-  for (int block = 0; block < blocks; ++block) {
+  for (int block = 0; block < shape.blocks; ++block) {
     all.push_back({extra_block_name(head, block), {hidden, hidden}, Role::extra_block});
     all.push_back(
         {extra_block_name(head, block, true), {hidden}, Role::extra_block, -1, /*bias=*/true});
   }
-  all.push_back({extra_out_name(head, blocks), {config.vocab_size, hidden}, Role::extra_out});
+  if (!shape.shares_head)
+    all.push_back(
+        {extra_out_name(head, shape.blocks), {config.vocab_size, hidden}, Role::extra_out});
   return all;
 }
 
-std::vector<Parameter> extra_head_parameters(const ModelConfig& config, int heads, int blocks) {
+std::vector<Parameter> extra_head_parameters(const ModelConfig& config,
+                                             const ExtraHeadShape& shape) {
   std::vector<Parameter> all;
-  for (int head = 0; head < heads; ++head)
-    for (Parameter& parameter : one_extra_head(config, head, blocks))
+  for (int head = 0; head < shape.heads; ++head)
+    for (Parameter& parameter : one_extra_head(config, head, shape))
       all.push_back(std::move(parameter));
   return all;
+}
+
+std::string shape_text(const ExtraHeadShape& shape) {
+  return str(
+      shape.heads, " of ", counted(shape.blocks, "block"),
+      shape.shares_head ? ", on the network's own head" : ", each with a matrix to the vocabulary");
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {

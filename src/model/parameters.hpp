@@ -49,19 +49,32 @@ std::string parameter_name(Role role, int layer = -1, bool bias = false);
 /// it is tied.
 std::vector<Parameter> parameters(const ModelConfig& config);
 
+/// Heads besides the network's own: residual blocks z + SiLU(W z + b), then a matrix to the
+/// vocabulary.
+struct ExtraHeadShape {
+  int heads = 0;
+  int blocks = 1;  ///< of each
+  /// They are their blocks alone, and end in the network's own head; else each in a matrix of its
+  /// own. REQUIRES: a block.
+  bool shares_head = false;
+};
+/// "4 of 1 block, each with a matrix to the vocabulary"
+std::string shape_text(const ExtraHeadShape& shape);
+
 /// Where a checkpoint folder has extra heads.
 inline constexpr const char* kExtraHeadsFile = "medusa_heads.safetensors";
 
-/// Names of extra head h's weights as Medusa's authors give them: it is `blocks` residual blocks z
-/// + SiLU(W z + b), `h.block.linear.weight` and `.bias`, then a matrix to the vocabulary,
-/// `h.blocks.weight`; h counts from 0.
+/// Names of extra head h's weights as Medusa's authors give them, h from 0:
+/// `h.block.linear.weight` and `.bias`, and of its matrix, where it has one, `h.blocks.weight`.
 std::string extra_block_name(int head, int block, bool bias = false);
 std::string extra_out_name(int head, int blocks);
 
-/// All weights of extra heads of one depth, in a fixed order.
-std::vector<Parameter> extra_head_parameters(const ModelConfig& config, int heads, int blocks);
-/// Those of one of them.
-std::vector<Parameter> one_extra_head(const ModelConfig& config, int head, int blocks);
+/// All weights of extra heads, in a fixed order.
+std::vector<Parameter> extra_head_parameters(const ModelConfig& config,
+                                             const ExtraHeadShape& shape);
+/// Those of head `head`.
+std::vector<Parameter> one_extra_head(const ModelConfig& config, int head,
+                                      const ExtraHeadShape& shape);
 
 /// `[2, 3]`
 std::string shape_text(const std::vector<std::int64_t>& shape);

@@ -18,10 +18,15 @@ at::Tensor PlainBackend::final_norm(const Model::Network& network, const at::Ten
   return rms_norm(rows, network.final_norm, network.config.rms_norm_eps);
 }
 
-at::Tensor PlainBackend::head(const Model::Network& network, const at::Tensor& normed,
-                              int head) const {
-  return head == 0 ? network.head(normed)
-                   : network.extra_heads[static_cast<size_t>(head) - 1](normed);
+at::Tensor PlainBackend::residual(const Model::Network& network, const at::Tensor& normed,
+                                  int head) const {
+  return head == 0 ? normed : network.extra_heads[static_cast<size_t>(head) - 1].residual(normed);
+}
+
+at::Tensor PlainBackend::logits(const Model::Network& network, const at::Tensor& rows,
+                                int head) const {
+  return head == 0 ? network.head(rows)
+                   : network.extra_heads[static_cast<size_t>(head) - 1].out(rows);
 }
 
 }  // namespace pardec

@@ -9,7 +9,9 @@ class PlainBackend : public Backend {
   at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
                     const SkippedSublayers& skipped) override;
   at::Tensor final_norm(const Model::Network& network, const at::Tensor& rows) const override;
-  at::Tensor head(const Model::Network& network, const at::Tensor& normed, int head) const override;
+  at::Tensor residual(const Model::Network& network, const at::Tensor& normed,
+                      int head) const override;
+  at::Tensor logits(const Model::Network& network, const at::Tensor& rows, int head) const override;
 };
 
 }  // namespace pardec

@@ -76,9 +76,9 @@ void synthesise_checkpoint(const Json& config_json, std::uint64_t seed,
   write_model_config(config_json, folder);
 }
 
-void synthesise_extra_heads(int heads, int blocks, std::uint64_t seed,
+void synthesise_extra_heads(const ExtraHeadShape& shape, std::uint64_t seed,
                             const std::filesystem::path& folder) {
-  write_random(extra_head_parameters(read_model_config(folder), heads, blocks), seed,
+  write_random(extra_head_parameters(read_model_config(folder), shape), seed,
                folder / kExtraHeadsFile);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -23,22 +24,43 @@ void check_head(const Model::Network& network, const OutputRequest& output) {
         str("an output is wanted of extra head ", output.head, " of ", network.extra_heads.size()));
 }
 
-/// Row i by head heads[i], as OutputRequest counts them; [m, vocab].
+/// Whose matrix a head's logits come from, as OutputRequest counts heads.
+int matrix_of(const Model::Network& network, int head) {
+  const bool shares = head > 0 && network.extra_heads[static_cast<size_t>(head) - 1].shares_head;
+  return shares ? 0 : head;
+}
+
+/// Row i by head heads[i], as OutputRequest counts them; [m, vocab]. Heads with one matrix are one
+/// product: it is read once.
 at::Tensor output(const Model::Network& network, const at::Tensor& x,
                   const std::vector<int>& heads) {
   const Backend& backend = *network.backend;
   const std::set<int> used(heads.begin(), heads.end());
   const at::Tensor z = backend.final_norm(network, x);
-  if (used.size() == 1) return backend.head(network, z, *used.begin());
-  at::Tensor result = at::empty({z.size(0), network.config.vocab_size}, x.options());
+  const auto logits_of = [&](const at::Tensor& rows, int matrix) {
+    return backend.logits(network, rows, matrix);
+  };
+  if (used.size() == 1)
+    return logits_of(backend.residual(network, z, *used.begin()),
+                     matrix_of(network, *used.begin()));
+  struct Rows {
+    std::vector<std::int64_t> members;
+    std::vector<at::Tensor> parts;  // by head
+  };
+  std::map<int, Rows> by_matrix;
   for (const int head : used) {
     std::vector<std::int64_t> members;
     for (size_t i = 0; i < heads.size(); ++i)
       if (heads[i] == head) members.push_back(static_cast<std::int64_t>(i));
-    const at::Tensor index = at::tensor(members, at::kLong).to(z.device());
-    const at::Tensor rows = z.index_select(0, index);
-    const at::Tensor logits = backend.head(network, rows, head);
-    result.index_copy_(0, index, logits.to(result.scalar_type()));
+    Rows& rows = by_matrix[matrix_of(network, head)];
+    rows.parts.push_back(
+        backend.residual(network, z.index_select(0, on_device(network, members)), head));
+    rows.members.insert(rows.members.end(), members.begin(), members.end());
+  }
+  at::Tensor result = at::empty({z.size(0), network.config.vocab_size}, x.options());
+  for (const auto& [matrix, rows] : by_matrix) {
+    const at::Tensor logits = logits_of(at::cat(rows.parts), matrix);
+    result.index_copy_(0, on_device(network, rows.members), logits.to(result.scalar_type()));
   }
   return result;
 }

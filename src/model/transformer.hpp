@@ -16,6 +16,7 @@
 #include "src/model/config.hpp"
 #include "src/model/kv_cache.hpp"
 #include "src/model/model.hpp"
+#include "src/model/parameters.hpp"
 #include "src/model/safetensors.hpp"
 
 namespace pardec {
@@ -54,21 +55,22 @@ struct Layer {
   at::Tensor qkv, gate_up;  ///< Phi-3: what q, k and v, gate and up are parts of, or undefined
 };
 
-/// A head besides the network's own: residual blocks, z + SiLU(W z + b), then a matrix to the
-/// vocabulary. It reads what the network's head reads.
+/// A head besides the network's own (ExtraHeadShape). It reads what the network's head reads.
 struct ExtraHead {
   std::vector<Linear> blocks;  ///< [hidden, hidden] each
-  Linear out;                  ///< [vocab, hidden]
-  at::Tensor operator()(at::Tensor z) const {
+  bool shares_head = false;    ///< its matrix is the network's own head's
+  Linear out;                  ///< [vocab, hidden]; undefined where it shares
+  /// Of rows that a head reads, what its matrix reads.
+  at::Tensor residual(at::Tensor z) const {
     for (const Linear& block : blocks) z = z + at::silu(block(z));
-    return out(z);
+    return z;
   }
 };
 
 /// Extra heads over given weights, by the names of `extra_head_parameters`; the tensors are shared,
 /// not copied. REQUIRES: every one of these names.
-std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights, int heads,
-                                        int blocks);
+std::vector<ExtraHead> extra_heads_over(const std::map<std::string, at::Tensor>& weights,
+                                        const ExtraHeadShape& shape);
 
 /// Rows of the embedding and of the head that learn while the others stay, in training alone.
 struct TokenRows {

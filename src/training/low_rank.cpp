@@ -88,7 +88,7 @@ class LowRankAdapter final : public Trainable {
     return network;
   }
 
-  std::string file() const override { return kAdapterFile; }
+  std::string file(const std::string&) const override { return kAdapterFile; }
   bool beside_network() const override { return true; }
   OrderedJson settings() const override {
     return {{"lora",

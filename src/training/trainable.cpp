@@ -21,6 +21,12 @@ at::Tensor Trainable::logits(const Model::Network& network, size_t,
   return training_logits(network, head_inputs);
 }
 
+std::set<std::string> files_of(const Trainable& what) {
+  std::set<std::string> files;
+  for (const Parameter& parameter : what.parameters()) files.insert(what.file(parameter.name));
+  return files;
+}
+
 std::int64_t parameter_count(const Trainable& what) {
   std::int64_t sum = 0;
   for (const Parameter& parameter : what.parameters()) sum += parameter.elements();

@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,13 +65,13 @@ class Trainable {
 
   // ---- what is left behind ----
 
-  /// Where it is written, in the folder of the run.
-  virtual std::string file() const = 0;
-  /// Whether `file` stands beside the weights of the checkpoint that the run began from, which are
-  /// what they were, and are held once, in the type that computes; else it has the network's
+  /// Where a tensor of `exported` is written, in the folder of the run.
+  virtual std::string file(const std::string& name) const = 0;
+  /// Whether these files go with the weights of the checkpoint that the run began from, which are
+  /// what they were, and are held once, in the type that computes; else they have the network's
   /// weights.
   virtual bool beside_network() const = 0;
-  /// What is written there, in this order. `weights`: the network's as they were given. By default
+  /// What is written, in this order. `weights`: the network's as they were given. By default
   /// the masters, by their names.
   virtual std::vector<std::pair<std::string, at::Tensor>> exported(
       const std::map<std::string, at::Tensor>& weights,
@@ -94,17 +95,17 @@ std::unique_ptr<Trainable> whole_network(const ModelConfig& config);
 /// 0. Each weight has a seed of its own.
 std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std::uint64_t seed);
 
-/// Heads besides the network's own (model/transformer.hpp, ExtraHead).
-struct ExtraHeadShape {
-  int heads = 0;
-  int blocks = 1;  ///< residual blocks of each
-};
+/// The files that its weights are written to.
+std::set<std::string> files_of(const Trainable& what);
 
-/// Extra heads over the network, which stays as it is (Medusa-1). They begin as Medusa's authors
-/// begin them: blocks of zeros, which change nothing, and the matrix of the network's own head.
-/// Head h's loss counts 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1; heads share no weight, so
-/// it only decides how they share the limit of the gradients' norm).
-std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHeadShape& shape);
+/// Extra heads over the network, which stays as it is (Medusa-1), or learns as `network` says at
+/// the same time (Medusa-2). They begin as Medusa's authors begin them: blocks of zeros, which
+/// change nothing, and the matrix of the network's own head, if each has one. Head h's loss counts
+/// 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1; heads share no weight that learns, so it only
+/// decides how they share the limit of the gradients' norm), beside the network's own losses a
+/// fifth of that (section 2.2.2).
+std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHeadShape& shape,
+                                       std::unique_ptr<Trainable> network = nullptr);
 
 /// A low-rank adapter over the network, which stays as it is. It begins as nothing: A is uniform
 /// within 1 / sqrt(in), by seed and name, as peft begins it, B is 0, and rows of tokens are the

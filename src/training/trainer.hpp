@@ -43,6 +43,7 @@ class Trainer {
   };
   Measure measure(std::span<const TrainingSample* const> samples);
 
+  const Trainable& what() const { return what_; }
   AdamW& optimiser() { return optimiser_; }
   const AdamW& optimiser() const { return optimiser_; }
   const Model::Network& network() const { return *network_; }

@@ -154,7 +154,7 @@ LoopResult train_model(const TrainingRun& run, const SampleSource& source,
       run.start ? load_weights(*run.start, type) : initial_weights(run.what.config(), run.seed);
   Trainer trainer(run.what, std::move(weights), run.trainer);
   LoopResult result = train(trainer, source, run.loop, folder, resume, clock, report);
-  export_weights(folder / run.what.file(), trainer);
+  export_weights(folder, trainer);
   return result;
 }
 

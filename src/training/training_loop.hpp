@@ -72,7 +72,7 @@ struct TrainingRun {
   LoopOptions loop = {};
 };
 
-/// Makes a Trainer, trains it as above, and writes what learned into its file of `folder` at the
+/// Makes a Trainer, trains it as above, and writes what learned into its files of `folder` at the
 /// end, in bf16.
 LoopResult train_model(const TrainingRun& run, const SampleSource& source,
                        const std::filesystem::path& folder, bool resume, const Clock& clock,

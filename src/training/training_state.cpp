@@ -3,6 +3,7 @@
 #include <c10/core/GradMode.h>
 
 #include <cstring>
+#include <map>
 
 #include "src/model/safetensors.hpp"
 #include "src/support/error.hpp"
@@ -72,11 +73,11 @@ TrainingState load_state(const std::filesystem::path& file, Trainer& trainer) {
   return state;
 }
 
-void export_weights(const std::filesystem::path& file, const Trainer& trainer) {
-  std::vector<TensorToWrite> tensors;
+void export_weights(const std::filesystem::path& folder, const Trainer& trainer) {
+  std::map<std::string, std::vector<TensorToWrite>> files;
   for (const auto& [name, weight] : trainer.exported())
-    tensors.push_back(to_write(name, weight.to(at::kBFloat16)));
-  write_safetensors(file, tensors);
+    files[trainer.what().file(name)].push_back(to_write(name, weight.to(at::kBFloat16)));
+  for (const auto& [file, tensors] : files) write_safetensors(folder / file, tensors);
 }
 
 }  // namespace pardec

@@ -28,8 +28,8 @@ void save_state(const std::filesystem::path& file, const Trainer& trainer,
 /// Sets masters and moments. ModelError where the file is not of this network.
 TrainingState load_state(const std::filesystem::path& file, Trainer& trainer);
 
-/// Trainer::exported in bf16: where the network learned, a model.safetensors as Hugging Face has
-/// it.
-void export_weights(const std::filesystem::path& file, const Trainer& trainer);
+/// Trainer::exported in bf16, into its files of `folder`: where the network learned, a
+/// model.safetensors as Hugging Face has it.
+void export_weights(const std::filesystem::path& folder, const Trainer& trainer);
 
 }  // namespace pardec

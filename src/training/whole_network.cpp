@@ -24,7 +24,7 @@ class WholeNetwork final : public Trainable {
     return Model::Network::over(config(), weights);
   }
 
-  std::string file() const override { return "model.safetensors"; }
+  std::string file(const std::string&) const override { return "model.safetensors"; }
   bool beside_network() const override { return false; }
   OrderedJson settings() const override { return OrderedJson::object(); }
 };

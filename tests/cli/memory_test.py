@@ -41,7 +41,7 @@ def main():
         plan = json.loads(pardec.good(*run, "--dry-run", "--memory-limit", "300M", "--format", "json"))
         note = next((n for n in plan["notes"] if n.startswith("memory: ")), "")
         blocks = round((140e6 / 1.05 - fp32) / (1.25 * row * 16))
-        said = re.search(r"weights ([0-9.]+) MB, cache ([0-9.]+) kB a row.*: ([0-9]+) blocks of 16 rows", note)
+        said = re.search(r"weights ([0-9.]+) MB with extra heads of [0-9.]+ MB, cache ([0-9.]+) kB a row.*: ([0-9]+) blocks of 16 rows", note)
         check(said and abs(float(said[1]) - fp32 * 1e-6) < 0.11 and float(said[2]) == round(row * 1e-3, 1) and abs(int(said[3]) - blocks) <= 1, f"plan: {note}, counted {blocks}")
         sizes = [float(re.search(r"weights ([0-9.]+) MB", str(json.loads(pardec.good(*run, "--dry-run", "--dtype", dtype, "--format", "json"))["notes"]))[1])
                  for dtype in ("fp32", "bf16", "int8", "nf4")]

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "decoders/medusa_tree.hpp"
+#include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
@@ -31,7 +32,7 @@ struct Guessing {
   explicit Guessing(const std::string& family, std::uint64_t seed, Json changes = Json::object(),
                     const Tokens& loud = {})
       : network(family, seed, changed(std::move(changes)), loud) {
-    network.add_heads(4, 1 + static_cast<int>(seed % 2), seed);
+    network.add_heads(4, 1 + static_cast<int>(seed % 2), seed, /*share_head=*/seed % 3 == 0);
   }
   static Json changed(Json changes) {
     Json all = {{"vocab_size", kFew}, {"eos_token_id", kFew - 1}, {"hidden_size", 32}};
@@ -261,8 +262,11 @@ TEST_CASE("medusa: a file of heads that is wrong is an error that says where") {
       o1{"1.1.weight", {8, 16}};
   refused({w, b, o, w1, b1, o1}, "");
   refused({{"0.0.weight", {8, 16}}, {"1.0.weight", {8, 16}}}, "");  // no residual block
+  refused({w, b, w1, b1}, "");                                      // on the network's own head
   refused({w, b, o, w1, b1}, "no tensor '1.1.weight' of shape [8, 16]");
-  refused({w, b}, "no tensor '0.1.weight'");
+  refused({w, b, w1, b1, o1}, "has tensor '1.1.weight'");
+  refused({w, b, w1}, "no tensor '1.0.linear.bias'");
+  refused({b, w1, b1}, "no tensor '0.0.weight'");
   refused({w, b, o, o1}, "no tensor '1.0.linear.weight'");
   refused({w, b, {"0.1.weight", {9, 16}}}, "has shape [9, 16], expected [8, 16]");
   refused({w, b, o, {"extra", {2}}}, "has tensor 'extra'");
@@ -274,7 +278,7 @@ TEST_CASE("synthesised heads are loaded, and depend on their seed") {
   synthesise_checkpoint(small_config(), 1, folder.path());
   std::vector<std::string> bytes;
   for (const std::uint64_t seed : {1, 1, 2}) {
-    synthesise_extra_heads(3, 2, seed, folder.path());
+    synthesise_extra_heads({.heads = 3, .blocks = 2}, seed, folder.path());
     bytes.push_back(read_file(folder.path() / "medusa_heads.safetensors"));
     CHECK(Model::load(folder.path(), {}).config().extra_heads == 3);
   }

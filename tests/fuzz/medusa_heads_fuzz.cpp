@@ -15,8 +15,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const StoredExtraHeads found =
         read_extra_heads(parse_safetensors(file, "fuzz"), config, "fuzz");
-    const auto each = static_cast<std::size_t>(2 * found.blocks + 1);
-    if (found.heads < 1 || found.tensors.size() != each * static_cast<std::size_t>(found.heads))
+    const auto [heads, blocks, shares_head] = found.shape;
+    const auto each = static_cast<std::size_t>(2 * blocks + (shares_head ? 0 : 1));
+    if (heads < 1 || each < 1 || found.tensors.size() != each * static_cast<std::size_t>(heads))
       __builtin_trap();
   } catch (const Error&) {
   }

@@ -340,51 +340,56 @@ TEST_CASE("a packed network holds each weight once, and cannot be trained") {
 }
 
 TEST_CASE("extra heads run packed, over the norm that the network's own reads") {
-  for (const InstructionSet set : instruction_sets()) DYNAMIC_SECTION(name(set)) {
-      const Checkpointed files(kConfigs[4]);
-      synthesise_extra_heads(2, 3, 9, files.folder.path());
-      Checkpointed::vary_vectors(files.folder.path() / kExtraHeadsFile);
-      Text text = branched(40);
-      for (size_t i = 0; i < 40; ++i) text.outputs[i].head = static_cast<int>(i % 3);
-      const auto run = [&](Dtype dtype) {
-        Model model = files.load(dtype, set);
-        for (const ExtraHead& head : model.network().extra_heads)
-          CHECK(head.out.weight.defined() == (dtype != Dtype::bf16));
-        KvCache cache(model);
-        return feed(model, cache, text, 0, 40);
-      };
-      const auto got = run(Dtype::bf16), want = run(Dtype::fp64);
-      // The same by the library in bf16: the network's hidden rows, then its heads.
-      const auto rounded = [](const at::Tensor& x) { return x.to(at::kBFloat16); };
-      const Model wide = files.load(Dtype::fp64);
-      std::vector<ExtraHead> plain = wide.network().extra_heads;
-      for (ExtraHead& head : plain) {
-        for (Linear& block : head.blocks) block = {rounded(block.weight), rounded(block.bias)};
-        head.out.weight = rounded(head.out.weight);
+  for (const InstructionSet set : instruction_sets())
+    for (const bool shares : {false, true})
+      DYNAMIC_SECTION(name(set) << (shares ? " shared" : "")) {
+        const Checkpointed files(kConfigs[4]);
+        synthesise_extra_heads({.heads = 2, .blocks = 3, .shares_head = shares}, 9,
+                               files.folder.path());
+        Checkpointed::vary_vectors(files.folder.path() / kExtraHeadsFile);
+        Text text = branched(40);
+        for (size_t i = 0; i < 40; ++i) text.outputs[i].head = static_cast<int>(i % 3);
+        const auto run = [&](Dtype dtype) {
+          Model model = files.load(dtype, set);
+          for (const ExtraHead& head : model.network().extra_heads)
+            CHECK(head.out.weight.defined() == (dtype != Dtype::bf16 && !shares));
+          KvCache cache(model);
+          return feed(model, cache, text, 0, 40);
+        };
+        const auto got = run(Dtype::bf16), want = run(Dtype::fp64);
+        // The same by the library in bf16: the network's hidden rows, then its heads.
+        const auto rounded = [](const at::Tensor& x) { return x.to(at::kBFloat16); };
+        const Model wide = files.load(Dtype::fp64);
+        std::vector<ExtraHead> plain = wide.network().extra_heads;
+        for (ExtraHead& head : plain) {
+          for (Linear& block : head.blocks) block = {rounded(block.weight), rounded(block.bias)};
+          head.out.weight = rounded(shares ? wide.network().head.weight : head.out.weight);
+        }
+        const auto network = files.plain();
+        const c10::NoGradGuard no_grad;
+        const PackedSequence sequence{text.tokens, text.labels, &text.segments};
+        std::vector<std::int64_t> all(40);
+        std::iota(all.begin(), all.end(), 0);
+        const at::Tensor z = head_inputs(*network, {&sequence, 1}, all);
+        for (size_t head = 1; head < 3; ++head) {
+          const at::Tensor theirs =
+              plain[head - 1].out(plain[head - 1].residual(z)).to(at::kDouble);
+          double error = 0, bound = 0;
+          for (size_t row = head; row < 40; row += 3)
+            for (size_t i = 0; i < 97; ++i) {
+              const double truth = want[row].logits[i];
+              error = std::max(error, std::abs(got[row].logits[i] - truth));
+              bound = std::max(
+                  bound,
+                  std::abs(theirs[static_cast<std::int64_t>(row)][static_cast<std::int64_t>(i)]
+                               .item<double>() -
+                           truth));
+            }
+          INFO("head " << head << ": error " << error << ", plain " << bound);
+          CHECK(error <= bound);
+          CHECK(error > 0);
+        }
       }
-      const auto network = files.plain();
-      const c10::NoGradGuard no_grad;
-      const PackedSequence sequence{text.tokens, text.labels, &text.segments};
-      std::vector<std::int64_t> all(40);
-      std::iota(all.begin(), all.end(), 0);
-      const at::Tensor z = head_inputs(*network, {&sequence, 1}, all);
-      for (size_t head = 1; head < 3; ++head) {
-        const at::Tensor theirs = plain[head - 1](z).to(at::kDouble);
-        double error = 0, bound = 0;
-        for (size_t row = head; row < 40; row += 3)
-          for (size_t i = 0; i < 97; ++i) {
-            const double truth = want[row].logits[i];
-            error = std::max(error, std::abs(got[row].logits[i] - truth));
-            bound = std::max(
-                bound, std::abs(theirs[static_cast<std::int64_t>(row)][static_cast<std::int64_t>(i)]
-                                    .item<double>() -
-                                truth));
-          }
-        INFO("head " << head << ": error " << error << ", plain " << bound);
-        CHECK(error <= bound);
-        CHECK(error > 0);
-      }
-    }
 }
 
 TEST_CASE("a profile says where the time of a packed network's passes went") {

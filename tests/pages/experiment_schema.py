@@ -36,7 +36,7 @@ def schema(program):
                 "name": decoder,
                 "label": {"type": "string", "pattern": "^[^,=]+$", "description": "of the arm; without it the decoder's name"},
                 "model": {"type": "string", "description": "the arm's own checkpoint: a folder, or its name in models; without it the one above"},
-                "adapter": {"type": "string", "description": "a low-rank adapter over it: a folder, or its name in models"},
+                "adapter": {"type": "string", "description": "an adapter over it, low-rank or extra heads: a folder, or its name in models"},
                 "draft": {"type": "string", "description": "the same of the network that drafts for it"},
                 "set": {"type": "object", "description": "options of the decoder, and batch_size", "additionalProperties": {"type": ["string", "number", "boolean"]}}}}},
         "grid": {"type": "object", "description": "of sweep: values of settings, e.g. hpd.k_max or batch_size; they multiply", "additionalProperties": {

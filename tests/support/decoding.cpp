@@ -184,7 +184,7 @@ TinyNetwork::TinyNetwork(const std::string& family, std::uint64_t seed, const Js
   slow_.emplace(folder_.path());
 }
 
-void TinyNetwork::add_heads(int heads, int blocks, std::uint64_t seed) {
+void TinyNetwork::add_heads(int heads, int blocks, std::uint64_t seed, bool share_head) {
   const Json config = read_json(folder_.path() / "config.json");
   const auto hidden = config.at("hidden_size").get<std::int64_t>();
   std::vector<WholeTensor> tensors;
@@ -193,8 +193,9 @@ void TinyNetwork::add_heads(int heads, int blocks, std::uint64_t seed) {
       tensors.push_back({str(head, ".", block, ".linear.weight"), {hidden, hidden}});
       tensors.push_back({str(head, ".", block, ".linear.bias"), {hidden}});
     }
-    tensors.push_back(
-        {str(head, ".", blocks, ".weight"), {config.at("vocab_size").get<std::int64_t>(), hidden}});
+    if (!share_head)
+      tensors.push_back({str(head, ".", blocks, ".weight"),
+                         {config.at("vocab_size").get<std::int64_t>(), hidden}});
   }
   Rng rng(seed);  // sixteenths from -1 to 1 by deviation: bf16 holds them
   write_bf16(folder_.path() / "medusa_heads.safetensors", tensors,

@@ -35,8 +35,9 @@ class TinyNetwork {
   explicit TinyNetwork(const std::string& family = "llama", std::uint64_t seed = 1,
                        const Json& changes = Json::object(), const Tokens& loud = {});
 
-  /// Gives it random extra heads, each with `blocks` residual blocks.
-  void add_heads(int heads, int blocks, std::uint64_t seed = 1);
+  /// Gives it random extra heads, each with `blocks` residual blocks and a matrix; or without, on
+  /// the network's own head.
+  void add_heads(int heads, int blocks, std::uint64_t seed = 1, bool share_head = false);
 
   Model load(Dtype dtype) const;
   /// With NaN in a row of a matrix, of the network or of its extra heads.

@@ -157,8 +157,7 @@ std::vector<std::vector<double>> SlowTransformer::logits(
     const Tokens& tokens, const std::vector<int>& positions,
     const std::vector<std::vector<int>>& visible) const {
   std::vector<std::vector<double>> out;
-  for (const auto& z : last_layer(tokens, positions, visible))
-    out.push_back(times(tied_ ? "model.embed_tokens.weight" : "lm_head.weight", z));
+  for (const auto& z : last_layer(tokens, positions, visible)) out.push_back(times(own_head(), z));
   return out;
 }
 
@@ -193,7 +192,8 @@ std::vector<double> SlowTransformer::head_logits(const Tokens& text, int head) c
     const std::vector<double> turned = times(name + "weight", z);
     for (size_t i = 0; i < z.size(); ++i) z[i] += silu(turned[i] + weight(name + "bias").values[i]);
   }
-  return times(str(head - 1, ".", block, ".weight"), z);
+  const std::string out = str(head - 1, ".", block, ".weight");
+  return times(weights_.contains(out) ? out : own_head(), z);
 }
 
 Token SlowTransformer::next(const Tokens& text) const { return top_two(logits(text).back()).best; }

@@ -24,7 +24,7 @@ class SlowTransformer {
   /// The next token by the whole text computed anew.
   Token next(const Tokens& text) const;
   /// What extra head `head` (1 ...) makes of a text's last row: residual blocks of one linear layer
-  /// and SiLU, then a matrix (arXiv:2401.10774, section 2.1.1).
+  /// and SiLU, then a matrix (arXiv:2401.10774, section 2.1.1), the own head's where it has none.
   std::vector<double> head_logits(const Tokens& text, int head) const;
 
  private:
@@ -37,6 +37,7 @@ class SlowTransformer {
     size_t columns = 0;
   };
   const Matrix& weight(const std::string& name) const { return weights_.at(name); }
+  std::string own_head() const { return tied_ ? "model.embed_tokens.weight" : "lm_head.weight"; }
   std::vector<double> norm(const std::vector<double>& x, const std::string& name) const;
   std::vector<double> times(const std::string& name, const std::vector<double>& x) const;
   void rotate(std::vector<double>& x, int position) const;

@@ -1,6 +1,7 @@
 // Trains extra heads over a network as a JSON request on stdin says, in float64, for the oracle
 // test.
-//   {"model": folder, "heads", "blocks", "samples": [{"prompt": [ids], "answer": [ids]} ...],
+//   {"model": folder, "heads", "blocks", "shares_head", "samples": [{"prompt": [ids], "answer":
+//   [ids]} ...],
 //    "share": samples that share one copy of their beginning, "micro_tokens", "steps", "lr"}
 // Writes {"losses": [before each update], "loss", "accuracy": [by head, after the last],
 //         "weights": {name: [values]}, "network_changed": false}
@@ -22,8 +23,9 @@ int main() {
   }
   TrainerOptions options{.dtype = Dtype::fp64};
   options.micro_tokens = request.at("micro_tokens");
-  const auto heads =
-      extra_heads(model.config(), {.heads = request.at("heads"), .blocks = request.at("blocks")});
+  const auto heads = extra_heads(model.config(), {.heads = request.at("heads"),
+                                                  .blocks = request.at("blocks"),
+                                                  .shares_head = request.at("shares_head")});
   Trainer trainer(*heads, weights, options);
 
   std::vector<TrainingSample> samples;

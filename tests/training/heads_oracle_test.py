@@ -55,13 +55,14 @@ def hidden(weights, ids):
 
 
 class Head(torch.nn.Module):
-    def __init__(self, blocks, matrix):
+    def __init__(self, blocks, matrix, shares_head):
         super().__init__()
         self.blocks = torch.nn.ModuleList(torch.nn.Linear(matrix.shape[1], matrix.shape[1], dtype=torch.float64) for _ in range(blocks))
         for parameter in self.blocks.parameters():
             torch.nn.init.zeros_(parameter)
         self.out = torch.nn.Linear(matrix.shape[1], matrix.shape[0], bias=False, dtype=torch.float64)
         self.out.weight.data.copy_(matrix)
+        self.out.weight.requires_grad_(not shares_head)  # the network's own stays
 
     def forward(self, z):
         for block in self.blocks:
@@ -91,18 +92,18 @@ def measured(weights, heads, samples):
     return total, accuracy
 
 
-def compare(folder, name, shape, tied, samples, share, micro_tokens):
+def compare(folder, name, shape, tied, samples, share, micro_tokens, shares_head=False):
     config = folder / "config.json"
     config.write_text(json.dumps(CONFIG | {"tie_word_embeddings": tied}))
     subprocess.run([SYNTH, str(config), "3", str(folder / name)], check=True)
-    request = {"model": str(folder / name), "heads": shape[0], "blocks": shape[1], "samples": samples, "share": share,
+    request = {"model": str(folder / name), "heads": shape[0], "blocks": shape[1], "shares_head": shares_head, "samples": samples, "share": share,
                "micro_tokens": micro_tokens, "steps": 4, "lr": 3e-3}
     got = json.loads(subprocess.run([DUMP], input=json.dumps(request), capture_output=True, text=True, check=True).stdout)
 
     weights = {key: value.double() for key, value in safetensors.torch.load_file(folder / name / "model.safetensors").items()}
     matrix = weights["model.embed_tokens.weight" if tied else "lm_head.weight"]
-    heads = torch.nn.ModuleList(Head(shape[1], matrix) for _ in range(shape[0]))
-    matrices = [p for p in heads.parameters() if p.dim() == 2]
+    heads = torch.nn.ModuleList(Head(shape[1], matrix, shares_head) for _ in range(shape[0]))
+    matrices = [p for p in heads.parameters() if p.dim() == 2 and p.requires_grad]
     vectors = [p for p in heads.parameters() if p.dim() == 1]
     optimiser = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.1}, {"params": vectors, "weight_decay": 0.0}],
                                   lr=request["lr"], betas=(0.9, 0.95), eps=1e-8)
@@ -119,7 +120,8 @@ def compare(folder, name, shape, tied, samples, share, micro_tokens):
     for i, head in enumerate(heads):
         for j, block in enumerate(head.blocks):
             want |= {f"{i}.{j}.linear.weight": block.weight, f"{i}.{j}.linear.bias": block.bias}
-        want[f"{i}.{shape[1]}.weight"] = head.out.weight
+        if not shares_head:
+            want[f"{i}.{shape[1]}.weight"] = head.out.weight
     # Sums of a few hundred terms in another order, 2^-53 each, carried over four updates.
     worst = max(abs(a - b) for a, b in zip(got["losses"] + [got["loss"]], losses + [loss.item()]))
     far = max((torch.tensor(got["weights"][key], dtype=torch.float64) - value.detach().flatten()).abs().max().item() for key, value in want.items())
@@ -142,6 +144,8 @@ def main():
         good = [compare(folder, "one", (2, 1), True, apart, 1, 1000),
                 compare(folder, "several", (4, 2), False, apart, 1, 12),
                 compare(folder, "shared", (3, 1), False, alike, 3, 1000),
+                compare(folder, "own head", (3, 1), True, apart, 1, 30, shares_head=True),
+                compare(folder, "own head, two blocks", (2, 2), False, alike, 3, 1000, shares_head=True),
                 compare(folder, "bare", (1, 0), True, apart + alike, 2, 40)]
     return 0 if all(good) else 1
 

@@ -103,6 +103,49 @@ TEST_CASE("an adapter's gradients agree with central differences") {
   }
 }
 
+TEST_CASE("extra heads learn beside an adapter: gradients, files, and what is decoded") {
+  for (const bool shares : {false, true}) {
+    const Base base("llama", shares);
+    const ExtraHeadShape shape{.heads = 2, .blocks = 1, .shares_head = shares};
+    const auto what =
+        extra_heads(base.config, shape, low_rank_adapter(base.config, base.shape(), 1));
+    CHECK(files_of(*what) == std::set<std::string>{kAdapterFile, kExtraHeadsFile});
+    Trainer trainer(*what, base.weights(at::kDouble),
+                    {.dtype = Dtype::fp64, .clip = 0, .micro_tokens = 20});
+    const auto batch = samples(2);
+    disturb(trainer);
+    Trainer::Report report;
+    const std::vector<at::Tensor> gradients = trainer.gradients(batch_of(batch), report);
+    Rng rng(12);
+    check_gradients(trainer, batch_of(batch), gradients, rng, shares ? "shared" : "own");
+    std::vector<double> weights;
+    for (const Trainable::Loss& loss : what->losses()) weights.push_back(loss.weight);
+    CHECK(weights == std::vector<double>{1, 0.2 * 0.8, 0.2 * (0.8 * 0.8)});
+    const Trainer::Measure measure = trainer.measure(batch_of(batch));
+    CHECK(measure.accuracy.size() == 3);
+    CHECK(std::abs(measure.loss - report.loss) <= 1e-12 * report.loss);
+
+    // Written and loaded over the checkpoint, it computes what was trained.
+    const TemporaryFolder folder;
+    write_adapter_config(base.shape(), base.config, "base", folder.path());
+    export_weights(folder.path(), trainer);
+    const Model model =
+        Model::load(base.folder.path(), {.dtype = Dtype::fp64, .adapter = folder.path()});
+    CHECK(model.config().extra_heads == 2);
+    const TrainingSample& sample = batch.back();
+    const PackedSequence whole{sample.tokens, sample.labels, &sample.segments};
+    for (size_t loss = 0; loss < 3; ++loss) {
+      const auto logits = [&](const Model::Network& network) {
+        return what->logits(network, loss, head_inputs(network, {&whole, 1}, {3, 5}));
+      };
+      const at::Tensor trained = logits(trainer.network()).detach();
+      const double off = (logits(model.network()) - trained).abs().max().item<double>();
+      // Written in bf16.
+      CHECK(off <= 0.03 * trained.abs().max().item<double>());
+    }
+  }
+}
+
 TEST_CASE("layers that are computed again have the gradients of layers that are kept") {
   for (const char* family : {"llama", "phi3"}) {
     const Base base(family, false);
@@ -171,7 +214,7 @@ TEST_CASE("an adapter that is written and merged computes what it computed in tr
     const double unmerged = trainer.loss(batch_of(batch));
     const TemporaryFolder folder;
     write_adapter_config(shape, base.config, base.folder.path().string(), folder.path());
-    export_weights(folder.path() / kAdapterFile, trainer);
+    export_weights(folder.path(), trainer);
 
     const Adapter adapter = Adapter::load(folder.path(), base.config);
     std::map<std::string, at::Tensor> weights = base.weights(at::kDouble);
@@ -215,7 +258,7 @@ TEST_CASE("adapters that do not fit are refused, and say why") {
     Json json = read_json(folder.path() / kAdapterConfig);
     json.update(changes);
     write_file(folder.path() / kAdapterConfig, json.dump());
-    export_weights(folder.path() / kAdapterFile, trainer);
+    export_weights(folder.path(), trainer);
     INFO(part);
     CHECK_THROWS_WITH(Adapter::load(folder.path(), base.config), Catch::Contains(part));
   };

@@ -1,8 +1,11 @@
 // Open prompts and conversations as decoders' formats: what is fed, what is a target, and that one
 // pass over it computes what decoding step by step does.
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 #include "decoders/apar_format.hpp"
+#include "decoders/aspd_format.hpp"
 #include "decoders/space_format.hpp"
 #include "decoders/taught_text.hpp"
 #include "src/support/error.hpp"
@@ -43,27 +46,35 @@ Tokens target_ids(const TrainingSample& sample) {
   return ids;
 }
 
-/// Logits of all rows, each fed in a step of its own behind those before.
-at::Tensor step_by_step(Model& model, const TrainingSample& sample) {
+/// Logits of all rows by one of the heads, each fed in a step of its own, in order of time.
+at::Tensor step_by_step(Model& model, const TrainingSample& sample, int head = 0) {
   KvCache cache(model);
-  std::vector<at::Tensor> rows;
-  for (size_t i = 0; i < sample.tokens.size(); ++i) {
-    const OutputRequest output{.index = 0};
+  std::vector<size_t> order(sample.tokens.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return sample.labels[a].order < sample.labels[b].order;
+  });
+  std::vector<at::Tensor> rows(sample.tokens.size());
+  for (const size_t i : order) {
+    const OutputRequest output{.index = 0, .head = head};
     const SequenceStep step{&cache,
                             &sample.segments,
                             std::span(sample.tokens).subspan(i, 1),
                             std::span(sample.labels).subspan(i, 1),
                             {&output, 1}};
-    rows.push_back(forward_rows(model.network(), {&step, 1}));
+    rows[i] = forward_rows(model.network(), {&step, 1});
   }
   return at::cat(rows, 0);
+}
+
+double relative(const at::Tensor& one, const at::Tensor& other) {
+  return ((one - other).abs().max() / other.abs().max()).item<double>();
 }
 
 double worst_difference(Model& model, const TrainingSample& sample) {
   const at::Tensor one_pass =
       logits(model.network(), sample.tokens, sample.labels, sample.segments);
-  const at::Tensor steps = step_by_step(model, sample);
-  return ((one_pass - steps).abs().max() / steps.abs().max()).item<double>();
+  return relative(one_pass, step_by_step(model, sample));
 }
 
 const char* const kList =
@@ -256,4 +267,93 @@ TEST_CASE("apar: what is no tree, and what teaches not to fork") {
   std::string longer = kParagraphs;
   longer.insert(longer.size() - 1, std::string(300, 'a'));
   CHECK(samples(longer).empty());  // a tree is not cut
+}
+
+TEST_CASE("aspd: markup is fed as it is decoded, each token a target once") {
+  TinyNetwork tiny("llama", 7);
+  const Tokenizer& tokenizer = tiny.tokenizer();
+  const TrainingExample example =
+      example_of(tokenizer, {{"Which?",
+                              "Two:<Title>a</Title><Title>bc</Title><Para><Branch>a: one.</Branch>"
+                              "<Branch>bc: two of them.</Branch></Para> So."},
+                             {"And?", "No."}});
+  constexpr Token kTitle = 1, kTitleEnd = 2, kBranch = 3, kBranchEnd = 393, kPara = 394,
+                  kParaEnd = 395, kColon = 4 + ':';
+  Tokens wanted;
+  const auto want = [&](const std::string& text, const Tokens& more) {
+    for (const Token id : tokenizer.encode_piece(text, false)) wanted.push_back(id);
+    wanted.insert(wanted.end(), more.begin(), more.end());
+  };
+  want("Two:", {kTitle});
+  want("a", {kTitleEnd, kTitle});
+  want("bc", {kTitleEnd, kPara, kBranch});
+  want("a", {kColon});
+  want(" one.", {kBranchEnd, kBranch});
+  want("bc", {kColon});
+  want(" two of them.", {kBranchEnd, kParaEnd});
+  want(" So.", {kEos});
+  Model model = tiny.load(Dtype::fp64);
+  for (const char* positions : {"same-seq", "same-max", "same-re", "fix-32"})
+    for (const bool shared : {false, true}) {
+      INFO(positions << (shared ? " shared" : ""));
+      const auto format =
+          make_aspd_format({.decoder = {.positions = parse_aspd_positions(positions),
+                                        .shared = shared,
+                                        .tokens = "1,2,3,393,394,395"},
+                            .eos = kEos},
+                           tokenizer, 1000, model.config().vocab_size);
+      const std::vector<TrainingSample> made = format->samples(example);
+      REQUIRE(made.size() == 1);
+      const TrainingSample& sample = made.front();
+      CHECK(target_ids(sample) == wanted);
+      std::set<int> rows;
+      for (const auto& [row, token] : sample.targets) rows.insert(row);
+      CHECK(rows.size() == sample.targets.size());
+      CHECK(worst_difference(model, sample) < 1e-9);
+    }
+}
+
+TEST_CASE("medusa: heads learn the logits that they decode with, each token a target once") {
+  for (const bool shares : {false, true})
+    for (const int blocks : {1, 2}) {
+      constexpr int kHeads = 3;
+      TinyNetwork tiny(shares ? "qwen3" : "llama", 8);
+      tiny.add_heads(kHeads, blocks, 5, shares);
+      const TrainingExample example =
+          example_of(tiny.tokenizer(), {{"Hi.", "Hello."}, {"Who?", "Me, you."}});
+      const TaughtText text = taught_text(example, tiny.tokenizer(), kEos, 1000);
+      const TrainingSample sample = causal_turns(text, 2);
+      Model model = tiny.load(Dtype::fp64);
+      const auto what =
+          extra_heads(model.config(), {.heads = kHeads, .blocks = blocks, .shares_head = shares});
+      const PackedSequence whole{sample.tokens, sample.labels, &sample.segments};
+      std::vector<std::int64_t> rows(sample.tokens.size());
+      std::iota(rows.begin(), rows.end(), 0);
+      const at::Tensor inputs = head_inputs(model.network(), {&whole, 1}, rows);
+      for (int head = 1; head <= kHeads; ++head) {
+        INFO(blocks << " blocks, head " << head << (shares ? ", shared" : ""));
+        const auto loss = static_cast<size_t>(head - 1);
+        const at::Tensor steps = step_by_step(model, sample, head);
+        CHECK(relative(what->logits(model.network(), loss, inputs), steps) < 1e-9);
+        CHECK(relative(step_by_step(model, sample), steps) > 1e-3);
+        // Each answer without its first tokens, in order.
+        Tokens wanted, learned;
+        for (const TaughtTurn& turn : text.turns)
+          wanted.insert(wanted.end(), turn.answer.begin() + head, turn.answer.end());
+        for (const RowTargets& at : what->targets(sample))
+          if (at.tokens.size() > loss) learned.push_back(at.tokens[loss]);
+        CHECK(learned == wanted);
+      }
+      // A step's rows by several heads at once: those on one matrix are one product.
+      std::vector<OutputRequest> outputs;
+      for (int row : {4, 1, 4, 2})
+        for (int head : {2, 0, 3, 1}) outputs.push_back({.index = row, .head = head});
+      KvCache cache(model);
+      const SequenceStep step{&cache, &sample.segments, std::span(sample.tokens).first(6),
+                              std::span(sample.labels).first(6), outputs};
+      const at::Tensor mixed = forward_rows(model.network(), {&step, 1});
+      for (size_t i = 0; i < outputs.size(); ++i)
+        CHECK(relative(mixed[static_cast<std::int64_t>(i)],
+                       step_by_step(model, sample, outputs[i].head)[outputs[i].index]) < 1e-9);
+    }
 }

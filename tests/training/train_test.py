@@ -118,33 +118,45 @@ def learns_text(folder):
     check(again.returncode == 0 and (folder / "patient/model.safetensors").read_bytes() == before, f"resumed behind its end nothing changes {again.stderr[-200:]}")
 
 
-def learns_heads(folder):
+def learns_heads(folder, out, *more):
     """Over the network that `learns_by_heart` left: they guess what it will say, and change nothing of it."""
-    model, heads = folder / "model", folder / "heads"
-    flags = train(folder, "heads", "--medusa-heads", "2", "--steps", "120", "--batch-tokens", "100000", "--lr", "3e-3", "--weight-decay", "0",
-                  "--validation", "0.25", model="model")
+    model, heads, merged = folder / "model", folder / out, folder / (out + "-merged")
+    flags = train(folder, out, "--medusa-heads", "2", "--steps", "120", "--batch-tokens", "100000", "--lr", "3e-3", "--weight-decay", "0",
+                  "--validation", "0.25", *more, model="model")
     wording = flags.index("--prompt-file")
     del flags[wording:wording + 2]  # the model's own
     done = run(flags)
     check(done.returncode == 0 and "right head 1 " in done.stderr, f"heads are trained {done.stderr.strip()[-200:]}")
-    for name in ("model.safetensors", "config.json", "tokenizer.json", "prompts/attributes.txt"):
+    check(not list(heads.glob("model*")) and not (heads / "config.json").exists(), "the folder has the heads, and no network")
+    for name in ("tokenizer.json", "prompts/attributes.txt"):
         check((heads / name).read_bytes() == (model / name).read_bytes(), f"{name} is the model's")
+    size = CONFIG["hidden_size"]
+    own = 0 if more else 2 * size * json.loads((model / "config.json").read_text())["vocab_size"]
+    sizes = {name: tensor.numel() for name, tensor in tensors(heads / "medusa_heads.safetensors").items()}
+    check(sum(sizes.values()) == 2 * (size * size + size) + own, f"what is stored of them: {sizes}")
     record = json.loads((heads / "training.json").read_text())
     accuracy = record["result"]["validation_accuracy"]
-    check(record["settings"]["format"] == ["ar"] and record["settings"]["medusa"] == {"heads": 2, "blocks": 1} and len(accuracy) == 2,
+    shape = {"heads": 2, "blocks": 1} | ({"shares_head": True} if more else {})
+    check(record["settings"]["format"] == ["ar"] and record["settings"]["medusa"] == shape and len(accuracy) == 2,
           f"training.json says what was trained, and how often it is right: {accuracy}")
     check(run(flags + ["--resume"]).returncode == 0, "resumed behind the end")
     check(json.loads((heads / "training.json").read_text())["result"]["validation_accuracy"] == accuracy, "which changes nothing")
+    seen = run([PARDEC, "model", "inspect", str(model), "--adapter", str(heads)]).stdout
+    check("extra heads alone" in seen and f"2 of 1 block, {'on the network' if more else 'each with a matrix'}" in seen, f"inspect tells what they are: {seen}")
+    made = run([PARDEC, "model", "merge", str(model), "--adapter", str(heads), "--out", str(merged)])
+    check(made.returncode == 0 and all((merged / name).read_bytes() == (source / name).read_bytes() for source, name in (
+        (model, "model.safetensors"), (model, "config.json"), (heads, "medusa_heads.safetensors"))), f"merged, it is a checkpoint with them {made.stderr}")
     refused = run(train(folder, "other", "--medusa-heads", "2", "--format", "hpd", model="model"))
     check(refused.returncode == 2 and "expected ar" in refused.stderr, f"heads on hpd: {refused.stderr.strip()}")
     ids, passes = {}, {}
-    for decoder, options in (("ar", []), ("medusa", ["--set", "medusa.tree=1x3x2"])):
-        said = run([PARDEC, "generate", "--model", str(heads), "--decoder", decoder, "--job", str(folder / "jobs1.jsonl"), "--threads", "1",
-                    "--format", "json", *options])
+    over, tree = ["--model", str(model), "--adapter", str(heads)], ["--set", "medusa.tree=1x3x2"]
+    for name, decoder, options in (("ar", "ar", over), ("medusa", "medusa", [*over, *tree]), ("merged", "medusa", ["--model", str(merged), *tree])):
+        said = run([PARDEC, "generate", "--decoder", decoder, "--job", str(folder / "jobs1.jsonl"), "--threads", "1", "--format", "json", *options])
         answers = [json.loads(line) for line in said.stdout.splitlines()]
-        ids[decoder] = [answer["tokens"] for answer in answers]
-        passes[decoder] = sum(answer["counters"]["forwards"] for answer in answers)
-    check(len(ids["ar"]) == len(TITLES) and ids["medusa"] == ids["ar"], "medusa says what ar says")
+        ids[name] = [answer["tokens"] for answer in answers]
+        passes[name] = sum(answer["counters"]["forwards"] for answer in answers)
+    check(len(ids["ar"]) == len(TITLES) and ids["medusa"] == ids["ar"] == ids["merged"], f"medusa says what ar says {said.stderr}")
+    check(passes["medusa"] == passes["merged"], f"merged or not {passes}")
     # Three tokens a pass at most.
     check(passes["medusa"] < 0.5 * passes["ar"], f"in fewer passes {passes}")
 
@@ -206,7 +218,7 @@ def refuses(folder):
     for flags, part in ((["--format", "hdp"], "hpd"), (["--steps", "-1"], "--steps"), (["--dtype", "fp8"], "fp8"),
                         (["--k-max", "400"], "--k-max"), (["--extra", "missing.jsonl"], "missing.jsonl"), (["--validation", "1"], "--validation"),
                         (["--medusa-heads", "2"], "config.json"), (["--medusa-heads", "-1"], "--medusa-heads"),
-                        (["--medusa-blocks", "0"], "--medusa-blocks")):
+                        (["--medusa-blocks", "0"], "--medusa-blocks"), (["--medusa-share-head"], "--medusa-heads")):
         done = run(train(folder, "refused", *flags))
         check(done.returncode == 2 and part in done.stderr, f"{' '.join(flags)}: {done.stderr.strip()}")
     check(not list((folder / "refused").glob("*")), "a refused run leaves no file")
@@ -224,10 +236,13 @@ def main():
         refuses(folder)
         resumes(folder, "whole", "broken")
         resumes(folder, "whole_heads", "broken_heads", "--medusa-heads", "3", "--medusa-blocks", "2", model="whole", result="medusa_heads.safetensors")
+        resumes(folder, "whole_small", "broken_small", "--medusa-heads", "2", "--medusa-share-head", "--lora-rank", "2", "--lora-dropout", "0.1", model="whole",
+                result="medusa_heads.safetensors")
         resumes(folder, "whole_lora", "broken_lora", "--lora-rank", "4", "--lora-dropout", "0.1", "--lora-tokens", "[Fork],[Child]", "--checkpoint-activations",
                 model="whole", result="adapter_model.safetensors")
         learns_by_heart(folder)
-        learns_heads(folder)
+        learns_heads(folder, "heads")
+        learns_heads(folder, "shared", "--medusa-share-head")
         learns_text(folder)
         loads_in_transformers(folder)
     print(f"{len(failures)} failed")

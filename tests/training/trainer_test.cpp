@@ -300,7 +300,7 @@ class FinalNorm final : public Trainable {
                     const at::Tensor& head_inputs) const override {
     return whole_->logits(network, loss, head_inputs);
   }
-  std::string file() const override { return whole_->file(); }
+  std::string file(const std::string& tensor) const override { return whole_->file(tensor); }
   bool beside_network() const override { return false; }
   std::vector<std::pair<std::string, at::Tensor>> exported(
       const std::map<std::string, at::Tensor>& weights,
