@@ -169,6 +169,20 @@ void add_train_flags(CLI::App& app, TrainFlags& flags) {
   add("--out", flags.spec.out, "folder of the trained model", "DIR");
   app.add_flag("--resume", flags.spec.resume, "go on from the last checkpoint in --out");
   add("--threads", flags.threads, "CPU threads; 0: all cores", "N")->capture_default_str();
+  add("--world-size", flags.spec.processes.world_size,
+      "processes that train this together, on one machine or several, each on its share of every "
+      "batch and with --threads threads; same loss",
+      "N")
+      ->capture_default_str();
+  add("--rank", flags.spec.processes.rank,
+      "which of them this is, from 0; they differ in nothing else, and 0 alone writes --out", "N")
+      ->capture_default_str();
+  add("--master", flags.spec.processes.master, "where rank 0 listens and the others come",
+      "HOST:PORT");
+  add("--process-timeout", flags.spec.processes.timeout_seconds,
+      "seconds that one waits for another: longer than an update, or writing a checkpoint, takes",
+      "X")
+      ->capture_default_str();
   add("--progress", flags.progress, "auto, bar, plain or none", "STYLE")->capture_default_str();
 }
 

@@ -113,8 +113,34 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
                               {"dtype", spec.dtype},
                               {"threads", spec.trainer.workers}};
   all.update(others);
+  if (spec.processes.world_size > 1) all["processes"] = spec.processes.world_size;
   all.update(what.settings());
   return all;
+}
+
+constexpr const char* kResumes = "resumes";
+
+/// Of a record's part that differs, which member does; the part where it has none.
+std::string differing(const std::string& part, const Json& one, const Json& other) {
+  if (one.is_object() && other.is_object())
+    for (const auto& [all, some] : {std::pair(&one, &other), std::pair(&other, &one)})
+      for (const auto& [key, value] : all->items())
+        if (!some->contains(key) || some->at(key) != value) return key;
+  return part;
+}
+
+/// Waits for all processes. ConfigError where this one would train something else than rank 0.
+std::unique_ptr<ProcessGroup> join_group(const ProcessGroupOptions& options,
+                                         const OrderedJson& record) {
+  auto group = std::make_unique<ProcessGroup>(options);
+  const Json own = record;
+  for (const char* part : {"settings", "data", "prompt_sha256", "chat_template_sha256"})
+    if (const Json first = Json::parse(group->broadcast(dump(own.at(part)))); first != own.at(part))
+      throw ConfigError(str("the process of rank ", options.rank, " has another '",
+                            differing(part, first, own.at(part)),
+                            "' than that of rank 0; start all with the same flags, files and "
+                            "threads, but for --rank"));
+  return group;
 }
 
 /// Whether `folder` holds a run of the same settings to go on with. ConfigError where it holds
@@ -133,14 +159,10 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
     throw ConfigError(str(spec.out, ": holds a training run; give --resume, or another --out"));
   const Json before = read_json(old), now = record;
   for (const char* part : {"settings", "data", "prompt_sha256"})
-    if (!before.contains(part) || before.at(part) != now.at(part)) {
-      std::string what = part;
-      if (before.contains(part) && before.at(part).is_object() && now.at(part).is_object())
-        for (const auto& [key, value] : now.at(part).items())
-          if (!before.at(part).contains(key) || before.at(part).at(key) != value) what = key;
-      throw ConfigError(str(old.string(), ": this run had another '", what,
+    if (const Json then = before.value(part, Json()); then != now.at(part))
+      throw ConfigError(str(old.string(), ": this run had another '",
+                            differing(part, then, now.at(part)),
                             "'; resume with the same spec, or give another --out"));
-    }
   return std::filesystem::exists(folder / "state.safetensors", ignored);
 }
 
@@ -196,7 +218,17 @@ void finetune(const TrainingSpec& spec) {
       {"commit", built.commit},
       {"libtorch", built.torch},
       {"finished", false}};
-  const bool resume = may_resume(spec, record);
+  std::unique_ptr<ProcessGroup> group;
+  if (spec.processes.world_size > 1) group = join_group(spec.processes, record);
+  const bool leads = !group || group->rank() == 0;  // it alone reads and writes `out`, and speaks
+  bool resume = leads && may_resume(spec, record);
+  if (group) resume = group->broadcast(resume ? kResumes : "") == kResumes;
+  const TrainingRun run{*what, start.weights, spec.seed, spec.trainer, spec.loop, group.get()};
+  const SteadyClock clock;
+  if (!leads) {
+    train_model(run, source, spec.out, resume, clock, [](const LossRow&, std::int64_t) {});
+    return;
+  }
   const ExampleSource::Count count = source.count();
   record["epoch"] = {
       {"sequences", count.sequences}, {"cut", count.cut}, {"left_out", count.left_out}};
@@ -228,9 +260,7 @@ void finetune(const TrainingSpec& spec) {
               << answers.length << " too short or long, " << answers.repeated << " that repeat)\n";
   }
 
-  const SteadyClock clock;
   std::unique_ptr<Progress> progress;
-  const TrainingRun run{*what, start.weights, spec.seed, spec.trainer, spec.loop};
   const LoopResult result =
       train_model(run, source, folder, resume, clock, [&](const LossRow& row, std::int64_t steps) {
         if (!recorded) write_record();  // what cannot even begin leaves nothing behind

@@ -33,6 +33,7 @@ void check(const TrainingSpec& spec) {
   if (spec.out.empty()) throw ConfigError("no output was named; give --out DIR");
   if (spec.dataset.empty()) throw ConfigError("no dataset was named; give --dataset oa-mine");
   read_training_options(spec.format_options);
+  check(spec.processes);
   check_at_least("--share-prefix", spec.share_prefix, 1);
   check_at_least("--limit", spec.limit, 0);
   const OwnAnswers& own = spec.own_answers;

@@ -6,6 +6,7 @@
 #include "decoders/training_formats.hpp"
 #include "src/finetune/own_answers.hpp"
 #include "src/support/progress.hpp"
+#include "src/training/process_group.hpp"
 #include "src/training/training_loop.hpp"
 
 namespace pardec {
@@ -27,6 +28,7 @@ struct TrainingSpec {
   std::vector<std::string> adapter_tokens;  ///< ids, or texts of the tokenizer's
   LoopOptions loop;
   TrainerOptions trainer;
+  ProcessGroupOptions processes;
   ProgressStyle progress = ProgressStyle::automatic;
   bool resume = false;
   std::string command;  ///< for the record

@@ -49,11 +49,12 @@ constexpr std::int64_t kPartLogits = std::int64_t{1} << 23;
 }  // namespace
 
 Trainer::Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
-                 const TrainerOptions& options)
+                 const TrainerOptions& options, ProcessGroup* group)
     : what_(what),
       losses_(what.losses()),
       weights_(std::move(weights)),
       options_(options),
+      group_(group),
       optimiser_(masters(what, weights_, options.dtype), options.adamw) {
   const at::ScalarType type = scalar_type(options.dtype);
   std::map<std::string, at::Tensor> computing;
@@ -78,12 +79,16 @@ void Trainer::refresh() {
   for (size_t i = 0; i < leaves_.size(); ++i) leaves_[i].copy_(optimiser_.slots()[i].weight);
 }
 
+size_t Trainer::all_workers() const {
+  return static_cast<size_t>(options_.workers) * static_cast<size_t>(group_ ? group_->size() : 1);
+}
+
 std::vector<std::span<const TrainingSample* const>> Trainer::cut(
     std::span<const TrainingSample* const> samples) const {
   const auto tokens_of = [](const TrainingSample* sample) { return std::ssize(sample->tokens); };
   std::int64_t total = 0;
   for (const TrainingSample* sample : samples) total += tokens_of(sample);
-  const std::int64_t workers = options_.workers;
+  const auto workers = static_cast<std::int64_t>(all_workers());
   const std::int64_t round = workers * options_.micro_tokens;
   const std::int64_t pieces = (total + round - 1) / round * workers;
 
@@ -106,11 +111,14 @@ std::vector<std::span<const TrainingSample* const>> Trainer::cut(
 }
 
 void Trainer::deal(size_t count, const std::function<void(size_t worker, size_t i)>& f) const {
-  const auto workers = std::min<size_t>(static_cast<size_t>(options_.workers), count);
+  const auto own = static_cast<size_t>(options_.workers);
+  const size_t all = std::min(all_workers(), count);
+  const size_t first = own * static_cast<size_t>(group_ ? group_->rank() : 0);
+  const size_t workers = std::min(own, all - std::min(all, first));  // that have something to do
   std::vector<std::exception_ptr> failures(workers);
   const auto work = [&](size_t worker) {
     try {
-      for (size_t i = worker; i < count; i += workers) f(worker, i);
+      for (size_t i = first + worker; i < count; i += all) f(worker, i);
     } catch (...) {
       failures[worker] = std::current_exception();
     }
@@ -231,11 +239,18 @@ std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const
   for (const double loss : losses) report.loss += loss;
   for (size_t worker = 1; worker < sums.size(); ++worker)
     if (!sums[worker].empty()) add_to(sums.front(), sums[worker]);
+  sums.front().resize(leaves_.size());
+  for (size_t i = 0; i < leaves_.size(); ++i)  // e.g. a token that this batch has not
+    if (!sums.front()[i].defined()) sums.front()[i] = at::zeros_like(optimiser_.slots()[i].weight);
+  if (group_) {
+    const at::Tensor loss = at::scalar_tensor(report.loss, at::kDouble);
+    group_->sum({&loss, 1});
+    group_->sum(sums.front());
+    report.loss = loss.item<double>();
+  }
   if (!std::isfinite(report.loss))
     throw RunError(str("the loss is ", report.loss,
                        "; use a lower --lr, a longer --warmup or a smaller --clip"));
-  for (size_t i = 0; i < leaves_.size(); ++i)  // e.g. a token that this batch has not
-    if (!sums.front()[i].defined()) sums.front()[i] = at::zeros_like(optimiser_.slots()[i].weight);
   return std::move(sums.front());
 }
 
@@ -251,32 +266,31 @@ Trainer::Report Trainer::step(std::span<const TrainingSample* const> batch, doub
 Trainer::Measure Trainer::measure(std::span<const TrainingSample* const> samples) {
   const auto pieces = cut(samples);
   const std::vector<std::int64_t> counts = target_counts(samples);
-  struct Sums {
-    std::vector<double> losses, right;  // by loss
-  };
-  std::vector<Sums> sums(pieces.size());
+  const auto by_loss = static_cast<std::int64_t>(losses_.size());
+  // By piece: [losses and right ones, loss]
+  std::vector<at::Tensor> sums(pieces.size(), at::zeros({2, by_loss}, at::kDouble));
   deal(pieces.size(), [&](size_t, size_t i) {
     const c10::NoGradGuard no_grad;
     const Packed packed = pack(pieces[i]);
-    sums[i] = {std::vector<double>(losses_.size()), std::vector<double>(losses_.size())};
     if (packed.rows.empty()) return;
+    sums[i] = at::zeros_like(sums[i]);
     const at::Tensor inputs = head_inputs(*network_, packed.sequences, packed.rows);
     for (const auto& [loss, members, targets] : parts(packed)) {
       const at::Tensor logits = what_.logits(*network_, loss, inputs.index_select(0, members));
-      sums[i].losses[loss] += summed_loss(logits, targets).item<double>();
-      sums[i].right[loss] += logits.argmax(1).eq(targets).sum().item<double>();
+      const auto column = static_cast<std::int64_t>(loss);
+      sums[i][0][column] += summed_loss(logits, targets);
+      sums[i][1][column] += logits.argmax(1).eq(targets).sum();
     }
   });
+  const at::Tensor total = at::zeros({2, by_loss}, at::kDouble);
+  for (const at::Tensor& piece : sums) total.add_(piece);
+  if (group_) group_->sum({&total, 1});
   Measure measure;
   for (size_t loss = 0; loss < losses_.size(); ++loss) {
-    double sum = 0, right = 0;
-    for (const Sums& piece : sums) {
-      sum += piece.losses[loss];
-      right += piece.right[loss];
-    }
     const auto count = static_cast<double>(std::max<std::int64_t>(1, counts[loss]));
-    measure.loss += losses_[loss].weight * sum / count;
-    measure.accuracy.push_back(right / count);
+    const auto column = static_cast<std::int64_t>(loss);
+    measure.loss += losses_[loss].weight * total[0][column].item<double>() / count;
+    measure.accuracy.push_back(total[1][column].item<double>() / count);
   }
   return measure;
 }

@@ -9,6 +9,7 @@
 
 #include "src/model/transformer.hpp"
 #include "src/training/adamw.hpp"
+#include "src/training/process_group.hpp"
 #include "src/training/trainable.hpp"
 #include "src/training/training_sample.hpp"
 
@@ -18,9 +19,11 @@ namespace pardec {
 class Trainer {
  public:
   /// `weights`: the network's by checkpoint name, which masters begin from; they are float32
-  /// (float64 for fp64), and share what has that type already. `what` outlives it.
+  /// (float64 for fp64), and share what has that type already. `what` and `group` outlive it.
+  /// With a group (null: it is alone) every process makes the calls below with the same samples,
+  /// computes its share of them, and gets the result of all.
   Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
-          const TrainerOptions& options);
+          const TrainerOptions& options, ProcessGroup* group = nullptr);
 
   struct Report {
     double loss = 0;                       ///< before the update
@@ -44,6 +47,7 @@ class Trainer {
   Measure measure(std::span<const TrainingSample* const> samples);
 
   const Trainable& what() const { return what_; }
+  ProcessGroup* group() const { return group_; }
   AdamW& optimiser() { return optimiser_; }
   const AdamW& optimiser() const { return optimiser_; }
   const Model::Network& network() const { return *network_; }
@@ -65,18 +69,22 @@ class Trainer {
   Packed pack(std::span<const TrainingSample* const> samples) const;
   /// By loss.
   std::vector<std::int64_t> target_counts(std::span<const TrainingSample* const> samples) const;
-  /// Consecutive pieces of about equal work, a multiple of the workers where there are enough
+  /// Workers of all processes.
+  size_t all_workers() const;
+  /// Consecutive pieces of about equal work, a multiple of all workers where there are enough
   /// samples.
   std::vector<std::span<const TrainingSample* const>> cut(
       std::span<const TrainingSample* const> samples) const;
-  /// Calls f(worker, i) for every i below `count`: worker w takes w, w + workers, ... in this
-  /// order, so that sums by worker do not depend on timing.
+  /// Calls f(worker, i) for this process's share of all i below `count`: of all workers, counted
+  /// over the processes, the w-th takes w, w + workers, ... in this order, so that sums by worker
+  /// do not depend on timing.
   void deal(size_t count, const std::function<void(size_t worker, size_t i)>& f) const;
 
   const Trainable& what_;
   const std::vector<Trainable::Loss> losses_;
   std::map<std::string, at::Tensor> weights_;  ///< as they were given
   TrainerOptions options_;
+  ProcessGroup* group_;
   AdamW optimiser_;
   std::vector<at::Tensor> leaves_;  ///< what learns as it computes, in the order of the slots
   std::unique_ptr<Model::Network> network_;

@@ -14,6 +14,7 @@ namespace pardec {
 namespace {
 
 constexpr const char* kBest = "best.safetensors";
+constexpr double kNotValidated = -1;
 
 std::int64_t batches(const std::vector<TrainingSample>& samples, const LoopOptions& options) {
   std::int64_t count = 0;
@@ -35,6 +36,27 @@ const LossRow* best_row(const std::vector<LossRow>& rows) {
     if (row.validation_loss && (!best || *row.validation_loss < *best->validation_loss))
       best = &row;
   return best;
+}
+
+/// Rank 0's rows, in all processes: they decide when a run stops.
+void share_rows(LossLog& log, ProcessGroup& group) {
+  at::Tensor size = at::scalar_tensor(std::ssize(log.rows()), at::kLong);
+  group.broadcast({&size, 1});
+  const at::Tensor numbers = at::full({size.item<std::int64_t>(), 2}, 0.0, at::kDouble);
+  for (size_t i = 0; i < log.rows().size(); ++i) {
+    const LossRow& row = log.rows()[i];
+    double* to = numbers.mutable_data_ptr<double>() + 2 * i;
+    to[0] = static_cast<double>(row.step);
+    to[1] = row.validation_loss.value_or(kNotValidated);
+  }
+  group.broadcast({&numbers, 1});
+  if (group.rank() == 0) return;
+  for (std::int64_t i = 0; i < numbers.size(0); ++i) {
+    const double* from = numbers.const_data_ptr<double>() + 2 * i;
+    LossRow row{.step = static_cast<std::int64_t>(from[0])};
+    if (from[1] != kNotValidated) row.validation_loss = from[1];
+    log.add(row);
+  }
 }
 
 /// Whether so many validations in a row were no better than the best.
@@ -64,6 +86,7 @@ size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
 LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions& options,
                  const std::filesystem::path& folder, bool resume, const Clock& clock,
                  const std::function<void(const LossRow&, std::int64_t steps)>& report) {
+  const bool writes = !trainer.group() || trainer.group()->rank() == 0;
   LossLog log(folder / "loss.csv");
   TrainingState state;
   std::vector<TrainingSample> samples = source.epoch(0);
@@ -75,7 +98,8 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
                 1, std::llround(options.epochs * static_cast<double>(batches(samples, options))));
   if (resume) {
     state = load_state(folder / "state.safetensors", trainer);
-    log.read_through(state.step);
+    if (writes) log.read_through(state.step);
+    if (trainer.group()) share_rows(log, *trainer.group());
     if (state.epoch > 0) samples = source.epoch(state.epoch);
   }
   const std::vector<TrainingSample> held_out = source.validation();
@@ -115,10 +139,10 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
     }
     row.seconds = state.seconds = elapsed();
     log.add(row);
-    if (options.patience > 0 && best_row(log.rows()) == &log.rows().back())
+    if (writes && options.patience > 0 && best_row(log.rows()) == &log.rows().back())
       save_state(folder / kBest, trainer, state);
     last = last || out_of_patience(log.rows(), options.patience);
-    if (last || (options.save_every > 0 && state.step % options.save_every == 0)) {
+    if (writes && (last || (options.save_every > 0 && state.step % options.save_every == 0))) {
       // The log first: a log that is ahead of the state is cut on resuming.
       log.write();
       save_state(folder / "state.safetensors", trainer, state);
@@ -152,9 +176,9 @@ LoopResult train_model(const TrainingRun& run, const SampleSource& source,
       frozen || run.trainer.dtype == Dtype::fp64 ? scalar_type(run.trainer.dtype) : at::kFloat;
   std::map<std::string, at::Tensor> weights =
       run.start ? load_weights(*run.start, type) : initial_weights(run.what.config(), run.seed);
-  Trainer trainer(run.what, std::move(weights), run.trainer);
+  Trainer trainer(run.what, std::move(weights), run.trainer, run.group);
   LoopResult result = train(trainer, source, run.loop, folder, resume, clock, report);
-  export_weights(folder, trainer);
+  if (!run.group || run.group->rank() == 0) export_weights(folder, trainer);
   return result;
 }
 

@@ -15,7 +15,8 @@
 
 namespace pardec {
 
-class Trainer;  // src/training/trainer.hpp
+class ProcessGroup;  // src/training/process_group.hpp
+class Trainer;       // src/training/trainer.hpp
 
 /// Where samples come from.
 class SampleSource {
@@ -57,8 +58,8 @@ size_t batch_size(const std::vector<TrainingSample>& samples, size_t begin,
 
 /// Trains until the steps are done. Into `folder`, while it runs: state.safetensors (resumed from
 /// where `resume`; the weights then end bit for bit as without the break, on the same machine with
-/// the same number of threads), with patience best.safetensors of the same kind, and loss.csv.
-/// `report` is called after each update.
+/// the same number of threads), with patience best.safetensors of the same kind, and loss.csv. In
+/// the trainer's group rank 0 alone reads and writes there. `report` is called after each update.
 LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions& options,
                  const std::filesystem::path& folder, bool resume, const Clock& clock,
                  const std::function<void(const LossRow&, std::int64_t steps)>& report);
@@ -70,6 +71,7 @@ struct TrainingRun {
   std::uint64_t seed = 1;                           ///< of random weights
   TrainerOptions trainer = {};
   LoopOptions loop = {};
+  ProcessGroup* group = nullptr;  ///< null: it is alone
 };
 
 /// Makes a Trainer, trains it as above, and writes what learned into its files of `folder` at the

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "src/model/safetensors.hpp"
 #include "src/support/error.hpp"
@@ -46,25 +47,30 @@ void save_state(const std::filesystem::path& file, const Trainer& trainer,
 }
 
 TrainingState load_state(const std::filesystem::path& file, Trainer& trainer) {
-  const MappedFile mapped(file);
-  const auto tensors = parse_safetensors(mapped.bytes(), file.string());
-  const auto read = [&](const std::string& name, const at::Tensor& into) {
-    const auto found = tensors.find(name);
-    if (found == tensors.end() || found->second.shape != into.sizes().vec() ||
-        found->second.type != stored_type(into))
-      throw ModelError(file.string(), str("has no tensor '", name,
-                                          "' of this network's shape and type; it belongs to "
-                                          "another run, train without --resume"));
-    std::memcpy(into.data_ptr(), found->second.data.data(), found->second.data.size());
-  };
-  const c10::NoGradGuard no_grad;
   const at::Tensor numbers = at::empty({kStateSize}, at::kDouble);
-  read(kState, numbers);
+  std::vector<std::pair<std::string, at::Tensor>> places{{kState, numbers}};
   for (const AdamW::Slot& slot : trainer.optimiser().slots()) {
-    read("weight." + slot.name, slot.weight);
-    read("first." + slot.name, slot.first);
-    read("second." + slot.name, slot.second);
+    places.emplace_back("weight." + slot.name, slot.weight);
+    places.emplace_back("first." + slot.name, slot.first);
+    places.emplace_back("second." + slot.name, slot.second);
   }
+  ProcessGroup* group = trainer.group();
+  if (!group || group->rank() == 0) {
+    const MappedFile mapped(file);
+    const auto tensors = parse_safetensors(mapped.bytes(), file.string());
+    for (const auto& [name, into] : places) {
+      const auto found = tensors.find(name);
+      if (found == tensors.end() || found->second.shape != into.sizes().vec() ||
+          found->second.type != stored_type(into))
+        throw ModelError(file.string(), str("has no tensor '", name,
+                                            "' of this network's shape and type; it belongs to "
+                                            "another run, train without --resume"));
+      std::memcpy(into.data_ptr(), found->second.data.data(), found->second.data.size());
+    }
+  }
+  if (group)
+    for (const auto& [name, into] : places) group->broadcast({&into, 1});
+  const c10::NoGradGuard no_grad;
   const double* n = numbers.const_data_ptr<double>();
   const auto whole = [&](int i) { return static_cast<std::int64_t>(n[i]); };
   const TrainingState state{whole(0), whole(1), whole(2), whole(3), n[4]};

@@ -25,7 +25,8 @@ struct TrainingState {
 void save_state(const std::filesystem::path& file, const Trainer& trainer,
                 const TrainingState& state);
 
-/// Sets masters and moments. ModelError where the file is not of this network.
+/// Sets masters and moments, in all processes of the trainer's group: rank 0 alone reads.
+/// ModelError where the file is not of this network.
 TrainingState load_state(const std::filesystem::path& file, Trainer& trainer);
 
 /// Trainer::exported in bf16, into its files of `folder`: where the network learned, a
