@@ -1,6 +1,10 @@
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/checkpoint/memory_plan.hpp"
+#include "src/model/extra_heads.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/data.hpp"
 
 using namespace pardec;
 
@@ -48,4 +52,35 @@ TEST_CASE("each distinct network of the arms is counted once, or those of one ar
   CHECK(plan_memory({small, plain}, 16).row_bytes == plan_memory({plain}, 16).row_bytes);
   CHECK(plan_memory({plain, drafting}, 16).row_bytes ==
         plan_memory({plain}, 16).row_bytes + plan_memory({small}, 16).row_bytes);
+}
+
+TEST_CASE("extra heads of an adapter stand in place of the checkpoint's own, and are counted so") {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path adapter = folder.path();
+  ModelOptions plain = quickstart("model"), over = plain;
+  over.adapter = adapter.string();
+  const ModelConfig config = read_model_config(plain.model);
+  CHECK_THROWS_AS(Checkpoints().get(over, false), ModelError);  // holds no adapter
+  write_file(adapter / "config.json",
+             read_file(std::filesystem::path(plain.model) / "config.json"));
+  synthesise_extra_heads({.heads = 3, .blocks = 2, .shares_head = true}, 1, adapter);
+
+  const ExtraHeadShape shape = extra_head_shape(extra_heads_file(plain.model, adapter), config);
+  CHECK(shape_text(shape) == "3 of 2 blocks, on the network's own head");
+  CHECK(shape_text(extra_head_shape(extra_heads_file(plain.model, ""), config)) ==
+        "2 of 1 block, each with a matrix to the vocabulary");
+  CHECK(read_face(plain)->config.extra_heads == 2);
+  CHECK(read_face(over)->config.extra_heads == 3);
+  CHECK(Checkpoints().get(over, false)->model.config().extra_heads == 3);
+
+  const MemoryPlan with = plan_memory({plain}, 16), small = plan_memory({over}, 16);
+  const std::int64_t hidden = config.hidden_size, block = hidden * hidden + hidden;
+  const auto near = [](std::int64_t bytes, std::int64_t counted) {
+    return counted <= bytes && bytes < counted + 5000;  // the file's header
+  };
+  CHECK(near(with.head_bytes, 4 * 2 * (block + hidden * config.vocab_size)));
+  CHECK(near(small.head_bytes, 4 * 3 * 2 * block));
+  CHECK(with.weight_bytes - with.head_bytes == small.weight_bytes - small.head_bytes);
+  CHECK_THAT(describe(small, {}),
+             Catch::Contains("with extra heads of " + shown_bytes(small.head_bytes) + ", cache"));
 }

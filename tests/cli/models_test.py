@@ -130,6 +130,27 @@ def adapters(check, pardec):
     check(wrong.returncode == 2 and "nowhere" in wrong.stderr, f"an adapter that is not there: {wrong.stderr}")
 
 
+def heads(check, pardec):
+    """Extra heads in a folder of their own: an arm's adapter, which changes no answer."""
+    base, heads = ROOT / "experiments" / "quickstart" / "model", pardec.folder / "heads"
+    pardec.good("train", "--model", base, "--medusa-heads", 2, "--medusa-share-head", "--dataset", "oa-mine", "--limit", 12, "--steps", 4, "--batch-tokens", 512, "--out", heads)
+    arms = ("--model", base, "--arm", "plain=ar", "--arm", f"ar=ar,adapter={heads}", "--arm", f"me=medusa,adapter={heads}", "--dataset", "oa-mine", "--limit", 8, "--max-new-tokens", 48)
+    ran = run(pardec, "heads.sqlite", *arms)
+    if not check(ran.returncode == 0, f"heads: {ran.stderr}"):
+        return
+    db = pardec.folder / "heads.sqlite"
+    check(by_label(db) == {"plain": str(base), "ar": str(heads), "me": str(heads)}, f"{by_label(db)}")
+    text = {label: {key[2]: answer[0] for key, answer in answers(db, f"run.label = '{label}'").items()} for label in ("plain", "ar", "me")}
+    check(text["plain"] == text["ar"] == text["me"], f"heads change no answer: {text}")
+    baselines = {row["label"]: row["baseline"] for row in query(db, "SELECT label, baseline FROM run")}
+    check(baselines == {"plain": None, "ar": "plain", "me": "ar"}, f"{baselines}")
+    drafted = query(db, "SELECT sum(forwards) AS n, label FROM job JOIN run ON run.id = run_id GROUP BY label")
+    passes = {row["label"]: row["n"] for row in drafted}
+    check(passes["me"] < passes["ar"] == passes["plain"], f"they save passes: {passes}")
+    planned = run(pardec, "no.sqlite", *arms, "--dry-run").stdout
+    check("weights of 2 networks" in planned and "with extra heads of" in planned and "2 of 2 extra heads" in planned, planned)
+
+
 def own_wording(check, pardec, a):
     own = pardec.folder / "worded"
     shutil.copytree(a, own)
@@ -181,6 +202,7 @@ def main():
         drafts(check, pardec, a, b, other)
         other_tokenizer(check, pardec, a, other)
         adapters(check, pardec)
+        heads(check, pardec)
         own_wording(check, pardec, a)
         experiment_files(check, pardec, a, b)
         wrong_ones(check, pardec, a)
