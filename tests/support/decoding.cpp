@@ -210,7 +210,7 @@ Model TinyNetwork::load(Dtype dtype) const { return Model::load(folder_.path(), 
 
 Model TinyNetwork::load_spoiled(Dtype dtype, const std::string& matrix, Token row) const {
   const TemporaryFolder copy;
-  fs::copy(folder_.path(), copy.path());
+  std::filesystem::copy(folder_.path(), copy.path());
   const bool of_heads = matrix.find('.') == 1;
   change_rows(copy.path() / (of_heads ? "medusa_heads.safetensors" : "model.safetensors"),
               matrix.c_str(), {row}, [](std::uint16_t) { return std::uint16_t{0x7FC0}; });
