@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
-#include <set>
 
 #include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
@@ -30,27 +29,6 @@ ShowReferences references_of(const std::string& name) {
   throw ConfigError(str("--references ", name, known_names(name, {"auto", "always", "never"})));
 }
 
-void print_families(Store& store, const JudgeTask& task) {
-  std::set<std::string> said;
-  for (const RunSummary& run : runs_of(store, task.invocation)) {
-    const std::string family = shared_family(task.judge.name, run.run.model.path);
-    if (!family.empty() && said.insert(family).second)
-      std::fprintf(stderr,
-                   "warning: judge %s and network %s are both of the family %s; judges prefer "
-                   "their own kind\n",
-                   visible_text(task.judge.name).c_str(), visible_text(run.run.model.path).c_str(),
-                   family.c_str());
-  }
-}
-
-std::string spent_text(const JudgeSpending& spent) {
-  return str(fixed(spent.money, 4), " spent on ", counted(spent.attempts, "request"),
-             spent.possible_attempts == 0
-                 ? ""
-                 : str(", perhaps ", fixed(spent.possible_money, 4), " more on ",
-                       spent.possible_attempts, " whose outcome is unknown"));
-}
-
 void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
   const auto text = [&](const char* flag, std::string& value, const char* what, const char* type) {
     return app.add_option(flag, value, what)->type_name(type);
@@ -64,6 +42,9 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
        "name of a run, or the first characters of its id; without it the newest", "ID");
   text("--protocol", flags.protocol,
        "five-classes, single, pairwise, or the file of a template of your own (.json)", "NAME");
+  app.add_option("--dataset", flags.datasets, "only these of the run")
+      ->delimiter(',')
+      ->type_name("A,B");
   text("--baseline", flags.baseline,
        "pairwise: the arm that the others are compared with; without it each arm's own", "LABEL");
   text("--references", flags.references,
@@ -129,6 +110,7 @@ JudgeTask judge_task(const JudgeFlags& flags, Store& store) {
   task.invocation = find_invocation(store, flags.run);
   task.protocol = find_protocol(flags.protocol, references_of(flags.references));
   task.votes = flags.votes;
+  task.datasets = flags.datasets;
   task.baseline = flags.baseline;
   task.limit = flags.limit;
   task.max_tokens = flags.max_tokens;
@@ -152,7 +134,7 @@ void print_left_out(const JudgeUnits& units) {
 int run_judge(const JudgeFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   check_compare_options({.confidence = flags.confidence});
-  const ProgressStyle style = parse_progress_style(flags.progress);
+  parse_progress_style(flags.progress);
   { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
   if (flags.service.empty()) {
     Store store(flags.db);
@@ -166,32 +148,18 @@ int run_judge(const JudgeFlags& flags) {
   task.judge = {service.model, chat::identity(service)};
   const JudgeUnits units = judge_units(store, task);
   print_left_out(units);
-  const JudgePlan plan = plan_judging(
-      store, task, units, [&](const chat::Call& call) { return chat::worst_case(service, call); });
   if (flags.dry_run) {
+    const JudgePlan plan = plan_judging(store, task, units, [&](const chat::Call& call) {
+      return chat::worst_case(service, call);
+    });
     std::cout << render(judge_plan_table(plan, service.prices.has_value()), format);
     return 0;
   }
-  print_families(store, task);
-  const RowId judge = put_judge(store, task.judge);
   chat::Budget budget;
   if (flags.budget > 0) budget.money = flags.budget;
   if (flags.token_budget > 0) budget.tokens = flags.token_budget;
-  const JudgeSpending before = judge_spending(store, judge);
-  chat::Service judges(service, budget, {before.money, before.possible_money, before.tokens, 0});
-  Progress progress(style, "judge", plan.progress.votes, plan.progress.before);
-  const JudgeProgress done = judge_answers(
-      store, task, units,
-      [&](const chat::NextCall& next, chat::Events& events) {
-        judges.ask(next, events, stop.token());
-      },
-      [&](const JudgeProgress& now) {
-        progress.update(now.before + now.scored + now.unscored + now.refused + now.failed,
-                        str(now.unscored + now.refused + now.failed, " without a verdict"));
-      });
-  const JudgeSpending spent = judge_spending(store, judge);
-  std::fprintf(stderr, "\n%s; in all %s\n", counted(done.calls, "answer").c_str(),
-               spent_text(spent).c_str());
+  const JudgeProgress done =
+      ask_judge(store, task, units, service, budget, flags.progress, stop.token());
   if (stop.signal()) {
     std::fprintf(stderr, "stopped; what was judged is in %s, the same command goes on\n",
                  flags.db.c_str());

@@ -1,7 +1,9 @@
 #pragma once
 // What the actions of `pardec judge` share.
 #include <cstdint>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "src/scoring/judging.hpp"
 
@@ -10,6 +12,7 @@ namespace pardec {
 struct JudgeFlags {
   std::string action = "run", db = "results/pardec.sqlite", run, service, protocol, baseline;
   std::string references = "auto", labels, name, out, format = "md", progress = "auto";
+  std::vector<std::string> datasets;
   int votes = 1;
   std::int64_t limit = 0, max_tokens = 2048, token_budget = 0;
   double budget = 0, confidence = 0.95;
@@ -19,6 +22,17 @@ struct JudgeFlags {
 
 /// What the flags say of who judges what; the judge is still to be named.
 JudgeTask judge_task(const JudgeFlags& flags, Store& store);
+
+/// Asks a service for what is not judged yet, and tells on stderr how far it is and what it cost.
+/// StopRun; a stop that was asked for ends it, too.
+JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& units,
+                        const chat::ServiceSpec& service, const chat::Budget& budget,
+                        const std::string& progress_style, std::stop_token stop);
+
+/// By the protocols that the run's datasets are scored by.
+JudgeProgress judge_run(Store& store, const std::string& invocation,
+                        const chat::ServiceSpec& service, const std::string& progress_style,
+                        std::stop_token stop);
 
 /// What judges said of the run's answers, on stdout.
 void print_judged(Store& store, const std::string& invocation, const JudgeFlags& flags);

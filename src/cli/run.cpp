@@ -5,12 +5,14 @@
 #include <memory>
 #include <optional>
 
+#include "src/chat/service.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/checkpoint/memory_plan.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
 #include "src/cli/dry_run.hpp"
 #include "src/cli/execute.hpp"
+#include "src/cli/judge.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/findings/roofline.hpp"
 #include "src/report/comparison_table.hpp"
@@ -23,6 +25,25 @@ namespace pardec {
 
 namespace {
 
+/// The service of --judge, before anything is run. ConfigError: nothing there needs a judge.
+std::optional<chat::ServiceSpec> judge_of(const RunFlags& flags,
+                                          const std::vector<Workload>& workloads) {
+  if (flags.judge.empty()) return std::nullopt;
+  if (!flags.spec.oracle.kind.empty())
+    throw ConfigError(
+        "--judge with --oracle: forced answers carry no score; leave one of them out");
+  if (std::none_of(workloads.begin(), workloads.end(), [](const Workload& work) {
+        return !protocol_for(find_dataset(work.dataset.name)).empty();
+      })) {
+    std::vector<std::string> names;
+    for (const DatasetEntry& entry : datasets())
+      if (!protocol_for(entry).empty()) names.emplace_back(entry.name);
+    throw ConfigError(str("--judge: no dataset here has a metric that needs a judge, as ",
+                          join(names, ", "), " have; leave it out, or use pardec judge behind it"));
+  }
+  return chat::read_service(flags.judge);
+}
+
 int run(CLI::App& app, RunFlags& flags) {
   complete(app, flags);
   RunSpec& spec = flags.spec;
@@ -31,6 +52,7 @@ int run(CLI::App& app, RunFlags& flags) {
                    }));
   const std::vector<Workload> workloads = load_workloads(spec);
   if (!flags.dry_run) check_any_runs(spec, workloads);
+  const auto service = judge_of(flags, workloads);
   const std::vector<ModelOptions> networks = networks_of(spec);
   const bool all_there = std::all_of(networks.begin(), networks.end(), [](const auto& options) {
     return read_face(options.model).has_value();
@@ -56,6 +78,16 @@ int run(CLI::App& app, RunFlags& flags) {
   const Execution done = execute(spec, workloads, sessions, stop,
                                  /*create_folders=*/app.get_option("--db")->count() == 0);
   if (done.signal) return done.stopped();
+  std::int64_t unjudged = 0;
+  if (service) {
+    unjudged =
+        judge_run(*done.store, done.invocation, *service, flags.progress, stop.token()).failed;
+    if (stop.signal()) {
+      std::fprintf(stderr, "stopped; what was judged is in %s, pardec judge goes on\n",
+                   spec.db.c_str());
+      return 128 + stop.signal();
+    }
+  }
   const Comparison comparison = compare(*done.store, done.invocation,
                                         {.baseline = spec.baseline, .hardware = flags.hardware});
   std::cout << render(flags.matrix ? matrix_table(comparison) : comparison_table(comparison),
@@ -64,6 +96,7 @@ int run(CLI::App& app, RunFlags& flags) {
     std::fprintf(stderr, "memory: %s\n", describe_peak().c_str());
   std::fprintf(stderr, "database: %s\n", spec.db.c_str());
   const int code = exit_code(done.counts, flags.fail_on_error);
+  if (unjudged > 0 && !code) return 3;
   return code ? code : exit_code(comparison, flags.strict);
 }
 
@@ -80,6 +113,9 @@ Verb run_verb() {
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<RunFlags>();
         add_flags(app, *flags);
+        app.add_option("--judge", flags->judge,
+                       "then ask a judge for the scores that need one; the file of its service")
+            ->type_name("FILE");
         return [flags, &app] { return run(app, *flags); };
       }};
 }

@@ -20,7 +20,7 @@ namespace {
 
 /// Keys of an experiment file that are no flags of `run`.
 constexpr std::array kExperimentKeys{"name",   "decoders", "datasets", "model",
-                                     "models", "grid",     "judge",    "published"};
+                                     "models", "grid",     "published"};
 
 /// "2%" or "0.02". ConfigError, which names the flag, for what is not above 0 and below 1.
 double parse_share(const std::string& flag, const std::string& text) {
@@ -188,11 +188,10 @@ void read_experiment(CLI::App& app, const Json& json, const std::string& where, 
     throw ConfigError(
         str(where, ": 'grid' is run by `pardec sweep`, expected none here; use sweep -c, or ",
             "take it out"));
-  for (const char* key : {"judge", "published"})
-    if (json.contains(key))
-      throw ConfigError(
-          str(where, ": '", key,
-              "' is for experiments that `run` cannot do; expected models and a list of decoders"));
+  if (json.contains("published"))
+    throw ConfigError(str(where,
+                          ": 'published' is for experiments that `run` cannot do; expected "
+                          "models and a list of decoders"));
   JsonReader read(json, where);
   flags.spec.name = read.optional<std::string>("name", flags.spec.name);
   const Json models = json.value("models", Json());

@@ -25,6 +25,7 @@ struct RunFlags {
   std::string oracle, shard, progress = "auto", config, format = "md", hardware;
   int batch_size = 8;
   double fail_on_error = 0;
+  std::string judge;  ///< of `run`: the file of a service that judges the answers
   bool dry_run = false, matrix = false, strict = false;
 };
 

@@ -41,61 +41,63 @@ let at = Math.max(0, sheet.items.findIndex(item => !(said[item.id] || {}).verdic
 function part(parent, title, text) {
   if (!text) return;
   const box = document.createElement("div"), head = document.createElement("h2"), body = document.createElement("pre");
-  head.textContent = title; body.textContent = text;
-  box.append(head, body); parent.append(box);
+  head.textContent = title;
+  body.textContent = text;
+  box.append(head, body);
+  parent.append(box);
 }
 function show() {
   const item = sheet.items[at], mine = said[item.id] || {};
-  by("count").textContent = `${at + 1} of ${sheet.items.length}, ${sheet.items.filter(one => (said[one.id] || {}).verdict).length} judged`;
-  by("asked").replaceChildren(); by("answers").replaceChildren(); by("verdicts").replaceChildren();
-  part(by("asked"), "Text", item.text); part(by("asked"), "Asked", item.question); part(by("asked"), "Reference", item.reference);
-  part(by("answers"), sheet.compares ? "A" : "Answer", item.answer || "(none)");
-if (sheet.compares) part(by("answers"), "B", item.other || "(none)");
-verdicts.forEach((verdict, i) = > {
-  const button = document.createElement("button");
-  button.textContent = verdict;
-  button.title = "key " + (i + 1) % 10;
-  button.setAttribute("aria-pressed", mine.verdict == = verdict);
-  button.onclick = () = > choose(verdict);
-  by("verdicts").append(button);
-});
-by("comment").value = mine.comment || "";
+  const judged = sheet.items.filter(one => (said[one.id] || {}).verdict).length;
+  by("count").textContent = `${at + 1} of ${sheet.items.length}, ${judged} judged`;
+  for (const id of ["asked", "answers", "verdicts"]) by(id).replaceChildren();
+  part(by("asked"), "Text", item.text);
+  part(by("asked"), "Asked", item.question);
+  part(by("asked"), "Reference", item.reference);
+  part(by("answers"), sheet.compares ? "A" : "Answer", item.answer || "none");
+  if (sheet.compares) part(by("answers"), "B", item.other || "none");
+  verdicts.forEach((verdict, i) => {
+    const button = document.createElement("button");
+    button.textContent = verdict;
+    button.title = "key " + (i + 1) % 10;
+    button.setAttribute("aria-pressed", mine.verdict === verdict);
+    button.onclick = () => choose(verdict);
+    by("verdicts").append(button);
+  });
+  by("comment").value = mine.comment || "";
+}
+function note(more) {
+  const id = sheet.items[at].id;
+  said[id] = { ...said[id], ...more };
+  keep();
 }
 function choose(verdict) {
-  const id = sheet.items[at].id;
-  said[id] = {... said[id], verdict};
-  keep();
+  note({ verdict });
   if (at + 1 < sheet.items.length) ++at;
   show();
 }
-function go(by) {
-  at = Math.min(Math.max(at + by, 0), sheet.items.length - 1);
+function go(steps) {
+  at = Math.min(Math.max(at + steps, 0), sheet.items.length - 1);
   show();
 }
-by("back").onclick = () = > go(-1);
-by("on").onclick = () = > go(1);
-by("comment").oninput = event = > {
-  const id = sheet.items[at].id;
-  said[id] = {... said[id], comment : event.target.value};
-  keep();
-};
-document.onkeydown = event = > {
-  if (event.target.tagName == = "INPUT" || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key == = "ArrowLeft") go(-1);
-  if (event.key == = "ArrowRight") go(1);
+function labels() {
+  return sheet.items.filter(item => (said[item.id] || {}).verdict)
+    .map(item => ({ item: item.id, verdict: said[item.id].verdict, comment: said[item.id].comment || "" }));
+}
+by("back").onclick = () => go(-1);
+by("on").onclick = () => go(1);
+by("comment").oninput = event => note({ comment: event.target.value });
+document.onkeydown = event => {
+  if (event.target.tagName === "INPUT" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "ArrowLeft") go(-1);
+  if (event.key === "ArrowRight") go(1);
   const number = "1234567890".indexOf(event.key);
   if (number >= 0 && number < verdicts.length) choose(verdicts[number]);
 };
-by("save").onclick = () = > {
-  const labels = sheet.items.filter(item = > (said[item.id] || {}).verdict)
-                     .map(item = > ({
-                                   item : item.id,
-                                   verdict : said[item.id].verdict,
-                                   comment : said[item.id].comment || ""
-                                 }));
+by("save").onclick = () => {
   const link = document.createElement("a");
   link.href = "data:application/json;charset=utf-8," +
-              encodeURIComponent(JSON.stringify({protocol : sheet.protocol, labels}, null, 1));
+    encodeURIComponent(JSON.stringify({ protocol: sheet.protocol, labels: labels() }, null, 1));
   link.download = "labels.json";
   link.click();
 };

@@ -7,7 +7,6 @@
 #include <deque>
 #include <set>
 
-#include "datasets/dataset.hpp"
 #include "metrics/agreement.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
@@ -339,11 +338,22 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
     throw ConfigError(
         str("--baseline: no arm '", task.baseline, "'", known_names(task.baseline, labels)));
   }
+  std::vector<std::string> names;
+  for (const RunSummary& run : runs) names.push_back(run.run.dataset.name);
+  for (const std::string& name : task.datasets)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw ConfigError(
+          str("--dataset: the run has no dataset '", name, "'", known_names(name, names)));
+  const auto wants = [&](const RunSummary& run) {
+    return task.datasets.empty() || std::find(task.datasets.begin(), task.datasets.end(),
+                                              run.run.dataset.name) != task.datasets.end();
+  };
   std::map<RowId, std::vector<StoredGeneration>> answers;
   for (const RunSummary& run : runs)
-    if (!run.run.oracle) answers[run.run.id] = store.generations(run.run.id);
+    if (!run.run.oracle && wants(run)) answers[run.run.id] = store.generations(run.run.id);
   JudgeUnits out;
   for (const RunSummary& run : runs) {
+    if (!wants(run)) continue;
     if (run.run.oracle) {
       out.left_out[str("their tokens were forced (oracle ", *run.run.oracle, ")")] +=
           run.generations;
@@ -405,6 +415,14 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
                             : "; " + join(reasons, "; ")));
   }
   return out;
+}
+
+std::string protocol_for(const DatasetEntry& dataset) {
+  for (const std::string_view total : dataset.metrics) {
+    if (total == "judge_f1") return "five-classes";
+    if (total == "judge_score") return "single";
+  }
+  return "";
 }
 
 JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
@@ -528,7 +546,10 @@ void store_judged_scores(Store& store, const JudgeTask& task) {
            protocol.name == task.protocol.name && protocol.json == task.protocol.record;
   };
   for (const RunSummary& run : whole_run(store, task.invocation)) {
-    if (run.run.oracle) continue;
+    if (run.run.oracle ||
+        (!task.datasets.empty() && std::find(task.datasets.begin(), task.datasets.end(),
+                                             run.run.dataset.name) == task.datasets.end()))
+      continue;
     std::map<std::pair<RowId, std::string>, std::vector<JudgmentRow>> votes;
     for (JudgmentRow& row : judgments(store, run.run.id))
       if (is_ours(row)) votes[{row.generation, row.vote.field}].push_back(std::move(row));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/dataset.hpp"
 #include "judges/judge.hpp"
 #include "metrics/agreement.hpp"
 #include "src/chat/service.hpp"
@@ -18,8 +19,9 @@ namespace pardec {
 struct JudgeTask {
   std::string invocation;
   JudgeProtocol protocol;
-  NamedRecord judge;       ///< json: all that may change what it replies
-  int votes = 1;           ///< of each answer, or of each order of two
+  NamedRecord judge;                  ///< json: all that may change what it replies
+  int votes = 1;                      ///< of each answer, or of each order of two
+  std::vector<std::string> datasets;  ///< names; empty: all that the invocation has
   std::string baseline;    ///< where two answers are compared: an arm; empty: each arm's own
   std::int64_t limit = 0;  ///< examples of each dataset, drawn as `run --limit` does; 0: all
   std::int64_t max_tokens = 2048;  ///< of a reply, reasoning included
@@ -46,6 +48,9 @@ struct JudgeUnits {
 /// to judge, or no such baseline.
 JudgeUnits judge_units(Store& store, const JudgeTask& task);
 
+/// The protocol whose verdicts a dataset is scored by; empty: none, its metrics need no judge.
+std::string protocol_for(const DatasetEntry& dataset);
+
 /// How far a task is, and what is left to do.
 struct JudgeProgress {
   std::int64_t votes = 0;   ///< verdicts that the task wants
@@ -53,6 +58,8 @@ struct JudgeProgress {
   std::int64_t cached = 0;  ///< taken from replies to equal questions, at no cost
   std::int64_t scored = 0, unscored = 0, refused = 0, failed = 0;  ///< by this judging
   std::int64_t calls = 0;                                          ///< replies that came
+
+  std::int64_t done() const { return scored + unscored + refused + failed; }
 };
 
 /// What is left to ask, as far as is known before: each call once, however many answers it is for.
