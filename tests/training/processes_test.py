@@ -17,8 +17,8 @@ FLAGS = ["--steps", "16", "--batch-tokens", "900", "--validation", "0.25", "--va
 LONG = ["--steps", "4000", "--batch-tokens", "900", "--save-every", "1"]
 
 
-def command(folder, out, *flags, threads=1):
-    flags = train(folder, out, *flags)
+def command(folder, out, *flags, threads=1, model="config.json"):
+    flags = train(folder, out, *flags, model=model)
     flags[flags.index("--threads") + 1] = str(threads)
     return flags
 
@@ -29,10 +29,10 @@ def free_port():
         return taken.getsockname()[1]
 
 
-def start(folder, out, size, *flags, own=None):
+def start(folder, out, size, *flags, own=None, model="config.json"):
     """All processes; `own`: flags of some ranks."""
     master = f"127.0.0.1:{free_port()}"
-    return [subprocess.Popen([*command(folder, out if rank == 0 else f"{out}-{rank}", *flags, *(own or {}).get(rank, [])), "--world-size", str(size), "--rank", str(rank),
+    return [subprocess.Popen([*command(folder, out if rank == 0 else f"{out}-{rank}", *flags, *(own or {}).get(rank, []), model=model), "--world-size", str(size), "--rank", str(rank),
                               "--master", master], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for rank in range(size)]
 
 
@@ -76,6 +76,11 @@ def same_loss(folder):
               f"{size} processes have the losses of one within {far(*rows):.2g}")
     # As many workers, the same sums.
     check(equal_bits(tensors(folder / "threads/state.safetensors"), tensors(folder / "group2/state.safetensors")), "two processes have the bits of two threads")
+    small = ["--lora-rank", "2", "--lora-dropout", "0.2", "--medusa-heads", "2", "--medusa-share-head", *FLAGS]
+    check(run(command(folder, "small", *small, threads=2, model="group2")).returncode == 0, "an adapter and heads by two threads")
+    said, _ = ended(start(folder, "small2", 2, *small, model="group2"))
+    check([code for code, _ in said] == [0, 0] and equal_bits(tensors(folder / "small/state.safetensors"), tensors(folder / "small2/state.safetensors")),
+          f"and what drops out in both: {said}")
 
 
 def one_is_killed(folder):
