@@ -59,21 +59,29 @@ void add_traced_passes(std::vector<ChosenLine>& lines, const JobRow& job, const 
     if (lines.size() != 1 || trace.emitted.size() != lines.front().tokens.size()) return;
     for (const int row : trace.emitted)
       lines.front().passes.push_back(trace.step[static_cast<std::size_t>(row)] + 1);
+    for (const TraceThread& thread : threads_of(trace, is_greedy(trace)))
+      for (const TraceToken& token : thread.tokens)
+        if (token.fate == TraceToken::Fate::rejected)
+          lines.front().rejected.emplace_back(token.step + 1, token.id);
     return;
   }
   struct Thread {
     Tokens ids;
     std::vector<std::int64_t> passes;
+    std::vector<std::pair<std::int64_t, Token>> rejected;
     bool taken = false;
   };
   std::vector<Thread> threads;
   for (const TraceThread& one : threads_of(trace, is_greedy(trace))) {
     Thread& thread = threads.emplace_back();
-    for (const TraceToken& token : one.tokens)
-      if (token.fate != TraceToken::Fate::rejected) {
+    for (const TraceToken& token : one.tokens) {
+      if (token.fate == TraceToken::Fate::rejected) {
+        thread.rejected.emplace_back(token.step + 1, token.id);
+      } else {
         thread.ids.push_back(token.id);
         thread.passes.push_back(token.step + 1);
       }
+    }
   }
   for (ChosenLine& line : lines)
     for (Thread& thread : threads)
@@ -82,6 +90,7 @@ void add_traced_passes(std::vector<ChosenLine>& lines, const JobRow& job, const 
         thread.taken = true;
         line.passes.assign(thread.passes.begin(),
                            thread.passes.begin() + static_cast<long>(line.tokens.size()));
+        line.rejected = thread.rejected;
         break;
       }
 }

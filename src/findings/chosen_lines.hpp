@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/engine/trace.hpp"
@@ -15,6 +16,8 @@ struct ChosenLine {
   Tokens tokens;
   /// The forward pass of the job, from 1, that chose each token; empty: not known.
   std::vector<std::int64_t> passes;
+  /// Guesses that the network did not choose, and the pass that checked each; a trace tells them.
+  std::vector<std::pair<std::int64_t, Token>> rejected = {};
 };
 
 /// The lines of one answer. `answers` is the run that holds it. `trace` (may be null) is of its

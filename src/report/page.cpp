@@ -129,6 +129,12 @@ h4 { margin: 0 0 4px; font-size: 0.95rem; overflow-wrap: anywhere; }
 .tokens p { margin: 0 0 6px; }
 .tokens span { background: var(--even); border-radius: 3px; padding: 1px 2px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 .tokens span.odd { background: var(--odd); }
+.tokens span.later { opacity: 0.13; }
+.tokens span.rejected { background: none; color: var(--wrong); text-decoration: line-through; }
+.tokens p.progress { color: var(--soft); }
+.scrub { display: flex; gap: 10px; align-items: center; margin: 0 0 12px; font-size: 0.88rem; position: sticky; top: 0; z-index: 2; padding: 6px 0; background: var(--page); }
+.scrub input { flex: 1; min-width: 0; accent-color: var(--accent); }
+.scrub output { min-width: 7em; color: var(--soft); font-variant-numeric: tabular-nums; }
 .tokens sub { color: var(--soft); font-size: 0.72em; padding-left: 1px; }
 .absent { color: var(--soft); }
 mark { background: var(--differs); color: inherit; border-radius: 3px; padding: 1px 5px; margin-left: -5px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
@@ -165,7 +171,7 @@ constexpr std::string_view kPrint = R"css(
 @media print {
   :root, :root[data-theme="dark"] {
     color-scheme: light; --page: #fff; --panel: #fff; --ink: #000; --soft: #444; --rule: #bbb; --mark: #fff; --mark-ink: #000; }
-  nav, .filter, .chooser, #theme { display: none; }
+  nav, .filter, .chooser, .scrub, #theme { display: none; }
   .browse.chosen { display: block; } .example.away { display: block; }
   .prompt, .raw, .tokens { max-height: none; }
   main, header, footer { max-width: none; padding: 0; }
@@ -243,7 +249,13 @@ constexpr std::string_view kScript = R"js(
     const filters = [...browser.querySelectorAll("[data-filter]")];
     const tokensButton = document.getElementById("show-tokens");
     const several = new Set(examples.map(e => e.querySelector(".meta span:nth-child(2)").textContent)).size > 1;
-    let filter = "all", shown = [], at = 0, tokens = false;
+    const scrub = browser.querySelector(".scrub"), pass = document.getElementById("pass"), play = document.getElementById("play");
+    let filter = "all", shown = [], at = 0, tokens = false, timer = null;
+    const stop = () => {
+      clearInterval(timer);
+      timer = null;
+      play.setAttribute("aria-pressed", "false");
+    };
 
     const options = examples.map((example, i) => {
       const option = document.createElement("li");
@@ -267,21 +279,40 @@ constexpr std::string_view kScript = R"js(
         const box = element.querySelector(".tokens");
         if (!box.dataset.written) {
           box.dataset.written = "yes";
-          for (const [field, texts, passes] of arms[a]) {
+          const progress = document.createElement("p");
+          progress.className = "progress";
+          progress.hidden = true;
+          box.append(progress);
+          for (const [field, texts, passes, rejected] of arms[a]) {
             const line = document.createElement("p");
             if (field) line.append(field + ": ");
+            const struck = [...rejected];
+            const strike = before => {  // guesses that were checked before this pass
+              while (struck.length && struck[0][0] < before) {
+                const [pass, text] = struck.shift();
+                const guess = document.createElement("span");
+                guess.className = "rejected";
+                guess.dataset.pass = pass;
+                guess.textContent = text;
+                guess.hidden = true;
+                line.append(guess, document.createElement("wbr"));
+              }
+            };
             texts.forEach((text, t) => {
+              if (passes.length) strike(passes[t]);
               const token = document.createElement("span");
               token.textContent = text;
               if (passes.length) {
                 token.className = passes[t] % 2 ? "odd" : "even";
                 token.title = "pass " + passes[t];
+                token.dataset.pass = passes[t];
                 const number = document.createElement("sub");
                 number.textContent = passes[t];
                 token.append(number);
               }
               line.append(token, document.createElement("wbr"));
             });
+            strike(Infinity);
             box.append(line);
           }
           if (!arms[a].length) box.append("no tokens");
@@ -289,11 +320,42 @@ constexpr std::string_view kScript = R"js(
         }
         box.hidden = !tokens;
       });
+      const last = Math.max(0, ...[...example.querySelectorAll("[data-pass]")].map(e => +e.dataset.pass));
+      scrub.hidden = !tokens || last === 0;
+      pass.max = last;
+      pass.value = last;
+      stop();
+      toPass(example);
+    };
+
+    // What all arms had written when a pass was over; at the last one nothing is held back.
+    const toPass = example => {
+      const now = +pass.value, whole = now === +pass.max;
+      document.getElementById("at-pass").textContent = now + " of " + pass.max;
+      for (const box of example.querySelectorAll(".tokens")) {
+        let written = 0, all = 0, rejected = 0;
+        for (const token of box.querySelectorAll("[data-pass]")) {
+          const at = +token.dataset.pass;
+          if (token.classList.contains("rejected")) {
+            token.hidden = whole || at !== now;
+            rejected += at <= now;
+            continue;
+          }
+          token.classList.toggle("later", at > now);
+          all += 1;
+          written += at <= now;
+        }
+        const progress = box.querySelector(".progress");
+        progress.hidden = !all;
+        progress.textContent = written + " of " + all + " tokens" + (rejected ? ", " + rejected + " guesses rejected" : "");
+      }
     };
 
     const choose = index => {
       if (!shown.length) {
         at = 0;
+        stop();
+        scrub.hidden = true;
         examples.forEach(example => example.classList.add("away"));
         list.removeAttribute("aria-activedescendant");
         document.getElementById("place").textContent = "none";
@@ -330,6 +392,17 @@ constexpr std::string_view kScript = R"js(
       tokens = !tokens;
       tokensButton.setAttribute("aria-pressed", String(tokens));
       choose(at);
+    });
+    pass.addEventListener("input", () => { stop(); toPass(examples[shown[at]]); });
+    play.addEventListener("click", () => {
+      if (timer) { stop(); return; }
+      if (pass.value === pass.max) pass.value = 0;
+      play.setAttribute("aria-pressed", "true");
+      timer = setInterval(() => {
+        pass.value = +pass.value + 1;
+        toPass(examples[shown[at]]);
+        if (pass.value === pass.max) stop();
+      }, 150);
     });
     list.addEventListener("keydown", event => {
       const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, PageDown: at + 10, PageUp: at - 10,

@@ -319,8 +319,8 @@ void write_answer(Page& page, const ReportAnswer& answer) {
             escape_html(answer.arm), "\" hidden></div></section>");
 }
 
-/// Of each arm a list of lines: field, texts, passes. The script writes them out when they are
-/// asked for.
+/// Of each arm a list of lines: field, texts, passes, rejected guesses as [pass, text]. The script
+/// writes them out when they are asked for.
 Json tokens_json(const ReportExample& example) {
   Json arms = Json::array();
   for (const ReportAnswer& answer : example.answers) {
@@ -328,7 +328,10 @@ Json tokens_json(const ReportExample& example) {
     for (const TokenLine& line : answer.lines) {
       Json texts = Json::array();
       for (const auto& text : line.texts) texts.push_back(repair_utf8(text));
-      lines.push_back({line.field, std::move(texts), line.passes});
+      Json rejected = Json::array();
+      for (const auto& [pass, text] : line.rejected)
+        rejected.push_back(Json::array({pass, repair_utf8(text)}));
+      lines.push_back({line.field, std::move(texts), line.passes, std::move(rejected)});
     }
   }
   return arms;
@@ -414,7 +417,12 @@ void write_examples(Page& page, const Report& report) {
       .line(
           "<ul id=\"chosen\" role=\"listbox\" tabindex=\"0\" aria-label=\"Examples: arrow keys "
           "choose\"></ul></div>")
-      .line("<div class=\"shown\">");
+      .line("<div class=\"shown\">")
+      .line(
+          "<div class=\"scrub\" hidden><button class=\"plain\" type=\"button\" "
+          "id=\"play\" aria-pressed=\"false\">play</button><label for=\"pass\">pass</label>"
+          "<input type=\"range\" id=\"pass\" min=\"0\" value=\"0\"><output id=\"at-pass\" "
+          "for=\"pass\"></output></div>");
   for (std::size_t i = 0; i < report.examples.examples.size(); ++i)
     write_example(page, report.examples.examples[i], i + 1);
   page.line("</div></div></div>");

@@ -58,6 +58,8 @@ struct TokenLine {
   std::vector<std::string> texts;  ///< the bytes of each token as text, or "#ID"
   /// The forward pass of the job that chose each of them, from 1; empty: not known.
   std::vector<std::int64_t> passes;
+  /// Guesses that were rejected, as texts, behind the pass that checked them.
+  std::vector<std::pair<std::int64_t, std::string>> rejected = {};
 };
 
 /// One arm's answer to one example.

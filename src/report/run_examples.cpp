@@ -162,6 +162,12 @@ ReportAnswer report_answer(const Arm& arm, const Answered& answer, const Answere
   return out;
 }
 
+std::string token_text(Token id, const Tokenizer* tokenizer) {
+  const std::string_view bytes = tokenizer ? tokenizer->bytes(id) : "";
+  const std::string_view name = tokenizer ? tokenizer->token(id) : "";
+  return !bytes.empty() ? visible_text(bytes) : !name.empty() ? std::string(name) : str("#", id);
+}
+
 std::vector<TokenLine> token_lines(const Arm& arm, const Answered& answer,
                                    const Tokenizer* tokenizer) {
   const auto trace = arm.traces.find(answer.job->key);
@@ -171,13 +177,9 @@ std::vector<TokenLine> token_lines(const Arm& arm, const Answered& answer,
     TokenLine& line = lines.emplace_back();
     line.field = std::move(chosen.field);
     line.passes = std::move(chosen.passes);
-    for (const Token id : chosen.tokens) {
-      const std::string_view bytes = tokenizer ? tokenizer->bytes(id) : "";
-      const std::string_view name = tokenizer ? tokenizer->token(id) : "";
-      line.texts.push_back(!bytes.empty()  ? visible_text(bytes)
-                           : !name.empty() ? std::string(name)
-                                           : str("#", id));
-    }
+    for (const Token id : chosen.tokens) line.texts.push_back(token_text(id, tokenizer));
+    for (const auto& [pass, id] : chosen.rejected)
+      line.rejected.emplace_back(pass, token_text(id, tokenizer));
   }
   return lines;
 }
@@ -212,6 +214,8 @@ std::size_t bytes_of(const ReportExample& example) {
     for (const auto& value : answer.values) bytes += 80 + value.text.size();
     for (const auto& line : answer.lines)
       for (const auto& text : line.texts) bytes += text.size() + (line.passes.empty() ? 3 : 7);
+    for (const auto& line : answer.lines)
+      for (const auto& [pass, text] : line.rejected) bytes += text.size() + 9;
   }
   return bytes;
 }

@@ -89,3 +89,22 @@ TEST_CASE("a trace says in which pass a guess that was right was chosen") {
   const auto answers = one_job({{}}, {20, 21, 22}, {{1, 1}, {2, 1}});
   CHECK(lines_of(answers, "a", &trace)[0].passes == Passes{1, 2, 2});
 }
+
+TEST_CASE("a trace says which guesses were rejected, and by which pass") {
+  // As above, but behind 20 the guess 30 was wrong: 21 is chosen in its place.
+  Trace trace;
+  trace.tokens = {10, 11, 20, 30};
+  trace.position = {0, 1, 2, 3};
+  trace.step = {0, 0, 1, 1};
+  trace.visible = {{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}};
+  trace.predicts = {std::nullopt, 20, 21, 22};
+  trace.from = {std::nullopt, std::nullopt, 1, std::nullopt};
+  trace.banned.resize(4);
+  trace.allowed.resize(4);
+  trace.dropped_at = {std::nullopt, std::nullopt, std::nullopt, 1};
+  trace.emitted = {1, 2};
+  const auto answers = one_job({{}}, {20, 21}, {{1, 2}});
+  const auto line = lines_of(answers, "a", &trace)[0];
+  CHECK(line.passes == Passes{1, 2});
+  CHECK(line.rejected == std::vector<std::pair<std::int64_t, Token>>{{2, 30}});
+}

@@ -71,7 +71,15 @@ document.querySelector('[data-filter="all"]').click();
 list.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
 document.getElementById("show-tokens").click();
 seen.tokens = [...document.querySelectorAll(".example:not(.away) .arm")].map(e => [e.dataset.arm, [...e.querySelectorAll(".tokens:not([hidden]) p")].map(p =>
-  [...p.querySelectorAll("span")].map(token => [token.firstChild ? token.firstChild.data : "", token.querySelector("sub") && Number(token.querySelector("sub").textContent)]))]);
+  [...p.querySelectorAll("span:not(.rejected)")].map(token => [token.firstChild ? token.firstChild.data : "", token.querySelector("sub") && Number(token.querySelector("sub").textContent)]))]);
+const range = document.getElementById("pass");
+const at = value => {
+  range.value = value;
+  range.dispatchEvent(new Event("input"));
+  return [...document.querySelectorAll(".example:not(.away) .arm")].map(e => [e.dataset.arm, e.querySelectorAll(".later").length,
+    (e.querySelector(".progress") || e).textContent, e.querySelectorAll(".rejected:not([hidden])").length]);
+};
+seen.scrubbed = range.closest("[hidden]") ? [] : [Number(range.max), at(1), at(range.max)];
 
 // Boxes: in both colours.
 const box = e => e.getBoundingClientRect();
@@ -303,6 +311,14 @@ def check_passes(check, seen, db, name):
         check(sum(len(line) for line in written[label]) == len(ids), f"{name}: {label} shows {written[label]}, stored {ids}")
     passes = [token[1] for line in written["ar"] for token in line]
     check(passes == list(range(1, len(tokens["ar"]) + 1)), f"{name}: passes of ar: {passes}")
+    last, first, whole = seen["scrubbed"]
+    known = {label: [token[1] for line in lines for token in line if token[1]] for label, lines in written.items()}
+    check(last == max(max(passes, default=0) for passes in known.values()), f"{name}: {last} passes to go through")
+    for (label, later, said, _), (_, held, all_, struck) in zip(first, whole, strict=True):
+        count = len(known[label])
+        behind = sum(p > 1 for p in known[label])
+        check(later == behind and (not count or said.startswith(f"{count - behind} of {count} tokens")), f"{name}: {label} at pass 1: {later} held back, {said}")
+        check(held == 0 and struck == 0 and (not count or all_.startswith(f"{count} of {count} tokens")), f"{name}: {label} at the end: {held}, {struck}, {all_}")
 
 
 def check_opened(check, program, folder, page, name, db, widths, keep):

@@ -105,7 +105,7 @@ TEST_CASE("an example says of each arm what the filters ask for") {
   const std::string open = "id=\"tokens-1-json\">";
   const auto begin = page.find(open) + open.size(), end = page.find("</script>", begin);
   CHECK(Json::parse(page.substr(begin, end - begin)) ==
-        Json::parse(R"([[["", ["<a", "b"], [1, 2]]], [["Brand", ["Nike"], []]], []])"));
+        Json::parse(R"([[["", ["<a", "b"], [1, 2], []]], [["Brand", ["Nike"], [], []]], []])"));
 }
 
 TEST_CASE("a page names no address on the network and may load nothing") {
