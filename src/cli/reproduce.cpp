@@ -65,6 +65,13 @@ std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers,
   return chosen;
 }
 
+/// What an item needs time for: a run, which others may share, or the passes of a bound; empty: it
+/// only counts.
+std::string work_of(const PaperItem& item, const std::string& scale) {
+  if (item.scales.contains(scale) && item.scale(scale).contains("bound")) return item.name;
+  return run_name(item, scale);
+}
+
 /// Prints tables as one: of a program's formats json is one list.
 class Printer {
  public:
@@ -118,13 +125,13 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     if (budget) {
       std::set<std::string> left;  // runs that are still to be made, of which items share some
       for (size_t j = i; j < items.size(); ++j)
-        if (const auto run = run_name(*items[j], flags.scale); !run.empty() && !made.contains(run))
+        if (const auto run = work_of(*items[j], flags.scale); !run.empty() && !made.contains(run))
           left.insert(run);
       const double used = std::chrono::duration<double>(Clock::now() - begin).count();
       seconds =
           std::max(0.0, *budget - used) / static_cast<double>(std::max<size_t>(1, left.size()));
     }
-    made.insert(run_name(item, flags.scale));
+    made.insert(work_of(item, flags.scale));
     std::fprintf(stderr, "%s, scale %s\n", item.name.c_str(), flags.scale.c_str());
     auto result = std::make_unique<Reproduction>(
         reproduce(item, flags.scale, flags.options, seconds, stop, items.size() > 1));

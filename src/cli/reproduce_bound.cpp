@@ -1,9 +1,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 
+#include "src/cli/deadline.hpp"
 #include "src/cli/execute.hpp"
 #include "src/cli/scale_inputs.hpp"
 #include "src/findings/bound_evidence.hpp"
@@ -17,7 +19,7 @@ namespace pardec {
 namespace fs = std::filesystem;
 
 void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOptions& options,
-                     const SignalStop& stop) {
+                     std::optional<double> seconds, const SignalStop& stop) {
   const Json& of = scale.at("bound");
   Runnable runnable = runnable_of(scale, options);
   if (!runnable.any) {
@@ -42,8 +44,11 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
   const Json datasets = runnable.experiment["datasets"];
   const fs::path scratch = fs::temp_directory_path() / str("pardec-bound-", ::getpid());
   fs::create_directories(scratch);
-  for (const Json& dataset : datasets) {
+  const Deadline deadline(stop.token(), seconds);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t d = 0; d < datasets.size(); ++d) {
     if (stop.signal()) break;
+    const Json& dataset = datasets[d];
     Runnable one = runnable;
     one.experiment["datasets"] = Json::array({dataset});
     one.experiment["trace"] = (scratch / "t.jsonl").string();
@@ -51,10 +56,28 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
     ReproduceOptions apart = options;
     apart.db = (scratch / "t.sqlite").string();
     RunFlags flags = flags_of(one, "bound", result.item->file, apart);
-    const auto workloads = load_workloads(flags.spec);
     ArmSessions sessions(flags.spec);
-    const Execution done = execute(flags.spec, workloads, sessions, stop, /*create_folders=*/false);
+    if (seconds) {
+      const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
+      const std::int64_t most = flags.spec.limit;
+      flags.spec.limit =
+          fitting_limit(flags.spec, sessions,
+                        .85 * (*seconds - used.count()) / static_cast<double>(datasets.size() - d),
+                        most);
+      if (flags.spec.limit != most)
+        result.differs.push_back(str("budget: ", flags.spec.limit, " examples of ",
+                                     dataset.get<std::string>(), " of ",
+                                     most > 0 ? str(most) : "all", " fit into it"));
+    }
+    const auto workloads = load_workloads(flags.spec);
+    const Execution done = execute(flags.spec, workloads, sessions, stop, /*create_folders=*/false,
+                                   deadline.token());
     if (done.signal) break;
+    if (!done.store) {
+      result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
+      fs::remove_all(scratch);
+      return;
+    }
     // How the traces were made is not what the bound is of.
     for (const std::string& line :
          differences_from(*result.item, compare(*done.store, done.invocation, {.brief = true})))

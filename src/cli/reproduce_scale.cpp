@@ -1,7 +1,6 @@
 #include "src/cli/reproduce_scale.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -26,7 +25,6 @@ namespace pardec {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 /// The invocation that did exactly this before, by the same program; with `any_limit` also of
 /// another number of examples.
@@ -52,22 +50,6 @@ bool whole(const RunSpec& spec, const std::string& invocation) {
   const auto runs = runs_of(store, invocation);
   return std::all_of(runs.begin(), runs.end(),
                      [](const RunSummary& run) { return run.run.status == RunStatus::done; });
-}
-
-/// Examples that can be run in `seconds`, by what a batch of each cell takes; at most `most` (0:
-/// all), and some in any case.
-std::int64_t fitting_limit(const RunSpec& spec, ArmSessions& sessions, double seconds,
-                           std::int64_t most) {
-  constexpr std::int64_t kFew = 6;
-  const auto workloads = load_workloads(spec);
-  double each = 0;
-  const auto begin = Clock::now();
-  for (const RunCell& cell : make_cells(spec, workloads, sessions))
-    each += spec.runs * measure_cost(spec, sessions, cell).seconds;
-  const double left = seconds - std::chrono::duration<double>(Clock::now() - begin).count();
-  const auto fit = each > 0 ? static_cast<std::int64_t>(left / each) : kFew;
-  const std::int64_t limit = std::max(kFew, fit);
-  return most > 0 ? std::min(limit, most) : limit;
 }
 
 double balance_here(const PaperItem& item, const std::string& scale, const std::string& dtype) {
@@ -164,7 +146,7 @@ Reproduction reproduce(const PaperItem& item, const std::string& scale,
   name_arms(result, spec);
   try {
     if (spec.contains("bound"))
-      reproduce_bound(result, spec, options, stop);
+      reproduce_bound(result, spec, options, seconds, stop);
     else if (spec.contains("stats") || spec.contains("attention") || spec.contains("training"))
       reproduce_counts(result, spec, options);
     else

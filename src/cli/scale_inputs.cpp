@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -10,6 +11,8 @@
 #include "datasets/dataset.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/data.hpp"
+#include "src/runs/prepare.hpp"
+#include "src/runs/runner.hpp"
 #include "src/support/error.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
@@ -168,6 +171,23 @@ RunFlags flags_of(const Runnable& runnable, const std::string& name, const fs::p
   flags.spec.given["scale"]["data_root"] = runnable.data_root;
   flags.spec.given["scale"]["threads"] = options.threads;
   return flags;
+}
+
+/// Examples that can be run in `seconds`, by what a batch of each cell takes; at most `most` (0:
+/// all), and some in any case.
+std::int64_t fitting_limit(const RunSpec& spec, ArmSessions& sessions, double seconds,
+                           std::int64_t most) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::int64_t kFew = 6;
+  const auto workloads = load_workloads(spec);
+  double each = 0;
+  const auto begin = Clock::now();
+  for (const RunCell& cell : make_cells(spec, workloads, sessions))
+    each += spec.runs * measure_cost(spec, sessions, cell).seconds;
+  const double left = seconds - std::chrono::duration<double>(Clock::now() - begin).count();
+  const auto fit = each > 0 ? static_cast<std::int64_t>(left / each) : kFew;
+  const std::int64_t limit = std::max(kFew, fit);
+  return most > 0 ? std::min(limit, most) : limit;
 }
 
 }  // namespace pardec
