@@ -60,18 +60,17 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
     if (seconds) {
       const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
       const std::int64_t most = flags.spec.limit;
-      flags.spec.limit =
-          fitting_limit(flags.spec, sessions,
-                        .85 * (*seconds - used.count()) / static_cast<double>(datasets.size() - d),
-                        most);
+      flags.spec.limit = fitting_limit(
+          flags.spec, sessions,
+          .85 * (*seconds - used.count()) / static_cast<double>(datasets.size() - d), most);
       if (flags.spec.limit != most)
         result.differs.push_back(str("budget: ", flags.spec.limit, " examples of ",
                                      dataset.get<std::string>(), " of ",
                                      most > 0 ? str(most) : "all", " fit into it"));
     }
     const auto workloads = load_workloads(flags.spec);
-    const Execution done = execute(flags.spec, workloads, sessions, stop, /*create_folders=*/false,
-                                   deadline.token());
+    const Execution done =
+        execute(flags.spec, workloads, sessions, stop, /*create_folders=*/false, deadline.token());
     if (done.signal) break;
     if (!done.store) {
       result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});

@@ -125,8 +125,9 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
     check_new(to);
     const auto id = before.id(from);
     const OrderedJson& added = tokenizer.at("added_tokens");
-    if (!id || std::none_of(added.begin(), added.end(),
-                            [&](const OrderedJson& token) { return token.at("content") == from; }))
+    if (!id || std::none_of(added.begin(), added.end(), [&from = from](const OrderedJson& token) {
+          return token.at("content") == from;
+        }))
       throw ConfigError(str("--rename: '", from, "' is no special token of ", base.string()));
     const bool ends = std::find(config.eos.begin(), config.eos.end(), *id) != config.eos.end();
     if (ends || config.bos == *id || used.find(from) != std::string::npos)

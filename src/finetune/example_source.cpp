@@ -49,7 +49,7 @@ ExampleSource::ExampleSource(Parts parts, const Tokenizer& tokenizer)
     if (examples.shape == Shape::attributes) recombiners_.emplace_back(examples.train);
   for (const auto& [format, share] : parts_.formats)
     if (std::none_of(parts_.examples.begin(), parts_.examples.end(),
-                     [&](const TrainingExamples& examples) {
+                     [&format = format](const TrainingExamples& examples) {
                        return form_of(*format, examples.shape).has_value();
                      }))
       throw ConfigError(str("format ", format->name(),

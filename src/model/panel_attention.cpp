@@ -23,7 +23,8 @@ PanelAttention::PanelAttention(const Model::Network& network, const Kernels& ker
       windows_(config_.windows()) {
   std::int64_t rows = 0;
   for (const NewRows& sequence : sequences) {
-    Part& part = parts_.emplace_back(sequence.cache, rows, std::ssize(sequence.tokens));
+    parts_.push_back({sequence.cache, rows, std::ssize(sequence.tokens), {}});
+    Part& part = parts_.back();
     for (const int window : windows_) {
       MaskRows rule(part.cache->slots, sequence.labels, *sequence.segments, window);
       const std::int64_t stride = (rule.keys() + kPanel - 1) / kPanel;

@@ -237,6 +237,14 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
     if (!figure.series.empty())
       figures.push_back({std::move(heading), std::move(caption), std::move(figure)});
   };
+  const auto bars = [&](const Figure& figure, std::string_view what) {
+    const bool any =
+        std::any_of(figure.series.begin(), figure.series.end(), [](const auto& series) {
+          return std::any_of(series.points.begin(), series.points.end(),
+                             [](const auto& point) { return std::isfinite(point.low); });
+        });
+    return any ? str("bars: ", percent, what) : std::string("no intervals: too few blocks");
+  };
   Figure speedup = by_dataset(comparison, FigureKind::rows, 2, [](const ArmFinding& arm) {
     return arm.speedup ? arm.speedup->ratio : Interval{kNone, kNone, kNone};
   });
@@ -246,9 +254,9 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
   if (speedup.series.size() == 1)
     for (auto& category : speedup.categories) category += ", " + speedup.series.front().name;
   add("Speedup",
-      str("Ratio of total seconds on the same blocks; bars: ", percent,
-          " % interval by the paired jackknife over blocks. Dashed: as fast as the baseline. ",
-          size, "."),
+      str("Ratio of total seconds on the same blocks; ",
+          bars(speedup, " % interval by the paired jackknife over blocks"),
+          ". Dashed: as fast as the baseline. ", size, "."),
       std::move(speedup));
   for (std::size_t a = 0; a < comparison.arms.size(); ++a)
     if (comparison.arms[a].is_baseline)
@@ -257,15 +265,15 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
                                  [](const ArmFinding& arm) { return arm.examples_per_second; });
   throughput.x_label = comparison.unit + " per second";
   add("Throughput",
-      str("Each arm with its own number of jobs in flight; bars: ", percent,
-          " % interval by the jackknife over blocks. ", size, "."),
+      str("Each arm with its own number of jobs in flight; ",
+          bars(throughput, " % interval by the jackknife over blocks"), ". ", size, "."),
       std::move(throughput));
   Figure per_forward = by_dataset(comparison, FigureKind::bars, 2,
                                   [](const ArmFinding& arm) { return arm.tokens_per_forward; });
   per_forward.x_label = "tokens chosen per forward of a job";
   add("Tokens per forward",
-      str("How parallel a decoder is, apart from what a forward costs; bars: ", percent,
-          " % interval by the jackknife over jobs. ", size, "."),
+      str("How parallel a decoder is, apart from what a forward costs; ",
+          bars(per_forward, " % interval by the jackknife over jobs"), ". ", size, "."),
       std::move(per_forward));
   for (const auto& dataset : datasets_of(comparison)) {
     std::vector<RunSummary> of_dataset;

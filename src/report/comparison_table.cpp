@@ -156,9 +156,9 @@ void add_not_applicable_rows(Table& table, const Comparison& comparison) {
   table.columns.push_back({"cannot run", Align::left, "cannot_run", /*data_only=*/true});
   for (std::vector<Cell>& cells : table.rows) cells.push_back(no_cell());
   for (const auto& [pair, reason] : comparison.not_applicable) {
-    const auto shown =
-        std::find_if(comparison.arms.begin(), comparison.arms.end(),
-                     [&](const ArmFinding& arm) { return arm.run.run.dataset.name == pair.first; });
+    const auto shown = std::find_if(
+        comparison.arms.begin(), comparison.arms.end(),
+        [&name = pair.first](const ArmFinding& arm) { return arm.run.run.dataset.name == name; });
     std::vector<Cell>& cells = table.rows.emplace_back(before, no_cell());
     cells[0] = shown == comparison.arms.end() ? pair.first : shown_name(shown->run.run.dataset);
     cells[1] = pair.second;
