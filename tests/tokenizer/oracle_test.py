@@ -3,7 +3,7 @@
 
 Ids, texts and pieces of data, of generated strings and of many small tokenizers with random options; the
 structures of published models' files; every Unicode table. The data is $PARDEC_TEST_DATA, else ../shared/data
-beside the repository. `whole`: each real vocabulary on all texts; without it each one on another fourth of them.
+beside the repository. `whole`: each real vocabulary on all texts; without it each one on another eighth of them.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ DATA = os.environ.get("PARDEC_TEST_DATA") or os.path.join(HERE, "..", "..", ".."
 SMOLLM2 = os.path.join(HERE, "..", "..", "build", "models", "smollm2-135m-instruct", "tokenizer.json")
 DUMP, WHOLE = sys.argv[1], sys.argv[2:] == ["whole"]
 GENERATED = 20000
-PARTS = 1 if WHOLE else 4
+PARTS = 1 if WHOLE else 8
 SHOWN = 5
 
 # Letters and digits of Unicode 15 and 16, which the oracle's Oniguruma knows and 6.9.8 (Unicode 14) does not.
