@@ -227,7 +227,11 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
   for (const RunSummary& run : runs) {
     if (find_dataset(run.run.dataset.name).unit != comparison.unit) comparison.unit = "examples";
     answers.push_back(read_answers(store, run.run.id));
-    if (!options.brief) add_asked_for(comparison.scores, run, answers.back().generations);
+    if (!options.brief) {
+      add_asked_for(comparison.scores, run, answers.back().generations);
+      for (JudgedShare& share : judged_shares(run.run, answers.back().generations))
+        comparison.judged.push_back(std::move(share));
+    }
     comparison.arms.push_back(finding_of(store, run, answers.back(), options));
     comparison.stacks = comparison.stacks || comparison.arms.back().stack.asked > 1;
   }

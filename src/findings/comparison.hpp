@@ -142,6 +142,13 @@ struct Uncomputed {
   std::vector<std::string_view> totals;
 };
 
+/// How many of an arm's values, turns or pairs have a verdict, of all that it was asked for.
+struct JudgedShare {
+  std::string dataset, arm, judge;
+  std::string_view total;  ///< the metric's first one
+  std::int64_t scored, of;
+};
+
 /// The arms of one invocation side by side: everything that its tables, figures and page show, from
 /// one reading of the store.
 struct Comparison {
@@ -152,6 +159,7 @@ struct Comparison {
   /// Totals that the datasets are judged by, and those that somebody had computed beside them.
   std::vector<std::string_view> scores;
   std::vector<Uncomputed> uncomputed;
+  std::vector<JudgedShare> judged;
   std::vector<Hardware> machines;  ///< of CompareOptions::hardware, for each type once
   bool exact_matches = false, stacks = false;
   /// Decoders among the arms with columns of their own.

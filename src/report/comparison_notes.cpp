@@ -1,6 +1,8 @@
 #include "src/report/comparison_notes.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "src/report/comparison_table.hpp"
 #include "src/report/dataset_name.hpp"
@@ -106,6 +108,13 @@ void add_roofline_notes(Table& table, const Comparison& comparison) {
 }
 
 void add_uncomputed_notes(Table& table, const Comparison& comparison) {
+  std::map<std::tuple<std::string_view, std::string, std::string>, std::vector<std::string>> judged;
+  for (const JudgedShare& share : comparison.judged)
+    judged[{share.total, share.dataset, share.judge}].push_back(
+        str(share.arm, " ", share.scored, " of ", share.of));
+  for (const auto& [what, shares] : judged)
+    table.notes.push_back(str(score_header(std::get<0>(what)), " of ", std::get<1>(what), ", by ",
+                              std::get<2>(what), ": ", join(shares, ", "), " have a verdict."));
   for (const Uncomputed& one : comparison.uncomputed) {
     std::vector<std::string> totals;
     for (const std::string_view total : one.totals) totals.push_back(score_header(total));

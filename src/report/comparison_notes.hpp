@@ -37,7 +37,8 @@ void add_not_applicable_notes(Table& table, const Comparison& comparison);
 
 /// What the shares of a roofline are of, and of which machine, where they were asked for.
 void add_roofline_notes(Table& table, const Comparison& comparison);
-/// Metrics that were not computed, and what computes them.
+/// Of how many answers judges gave verdicts; metrics that were not computed, and what computes
+/// them.
 void add_uncomputed_notes(Table& table, const Comparison& comparison);
 /// One argument as a shell would need it.
 std::string shell_word(const std::string& argument);

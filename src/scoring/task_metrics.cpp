@@ -324,6 +324,7 @@ TaskMetric judged_mean(std::string_view name, std::string_view what, std::string
   TaskMetric metric = mean_metric(name, what, "verdicts, which pardec judge gets",
                                   nothing_by_itself, {{total, rows}});
   metric.judged = true;
+  metric.rows = rows;
   return metric;
 }
 
@@ -399,7 +400,8 @@ const std::vector<TaskMetric>& task_metrics() {
        /*right=*/{},
        /*runs_code=*/false,
        /*lower_is_better=*/false,
-       /*judged=*/true},
+       /*judged=*/true,
+       "judge_class"},
       judged_mean("judge_score", "a judge's grades from 1 to 10", "judge_score", "judge_score"),
       judged_mean("judge_win_rate", "pairs that a judge decided for the arm, a tie as half",
                   "judge_win_rate", "judge_preference"),

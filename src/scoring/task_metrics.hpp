@@ -68,6 +68,7 @@ struct TaskMetric {
   bool runs_code = false;
   bool lower_is_better = false;  ///< of all its totals
   bool judged = false;           ///< `judge` stores its rows; an answer alone has none
+  std::string_view rows = {};    ///< the metric of those rows
 };
 
 const std::vector<TaskMetric>& task_metrics();
