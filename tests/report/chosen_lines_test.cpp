@@ -72,11 +72,12 @@ TEST_CASE("turns that are written one after the other go on counting") {
   CHECK(lines[1].passes == Passes{3, 4});
 }
 
-TEST_CASE("a trace says in which pass a guess that was right was chosen") {
-  // Prompt 10, 11; 20 is chosen by the prefill, then 21 by row 2 and 22 by the guess 21, in one
-  // pass.
+namespace {
+
+/// Prompt 10, 11; 20 is chosen by the prefill, 21 behind it in the next pass, which checks a guess.
+Trace traced_guess(Token guess) {
   Trace trace;
-  trace.tokens = {10, 11, 20, 21};
+  trace.tokens = {10, 11, 20, guess};
   trace.position = {0, 1, 2, 3};
   trace.step = {0, 0, 1, 1};
   trace.visible = {{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}};
@@ -85,23 +86,21 @@ TEST_CASE("a trace says in which pass a guess that was right was chosen") {
   trace.banned.resize(4);
   trace.allowed.resize(4);
   trace.dropped_at.resize(4);
-  trace.emitted = {1, 2, 3};
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("a trace says in which pass a guess that was right was chosen") {
+  Trace trace = traced_guess(21);
+  trace.emitted = {1, 2, 3};  // 22 is chosen by the guess
   const auto answers = one_job({{}}, {20, 21, 22}, {{1, 1}, {2, 1}});
   CHECK(lines_of(answers, "a", &trace)[0].passes == Passes{1, 2, 2});
 }
 
 TEST_CASE("a trace says which guesses were rejected, and by which pass") {
-  // As above, but behind 20 the guess 30 was wrong: 21 is chosen in its place.
-  Trace trace;
-  trace.tokens = {10, 11, 20, 30};
-  trace.position = {0, 1, 2, 3};
-  trace.step = {0, 0, 1, 1};
-  trace.visible = {{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}};
-  trace.predicts = {std::nullopt, 20, 21, 22};
-  trace.from = {std::nullopt, std::nullopt, 1, std::nullopt};
-  trace.banned.resize(4);
-  trace.allowed.resize(4);
-  trace.dropped_at = {std::nullopt, std::nullopt, std::nullopt, 1};
+  Trace trace = traced_guess(30);
+  trace.dropped_at[3] = 1;
   trace.emitted = {1, 2};
   const auto answers = one_job({{}}, {20, 21}, {{1, 2}});
   const auto line = lines_of(answers, "a", &trace)[0];
