@@ -253,28 +253,25 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
   // The baseline is the dashed line, so its colour is free and a name is needed even for one arm.
   if (speedup.series.size() == 1)
     for (auto& category : speedup.categories) category += ", " + speedup.series.front().name;
-  add("Speedup",
-      str("Ratio of total seconds on the same blocks; ",
-          bars(speedup, " % interval by the paired jackknife over blocks"),
-          ". Dashed: as fast as the baseline. ", size, "."),
-      std::move(speedup));
+  std::string caption = str("Ratio of total seconds on the same blocks; ",
+                            bars(speedup, " % interval by the paired jackknife over blocks"),
+                            ". Dashed: as fast as the baseline. ", size, ".");
+  add("Speedup", std::move(caption), std::move(speedup));
   for (std::size_t a = 0; a < comparison.arms.size(); ++a)
     if (comparison.arms[a].is_baseline)
       if (auto figure = quality_over_speed(comparison, a)) figures.push_back(std::move(*figure));
   Figure throughput = by_dataset(comparison, FigureKind::bars, 2,
                                  [](const ArmFinding& arm) { return arm.examples_per_second; });
   throughput.x_label = comparison.unit + " per second";
-  add("Throughput",
-      str("Each arm with its own number of jobs in flight; ",
-          bars(throughput, " % interval by the jackknife over blocks"), ". ", size, "."),
-      std::move(throughput));
+  caption = str("Each arm with its own number of jobs in flight; ",
+                bars(throughput, " % interval by the jackknife over blocks"), ". ", size, ".");
+  add("Throughput", std::move(caption), std::move(throughput));
   Figure per_forward = by_dataset(comparison, FigureKind::bars, 2,
                                   [](const ArmFinding& arm) { return arm.tokens_per_forward; });
   per_forward.x_label = "tokens chosen per forward of a job";
-  add("Tokens per forward",
-      str("How parallel a decoder is, apart from what a forward costs; ",
-          bars(per_forward, " % interval by the jackknife over jobs"), ". ", size, "."),
-      std::move(per_forward));
+  caption = str("How parallel a decoder is, apart from what a forward costs; ",
+                bars(per_forward, " % interval by the jackknife over jobs"), ". ", size, ".");
+  add("Tokens per forward", std::move(caption), std::move(per_forward));
   for (const auto& dataset : datasets_of(comparison)) {
     std::vector<RunSummary> of_dataset;
     for (const RunSummary& run : all)
