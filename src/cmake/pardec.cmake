@@ -12,9 +12,10 @@ endif()
 
 find_program(PARDEC_CCACHE ccache)
 if(PARDEC_CCACHE)
-  # ccache reads a precompiled header's use only with these two set.
+  # ccache reads a precompiled header's use only with these two set. It takes what a file includes from the compiler (CCACHE_DEPEND):
+  # to preprocess each file first was an eighth of a build's time.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${PARDEC_CCACHE})
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 ${PARDEC_CCACHE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   endif()
