@@ -13,8 +13,6 @@
 #include "src/model/device.hpp"
 #include "src/model/machine.hpp"
 #include "src/runs/arm_sessions.hpp"
-#include "src/runs/prepare.hpp"
-#include "src/runs/runner.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"

@@ -173,8 +173,6 @@ RunFlags flags_of(const Runnable& runnable, const std::string& name, const fs::p
   return flags;
 }
 
-/// Examples that can be run in `seconds`, by what a batch of each cell takes; at most `most` (0:
-/// all), and some in any case.
 std::int64_t fitting_limit(const RunSpec& spec, ArmSessions& sessions, double seconds,
                            std::int64_t most) {
   using Clock = std::chrono::steady_clock;

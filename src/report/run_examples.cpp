@@ -212,10 +212,10 @@ std::size_t bytes_of(const ReportExample& example) {
   for (const auto& answer : example.answers) {
     bytes += 500 + answer.text.size() + answer.error.size();
     for (const auto& value : answer.values) bytes += 80 + value.text.size();
-    for (const auto& line : answer.lines)
+    for (const auto& line : answer.lines) {
       for (const auto& text : line.texts) bytes += text.size() + (line.passes.empty() ? 3 : 7);
-    for (const auto& line : answer.lines)
       for (const auto& [pass, text] : line.rejected) bytes += text.size() + 9;
+    }
   }
   return bytes;
 }

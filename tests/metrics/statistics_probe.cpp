@@ -1,11 +1,10 @@
 // statistics_probe < calls
 // One JSON object a line, {"call": NAME, arguments}; answers with one JSON value a line.
-#include <exception>
-#include <iostream>
 #include <string>
 
 #include "metrics/statistics.hpp"
 #include "src/support/json.hpp"
+#include "tests/metrics/probe.hpp"
 
 namespace {
 
@@ -25,12 +24,4 @@ Json answer(const Json& request) {
 
 }  // namespace
 
-int main() {
-  try {
-    for (std::string line; std::getline(std::cin, line);)
-      std::cout << dump(answer(Json::parse(line))) << "\n";
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << "\n";
-    return 2;
-  }
-}
+int main() { return test::answer_lines(answer); }

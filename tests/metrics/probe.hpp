@@ -1,0 +1,22 @@
+#pragma once
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "src/support/json.hpp"
+
+namespace pardec::test {
+
+/// The main of a probe: each line of standard input is a request in JSON, each answer a line.
+inline int answer_lines(Json (*answer)(const Json&)) {
+  try {
+    for (std::string line; std::getline(std::cin, line);)
+      std::cout << dump(answer(Json::parse(line))) << "\n";
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace pardec::test
