@@ -30,6 +30,7 @@ struct Example {
   std::vector<ExampleField> fields;
   std::string cluster;        ///< examples with the same text share it: they are not independent
   bool conversation = false;  ///< fields are a user's turns, each asked behind the answers so far
+  bool unfinished = false;    ///< the last reference was cut at a limit: it does not end there
 };
 
 /// What a dataset asks, which decides how its examples become jobs.

@@ -158,6 +158,8 @@ class AparFormat final : public TrainingFormat {
       if (text->turns.empty()) return all;
       open_tree = paragraph_tree(text->turns.front().text, tokenizer_);
       if (!open_tree && !teaches_no_fork(text->turns.front().text)) return all;
+      // Its last thread would have no end.
+      if (open_tree && example.unfinished && text->turns.size() == 1) return all;
       if (!open_tree) {
         all.push_back(causal_turns(*text, text->turns.size()));
         all.back().cut = text->cut;

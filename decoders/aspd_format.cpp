@@ -162,7 +162,8 @@ class AspdFormat final : public TrainingFormat {
     std::vector<TrainingSample> all;
     if (example.form == Form::free) {
       const TaughtText text = taught_text(example, tokenizer_, options_.eos, context_length_);
-      if (text.turns.empty() || (text.cut && text.turns.size() == 1)) return all;
+      if (text.turns.empty()) return all;
+      if ((text.cut || example.unfinished) && text.turns.size() == 1) return all;
       all.push_back(sample(text.turns.front().given,
                            parse_aspd_answer(text.turns.front().text, example.job.id),
                            example.job.id, options_.eos));

@@ -29,7 +29,8 @@ TaughtText taught_text(const TrainingExample& example, const Tokenizer& tokenize
       return text;
     }
     one.answer = tokenizer.encode_piece(one.text, false);
-    one.answer.push_back(*eos);
+    const bool last = turn + 1 == answers.size() || !answers[turn + 1];
+    if (!last || !example.unfinished) one.answer.push_back(*eos);
     // Of so many answer ids the last is not fed.
     if (fed + one.answer.size() - 1 > most) {
       one.answer.resize(most - fed + 1);

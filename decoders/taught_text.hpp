@@ -28,7 +28,8 @@ struct TaughtText {
   bool cut = false;               ///< its end lies beyond the context length
 };
 /// Cut where it has more than `context_length` ids: in the middle of an answer, or before a turn
-/// whose prompt goes beyond it. ConfigError: no end of sequence.
+/// whose prompt goes beyond it. The last answer of an unfinished example has no end of sequence.
+/// ConfigError: the network has none.
 TaughtText taught_text(const TrainingExample& example, const Tokenizer& tokenizer,
                        std::optional<Token> eos, int context_length);
 

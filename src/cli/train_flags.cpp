@@ -56,8 +56,11 @@ void add_train_flags(CLI::App& app, TrainFlags& flags) {
       "more titles as JSON lines of the datasets' format, never validated on; repeatable", "FILE");
   add("--from-run", flags.spec.own_answers.run,
       "learn what a run of 'pardec run' answered to the same examples, in place of their "
-      "references: its name, or how its id begins; answers that were cut at a limit are left out",
+      "references: its name, or how its id begins",
       "RUN");
+  app.add_flag("--keep-cut", flags.spec.own_answers.cut,
+               "learn its open answers that were cut at a limit, too, as far as they go; without "
+               "it they are left out");
   add("--from-arm", flags.spec.own_answers.arm, "label of its arm, where it has several", "LABEL");
   add("--db", flags.spec.own_answers.db, "database with that run", "FILE")->capture_default_str();
   add("--min-answer-tokens", flags.spec.own_answers.least, "leave out shorter answers of that run",

@@ -125,6 +125,7 @@ std::vector<TrainingSample> ExampleSource::samples(
               make_pieces(example.job, *form, of.prompt, parts_.chat_template, tokenizer_);
           example.references = references_of(together);
           example.seed = derive_seed(seed, example.job.id);
+          example.unfinished = together.front()->unfinished;
           std::vector<TrainingSample> made = format->samples(example);
           count.left_out += made.empty();
           for (TrainingSample& sample : made) {

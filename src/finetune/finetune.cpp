@@ -90,7 +90,8 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
     all["own_answers"] = {{"run", own.run},
                           {"arm", own.arm},
                           {"tokens", {own.least, own.most}},
-                          {"repetition", own.repetition}};
+                          {"repetition", own.repetition},
+                          {"cut", own.cut}};
   all.update(recorded_options(shares.names, read_training_options(spec.format_options)));
   const OrderedJson others = {{"share_prefix", spec.share_prefix},
                               {"recombine", spec.recombine},
@@ -254,7 +255,8 @@ void finetune(const TrainingSpec& spec) {
 
   for (const auto& [dataset, answers] : data.own_answers) {
     record["own_answers"][dataset] = answers.json();
-    std::cerr << dataset << ": " << counted(answers.kept, "answer") << " of the run are learned; "
+    std::cerr << dataset << ": " << counted(answers.kept, "answer") << " of the run are learned"
+              << (answers.cut > 0 ? str(" (", answers.cut, " without their end)") : "") << "; "
               << answers.left_out() << " examples are left out (" << answers.absent
               << " without an answer, " << answers.unfinished << " cut at a limit, "
               << answers.length << " too short or long, " << answers.repeated << " that repeat)\n";
@@ -264,7 +266,8 @@ void finetune(const TrainingSpec& spec) {
   const LoopResult result =
       train_model(run, source, folder, resume, clock, [&](const LossRow& row, std::int64_t steps) {
         if (!recorded) write_record();  // what cannot even begin leaves nothing behind
-        if (!progress) progress = std::make_unique<Progress>(spec.progress, "updates", steps);
+        if (!progress)  // a run that goes on has begun behind the updates that are done
+          progress = std::make_unique<Progress>(spec.progress, "updates", steps, row.step - 1);
         progress->update(row.step, str("loss ", row.train_loss, " · ",
                                        static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));
       });

@@ -64,11 +64,8 @@ double sequence_repetition(const Tokens& ids) {
 }
 
 OrderedJson OwnAnswerCount::json() const {
-  return {{"kept", kept},
-          {"absent", absent},
-          {"unfinished", unfinished},
-          {"length", length},
-          {"repeated", repeated}};
+  return {{"kept", kept},     {"cut", cut},          {"absent", absent}, {"unfinished", unfinished},
+          {"length", length}, {"repeated", repeated}};
 }
 
 OwnAnswerCount answer_by_run(Dataset& dataset, const OwnAnswers& from) {
@@ -87,7 +84,8 @@ OwnAnswerCount answer_by_run(Dataset& dataset, const OwnAnswers& from) {
     }
     const GenerationRow& answer = found->second;
     const std::int64_t ids = std::ssize(answer.tokens);
-    if (!finished(answer)) {
+    const bool whole = finished(answer);
+    if (!whole && !(from.cut && dataset.shape == Shape::open)) {
       ++count.unfinished;
     } else if (ids < from.least || (from.most > 0 && ids > from.most)) {
       ++count.length;
@@ -100,8 +98,10 @@ OwnAnswerCount answer_by_run(Dataset& dataset, const OwnAnswers& from) {
             text.empty() ? std::vector<std::string>() : std::vector<std::string>{text};
         example.fields[i].annotated = true;
       }
+      example.unfinished = !whole;
       kept.push_back(std::move(example));
       ++count.kept;
+      count.cut += !whole;
     }
   }
   dataset.examples = std::move(kept);

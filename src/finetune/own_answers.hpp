@@ -15,6 +15,7 @@ struct OwnAnswers {
   std::int64_t least = 1;   ///< ids of an answer at least
   std::int64_t most = 0;    ///< ids of an answer at most; 0: any number
   double repetition = 0.3;  ///< sequence_repetition at most
+  bool cut = false;  ///< also open answers that were cut at a limit; their end is not learned
 
   bool there() const { return !run.empty(); }
 };
@@ -26,8 +27,9 @@ double sequence_repetition(const Tokens& ids);
 /// What became of a dataset's examples.
 struct OwnAnswerCount {
   std::int64_t kept = 0;
+  std::int64_t cut = 0;         ///< of these, cut at a limit
   std::int64_t absent = 0;      ///< the run has no answer, or one with an error
-  std::int64_t unfinished = 0;  ///< cut at a limit
+  std::int64_t unfinished = 0;  ///< cut at a limit, and not to be learned
   std::int64_t length = 0;      ///< shorter or longer than was asked for
   std::int64_t repeated = 0;    ///< loops
 

@@ -35,8 +35,9 @@ struct TrainingExample {
   Form form = Form::json;  ///< the format's, or free for an open prompt or a conversation
   Pieces pieces;           ///< of this form
   std::vector<std::vector<std::optional<std::string>>>
-      references;          ///< [context][field], of a conversation [0][turn]; empty: absent
-  std::uint64_t seed = 1;  ///< of what a format draws: another one in each epoch
+      references;           ///< [context][field], of a conversation [0][turn]; empty: absent
+  std::uint64_t seed = 1;   ///< of what a format draws: another one in each epoch
+  bool unfinished = false;  ///< the last answer of an open prompt goes on: its end is not learned
 };
 
 /// How a decoder's sequences look in training. It lives with the decoder and lays out what the

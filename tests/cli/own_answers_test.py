@@ -84,6 +84,16 @@ def learned_answers(check, pardec):
                               ("an arm without a run", ["--from-arm", "ar"], "--from-run")]:
         ran, _ = train(name.replace(" ", "-"), *flags)
         check(ran.returncode == 2 and said in ran.stderr, f"{name}: {ran.returncode} {ran.stderr}")
+    # Open answers that were cut are learned as far as they go, where that is asked for.
+    pardec.good("run", "--model", QUICK, "--dataset", "vicuna-bench", "--limit", 4, "--decoder", "ar", "--max-new-tokens", 6, "--db", "cut.sqlite", "--progress", "none")
+    one_open = query(pardec.folder / "cut.sqlite", "SELECT invocation FROM run")[0]["invocation"]
+    for name, keep, code in [("open-cut", ["--keep-cut"], 0), ("open-whole", [], 2)]:
+        ran = pardec("train", "--model", QUICK, "--dataset", "vicuna-bench", "--split", "test", "--format", "ar", "--lora-rank", 2, "--steps", 1, "--validation", 0, "--threads", 1,
+                     "--progress", "none", "--db", "cut.sqlite", "--from-run", one_open, "--max-repetition", 1, "--out", name, *keep)
+        check(ran.returncode == code and (code == 0 or "filters" in ran.stderr), f"{name}: {ran.returncode} {ran.stderr}")
+    counts = json.loads((pardec.folder / "open-cut" / "training.json").read_text())["own_answers"]["vicuna-bench"]
+    there = len(query(pardec.folder / "cut.sqlite", "SELECT id FROM generation"))
+    check(there > 2 and (counts["kept"], counts["cut"], counts["unfinished"]) == (there, there, 0), f"{there} answers that were cut: {counts}")
     pardec.good(*run, "--arm", "forced=ar", "--split", "test", "--oracle", "references")
     forced = query(pardec.folder / "own.sqlite", "SELECT invocation FROM run WHERE oracle IS NOT NULL")[0]["invocation"]
     ran, _ = train("forced", "--from-run", forced)

@@ -96,7 +96,7 @@ double mean_loss(Trainer& trainer, const std::vector<TrainingSample>& samples) {
 TEST_CASE("a conversation: fed as decoding feeds it, every answer learned, no prompt") {
   TinyNetwork tiny("llama", 3);
   const Tokenizer& tokenizer = tiny.tokenizer();
-  const TrainingExample example = example_of(tokenizer, {{"Hi.", "Hello."}, {"Who?", "Me, you."}});
+  TrainingExample example = example_of(tokenizer, {{"Hi.", "Hello."}, {"Who?", "Me, you."}});
   const auto format = make_ar_format({.eos = kEos}, tokenizer, 1000);
   const std::vector<TrainingSample> made = format->samples(example);
   REQUIRE(made.size() == 1);
@@ -133,6 +133,15 @@ TEST_CASE("a conversation: fed as decoding feeds it, every answer learned, no pr
     CHECK(as_before);
   }
   CHECK_THROWS_AS(make_ar_format({}, tokenizer, 1000)->samples(example), ConfigError);
+
+  // An answer that was cut when it was written: its end is not learned, all else is.
+  example.unfinished = true;
+  const auto cut = make_ar_format({.eos = kEos}, tokenizer, 1000)->samples(example);
+  REQUIRE(cut.size() == 1);
+  Tokens ends = target_ids(sample);
+  REQUIRE(ends.back() == kEos);
+  ends.pop_back();
+  CHECK(target_ids(cut.front()) == ends);
 }
 
 TEST_CASE("space: one turn of a conversation gets masks, turns before it stay") {
@@ -189,6 +198,12 @@ TEST_CASE("apar: lists and paragraphs become trees, each token a target once") {
         expected.insert(expected.find(root) + std::string(root).size(), "\n");
     }
     CHECK(restored == expected);
+
+    TrainingExample cut = example_of(tokenizer, {{"Which?", text}});
+    const AparFormatOptions trees{.control = {.fork = kFork, .child = kChild}, .eos = kEos};
+    CHECK(make_apar_format(trees, tokenizer, 1000)->samples(cut).size() == 1);
+    cut.unfinished = true;
+    CHECK(make_apar_format(trees, tokenizer, 1000)->samples(cut).empty());
 
     const TrainingExample example = example_of(tokenizer, {{"Which?", text}, {"And?", "No."}});
     std::vector<std::vector<TrainingSample>> made;
