@@ -111,10 +111,12 @@ Json taught_options(const DecoderEntry& decoder, const Json& settings) {
   };
   const std::string own = str(taught_as.name, "_");  // ar_stack: the stack of ar
   for (const TrainingOption& trained : taught_as.training_options) {
-    const std::string recorded(trained.recorded);
+    const std::vector<std::string> parts = split(trained.recorded, '.');
+    const std::string& recorded = parts.back();
     const std::string name = recorded.starts_with(own) ? recorded.substr(own.size()) : recorded;
-    if (const Json value = settings.value(recorded, Json()); value.is_number() && has(name))
-      taught[name] = value;
+    const Json of = parts.size() == 1 ? settings : settings.value(parts.front(), Json::object());
+    const Json value = of.value(recorded, Json());
+    if (has(name) && (value.is_number() || (value.is_string() && value != ""))) taught[name] = value;
   }
   const std::string_view asks = learned.front()->asks;
   if (has("ask") && !asks.empty() && std::all_of(learned.begin(), learned.end(), [&](auto* format) {

@@ -60,8 +60,18 @@ Dtype chosen_dtype(const ModelOptions& options) {
 std::filesystem::path texts_folder(const ModelOptions& options) {
   std::error_code ignored;
   const std::filesystem::path adapter = options.adapter;
-  return !adapter.empty() && std::filesystem::exists(adapter / "tokenizer.json", ignored)
-             ? adapter
+  const auto holds = [&](const char* file) {
+    return !adapter.empty() && std::filesystem::exists(adapter / file, ignored);
+  };
+  return holds("tokenizer.json") || holds(kTrainingRecord) ? adapter
+                                                           : std::filesystem::path(options.model);
+}
+
+std::filesystem::path tokenizer_folder(const ModelOptions& options) {
+  std::error_code ignored;
+  const std::filesystem::path texts = texts_folder(options);
+  return std::filesystem::exists(texts / "tokenizer.json", ignored)
+             ? texts
              : std::filesystem::path(options.model);
 }
 
@@ -83,7 +93,7 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
   // What is small is read first, so that a mistake shows before the weights are loaded.
   std::optional<Tokenizer> tokenizer;
   const std::filesystem::path texts = texts_folder(options);
-  if (with_tokenizer) tokenizer = load_tokenizer(texts, config);
+  if (with_tokenizer) tokenizer = load_tokenizer(tokenizer_folder(options), config);
   std::vector<std::filesystem::path> weights{folder};
   if (!options.adapter.empty()) weights.emplace_back(options.adapter);
   const bool untrained = std::filesystem::exists(folder / kSynthesisNote, ignored);
@@ -119,7 +129,7 @@ std::shared_ptr<Checkpoint> Checkpoints::get(const ModelOptions& options, bool w
     checkpoint = std::make_shared<Checkpoint>(load_checkpoint(options, with_tokenizer));
     loaded_[network_key(options)] = checkpoint;
   } else if (with_tokenizer && !checkpoint->tokenizer) {
-    checkpoint->tokenizer = load_tokenizer(checkpoint->folder, checkpoint->model.config());
+    checkpoint->tokenizer = load_tokenizer(tokenizer_folder(options), checkpoint->model.config());
   }
   return checkpoint;
 }
@@ -137,8 +147,8 @@ std::optional<CheckpointFace> read_face(const std::string& model) {
 std::optional<CheckpointFace> read_face(const ModelOptions& options) {
   auto face = read_face(options.model);
   if (face) face->config = read_model_config(options.model, options.adapter);
-  if (const auto texts = texts_folder(options); face && texts != options.model)
-    face->tokenizer = load_tokenizer(texts, face->config);
+  if (const auto folder = tokenizer_folder(options); face && folder != options.model)
+    face->tokenizer = load_tokenizer(folder, face->config);
   return face;
 }
 

@@ -35,9 +35,11 @@ struct Checkpoint {
   Model model;
 };
 
-/// Where tokenizer, chat template, wordings and the record of training stand: beside the adapter
-/// where that has a tokenizer, as those that `train` writes, else beside the network.
+/// Where wordings and the record of training stand: beside the adapter where that has a record or a
+/// tokenizer, as those that `train` writes, else beside the network.
 std::filesystem::path texts_folder(const ModelOptions& options);
+/// Where tokenizer and chat template stand: there, or beside the network where there is none.
+std::filesystem::path tokenizer_folder(const ModelOptions& options);
 
 /// Loads the network, and its tokenizer.json unless told not to. ModelError.
 Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer);

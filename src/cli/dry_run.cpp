@@ -64,7 +64,7 @@ ArmFace look_at(const RunSpec& spec, const Arm& arm) {
   seen.needs = needs_of(*arm.algorithm, seen.face ? &*seen.face : nullptr, networks.draft_model);
   if (seen.face && seen.face->tokenizer)
     seen.chat =
-        template_for(spec.decode.chat_template, texts_folder(networks), spec.decode.chat_set);
+        template_for(spec.decode.chat_template, tokenizer_folder(networks), spec.decode.chat_set);
   return seen;
 }
 

@@ -74,7 +74,7 @@ int generate(const GenerateFlags& flags) {
         str("decoder ", entry.name,
             " fills the fields of a Job and takes no open prompt; give --job FILE.json"));
   Arm arm = make_arms({flags.decoder}, {}, flags.set, flags.batch_size).front();
-  take_taught_options(arm, read_training_record(flags.model.model).settings);
+  take_taught_options(arm, read_training_record(texts_folder(flags.model)).settings);
   const Decoder& decoder = *arm.algorithm;
   flags.decode.sampling();
   check_draft_flag(flags.model, decoder.drafts_with_model());

@@ -7,7 +7,7 @@ namespace pardec {
 Session::Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts,
                  Checkpoints& loaded)
     : chat(parts.tokenizer
-               ? template_for(decode.chat_template, texts_folder(model), decode.chat_set)
+               ? template_for(decode.chat_template, tokenizer_folder(model), decode.chat_set)
                : find_chat_template("plain")),
       network(loaded.get(model, parts.tokenizer)),
       checkpoint(*network),

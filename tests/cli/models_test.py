@@ -126,6 +126,15 @@ def adapters(check, pardec):
     check(whole.returncode == 0 and by_label(pardec.folder / "whole.sqlite") == {"ar": str(adapter), "base": str(base)}, f"run --adapter: {whole.stderr}")
     planned = run(pardec, "no.sqlite", "--model", base, "--arm", "ar=ar", "--arm", f"ad=ar,adapter={adapter}", "--dry-run").stdout
     check("weights of 2 networks" in planned and f"with adapter {adapter}" in planned, planned)
+    # A folder without texts has those of the network, and still says which tokens it was taught.
+    bare = pardec.folder / "bare"
+    pardec.good("train", "--model", base, "--lora-rank", 4, "--format", "ar,space", "--mask-token", 3, "--dataset", "oa-mine", "--limit", 12, "--steps", 2, "--batch-tokens", 512, "--out", bare)
+    for file in bare.iterdir():
+        if file.is_file() and file.name not in ("training.json", "adapter_config.json", "adapter_model.safetensors"):
+            file.unlink()
+    without = run(pardec, "bare.sqlite", "--model", base, "--arm", f"ar=ar,adapter={bare}", "--arm", f"mask=space,adapter={bare}", "--dataset", "oa-mine", "--limit", 2, "--max-new-tokens", 16)
+    rows = {row["label"]: json.loads(row["options"]) for row in query(pardec.folder / "bare.sqlite", "SELECT label, options FROM run")} if without.returncode == 0 else {}
+    check(str(rows.get("mask", {}).get("mask_token")) == "3", f"an adapter without a tokenizer: {rows} {without.stderr}")
     wrong = run(pardec, "no.sqlite", "--model", base, "--arm", "ad=ar,adapter=nowhere")
     check(wrong.returncode == 2 and "nowhere" in wrong.stderr, f"an adapter that is not there: {wrong.stderr}")
 
