@@ -4,7 +4,9 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/cli/reproduce_scale.hpp"
 #include "src/findings/traces.hpp"
+#include "src/report/reproduction_report.hpp"
 #include "src/report/run_report.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
@@ -59,8 +61,14 @@ Verb report_verb() {
                   compare(*store, find_invocation(*store, flags->run), flags->compare);
               const auto traces =
                   flags->trace.empty() ? std::vector<Trace>{} : read_traces(flags->trace);
-              write_file(flags->output,
-                         render_report(make_report(*store, comparison, flags->examples, traces)));
+              Report report = make_report(*store, comparison, flags->examples, traces);
+              std::vector<ReproducedItem> items;
+              const PaperCatalogue papers = read_papers();
+              const auto results = reproduced(papers, *store, comparison.invocation);
+              for (const Reproduction& result : results)
+                items.push_back(shown(result, /*measured_only=*/results.size() > 1));
+              if (!items.empty()) report.claims = reproduction_tables(items);
+              write_file(flags->output, render_report(report));
               std::cout << flags->output << "\n";
               return exit_code(comparison, flags->strict);
             };

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/reproduce_scale.hpp"
-#include "src/report/reproduction_table.hpp"
+#include "src/report/reproduction_report.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
+#include "src/support/files.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -21,7 +23,7 @@ namespace {
 
 struct ReproduceFlags {
   ReproduceOptions options{.db = "results/pardec.sqlite"};
-  std::string paper, item, scale = "small", budget, format = "md";
+  std::string paper, item, scale = "small", budget, format = "md", report;
 };
 
 /// "10m", "90s", "1.5h" or seconds. ConfigError.
@@ -43,11 +45,12 @@ std::map<std::string, std::map<std::string, std::string>> stored_verdicts(
   std::error_code ignored;
   if (!std::filesystem::exists(db, ignored)) return verdicts;
   Store store(db, {.read_only = true});
-  for (const PaperItem& item : papers.items)
-    for (const auto& [scale, spec] : item.scales.items())
-      if (const auto result = reproduced(item, scale, store))
-        for (const ClaimFinding& finding : result->findings)
-          verdicts[item.name][finding.claim->id] = shown_verdict(finding);
+  std::set<std::string> seen;
+  for (const RunRow& run : store.find_runs({}))  // newest first
+    if (run.experiment && seen.insert(run.experiment->name).second)
+      for (const Reproduction& result : reproduced(papers, store, run.invocation))
+        for (const ClaimFinding& finding : result.findings)
+          verdicts[result.item->name][finding.claim->id] = shown_verdict(finding);
   return verdicts;
 }
 
@@ -94,22 +97,14 @@ class Printer {
   Json all_ = Json::array();
 };
 
-void print(const Reproduction& result, bool several, Printer& printer) {
-  printer.print(result.item->scale(result.scale).contains("bound")
-                    ? bounds_table(*result.item, *result.evidence, result.arms, result.baseline,
-                                   result.differs)
-                    : published_table(*result.item, "scale " + result.scale, *result.evidence,
-                                      result.differs, several));
-}
-
 int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceFlags& flags) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const std::optional<double> budget = parse_budget(flags.budget);
   Printer printer(parse_table_format(flags.format));
   const SignalStop stop;
-  std::vector<ItemClaims> claims;
-  std::vector<std::unique_ptr<Reproduction>> results;
+  std::vector<ReproducedItem> shown_items;
+  ReproductionReport report;
   std::set<std::string> made;
   bool unexpected = false;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -117,9 +112,10 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     if (!item.scales.contains(flags.scale)) {
       if (items.size() > 1) continue;
       if (!item.scales.empty()) item.scale(flags.scale);  // says which there are
-      printer.print(published_table(item, "nothing of it is measured here", NoEvidence({}), {}));
-      printer.finish();
-      return 0;
+      shown_items.push_back(
+          {&item, published_table(item, "nothing of it is measured here", NoEvidence({}), {}), {}});
+      printer.print(shown_items.back().table);
+      continue;
     }
     std::optional<double> seconds;
     if (budget) {
@@ -133,22 +129,27 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     }
     made.insert(work_of(item, flags.scale));
     std::fprintf(stderr, "%s, scale %s\n", item.name.c_str(), flags.scale.c_str());
-    auto result = std::make_unique<Reproduction>(
-        reproduce(item, flags.scale, flags.options, seconds, stop, items.size() > 1));
+    const Reproduction result =
+        reproduce(item, flags.scale, flags.options, seconds, stop, items.size() > 1);
     if (const int signal = stop.signal()) {
       printer.finish();
       std::fprintf(stderr, "stopped; the same command goes on\n");
       return 128 + signal;
     }
-    print(*result, items.size() > 1, printer);
-    for (const ClaimFinding& finding : result->findings)
+    shown_items.push_back(shown(result, items.size() > 1));
+    printer.print(shown_items.back().table);
+    for (const ClaimFinding& finding : result.findings)
       unexpected = unexpected || finding.unexpected();
-    if (!result->findings.empty()) claims.push_back({&item, result->findings});
-    result->evidence.reset(), result->comparison.reset(), result->store.reset();
-    results.push_back(std::move(result));
+    if (!flags.report.empty() && result.comparison) report.add_run(*result.comparison);
   }
-  if (!claims.empty()) printer.print(claims_table(claims, "Claims"));
+  if (std::any_of(shown_items.begin(), shown_items.end(),
+                  [](const ReproducedItem& item) { return !item.findings.empty(); }))
+    printer.print(claims_table(shown_items, "Claims"));
   printer.finish();
+  if (!flags.report.empty()) {
+    write_file(flags.report, render_report(std::move(report).of(shown_items)));
+    std::fprintf(stderr, "%s\n", flags.report.c_str());
+  }
   if (unexpected)
     std::fprintf(stderr, "pardec: a claim is decided otherwise than expected (marked by !)\n");
   return unexpected ? 4 : 0;
@@ -158,6 +159,7 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   if (flags.options.limit) check_at_least("--limit", *flags.options.limit, 0);
   check_at_least("--threads", flags.options.threads, 0);
+  if (!flags.report.empty()) check_apart("--report", flags.report, flags.options.db);
   for (const std::string& model : flags.options.models)
     if (model.find('=') == std::string::npos || model.front() == '=')
       throw ConfigError(str("--model is '", model, "', expected LABEL=DIR"));
@@ -214,6 +216,9 @@ Verb reproduce_verb() {
         app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
             ->capture_default_str()
             ->type_name("FORMAT");
+        app.add_option("--report", flags->report,
+                       "also write a page for a browser: verdicts, tables and figures")
+            ->type_name("FILE");
         app.add_option("--progress", options.progress, "auto, bar, plain or none")
             ->capture_default_str()
             ->type_name("STYLE");

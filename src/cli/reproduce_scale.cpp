@@ -35,19 +35,18 @@ std::optional<RunRow> earlier(const RunSpec& spec, const OpenOptions& open, bool
     return before == now;
   };
   Store store(spec.db, {.read_only = true});
-  for (const RunSummary& run : store.summaries({}))
-    if (run.run.experiment && run.run.experiment->name == spec.name &&
-        run.run.commit == version().commit &&
-        same(run.run.experiment->json.value("scale", Json()), spec.given["scale"]))
-      return run.run;
+  for (const RunRow& run : store.find_runs({}))
+    if (run.experiment && run.experiment->name == spec.name && run.commit == version().commit &&
+        same(run.experiment->json.value("scale", Json()), spec.given["scale"]))
+      return run;
   return std::nullopt;
 }
 
 bool whole(const RunSpec& spec, const std::string& invocation) {
   Store store(spec.db, {.read_only = true});
-  const auto runs = runs_of(store, invocation);
+  const auto runs = store.find_runs({.invocation = invocation});
   return std::all_of(runs.begin(), runs.end(),
-                     [](const RunSummary& run) { return run.run.status == RunStatus::done; });
+                     [](const RunRow& run) { return run.status == RunStatus::done; });
 }
 
 double balance_here(const PaperItem& item, const std::string& scale, const std::string& dtype) {
@@ -62,14 +61,13 @@ double balance_here(const PaperItem& item, const std::string& scale, const std::
 }
 
 /// Claims, and what differs, of an invocation.
-void judge(Reproduction& result, Lacking lacking, const std::string& invocation) {
-  result.comparison = std::make_unique<Comparison>(
-      compare(*result.store, invocation, {.baseline = result.baseline}));
+void judge(Reproduction& result, Store& store, Lacking lacking, const std::string& invocation) {
+  result.comparison =
+      std::make_unique<Comparison>(compare(store, invocation, {.baseline = result.baseline}));
   const RunRow& run = result.comparison->arms.front().run.run;
-  result.evidence =
-      std::make_unique<StoredEvidence>(*result.store, *result.comparison, std::move(lacking),
-                                       is_smaller(*result.item, *result.comparison),
-                                       balance_here(*result.item, result.scale, run.dtype));
+  result.evidence = std::make_unique<StoredEvidence>(
+      store, *result.comparison, std::move(lacking), is_smaller(*result.item, *result.comparison),
+      balance_here(*result.item, result.scale, run.dtype));
   result.differs = differences_from(*result.item, *result.comparison);
 }
 
@@ -121,7 +119,7 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
     return;
   }
   result.store = std::make_unique<Store>(options.db, OpenOptions{.read_only = true});
-  judge(result, runnable.lacking, invocation);
+  judge(result, *result.store, runnable.lacking, invocation);
   if (seconds && spec.limit != most)
     result.differs.push_back(
         str("budget: ", spec.limit, " examples of ", most > 0 ? str(most) : "all", " fit into it"));
@@ -157,23 +155,33 @@ Reproduction reproduce(const PaperItem& item, const std::string& scale,
   return result;
 }
 
-std::optional<Reproduction> reproduced(const PaperItem& item, const std::string& scale,
-                                       Store& store) {
-  const Json spec = item.scale(scale);
-  const std::string name = run_name(item, scale);
-  if (name.empty()) return std::nullopt;
-  std::string invocation;
-  for (const RunSummary& run : store.summaries({}))  // newest first
-    if (invocation.empty() && run.run.experiment && run.run.experiment->name == name)
-      invocation = run.run.invocation;
-  if (invocation.empty()) return std::nullopt;
-  Reproduction result{.item = &item, .scale = scale};
-  name_arms(result, spec);
-  result.baseline.clear();
-  result.store = std::make_unique<Store>(store.path(), OpenOptions{.read_only = true});
-  judge(result, {}, invocation);
-  test_claims(result);
-  return result;
+std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
+                                     const std::string& invocation) {
+  std::vector<Reproduction> results;
+  const auto runs = store.find_runs({.invocation = invocation});
+  if (runs.empty() || !runs.front().experiment ||
+      !runs.front().experiment->json.contains("scale"))  // of `run -c`
+    return results;
+  for (const PaperItem& item : papers.items)
+    for (const auto& [scale, ignored] : item.scales.items()) {
+      if (run_name(item, scale) != runs.front().experiment->name) continue;
+      Reproduction& result = results.emplace_back(Reproduction{.item = &item, .scale = scale});
+      name_arms(result, item.scale(scale));
+      result.baseline.clear();
+      judge(result, store, {}, invocation);
+      test_claims(result);
+    }
+  return results;
+}
+
+ReproducedItem shown(const Reproduction& result, bool measured_only) {
+  const PaperItem& item = *result.item;
+  return {&item,
+          item.scale(result.scale).contains("bound")
+              ? bounds_table(item, *result.evidence, result.arms, result.baseline, result.differs)
+              : published_table(item, "scale " + result.scale, *result.evidence, result.differs,
+                                measured_only),
+          result.findings};
 }
 
 }  // namespace pardec

@@ -9,6 +9,7 @@
 #include "src/findings/claims.hpp"
 #include "src/findings/comparison.hpp"
 #include "src/findings/paper_item.hpp"
+#include "src/report/reproduction_table.hpp"
 #include "src/store/store.hpp"
 
 namespace pardec {
@@ -31,7 +32,7 @@ struct Reproduction {
   std::vector<std::string> arms;  ///< labels
   std::string baseline;
   std::vector<std::string> differs;  ///< from the paper's own measurement, one line each
-  std::unique_ptr<Store> store;
+  std::unique_ptr<Store> store;      ///< what the evidence is read from, where it is its own
   std::unique_ptr<Comparison> comparison;
   std::unique_ptr<Evidence> evidence;
   std::vector<ClaimFinding> findings;
@@ -48,8 +49,12 @@ Reproduction reproduce(const PaperItem& item, const std::string& scale,
 /// The name of the run that a scale makes, which others may share; empty: it makes none.
 std::string run_name(const PaperItem& item, const std::string& scale);
 
-/// The same of what the database holds, without running anything; none: it holds nothing of it.
-std::optional<Reproduction> reproduced(const PaperItem& item, const std::string& scale,
-                                       Store& store);
+/// The same of an invocation in the store, without running anything: of each item and scale that it
+/// was made for. Empty: `reproduce` did not make it.
+std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
+                                     const std::string& invocation);
+
+/// What is shown of it; see published_table() for `measured_only`.
+ReproducedItem shown(const Reproduction& result, bool measured_only);
 
 }  // namespace pardec

@@ -233,6 +233,31 @@ bool ClaimFinding::unexpected() const {
          verdict != expected->second;
 }
 
+std::string ClaimFinding::why() const {
+  const Limit& limit = claim->test.limit;
+  std::vector<std::string> reasons;
+  const auto add = [&](const std::string& reason, const auto& is) {
+    constexpr size_t kMost = 6;
+    std::vector<std::string> labels;
+    size_t count = 0;
+    for (const Part& part : parts)
+      if (is(part) && ++count <= kMost && !part.label.empty()) labels.push_back(part.label);
+    if (count > kMost) labels.push_back(str("and ", count - kMost, " more"));
+    if (count) reasons.push_back(labels.empty() ? reason : str(reason, ": ", join(labels, "; ")));
+  };
+  const auto open = [](const Part& part) { return part.verdict == ClaimVerdict::open; };
+  add(limit.text(), [](const Part& part) { return part.verdict == ClaimVerdict::confirmed; });
+  add("not " + limit.text(),
+      [](const Part& part) { return part.verdict == ClaimVerdict::refuted; });
+  add(str("may or may not be ", limit.text()),
+      [&](const Part& part) { return open(part) && enough(part.measured); });
+  add(str("fewer than ", VerdictRules{}.fewest_units, " blocks or examples"),
+      [&](const Part& part) { return open(part) && !enough(part.measured); });
+  if (!note.empty()) reasons.push_back(note);
+  if (!lacks.empty()) reasons.push_back(str("lacks ", join(lacks, "; ")));
+  return join(reasons, ". ");
+}
+
 ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evidence& evidence) {
   return Test(claim, scale, evidence).run();
 }

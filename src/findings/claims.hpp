@@ -24,6 +24,8 @@ struct ClaimFinding {
 
   /// Whether it was decided, and otherwise than expected.
   bool unexpected() const;
+  /// What the verdict rests on, in words: which parts lie where, and what lacks.
+  std::string why() const;
 };
 
 /// Tests a claim by what was measured.

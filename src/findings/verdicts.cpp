@@ -42,10 +42,6 @@ double p_of(const Measured& measured, const Limit& limit) {
   return limit.holds(estimate) ? std::max(low, high) : estimate < 0 ? low : high;
 }
 
-bool enough(const Measured& measured, const VerdictRules& rules) {
-  return measured.exact || measured.units >= rules.fewest_units;
-}
-
 ClaimVerdict together(const std::vector<ClaimVerdict>& parts) {
   const auto any = [&](ClaimVerdict verdict) {
     return std::find(parts.begin(), parts.end(), verdict) != parts.end();
@@ -57,6 +53,10 @@ ClaimVerdict together(const std::vector<ClaimVerdict>& parts) {
 }
 
 }  // namespace
+
+bool enough(const Measured& measured, const VerdictRules& rules) {
+  return measured.exact || measured.units >= rules.fewest_units;
+}
 
 Measured quotient(const Measured& a, const Measured& b) {
   const double ratio = a.value.estimate / b.value.estimate;
@@ -87,6 +87,25 @@ bool Limit::holds(double quantity) const {
       return std::abs(quantity) <= value;
   }
   return false;
+}
+
+std::string Limit::text() const {
+  const auto words = [&] {
+    switch (relation) {
+      case Relation::above:
+        return "above ";
+      case Relation::at_least:
+        return "at least ";
+      case Relation::below:
+        return "below ";
+      case Relation::at_most:
+        return "at most ";
+      case Relation::within:
+        break;
+    }
+    return "within ";
+  };
+  return str(words(), value, relation == Relation::within ? " of 0" : "");
 }
 
 Limit parse_limit(std::string_view op, double value, const std::string& where) {

@@ -29,6 +29,7 @@ struct Limit {
   double value;  ///< within: the quantity's absolute value is at most this
 
   bool holds(double quantity) const;
+  std::string text() const;  ///< e.g. "above 1", "within 0.01 of 0"
 };
 /// `>`, `>=`, `<`, `<=` or `within`; anything else is a ConfigError that begins with `where`.
 Limit parse_limit(std::string_view op, double value, const std::string& where);
@@ -45,6 +46,9 @@ struct VerdictRules {
   double confidence = 0.95;
   std::int64_t fewest_units = 10;  ///< over fewer nothing is decided
 };
+
+/// Whether it is over enough units to decide anything.
+bool enough(const Measured& measured, const VerdictRules& rules = {});
 
 /// Of a claim, and of each of its parts (datasets, categories, neighbours in an order).
 struct Decision {

@@ -39,6 +39,7 @@ header { padding-top: 40px; }
 h1 { font-size: 1.85rem; line-height: 1.2; margin: 0 0 6px; letter-spacing: -0.015em; text-wrap: balance; overflow-wrap: anywhere; }
 h2 { font-size: 1.25rem; margin: 56px 0 14px; letter-spacing: -0.01em; }
 h3 { font-size: 1rem; margin: 0 0 4px; }
+h3.apart { margin: 36px 0 10px; max-width: 110ch; overflow-wrap: anywhere; }
 p { margin: 0 0 12px; max-width: 76ch; }
 a { color: var(--accent); }
 .subtitle { color: var(--soft); margin: 0; max-width: 120ch; text-wrap: balance; }
@@ -139,6 +140,7 @@ h4 { margin: 0 0 4px; font-size: 0.95rem; overflow-wrap: anywhere; }
 .absent { color: var(--soft); }
 mark { background: var(--differs); color: inherit; border-radius: 3px; padding: 1px 5px; margin-left: -5px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 .right { color: var(--right); } .wrong { color: var(--wrong); }
+td.right, td.wrong, td.undecided { font-weight: 600; }
 .rest { color: var(--soft); font-size: 0.84rem; margin: -6px 0 12px; max-width: 100ch; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); gap: 24px 36px; }
 .facts section { min-width: 0; }
@@ -238,6 +240,18 @@ constexpr std::string_view kScript = R"js(
       });
       body.append(...rows.map(([, row]) => row));
     }));
+  }
+
+  // Rows of a table that have one text in a column.
+  for (const group of document.querySelectorAll("[data-rows-of]")) {
+    const table = document.getElementById(group.dataset.rowsOf);
+    const column = [...table.tHead.rows[0].cells].findIndex(head => head.dataset.key === group.dataset.column);
+    const buttons = [...group.querySelectorAll("button")];
+    buttons.forEach(button => button.addEventListener("click", () => {
+      buttons.forEach(other => other.setAttribute("aria-pressed", String(other === button)));
+      for (const row of table.tBodies[0].rows) row.hidden = button.value !== "" && row.cells[column].textContent !== button.value;
+    }));
+    group.hidden = false;
   }
 
   // Examples: one at a time, chosen from a list that a filter makes shorter.

@@ -76,6 +76,8 @@ void write_header(Page& page, const Report& report) {
   }
   write_warnings(page, report);
   page.line("<nav aria-label=\"Sections\">");
+  if (!report.claims.empty()) page.line("<a href=\"#verdicts\">Verdicts</a>");
+  if (report.claims.size() > 1) page.line("<a href=\"#published\">Published and measured</a>");
   if (!report.tables.empty()) page.line("<a href=\"#comparison\">Comparison</a>");
   page.line("<a href=\"#figures\">Figures</a>");
   if (!report.examples.examples.empty()) page.line("<a href=\"#examples\">Examples</a>");
@@ -119,6 +121,26 @@ std::string warning_marks(const Report& report, const std::vector<std::size_t>& 
   return html;
 }
 
+/// Buttons that show the rows of one text alone.
+void write_row_filter(Page& page, const ReportTable& shown, const Table& table) {
+  const auto column = std::find_if(
+      table.columns.begin(), table.columns.end(),
+      [&](const Column& one) { return (one.key.empty() ? one.header : one.key) == shown.filter; });
+  if (shown.filter.empty() || column == table.columns.end()) return;
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& row : table.rows)
+    ++counts[row[static_cast<std::size_t>(column - table.columns.begin())].text];
+  if (counts.size() < 2) return;
+  page.line("<div class=\"filter\" role=\"group\" aria-label=\"Show rows\" data-rows-of=\"",
+            shown.id, "-table\" data-column=\"", escape_html(shown.filter), "\" hidden>",
+            "<button class=\"plain\" type=\"button\" value=\"\" aria-pressed=\"true\">all (",
+            table.rows.size(), ")</button>");
+  for (const auto& [text, count] : counts)
+    page.line("<button class=\"plain\" type=\"button\" value=\"", escape_html(text),
+              "\" aria-pressed=\"false\">", escape_html(text), " (", count, ")</button>");
+  page.line("</div>");
+}
+
 void write_table(Page& page, const Report& report, const ReportTable& shown) {
   const Table table = without_data_columns(shown.table);
   // What a narrow screen may leave out: the same word in every row.
@@ -132,15 +154,20 @@ void write_table(Page& page, const Report& report, const ReportTable& shown) {
     std::vector<std::string> names;
     if (table.columns[c].align == Align::right) names.emplace_back("number");
     if (is_arm(table.columns[c])) names.emplace_back("arm");
+    if (table.columns[c].header == "verdict")
+      names.emplace_back(text == "confirmed" ? "right" : text == "refuted" ? "wrong" : "undecided");
     if (same[c]) names.emplace_back("same");
     if (display_width(text) > kLoose)
       names.emplace_back(display_width(text) > kWrapped ? "wrapped" : "loose");
     return names.empty() ? "" : str(" class=\"", join(names, " "), "\"");
   };
+  write_row_filter(page, shown, table);
   page.line("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"",
             escape_html(shown.heading), "\">")
       .line("<table class=\"sortable\" id=\"", shown.id, "-table\">")
-      .line("<caption class=\"out\">", escape_html(shown.heading + ": " + table.title),
+      .line("<caption class=\"out\">",
+            escape_html(shown.heading == table.title ? table.title
+                                                     : shown.heading + ": " + table.title),
             "</caption>")
       .line("<thead><tr>");
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -173,6 +200,18 @@ void write_table(Page& page, const Report& report, const ReportTable& shown) {
   }
   page.line("<script type=\"application/json\" id=\"", shown.id, "-json\">",
             escape_json_script(rstrip(render(shown.table, TableFormat::json))), "</script>");
+}
+
+void write_claims(Page& page, const Report& report) {
+  for (std::size_t t = 0; t < report.claims.size(); ++t) {
+    const ReportTable& shown = report.claims[t];
+    if (t == 1) page.line("<h2 id=\"published\">Published and measured</h2>");
+    if (t == 0)
+      page.line("<h2 id=\"verdicts\">", escape_html(shown.heading), "</h2>");
+    else
+      page.line("<h3 class=\"apart\">", escape_html(shown.heading), "</h3>");
+    write_table(page, report, shown);
+  }
 }
 
 void write_figures(Page& page, const Report& report) {
@@ -452,6 +491,7 @@ std::string render_report(const Report& report) {
   write_head(page, report);
   write_header(page, report);
   page.line("<main>");
+  write_claims(page, report);
   write_highlights(page, report);
   for (std::size_t t = 0; t < report.tables.size(); ++t) {
     if (t == 1) {

@@ -27,6 +27,7 @@ struct ReportTable {
   Table table;
   /// Of each row: indices of Report::warnings; may be empty.
   std::vector<std::vector<std::size_t>> warnings = {};
+  std::string filter = {};  ///< key of a column: buttons show the rows of one of its texts alone
 };
 
 struct ReportFigure {
@@ -110,6 +111,9 @@ struct Report {
   std::vector<ReportWarning> warnings;
   std::vector<Highlight> highlights;           ///< of each dataset one arm, which may be believed
   std::vector<std::string> without_highlight;  ///< datasets that have none, and why
+  /// Verdicts on claims of papers, then their tables and figures beside what was measured; they
+  /// stand before all else.
+  std::vector<ReportTable> claims;
   std::vector<ReportTable> tables;  ///< the first stands above the figures, the others below
   std::vector<ReportFigure> figures;
   std::string without_figures;  ///< why there are none; empty where they are there

@@ -209,38 +209,39 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
   return table;
 }
 
-Table claims_table(const std::vector<ItemClaims>& claims, const std::string& title) {
+Table claims_table(const std::vector<ReproducedItem>& items, const std::string& title) {
   Table table;
   table.title = title;
-  const bool several = claims.size() > 1;
+  const bool several = items.size() > 1;
   if (several) table.columns.push_back({"item"});
-  for (const Column& column :
-       {Column{"claim"}, Column{"says"}, Column{"published"}, Column{"measured"}, Column{"verdict"},
-        Column{"expected"}, Column{"lacks"}, Column{"scale"}})
+  for (const Column& column : {Column{"claim"}, Column{"verdict"}, Column{"qualified"},
+                               Column{"says"}, Column{"published"}, Column{"measured"},
+                               Column{"why"}, Column{"expected"}, Column{"scale"}})
     table.columns.push_back(column);
   table.columns.back().data_only = true;
-  for (const ItemClaims& of_item : claims)
+  for (const ReproducedItem& of_item : items)
     for (const ClaimFinding& finding : of_item.findings) {
       const auto expected = finding.claim->expect.find(finding.scale);
-      std::string lacks = join(finding.lacks, "; ");
-      if (!finding.note.empty()) lacks += str(lacks.empty() ? "" : "; ", finding.note);
+      const std::string why = finding.why();
+      const bool decided = finding.verdict != ClaimVerdict::not_testable;
       auto& row = table.rows.emplace_back();
       if (several) row.emplace_back(of_item.item->name);
       row.emplace_back(finding.claim->id);
+      row.emplace_back(std::string(name(finding.verdict)));
+      row.emplace_back(decided ? finding.qualifiers.text() : "-");
       row.emplace_back(finding.claim->says);
       row.emplace_back(published_text(finding.claim->published), finding.claim->published);
       row.emplace_back(measured_text(finding), parts_json(finding));
-      row.emplace_back(shown_verdict(finding));
+      row.emplace_back(why.empty() ? "-" : why);
       row.emplace_back(expected == finding.claim->expect.end() ? std::string("-")
                        : finding.unexpected()                  ? str(name(expected->second), " (!)")
                                               : std::string(name(expected->second)));
-      row.emplace_back(lacks.empty() ? "-" : lacks);
       row.emplace_back(finding.scale);
     }
   table.notes = {
       "confirmed: the 95 % interval lies wholly where the claim says, after Holm's adjustment for "
       "its parts; refuted: wholly elsewhere; open: it holds the limit, or is over fewer than 10 "
-      "blocks or examples; not testable: for want of what stands under lacks.",
+      "blocks or examples; not testable: for want of what stands under why.",
       "measured: as in the paper; scaled: a smaller network or fewer examples; stand-in: other "
       "data "
       "than the publisher's; forced: an oracle chose the tokens; bound: computed by the roofline."};

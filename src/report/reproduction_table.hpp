@@ -20,12 +20,14 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
                    const std::vector<std::string>& arms, const std::string& baseline,
                    const std::vector<std::string>& differs);
 
-/// A verdict for each claim of an item; those of several items have a column that names it.
-struct ItemClaims {
+/// What was found of one item.
+struct ReproducedItem {
   const PaperItem* item;
+  Table table;  ///< published_table() or bounds_table()
   std::vector<ClaimFinding> findings;
 };
-Table claims_table(const std::vector<ItemClaims>& claims, const std::string& title);
+/// A verdict for each claim; those of several items have a column that names it.
+Table claims_table(const std::vector<ReproducedItem>& items, const std::string& title);
 
 /// All tables and figures of the papers, with the newest verdicts, by item name and claim, e.g.
 /// "confirmed (scaled)".

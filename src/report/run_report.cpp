@@ -7,7 +7,6 @@
 #include "datasets/dataset.hpp"
 #include "src/findings/headlines.hpp"
 #include "src/findings/score_findings.hpp"
-#include "src/report/comparison_figures.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/report/measured_columns.hpp"
@@ -224,9 +223,11 @@ std::vector<FactGroup> facts_of(const Comparison& comparison) {
   return {run, order, machine, network};
 }
 
+}  // namespace
+
 // The page --------------------------------------------------------------------------
 
-void add_figures(Report& report, const Comparison& comparison) {
+void add_figures(Report& report, const std::vector<NamedFigure>& figures) {
   if (!can_draw()) {
     report.without_figures =
         "Figures are left out: gnuplot was missing where this report was made (apt-get install "
@@ -234,14 +235,12 @@ void add_figures(Report& report, const Comparison& comparison) {
     std::fprintf(stderr, "pardec: %s\n", report.without_figures.c_str());
     return;
   }
-  for (const auto& named : comparison_figures(comparison))
+  for (const auto& named : figures)
     report.figures.push_back(
         {named.heading, named.caption,
          inline_svg(draw(named.figure, FigureFormat::svg), str("f", report.figures.size(), "-"),
                     named.heading + ". " + named.caption)});
 }
-
-}  // namespace
 
 Report make_report(Store& store, const Comparison& comparison, const ExampleLimits& limits,
                    const std::vector<Trace>& traces) {
@@ -272,7 +271,7 @@ Report make_report(Store& store, const Comparison& comparison, const ExampleLimi
       !differences.rows.empty())
     report.tables.push_back(
         {"differences", "Where answers depart from the baseline's", std::move(differences)});
-  add_figures(report, comparison);
+  add_figures(report, comparison_figures(comparison));
   report.examples = draw_examples(store, comparison, traces, limits);
   report.facts = facts_of(comparison);
   return report;

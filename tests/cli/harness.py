@@ -26,9 +26,9 @@ TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_ac
         "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "tie_word_embeddings": False}
 
 
-# Columns of a comparison that csv and json alone have: intervals, differences of all scores but a dataset's first, most that says how it was measured.
+# Columns of a comparison, and of claims (scale), that csv and json alone have: intervals, differences of all scores but a dataset's first, most that says how it was measured.
 FOR_PROGRAMS = re.compile(r".*_difference$|(f1|score)_.*_interval$|(forwards|prompt_tokens)_per_second$|roofline_share$|latency_p9[59]|first_token|.*_measurements$|speedup_(un|of)|"
-                          r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$")
+                          r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$|scale$")
 
 
 def for_people(key, headers):

@@ -201,8 +201,25 @@ TEST_CASE("What lacks makes a claim not testable, by name", "[claims]") {
   CHECK(finding.verdict == ClaimVerdict::not_testable);
   CHECK(finding.lacks == std::vector<std::string>{"network a"});
   CHECK(!finding.unexpected());
+  CHECK(finding.why() == "lacks network a");
   CHECK(verdict_of(R"({"kind": "optimum", "metric": "speed", "along": ["a", "b"], "among": ["a"]})",
                    evidence) == ClaimVerdict::not_testable);
+}
+
+TEST_CASE("A verdict says what it rests on", "[claims]") {
+  const auto why = [](const char* test) {
+    const Claim claim = claim_of(test);
+    return test_claim(claim, "small", Simulated{}).why();
+  };
+  CHECK(
+      why(R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "than": 1.5})") ==
+      "above 1.5: squad; race");
+  CHECK(
+      why(R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "than": 2, "in": ["squad"]})") ==
+      "may or may not be above 2: squad");
+  CHECK(
+      why(R"({"kind": "difference", "metric": "headline", "of": "a", "from": "ar", "op": "within", "than": 0.4})") ==
+      "not within 0.4 of 0: squad; race");
 }
 
 TEST_CASE("A loss of time above the machine's balance refutes nothing", "[claims]") {

@@ -22,6 +22,59 @@ CONFIG = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_
 WIDTHS = (390, 900, 1500)  # of the page of many arms and of open answers; of the others the last
 QUICKSTART = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "quickstart"
 
+# Run in a page: measures what may be cut, hidden or out of reach, in both colours, into `seen`.
+BOXES = """
+// Boxes: in both colours.
+const box = e => e.getBoundingClientRect();
+const meets = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+const fault = (what, ...elements) => { if (seen.faults.length < 12) seen.faults.push(what + ": " + elements.map(e => (e.textContent || e.tagName).trim().slice(0, 40)).join(" / ")); };
+const apart = (elements, what) => {
+  const boxes = elements.map(e => [e, box(e)]).filter(([, b]) => b.width > 0 && b.height > 0);
+  for (let i = 0; i < boxes.length; ++i)
+    for (let j = 0; j < i; ++j)
+      if (meets(boxes[i][1], boxes[j][1])) fault(what, boxes[i][0], boxes[j][0]);
+  return boxes.length;
+};
+const theme = () => document.documentElement.dataset.theme;
+seen.theme = [theme()];
+seen.measured = [];
+for (let colours = 0; colours < 2; ++colours) {
+  let count = 0;
+  for (const svg of document.querySelectorAll("figure svg")) {
+    const texts = [...svg.querySelectorAll("text")].filter(e => e.textContent.trim()), marks = [...svg.querySelectorAll("use")];
+    count += apart(texts, "labels of a figure meet");
+    for (const text of texts) {
+      const t = box(text), s = box(svg);
+      if (t.left < s.left - 1 || t.right > s.right + 1 || t.top < s.top - 1 || t.bottom > s.bottom + 1) fault("a label is cut", text);
+      for (const mark of marks) if (meets(t, box(mark))) fault("a mark lies on a label", text);
+    }
+  }
+  for (const row of document.querySelectorAll("tr")) count += apart([...row.cells], "cells meet");
+  for (const cell of document.querySelectorAll("td, th"))
+    if (cell.clientWidth && cell.scrollWidth > cell.clientWidth + 1) fault("a cell is cut", cell);
+  count += apart([...document.querySelectorAll("button, select, .badge, .stop, .score, h1, h2, h3, h4, nav a, .highlight")].filter(e => !e.closest("table")), "words meet");
+  const scrolls = e => { for (; e && e !== document.body; e = e.parentElement) if (/auto|scroll/.test(getComputedStyle(e).overflowX)) return true; return false; };
+  for (const e of document.body.querySelectorAll("*"))
+    if (!e.classList.contains("out") && box(e).width > 0 && (box(e).right > innerWidth + 1 || box(e).left < -1) && !scrolls(e.parentElement)) fault("beyond the page", e);
+  for (const e of document.querySelectorAll(".raw, .prompt, .tokens, .example, .arm, #chosen, .notes, .warnings, .highlight"))
+    if (e.clientWidth && e.scrollWidth > e.clientWidth + 1) fault("wider than its box", e);
+  for (const e of document.body.querySelectorAll("*")) {
+    const style = getComputedStyle(e);
+    if (/auto|scroll/.test(style.overflowX + style.overflowY) && e.clientWidth && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1) && e.tabIndex < 0)
+      fault("it scrolls, and no key reaches it", e);
+  }
+  seen.measured.push(count);
+  const ink = getComputedStyle(document.body);
+  if (ink.color === ink.backgroundColor) fault("text in the page's colour", document.body);
+  document.getElementById("theme").click();
+  seen.theme.push(theme());
+}
+seen.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+seen.unreachable = [...document.querySelectorAll("th button, a, #theme, select, .filter button, .steps button, #chosen")].filter(e => e.tabIndex < 0).length;
+seen.figures = document.querySelectorAll("figure svg[role=img][aria-label]").length;
+seen.resources = performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith("data:"));
+"""
+
 # Run in the page: sorts, chooses, filters, changes colours, measures; leaves what it saw as JSON.
 PROBE = """
 <script>
@@ -81,55 +134,7 @@ const at = value => {
 };
 seen.scrubbed = range.closest("[hidden]") ? [] : [Number(range.max), at(1), at(range.max)];
 
-// Boxes: in both colours.
-const box = e => e.getBoundingClientRect();
-const meets = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
-const fault = (what, ...elements) => { if (seen.faults.length < 12) seen.faults.push(what + ": " + elements.map(e => (e.textContent || e.tagName).trim().slice(0, 40)).join(" / ")); };
-const apart = (elements, what) => {
-  const boxes = elements.map(e => [e, box(e)]).filter(([, b]) => b.width > 0 && b.height > 0);
-  for (let i = 0; i < boxes.length; ++i)
-    for (let j = 0; j < i; ++j)
-      if (meets(boxes[i][1], boxes[j][1])) fault(what, boxes[i][0], boxes[j][0]);
-  return boxes.length;
-};
-const theme = () => document.documentElement.dataset.theme;
-seen.theme = [theme()];
-seen.measured = [];
-for (let colours = 0; colours < 2; ++colours) {
-  let count = 0;
-  for (const svg of document.querySelectorAll("figure svg")) {
-    const texts = [...svg.querySelectorAll("text")].filter(e => e.textContent.trim()), marks = [...svg.querySelectorAll("use")];
-    count += apart(texts, "labels of a figure meet");
-    for (const text of texts) {
-      const t = box(text), s = box(svg);
-      if (t.left < s.left - 1 || t.right > s.right + 1 || t.top < s.top - 1 || t.bottom > s.bottom + 1) fault("a label is cut", text);
-      for (const mark of marks) if (meets(t, box(mark))) fault("a mark lies on a label", text);
-    }
-  }
-  for (const row of document.querySelectorAll("tr")) count += apart([...row.cells], "cells meet");
-  for (const cell of document.querySelectorAll("td, th"))
-    if (cell.clientWidth && cell.scrollWidth > cell.clientWidth + 1) fault("a cell is cut", cell);
-  count += apart([...document.querySelectorAll("button, select, .badge, .stop, .score, h1, h2, h3, h4, nav a, .highlight")].filter(e => !e.closest("table")), "words meet");
-  const scrolls = e => { for (; e && e !== document.body; e = e.parentElement) if (/auto|scroll/.test(getComputedStyle(e).overflowX)) return true; return false; };
-  for (const e of document.body.querySelectorAll("*"))
-    if (!e.classList.contains("out") && box(e).width > 0 && (box(e).right > innerWidth + 1 || box(e).left < -1) && !scrolls(e.parentElement)) fault("beyond the page", e);
-  for (const e of document.querySelectorAll(".raw, .prompt, .tokens, .example, .arm, #chosen, .notes, .warnings, .highlight"))
-    if (e.clientWidth && e.scrollWidth > e.clientWidth + 1) fault("wider than its box", e);
-  for (const e of document.body.querySelectorAll("*")) {
-    const style = getComputedStyle(e);
-    if (/auto|scroll/.test(style.overflowX + style.overflowY) && e.clientWidth && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1) && e.tabIndex < 0)
-      fault("it scrolls, and no key reaches it", e);
-  }
-  seen.measured.push(count);
-  const ink = getComputedStyle(document.body);
-  if (ink.color === ink.backgroundColor) fault("text in the page's colour", document.body);
-  document.getElementById("theme").click();
-  seen.theme.push(theme());
-}
-seen.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-seen.unreachable = [...document.querySelectorAll("th button, a, #theme, select, .filter button, .steps button, #chosen")].filter(e => e.tabIndex < 0).length;
-seen.figures = document.querySelectorAll("figure svg[role=img][aria-label]").length;
-seen.resources = performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith("data:"));
+""" + BOXES + """
 parent.postMessage(JSON.stringify(seen), "*");
 </script>
 """
