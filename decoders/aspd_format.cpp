@@ -73,6 +73,32 @@ std::vector<AspdPart> parse_aspd_answer(std::string_view text, const std::string
   }
 }
 
+std::string aspd_markup(const std::vector<AspdPart>& parts) {
+  std::string text;
+  for (const AspdPart& part : parts) {
+    text += part.serial;
+    if (part.branches.empty()) continue;
+    for (const auto& branch : part.branches) text += str("<Title>", branch.title, "</Title>");
+    text += "<Para>";
+    for (const auto& branch : part.branches)
+      text += str("<Branch>", branch.title, ":", branch.content, "</Branch>");
+    text += "</Para>";
+  }
+  return text;
+}
+
+std::string aspd_text(const std::vector<AspdPart>& parts) {
+  std::string text;
+  for (const AspdPart& part : parts) {
+    text += part.serial;
+    for (size_t b = 0; b < part.branches.size(); ++b) {
+      const std::string& content = part.branches[b].content;
+      text += (b > 0 ? "\n" : "") + content.substr(content.starts_with(' '));
+    }
+  }
+  return text;
+}
+
 std::vector<AspdPart> aspd_json_parts(
     const std::vector<Context>& contexts,
     const std::vector<std::vector<std::optional<std::string>>>& references) {

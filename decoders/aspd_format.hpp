@@ -25,6 +25,12 @@ struct AspdPart {
 /// titles is one serial part.
 std::vector<AspdPart> parse_aspd_answer(std::string_view text, const std::string& where);
 
+/// Those parts written so.
+std::string aspd_markup(const std::vector<AspdPart>& parts);
+/// Those parts as text: without markup and titles, branches on lines of their own, as the decoder
+/// restores them.
+std::string aspd_text(const std::vector<AspdPart>& parts);
+
 /// The JSON answer of `references` (json_answer.hpp) in parts: every context's values are a block,
 /// titles are field names, a branch is a line. Its restored text is the answer that AR is taught.
 std::vector<AspdPart> aspd_json_parts(

@@ -52,6 +52,12 @@ Inquiry ask_about(const Rewrite& rewrite, RewriteCheck check) {
           replace_all(names_of(check).first, "-", "_")};
 }
 
+Inquiry ask_about_again(RewriteCheck check, Inquiry inquiry, const std::string& reply,
+                        const std::string& problem) {
+  return asked_again(read_wording(names_of(check).first, {"user"}), std::move(inquiry), reply,
+                     problem);
+}
+
 RewriteVote read_vote(std::string_view reply, RewriteCheck check) {
   const FoundVerdict found = find_verdict(reply, schema_of(check));
   if (!found.problem.empty()) return {std::nullopt, found.problem};

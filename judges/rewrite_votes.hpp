@@ -30,6 +30,8 @@ enum class RewriteCheck {
 inline constexpr int kRewriteVotes = 3;
 
 Inquiry ask_about(const Rewrite& rewrite, RewriteCheck check);
+Inquiry ask_about_again(RewriteCheck check, Inquiry inquiry, const std::string& reply,
+                        const std::string& problem);
 
 /// One vote; none, with the problem: the reply holds no verdict.
 struct RewriteVote {

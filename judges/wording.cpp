@@ -81,6 +81,13 @@ Json object_schema(const Json& properties) {
           {"additionalProperties", false}};
 }
 
+Inquiry asked_again(const Wording& wording, Inquiry inquiry, const std::string& reply,
+                    const std::string& problem) {
+  inquiry.messages.push_back({"assistant", reply.empty() ? " " : reply});
+  inquiry.messages.push_back({"user", wording.filled("again", {{"problem", problem}})});
+  return inquiry;
+}
+
 JudgeProtocol with_wording(JudgeProtocol protocol, const Wording& wording, const Json& schema) {
   protocol.record["name"] = protocol.name;
   protocol.record["wording"] = wording.content;
@@ -88,9 +95,7 @@ JudgeProtocol with_wording(JudgeProtocol protocol, const Wording& wording, const
   protocol.hash = sha256(dump(protocol.record));
   protocol.ask_again = [wording](Inquiry inquiry, const std::string& reply,
                                  const std::string& problem) {
-    inquiry.messages.push_back({"assistant", reply.empty() ? " " : reply});
-    inquiry.messages.push_back({"user", wording.filled("again", {{"problem", problem}})});
-    return inquiry;
+    return asked_again(wording, std::move(inquiry), reply, problem);
   };
   if (!protocol.lacks) protocol.lacks = [](const Subject&) { return std::string(); };
   return protocol;

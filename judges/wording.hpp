@@ -42,6 +42,10 @@ std::string winner_label(const std::string& said, Order order);
 /// An object of properties that are all required.
 Json object_schema(const Json& properties);
 
+/// The inquiry once more behind a reply that cannot be read, in the words of section [again].
+Inquiry asked_again(const Wording& wording, Inquiry inquiry, const std::string& reply,
+                    const std::string& problem);
+
 /// A protocol whose record is complete: `ask_again` and `hash` are set from wording and record.
 JudgeProtocol with_wording(JudgeProtocol protocol, const Wording& wording, const Json& schema);
 

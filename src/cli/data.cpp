@@ -142,13 +142,18 @@ Verb data_verb() {
       "pardec data check --data-root data --dataset "
       "squad\n  pardec data stats --data-root data\n  pardec data stats --dataset oa-mine "
       "--tokenizer "
-      "DIR/tokenizer.json --format csv\n  pardec data stats --attention --contexts 6",
+      "DIR/tokenizer.json --format csv\n  pardec data stats --attention --contexts 6\n  pardec "
+      "data "
+      "rewrite jsonl --data-root own --split train --service teacher.json --out "
+      "own/jsonl/branches.jsonl",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<DataFlags>();
-        app.add_option("action", flags->action, "list, fetch, standin, prompts, check or stats")
+        app.add_option("action", flags->action,
+                       "list, fetch, standin, prompts, rewrite, label, check or stats")
             ->required();
-        app.add_option("names", flags->datasets,
-                       "datasets; all without them (fetch, standin, prompts: none)")
+        app.add_option(
+               "names", flags->datasets,
+               "datasets; all without them (fetch, standin, prompts: none; rewrite, label: one)")
             ->type_name("NAME");
         app.add_option("--dataset", flags->datasets, "the same")->delimiter(',')->type_name("A,B");
         app.add_option(
@@ -156,13 +161,14 @@ Verb data_verb() {
                "folder with one folder a dataset; without it the project's samples are read")
             ->type_name("DIR");
         app.add_option("--split", flags->split,
-                       "one split; without it all that are there (prompts: train)")
+                       "one split; without it all that are there (prompts: train; rewrite, label: "
+                       "the dataset's first)")
             ->type_name("NAME")
-            ->group(flags_of({"fetch", "prompts", "check", "stats"}));
+            ->group(flags_of({"fetch", "prompts", "rewrite", "label", "check", "stats"}));
         app.add_option("--tokenizer", flags->tokenizer,
                        "a tokenizer.json or its folder; without it the quickstart's")
             ->type_name("FILE")
-            ->group(flags_of({"standin", "stats"}));
+            ->group(flags_of({"standin", "rewrite", "stats"}));
         app.add_flag("--addresses", flags->addresses,
                      "where fetch gets each file from, and its licence")
             ->group(flags_of({"list"}));
@@ -211,7 +217,8 @@ Verb data_verb() {
         app.add_option("--progress", flags->progress, "auto, bar, plain or none")
             ->capture_default_str()
             ->type_name("STYLE")
-            ->group(flags_of({"fetch"}));
+            ->group(flags_of({"fetch", "rewrite", "label"}));
+        add_teacher_flags(app, *flags);
         app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
             ->capture_default_str()
             ->type_name("FORMAT");
@@ -220,15 +227,18 @@ Verb data_verb() {
           if (flags->action == "standin") return standin_data(*flags);
           if (flags->action == "prompts") return make_prompt_data(*flags);
           if (flags->action == "fetch") return fetch_data(*flags);
+          if (flags->action == "rewrite") return rewrite_data(*flags);
+          if (flags->action == "label") return label_data(*flags);
           if (flags->action == "check") return check_data(*flags);
           if (flags->action != "stats")
-            throw ConfigError(str("data: '", flags->action, "'",
-                                  known_names(flags->action, {"list", "fetch", "standin", "prompts",
-                                                              "check", "stats"})));
+            throw ConfigError(
+                str("data: '", flags->action, "'",
+                    known_names(flags->action, {"list", "fetch", "standin", "prompts", "rewrite",
+                                                "label", "check", "stats"})));
           return flags->attention ? attention_stats(*flags) : data_stats(*flags);
         };
       },
-      {"list", "fetch", "standin", "prompts", "check", "stats"}};
+      {"list", "fetch", "standin", "prompts", "rewrite", "label", "check", "stats"}};
 }
 
 }  // namespace pardec

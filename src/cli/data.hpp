@@ -6,10 +6,15 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "src/finetune/own_answers.hpp"
 #include "src/report/table.hpp"
 #include "src/support/json.hpp"
 #include "src/tasks/protocol.hpp"
 #include "src/tokenizer/tokenizer.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace pardec {
 
@@ -29,6 +34,12 @@ struct DataFlags {
   std::string mirror, part, progress = "auto";
   int retries = 4, timeout_seconds = 30;
   bool force = false;
+  // rewrite, label
+  std::string service, out, details;
+  OwnAnswers answers;
+  std::int64_t limit = 0, max_tokens = 8192, token_budget = 0;
+  double budget = 0;
+  bool dry_run = false;
 };
 
 /// Each runs one action; exit code.
@@ -39,6 +50,11 @@ int attention_stats(const DataFlags& flags);
 int standin_data(const DataFlags& flags);
 int make_prompt_data(const DataFlags& flags);
 int fetch_data(const DataFlags& flags);
+int rewrite_data(const DataFlags& flags);
+int label_data(const DataFlags& flags);
+
+/// Declares the flags of `rewrite` and `label` alone.
+void add_teacher_flags(CLI::App& app, DataFlags& flags);
 
 /// Writes the stand-ins that flags name, and says which they are.
 Table make_standins(const DataFlags& flags);

@@ -7,6 +7,7 @@
 #include "datasets/dataset.hpp"
 #include "src/chat/service.hpp"
 #include "src/cli/judge.hpp"
+#include "src/cli/paid_service.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/progress.hpp"
@@ -39,13 +40,23 @@ std::string spent_text(const JudgeSpending& spent) {
 
 }  // namespace
 
+chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
+                           const chat::Budget& budget) {
+  const JudgeSpending before = judge_spending(store, put_judge(store, judge));
+  return {service, budget, {before.money, before.possible_money, before.tokens, 0}};
+}
+
+void print_spent(Store& store, const NamedRecord& judge, const char* role, std::int64_t calls) {
+  std::fprintf(stderr, "%s %s: %s; in all %s\n", role, visible_text(judge.name).c_str(),
+               counted(calls, "answer").c_str(),
+               spent_text(judge_spending(store, put_judge(store, judge))).c_str());
+}
+
 JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& units,
                         const chat::ServiceSpec& service, const chat::Budget& budget,
                         const std::string& progress_style, std::stop_token stop) {
   print_families(store, task);
-  const RowId judge = put_judge(store, task.judge);
-  const JudgeSpending before = judge_spending(store, judge);
-  chat::Service judges(service, budget, {before.money, before.possible_money, before.tokens, 0});
+  chat::Service judges = paid_service(store, task.judge, service, budget);
   JudgeProgress done;
   {
     Progress progress(parse_progress_style(progress_style), "judge", 0);
@@ -57,9 +68,7 @@ JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& u
                                          now.unscored + now.refused + now.failed, " without"));
         });
   }
-  std::fprintf(stderr, "judge %s: %s; in all %s\n", visible_text(task.judge.name).c_str(),
-               counted(done.calls, "answer").c_str(),
-               spent_text(judge_spending(store, judge)).c_str());
+  print_spent(store, task.judge, "judge", done.calls);
   return done;
 }
 

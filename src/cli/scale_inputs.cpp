@@ -175,14 +175,14 @@ RunFlags flags_of(const Runnable& runnable, const std::string& name, const fs::p
 
 std::int64_t fitting_limit(const RunSpec& spec, ArmSessions& sessions, double seconds,
                            std::int64_t most) {
-  using Clock = std::chrono::steady_clock;
+  using Steady = std::chrono::steady_clock;
   constexpr std::int64_t kFew = 6;
   const auto workloads = load_workloads(spec);
   double each = 0;
-  const auto begin = Clock::now();
+  const auto begin = Steady::now();
   for (const RunCell& cell : make_cells(spec, workloads, sessions))
     each += spec.runs * measure_cost(spec, sessions, cell).seconds;
-  const double left = seconds - std::chrono::duration<double>(Clock::now() - begin).count();
+  const double left = seconds - std::chrono::duration<double>(Steady::now() - begin).count();
   const auto fit = each > 0 ? static_cast<std::int64_t>(left / each) : kFew;
   const std::int64_t limit = std::max(kFew, fit);
   return most > 0 ? std::min(limit, most) : limit;

@@ -4,6 +4,7 @@
 
 #include "datasets/dataset.hpp"
 #include "src/support/json.hpp"
+#include "src/support/types.hpp"
 
 namespace pardec {
 

@@ -4,13 +4,11 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <deque>
 #include <set>
 
 #include "metrics/agreement.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
-#include "src/support/hashing.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -104,41 +102,34 @@ std::vector<WantedVote> wanted_votes(const JudgeTask& task, const JudgeUnits& un
   return wanted;
 }
 
-chat::Call call_of(const JudgeTask& task, Inquiry inquiry, int vote, int asked, Order order) {
-  chat::Call call;
-  Json messages = Json::array();
-  for (const chat::Message& message : inquiry.messages)
-    messages.push_back({message.role, message.text});
-  call.key = sha256(dump(Json{{"judge", task.judge.json},
-                              {"messages", messages},
-                              {"schema", inquiry.schema},
-                              {"max_tokens", task.max_tokens},
-                              {"vote", vote},
-                              {"asked", asked},
-                              {"order", task.protocol.compares ? static_cast<int>(order) : 0}}));
-  call.messages = std::move(inquiry.messages);
-  call.schema = std::move(inquiry.schema);
-  call.schema_name = std::move(inquiry.schema_name);
-  call.max_tokens = task.max_tokens;
-  return call;
+/// The question that one vote is the answer to; `take` is the caller's.
+Question question_of(const JudgeTask& task, const WantedVote& wanted) {
+  Question question;
+  question.inquiry = task.protocol.ask(wanted.unit->subject, wanted.order);
+  question.vote = wanted.vote;
+  question.order = task.protocol.compares ? static_cast<int>(wanted.order) : 0;
+  question.problem = [&task, wanted](std::string_view reply) {
+    return task.protocol.read(wanted.unit->subject, wanted.order, reply).problem;
+  };
+  question.ask_again = task.protocol.ask_again;
+  return question;
 }
 
-TokenCounts token_counts(const chat::Usage& usage) {
-  return {usage.prompt_tokens, usage.completion_tokens, usage.reasoning_tokens,
-          usage.cached_tokens};
-}
-
-/// The judging of one task: what waits, what is under way, what came.
-class Judging : public chat::Events {
+/// The judging of one task: what waits, and what came.
+class Judging {
  public:
   Judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
           const std::function<void(const JudgeProgress&)>& progress)
-      : store_(store),
-        task_(task),
+      : task_(task),
         judge_(put_judge(store, task.judge)),
         protocol_(put_protocol(store, {task.protocol.name, task.protocol.record})),
-        process_(make_uuid()),
-        progress_(progress) {
+        asking_(
+            &store, task.judge, task.max_tokens, UselessReply::asked_anew,
+            [this] { return more(); },
+            [this, &progress] {
+              counts_.calls = asking_.calls();
+              if (progress) progress(counts_);
+            }) {
     const DoneVotes done = done_votes(store, units, judge_, protocol_);
     std::map<std::string, size_t> known;  // call keys: equal questions are asked once
     for (const WantedVote& wanted : wanted_votes(task, units)) {
@@ -147,7 +138,7 @@ class Judging : public chat::Events {
         ++counts_.before;
         continue;
       }
-      const auto key = first_call(wanted).key;
+      const auto key = call_of(task.judge, question_of(task, wanted), task.max_tokens).key;
       const auto [place, fresh] = known.emplace(key, waiting_.size());
       if (fresh) waiting_.emplace_back();
       waiting_[place->second].push_back(wanted);
@@ -155,134 +146,38 @@ class Judging : public chat::Events {
   }
 
   const JudgeProgress& counts() const { return counts_; }
-
-  /// The next call that no stored reply answers.
-  std::optional<chat::Call> next() {
-    while (!again_.empty() || at_ < waiting_.size()) {
-      Asked asked;
-      if (!again_.empty()) {
-        asked = std::move(again_.front());
-        again_.pop_front();
-      } else {
-        asked.votes = std::move(waiting_[at_++]);
-        const WantedVote& first = asked.votes.front();
-        asked.inquiry = task_.protocol.ask(first.unit->subject, first.order);
-      }
-      const WantedVote& first = asked.votes.front();
-      chat::Call call = call_of(task_, asked.inquiry, first.vote, asked.times, first.order);
-      if (const auto reply = answered_before(call.key, asked)) {
-        take(std::move(asked), *reply);
-        continue;
-      }
-      under_way_.emplace(call.key, std::move(asked));
-      return call;
-    }
-    return std::nullopt;
-  }
-
-  void sending(const chat::Call& call, const chat::Attempt& attempt) override {
-    AttemptRow row = row_of(call, attempt);
-    row.outcome_unknown = true;  // until it is settled
-    put_attempt(store_, judge_, row);
-  }
-
-  void settled(const chat::Call& call, const chat::Attempt& attempt) override {
-    put_attempt(store_, judge_, row_of(call, attempt));
-  }
-
-  void replied(const chat::Call& call, const chat::Reply& reply) override {
-    ++counts_.calls;
-    ReplyRow row;
-    row.process = process_;
-    row.call_key = call.key;
-    row.state = reply.state == chat::ReplyState::kAnswered   ? "answered"
-                : reply.state == chat::ReplyState::kRefused  ? "refused"
-                : reply.state == chat::ReplyState::kCutShort ? "cut_short"
-                                                             : "failed";
-    row.text = reply.text;
-    row.reason = reply.reason;
-    row.served_model = reply.model;
-    row.tokens = token_counts(reply.usage);
-    row.cost = reply.cost;
-    const auto found = under_way_.find(call.key);
-    Asked asked = std::move(found->second);
-    under_way_.erase(found);
-    take(std::move(asked), std::move(row));
-    if (progress_) progress_(counts_);
-  }
+  Asking& asking() { return asking_; }
 
  private:
-  /// A question with the votes that its reply is for.
-  struct Asked {
-    std::vector<WantedVote> votes;
-    Inquiry inquiry;
-    int times = 1;
-  };
-
-  chat::Call first_call(const WantedVote& wanted) const {
-    return call_of(task_, task_.protocol.ask(wanted.unit->subject, wanted.order), wanted.vote, 1,
-                   wanted.order);
+  std::optional<Question> more() {
+    if (at_ == waiting_.size()) return std::nullopt;
+    std::vector<WantedVote> votes = std::move(waiting_[at_++]);
+    Question question = question_of(task_, votes.front());
+    question.take = [this, votes = std::move(votes)](const QuestionOutcome& outcome) {
+      return take(votes, outcome);
+    };
+    return question;
   }
 
-  AttemptRow row_of(const chat::Call& call, const chat::Attempt& attempt) const {
-    AttemptRow row;
-    row.process = process_;
-    row.call_key = call.key;
-    row.number = attempt.number;
-    row.started_utc = attempt.started;
-    row.waited_s = attempt.waited;
-    row.seconds = attempt.seconds;
-    row.http_status = attempt.http_status;
-    row.request_id = attempt.request_id;
-    row.format = attempt.format;
-    row.tokens = token_counts(attempt.usage);
-    row.cost = attempt.cost;
-    row.outcome_unknown = attempt.outcome_unknown;
-    row.error = attempt.error;
-    row.body = attempt.body;
-    return row;
-  }
-
-  /// A stored reply that makes the call needless: one with a verdict, or, to what is asked for the
-  /// first time, one without, behind which a judging was killed.
-  std::optional<ReplyRow> answered_before(const std::string& key, const Asked& asked) {
-    auto reply = find_reply(store_, key);
-    if (reply && !reply->valid && asked.times == kMostAsks) return std::nullopt;
-    return reply;
-  }
-
-  /// Reads the reply, and stores it with what it says of all votes that it is for.
-  void take(Asked asked, ReplyRow reply) {
-    const WantedVote& first = asked.votes.front();
+  /// What the reply says of all votes that it is for.
+  std::vector<JudgmentRow> take(const std::vector<WantedVote>& votes,
+                                const QuestionOutcome& outcome) {
+    const WantedVote& first = votes.front();
     Reading reading;
-    std::string state = "scored";
-    if (reply.state == "answered") {
-      reading = task_.protocol.read(first.unit->subject, first.order, reply.text);
-      reply.valid = reading.problem.empty();
-      if (!reply.valid && asked.times < kMostAsks) {
-        if (reply.id == 0) put_votes(store_, judge_, reply, {});
-        asked.inquiry =
-            task_.protocol.ask_again(std::move(asked.inquiry), reply.text, reading.problem);
-        ++asked.times;
-        again_.push_back(std::move(asked));
-        return;
-      }
-      if (!reply.valid) state = "unscored";
-    } else {
-      state = reply.state == "refused" ? "refused" : reply.state == "failed" ? "error" : "unscored";
-      reading.problem = reply.reason;
-    }
+    if (outcome.state == "scored")
+      reading = task_.protocol.read(first.unit->subject, first.order, outcome.reply.text);
+    else
+      reading.problem = outcome.problem;
     std::vector<JudgmentRow> rows;
-    for (const WantedVote& wanted : asked.votes) add_rows(rows, wanted, state, reading);
-    const bool cached = reply.id != 0;
-    put_votes(store_, judge_, std::move(reply), std::move(rows));
-    const auto votes = std::ssize(asked.votes);
-    (state == "scored"     ? counts_.scored
-     : state == "unscored" ? counts_.unscored
-     : state == "refused"  ? counts_.refused
-                           : counts_.failed) += votes;
+    for (const WantedVote& wanted : votes) add_rows(rows, wanted, outcome.state, reading);
+    const auto count = std::ssize(votes);
+    (outcome.state == "scored"     ? counts_.scored
+     : outcome.state == "unscored" ? counts_.unscored
+     : outcome.state == "refused"  ? counts_.refused
+                                   : counts_.failed) += count;
     // Of equal questions one was paid for.
-    counts_.cached += cached ? votes : votes - 1;
+    counts_.cached += outcome.reply.id != 0 ? count : count - 1;
+    return rows;
   }
 
   void add_rows(std::vector<JudgmentRow>& rows, const WantedVote& wanted, const std::string& state,
@@ -314,16 +209,12 @@ class Judging : public chat::Events {
     }
   }
 
-  Store& store_;
   const JudgeTask& task_;
   RowId judge_, protocol_;
-  std::string process_;
-  const std::function<void(const JudgeProgress&)>& progress_;
   JudgeProgress counts_;
   std::vector<std::vector<WantedVote>> waiting_;
   size_t at_ = 0;
-  std::deque<Asked> again_;
-  std::map<std::string, Asked> under_way_;
+  Asking asking_;
 };
 
 }  // namespace
@@ -443,8 +334,7 @@ JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& un
       ++plan.progress.before;
       continue;
     }
-    const chat::Call call = call_of(task, task.protocol.ask(wanted.unit->subject, wanted.order),
-                                    wanted.vote, 1, wanted.order);
+    const chat::Call call = call_of(task.judge, question_of(task, wanted), task.max_tokens);
     const auto reply = find_reply(store, call.key);
     if (!known.insert(call.key).second || (reply && reply->valid)) {
       ++plan.progress.cached;
@@ -459,11 +349,11 @@ JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& un
 }
 
 JudgeProgress judge_answers(Store& store, const JudgeTask& task, const JudgeUnits& units,
-                            const AskJudge& ask,
+                            const AskService& ask,
                             const std::function<void(const JudgeProgress&)>& progress) {
   Judging judging(store, task, units, progress);
   try {
-    ask([&] { return judging.next(); }, judging);
+    ask([&] { return judging.asking().next(); }, judging.asking());
   } catch (...) {
     store_judged_scores(store, task);
     throw;

@@ -8,7 +8,7 @@
 #include "datasets/dataset.hpp"
 #include "judges/judge.hpp"
 #include "metrics/agreement.hpp"
-#include "src/chat/service.hpp"
+#include "src/scoring/asking.hpp"
 #include "src/store/judgments.hpp"
 #include "src/store/store.hpp"
 
@@ -72,14 +72,11 @@ struct JudgePlan {
 JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
                        const std::function<chat::WorstCase(const chat::Call&)>& worst_case);
 
-/// Asks what `next` gives, and tells `events`; as chat::Service::ask.
-using AskJudge = std::function<void(const chat::NextCall& next, chat::Events& events)>;
-
 /// Judges what is not judged yet. Each reply is stored with its verdicts as it comes, so that a
 /// killed judging goes on behind it; errors of `ask` go through, with all that came before stored.
 /// Votes that ended in an error are asked for again. Stores the scores that follow, also then.
 JudgeProgress judge_answers(Store& store, const JudgeTask& task, const JudgeUnits& units,
-                            const AskJudge& ask,
+                            const AskService& ask,
                             const std::function<void(const JudgeProgress&)>& progress = {});
 
 /// A family of networks that both names belong to, e.g. "qwen"; empty: none that is known. Judges

@@ -99,18 +99,25 @@ void put_attempt(Store& store, RowId judge, const AttemptRow& attempt) {
 }
 
 std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key) {
+  auto reply = find_outcome(store, call_key);
+  return reply && reply->state == "answered" ? reply : std::nullopt;
+}
+
+std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key) {
   Statement find(store.database(),
-                 "SELECT id, process, text, served_model, valid FROM judge_reply "
-                 "WHERE call_key = ? AND state = 'answered' ORDER BY valid DESC, id DESC LIMIT 1");
+                 "SELECT id, process, text, served_model, valid, state, reason FROM judge_reply "
+                 "WHERE call_key = ? AND state <> 'failed' "
+                 "ORDER BY valid DESC, state = 'answered' DESC, id DESC LIMIT 1");
   if (!find.bind(call_key).step()) return std::nullopt;
   ReplyRow reply;
   reply.id = find.integer(0);
   reply.process = find.text(1);
   reply.call_key = call_key;
-  reply.state = "answered";
   reply.text = find.text(2);
   reply.served_model = find.text(3);
   reply.valid = find.integer(4) != 0;
+  reply.state = find.text(5);
+  reply.reason = find.text(6);
   return reply;
 }
 

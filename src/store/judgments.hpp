@@ -59,6 +59,8 @@ struct ReplyRow {
 /// What was answered to this call, whoever asked: a reply with a verdict if there is one, else the
 /// last. None: it was not answered.
 std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key);
+/// The same, but for one that was refused or cut short where there is no answer: it was paid for.
+std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key);
 
 /// What a vote came to.
 struct VoteRow {

@@ -5,9 +5,7 @@ usage: judge_test.py PROGRAM
 """
 import collections
 import csv
-import hashlib
 import html
-import http.server
 import itertools
 import json
 import math
@@ -21,6 +19,7 @@ import threading
 import time
 
 from harness import Checks, change, query, scratch
+from scripted_service import Judge, tables
 
 try:
     import krippendorff
@@ -38,55 +37,6 @@ TIGHT = 1e-9
 
 def close(a, b):
     return a is not None and (math.isclose(a, b, rel_tol=TIGHT, abs_tol=TIGHT) or (math.isnan(a) and math.isnan(b)))
-
-
-class Judge:
-    """A chat service on loopback. `say(prompt, asked before)` gives the reply's text, or a whole body."""
-
-    def __init__(self, say, delay=0.0):
-        self.say, self.delay = say, delay
-        self.asked = collections.Counter()  # by what was asked
-        self.lock = threading.Lock()
-        judge = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                prompt = body["messages"][-1]["content"] if len(body["messages"]) < 4 else body["messages"][-3]["content"]
-                key = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-                with judge.lock:
-                    judge.asked[key] += 1
-                    times = judge.asked[key]
-                time.sleep(judge.delay)
-                said = judge.say(prompt, times, len(body["messages"]) >= 4)
-                answer = said if isinstance(said, dict) else {
-                    "id": "1", "model": "judge-1", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}],
-                    "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}}
-                data = json.dumps(answer).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                try:
-                    self.wfile.write(data)
-                except OSError:
-                    pass  # the client was killed
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.server.handle_error = lambda *_: None  # clients are killed here
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def file(self, folder, name, **more):
-        file = folder / f"{name}.json"
-        file.write_text(json.dumps({"interface": "openai-chat", "base_url": f"http://127.0.0.1:{self.server.server_address[1]}/v1", "model": name,
-                                    "prices": {"input": 1.0, "output": 2.0}, "concurrency": 4, **more}))
-        return file
 
 
 def database(pardec):
@@ -128,17 +78,6 @@ def drawn(*what):
 
 def grade(answer):
     return drawn("grade", *answer).choice([1, 2, 3.5, 5, 7, 8, 9.5, 10])
-
-
-def tables(text):
-    """The tables of `--format json`, which are printed one behind the other."""
-    out, decoder, at = [], json.JSONDecoder(), 0
-    while text[at:].strip():
-        at += len(text[at:]) - len(text[at:].lstrip())
-        table, end = decoder.raw_decode(text, at)
-        out.append(table)
-        at = end
-    return {table["title"]: table["rows"] for table in out}
 
 
 def judged(pardec, db, service, *args):

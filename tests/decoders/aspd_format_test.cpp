@@ -31,6 +31,18 @@ TrainingSample aspd_sample(const AspdOptions& options, const Tokenizer& tokenize
 
 }  // namespace
 
+TEST_CASE("aspd format: markup and text of parts") {
+  const std::string markup =
+      "So:\n<Title>a</Title><Title>b</Title><Para><Branch>a: x: "
+      "1</Branch><Branch>b:y</Branch></Para>"
+      "\nand <Title>c</Title><Title>d</Title><Para><Branch>c: z</Branch><Branch>d:  "
+      "w</Branch></Para>";
+  const auto parts = parse_aspd_answer(markup, "here");
+  CHECK(aspd_markup(parts) == markup);
+  CHECK(aspd_text(parts) == "So:\nx: 1\ny\nand z\n w");
+  CHECK(aspd_markup(parse_aspd_answer("plain", "here")) == "plain");
+}
+
 TEST_CASE("aspd format: the worked example in flattened order, every token of it a target") {
   const Tokenizer tokenizer = line_breaks();
   const Tokens flattened{11, 12, 1,   21, 2,  1,  22, 2,  394, 3,   21, 62,

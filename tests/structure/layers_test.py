@@ -31,7 +31,7 @@ ALLOWED = {
                      "datasets", "decoders", "metrics"},
     "src/report": {"src/support", "src/tokenizer", "src/engine", "src/store", "src/findings", "src/scoring", "datasets", "decoders", "metrics"},
     "src/finetune": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "src/store", "src/checkpoint", "src/tasks",
-                     "src/scoring", "datasets", "decoders"},
+                     "src/scoring", "src/chat", "datasets", "decoders", "metrics", "judges"},
     "src/cli": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "src/sandbox", "src/http", "src/chat", "src/store",
                 "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/report", "src/finetune", "decoders", "datasets", "metrics", "judges"},
 }
