@@ -5,13 +5,13 @@
 #include <limits>
 #include <map>
 
+#include "metrics/ratio.hpp"
+
 namespace pardec {
 
 namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
-
-double ratio_or_nan(double part, double whole) { return whole == 0 ? kUndefined : part / whole; }
 
 /// How often each label was given to an item.
 std::map<double, double> label_counts(const Votes& item) {

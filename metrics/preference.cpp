@@ -7,14 +7,14 @@
 #include <limits>
 #include <numeric>
 
+#include "metrics/ratio.hpp"
+
 namespace pardec {
 
 namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::quiet_NaN();
 using Vector = std::vector<double>;
-
-double share(double part, double whole) { return whole == 0 ? kUnbounded : part / whole; }
 
 double logistic(double x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
@@ -100,22 +100,26 @@ Vector logistic_regression(const std::vector<const Observation*>& data, size_t c
   return {};
 }
 
-/// `statistic` over all data and without each cluster in turn.
+/// `statistic` over all data and without each cluster in turn; of more than kMostGroups clusters,
+/// without each of so many groups of them (delete-a-group jackknife, Kott 2001), since each takes
+/// a fit over all the rest.
 template <typename Data>
 std::vector<Interval> jackknife_over(
     std::span<const Data> data, std::int32_t clusters, size_t size, double confidence,
     const std::function<Vector(const std::vector<const Data*>&)>& statistic) {
+  constexpr std::int32_t kMostGroups = 200;
+  const std::int32_t groups = std::clamp(clusters, 1, kMostGroups);
   const auto without = [&](std::int32_t left_out) {
     std::vector<const Data*> kept;
     for (const Data& one : data)
-      if (one.cluster != left_out) kept.push_back(&one);
+      if (one.cluster % groups != left_out) kept.push_back(&one);
     Vector values = statistic(kept);
     values.resize(size, kUnbounded);
     return values;
   };
   const Vector all = without(-1);
   std::vector<Vector> others;
-  for (std::int32_t cluster = 0; cluster < clusters; ++cluster) others.push_back(without(cluster));
+  for (std::int32_t group = 0; group < groups; ++group) others.push_back(without(group));
   std::vector<Interval> out;
   for (size_t i = 0; i < size; ++i) {
     Vector values;
@@ -153,16 +157,17 @@ bool strengths_are_bounded(const std::vector<const Game*>& games, int arms) {
 }  // namespace
 
 double Outcomes::win_rate() const {
-  return share(static_cast<double>(wins) + static_cast<double>(ties) / 2,
-               static_cast<double>(pairs()));
+  return ratio_or_nan(static_cast<double>(wins) + static_cast<double>(ties) / 2,
+                      static_cast<double>(pairs()));
 }
 
 double Outcomes::hpd_ratio() const {
-  return share(static_cast<double>(wins + ties), static_cast<double>(ties + losses));
+  return ratio_or_nan(static_cast<double>(wins + ties), static_cast<double>(ties + losses));
 }
 
 double Outcomes::hpd_ratio_normalised() const {
-  return share(static_cast<double>(wins + ties), static_cast<double>(wins + 2 * ties + losses));
+  return ratio_or_nan(static_cast<double>(wins + ties),
+                      static_cast<double>(wins + 2 * ties + losses));
 }
 
 std::vector<Interval> bradley_terry(std::span<const Game> games, int arms, std::int32_t clusters,

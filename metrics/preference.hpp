@@ -6,7 +6,8 @@
 #include "metrics/statistics.hpp"
 
 /// Which of several arms writes the better answers, from pairs of answers that were compared. Pure
-/// functions without chance; intervals are jackknives over clusters, as of score_intervals.
+/// functions without chance; intervals are jackknives over clusters, as of score_intervals, or,
+/// where there are more than 200, over 200 groups of them.
 namespace pardec {
 
 /// Outcomes of the method against its baseline.

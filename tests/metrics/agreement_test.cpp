@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "metrics/preference.hpp"
+#include "src/support/rng.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace pardec;
@@ -59,4 +60,29 @@ TEST_CASE("win rate and HPD's ratio, of its published outcomes") {
   CHECK(std::isnan(Outcomes{}.win_rate()));
   CHECK(std::isnan(Outcomes{3, 0, 0}.hpd_ratio()));
   CHECK(Outcomes{3, 0, 0}.hpd_ratio_normalised() == 1);
+}
+
+TEST_CASE(
+    "strengths and adjusted rates of many clusters have the ends of few, in time that grows with "
+    "them") {
+  Rng rng(1);
+  std::vector<Game> games;
+  std::vector<LengthPair> pairs;
+  double points = 0;
+  constexpr std::int32_t kClusters = 4000;
+  for (std::int32_t cluster = 0; cluster < kClusters; ++cluster) {
+    const double score = rng.uniform() < 0.6 ? 1 : 0;
+    points += score;
+    games.push_back({0, 1, score, cluster});
+    pairs.push_back({score, 0, cluster});
+  }
+  // The standard error of log odds, and of a difference from their mean, which is half of it.
+  const double p = points / kClusters, error = std::sqrt(1 / (kClusters * p * (1 - p)));
+  const double odds = std::log(p / (1 - p));
+  const Interval strength = bradley_terry(games, 2, kClusters).front();
+  CHECK(strength.estimate == Approx(odds / 2));
+  CHECK(strength.high - strength.low == Approx(1.96 * error).epsilon(0.15));
+  const Interval rate = length_adjusted_win_rate(pairs, kClusters);
+  CHECK(rate.estimate == Approx(p));
+  CHECK(rate.high - rate.low == Approx(2 * 1.96 * error * p * (1 - p)).epsilon(0.15));
 }
