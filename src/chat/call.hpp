@@ -38,6 +38,7 @@ struct Attempt {
   int http_status = 0;  ///< 0: no answer came
   std::string request_id;
   std::string format;  ///< what it asked for: json_schema | json_object | text
+  /// The most that it can take while it is under way, and where its outcome is unknown.
   Usage usage;
   /// Money, in the currency of the prices. The most that it can cost while it is under way, where
   /// its outcome is unknown, and for an answer without a count of tokens; else what it did cost.

@@ -210,6 +210,7 @@ class Service::Impl {
     attempt = {attempt.number + 1, utc_now(), waited};
     attempt.format = name_of(format(task));
     attempt.cost = task.most.cost, attempt.outcome_unknown = true;
+    attempt.usage = {task.most.tokens - task.call.max_tokens, task.call.max_tokens};
     events.sending(task.call, attempt);
     task.sent = true, task.order = ++sent_, ++under_way_;
     reserved_.cost += task.most.cost, reserved_.tokens += task.most.tokens;
@@ -234,11 +235,12 @@ class Service::Impl {
   void account(Task& task, const Outcome& outcome) {
     reserved_.cost -= task.most.cost, reserved_.tokens -= task.most.tokens;
     Attempt& attempt = task.attempt;
-    attempt.usage = outcome.usage, attempt.outcome_unknown = outcome.outcome_unknown;
+    attempt.outcome_unknown = outcome.outcome_unknown;
     if (outcome.outcome_unknown) {
-      spend_perhaps(task.most);  // the cost stays what was reserved
+      spend_perhaps(task.most);  // cost and tokens stay what was reserved
       return;
     }
+    attempt.usage = outcome.usage;
     if (outcome.usage.prompt_tokens >= 0 && outcome.usage.completion_tokens >= 0) {
       attempt.cost = price(outcome.usage);
       spent_.tokens += outcome.usage.prompt_tokens + outcome.usage.completion_tokens;

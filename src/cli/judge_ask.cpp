@@ -43,7 +43,9 @@ std::string spent_text(const JudgeSpending& spent) {
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget) {
   const JudgeSpending before = judge_spending(store, put_judge(store, judge));
-  return {service, budget, {before.money, before.possible_money, before.tokens, 0}};
+  return {service,
+          budget,
+          {before.money, before.possible_money, before.tokens, before.possible_tokens}};
 }
 
 void print_spent(Store& store, const NamedRecord& judge, const char* role, std::int64_t calls) {

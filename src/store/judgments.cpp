@@ -166,11 +166,14 @@ JudgeSpending judge_spending(Store& store, RowId judge) {
   Statement find(store.database(), R"(
     SELECT coalesce(sum(cost) FILTER (WHERE outcome_unknown = 0), 0),
            coalesce(sum(cost) FILTER (WHERE outcome_unknown = 1), 0),
-           coalesce(sum(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)), 0),
+           coalesce(sum(tokens) FILTER (WHERE outcome_unknown = 0), 0),
+           coalesce(sum(tokens) FILTER (WHERE outcome_unknown = 1), 0),
            coalesce(sum(outcome_unknown), 0), count(*)
-    FROM judge_attempt WHERE judge_id = ?)");
+    FROM (SELECT *, coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) AS tokens
+          FROM judge_attempt) WHERE judge_id = ?)");
   find.bind(judge).step();
-  return {find.real(0), find.real(1), find.integer(2), find.integer(3), find.integer(4)};
+  return {find.real(0),    find.real(1),    find.integer(2),
+          find.integer(3), find.integer(4), find.integer(5)};
 }
 
 void remove_scores(Store& store, RowId run, const std::vector<std::string>& metrics) {

@@ -37,7 +37,7 @@ struct AttemptRow {
   double waited_s = 0, seconds = 0;
   int http_status = 0;
   std::string request_id, format;
-  TokenCounts tokens;
+  TokenCounts tokens;  ///< these and the cost at most, while the outcome is unknown
   double cost = 0;
   bool outcome_unknown = false;
   std::string error, body;  ///< empty: NULL
@@ -96,7 +96,8 @@ std::map<RowId, NamedRecord> protocols_of(Store& store);
 /// What was spent on judges of a database, and perhaps spent.
 struct JudgeSpending {
   double money = 0, possible_money = 0;
-  std::int64_t tokens = 0, possible_attempts = 0, attempts = 0;
+  std::int64_t tokens = 0, possible_tokens = 0;
+  std::int64_t possible_attempts = 0, attempts = 0;
 };
 JudgeSpending judge_spending(Store& store, RowId judge);
 

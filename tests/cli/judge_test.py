@@ -19,7 +19,7 @@ import threading
 import time
 
 from harness import Checks, change, query, scratch
-from scripted_service import Judge, tables
+from scripted_service import Judge, killed_at_random, tables
 
 try:
     import krippendorff
@@ -179,14 +179,15 @@ def killed(check, pardec, db):
 
     judge = Judge(say, delay=0.02)
     service = judge.file(pardec.folder, "killed")
-    rng, kills = random.Random(3), 0
-    for _ in range(8):
-        running = pardec.start("judge", "--db", db, "--service", service, "--protocol", "single", "--progress", "none")
-        time.sleep(rng.uniform(0.2, 0.7))
-        if running.poll() is None:
-            running.send_signal(signal.SIGKILL)
-            kills += 1
-        running.communicate()
+    ask = ("judge", "--db", db, "--service", service, "--protocol", "single", "--progress", "none")
+    code, _, said, kills = killed_at_random(judge, lambda: pardec.start(*ask), kills=20, most=14, seed=3)
+    check(code == 0, f"resumed: {code} {said}")
+    perhaps = query(db, """SELECT sum(outcome_unknown) AS n, coalesce(sum(prompt_tokens + completion_tokens) FILTER (WHERE outcome_unknown), 0) AS tokens, count(prompt_tokens) AS told,
+                           sum(prompt_tokens + completion_tokens) FILTER (WHERE NOT outcome_unknown) AS known, count(*) AS asked FROM judge_attempt
+                           WHERE judge_id = (SELECT id FROM judge WHERE name = 'killed')""")[0]
+    check(perhaps["tokens"] > 2048 * perhaps["n"] > 0 and perhaps["told"] == perhaps["asked"], f"what was perhaps spent: {perhaps}")
+    poor = pardec(*ask, "--votes", 2, "--token-budget", perhaps["known"] + perhaps["tokens"] + 100)
+    check(poor.returncode == 1 and "budget" in poor.stderr and f"perhaps {perhaps['tokens']} more" in poor.stderr, f"--token-budget counts what was perhaps spent: {poor.stderr}")
     rows = {row["arm"]: row for row in judged(pardec, db, service, "--protocol", "single")["Judged"] if row["judge"] == "killed"}
     for arm in ("ar", "other"):
         truth = [grade((arm, f"talk-{i}", f"turn {t}")) for i in range(EXAMPLES) for t in (1, 2)]
@@ -199,7 +200,7 @@ def killed(check, pardec, db):
     check(twice == 0, f"{twice} calls were answered twice")
     known = query(db, "SELECT count(*) AS n FROM judge_attempt WHERE judge_id = (SELECT id FROM judge WHERE name = 'killed')")[0]["n"]
     check(sum(judge.asked.values()) <= known <= sum(judge.asked.values()) + 4 * kills, f"the ledger knows {known} requests, {sum(judge.asked.values())} arrived, {kills} kills")
-    check(kills >= 3, f"{kills} kills came in time")
+    check(kills >= 12, f"{kills} kills came in time")
 
 
 def winner(example, field):

@@ -43,11 +43,14 @@ TEST_CASE("judges and protocols are stored once, by all that makes them what the
 TEST_CASE("an attempt is there before it is sent, and settled afterwards") {
   Judged judged;
   AttemptRow attempt{.process = "p", .call_key = "k", .cost = 2, .outcome_unknown = true};
+  attempt.tokens = {300, 50, -1, -1};
   put_attempt(judged.store, judged.judge, attempt);
   JudgeSpending spent = judge_spending(judged.store, judged.judge);
   CHECK(spent.money == 0);
   CHECK(spent.possible_money == 2);
   CHECK(spent.possible_attempts == 1);
+  CHECK(spent.tokens == 0);
+  CHECK(spent.possible_tokens == 350);
   attempt.outcome_unknown = false;
   attempt.cost = 0.25;
   attempt.tokens = {100, 20, -1, -1};
@@ -61,6 +64,7 @@ TEST_CASE("an attempt is there before it is sent, and settled afterwards") {
   CHECK(spent.money == 0.5);
   CHECK(spent.possible_money == 0);
   CHECK(spent.tokens == 240);
+  CHECK(spent.possible_tokens == 0);
   CHECK(judged.store.database().integer(
             "SELECT count(*) FROM judge_attempt WHERE reasoning_tokens IS NULL "
             "AND (error IS NULL OR error = 'cut \uFFFD')") == 2);
