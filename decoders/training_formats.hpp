@@ -32,8 +32,9 @@ std::vector<std::unique_ptr<TrainingFormat>> make_formats(const std::vector<std:
 OrderedJson recorded_options(const std::vector<std::string>& names, const Options& options);
 
 /// What of a decoder's options its formats were taught by the `settings` of a training's record, by
-/// option: numbers, names, tokens, and `ask` where all that it learned of them ask one way. A decoder without
-/// formats writes what the plain one does. None where the network learned none of them.
+/// option: numbers, names, tokens, and `ask` where all that it learned of them ask one way. A
+/// decoder without formats writes what the plain one does. None where the network learned none of
+/// them.
 Json taught_options(const DecoderEntry& decoder, const Json& settings);
 
 /// Where a decoder's options are others than those: e.g. "stack 6, taught 2".

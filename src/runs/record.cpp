@@ -40,7 +40,8 @@ ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
                {"vocab_size", config.vocab_size},
                {"max_position", config.max_position},
                {"parameters", parameter_count(config)}};
-  const auto face = checkpoint.tokenizer ? std::nullopt : read_face(checkpoint.weights.front().string());
+  const auto face =
+      checkpoint.tokenizer ? std::nullopt : read_face(checkpoint.weights.front().string());
   if (const auto& tokenizer = face ? face->tokenizer : checkpoint.tokenizer)
     row.shape[kTokenizerHash] = hash_of_ids(*tokenizer);
   if (const auto known = store.model_hash(row.path, row.stamp)) {
