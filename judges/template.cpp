@@ -109,6 +109,8 @@ JudgeProtocol from_template(const std::filesystem::path& file) {
   protocol.name = form.name;
   protocol.what = str("template ", form.file);
   protocol.compares = form.compares;
+  const bool counts = form.verdict_schema()["type"] != "string" || !form.values.empty();
+  protocol.score = form.compares ? "judge_preference" : counts ? "judge_template" : "";
   if (form.compares)
     protocol.scale = {"baseline", "tie", "method"};
   else if (form.verdict_schema().contains("enum") && form.verdict_schema()["type"] == "string")

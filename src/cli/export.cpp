@@ -14,7 +14,8 @@ Verb export_verb() {
   struct Flags : ComparisonFlags {
     std::string format = "csv", out;
   };
-  return {"export", "one run as flat tables: comparison, runs, blocks, jobs, generations",
+  return {"export",
+          "one run as flat tables: comparison, runs, blocks, jobs, generations, verdicts of judges",
           "pardec export --db r.sqlite --format csv --out tables\n  pardec export --db r.sqlite "
           "--run ID --format parquet --out tables",
           [](CLI::App& app) -> std::function<int()> {

@@ -29,6 +29,11 @@ JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& u
                         const chat::ServiceSpec& service, const chat::Budget& budget,
                         const std::string& progress_style, std::stop_token stop);
 
+/// By one of the built-in protocols; no dataset: all of the run.
+JudgeProgress judge_by(Store& store, const std::string& invocation, const std::string& protocol,
+                       const std::vector<std::string>& datasets, const chat::ServiceSpec& service,
+                       const std::string& progress_style, std::stop_token stop);
+
 /// By the protocols that the run's datasets are scored by.
 JudgeProgress judge_run(Store& store, const std::string& invocation,
                         const chat::ServiceSpec& service, const std::string& progress_style,

@@ -74,6 +74,19 @@ JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& u
   return done;
 }
 
+JudgeProgress judge_by(Store& store, const std::string& invocation, const std::string& protocol,
+                       const std::vector<std::string>& datasets, const chat::ServiceSpec& service,
+                       const std::string& progress_style, std::stop_token stop) {
+  JudgeTask task;
+  task.invocation = invocation;
+  task.protocol = find_protocol(protocol);
+  task.judge = {service.model, chat::identity(service)};
+  task.datasets = datasets;
+  const JudgeUnits units = judge_units(store, task);
+  print_left_out(units);
+  return ask_judge(store, task, units, service, {}, progress_style, stop);
+}
+
 JudgeProgress judge_run(Store& store, const std::string& invocation,
                         const chat::ServiceSpec& service, const std::string& progress_style,
                         std::stop_token stop) {
@@ -86,14 +99,8 @@ JudgeProgress judge_run(Store& store, const std::string& invocation,
   JudgeProgress all;
   for (const auto& [protocol, names] : datasets) {
     if (protocol.empty() || stop.stop_requested()) continue;
-    JudgeTask task;
-    task.invocation = invocation;
-    task.protocol = find_protocol(protocol);
-    task.judge = {service.model, chat::identity(service)};
-    task.datasets = names;
-    const JudgeUnits units = judge_units(store, task);
-    print_left_out(units);
-    all.failed += ask_judge(store, task, units, service, {}, progress_style, stop).failed;
+    all.failed +=
+        judge_by(store, invocation, protocol, names, service, progress_style, stop).failed;
   }
   return all;
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/reproduce_scale.hpp"
 #include "src/report/reproduction_report.hpp"
@@ -159,6 +160,7 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   if (flags.options.limit) check_at_least("--limit", *flags.options.limit, 0);
   check_at_least("--threads", flags.options.threads, 0);
+  if (!flags.options.judge.empty()) chat::read_service(flags.options.judge);  // said before it runs
   if (!flags.report.empty()) check_apart("--report", flags.report, flags.options.db);
   for (const std::string& model : flags.options.models)
     if (model.find('=') == std::string::npos || model.front() == '=')
@@ -218,6 +220,10 @@ Verb reproduce_verb() {
             ->type_name("FORMAT");
         app.add_option("--report", flags->report,
                        "also write a page for a browser: verdicts, tables and figures")
+            ->type_name("FILE");
+        app.add_option("--judge", options.judge,
+                       "ask a judge for the scores of claims that need one; the file of its "
+                       "service")
             ->type_name("FILE");
         app.add_option("--progress", options.progress, "auto, bar, plain or none")
             ->capture_default_str()

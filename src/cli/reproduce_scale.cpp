@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
+#include "src/chat/service.hpp"
 #include "src/cli/deadline.hpp"
 #include "src/cli/execute.hpp"
+#include "src/cli/judge.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/scale_inputs.hpp"
 #include "src/findings/paper_differences.hpp"
@@ -77,6 +80,21 @@ void test_claims(Reproduction& result) {
       result.findings.push_back(test_claim(claim, result.scale, *result.evidence));
 }
 
+/// Gets the verdicts that the scale's claims are about, as far as they are not stored.
+void ask_for_claims(const Reproduction& result, const ReproduceOptions& options,
+                    const std::string& invocation, const SignalStop& stop) {
+  std::set<std::string> protocols;
+  for (const Claim& claim : result.item->claims)
+    if (claim.tested_at(result.scale)) protocols.insert(protocol_for(claim.test.metric));
+  protocols.erase("");
+  if (protocols.empty()) return;
+  const chat::ServiceSpec service = chat::read_service(options.judge);
+  Store store(options.db);
+  for (const std::string& protocol : protocols)
+    if (!stop.signal())
+      judge_by(store, invocation, protocol, {}, service, options.progress, stop.token());
+}
+
 void name_arms(Reproduction& result, const Json& scale) {
   for (const Json& arm : scale.value("decoders", Json::array()))
     result.arms.push_back(arm.value("label", arm.value("name", "")));
@@ -118,6 +136,7 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
     result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
     return;
   }
+  if (!options.judge.empty()) ask_for_claims(result, options, invocation, stop);
   result.store = std::make_unique<Store>(options.db, OpenOptions{.read_only = true});
   judge(result, *result.store, runnable.lacking, invocation);
   if (seconds && spec.limit != most)

@@ -20,6 +20,7 @@ struct ReproduceOptions {
   bool default_db = false;            ///< its folder may be made
   std::vector<std::string> models;    ///< LABEL=DIR
   std::optional<std::int64_t> limit;  ///< in place of the file's
+  std::string judge;                  ///< file of a service, for claims that need one; may be empty
   int threads = 0;
   std::string progress = "auto";
   std::vector<std::string> argv;

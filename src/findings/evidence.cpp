@@ -8,6 +8,7 @@
 #include "datasets/dataset.hpp"
 #include "src/findings/score_findings.hpp"
 #include "src/findings/speed_findings.hpp"
+#include "src/scoring/judging.hpp"
 #include "src/scoring/stored_answers.hpp"
 #include "src/scoring/task_metrics.hpp"
 #include "src/support/text.hpp"
@@ -453,7 +454,11 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
   if (is_score(metric) && found.run.run.oracle)
     return {std::nullopt, "answers that are not forced"};
   const std::vector<Part> parts = one->parts(place, metric);
-  if (parts.empty() && needs_judge(metric)) return {std::nullopt, str("a judge, for ", metric)};
+  if (parts.empty() && needs_judge(metric))
+    return {std::nullopt,
+            str("a judge, for ", metric, " of ", arm, " on ", place.dataset,
+                " (--judge FILE, or pardec judge --db ", comparison_.db, " --run ",
+                comparison_.invocation, " --protocol ", protocol_for(metric), " --service FILE)")};
   if (parts.empty())
     return {std::nullopt,
             str(metric, " of ", arm, " on ", place.dataset,

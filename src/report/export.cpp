@@ -130,18 +130,17 @@ struct Source {
   std::function<void(const std::function<void(const std::vector<Json>&)>&)> each_row;
 };
 
-/// Rows of table `of`.
-Source source_of(Database& db, const std::string& of, const std::vector<ExportColumn>& columns,
+/// Rows `from` tables, up to the end of the statement; it has the invocation as ?1.
+Source source_of(Database& db, const std::string& name, const std::vector<ExportColumn>& columns,
                  const std::string& from, const std::string& invocation) {
   const std::int64_t version = db.integer("PRAGMA user_version");
   std::vector<std::string> selected;
-  Source source{of + "s", {}, {}};
+  Source source{name, {}, {}};
   for (const ExportColumn& column : columns) {
     selected.push_back(version >= column.since ? column.sql : "NULL");
     source.columns.emplace_back(column.name, column.type);
   }
-  const std::string sql = str("SELECT ", join(selected, ", "), " FROM ", from,
-                              " WHERE run.invocation = ? ORDER BY run.id, ", of, ".id");
+  const std::string sql = str("SELECT ", join(selected, ", "), " FROM ", from);
   source.each_row = [&db, sql, columns, invocation](const auto& row) {
     Statement read(db, sql);
     read.bind(invocation);
@@ -181,6 +180,91 @@ Source source_of(const FlatTable& table) {
     for (const auto& values : table.rows) row(values);
   };
   return source;
+}
+
+const std::string kGenerations =
+    " JOIN generation ON generation.run_id = run.id JOIN sample ON sample.id = "
+    "generation.sample_id";
+
+/// Since this schema version there are verdicts.
+constexpr int kJudged = 6;
+
+/// What judges said of the run's answers, what they were asked, and what it cost. None: nobody
+/// judged.
+std::vector<Source> judged_sources(
+    Database& db, const std::string& invocation,
+    const std::function<std::string(const std::string&, const std::string&)>& of_run) {
+  const auto who = [](const std::string& table) {
+    return str(kGenerations, " JOIN ", table, " ON ", table,
+               ".generation_id = generation.id JOIN judge ON judge.id = ", table,
+               ".judge_id JOIN protocol ON protocol.id = ", table,
+               ".protocol_id LEFT JOIN judge_reply ON judge_reply.id = ", table, ".reply_id");
+  };
+  const std::vector<ExportColumn> of_vote =
+      joined({kOfRun,
+              {{"sample", "text", "sample.key"}, {"repeat", "integer", "generation.repeat"}},
+              {{"judge", "text", "judge.name"}, {"judge_hash", "text", "judge.hash"}},
+              {{"protocol", "text", "protocol.name"}, {"protocol_hash", "text", "protocol.hash"}}});
+  const std::vector<ExportColumn> of_reply = {{"reply", "text", "judge_reply.text"},
+                                              {"call_key", "text", "judge_reply.call_key"}};
+  std::vector<Source> sources;
+  sources.push_back(source_of(db, "judgments",
+                              joined({of_vote, columns_of("judgment", "text", {"field"}),
+                                      columns_of("judgment", "integer", {"vote"}),
+                                      columns_of("judgment", "text", {"state", "class"}),
+                                      columns_of("judgment", "number", {"value"}),
+                                      columns_of("judgment", "text", {"reason"}), of_reply}),
+                              of_run("judgment", who("judgment")), invocation));
+  sources.push_back(source_of(
+      db, "pairs",
+      joined({of_vote,
+              {{"baseline", "text",
+                "(SELECT label FROM run JOIN generation ON run.id = run_id WHERE generation.id = "
+                "comparison.baseline_id)"}},
+              columns_of("comparison", "text", {"field"}),
+              columns_of("comparison", "integer", {"vote", "method_first"}),
+              columns_of("comparison", "text", {"state", "winner", "reason"}),
+              of_reply}),
+      of_run("comparison", who("comparison")), invocation));
+  // Requests of the judgings that these votes came from, in vain or not.
+  const std::string votes =
+      "(SELECT judge_id, reply_id FROM judgment JOIN generation ON generation.id = generation_id "
+      "JOIN run ON run.id = run_id WHERE invocation = ?1 UNION SELECT judge_id, reply_id FROM "
+      "comparison JOIN generation ON generation.id = generation_id JOIN run ON run.id = run_id "
+      "WHERE invocation = ?1)";
+  sources.push_back(source_of(
+      db, "attempts",
+      joined(
+          {{{"judge", "text", "judge.name"}, {"judge_hash", "text", "judge.hash"}},
+           columns_of("judge_attempt", "text", {"process", "call_key"}),
+           columns_of("judge_attempt", "integer", {"number"}),
+           columns_of("judge_attempt", "text", {"started_utc"}),
+           columns_of("judge_attempt", "number", {"waited_s", "seconds"}),
+           columns_of("judge_attempt", "integer", {"http_status"}),
+           columns_of("judge_attempt", "text", {"request_id", "format"}),
+           columns_of("judge_attempt", "integer",
+                      {"prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens"}),
+           columns_of("judge_attempt", "number", {"cost"}),
+           columns_of("judge_attempt", "integer", {"outcome_unknown"}),
+           columns_of("judge_attempt", "text", {"error", "body"})}),
+      str("judge_attempt JOIN judge ON judge.id = judge_attempt.judge_id WHERE process IN (SELECT "
+          "process FROM judge_reply WHERE id IN (SELECT reply_id FROM ",
+          votes, ")) ORDER BY judge_attempt.id"),
+      invocation));
+  sources.push_back(source_of(
+      db, "judges",
+      joined({{{"judge", "text", "judge.name"}, {"judge_hash", "text", "judge.hash"}},
+              {{"settings", "text", "judge.json"}},
+              {{"attempts", "integer",
+                "(SELECT count(*) FROM judge_attempt WHERE judge_id = judge.id)"},
+               {"cost", "number",
+                "(SELECT coalesce(sum(cost), 0) FROM judge_attempt WHERE judge_id = judge.id AND "
+                "NOT outcome_unknown)"}}}),
+      str("judge WHERE id IN (SELECT judge_id FROM ", votes, ") ORDER BY id"), invocation));
+  bool any = false;
+  sources.back().each_row([&](const auto&) { any = true; });
+  if (!any) sources.clear();
+  return sources;
 }
 
 std::int64_t write(const Source& source, bool csv, const std::filesystem::path& file) {
@@ -251,18 +335,23 @@ std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparis
       "run JOIN dataset ON dataset.id = run.dataset_id JOIN model ON model.id = run.model_id JOIN "
       "environment ON environment.id = run.environment_id";
   const FlatTable compared = flat(comparison_table(comparison));
-  const std::vector<Source> sources = {
-      source_of(compared), source_of(db, "run", run_columns(), runs, invocation),
-      source_of(db, "block", block_columns(), runs + " JOIN block ON block.run_id = run.id",
+  const auto of_run = [&](const std::string& of, const std::string& join_with = "") {
+    return str(runs, join_with, " WHERE run.invocation = ?1 ORDER BY run.id, ", of, ".id");
+  };
+  std::vector<Source> sources = {
+      source_of(compared), source_of(db, "runs", run_columns(), of_run("run"), invocation),
+      source_of(db, "blocks", block_columns(),
+                of_run("block", " JOIN block ON block.run_id = run.id"), invocation),
+      source_of(db, "jobs", job_columns(),
+                of_run("job",
+                       " JOIN job ON job.run_id = run.id LEFT JOIN block ON block.id = "
+                       "job.block_id"),
                 invocation),
-      source_of(
-          db, "job", job_columns(),
-          runs + " JOIN job ON job.run_id = run.id LEFT JOIN block ON block.id = job.block_id",
-          invocation),
-      source_of(db, "generation", generation_columns(db, invocation),
-                runs + " JOIN generation ON generation.run_id = run.id JOIN sample ON sample.id = "
-                       "generation.sample_id",
-                invocation)};
+      source_of(db, "generations", generation_columns(db, invocation),
+                of_run("generation", kGenerations), invocation)};
+  if (db.integer("PRAGMA user_version") >= kJudged)
+    for (Source& source : judged_sources(db, invocation, of_run))
+      sources.push_back(std::move(source));
   const bool csv = format == ExportFormat::csv;
   std::vector<ExportedFile> files;
   Json tables = Json::array();

@@ -13,9 +13,10 @@ enum class ExportFormat { csv, jsonl, parquet };
 ExportFormat parse_export_format(std::string_view name);
 
 /// Writes one invocation as flat tables, a file each in `folder`, which is made where it is not
-/// there: comparison (what compare says, columns as in its csv), runs, blocks, jobs, generations.
-/// results/README.md explains the columns. Returns the files with their rows. ConfigError: a folder
-/// that cannot be made; for parquet, no Python with pyarrow. RunError.
+/// there: comparison (what compare says, columns as in its csv), runs, blocks, jobs, generations;
+/// where judges were asked, also judgments, pairs, attempts and judges. results/README.md explains
+/// the columns. Returns the files with their rows. ConfigError: a folder that cannot be made; for
+/// parquet, no Python with pyarrow. RunError.
 struct ExportedFile {
   std::filesystem::path file;
   std::int64_t rows;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "metrics/agreement.hpp"
+#include "src/scoring/task_metrics.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
@@ -308,11 +309,18 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
   return out;
 }
 
+std::string protocol_for(std::string_view total) {
+  for (const TaskMetric& metric : task_metrics())
+    if (metric.judged &&
+        std::find(metric.totals.begin(), metric.totals.end(), total) != metric.totals.end())
+      for (const std::string& name : protocol_names())
+        if (find_protocol(name).score == metric.rows) return name;
+  return "";
+}
+
 std::string protocol_for(const DatasetEntry& dataset) {
-  for (const std::string_view total : dataset.metrics) {
-    if (total == "judge_f1") return "five-classes";
-    if (total == "judge_score") return "single";
-  }
+  for (const std::string_view total : dataset.metrics)
+    if (std::string protocol = protocol_for(total); !protocol.empty()) return protocol;
   return "";
 }
 
@@ -448,7 +456,8 @@ void store_judged_scores(Store& store, const JudgeTask& task) {
       ScoreRow score;
       score.metric = metric;
       score.field = place.second;
-      score.details = {{"judge", task.judge.name}, {"votes", rows.size()}};
+      score.details = {
+          {"judge", task.judge.name}, {"protocol", task.protocol.name}, {"votes", rows.size()}};
       if (task.protocol.compares) {
         const auto winner = winner_of(rows, /*one_order=*/false);
         if (!winner) continue;
@@ -457,7 +466,8 @@ void store_judged_scores(Store& store, const JudgeTask& task) {
         std::vector<VoteRow> said;
         for (const JudgmentRow& row : rows) said.push_back(row.vote);
         const auto verdict = verdict_of(said);
-        if (!verdict) continue;
+        // A label of a template may have no number.
+        if (!verdict || (!task.protocol.by_field && std::isnan(verdict->value))) continue;
         score.value = verdict->value;
         if (task.protocol.by_field) {
           score.details["class"] = verdict->label;

@@ -48,6 +48,8 @@ struct JudgeUnits {
 /// to judge, or no such baseline.
 JudgeUnits judge_units(Store& store, const JudgeTask& task);
 
+/// The protocol whose verdicts come to this total; empty: none, or a template's.
+std::string protocol_for(std::string_view total);
 /// The protocol whose verdicts a dataset is scored by; empty: none, its metrics need no judge.
 std::string protocol_for(const DatasetEntry& dataset);
 
@@ -94,8 +96,8 @@ std::vector<PairVerdict> pair_verdicts(const std::vector<JudgmentRow>& rows);
 /// person sees each pair in one order alone, and that counts (`one_order`).
 std::optional<Winner> winner_of(const std::vector<JudgmentRow>& rows, bool one_order);
 
-/// The scores that a built-in protocol's verdicts come to, for `compare` and `report`: judge_class,
-/// judge_score, or judge_preference. They take the place of another judge's.
+/// The scores that verdicts come to, for `compare`, `report` and claims of papers: judge_class,
+/// judge_score, judge_preference, or judge_template. They take the place of another judge's.
 void store_judged_scores(Store& store, const JudgeTask& task);
 
 }  // namespace pardec

@@ -405,6 +405,8 @@ const std::vector<TaskMetric>& task_metrics() {
       judged_mean("judge_score", "a judge's grades from 1 to 10", "judge_score", "judge_score"),
       judged_mean("judge_win_rate", "pairs that a judge decided for the arm, a tie as half",
                   "judge_win_rate", "judge_preference"),
+      judged_mean("judge_template", "numbers that a judge gave by a template of one's own",
+                  "judge_template", "judge_template"),
   };
   return kMetrics;
 }

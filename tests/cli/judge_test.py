@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 
-from harness import Checks, change, query, scratch
+from harness import ROOT, Checks, change, query, scratch
 from scripted_service import Judge, killed_at_random, tables
 
 try:
@@ -123,6 +123,7 @@ def five_classes(check, pardec, db):
     compared = compared["rows"]
     for row in compared:
         check(close(row["score_judge_f1"] if "score_judge_f1" in row else row.get("judge_f1"), rows[row["arm"]]["score"]), f"compare shows judge_f1: {sorted(row)}")
+    in_all_tables(check, pardec, db, "score_judge_f1", {arm: row["score"] for arm, row in rows.items()})
     before = sum(judge.asked.values())
     again = {row["arm"]: row for row in judged(pardec, db, service, "--protocol", "five-classes")["Judged"]}
     check(again == rows and sum(judge.asked.values()) == before, "judged once more, nobody is asked")
@@ -132,6 +133,88 @@ def five_classes(check, pardec, db):
     plan = json.loads(pardec.good("judge", "--db", db, "--service", other, "--protocol", "five-classes", "--dry-run", "--format", "json"))["rows"][0]
     check(plan["calls"] == 2 * EXAMPLES and plan["price"] > 0, f"another model is another judge: {plan}")
     check(query(db, "SELECT count(*) AS n FROM judge_reply WHERE state = 'answered' AND valid = 0")[0]["n"] == 10, "what could not be read is kept")
+
+
+def in_all_tables(check, pardec, db, metric, planted):
+    """A judged score is a score: `report` and `export` have what `compare` says of it, and `export` every vote and request."""
+    compared = pardec.good("compare", "--db", db, "--format", "json")
+    for row in json.loads(compared)["rows"]:
+        check(close(row[metric], planted[row["arm"]]) and row[f"{metric}_interval"][0] <= row[metric] <= row[f"{metric}_interval"][1], f"compare: {metric} of {row['arm']}: {row[metric]}")
+        check(row["arm"] == "ar" or close(row[f"{metric}_difference"]["estimate"], planted[row["arm"]] - planted["ar"]), f"compare: the difference of {metric}")
+    pardec.good("report", "--db", db, "--examples", 0, "-o", "page.html")
+    block = re.search(r'id="comparison-json">(.*?)</script>', (pardec.folder / "page.html").read_text(), re.S)[1]
+    check(block.replace("\\u003c", "<") == compared.rstrip(), "report: the comparison is compare's")
+    shutil.rmtree(pardec.folder / "tables", ignore_errors=True)
+    pardec.good("export", "--db", db, "--format", "jsonl", "--out", "tables")
+    read = {file.stem: [json.loads(line) for line in file.read_text().splitlines()] for file in (pardec.folder / "tables").iterdir()}
+    check(all(close(row[metric], planted[row["arm"]]) for row in read["comparison"]), f"export: {metric}")
+    votes = query(db, "SELECT judgment.*, judge.name AS judge, sample.key AS sample, label AS arm, judge_reply.text AS reply FROM judgment JOIN judge ON judge.id = judgment.judge_id JOIN generation ON "
+                      "generation.id = generation_id JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id LEFT JOIN judge_reply ON judge_reply.id = reply_id ORDER BY run_id, judgment.id")
+    keys = ("judge", "sample", "arm", "field", "vote", "state", "class", "value", "reason", "reply")
+    check([[row[k] for k in keys] for row in read["judgments"]] == [[row[k] for k in keys] for row in votes] and len(votes) > 50, f"export: {len(read['judgments'])} judgments, stored {len(votes)}")
+    attempts = query(db, "SELECT * FROM judge_attempt ORDER BY id")
+    check([(row["call_key"], row["number"], row["cost"]) for row in read["attempts"]] == [(row["call_key"], row["number"], row["cost"]) for row in attempts], "export: attempts")
+    spent = query(db, "SELECT name, sum(cost) AS cost FROM judge_attempt JOIN judge ON judge.id = judge_id GROUP BY judge.id ORDER BY judge.id")
+    check([(row["judge"], row["cost"]) for row in read["judges"]] == [(row["name"], row["cost"]) for row in spent], f"export: judges {read['judges']}, {spent}")
+    told = (ROOT / "results" / "README.md").read_text()
+    for table in ("judgments", "pairs", "attempts", "judges"):
+        pardec.good("export", "--db", db, "--out", "tables")
+        explained = re.findall(r"`([a-z_]+)`", re.search(rf"^\| `{table}` \|(.*?)\|", told, re.M)[1])
+        header = (pardec.folder / "tables" / f"{table}.csv").read_text().splitlines()[0].split(",")
+        check([column for column in header if column not in ("invocation", "run", "dataset", "split", "arm", "decoder")] == explained, f"results/README.md explains {explained} of {table}: {header}")
+
+
+def of_claims(check, pardec):
+    """A claim about a judged score: not testable for want of a judge, with the command; decided where one is asked."""
+    share = pardec.folder / "share"
+    for entry in ("datasets", "experiments", "judges"):
+        shutil.copytree(ROOT / entry, share / entry, ignore=shutil.ignore_patterns("*.cpp", "*.hpp", "smollm2", "draft"))
+    file = share / "experiments" / "papers" / "hpd" / "table3.json"
+    item = json.loads(file.read_text())
+    item["claims"] = [{"id": "J", "says": "HPD extracts better", "scales": ["small"], "expect": "confirmed",
+                       "test": {"kind": "difference", "metric": "judge_f1", "of": "hpd", "from": "ar", "op": ">=", "than": 0.2}}]
+    item["scales"]["small"]["decoders"] = [arm for arm in item["scales"]["small"]["decoders"] if arm["label"] != "spec"]
+    file.write_text(json.dumps(item))
+
+    def reproduce(*more):
+        tables = json.loads(pardec.good("reproduce", "hpd", "t3", "--limit", 12, "--threads", 1, "--progress", "none", "--db", "claims.sqlite", "--format", "json", *more, env={"PARDEC_SHARE": share}))
+        return tables[1]["rows"][0]
+
+    row = reproduce()
+    check(row["verdict"] == "not testable" and "lacks a judge, for judge_f1" in row["why"] and "--protocol five-classes" in row["why"] and "--judge FILE" in row["why"], f"without a judge: {row}")
+    db = pardec.folder / "claims.sqlite"
+    for answer in query(db, "SELECT generation.id, label, sample.key, generation.fields FROM generation JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id"):
+        fields = [{**field, "text": f"<<{answer['label']}|{answer['key']}|{field['name']}>>"} for field in json.loads(answer["fields"])]
+        change(db, "UPDATE generation SET fields = ?, error = NULL WHERE id = ?", json.dumps(fields), answer["id"])
+
+    def of(arm, example, field):
+        return drawn("claim", example, field).choices(CLASSES, [9, 1, 1, 1, 1] if arm == "hpd" else [3, 5, 1, 1, 2])[0]
+
+    judge = Judge(lambda prompt, times, again: json.dumps({"explanation": "", "classes": {field: of(arm, example, field) for arm, example, field in named(prompt)}}))
+    service = judge.file(pardec.folder, "claims")
+    row = reproduce("--judge", service)
+    asked = sum(judge.asked.values())
+    compared = next(r for r in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"] if r["arm"] == "hpd")
+    check(row["verdict"] == "confirmed" and close(row["measured"][0]["value"], compared["score_judge_f1_difference"]["estimate"]), f"with a judge: {row}, {compared.get('score_judge_f1_difference')}")
+    check(asked == 24 and reproduce() == row and sum(judge.asked.values()) == asked, f"{asked} calls; stored verdicts decide without a judge")
+
+
+def templates(check, pardec, db):
+    """Verdicts of a template: a boolean is a score of its own, and a label without a number is none."""
+    judge = Judge(lambda prompt, times, again: json.dumps({"polite": drawn("polite", *named(prompt)[-1]).random() < 0.4, "tone": drawn("tone", *named(prompt)[-1]).choice(["warm", "cold", "odd"])}))
+    service = judge.file(pardec.folder, "templates")
+    for verdict, more, number in (("polite", {}, lambda a: float(drawn("polite", *a).random() < 0.4)),
+                                  ("tone", {"values": {"warm": 3, "cold": 1}}, lambda a: {"warm": 3, "cold": 1}.get(drawn("tone", *a).choice(["warm", "cold", "odd"])))):
+        (pardec.folder / f"{verdict}.json").write_text(json.dumps({
+            "name": verdict, "prompt": "Is {{answer}} polite?", "verdict": verdict, **more,
+            "schema": {"type": "object", "properties": {"polite": {"type": "boolean"}, "tone": {"type": "string", "enum": ["warm", "cold", "odd"]}}, "required": ["polite", "tone"],
+                       "additionalProperties": False}}))
+        judged(pardec, db, service, "--protocol", f"{verdict}.json")
+        compared = {row["arm"]: row for row in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]}
+        for arm in ("ar", "other"):
+            planted = [n for i in range(EXAMPLES) for t in (1, 2) if (n := number((arm, f"talk-{i}", f"turn {t}"))) is not None]
+            row = compared[arm]
+            check(close(row.get("score_judge_template"), sum(planted) / len(planted)), f"{verdict}: {arm}: {sorted(k for k in row if 'judge' in k)}")
 
 
 def grades(check, pardec, db):
@@ -383,6 +466,8 @@ def main():
         stopped(check, pardec, talks)
         hostile(check, pardec, talks)
         behind_a_run(check, pardec)
+        templates(check, pardec, talks)
+        of_claims(check, pardec)
     return check.finish()
 
 

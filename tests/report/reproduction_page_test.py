@@ -37,7 +37,7 @@ parent.postMessage(JSON.stringify(seen), "*");
 def share_with(folder):
     """The project's files with claims of each verdict, one of them hostile."""
     share = folder / "share"
-    for entry in ("datasets", "experiments"):
+    for entry in ("datasets", "experiments", "judges"):
         shutil.copytree(ROOT / entry, share / entry, ignore=shutil.ignore_patterns("*.cpp", "*.hpp", "smollm2", "model", "draft"))
     file = share / "experiments" / "papers" / "hpd" / "table3.json"
     item = json.loads(file.read_text())
