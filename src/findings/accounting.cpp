@@ -4,6 +4,7 @@
 
 #include "metrics/decoding_metrics.hpp"
 #include "src/store/invocations.hpp"
+#include "src/store/sqlite.hpp"
 
 namespace pardec {
 
@@ -16,8 +17,12 @@ std::int64_t pads_of(Store& store, const RunRow& run) {
     pads += pad_columns(batch);
     batch.clear();
   };
-  for (const auto& job : store.jobs(run.id)) {
-    batch.push_back(job.counters.branch_lengths);
+  Statement jobs(store.database(),
+                 "SELECT branch_lengths FROM job WHERE run_id = ? ORDER BY repeat, id");
+  jobs.bind(run.id);
+  while (jobs.step()) {
+    batch.push_back(
+        parse_json(jobs.text(0), store.path().string(), 0).get<std::vector<std::int64_t>>());
     if (static_cast<int>(batch.size()) == run.batch_size) close_batch();
   }
   close_batch();

@@ -12,6 +12,7 @@
 #include "src/findings/speed_findings.hpp"
 #include "src/findings/warnings.hpp"
 #include "src/store/invocations.hpp"
+#include "src/store/sqlite.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -270,27 +271,32 @@ std::vector<DifferingAnswer> differing_answers(Store& store, const std::string& 
   for (const auto& method : runs) {
     const RunSummary* baseline = find_baseline(runs, method, "");
     if (!baseline || method.run.oracle) continue;
-    const RunAnswers theirs = read_answers(store, baseline->run.id),
-                     ours = read_answers(store, method.run.id);
-    const bool ids = same_ids(baseline->run.model, method.run.model);
-    for (const auto& [key, answered] : ours.by_sample) {
-      const auto other = theirs.by_sample.find(key);
-      if (other == theirs.by_sample.end() || answered.generation.row.error ||
-          other->second.generation.row.error)
-        continue;
-      const Identity identity = compare_fields(other->second, answered, ids);
-      if (identity.identical) continue;
+    Statement read(store.database(), R"(
+      SELECT sample.key, method.fields, base.fields, method.first_difference,
+             method.gap_at_difference
+      FROM generation AS method
+      JOIN generation AS base ON base.run_id = ?1 AND base.sample_id = method.sample_id
+                             AND base.repeat = method.repeat
+      JOIN sample ON sample.id = method.sample_id
+      WHERE method.run_id = ?2 AND method.identical = 0
+        AND method.error IS NULL AND base.error IS NULL
+      ORDER BY sample.key, method.repeat)");
+    read.bind(baseline->run.id, method.run.id);
+    while (read.step()) {
       DifferingAnswer& differs = found.emplace_back(
-          DifferingAnswer{method.run.dataset.name, method.run.label, key.first, "", "", "",
-                          identity.first_difference,
-                          identity.gap.value_or(std::numeric_limits<double>::infinity())});
-      const auto& fields = answered.generation.row.fields;
-      const auto& before = other->second.generation.row.fields;
+          DifferingAnswer{method.run.dataset.name, method.run.label, read.text(0), "", "", "",
+                          read.maybe_integer(3),
+                          read.maybe_real(4).value_or(std::numeric_limits<double>::infinity())});
+      const Json fields = parse_json(read.text(1), store.path().string(), 0),
+                 before = parse_json(read.text(2), store.path().string(), 0);
       for (size_t f = 0; f < fields.size(); ++f) {
-        if (f < before.size() && before[f].text == fields[f].text) continue;
-        differs.field = fields[f].name;
-        differs.baseline = f < before.size() ? before[f].text : "";
-        differs.answer = fields[f].text;
+        const std::string other =
+            f < before.size() ? before[f].at("text").get<std::string>() : std::string();
+        const auto own = fields[f].at("text").get<std::string>();
+        if (f < before.size() && other == own) continue;
+        differs.field = fields[f].at("name").get<std::string>();
+        differs.baseline = other;
+        differs.answer = own;
         break;
       }
     }

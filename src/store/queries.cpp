@@ -1,4 +1,7 @@
 // What compare, report, score and export read.
+#include <algorithm>
+#include <cstdlib>
+
 #include "src/store/old_schemas.hpp"
 #include "src/store/store.hpp"
 #include "src/support/text.hpp"
@@ -30,13 +33,48 @@ std::vector<FieldAnswer> fields(const Statement& row, int column, const std::str
 }  // namespace
 
 std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
+  // As view run_summary, which sums up all runs of the database to give one.
   Statement find(db_, R"(
-    SELECT jobs, failed_jobs, generations, failed_generations, compared, identical, blocks,
-           measured_blocks, measured_wall_ns, measured_examples, measured_fields, measured_chosen,
-           measured_text_tokens, prompt_tokens, chosen, forced, fed, text_tokens, forwards,
-           prefill_ns, decode_ns, total_ns, cached_peak, cached_sum, attended, scratch, branches,
-           parallel_ratio
-    FROM run_summary WHERE run_id = ?)");
+    WITH measured AS MATERIALIZED (
+      SELECT id, wall_ns, example_count FROM measured_block WHERE run_id = ?1),
+    counted AS (
+      SELECT count(*) AS jobs, coalesce(sum(job.error IS NOT NULL), 0) AS failed_jobs,
+             sum(chosen) FILTER (WHERE measured.id IS NOT NULL) AS measured_chosen,
+             sum(text_tokens) FILTER (WHERE measured.id IS NOT NULL) AS measured_text_tokens,
+             sum(prompt_tokens) FILTER (WHERE error IS NULL) AS prompt_tokens,
+             sum(chosen) FILTER (WHERE error IS NULL) AS chosen,
+             sum(forced) FILTER (WHERE error IS NULL) AS forced,
+             sum(fed) FILTER (WHERE error IS NULL) AS fed,
+             sum(text_tokens) FILTER (WHERE error IS NULL) AS text_tokens,
+             sum(forwards) FILTER (WHERE error IS NULL) AS forwards,
+             sum(prefill_ns) FILTER (WHERE error IS NULL) AS prefill_ns,
+             sum(decode_ns) FILTER (WHERE error IS NULL) AS decode_ns,
+             sum(total_ns) FILTER (WHERE error IS NULL) AS total_ns,
+             max(cached_peak) FILTER (WHERE error IS NULL) AS cached_peak,
+             sum(cached_sum) FILTER (WHERE error IS NULL) AS cached_sum,
+             sum(attended) FILTER (WHERE error IS NULL) AS attended,
+             sum(scratch) FILTER (WHERE error IS NULL) AS scratch,
+             sum(branches) FILTER (WHERE error IS NULL) AS branches,
+             avg(parallel_ratio) FILTER (WHERE error IS NULL) AS parallel_ratio
+      FROM job LEFT JOIN measured ON measured.id = job.block_id WHERE run_id = ?1),
+    answers AS (
+      SELECT count(*) AS generations,
+             coalesce(sum(generation.error IS NOT NULL), 0) AS failed_generations,
+             count(identical) AS compared, coalesce(sum(identical), 0) AS identical,
+             sum(field_count) FILTER (WHERE measured.id IS NOT NULL) AS measured_fields
+      FROM generation JOIN job ON job.id = generation.job_id
+      LEFT JOIN measured ON measured.id = job.block_id WHERE generation.run_id = ?1)
+    SELECT jobs, failed_jobs, generations, failed_generations, compared, identical,
+           (SELECT count(*) FROM block WHERE run_id = ?1), (SELECT count(*) FROM measured),
+           (SELECT coalesce(sum(wall_ns), 0) FROM measured),
+           (SELECT coalesce(sum(example_count), 0) FROM measured),
+           coalesce(measured_fields, 0), coalesce(measured_chosen, 0),
+           coalesce(measured_text_tokens, 0), coalesce(prompt_tokens, 0), coalesce(chosen, 0),
+           coalesce(forced, 0), coalesce(fed, 0), coalesce(text_tokens, 0), coalesce(forwards, 0),
+           coalesce(prefill_ns, 0), coalesce(decode_ns, 0), coalesce(total_ns, 0),
+           coalesce(cached_peak, 0), coalesce(cached_sum, 0), coalesce(attended, 0),
+           coalesce(scratch, 0), coalesce(branches, 0), parallel_ratio
+    FROM counted, answers)");
   Statement histogram(db_, R"(
     SELECT emitted, sum(step_histogram.forwards) FROM step_histogram JOIN job ON job.id = job_id
     WHERE run_id = ? AND error IS NULL GROUP BY emitted)");
@@ -159,12 +197,10 @@ std::vector<StoredGeneration> Store::generations(RowId run) {
     FROM generation JOIN sample ON sample.id = sample_id JOIN job ON job.id = job_id
     WHERE generation.run_id = ? ORDER BY generation.repeat, generation.id)"));
   Statement scores(db_,
-                   "SELECT metric, value, field, version, details FROM score AS s "
-                   "WHERE generation_id = ? AND CAST(version AS INTEGER) = ("
-                   "  SELECT max(CAST(version AS INTEGER)) FROM score AS newer"
-                   "  WHERE newer.generation_id = s.generation_id AND newer.metric = s.metric)"
-                   "ORDER BY id");
+                   "SELECT metric, value, field, version, details, CAST(version AS INTEGER) "
+                   "FROM score WHERE generation_id = ? ORDER BY id");
   find.bind(run);
+  std::map<std::string, std::int64_t> newest;  // version of each metric of an answer
   std::vector<StoredGeneration> out;
   while (find.step()) {
     StoredGeneration stored;
@@ -183,10 +219,20 @@ std::vector<StoredGeneration> Store::generations(RowId run) {
     stored.cluster = find.text(12);
     stored.category = find.text(13);
     scores.bind(row.id);
+    newest.clear();
+    bool older = false;
     while (scores.step()) {
       row.scores.push_back({scores.text(0), scores.real(1), scores.text(2), scores.text(3),
                             json_or_null(scores, 4, file)});
+      std::int64_t& most =
+          newest.emplace(row.scores.back().metric, scores.integer(5)).first->second;
+      older = older || most != scores.integer(5);
+      most = std::max(most, scores.integer(5));
     }
+    if (older)
+      std::erase_if(row.scores, [&](const ScoreRow& score) {
+        return std::strtoll(score.version.c_str(), nullptr, 10) != newest.at(score.metric);
+      });
     out.push_back(std::move(stored));
   }
   return out;

@@ -23,6 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// 64 MB of pages: with SQLite's own 2 MB a large run's are read from the system again and again.
+constexpr const char* kCache = "PRAGMA cache_size = -65536";
+
 /// WAL shares memory between processes through the file system, which network file systems do not
 /// give.
 bool on_network(const fs::path& folder) {
@@ -135,6 +138,7 @@ bool Store::exists(const fs::path& path, OpenOptions options) {
 Store::Store(const fs::path& path, OpenOptions options) : path_(path) {
   check_name(path);
   open(options);
+  db_.execute(kCache);
   if (options.read_only) return;
   set_journal(db_, on_network(folder_of(path)) ? "delete" : "wal");
   db_.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON");
