@@ -10,103 +10,14 @@
 
 namespace pardec {
 
-namespace {
-
-/// Reads markup from left to right.
-class MarkupReader {
- public:
-  MarkupReader(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {}
-
-  bool at(std::string_view tag) const { return text_.substr(at_).starts_with(tag); }
-  /// The text up to `tag`, which is stepped over.
-  std::string through(std::string_view tag) {
-    const size_t found = text_.find(tag, at_);
-    if (found == std::string_view::npos) expected(tag);
-    std::string read(text_.substr(at_, found - at_));
-    at_ = found + tag.size();
-    return read;
-  }
-  void skip(std::string_view tag) {
-    if (!at(tag)) expected(tag);
-    at_ += tag.size();
-  }
-  /// The text up to `tag`, or all that is left.
-  std::string before(std::string_view tag) {
-    const size_t end = std::min(text_.find(tag, at_), text_.size());
-    std::string read(text_.substr(at_, end - at_));
-    at_ = end;
-    return read;
-  }
-  bool done() const { return at_ == text_.size(); }
-
- private:
-  [[noreturn]] void expected(std::string_view tag) const {
-    throw ConfigError(
-        str(where_, ": byte ", at_, " of an answer has '", text_.substr(at_, 20), "', expected ",
-            tag, "; a block is <Title>a</Title>...<Para><Branch>a: ...</Branch>...</Para>"));
-  }
-
-  std::string_view text_;
-  std::string where_;
-  size_t at_ = 0;
-};
-
-}  // namespace
-
-std::vector<AspdPart> parse_aspd_answer(std::string_view text, const std::string& where) {
-  MarkupReader read(text, where);
-  std::vector<AspdPart> parts;
-  for (;;) {
-    AspdPart& part = parts.emplace_back();
-    part.serial = read.before("<Title>");
-    if (read.done()) return parts;
-    while (read.at("<Title>")) {
-      read.skip("<Title>");
-      part.branches.push_back({read.through("</Title>"), ""});
-    }
-    read.skip("<Para>");
-    for (auto& branch : part.branches) {
-      read.skip("<Branch>" + branch.title + ":");
-      branch.content = read.through("</Branch>");
-    }
-    read.skip("</Para>");
-  }
-}
-
-std::string aspd_markup(const std::vector<AspdPart>& parts) {
-  std::string text;
-  for (const AspdPart& part : parts) {
-    text += part.serial;
-    if (part.branches.empty()) continue;
-    for (const auto& branch : part.branches) text += str("<Title>", branch.title, "</Title>");
-    text += "<Para>";
-    for (const auto& branch : part.branches)
-      text += str("<Branch>", branch.title, ":", branch.content, "</Branch>");
-    text += "</Para>";
-  }
-  return text;
-}
-
-std::string aspd_text(const std::vector<AspdPart>& parts) {
-  std::string text;
-  for (const AspdPart& part : parts) {
-    text += part.serial;
-    for (size_t b = 0; b < part.branches.size(); ++b) {
-      const std::string& content = part.branches[b].content;
-      text += (b > 0 ? "\n" : "") + content.substr(content.starts_with(' '));
-    }
-  }
-  return text;
-}
-
-std::vector<AspdPart> aspd_json_parts(
+std::vector<MarkupPart> aspd_json_parts(
     const std::vector<Context>& contexts,
     const std::vector<std::vector<std::optional<std::string>>>& references) {
   const JsonSkeleton skeleton = json_skeleton(contexts);
-  std::vector<AspdPart> parts;
+  std::vector<MarkupPart> parts;
   size_t r = 0;
   for (size_t c = 0; c < contexts.size(); ++c) {
-    AspdPart& part = parts.emplace_back();
+    MarkupPart& part = parts.emplace_back();
     for (size_t n = 0; n < contexts[c].fields.size(); ++n, ++r) {
       // A segment ends with the line on which its value stands; what is before it on the first
       // value's is serial.
@@ -191,8 +102,8 @@ class AspdFormat final : public TrainingFormat {
       if (text.turns.empty()) return all;
       if ((text.cut || example.unfinished) && text.turns.size() == 1) return all;
       all.push_back(sample(text.turns.front().given,
-                           parse_aspd_answer(text.turns.front().text, example.job.id),
-                           example.job.id, options_.eos));
+                           parse_markup(text.turns.front().text, example.job.id), example.job.id,
+                           options_.eos));
       return all;
     }
     if (options_.together) {
@@ -202,20 +113,20 @@ class AspdFormat final : public TrainingFormat {
     } else {
       for (size_t c = 0; c < example.references.size(); ++c)
         for (size_t f = 0; f < example.references[c].size(); ++f)
-          all.push_back(sample(
-              example.pieces.field_prompt(c, f),
-              parse_aspd_answer(" " + example.references[c][f].value_or(std::string(kAbsent)),
-                                example.job.id),
-              example.job.id, options_.eos));
+          all.push_back(
+              sample(example.pieces.field_prompt(c, f),
+                     parse_markup(" " + example.references[c][f].value_or(std::string(kAbsent)),
+                                  example.job.id),
+                     example.job.id, options_.eos));
     }
     return all;
   }
 
  private:
-  TrainingSample sample(const Tokens& prompt, const std::vector<AspdPart>& parts,
+  TrainingSample sample(const Tokens& prompt, const std::vector<MarkupPart>& parts,
                         const std::string& id, std::optional<Token> eos) const {
     std::vector<AspdIds> ids;
-    for (const AspdPart& part : parts) {
+    for (const MarkupPart& part : parts) {
       AspdIds& of = ids.emplace_back();
       of.serial = tokenizer_.encode_piece(part.serial, false);
       for (const auto& branch : part.branches)

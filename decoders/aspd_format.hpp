@@ -6,34 +6,14 @@
 #include <vector>
 
 #include "decoders/aspd.hpp"
+#include "decoders/branch_markup.hpp"
 #include "src/training/training_sample.hpp"
 
 namespace pardec {
 
-/// A stretch of serial text and the block behind it; the last one has none.
-struct AspdPart {
-  struct Branch {
-    std::string title, content;  ///< content begins behind "T:", with its space
-  };
-  std::string serial;
-  std::vector<Branch> branches;
-};
-
-/// Reads an answer as the paper's data has it: serial text,
-/// `<Title>a</Title><Title>b</Title><Para><Branch>a: ...</Branch><Branch>b: ...</Branch></Para>`,
-/// serial text, ... `where` begins the ConfigError of one that is written otherwise. A text without
-/// titles is one serial part.
-std::vector<AspdPart> parse_aspd_answer(std::string_view text, const std::string& where);
-
-/// Those parts written so.
-std::string aspd_markup(const std::vector<AspdPart>& parts);
-/// Those parts as text: without markup and titles, branches on lines of their own, as the decoder
-/// restores them.
-std::string aspd_text(const std::vector<AspdPart>& parts);
-
 /// The JSON answer of `references` (json_answer.hpp) in parts: every context's values are a block,
 /// titles are field names, a branch is a line. Its restored text is the answer that AR is taught.
-std::vector<AspdPart> aspd_json_parts(
+std::vector<MarkupPart> aspd_json_parts(
     const std::vector<Context>& contexts,
     const std::vector<std::vector<std::optional<std::string>>>& references);
 

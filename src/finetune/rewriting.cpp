@@ -55,13 +55,13 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 /// The parts with only those groups that `keep` names; the others are serial text.
-std::vector<AspdPart> with_groups(const std::vector<AspdPart>& parts,
-                                  const std::function<bool(size_t part)>& keep) {
-  std::vector<AspdPart> out;
+std::vector<MarkupPart> with_groups(const std::vector<MarkupPart>& parts,
+                                    const std::function<bool(size_t part)>& keep) {
+  std::vector<MarkupPart> out;
   std::string serial;
   for (size_t p = 0; p < parts.size(); ++p) {
     if (parts[p].branches.empty() || !keep(p)) {
-      serial += aspd_text({parts[p]});
+      serial += markup_text({parts[p]});
       continue;
     }
     out.push_back({serial + parts[p].serial, parts[p].branches});
@@ -72,7 +72,7 @@ std::vector<AspdPart> with_groups(const std::vector<AspdPart>& parts,
 }
 
 /// What a group breaks of the rules.
-std::string broken_rule(const AspdPart& group, const RewriteRules& rules) {
+std::string broken_rule(const MarkupPart& group, const RewriteRules& rules) {
   if (group.branches.size() > rules.most_branches)
     return str("branches: a group has ", group.branches.size(), ", at most ", rules.most_branches,
                " may be in it");
@@ -94,13 +94,13 @@ std::string broken_rule(const AspdPart& group, const RewriteRules& rules) {
 
 }  // namespace
 
-Parallelism parallelism_of(const std::vector<AspdPart>& parts, const Tokenizer& tokenizer) {
+Parallelism parallelism_of(const std::vector<MarkupPart>& parts, const Tokenizer& tokenizer) {
   Parallelism of;
   const auto ids = [&](const std::string& text) {
     return std::ssize(tokenizer.encode_piece(text, false));
   };
   std::int64_t titles = 0;
-  for (const AspdPart& part : parts) {
+  for (const MarkupPart& part : parts) {
     of.counts.generated += ids(part.serial);
     if (part.branches.empty()) continue;
     ++of.counts.groups;
@@ -127,18 +127,18 @@ CheckedRewrite check_rewrite(const std::string& markup, const std::string& answe
                              const RewriteRules& rules) {
   CheckedRewrite checked;
   try {
-    checked.parts = parse_aspd_answer(markup, "the rewrite");
+    checked.parts = parse_markup(markup, "the rewrite");
   } catch (const ConfigError& error) {
     return {{}, str("markup: ", error.what())};
   }
   checked.parts =
       with_groups(checked.parts, [&](size_t p) { return checked.parts[p].branches.size() > 1; });
-  for (const AspdPart& part : checked.parts) {
+  for (const MarkupPart& part : checked.parts) {
     if (has_tag(part.serial)) return {{}, "markup: a tag stands outside of a group"};
     if (std::string broken = broken_rule(part, rules); !broken.empty()) return {{}, broken};
   }
   if (checked.parts.size() == 1) return {{}, "not parallel: no group has two branches"};
-  const std::string text = aspd_text(checked.parts);
+  const std::string text = markup_text(checked.parts);
   if (text.find(kVerdictOpens) != std::string::npos ||
       text.find(kVerdictCloses) != std::string::npos)
     return {{}, "markup: marks of the question are left in it"};
@@ -194,7 +194,7 @@ class Rewriting {
   enum Stage { given, came, kept, independent, parallel, form, same, chosen };
 
   struct Candidate {
-    std::vector<AspdPart> parts;
+    std::vector<MarkupPart> parts;
     std::string fell;  ///< "KIND: what"; empty: it did not
     std::map<size_t, std::vector<RewriteVote>> groups;
     std::vector<RewriteVote> format, integrity;
@@ -295,8 +295,8 @@ class Rewriting {
       for (size_t p = 0; p < candidate.parts.size(); ++p) {
         if (candidate.parts[p].branches.empty()) continue;
         Rewrite rewrite = shown(work, candidate);
-        rewrite.before = aspd_text({candidate.parts.begin(),
-                                    candidate.parts.begin() + static_cast<std::ptrdiff_t>(p)}) +
+        rewrite.before = markup_text({candidate.parts.begin(),
+                                      candidate.parts.begin() + static_cast<std::ptrdiff_t>(p)}) +
                          candidate.parts[p].serial;
         for (const auto& branch : candidate.parts[p].branches)
           rewrite.group.push_back({branch.title, std::string(strip(branch.content))});
@@ -306,7 +306,7 @@ class Rewriting {
   }
 
   static Rewrite shown(const Work& work, const Candidate& candidate) {
-    return {work.answer->prompt, "", {}, work.answer->answer, aspd_text(candidate.parts)};
+    return {work.answer->prompt, "", {}, work.answer->answer, markup_text(candidate.parts)};
   }
 
   /// Puts the questions of one check; `votes` lives as long as the work.
@@ -406,7 +406,7 @@ class Rewriting {
     RewrittenAnswer& answer = *work.answer;
     answer.state = "parallel";
     answer.reason.clear();
-    answer.answer = aspd_markup(candidate.parts);
+    answer.answer = write_markup(candidate.parts);
     answer.parallelism = candidate.parallelism;
     candidate.fell = "chosen";
     for (size_t other = work.at + 1; other < work.best.size(); ++other)

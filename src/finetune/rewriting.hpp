@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
-#include "decoders/aspd_format.hpp"
+#include "decoders/branch_markup.hpp"
 #include "metrics/decoding_metrics.hpp"
 #include "src/scoring/asking.hpp"
 
@@ -34,11 +34,11 @@ struct Parallelism {
   double dp = 0, abn = 0;
   double efficiency = 0;  ///< (ids of branches - ids of titles) / ids of branches
 };
-Parallelism parallelism_of(const std::vector<AspdPart>& parts, const Tokenizer& tokenizer);
+Parallelism parallelism_of(const std::vector<MarkupPart>& parts, const Tokenizer& tokenizer);
 
 /// A teacher's markup as it can be learned, groups of one branch as serial text.
 struct CheckedRewrite {
-  std::vector<AspdPart> parts;
+  std::vector<MarkupPart> parts;
   std::string reason;  ///< "KIND: what", the rule that it breaks; empty: none
 };
 CheckedRewrite check_rewrite(const std::string& markup, const std::string& answer,

@@ -37,10 +37,10 @@ TEST_CASE("aspd format: markup and text of parts") {
       "1</Branch><Branch>b:y</Branch></Para>"
       "\nand <Title>c</Title><Title>d</Title><Para><Branch>c: z</Branch><Branch>d:  "
       "w</Branch></Para>";
-  const auto parts = parse_aspd_answer(markup, "here");
-  CHECK(aspd_markup(parts) == markup);
-  CHECK(aspd_text(parts) == "So:\nx: 1\ny\nand z\n w");
-  CHECK(aspd_markup(parse_aspd_answer("plain", "here")) == "plain");
+  const auto parts = parse_markup(markup, "here");
+  CHECK(write_markup(parts) == markup);
+  CHECK(markup_text(parts) == "So:\nx: 1\ny\nand z\n w");
+  CHECK(write_markup(parse_markup("plain", "here")) == "plain");
 }
 
 TEST_CASE("aspd format: the worked example in flattened order, every token of it a target") {
@@ -95,10 +95,10 @@ TEST_CASE("aspd format: the JSON answer's parts restore to the answer that ar is
   Job job = random_job("j", 2, 3, 4);
   std::vector<std::vector<std::optional<std::string>>> references{{"red", std::nullopt, "a \"b\""},
                                                                   {std::nullopt, "x", "7"}};
-  const std::vector<AspdPart> parts = aspd_json_parts(job.contexts, references);
+  const std::vector<MarkupPart> parts = aspd_json_parts(job.contexts, references);
   REQUIRE(parts.size() == 3);
   std::string restored;
-  for (const AspdPart& part : parts) {
+  for (const MarkupPart& part : parts) {
     restored += part.serial;
     for (size_t k = 0; k < part.branches.size(); ++k) {
       CHECK(part.branches[k].title == job.contexts[0].fields[k].name);
@@ -117,7 +117,7 @@ TEST_CASE("aspd format: the JSON answer's parts restore to the answer that ar is
 }
 
 TEST_CASE("aspd format: the paper's markup, and what is wrong with it") {
-  const auto parts = parse_aspd_answer(
+  const auto parts = parse_markup(
       "In <Title>a</Title><Title>b c</Title><Para><Branch>a: one</Branch><Branch>b c:two"
       "</Branch></Para>mid<Title>d</Title><Para><Branch>d: x</Branch></Para>",
       "id");
@@ -132,12 +132,12 @@ TEST_CASE("aspd format: the paper's markup, and what is wrong with it") {
   CHECK(parts[1].branches.size() == 1);
   CHECK(parts[2].serial.empty());
   CHECK(parts[2].branches.empty());
-  CHECK(parse_aspd_answer("plain", "id").size() == 1);
+  CHECK(parse_markup("plain", "id").size() == 1);
   for (const char* bad : {"<Title>a", "<Title>a</Title>", "<Title>a</Title> <Para>",
                           "<Title>a</Title><Para><Branch>b: x</Branch></Para>",
                           "<Title>a</Title><Para><Branch>a: x</Para>",
                           "<Title>a</Title><Title>b</Title><Para><Branch>a: x</Branch></Para>"})
-    CHECK_THROWS_WITH(parse_aspd_answer(bad, "id7"), Catch::StartsWith("id7: byte "));
+    CHECK_THROWS_WITH(parse_markup(bad, "id7"), Catch::StartsWith("id7: byte "));
 }
 
 TEST_CASE("aspd format over examples: one JSON answer, or a field's own text") {
