@@ -7,12 +7,14 @@ of texts by the network's own logits. `whole`: all prompts and 200 new tokens ea
 scripts/fetch-smollm2 makes the checkpoint; without it this is skipped.
 """
 import functools
+import hashlib
 import json
 import math
+import re
 import subprocess
 import sys
 
-from harness import SMOLLM2, Checks, scratch, write_lines
+from harness import ROOT, SMOLLM2, Checks, scratch, write_lines
 from reference import torch  # first: it skips where there is no transformers
 from generate_parity_test import excusable
 from trace_test import Replay
@@ -21,6 +23,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 SYSTEM = "You answer in one short paragraph."
 STORY = ("The harbour woke slowly. First came the gulls, then the diesel cough of a trawler, and then old Martha with her basket of bread. "
          "She had walked this quay for forty years, and she knew each plank that creaked. ")
+ADAPTERS = ROOT / "experiments" / "smollm2"
 PASSAGES = [
     "The water cycle describes how water moves on, above and below the surface of the Earth. Water evaporates from oceans and lakes, rises into the air "
     "as vapour, cools and condenses into clouds, and falls back as rain or snow. Some of it flows over the ground into rivers, and some of it sinks into "
@@ -197,6 +200,26 @@ def perplexities(check, dump, theirs):
           f"bf16 {math.exp(ours['bf16'] / count):.5f}")
 
 
+def adapters(check, pardec):
+    """Those of the project are of this network, small, and do what their card says: HPD's answers are AR's, and right as often."""
+    folders = sorted(record.parent for record in ADAPTERS.glob("*/training.json"))
+    sizes = sum(file.stat().st_size for folder in folders for file in folder.iterdir())
+    check(folders and sizes <= 25_000_000, f"{len(folders)} adapters, {sizes} bytes")
+    network = hashlib.sha256((SMOLLM2 / "model.safetensors").read_bytes()).hexdigest()
+    for folder in folders:
+        record = (folder / "training.json").read_text()
+        start = json.loads(record)["settings"]["model"]["start_sha256"]
+        check(start == network or folder.name == "draft", f"{folder.name}: taught over {start}")
+        check(not re.search(r"/(work|tmp|home|root)/", record), f"{folder.name}: its record names a machine's path")
+        check((folder / "loss.csv").exists(), f"{folder.name}: no loss.csv")
+    pardec.good("run", "--model", SMOLLM2, "--adapter", ADAPTERS / "hpd", "--arm", "ar=ar,batch_size=12", "--arm", "hpd=hpd", "--dataset", "oa-mine", "--limit", 12, "--dtype", "auto",
+                "--db", "adapters.sqlite", "--progress", "none", "--format", "json")
+    rows = {row["arm"]: row for row in json.loads(pardec.good("compare", "--db", "adapters.sqlite", "--format", "json"))["rows"]}
+    for arm, row in rows.items():
+        check(row["f1_micro"] > 0.5 and row["failed"] == 0, f"{arm}: {row}")
+    check(rows["hpd"]["tokens_per_forward"] > 20, f"six titles at a time: {rows['hpd']}")
+
+
 def main():
     program, dump, *whole = sys.argv[1:]
     if not (SMOLLM2 / "model.safetensors").is_file():
@@ -211,6 +234,7 @@ def main():
         if whole:
             other_decoders(check, pardec)
         perplexities(check, dump, theirs)
+        adapters(check, pardec)
     return check.finish()
 
 
