@@ -201,7 +201,7 @@ def perplexities(check, dump, theirs):
 
 
 def adapters(check, pardec):
-    """Those of the project are of this network, small, and do what their card says: HPD's answers are AR's, and right as often."""
+    """Those of the project are of this network, small, and do what their card says: titles of the project, which nobody taught them, are mostly read right, six at a time too."""
     folders = sorted(record.parent for record in ADAPTERS.glob("*/training.json"))
     sizes = sum(file.stat().st_size for folder in folders for file in folder.iterdir())
     check(folders and sizes <= 25_000_000, f"{len(folders)} adapters, {sizes} bytes")
@@ -216,7 +216,7 @@ def adapters(check, pardec):
                 "--db", "adapters.sqlite", "--progress", "none", "--format", "json")
     rows = {row["arm"]: row for row in json.loads(pardec.good("compare", "--db", "adapters.sqlite", "--format", "json"))["rows"]}
     for arm, row in rows.items():
-        check(row["f1_micro"] > 0.5 and row["failed"] == 0, f"{arm}: {row}")
+        check(row["f1_micro"] > 0.4 and row["failed"] == 0, f"{arm}: {row}")
     check(rows["hpd"]["tokens_per_forward"] > 20, f"six titles at a time: {rows['hpd']}")
 
 
