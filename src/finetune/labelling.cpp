@@ -80,7 +80,7 @@ LabelResult label_examples(Store* store, const LabelTask& task,
     return question;
   };
   std::int64_t heard = 0;
-  Asking asking(store, task.teacher, task.max_tokens, UselessReply::stands, more, [&] {
+  Questioning asking(store, task.teacher, task.max_tokens, UselessReply::stands, more, [&] {
     if (progress) progress(++heard);
   });
   ask([&] { return asking.next(); }, asking);

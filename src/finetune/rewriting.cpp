@@ -178,7 +178,7 @@ class Rewriting {
       result_.stages.emplace_back(name, StageCount());
   }
 
-  Asking& asking() { return asking_; }
+  Questioning& asking() { return asking_; }
 
   RewriteResult result() {
     result_.calls = asking_.calls();
@@ -426,7 +426,7 @@ class Rewriting {
   RewriteResult result_;
   std::list<Work> works_;
   size_t at_ = 0;
-  Asking asking_;
+  Questioning asking_;
 };
 
 }  // namespace

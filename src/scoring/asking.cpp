@@ -48,8 +48,9 @@ chat::Call call_of(const NamedRecord& judge, const Question& question, std::int6
   return call;
 }
 
-Asking::Asking(Store* store, NamedRecord judge, std::int64_t max_tokens, UselessReply useless,
-               std::function<std::optional<Question>()> more, std::function<void()> heard)
+Questioning::Questioning(Store* store, NamedRecord judge, std::int64_t max_tokens,
+                         UselessReply useless, std::function<std::optional<Question>()> more,
+                         std::function<void()> heard)
     : store_(store),
       record_(std::move(judge)),
       max_tokens_(max_tokens),
@@ -58,7 +59,7 @@ Asking::Asking(Store* store, NamedRecord judge, std::int64_t max_tokens, Useless
       heard_(std::move(heard)),
       process_(make_uuid()) {}
 
-std::optional<chat::Call> Asking::next() {
+std::optional<chat::Call> Questioning::next() {
   for (;;) {
     if (waiting_.empty()) {
       auto question = more_();
@@ -79,12 +80,12 @@ std::optional<chat::Call> Asking::next() {
   }
 }
 
-RowId Asking::judge() {
+RowId Questioning::judge() {
   if (!judge_) judge_ = put_judge(*store_, record_);
   return *judge_;
 }
 
-void Asking::put(const chat::Call& call, const chat::Attempt& attempt, bool outcome_unknown) {
+void Questioning::put(const chat::Call& call, const chat::Attempt& attempt, bool outcome_unknown) {
   AttemptRow row;
   row.process = process_;
   row.call_key = call.key;
@@ -103,15 +104,15 @@ void Asking::put(const chat::Call& call, const chat::Attempt& attempt, bool outc
   put_attempt(*store_, judge(), row);
 }
 
-void Asking::sending(const chat::Call& call, const chat::Attempt& attempt) {
+void Questioning::sending(const chat::Call& call, const chat::Attempt& attempt) {
   put(call, attempt, /*outcome_unknown=*/true);  // until it is settled
 }
 
-void Asking::settled(const chat::Call& call, const chat::Attempt& attempt) {
+void Questioning::settled(const chat::Call& call, const chat::Attempt& attempt) {
   put(call, attempt, attempt.outcome_unknown);
 }
 
-void Asking::replied(const chat::Call& call, const chat::Reply& reply) {
+void Questioning::replied(const chat::Call& call, const chat::Reply& reply) {
   ++calls_;
   ReplyRow row;
   row.process = process_;
@@ -127,7 +128,8 @@ void Asking::replied(const chat::Call& call, const chat::Reply& reply) {
   if (heard_) heard_();
 }
 
-std::optional<ReplyRow> Asking::answered_before(const std::string& key, const Question& question) {
+std::optional<ReplyRow> Questioning::answered_before(const std::string& key,
+                                                     const Question& question) {
   if (!store_) return std::nullopt;
   if (useless_ == UselessReply::stands) return find_outcome(*store_, key);
   auto reply = find_reply(*store_, key);
@@ -136,7 +138,7 @@ std::optional<ReplyRow> Asking::answered_before(const std::string& key, const Qu
   return reply;
 }
 
-RowId Asking::take(Question question, ReplyRow reply) {
+RowId Questioning::take(Question question, ReplyRow reply) {
   QuestionOutcome outcome;
   if (reply.state == "answered") {
     outcome.problem = question.problem(reply.text);

@@ -43,13 +43,13 @@ struct Question {
 enum class UselessReply { asked_anew, stands };
 
 /// Asks the questions of one task to one judge or teacher, and keeps the ledger of it.
-class Asking : public chat::Events {
+class Questioning : public chat::Events {
  public:
   /// Without a store, where nothing is to be answered, every question becomes a call.
   /// `more` gives the next question where none waits; none: there is none now. `heard` is called
   /// behind each reply that came.
-  Asking(Store* store, NamedRecord judge, std::int64_t max_tokens, UselessReply useless,
-         std::function<std::optional<Question>()> more, std::function<void()> heard);
+  Questioning(Store* store, NamedRecord judge, std::int64_t max_tokens, UselessReply useless,
+              std::function<std::optional<Question>()> more, std::function<void()> heard);
 
   /// Asked before those that `more` gives.
   void put(Question question) { waiting_.push_back(std::move(question)); }

@@ -147,7 +147,7 @@ class Judging {
   }
 
   const JudgeProgress& counts() const { return counts_; }
-  Asking& asking() { return asking_; }
+  Questioning& asking() { return asking_; }
 
  private:
   std::optional<Question> more() {
@@ -215,7 +215,7 @@ class Judging {
   JudgeProgress counts_;
   std::vector<std::vector<WantedVote>> waiting_;
   size_t at_ = 0;
-  Asking asking_;
+  Questioning asking_;
 };
 
 }  // namespace
