@@ -116,8 +116,8 @@ Json taught_options(const DecoderEntry& decoder, const Json& settings) {
     const std::string name = recorded.starts_with(own) ? recorded.substr(own.size()) : recorded;
     const Json of = parts.size() == 1 ? settings : settings.value(parts.front(), Json::object());
     const Json value = of.value(recorded, Json());
-    if (has(name) && (value.is_number() || (value.is_string() && value != "")))
-      taught[name] = value;
+    const bool text = value.is_string() && !value.get_ref<const std::string&>().empty();
+    if (has(name) && (value.is_number() || text)) taught[name] = value;
   }
   const std::string_view asks = learned.front()->asks;
   if (has("ask") && !asks.empty() && std::all_of(learned.begin(), learned.end(), [&](auto* format) {
