@@ -141,7 +141,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     printer.print(shown_items.back().table);
     for (const ClaimFinding& finding : result.findings)
       unexpected = unexpected || finding.unexpected();
-    if (!flags.report.empty() && result.comparison) report.add_run(*result.comparison);
+    if (!flags.report.empty() && result.run) report.add_run(result.run->comparison());
   }
   if (std::any_of(shown_items.begin(), shown_items.end(),
                   [](const ReproducedItem& item) { return !item.findings.empty(); }))

@@ -18,6 +18,22 @@ namespace pardec {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// A folder for files that nobody needs afterwards.
+struct Scratch {
+  fs::path folder = fs::temp_directory_path() / str("pardec-bound-", ::getpid());
+  Scratch() { fs::create_directories(folder); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+};
+
+}  // namespace
+
 void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOptions& options,
                      std::optional<double> seconds, const SignalStop& stop) {
   const Json& of = scale.at("bound");
@@ -42,8 +58,7 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
   for (const auto& [arm, batch] : batches.items()) setting.batches[arm] = batch.get<int>();
   std::map<std::string, std::vector<Trace>> traces;
   const Json datasets = runnable.experiment["datasets"];
-  const fs::path scratch = fs::temp_directory_path() / str("pardec-bound-", ::getpid());
-  fs::create_directories(scratch);
+  const Scratch scratch;
   const Deadline deadline(stop.token(), seconds);
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t d = 0; d < datasets.size(); ++d) {
@@ -51,10 +66,10 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
     const Json& dataset = datasets[d];
     Runnable one = runnable;
     one.experiment["datasets"] = Json::array({dataset});
-    one.experiment["trace"] = (scratch / "t.jsonl").string();
+    one.experiment["trace"] = (scratch.folder / "t.jsonl").string();
     one.experiment["warmup"] = 0;
     ReproduceOptions apart = options;
-    apart.db = (scratch / "t.sqlite").string();
+    apart.db = (scratch.folder / "t.sqlite").string();
     RunFlags flags = flags_of(one, "bound", result.item->file, apart);
     ArmSessions sessions(flags.spec);
     if (seconds) {
@@ -74,7 +89,6 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
     if (done.signal) break;
     if (!done.store) {
       result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
-      fs::remove_all(scratch);
       return;
     }
     // How the traces were made is not what the bound is of.
@@ -84,12 +98,11 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
           !line.starts_with("differs: jobs") &&
           std::find(result.differs.begin(), result.differs.end(), line) == result.differs.end())
         result.differs.push_back(line);
-    traces[dataset.get<std::string>()] = read_traces(scratch / "t.jsonl");
-    fs::remove(scratch / "t.jsonl");
+    traces[dataset.get<std::string>()] = read_traces(scratch.folder / "t.jsonl");
+    fs::remove(scratch.folder / "t.jsonl");
   }
   result.differs.push_back(str("bound: of ", of.value("dtype", "bf16"),
                                ", jobs side by side: ", batches.empty() ? "1" : dump(batches)));
-  fs::remove_all(scratch);
   result.evidence = std::make_unique<BoundEvidence>(traces, setting, runnable.lacking);
 }
 

@@ -64,14 +64,13 @@ double balance_here(const PaperItem& item, const std::string& scale, const std::
 }
 
 /// Claims, and what differs, of an invocation.
-void judge(Reproduction& result, Store& store, Lacking lacking, const std::string& invocation) {
-  result.comparison =
-      std::make_unique<Comparison>(compare(store, invocation, {.baseline = result.baseline}));
-  const RunRow& run = result.comparison->arms.front().run.run;
+void judge(Reproduction& result, std::shared_ptr<const StoredRun> run, Lacking lacking) {
+  result.run = std::move(run);
+  const Comparison& comparison = result.run->comparison();
   result.evidence = std::make_unique<StoredEvidence>(
-      store, *result.comparison, std::move(lacking), is_smaller(*result.item, *result.comparison),
-      balance_here(*result.item, result.scale, run.dtype));
-  result.differs = differences_from(*result.item, *result.comparison);
+      result.run, std::move(lacking), is_smaller(*result.item, comparison),
+      balance_here(*result.item, result.scale, comparison.arms.front().run.run.dtype));
+  result.differs = differences_from(*result.item, comparison);
 }
 
 void test_claims(Reproduction& result) {
@@ -138,7 +137,8 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
   }
   if (!options.judge.empty()) ask_for_claims(result, options, invocation, stop);
   result.store = std::make_unique<Store>(options.db, OpenOptions{.read_only = true});
-  judge(result, *result.store, runnable.lacking, invocation);
+  judge(result, std::make_shared<StoredRun>(*result.store, invocation, result.baseline),
+        runnable.lacking);
   if (seconds && spec.limit != most)
     result.differs.push_back(
         str("budget: ", spec.limit, " examples of ", most > 0 ? str(most) : "all", " fit into it"));
@@ -181,13 +181,15 @@ std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
   if (runs.empty() || !runs.front().experiment ||
       !runs.front().experiment->json.contains("scale"))  // of `run -c`
     return results;
+  std::shared_ptr<const StoredRun> run;
   for (const PaperItem& item : papers.items)
     for (const auto& [scale, ignored] : item.scales.items()) {
       if (run_name(item, scale) != runs.front().experiment->name) continue;
       Reproduction& result = results.emplace_back(Reproduction{.item = &item, .scale = scale});
       name_arms(result, item.scale(scale));
       result.baseline.clear();
-      judge(result, store, {}, invocation);
+      if (!run) run = std::make_shared<StoredRun>(store, invocation, result.baseline);
+      judge(result, run, {});
       test_claims(result);
     }
   return results;

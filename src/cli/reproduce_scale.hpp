@@ -32,9 +32,9 @@ struct Reproduction {
   std::string scale;
   std::vector<std::string> arms;  ///< labels
   std::string baseline;
-  std::vector<std::string> differs;  ///< from the paper's own measurement, one line each
-  std::unique_ptr<Store> store;      ///< what the evidence is read from, where it is its own
-  std::unique_ptr<Comparison> comparison;
+  std::vector<std::string> differs;      ///< from the paper's own measurement, one line each
+  std::unique_ptr<Store> store;          ///< what the evidence is read from, where it is its own
+  std::shared_ptr<const StoredRun> run;  ///< none: nothing was run, or it was not kept
   std::unique_ptr<Evidence> evidence;
   std::vector<ClaimFinding> findings;
 };

@@ -211,7 +211,8 @@ ScoreFinding::Verdict ScoreFinding::verdict(double margin) const {
   return most < -margin ? Verdict::worse : Verdict::open;
 }
 
-Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options) {
+Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options,
+                   std::vector<RunAnswers>* kept) {
   const std::string& baseline_label = options.baseline;
   const double confidence = options.confidence;
   const std::vector<RunSummary> runs = runs_of(store, invocation);
@@ -262,6 +263,7 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
     add_own_columns(comparison, answers);
   }
   comparison.warnings = warnings_of(comparison);
+  if (kept) *kept = std::move(answers);
   return comparison;
 }
 

@@ -174,8 +174,10 @@ struct Comparison {
   }
 };
 
-/// ConfigError when there is no such invocation or arm.
-Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});
+/// `kept`: gets the answers of each arm; null: nobody needs them. ConfigError when there is no such
+/// invocation or arm.
+Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {},
+                   std::vector<RunAnswers>* kept = nullptr);
 
 /// Where one answer departs from the baseline's.
 struct DifferingAnswer {

@@ -308,7 +308,7 @@ Found CountedEvidence::level(const Scope& place, const std::string& arm,
 }
 
 /// An arm on a dataset, with its answers.
-struct StoredEvidence::Cell {
+struct StoredRun::Cell {
   const ArmFinding* arm;
   RunAnswers answers;
   std::vector<JobView> jobs;
@@ -341,15 +341,13 @@ struct StoredEvidence::Cell {
   }
 };
 
-StoredEvidence::StoredEvidence(Store& store, const Comparison& comparison, Lacking lacking,
-                               bool smaller, double balance)
-    : store_(store),
-      comparison_(comparison),
-      lacking_(std::move(lacking)),
-      smaller_(smaller),
-      balance_(balance) {
-  for (const ArmFinding& arm : comparison.arms) {
-    auto cell = std::make_unique<Cell>(Cell{&arm, read_answers(store, arm.run.run.id), {}});
+StoredRun::StoredRun(Store& store, const std::string& invocation, const std::string& baseline)
+    : store_(store) {
+  std::vector<RunAnswers> answers;
+  comparison_ = compare(store, invocation, {.baseline = baseline}, &answers);
+  for (size_t a = 0; a < answers.size(); ++a) {
+    const ArmFinding& arm = comparison_.arms[a];
+    auto cell = std::make_unique<Cell>(Cell{&arm, std::move(answers[a]), {}});
     std::map<std::pair<JobKey, int>, JobView> views;
     for (const auto& [key, answered] : cell->answers.by_sample) {
       if (answered.job->error) continue;
@@ -367,11 +365,19 @@ StoredEvidence::StoredEvidence(Store& store, const Comparison& comparison, Lacki
   }
 }
 
-StoredEvidence::~StoredEvidence() = default;
+StoredRun::~StoredRun() = default;
+
+StoredEvidence::StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
+                               double balance)
+    : run_(std::move(run)),
+      comparison_(run_->comparison()),
+      lacking_(std::move(lacking)),
+      smaller_(smaller),
+      balance_(balance) {}
 
 const StoredEvidence::Cell* StoredEvidence::cell(const std::string& dataset,
                                                  const std::string& arm) const {
-  for (const auto& one : cells_)
+  for (const auto& one : run_->cells_)
     if (one->arm->run.run.dataset.name == dataset && one->arm->run.run.label == arm)
       return one.get();
   return nullptr;
@@ -393,14 +399,14 @@ std::vector<std::string> StoredEvidence::places() const {
   const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
-  for (const auto& one : cells_) add(one->arm->run.run.dataset.name);
+  for (const auto& one : run_->cells_) add(one->arm->run.run.dataset.name);
   for (const auto& [name, why] : lacking_.datasets) add(name);
   return names;
 }
 
 std::vector<std::string> StoredEvidence::categories(const std::string& dataset) const {
   std::set<std::string> names;
-  for (const auto& one : cells_)
+  for (const auto& one : run_->cells_)
     if (one->arm->run.run.dataset.name == dataset)
       for (const StoredGeneration& generation : one->answers.generations)
         names.insert(generation.category);
@@ -468,7 +474,7 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
 
 Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const {
   if (place.categories.empty()) {
-    const auto speedup = speedup_of(store_, other.arm->run.run, arm.arm->run.run, 0.95);
+    const auto speedup = speedup_of(run_->store_, other.arm->run.run, arm.arm->run.run, 0.95);
     if (!speedup)
       return {std::nullopt, str("a block that ", arm.arm->run.run.label, " and ",
                                 other.arm->run.run.label, " were both measured on")};
@@ -574,7 +580,7 @@ std::optional<IdentityCount> StoredEvidence::identity(const Scope& place, const 
 Qualifiers StoredEvidence::qualifiers(const std::string& place) const {
   Qualifiers qualifiers;
   qualifiers.scaled = smaller_;
-  for (const auto& one : cells_) {
+  for (const auto& one : run_->cells_) {
     const RunRow& run = one->arm->run.run;
     if (!place.empty() && run.dataset.name != place) continue;
     qualifiers.forced = qualifiers.forced || run.oracle.has_value();

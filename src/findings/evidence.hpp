@@ -106,13 +106,29 @@ class CountedEvidence : public NoEvidence {
   Qualifiers qualifiers_;
 };
 
-/// What an invocation of `run` measured. `balance` as Evidence's; NaN: not known. `smaller`: its
+/// An invocation of `run` with its answers, which are read once, whatever items ask about them.
+class StoredRun {
+ public:
+  /// `baseline` as CompareOptions'.
+  StoredRun(Store& store, const std::string& invocation, const std::string& baseline);
+  ~StoredRun();
+
+  const Comparison& comparison() const { return comparison_; }
+
+ private:
+  friend class StoredEvidence;
+  struct Cell;
+  Store& store_;
+  Comparison comparison_;
+  std::vector<std::unique_ptr<Cell>> cells_;
+};
+
+/// What such an invocation measured. `balance` as Evidence's; NaN: not known. `smaller`: its
 /// networks or its examples are fewer than the paper's.
 class StoredEvidence : public Evidence {
  public:
-  StoredEvidence(Store& store, const Comparison& comparison, Lacking lacking, bool smaller,
+  StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
                  double balance);
-  ~StoredEvidence() override;
 
   std::vector<std::string> places() const override;
   std::vector<std::string> categories(const std::string& dataset) const override;
@@ -128,7 +144,7 @@ class StoredEvidence : public Evidence {
   double balance() const override { return balance_; }
 
  private:
-  struct Cell;
+  using Cell = StoredRun::Cell;
   const Cell* cell(const std::string& dataset, const std::string& arm) const;
   std::string lack_of(const std::string& dataset, const std::string& arm) const;
   /// ASPD's TPS over the other's, over what its stages predict (1/(1 - PPD DP (1 - 1/r)), r their
@@ -136,12 +152,11 @@ class StoredEvidence : public Evidence {
   Found law(const Scope& place, const std::string& arm, const std::string& other) const;
   Found speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const;
 
-  Store& store_;
+  std::shared_ptr<const StoredRun> run_;
   const Comparison& comparison_;
   Lacking lacking_;
   bool smaller_;
   double balance_;
-  std::vector<std::unique_ptr<Cell>> cells_;
 };
 
 }  // namespace pardec
