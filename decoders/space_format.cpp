@@ -1,35 +1,55 @@
 #include "decoders/space_format.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "decoders/space.hpp"
 #include "decoders/taught_text.hpp"
 #include "decoders/training_formats.hpp"
+#include "src/support/error.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
-TrainingSample sar_sample(const TrainingSample& causal, int s, int k, Token mask, bool one_pass,
-                          int first) {
-  const auto target = [&](int i) { return causal.targets[static_cast<size_t>(first + i)]; };
+namespace {
+
+/// Rows of y_s, the last one that a group sees: of the prompt's end where s = 0.
+int last_seen(const TrainingSample& causal, int s, int k, int first) {
   const auto N = std::ssize(causal.targets) - first;
   if (s < 0 || s + 1 + k > N)
-    throw std::logic_error(
-        str("sar_sample: s is ", s, " with k = ", k, " and ", N, " answer tokens"));
-  const int last = target(0).first + s;  // row of y_s; of the prompt's end where s = 0
+    throw std::logic_error(str("SAR: s is ", s, " with k = ", k, " and ", N, " answer tokens"));
+  return causal.targets[static_cast<size_t>(first)].first + s;
+}
+
+}  // namespace
+
+TrainingSample sar_sample(const TrainingSample& causal, int s, int k, Token mask, int first) {
+  const int last = last_seen(causal, s, k, first);
   TrainingSample sample = causal;
-  if (one_pass) {
-    sample.segments.add({0});
-  } else {
-    sample.tokens.resize(static_cast<size_t>(last) + 1);
-    sample.labels.resize(static_cast<size_t>(last) + 1);
-    sample.targets.resize(static_cast<size_t>(first + s) + 1);
-  }
+  sample.tokens.resize(static_cast<size_t>(last) + 1);
+  sample.labels.resize(static_cast<size_t>(last) + 1);
+  sample.targets.resize(static_cast<size_t>(first + s) + 1);
   for (int j = 1; j <= k; ++j) {
     // With the rest cut off, plainly causal rows are what a group sees.
-    sample.add(mask, one_pass ? space_mask(last, 0, j) : text_label(last + j));
-    sample.expect(target(s + j).second);
+    sample.add(mask, text_label(last + j));
+    sample.expect(causal.targets[static_cast<size_t>(first + s + j)].second);
+  }
+  return sample;
+}
+
+TrainingSample sar_one_pass(const TrainingSample& causal, const std::vector<int>& cuts, int k,
+                            Token mask, int first) {
+  TrainingSample sample = causal;
+  for (int group = 0; group < std::ssize(cuts); ++group) {
+    const int s = cuts[static_cast<size_t>(group)], last = last_seen(causal, s, k, first);
+    sample.segments.add({0});
+    for (int j = 1; j <= k; ++j) {
+      sample.add(mask, space_mask(last, group, j));
+      sample.expect(causal.targets[static_cast<size_t>(first + s + j)].second);
+    }
   }
   return sample;
 }
@@ -53,10 +73,8 @@ class SpaceFormat final : public TrainingFormat {
     if (example.form == Form::free) return text_samples(example, rng);
     std::vector<TrainingSample> all = ar_->samples(example);
     for (TrainingSample& sample : all) {
-      const auto places = std::ssize(sample.targets) - options_.k;  // s = 0 .. N - k - 1
-      if (places < 1 || rng.uniform() < options_.p_ar) continue;
-      const auto s = static_cast<int>(rng.below(static_cast<std::uint64_t>(places)));
-      sample = sar_sample(sample, s, options_.k, options_.mask, options_.one_pass);
+      if (std::ssize(sample.targets) <= options_.k || rng.uniform() < options_.p_ar) continue;
+      sample = with_masks(sample, 0, rng);
     }
     return all;
   }
@@ -72,13 +90,22 @@ class SpaceFormat final : public TrainingFormat {
       if (std::ssize(text.turns[turn].answer) > options_.k) long_enough.push_back(turn);
     if (long_enough.empty()) return ar_->samples(example);
     const size_t turn = long_enough[rng.below(long_enough.size())];
-    const auto answer = static_cast<int>(text.turns[turn].answer.size());
-    const auto s = static_cast<int>(rng.below(static_cast<std::uint64_t>(answer - options_.k)));
     const TrainingSample causal = causal_turns(text, turn + 1);
-    TrainingSample sample = sar_sample(causal, s, options_.k, options_.mask, options_.one_pass,
-                                       static_cast<int>(causal.targets.size()) - answer);
+    const auto first = std::ssize(causal.targets) - std::ssize(text.turns[turn].answer);
+    TrainingSample sample = with_masks(causal, static_cast<int>(first), rng);
     sample.cut = text.cut && turn + 1 == text.turns.size();
     return {std::move(sample)};
+  }
+
+  /// Cuts the answer that begins at target `first`, s = 0 .. N - k - 1.
+  TrainingSample with_masks(const TrainingSample& causal, int first, Rng& rng) const {
+    std::vector<int> cuts(causal.targets.size() - static_cast<size_t>(first + options_.k));
+    std::iota(cuts.begin(), cuts.end(), 0);
+    const size_t groups = std::min(cuts.size(), static_cast<size_t>(options_.groups));
+    for (size_t i = 0; i < groups; ++i) std::swap(cuts[i], cuts[i + rng.below(cuts.size() - i)]);
+    cuts.resize(groups);
+    return options_.one_pass ? sar_one_pass(causal, cuts, options_.k, options_.mask, first)
+                             : sar_sample(causal, cuts.front(), options_.k, options_.mask, first);
   }
 
   SpaceFormatOptions options_;
@@ -97,10 +124,14 @@ std::unique_ptr<TrainingFormat> make_space_format(const SpaceFormatOptions& opti
 namespace {
 
 SpaceFormatOptions masked(const Options& options, const FormatScene& scene, ArFormatOptions ar) {
+  if (options.whole("mask-groups") > 1 && !options.flag("one-pass"))
+    throw ConfigError(
+        "--mask-groups: a cut answer has one group of masks; several are for --one-pass");
   return {.ar = ar,
           .k = options.whole("masks"),
           .p_ar = options.number("ar-share"),
           .one_pass = options.flag("one-pass"),
+          .groups = options.whole("mask-groups"),
           .mask = space_mask_token(options.text("mask-token"), &scene.tokenizer,
                                    scene.config.vocab_size)};
 }
@@ -142,7 +173,10 @@ std::vector<TrainingOption> space_training_options() {
            "TOKEN", "space.mask_token"},
           {Option::flag("one-pass", usual.one_pass,
                         "space: masks beside the whole answer, instead of in place of its rest"),
-           "", "space.one_pass"}};
+           "", "space.one_pass"},
+          {Option::whole("mask-groups", usual.groups, {1},
+                         "space: groups of masks beside one answer, with --one-pass"),
+           "N", "space.mask_groups"}};
 }
 
 }  // namespace pardec

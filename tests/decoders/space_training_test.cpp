@@ -74,7 +74,8 @@ TEST_CASE("masks have the logits in training that their group has in decoding") 
       const at::Tensor decoding = grid_logits(model, text, prompt - 1 + s, k, k, mask, grid);
       for (int i = 0; i <= k && s + i + k + 1 <= N; ++i)
         for (const bool one_pass : {false, true}) {
-          const TrainingSample sample = sar_sample(causal, s + i, k, mask, one_pass);
+          const TrainingSample sample = one_pass ? sar_one_pass(causal, {s + i}, k, mask)
+                                                 : sar_sample(causal, s + i, k, mask);
           const at::Tensor training =
               logits(model.network(), sample.tokens, sample.labels, sample.segments).detach();
           const auto compare = [&](int in_training, int cell) {
@@ -121,9 +122,11 @@ class Counting final : public SampleSource {
       const Tokens text = count_from(static_cast<Token>(rng.below(10)), prompt + N);
       TrainingSample sample =
           causal_sample({text.begin(), text.begin() + prompt}, {text.begin() + prompt, text.end()});
-      if (rng.uniform() >= 0.3)
-        sample = sar_sample(sample, static_cast<int>(rng.below(N - kMasks)), kMasks, kMask,
-                            rng.below(2) == 0);
+      if (rng.uniform() >= 0.3) {
+        const auto s = static_cast<int>(rng.below(N - kMasks));
+        sample = rng.below(2) == 0 ? sar_one_pass(sample, {s}, kMasks, kMask)
+                                   : sar_sample(sample, s, kMasks, kMask);
+      }
       samples.push_back(std::move(sample));
     }
     return samples;

@@ -290,7 +290,7 @@ TEST_CASE("space: a worked example of SAR-SFT") {
 TEST_CASE("space in one pass: the answer stays whole, and it and the masks do not see each other") {
   constexpr Token M = 77, kEos = 99;
   const TrainingSample causal = causal_sample({1, 2}, {5, 6, 7, 8, 9, kEos});
-  const TrainingSample sample = sar_sample(causal, 1, 2, M, true);
+  const TrainingSample sample = sar_one_pass(causal, {1}, 2, M);
   CHECK(sample.tokens == Tokens{1, 2, 5, 6, 7, 8, 9, M, M});
   CHECK(positions_of(sample) == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 3, 4});
   CHECK(mask_of(sample) == std::vector<std::string>{"100000000", "110000000", "111000000",
@@ -298,6 +298,44 @@ TEST_CASE("space in one pass: the answer stays whole, and it and the masks do no
                                                     "111111100", "111000010", "111000011"});
   CHECK(sample.targets == std::vector<std::pair<int, Token>>{
                               {1, 5}, {2, 6}, {3, 7}, {4, 8}, {5, 9}, {6, kEos}, {7, 7}, {8, 8}});
+
+  // Groups do not see each other either.
+  const TrainingSample two = sar_one_pass(causal, {1, 0}, 2, M);
+  CHECK(two.tokens == Tokens{1, 2, 5, 6, 7, 8, 9, M, M, M, M});
+  CHECK(positions_of(two) == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 3, 4, 2, 3});
+  const auto mask = mask_of(two);
+  CHECK(std::vector(mask.end() - 4, mask.end()) ==
+        std::vector<std::string>{"11100001000", "11100001100", "11000000010", "11000000011"});
+  CHECK(std::vector(two.targets.end() - 4, two.targets.end()) ==
+        std::vector<std::pair<int, Token>>{{7, 7}, {8, 8}, {9, 6}, {10, 7}});
+  CHECK_THROWS_AS(sar_one_pass(causal, {1, 4}, 2, M), std::logic_error);
+}
+
+TEST_CASE("space in one pass: groups behind as many places of an answer as were asked for") {
+  TinyNetwork network;
+  const Token mask = network.tokenizer().vocab_size();
+  const ArFormatOptions ar{.together = false, .eos = 0};
+  const auto decoder = make_decoder("ar", {{"ask", "separately"}});
+  TrainingExample example = example_of(network.tokenizer(), *decoder, 1, 2, 3);
+  const auto causal = make_ar_format(ar, network.tokenizer(), 2048)->samples(example);
+  for (const int groups : {1, 2, 1000}) {
+    const auto format = make_space_format(
+        {.ar = ar, .k = 2, .p_ar = 0, .one_pass = true, .groups = groups, .mask = mask},
+        network.tokenizer(), 2048);
+    for (example.seed = 0; example.seed < 20; ++example.seed) {
+      const auto samples = format->samples(example);
+      REQUIRE(samples.size() == causal.size());
+      for (size_t i = 0; i < samples.size(); ++i) {
+        const auto places = std::max<std::ptrdiff_t>(0, std::ssize(causal[i].targets) - 2);
+        const auto expected = std::min<std::ptrdiff_t>(groups, places);
+        CHECK(std::count(samples[i].tokens.begin(), samples[i].tokens.end(), mask) == 2 * expected);
+        std::set<int> behind;  // a group's first mask stands one behind the last that it sees
+        for (size_t row = causal[i].tokens.size(); row < samples[i].tokens.size(); row += 2)
+          behind.insert(samples[i].labels[row].position);
+        CHECK(std::ssize(behind) == expected);
+      }
+    }
+  }
 }
 
 TEST_CASE("space: a share of AR's sequences gets masks, everywhere, anew by seed") {
