@@ -113,9 +113,10 @@ void add_train_flags(CLI::App& app, TrainFlags& flags) {
   add("--lora-targets", flags.spec.adapter.targets,
       "matrices that it adapts, e.g. q_proj,v_proj; else all of the layers", "A,B")
       ->delimiter(',');
-  add_texts(
-      app, "--lora-tokens", flags.spec.adapter_tokens,
-      "tokens (ids or texts) whose rows of embedding and head learn, too, e.g. control tokens");
+  add_texts(app, "--lora-tokens", flags.spec.adapter_tokens,
+            "tokens (ids or texts) whose rows of embedding and head learn, too, e.g. control "
+            "tokens; rows "
+            "that are alike, as of tokens that were never used, begin drawn by the seed");
   add("--prompt-file", flags.spec.prompt_file,
       "wording of the task: a name in datasets/prompts or a file; else the checkpoint's own, "
       "else the project's",

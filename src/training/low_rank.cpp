@@ -39,6 +39,9 @@ std::vector<Linear*> linears(Layer& layer, Role role) {
   }
 }
 
+/// Share of its length that a row may differ by from another's and be alike.
+constexpr double kAlike = 0.01;
+
 class LowRankAdapter final : public Trainable {
  public:
   LowRankAdapter(const ModelConfig& config, AdapterShape shape, std::uint64_t seed)
@@ -50,7 +53,8 @@ class LowRankAdapter final : public Trainable {
   at::Tensor begin(const Parameter& parameter,
                    const std::map<std::string, at::Tensor>& weights) const override {
     for (const Role role : {Role::embedding, Role::head})
-      if (parameter.role == role) return weights.at(parameter_name(role)).index_select(0, ids());
+      if (parameter.role == role)
+        return told_apart(weights.at(parameter_name(role)), derive_seed(seed_, parameter.name));
     at::Tensor weight = at::zeros(parameter.shape, at::kFloat);
     if (!parameter.name.ends_with(".lora_A.weight")) return weight;
     const double bound = 1 / std::sqrt(static_cast<double>(parameter.shape[1]));
@@ -100,6 +104,23 @@ class LowRankAdapter final : public Trainable {
   }
 
  private:
+  /// The tokens' rows of `matrix`. A checkpoint that never used some of them has one row many
+  /// times: they would learn in step and stay alike, so such rows are drawn as wide as the others.
+  at::Tensor told_apart(const at::Tensor& matrix, std::uint64_t seed) const {
+    const at::Tensor all = matrix.to(at::kDouble), before = all.index_select(0, ids());
+    at::Tensor rows = before.clone();
+    const double deviation = all.std().item<double>();
+    Rng rng(seed);
+    for (std::int64_t i = 0; i < rows.size(0); ++i) {
+      const at::Tensor distance = at::linalg_vector_norm(before - before[i], 2, {1});
+      const at::Tensor alike = distance <= kAlike * at::linalg_vector_norm(before[i]);
+      if (alike.sum().item<std::int64_t>() < 2) continue;
+      at::Tensor row = rows[i];
+      for (double& value : std::span(row.data_ptr<double>(), static_cast<size_t>(row.numel())))
+        value = rng.normal() * deviation;
+    }
+    return rows;
+  }
   at::Tensor ids() const {
     return at::tensor(std::vector<std::int64_t>(shape_.tokens.begin(), shape_.tokens.end()),
                       at::kLong);

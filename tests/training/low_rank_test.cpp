@@ -81,6 +81,31 @@ double worst(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b)
 
 }  // namespace
 
+TEST_CASE("tokens that the checkpoint has one row for begin apart, others as they are") {
+  const Base base("llama", true);
+  auto weights = base.weights(at::kFloat);
+  at::Tensor rows = weights.at("model.embed_tokens.weight").clone();
+  const at::Tensor told = rows[11].clone();
+  rows[40].copy_(rows[7] * 1.001);
+  weights["model.embed_tokens.weight"] = rows;
+  const auto began = [&](std::uint64_t seed) {
+    const auto what = low_rank_adapter(base.config, base.shape(), seed);
+    for (const Parameter& parameter : what->parameters())
+      if (parameter.role == Role::embedding) return what->begin(parameter, weights);
+    throw std::logic_error("no rows of tokens");
+  };
+  const at::Tensor a = began(1);
+  CHECK(at::equal(a[1].to(at::kFloat), told));
+  const double width = rows.std().item<double>();
+  for (const int i : {0, 2}) {
+    CHECK(!at::allclose(a[i].to(at::kFloat), rows[7], 0.1));
+    CHECK(std::abs(a[i].std().item<double>() / width - 1) < 0.6);  // 32 numbers: 4 deviations
+  }
+  CHECK(at::cosine_similarity(a[0], a[2], 0).abs().item<double>() < 0.8);
+  CHECK(at::equal(a, began(1)));
+  CHECK(!at::equal(a, began(2)));
+}
+
 TEST_CASE("an adapter's gradients agree with central differences") {
   for (const auto& [family, tied] :
        {std::pair{"llama", true}, std::pair{"qwen2", false}, std::pair{"phi3", false}}) {
