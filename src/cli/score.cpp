@@ -1,18 +1,22 @@
 // `pardec score`: scores of stored generations, computed anew from what the database holds; no
-// model and no dataset file is read.
+// dataset file is read, and a network for the metric alone that is of it.
 #include <algorithm>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "src/cli/command_line.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
+#include "src/runs/likelihood.hpp"
+#include "src/runs/record.hpp"
 #include "src/scoring/rescore.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
+#include "src/support/progress.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -22,6 +26,33 @@ namespace {
 struct ScoreFlags {
   std::string db = "results/pardec.sqlite", run, format = "md";
   std::vector<std::string> metrics;
+  ModelOptions model{.dtype = "auto"};
+  std::string chat_template = "auto";
+};
+
+/// The metric that is of a network, with that of the flags.
+class NetworkMetric {
+ public:
+  NetworkMetric(const TaskMetric& metric, const ScoreFlags& flags, Store& store,
+                std::int64_t answers)
+      : checkpoint_(load_checkpoint(flags.model, true)),
+        likelihood_(checkpoint_, flags.chat_template, model_row(store, checkpoint_).hash),
+        metric_(metric),
+        progress_(ProgressStyle::automatic, "answers", answers) {
+    metric_.score = [this](const ScoredExample& example) {
+      auto rows = likelihood_(example);
+      progress_.update(++done_, "");
+      return rows;
+    };
+  }
+  const TaskMetric& metric() const { return metric_; }
+
+ private:
+  Checkpoint checkpoint_;
+  AnswerLikelihood likelihood_;
+  TaskMetric metric_;
+  Progress progress_;
+  std::int64_t done_ = 0;
 };
 
 /// ConfigError where a metric finds nothing to score on any dataset.
@@ -53,12 +84,17 @@ int score(const ScoreFlags& flags) {
       throw ConfigError(str("--metric names '", name, "' twice, expected each once"));
     if (metric->judged)
       throw ConfigError(str("--metric ", name, ": a judge gives it, ask one by pardec judge"));
+    if (metric->by_network && flags.model.model.empty())
+      throw ConfigError(str("--metric ", name, ": it is of a network; name one by --model DIR"));
     asked.push_back(metric);
   }
+  const auto by_network = std::find_if(asked.begin(), asked.end(),
+                                       [](const TaskMetric* metric) { return metric->by_network; });
+  if (!flags.model.model.empty() && by_network == asked.end())
+    throw ConfigError("--model belongs to --metric likelihood; no other metric reads a network");
   { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
   Store store(flags.db);
   const std::string invocation = find_invocation(store, flags.run);
-
   Table table;
   table.title = str("Scores of run ", invocation.substr(0, 8));
   table.columns = {{"dataset"},         {"arm"},
@@ -73,6 +109,11 @@ int score(const ScoreFlags& flags) {
   const auto metrics_asked = [&](const RunRow& run) {
     return asked.empty() ? metrics_of(find_dataset(run.dataset.name)) : asked;
   };
+  std::int64_t answers = 0;
+  for (const auto& run : runs) answers += run.generations;
+  std::optional<NetworkMetric> network;
+  if (by_network != asked.end())
+    *by_network = &network.emplace(**by_network, flags, store, answers).metric();
   std::vector<Rescored> all;
   for (const auto& run : runs)  // all before the first is stored
     all.push_back(run.run.oracle ? Rescored() : rescore(store, run.run, metrics_asked(run.run)));
@@ -121,6 +162,11 @@ int score(const ScoreFlags& flags) {
   table.notes.push_back(
       "n: answers that the score is of; changed: stored scores of the metric that are new, or were "
       "others before.");
+  if (network)
+    table.notes.push_back(
+        str("log_likelihood: natural logarithm, mean over the ids of the answers' text, under ",
+            flags.model.model,
+            "; text that repeats itself is likely, too: read it beside repetition."));
   if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
   std::cout << render(table, format);
   return 0;
@@ -129,30 +175,49 @@ int score(const ScoreFlags& flags) {
 }  // namespace
 
 Verb score_verb() {
-  return {"score", "scores of stored generations, anew and without a model",
-          "pardec score --db r.sqlite\n  pardec score --db r.sqlite --metric exact_match,rouge",
-          [](CLI::App& app) -> std::function<int()> {
-            auto flags = std::make_shared<ScoreFlags>();
-            app.add_option("--db", flags->db, "database; scores are stored in it")
-                ->capture_default_str()
-                ->type_name("FILE");
-            app.add_option("--run", flags->run,
-                           "name of a run, or the first characters of its id; without it the "
-                           "newest")
-                ->type_name("ID");
-            std::string names;
-            for (const auto& metric : task_metrics())
-              if (!metric.judged) names += str("\n", metric.name, ": ", metric.what);
-            app.add_option(
-                   "--metric", flags->metrics,
-                   "metrics, with commas between them; without it the dataset's own" + names)
-                ->delimiter(',')
-                ->type_name("NAME");
-            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-                ->capture_default_str()
-                ->type_name("FORMAT");
-            return [flags] { return score(*flags); };
-          }};
+  return {
+      "score", "scores of stored generations, anew and without a model",
+      "pardec score --db r.sqlite\n  pardec score --db r.sqlite --metric exact_match,rouge\n  "
+      "pardec score --db r.sqlite --metric likelihood --model model",
+      [](CLI::App& app) -> std::function<int()> {
+        auto flags = std::make_shared<ScoreFlags>();
+        app.add_option("--db", flags->db, "database; scores are stored in it")
+            ->capture_default_str()
+            ->type_name("FILE");
+        app.add_option("--run", flags->run,
+                       "name of a run, or the first characters of its id; without it the "
+                       "newest")
+            ->type_name("ID");
+        std::string names;
+        for (const auto& metric : task_metrics())
+          if (!metric.judged) names += str("\n", metric.name, ": ", metric.what);
+        app.add_option("--metric", flags->metrics,
+                       "metrics, with commas between them; without it the dataset's own" + names)
+            ->delimiter(',')
+            ->type_name("NAME");
+        app.add_option("--model", flags->model.model,
+                       "likelihood: checkpoint folder of the network, e.g. of that before it "
+                       "was tuned")
+            ->type_name("DIR");
+        app.add_option("--chat-template", flags->chat_template,
+                       "likelihood: markup around its questions: auto (the checkpoint's own, "
+                       "else plain) or a built-in one")
+            ->capture_default_str()
+            ->type_name("NAME");
+        app.add_option("--dtype", flags->model.dtype, "likelihood: as run --dtype")
+            ->capture_default_str()
+            ->type_name("TYPE");
+        app.add_option("--device", flags->model.device, "likelihood: cpu, cuda or cuda:I")
+            ->capture_default_str()
+            ->type_name("DEVICE");
+        app.add_option("--threads", flags->model.threads, "likelihood: CPU threads; 0: all cores")
+            ->capture_default_str()
+            ->type_name("N");
+        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
+            ->capture_default_str()
+            ->type_name("FORMAT");
+        return [flags] { return score(*flags); };
+      }};
 }
 
 }  // namespace pardec

@@ -318,6 +318,27 @@ std::vector<ScoredPart> class_parts(std::string_view total, const Generations& s
   return parts;
 }
 
+// Likelihood under a network, by its tokens.
+
+std::vector<ScoredPart> likelihood_parts(std::string_view, const Generations& stored) {
+  std::vector<ScoredPart> parts;
+  for (const auto& generation : stored)
+    for (const auto& score : generation.row.scores)
+      if (score.metric == "likelihood")
+        parts.push_back({generation.cluster, generation.row.sample, score.field, generation.repeat,
+                         "", score.details.at("log_likelihood").get<double>(),
+                         score.details.at("tokens").get<double>()});
+  return parts;
+}
+
+std::vector<MetricTotal> likelihood_totals(const Generations& stored) {
+  double sum = 0, tokens = 0;
+  const auto parts = likelihood_parts("", stored);
+  for (const ScoredPart& part : parts) sum += part.numerator, tokens += part.denominator;
+  if (parts.empty()) return {};
+  return {{"log_likelihood", sum / tokens, std::ssize(parts)}};
+}
+
 /// A metric whose rows a judge gives, as a mean.
 TaskMetric judged_mean(std::string_view name, std::string_view what, std::string_view total,
                        std::string_view rows) {
@@ -347,6 +368,7 @@ ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAns
     out.references = field.at("references").get<std::vector<std::string>>();
     out.choices = field.contains("choices") ? static_cast<int>(field["choices"].size()) : 0;
     out.test = field.value("test", "");
+    out.question = field.value("question", "");
     out.answer = answers[f].text;
   }
   return example;
@@ -407,6 +429,15 @@ const std::vector<TaskMetric>& task_metrics() {
                   "judge_win_rate", "judge_preference"),
       judged_mean("judge_template", "numbers that a judge gave by a template of one's own",
                   "judge_template", "judge_template"),
+      {.name = "likelihood",
+       .what = "mean log-probability of a token of what was answered to open questions, under the "
+               "network of --model",
+       .totals = {"log_likelihood"},
+       .needs = "open questions with an answer",
+       .score = nothing_by_itself,
+       .total = likelihood_totals,
+       .parts = likelihood_parts,
+       .by_network = true},
   };
   return kMetrics;
 }

@@ -17,9 +17,10 @@ struct ScoredField {
   std::string name;
   bool annotated = true;
   std::vector<std::string> references;
-  int choices = 0;     ///< of a multiple-choice question
-  std::string test;    ///< of a programming task: what runs behind text and answer
-  std::string answer;  ///< empty: absent
+  std::string question;  ///< an open one; empty: it has none
+  int choices = 0;       ///< of a multiple-choice question
+  std::string test;      ///< of a programming task: what runs behind text and answer
+  std::string answer;    ///< empty: absent
 };
 
 struct ScoredExample {
@@ -69,6 +70,7 @@ struct TaskMetric {
   bool lower_is_better = false;  ///< of all its totals
   bool judged = false;           ///< `judge` stores its rows; an answer alone has none
   std::string_view rows = {};    ///< the metric of those rows
+  bool by_network = false;       ///< a network gives its rows: score --model
 };
 
 const std::vector<TaskMetric>& task_metrics();
