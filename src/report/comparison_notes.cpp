@@ -159,12 +159,17 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
   if (!taught.empty())
     table.notes.push_back(str(join(taught, "; "),
                               ", as the network was taught (training.json); --set gives others."));
+  std::vector<std::string> elsewhere;
   for (const ArmFinding& arm : comparison.arms)
     if (const ArmFinding* baseline = comparison.baseline_of(arm);
-        baseline && baseline->run.run.model.hash != arm.run.run.model.hash)
-      table.notes.push_back(str(arm.run.run.dataset.name, " ", arm.run.run.label,
-                                ": on another network than its baseline ", baseline->run.run.label,
-                                ", so speedup, scores and answers are of both differences."));
+        baseline && baseline->run.run.model.hash != arm.run.run.model.hash) {
+      const std::string both = str(arm.run.run.label, " (", baseline->run.run.label, ")");
+      if (std::find(elsewhere.begin(), elsewhere.end(), both) == elsewhere.end())
+        elsewhere.push_back(both);
+    }
+  if (!elsewhere.empty())
+    table.notes.push_back(str("on another network than the baseline: ", join(elsewhere, ", "),
+                              "; their speedup, scores and answers are of both differences."));
   const auto any = [&](auto&& is) {
     return std::any_of(runs.begin(), runs.end(),
                        [&](const RunSummary& run) { return is(run.run.dataset); });

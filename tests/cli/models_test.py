@@ -41,7 +41,7 @@ def same_as_alone(check, pardec, a, b):
         check([said[arm][0] for arm in ("ar", "arB", "lookB")] == [str(a), str(b), str(b)], f"{order}: {said}")
         check(said["lookB"][1] == said["look"][1] == 1 and said["lookB"][2] and said["arB"][1] < 1 and not said["arB"][2], f"{order}: {said}")
         notes = " ".join(table["notes"])
-        check("arB: on another network than its baseline ar" in notes and "lookB: on another" not in notes, notes)
+        check(notes.count("on another network than the baseline: arB (ar);") == 1 and "lookB (" not in notes, notes)
         check("| arB" in ran.stdout and "| B" in ran.stdout and "several networks" in ran.stdout, ran.stdout[:600])
     listed = pardec.good("runs", "--db", pardec.folder / "blocked.sqlite")
     check("A, B" in listed, f"runs: {listed}")
