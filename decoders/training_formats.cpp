@@ -115,6 +115,7 @@ Json taught_options(const DecoderEntry& decoder, const Json& settings) {
     const std::string& recorded = parts.back();
     const std::string name = recorded.starts_with(own) ? recorded.substr(own.size()) : recorded;
     const Json of = parts.size() == 1 ? settings : settings.value(parts.front(), Json::object());
+    if (!of.is_object()) continue;
     const Json value = of.value(recorded, Json());
     const bool text = value.is_string() && !value.get_ref<const std::string&>().empty();
     if (has(name) && (value.is_number() || text)) taught[name] = value;

@@ -39,13 +39,13 @@ TrainingRecord read_training_record(const std::filesystem::path& folder) {
   TrainingRecord taught{std::nullopt, text("/settings/chat_template"),
                         text("/chat_template_sha256"), text("/prompt_sha256")};
   if (Json settings = at("/settings"); settings.is_object()) taught.settings = std::move(settings);
-  if (!at("/settings/medusa").is_null() && at("/settings/lora").is_null()) return taught;
   const Json formats = at("/settings/format");
   if (!formats.is_array() || !std::all_of(formats.begin(), formats.end(),
                                           [](const Json& name) { return name.is_string(); }))
     throw ModelError(file.string(),
                      "has no settings.format of names, expected the record of `train`");
-  taught.formats = formats.get<std::vector<std::string>>();
+  const bool heads_alone = !at("/settings/medusa").is_null() && at("/settings/lora").is_null();
+  if (!heads_alone) taught.formats = formats.get<std::vector<std::string>>();
   return taught;
 }
 
