@@ -259,7 +259,7 @@ CREATE TABLE judge_attempt (
   seconds            REAL NOT NULL,
   http_status        INTEGER NOT NULL,             -- 0: no answer came
   request_id         TEXT NOT NULL,
-  format             TEXT NOT NULL,                -- json_schema, json_object or text
+  format             TEXT NOT NULL,                -- json_schema, json_object+schema, json_object or text
   prompt_tokens      INTEGER,                      -- NULL: the service does not say
   completion_tokens  INTEGER,                      -- reasoning included
   reasoning_tokens   INTEGER,

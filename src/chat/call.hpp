@@ -37,7 +37,7 @@ struct Attempt {
   double seconds = 0;   ///< from sending to the last byte
   int http_status = 0;  ///< 0: no answer came
   std::string request_id;
-  std::string format;  ///< what it asked for: json_schema | json_object | text
+  std::string format;  ///< what it asked for, as 'formats' names it
   /// The most that it can take while it is under way, and where its outcome is unknown.
   Usage usage;
   /// Money, in the currency of the prices. The most that it can cost while it is under way, where

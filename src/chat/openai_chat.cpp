@@ -18,6 +18,8 @@ class OpenAiChat final : public Adapter {
       changes["response_format"] = {
           {"type", "json_schema"},
           {"json_schema", {{"name", call.schema_name}, {"schema", call.schema}, {"strict", true}}}};
+    if (!call.schema.is_null() && format == Format::kSchemaInObject)
+      changes["response_format"] = {{"type", "json_object"}, {"schema", call.schema}};
     if (!call.schema.is_null() && format == Format::kJsonObject)
       changes["response_format"] = {{"type", "json_object"}};
     return with_parameters(spec, changes);

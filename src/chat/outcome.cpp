@@ -15,7 +15,7 @@ namespace {
 /// What an error says, whoever sends it: {"error": {...}} (OpenAI, Anthropic), {"error": "text"}
 /// (Ollama), {"object": "error", ...} (vLLM), {"detail": ...} (FastAPI).
 struct Complaint {
-  bool there = false;
+  bool there = false, invalid = false;  ///< invalid: the request is, whatever the status says
   std::string message, type, code, parameter;
   int status = 0;  ///< where the code is one
 };
@@ -51,6 +51,16 @@ Complaint complaint_of(const Json& body) {
   if (const std::string inner = text_of(member(member(*error, "details"), "error_code"));
       !inner.empty())
     complaint.code = inner;
+  // llama-cpp-python says with status 500 what FastAPI says with 422: "1 validation error:
+  // {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), ...".
+  constexpr std::string_view kPlace = "'loc': ('body', '";
+  const std::string& words = complaint.message;
+  if (const std::size_t at = words.find(kPlace);
+      at != std::string::npos && words.find(" validation error") < at) {
+    const std::size_t begin = at + kPlace.size();
+    complaint.invalid = true;
+    complaint.parameter = words.substr(begin, words.find('\'', begin) - begin);
+  }
   return complaint;
 }
 
@@ -159,8 +169,8 @@ Outcome read_error(const ServiceSpec& spec, const Call& call, Format format, int
 
   const bool limit = status == 429 || any_of(kLimits, complaint);
   const bool overload = status == 503 || status == 529 || any_of(kOverload, complaint);
-  const bool passes =
-      limit || overload || status == 408 || status == 409 || (status >= 500 && status != 501);
+  const bool passes = limit || overload || status == 408 || status == 409 ||
+                      (status >= 500 && status != 501 && !complaint.invalid);
   if (may_again == "true" || (passes && may_again != "false")) {
     Outcome outcome = again(words);
     outcome.limited = limit || overload;
@@ -178,7 +188,7 @@ Outcome read_error(const ServiceSpec& spec, const Call& call, Format format, int
                     words));
   if (status == 404 || status == 405 || status == 410 || status == 501)
     return stop(str("the base URL or the model's name is wrong; ", words));
-  if ((status == 400 || status == 422) && !too_long(complaint)) {
+  if ((status == 400 || status == 422 || complaint.invalid) && !too_long(complaint)) {
     const std::string parameter = refused_parameter(spec, complaint);
     if (parameter == "formats" && !call.schema.is_null() && format != spec.formats.back()) {
       Outcome outcome = again(words);

@@ -16,7 +16,9 @@
 namespace pardec::chat {
 
 enum class Interface { kOpenAiChat, kAnthropicMessages, kOpenAiResponses };
-enum class Format { kJsonSchema, kJsonObject, kText };
+/// The form that a reply is asked for, the strictest first. kSchemaInObject: of type json_object,
+/// with the schema in it, as llama-cpp-python and some services take it (openai-chat alone).
+enum class Format { kJsonSchema, kSchemaInObject, kJsonObject, kText };
 
 /// Money for a million tokens, in any one currency.
 struct Prices {
@@ -58,7 +60,8 @@ struct ServiceSpec {
 ///    "version": "2023-06-01", "parameters": {"temperature": 0},
 ///    "prices": {"input": 2.5, "cached_input": 1.25, "output": 10}, "concurrency": 8, "retries": 5,
 ///    "deadlines": {"connect": 10, "first_byte": 300, "stalled": 30, "total": 600},
-///    "formats": ["json_schema", "json_object", "text"], "body_cap": 4194304}
+///    "formats": ["json_schema", "json_object+schema", "json_object", "text"],
+///    "body_cap": 4194304}
 /// The first three are required. ConfigError "FILE:LINE: what".
 ServiceSpec read_service(const std::filesystem::path& file, const std::string& pointer = "");
 

@@ -17,8 +17,9 @@ constexpr std::array<std::pair<std::string_view, Interface>, 3> kInterfaces = {
     {{"openai-chat", Interface::kOpenAiChat},
      {"anthropic-messages", Interface::kAnthropicMessages},
      {"openai-responses", Interface::kOpenAiResponses}}};
-constexpr std::array<std::pair<std::string_view, Format>, 3> kFormats = {
+constexpr std::array<std::pair<std::string_view, Format>, 4> kFormats = {
     {{"json_schema", Format::kJsonSchema},
+     {"json_object+schema", Format::kSchemaInObject},
      {"json_object", Format::kJsonObject},
      {"text", Format::kText}}};
 constexpr std::array<std::string_view, 10> kOurs = {"model",
@@ -267,9 +268,14 @@ ServiceSpec read_service(const std::filesystem::path& path, const std::string& p
       spec.formats.push_back(value_of(kFormats, name, "formats"));
     if (spec.formats.empty() || !std::is_sorted(spec.formats.begin(), spec.formats.end()) ||
         std::adjacent_find(spec.formats.begin(), spec.formats.end()) != spec.formats.end())
-      throw ConfigError("'formats' must hold some of json_schema, json_object, text in this order");
-    if (anthropic && std::count(spec.formats.begin(), spec.formats.end(), Format::kJsonObject))
-      throw ConfigError("'formats' has json_object, which anthropic-messages does not know");
+      throw ConfigError(
+          "'formats' must hold some of json_schema, json_object+schema, json_object, text in this "
+          "order");
+    for (const Format format : spec.formats)
+      if ((format == Format::kJsonObject && anthropic) ||
+          (format == Format::kSchemaInObject && !chat))
+        throw ConfigError(
+            str("'formats' has ", name_of(format), ", which ", interface, " does not know"));
   });
   read.finish();
   for (const auto& [key, line] : lines.all())

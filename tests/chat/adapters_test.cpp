@@ -45,7 +45,10 @@ TEST_CASE("openai-chat asks for a schema, an object or text") {
   expected["response_format"]["json_schema"]["schema"] = kSchema;
   CHECK(body(spec, Format::kJsonSchema) == expected);
 
+  const Json both = body(spec, Format::kSchemaInObject);
+  CHECK(both["response_format"] == Json{{"type", "json_object"}, {"schema", kSchema}});
   const Json object = body(spec, Format::kJsonObject);
+  CHECK(both["messages"] == object["messages"]);
   CHECK(object["response_format"] == Json{{"type", "json_object"}});
   const std::string asked = object["messages"][1]["content"];
   CHECK(asked.starts_with("A or B?\n\nReply with one JSON object"));

@@ -54,6 +54,13 @@ def error(message, code=None, kind="invalid_request_error", param=None):
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
+def invalid(*place):
+    """What llama-cpp-python 0.3.36 says of a request that its types do not take, with status 500."""
+    found = {"type": "literal_error", "loc": ("body", *place), "msg": "Input should be 'text' or 'json_object'", "input": "json_schema", "ctx": {"expected": "'text' or 'json_object'"}}
+    return error(f'1 validation error:\n  {found}\n\n  File "/site-packages/llama_cpp/server/app.py", line 447, in create_chat_completion\n    POST /v1/chat/completions',
+                 kind="internal_server_error")
+
+
 class Request:
     """One request, and the ways to answer it."""
 
@@ -140,6 +147,7 @@ def status_kinds():
             ("parameter", 400, {}, error("Unsupported value", "unsupported_value", param="temperature")),
             ("parameter-message", 400, {}, {"type": "error", "error": {"type": "invalid_request_error", "message": "temperature: not supported by this model"}}),
             ("parameter-fastapi", 422, {}, {"detail": [{"loc": ["body", "temperature"], "msg": "bad", "type": "value_error"}]}),
+            ("parameter-500", 500, {}, invalid("temperature")), ("invalid-500", 500, {}, invalid("messages")),
             ("token-limit", 400, {}, error("Unsupported parameter: 'max_completion_tokens'", "unsupported_parameter", param="max_completion_tokens")),
             ("redirect", 307, {"Location": "/good/v1/chat/completions"}, b""), ("redirect-301", 301, {"Location": "http://example.invalid/"}, b"")):
         def make(status=status, headers=headers, body=body):
@@ -177,6 +185,13 @@ async def early_head(request):
 async def fifty_ms(request):
     await asyncio.sleep(0.05)
     await request.good()
+
+
+@kind
+async def fifty_ms_grade(request):
+    """What a judge says of one answer, as long as judges are."""
+    await asyncio.sleep(0.05)
+    await request.good(text=json.dumps({"explanation": "It says what was asked, and why. " * 40, "score": 7}))
 
 
 @once("never")
@@ -499,12 +514,19 @@ def format_of(request):
     """Which form of reply is asked for."""
     body = request.body
     found = body.get("response_format") or (body.get("text") or {}).get("format") or (body.get("output_config") or {}).get("format")
-    return found["type"] if found else "text"
+    return found["type"] + ("+schema" if found["type"] == "json_object" and "schema" in found else "") if found else "text"
+
+
+@kind
+async def only_schema_in_object(request):
+    if format_of(request) == "json_schema":
+        return await request.send(invalid("response_format", "type"), 500)
+    await request.good(text='{"verdict": "A"}')
 
 
 @kind
 async def only_json_object(request):
-    if format_of(request) == "json_schema":
+    if format_of(request) in ("json_schema", "json_object+schema"):
         return await request.send(error("response_format.type must be json_object or text", param="response_format"), 400)
     await request.good(text='{"verdict": "A"}')
 

@@ -25,7 +25,7 @@ COST = 0.12  # of an answer: 60 tokens at 1000, 40 cached ones at 500, 20 of the
 RETRIES = 2
 PATIENCE = {"connect": 10, "first_byte": 30, "stalled": 30, "total": 60}  # other tests may have the machine
 HASTE = {"first_byte": 0.5, "stalled": 0.5, "total": 1}  # where the deadlines are what is tested
-ASKED = ["json_schema", "json_object", "text"]
+ASKED = ["json_schema", "json_object+schema", "json_object", "text"]
 
 # kind: state, attempts, how many of them have an unknown outcome, seconds waited before the second
 FAULTS = {
@@ -45,7 +45,7 @@ FAULTS = {
     **{kind: ("failed", 1 + RETRIES, 0) for kind in ("408", "409", "500", "500-text", "finish-error", "400-again")},
     # what does not pass: not asked again
     **{kind: ("failed", 1, 1) for kind in ("ten-megabytes", "endless-head")},
-    **{kind: ("failed", 1, 0) for kind in ("413", "418", "400-long-prompt", "400-other", "500-no")},
+    **{kind: ("failed", 1, 0) for kind in ("413", "418", "400-long-prompt", "400-other", "500-no", "invalid-500")},
     **{kind: ("refused", 1, 0) for kind in ("refusal", "content-filter", "400-filter", "length-and-refusal")},
     **{kind: ("cut short", 1, 0) for kind in ("length", "empty", "null-content", "unclosed-think")},
 }
@@ -54,7 +54,7 @@ STOPS = {
     "429-long": (1, "asks to wait 600 s"), "429-no": (1, "not to ask again"), "429-bare": (1 + RETRIES, "too many requests"), "529": (1 + RETRIES, "too many requests"),
     **{kind: (1, "no quota left") for kind in ("quota", "quota-old", "quota-anthropic", "quota-in-200", "402")},
     "401": (1, "a key is asked for"), "403": (1, "a key is asked for"), "404": (1, "model's name is wrong"),
-    **{kind: (1, "'parameters.temperature' was refused") for kind in ("parameter", "parameter-message", "parameter-fastapi")},
+    **{kind: (1, "'parameters.temperature' was refused") for kind in ("parameter", "parameter-message", "parameter-fastapi", "parameter-500")},
     "token-limit": (1, "'token_limit' was refused"), "only-text": (1, "'formats' was refused"),
     "redirect": (1, "redirects are not followed"), "redirect-301": (1, "redirects are not followed"),
 }
@@ -278,7 +278,8 @@ def budgets(check, probe, server):
 
 
 def formats(check, probe, server):
-    for kind, formats_used in (("only-json-object", ["json_schema", *["json_object"] * 3]), ("only-text", ["json_schema", "json_object", *["text"] * 3])):
+    for kind, formats_used in (("only-schema-in-object", ["json_schema", *["json_object+schema"] * 3]), ("only-json-object", [*ASKED[:2], *["json_object"] * 3]),
+                               ("only-text", [*ASKED[:3], *["text"] * 3])):
         ran = probe(f"{server.address}/{kind}/v1", calls=3, concurrency=1, formats=ASKED)
         check([e["format"] for e in ran.settled] == formats_used, f"{kind}: asked for {[e['format'] for e in ran.settled]}")
         check([r["state"] for r in ran.replies.values()] == ["answered"] * 3 and ran.replies["call-0"]["format"] == formats_used[-1], f"{kind}: {ran.replies}")

@@ -69,6 +69,7 @@ TEST_CASE("errors of a description name its line") {
   CHECK_THAT(error(",\n\"formats\": [\"text\", \"json_schema\"]"), Contains(".json:5: 'formats'"));
   CHECK_THAT(error(",\n\"formats\": [\"jason\"]"), Contains("unknown 'jason'"));
   CHECK_THAT(error(",\n\"formats\": []"), Contains("'formats' must hold"));
+  CHECK(error(",\n\"formats\": [\"json_schema\", \"json_object+schema\"]") == "");
   CHECK_THAT(error(",\n\"auth\": \"basic\""), Contains(".json:5: 'auth'"));
   CHECK_THAT(error(",\n\"token_limit\": \"n\""), Contains(".json:5: 'token_limit'"));
   const std::string rest = ", \"model\": \"m\", \"base_url\": \"";

@@ -1,11 +1,12 @@
 """`pardec judge` beside servers of others, unmodified: SmolLM2-135M-Instruct behind llama.cpp's own server (as the package xllamacpp carries it) and behind
-llama-cpp-python's, where that was installed, with a JSON schema that the server enforces. 50 pairs, each in both orders: every call ends, every verdict is
-valid, the ledger's tokens are the server's.
+llama-cpp-python's, where that was installed, with a JSON schema that the server enforces: the first takes it as OpenAI's interface has it (json_schema), the
+second within json_object, which the client comes to by itself. 50 pairs, each in both orders: every call ends, every verdict is valid, the ledger's tokens are
+the server's.
 
 usage: llama_server_test.py PROGRAM
 
 llama-cpp-python has to be compiled (a quarter of an hour):
-  python3 -m venv build/peers/llama-cpp-python && build/peers/llama-cpp-python/bin/pip install 'llama-cpp-python[server]'
+  python3 -m venv build/peers/llama-cpp-python && build/peers/llama-cpp-python/bin/pip install 'llama-cpp-python[server]==0.3.36'
 """
 import http.server
 import json
@@ -22,10 +23,12 @@ import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from harness import ROOT, SMOLLM2, Checks, clean_environment, query, scratch  # noqa: E402
+from scripted_service import tables  # noqa: E402
 
 PEERS = ROOT / "build" / "peers"
 XLLAMACPP = "xllamacpp==2026.10.11549"
-PAIRS = 50
+PAIRS, MAX_TOKENS = 50, 64
+FORMATS = ["json_schema", "json_object+schema", "json_object"]
 # llama.cpp's server, in a process of its own.
 START = """
 import sys, time, xllamacpp
@@ -52,16 +55,17 @@ def gguf():
 
 
 def servers():
-    """(name, command) of those that are there; xllamacpp is installed, as its wheel needs nothing else."""
+    """(name, form that it takes a schema in, command) of those that are there; xllamacpp is installed, as its wheel needs nothing else."""
     python = PEERS / "xllamacpp" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", python.parents[1]], check=True)
     if subprocess.run([python, "-c", "import xllamacpp"], capture_output=True).returncode:
         subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", XLLAMACPP], check=True)
-    yield "llama-server", lambda port: [python, "-c", START, str(gguf()), str(port)]
+    yield "llama-server", "json_schema", lambda port: [python, "-c", START, str(gguf()), str(port)]
     other = PEERS / "llama-cpp-python" / "bin" / "python"
     if other.exists():
-        yield "llama-cpp-python", lambda port: [other, "-m", "llama_cpp.server", "--model", str(gguf()), "--port", str(port), "--n_ctx", "8192", "--chat_format", "chatml"]
+        yield "llama-cpp-python", "json_object+schema", lambda port: [other, "-m", "llama_cpp.server", "--model", str(gguf()), "--port", str(port), "--n_ctx", "8192",
+                                                                      "--chat_format", "chatml", "--n_threads", "1", "--n_threads_batch", "1"]
     else:
         print(f"[not seen] llama-cpp-python's server: {other} is not there")
 
@@ -96,6 +100,7 @@ class Between:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None  # a server that went away: the caller is cut off
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.port = self.server.server_address[1]
 
@@ -131,7 +136,12 @@ def listening(port, process):
     return False
 
 
-def judged(check, pardec, db, name, command):
+def form_of(body):
+    asked = body.get("response_format", {"type": "text"})
+    return asked["type"] + "+schema" * (asked["type"] == "json_object" and "schema" in asked)
+
+
+def judged(check, pardec, db, name, form, command):
     port = free_port()
     log = (pardec.folder / f"{name}.log").open("w")
     server = subprocess.Popen(command(port), stdout=log, stderr=log, env=clean_environment(OMP_NUM_THREADS=1))
@@ -142,21 +152,31 @@ def judged(check, pardec, db, name, command):
         service = pardec.folder / f"{name}.json"
         service.write_text(json.dumps({"interface": "openai-chat", "base_url": f"http://127.0.0.1:{between.port}/v1", "model": name, "concurrency": 2, "token_limit": "max_tokens",
                                        "deadlines": {"first_byte": 300, "total": 600},
-                                       "formats": ["json_schema", "json_object"], "parameters": {"temperature": 0}}))
-        ran = pardec("judge", "--db", db, "--service", service, "--protocol", "pairwise", "--baseline", "one", "--max-tokens", 160, "--progress", "none", "--format", "json", timeout=3000)
+                                       "formats": FORMATS, "parameters": {"temperature": 0}}))
+        ask = ("judge", "--db", db, "--service", service, "--protocol", "pairwise", "--baseline", "one", "--max-tokens", MAX_TOKENS, "--progress", "none", "--format", "json")
+        begin = time.monotonic()
+        ran = pardec(*ask, timeout=3000)
+        seconds = time.monotonic() - begin
         if not check(ran.returncode == 0, f"{name}: {ran.returncode} {ran.stderr}"):
             return
-        row = next(row for row in json.loads(ran.stdout[:ran.stdout.rindex("}") + 1].split("\n{\"title\"")[0])["rows"] if row["judge"] == name)
-        print(f"{name}: {json.dumps(row)}")
+        row = next(row for row in tables(ran.stdout)["Judged"] if row["judge"] == name)
         asked = [body for body, status, _ in between.seen if status == 200]
-        check(row["items"] == PAIRS and row["scored"] + row["unscored"] + row["refused"] + row["errors"] == PAIRS, f"{name}: {row}")
+        refused = [(form_of(body), status) for body, status, _ in between.seen if status not in (200, 503)]
+        print(f"{name}: {len(asked)} calls in {seconds:.0f} s, as {form_of(asked[0])}, refused before: {refused}; {json.dumps(row)}")
+        votes = query(db, "SELECT state, count(*) AS n FROM comparison WHERE judge_id = (SELECT id FROM judge WHERE name = ?) GROUP BY state", name)
+        check(row["items"] == PAIRS and sum(state["n"] for state in votes) == 2 * PAIRS, f"{name}: {row}, votes {votes}")
         check(row["scored"] >= PAIRS // 2 and row["errors"] == 0, f"{name}: verdicts that can be read: {row}")
-        check(len(asked) >= 2 * PAIRS and all(body.get("response_format", {}).get("type") in ("json_schema", "json_object") for body in asked), f"{name}: a form is asked for")
+        check(len(asked) >= 2 * PAIRS and {form_of(body) for body in asked} == {form}, f"{name}: asked for {({form_of(body) for body in asked})}")
+        check(len(refused) <= 2 * FORMATS.index(form) and all(FORMATS.index(kind) < FORMATS.index(form) for kind, _ in refused), f"{name}: refused {refused}")
+        stored = query(db, "SELECT DISTINCT format FROM judge_attempt WHERE judge_id = (SELECT id FROM judge WHERE name = ?) AND http_status = 200", name)
+        check([row["format"] for row in stored] == [form], f"{name}: the ledger says {stored}")
+        whole = [answer for _, status, answer in between.seen if status == 200 and answer["choices"][0]["finish_reason"] == "stop"]
+        check(len(whole) >= PAIRS and all(set(json.loads(answer["choices"][0]["message"]["content"])) == {"explanation", "winner"} for answer in whole), f"{name}: the schema is kept")
         told = sum(answer["usage"]["prompt_tokens"] + answer["usage"]["completion_tokens"] for _, status, answer in between.seen if status == 200)
         mine = query(db, "SELECT sum(prompt_tokens + completion_tokens) AS n FROM judge_attempt WHERE judge_id = (SELECT id FROM judge WHERE name = ?)", name)[0]["n"]
         check(told == mine, f"{name}: the server counted {told} tokens, the ledger {mine}")
         before = len(between.seen)
-        pardec.good("judge", "--db", db, "--service", service, "--protocol", "pairwise", "--baseline", "one", "--max-tokens", 160, "--progress", "none")
+        pardec.good(*ask)
         check(len(between.seen) == before, f"{name}: judged once more, it was asked again")
     finally:
         server.kill()
@@ -171,8 +191,8 @@ def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
         db = answers(pardec)
-        for name, command in servers():
-            judged(check, pardec, db, name, command)
+        for name, form, command in servers():
+            judged(check, pardec, db, name, form, command)
     return check.finish()
 
 
