@@ -65,6 +65,10 @@ struct ServiceSpec {
 /// The first three are required. ConfigError "FILE:LINE: what".
 ServiceSpec read_service(const std::filesystem::path& file, const std::string& pointer = "");
 
+/// That its key is there, before anything long begins; from then on a crash of the process leaves
+/// no core file. ConfigError: the variable is not set, or holds what no key is.
+void check_key(const ServiceSpec& spec);
+
 /// All of a service that may change what it replies, with the version of how it is asked: for the
 /// keys of caches.
 nlohmann::json identity(const ServiceSpec& spec);

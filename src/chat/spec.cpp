@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "src/chat/adapter.hpp"
+#include "src/chat/key.hpp"
 #include "src/chat/service.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
@@ -283,6 +284,8 @@ ServiceSpec read_service(const std::filesystem::path& path, const std::string& p
       spec.lines.emplace(replace_all(key.substr(pointer.size() + 1), "/", "."), line);
   return spec;
 }
+
+void check_key(const ServiceSpec& spec) { Key key(spec.key_env); }
 
 Json identity(const ServiceSpec& spec) {
   Json formats = Json::array();

@@ -87,6 +87,7 @@ Teacher::Teacher(const DataFlags& flags)
     : flags_(flags),
       service_(chat::read_service(flags.service)),
       record_{service_.model, chat::identity(service_)} {
+  if (!flags.dry_run) chat::check_key(service_);
   constexpr OpenOptions kOpen{.create_folders = true};
   if (!flags.dry_run || Store::exists(flags.answers.db, kOpen))
     store_.emplace(flags.answers.db, kOpen);

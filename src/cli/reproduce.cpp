@@ -160,7 +160,8 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   if (flags.options.limit) check_at_least("--limit", *flags.options.limit, 0);
   check_at_least("--threads", flags.options.threads, 0);
-  if (!flags.options.judge.empty()) chat::read_service(flags.options.judge);  // said before it runs
+  if (!flags.options.judge.empty())  // what is wrong with it is said before it runs
+    chat::check_key(chat::read_service(flags.options.judge));
   if (!flags.report.empty()) check_apart("--report", flags.report, flags.options.db);
   for (const std::string& model : flags.options.models)
     if (model.find('=') == std::string::npos || model.front() == '=')

@@ -41,7 +41,9 @@ std::optional<chat::ServiceSpec> judge_of(const RunFlags& flags,
     throw ConfigError(str("--judge: no dataset here has a metric that needs a judge, as ",
                           join(names, ", "), " have; leave it out, or use pardec judge behind it"));
   }
-  return chat::read_service(flags.judge);
+  chat::ServiceSpec service = chat::read_service(flags.judge);
+  if (!flags.dry_run) chat::check_key(service);
+  return service;
 }
 
 int run(CLI::App& app, RunFlags& flags) {
