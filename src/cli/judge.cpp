@@ -137,13 +137,14 @@ int run_judge(const JudgeFlags& flags) {
   parse_progress_style(flags.progress);
   { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
   if (flags.service.empty()) {
-    Store store(flags.db);
+    Store store(flags.db, {.read_only = true});
     print_judged(store, find_invocation(store, flags.run), flags);
     return 0;
   }
   const SignalStop stop;
   const chat::ServiceSpec service = chat::read_service(flags.service);
-  Store store(flags.db);
+  if (!flags.dry_run) chat::check_key(service);
+  Store store(flags.db, {.read_only = flags.dry_run});
   JudgeTask task = judge_task(flags, store);
   task.judge = {service.model, chat::identity(service)};
   const JudgeUnits units = judge_units(store, task);

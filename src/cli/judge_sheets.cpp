@@ -27,9 +27,12 @@ int export_sheet(const JudgeFlags& flags) {
   print_left_out(units);
   const Sheet sheet = make_sheet(task, units, flags.seed);
   write_file(flags.out, ending == ".csv" ? sheet_csv(sheet) : sheet_page(sheet));
+  // The same items have to be found: whatever chose them is said again.
+  std::string command = str("pardec judge import --db ", flags.db, " --run ",
+                            task.invocation.substr(0, 8), " --protocol ", flags.protocol);
+  if (!flags.baseline.empty()) command += " --baseline " + flags.baseline;
   std::cout << flags.out << ": " << counted(std::ssize(sheet.items), "item")
-            << "; when it is filled in: pardec judge import --protocol " << flags.protocol
-            << " --labels FILE --name NAME\n";
+            << "; when it is filled in: " << command << " --labels FILE --name NAME\n";
   return 0;
 }
 
@@ -37,12 +40,14 @@ int import_sheet(const JudgeFlags& flags) {
   if (flags.labels.empty())
     throw ConfigError("judge import: no --labels given, expected a sheet that was filled in");
   if (flags.name.empty()) throw ConfigError("judge import: no --name given, expected who judged");
+  const std::vector<Label> labels = read_labels(flags.labels);
+  if (labels.empty())
+    throw ConfigError(str("--labels ", flags.labels, ": no item of it has a verdict"));
   { Store exists(flags.db, {.read_only = true}); }
   Store store(flags.db);
   JudgeTask task = judge_task(flags, store);
   task.judge = {std::string(kHuman) + flags.name, Json::object()};
   const JudgeUnits units = judge_units(store, task);
-  const std::vector<Label> labels = read_labels(flags.labels);
   import_labels(store, task, units, labels);
   std::fprintf(stderr, "%s of %s stored\n", counted(std::ssize(labels), "verdict").c_str(),
                visible_text(task.judge.name).c_str());

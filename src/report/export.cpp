@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "src/report/comparison_table.hpp"
+#include "src/store/judgments.hpp"
 #include "src/store/sqlite.hpp"
 #include "src/support/child_program.hpp"
 #include "src/support/error.hpp"
@@ -186,9 +187,6 @@ const std::string kGenerations =
     " JOIN generation ON generation.run_id = run.id JOIN sample ON sample.id = "
     "generation.sample_id";
 
-/// Since this schema version there are verdicts.
-constexpr int kJudged = 6;
-
 /// What judges said of the run's answers, what they were asked, and what it cost. None: nobody
 /// judged.
 std::vector<Source> judged_sources(
@@ -349,7 +347,7 @@ std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparis
                 invocation),
       source_of(db, "generations", generation_columns(db, invocation),
                 of_run("generation", kGenerations), invocation)};
-  if (db.integer("PRAGMA user_version") >= kJudged)
+  if (has_judges(db))
     for (Source& source : judged_sources(db, invocation, of_run))
       sources.push_back(std::move(source));
   const bool csv = format == ExportFormat::csv;

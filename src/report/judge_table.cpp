@@ -114,6 +114,12 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
     }
     table.rows.push_back(std::move(row));
   }
+  if (table.rows.empty()) {
+    table.notes = {
+        "nobody judged this run: 'judge --service FILE --protocol NAME' asks a network, 'judge "
+        "export' makes a sheet for people."};
+    return table;
+  }
   table.notes = {
       "scored of: values, turns or pairs that have a verdict, of all that were judged; refused, "
       "unscored (no verdict could be read) and errors count votes, and are in no score.",
