@@ -138,13 +138,13 @@ Verb data_verb() {
   return {
       "data",
       "gets datasets, and says what they hold and whether their files are right",
-      "pardec data list --data-root data\n  pardec data fetch squad race --data-root data\n  "
-      "pardec data check --data-root data --dataset "
-      "squad\n  pardec data stats --data-root data\n  pardec data stats --dataset oa-mine "
-      "--tokenizer "
-      "DIR/tokenizer.json --format csv\n  pardec data stats --attention --contexts 6\n  pardec "
-      "data "
-      "rewrite jsonl --data-root own --split train --service teacher.json --out "
+      "pardec data list --data-root data\n"
+      "  pardec data fetch squad race --data-root data\n"
+      "  pardec data check --data-root data --dataset squad\n"
+      "  pardec data stats --data-root data\n"
+      "  pardec data stats --dataset oa-mine --tokenizer DIR/tokenizer.json --format csv\n"
+      "  pardec data stats --attention --contexts 6\n"
+      "  pardec data rewrite jsonl --data-root own --split train --service teacher.json --out "
       "own/jsonl/branches.jsonl",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<DataFlags>();
