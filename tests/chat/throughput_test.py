@@ -38,7 +38,7 @@ def probe(program, address, folder, calls):
     return calls / seconds, int(events[-1]["peak"].split()[0]) * 1024
 
 
-async def reference(address, calls):
+async def reference(address, calls, kind="fifty-ms"):
     """What the server can do: calls a second."""
     host, port = address.removeprefix("http://").split(":")
     todo = iter(range(calls))
@@ -47,7 +47,7 @@ async def reference(address, calls):
         reader, writer = await asyncio.open_connection(host, port)
         for i in todo:
             body = json.dumps({"model": "m", "messages": [{"role": "user", "content": f"call-{i} {PROMPT}"}], "max_completion_tokens": 50}).encode()
-            writer.write(b"POST /fifty-ms/v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            writer.write(f"POST /{kind}/v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
             head = await reader.readuntil(b"\r\n\r\n")
             length = next(int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
             json.loads(await reader.readexactly(length))
