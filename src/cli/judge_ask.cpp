@@ -48,6 +48,12 @@ chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::S
           {before.money, before.possible_money, before.tokens, before.possible_tokens}};
 }
 
+void print_stopping() {
+  std::fprintf(stderr,
+               "\nstopping: requests that were sent are waited for; a second Ctrl-C leaves them, "
+               "perhaps paid for\n");
+}
+
 void print_spent(Store& store, const NamedRecord& judge, const char* role, std::int64_t calls) {
   std::fprintf(stderr, "%s %s: %s; in all %s\n", role, visible_text(judge.name).c_str(),
                counted(calls, "answer").c_str(),
@@ -58,6 +64,7 @@ JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& u
                         const chat::ServiceSpec& service, const chat::Budget& budget,
                         const std::string& progress_style, std::stop_token stop) {
   print_families(store, task);
+  const std::stop_callback said(stop, &print_stopping);
   chat::Service judges = paid_service(store, task.judge, service, budget);
   JudgeProgress done;
   {
