@@ -106,6 +106,8 @@ JudgeTask judge_task(const JudgeFlags& flags, Store& store) {
   check_at_least("--votes", flags.votes, 1);
   check_at_least("--limit", flags.limit, 0);
   check_at_least("--max-tokens", flags.max_tokens, 1);
+  check_at_least("--budget", flags.budget, 0);
+  check_at_least("--token-budget", flags.token_budget, 0);
   JudgeTask task;
   task.invocation = find_invocation(store, flags.run);
   task.protocol = find_protocol(flags.protocol, references_of(flags.references));

@@ -18,11 +18,12 @@ body { font: 16px/1.45 sans-serif; max-width: 75rem; margin: 1rem auto; padding:
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; background: #f4f4f4; padding: .7rem; margin: .3rem 0 1rem; }
 #answers { display: flex; gap: 1rem; } #answers > div { flex: 1 1 0; min-width: 0; }
 button { font: inherit; padding: .3rem .9rem; margin: 0 .3rem .3rem 0; } button[aria-pressed=true] { background: #246; color: #fff; }
-h2 { font-size: 1rem; margin: .6rem 0 0; } input { font: inherit; width: 60%; }
+#task { white-space: pre-wrap; } h2 { font-size: 1rem; margin: .6rem 0 0; } input { font: inherit; width: 60%; }
 @media (max-width: 45rem) { #answers { display: block; } }
 </style></head><body>
 <p><span id="count"></span> <button id="back">&larr;</button><button id="on">&rarr;</button>
-<button id="save">Write the file</button></p>
+<button id="save">Write the file</button> Keys: numbers choose, arrows move. Nothing leaves this page but the file.</p>
+<p id="task"></p>
 <div id="asked"></div><div id="answers"></div>
 <p id="verdicts"></p><p><label>Comment <input id="comment"></label></p>
 <script type="application/json" id="sheet">)page";
@@ -37,6 +38,7 @@ try { said = JSON.parse(localStorage.getItem(place)) || {}; } catch (ignored) {}
 const keep = () => { try { localStorage.setItem(place, JSON.stringify(said)); } catch (ignored) {} };
 const verdicts = sheet.verdicts.length ? sheet.verdicts : ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
 const by = id => document.getElementById(id);
+by("task").textContent = sheet.task;
 let at = Math.max(0, sheet.items.findIndex(item => !(said[item.id] || {}).verdict));
 function part(parent, title, text) {
   if (!text) return;
@@ -133,6 +135,7 @@ std::string sheet_page(const Sheet& sheet) {
   OrderedJson all;
   all["id"] = sha256(ids).substr(0, 12);
   all["protocol"] = sheet.protocol;
+  all["task"] = sheet.task;
   all["compares"] = sheet.compares;
   all["verdicts"] = sheet.verdicts;
   all["items"] = std::move(items);

@@ -106,6 +106,22 @@ std::vector<std::string> allowed_verdicts(const JudgeProtocol& protocol) {
   return protocol.scale;
 }
 
+/// What somebody who sees nothing but the sheet has to know.
+std::string task_of(const JudgeProtocol& protocol) {
+  if (const auto prompt = protocol.record.find("prompt"); prompt != protocol.record.end())
+    return str("A template's task; words in braces stand for what is shown below.\n\n",
+               prompt->get<std::string>());
+  if (protocol.compares)
+    return "Which answer is better, in the light of what was asked? Say tie where neither is.";
+  if (protocol.by_field)
+    return "Judge the value by the text alone. correct: the text tells it, in these or other "
+           "words. "
+           "incorrect: the text tells another one, or more. missing: the text tells one, and none "
+           "was given. correct null: the text tells none, and none was given. hallucination: the "
+           "text tells none, and one was given.";
+  return "How good is the answer, from 1 (of no use) to 10 (as good as can be)?";
+}
+
 /// A label as a vote; empty state: it may not be given.
 VoteRow vote_of(const JudgeTask& task, const LabelPlace& place, const Label& label) {
   VoteRow vote;
@@ -132,7 +148,11 @@ VoteRow vote_of(const JudgeTask& task, const LabelPlace& place, const Label& lab
 }  // namespace
 
 Sheet make_sheet(const JudgeTask& task, const JudgeUnits& units, std::uint64_t seed) {
-  Sheet sheet{task.protocol.name, task.protocol.compares, allowed_verdicts(task.protocol), {}};
+  Sheet sheet{task.protocol.name,
+              task_of(task.protocol),
+              task.protocol.compares,
+              allowed_verdicts(task.protocol),
+              {}};
   for (const JudgeUnit& unit : units.units) {
     Order order = Order::method_first;
     if (task.protocol.compares) {

@@ -18,7 +18,7 @@ struct SheetItem {
 };
 
 struct Sheet {
-  std::string protocol;
+  std::string protocol, task;  ///< `task`: what is to be said of each item, for who judges
   bool compares = false;
   std::vector<std::string> verdicts;  ///< that may be given; empty: a number from 1 to 10
   std::vector<SheetItem> items;       ///< in a drawn order

@@ -370,7 +370,7 @@ def people(check, pardec, db, by_item):
     check(ran.returncode == 2 and "no item of it has a verdict" in ran.stderr, f"{command}: {ran.stderr}")
     pardec.good("judge", "export", "--db", db, "--protocol", "pairwise", "--baseline", "ar", "--out", pardec.folder / "sheet.html")
     page = (pardec.folder / "sheet.html").read_text()
-    check("default-src 'none'" in page and page.count("</script>") == 2 and "talk-3|turn 1" in page, "the page")
+    check("default-src 'none'" in page and page.count("</script>") == 2 and "talk-3|turn 1" in page and "Which answer is better" in page, "the page")
     works_in_chromium(check, pardec.folder / "sheet.html", pardec.folder)
     with sheet.open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -425,7 +425,7 @@ def stopped(check, pardec, db):
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
-    check(running.returncode == 130 and "the same command goes on" in said, f"SIGINT: {running.returncode} {said}")
+    check(running.returncode == 130 and "are waited for" in said and "the same command goes on" in said, f"SIGINT: {running.returncode} {said}")
     poor = pardec(*ask, "--budget", 0.02)
     check(poor.returncode == 1 and "budget" in poor.stderr and sum(judge.asked.values()) < 200, f"budget: {poor.returncode} {poor.stderr}")
     row = query(db, "SELECT sum(cost) AS money, sum(outcome_unknown) AS unknown FROM judge_attempt WHERE judge_id = (SELECT id FROM judge WHERE name = 'stopped')")[0]
