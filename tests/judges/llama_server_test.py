@@ -3,7 +3,7 @@ llama-cpp-python's, where that was installed, with a JSON schema that the server
 second within json_object, which the client comes to by itself. 50 pairs, each in both orders: every call ends, every verdict is valid, the ledger's tokens are
 the server's.
 
-usage: llama_server_test.py PROGRAM
+usage: llama_server_test.py PROGRAM        (some five minutes of one core a server)
 
 llama-cpp-python has to be compiled (a quarter of an hour):
   python3 -m venv build/peers/llama-cpp-python && build/peers/llama-cpp-python/bin/pip install 'llama-cpp-python[server]==0.3.36'
