@@ -164,7 +164,7 @@ std::vector<FormatEntry> space_formats() {
 std::vector<TrainingOption> space_training_options() {
   const SpaceFormatOptions usual;
   return {{Option::whole("masks", usual.k, {1}, "space: masks behind a cut answer (k)"), "N",
-           "space.masks"},
+           "space.k"},
           {Option::number("ar-share", usual.p_ar, {0, 1},
                           "space: share of sequences without masks (p_ar)"),
            "X", "space.ar_share"},

@@ -82,7 +82,7 @@ TEST_CASE("a training's record has the options of the formats that it teaches") 
   CHECK(recorded_options({"apar-unrolled"}, options).dump() ==
         R"({"ar_stack":1,"stack":6,"k_max":8,"apar":{"fork_token":"5","child_token":""}})");
   CHECK(recorded_options({"space-value"}, options)["space"].dump() ==
-        R"({"masks":5,"ar_share":0.5,"mask_token":"","one_pass":false,"mask_groups":1})");
+        R"({"k":5,"ar_share":0.5,"mask_token":"","one_pass":false,"mask_groups":1})");
   CHECK(recorded_options({"aspd"}, options)["aspd"].dump() ==
         R"({"positions":"same-seq","mask":"independent","tokens":""})");
   CHECK_THROWS_WITH(read_training_options({{"k-max", 0}}), "--k-max is 0, expected at least 1");

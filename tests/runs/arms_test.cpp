@@ -269,6 +269,9 @@ TEST_CASE("an arm takes what its network was taught, where nobody gave others") 
   CHECK(untaught[0].taught.empty());
   take_taught_options(untaught[0], Json::object());
   CHECK(untaught[0].taught.empty());
+  auto guessing = make_arms({"space"}, {}, {}, 1);
+  take_taught_options(guessing[0], {{"format", {"space"}}, {"space", {{"k", 3}}}});
+  CHECK(guessing[0].taught == Json{{"k", 3}});
   auto damaged = make_arms({"space"}, {}, {}, 1);
   take_taught_options(damaged[0], {{"format", {"space"}}, {"space", "a damaged record"}});
   CHECK(damaged[0].taught.empty());
