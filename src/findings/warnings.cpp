@@ -21,8 +21,8 @@ constexpr double kSteady = 1.25;
 constexpr double kWorthSaying = 0.1;
 
 std::string disturbed_text(std::int64_t disturbed, std::int64_t measurements) {
-  return str("others had a share of the machine (", percent(kDisturbedShare, 0),
-             " or more of the threads' time) in ", disturbed, " of ",
+  return str("others had a share of the machine, or it stood still (", percent(kDisturbedShare, 0),
+             " or more of the threads' time), in ", disturbed, " of ",
              counted(measurements, "measurement"));
 }
 

@@ -81,7 +81,9 @@ std::map<std::string, MachineMeter::ThreadTime> MachineMeter::thread_times() {
   return times;
 }
 
-std::optional<std::int64_t> MachineMeter::waited_ns(std::int64_t cpu_ns) const {
+/// `elsewhere_ns`: when none of the threads ran, what others account for.
+std::optional<std::int64_t> MachineMeter::waited_ns(std::int64_t cpu_ns,
+                                                    std::int64_t elsewhere_ns) const {
   std::vector<ThreadTime> times;
   for (const auto& [id, now] : thread_times()) {
     const auto found = thread_begins_.find(id);
@@ -93,18 +95,26 @@ std::optional<std::int64_t> MachineMeter::waited_ns(std::int64_t cpu_ns) const {
     return a.ran_ns + a.waited_ns > b.ran_ns + b.waited_ns;
   });
   const auto computing = std::min(times.size(), static_cast<std::size_t>(std::max(threads_, 1)));
-  std::int64_t waited = 0;
-  for (std::size_t t = 0; t < computing; ++t) waited += times[t].waited_ns;
+  std::int64_t waited = 0, active = 0;
+  for (std::size_t t = 0; t < computing; ++t) {
+    waited += times[t].waited_ns;
+    active += times[t].ran_ns + times[t].waited_ns;
+  }
   const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  // With a core each they hardly sleep while they wait for each other: the busiest one tells.
+  if (threads_ <= cores) active = times.front().ran_ns + times.front().waited_ns;
   const std::int64_t time =
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin_time_).count();
-  const std::int64_t had = std::min<std::int64_t>(threads_, cores) * time;
-  return std::clamp<std::int64_t>(had - cpu_ns, 0, waited);
+  const std::int64_t width = std::min<std::int64_t>(threads_, cores), had = width * time,
+                     stall = time - active - elsewhere_ns;
+  return std::clamp<std::int64_t>(had - cpu_ns, 0, waited) +
+         (stall >= kShortestStall ? width * stall : 0);
 }
 
-MachineUse MachineMeter::read() const {
-  const std::optional<std::int64_t> cpu_ns = since(begin_.cpu_ns, process_cpu_ns());
-  return {cpu_ns, waited_ns(*cpu_ns), since(begin_.stolen_ns, stolen_ns()), mean_mhz()};
+MachineUse MachineMeter::read(std::int64_t idle_ns) const {
+  const std::optional<std::int64_t> cpu_ns = since(begin_.cpu_ns, process_cpu_ns()),
+                                    stolen = since(begin_.stolen_ns, stolen_ns());
+  return {cpu_ns, waited_ns(*cpu_ns, idle_ns + stolen.value_or(0)), stolen, mean_mhz()};
 }
 
 }  // namespace pardec

@@ -12,7 +12,7 @@ namespace pardec {
 struct MachineUse {
   std::optional<std::int64_t> cpu_ns;     ///< CPU time of this process
   std::optional<std::int64_t> waited_ns;  ///< its computing threads were ready, and others had the
-                                          ///< cores
+                                          ///< cores, or all of it stood still
   std::optional<std::int64_t> stolen_ns;  ///< cores taken by the host of a virtual machine, or by a
                                           ///< quota of this process's group
   std::optional<double> mhz;              ///< mean clock of the cores, at the end
@@ -24,20 +24,25 @@ double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads);
 /// From this share on, a time says more of the machine than of the program.
 inline constexpr double kDisturbedShare = 0.05;
 
+/// A process that stands still for less than this may wait for its own threads.
+inline constexpr std::int64_t kShortestStall = 100000000;
+
 /// Counts from where it was made what `threads` threads compute: as many of the process's as were
 /// busiest, since helpers beside them slow nothing down where they wait. Threads that wait for each
-/// other, having fewer cores, wait for nobody else.
+/// other, having fewer cores, wait for nobody else. Time in which none of them ran or was ready is
+/// a stall: the process was stopped, frozen, or waited for a disk.
 class MachineMeter {
  public:
   explicit MachineMeter(int threads);
-  MachineUse read() const;
+  /// `idle_ns`: of the time, what it may have waited for a device or a disk without a stall.
+  MachineUse read(std::int64_t idle_ns = 0) const;
 
  private:
   struct ThreadTime {
     std::int64_t ran_ns = 0, waited_ns = 0;
   };
   static std::map<std::string, ThreadTime> thread_times();
-  std::optional<std::int64_t> waited_ns(std::int64_t cpu_ns) const;
+  std::optional<std::int64_t> waited_ns(std::int64_t cpu_ns, std::int64_t elsewhere_ns) const;
 
   int threads_;
   std::map<std::string, ThreadTime> thread_begins_;  ///< by id

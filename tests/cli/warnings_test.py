@@ -7,9 +7,11 @@ import json
 import multiprocessing
 import os
 import shutil
+import signal
 import sys
+import time
 
-from harness import ROOT, Checks, change, kill_after, query, scratch, write_lines
+from harness import ROOT, Checks, change, kill_after, query, scratch, signal_after, write_lines
 
 QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
 PAIR = ["--arm", "ar=ar,batch_size=2", "--arm", "hpd=hpd,stack=2,k_max=30,batch_size=1"]
@@ -177,6 +179,19 @@ def noise(tell):
     tell.check(abs(row["speedup_undisturbed"] - 2) < 1e-12, f"without what was disturbed twice: {row}")
 
 
+def stopped(tell):
+    """A run that stands still for two seconds: the block that it was in is disturbed, by that long."""
+    db = tell.pardec.folder / "stopped.sqlite"
+    run = tell.pardec.start("run", "--model", QUICKSTART, *PAIR, "--dataset", "oa-mine", "--limit", 24, "--block", 12, "--db", db, "--progress", "none")
+    signal_after(run, db, 4, signal.SIGSTOP)
+    time.sleep(2)
+    run.send_signal(signal.SIGCONT)
+    tell.check(run.wait(120) == 0, "a stopped run goes on")
+    block = query(db, "SELECT label, wall_ns, waited_ns FROM block JOIN run ON run.id = run_id ORDER BY waited_ns DESC LIMIT 1")[0]
+    tell.check(1900000000 <= block["waited_ns"] <= block["wall_ns"], f"the block that it was stopped in: {block}")
+    tell.has(db, "disturbed", block["label"], "it stood still")
+
+
 def killed(tell):
     """A run that was killed says so until --resume has ended it."""
     db = tell.pardec.folder / "killed.sqlite"
@@ -261,6 +276,7 @@ def main(program):
         side_by_side(tell)
         repeats(tell)
         noise(tell)
+        stopped(tell)
         killed(tell)
         others(tell, model)
         margins(tell)

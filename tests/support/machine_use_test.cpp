@@ -86,3 +86,25 @@ TEST_CASE("a share is at most all of the time") {
   CHECK(taken_share({1, 900, 200, {}}, 100, 2) == 1);
   CHECK(taken_share({1, 10, 10, {}}, 100, 2) == 0.1);
 }
+
+TEST_CASE("a process that is stopped is seen, and one that may wait for something else is not") {
+  const auto begin = std::chrono::steady_clock::now();
+  const MachineMeter meter(1);
+  const pid_t self = getpid(), other = fork();
+  if (other == 0) {
+    usleep(100000);
+    kill(self, SIGSTOP);
+    usleep(400000);
+    kill(self, SIGCONT);
+    _exit(0);
+  }
+  spin(700ms);
+  const MachineUse use = meter.read(), idle = meter.read(ns_since(begin));
+  const std::int64_t wall = ns_since(begin);
+  waitpid(other, nullptr, 0);
+  if (!use.waited_ns) return;  // the system does not say how long threads wait
+  CHECK(*use.waited_ns >= 350000000);
+  CHECK(*use.waited_ns <= wall);
+  CHECK(taken_share(use, wall, 1) >= kDisturbedShare);
+  CHECK(*idle.waited_ns <= *use.waited_ns - 300000000);
+}
