@@ -106,7 +106,12 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
   const SignalStop stop;
   std::vector<ReproducedItem> shown_items;
   ReproductionReport report;
-  std::set<std::string> made;
+  std::set<std::string> to_make, made;  // what takes time, which items may share
+  if (budget)
+    for (const PaperItem* item : items)
+      if (const std::string work = work_of(*item, flags.scale);
+          !work.empty() && !to_make.contains(work) && runs_here(*item, flags.scale, flags.options))
+        to_make.insert(work);
   bool unexpected = false;
   for (size_t i = 0; i < items.size(); ++i) {
     const PaperItem& item = *items[i];
@@ -118,20 +123,19 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
       printer.print(shown_items.back().table);
       continue;
     }
+    const std::string work = work_of(item, flags.scale);
     std::optional<double> seconds;
     if (budget) {
-      std::set<std::string> left;  // runs that are still to be made, of which items share some
-      for (size_t j = i; j < items.size(); ++j)
-        if (const auto run = work_of(*items[j], flags.scale); !run.empty() && !made.contains(run))
-          left.insert(run);
       const double used = std::chrono::duration<double>(Clock::now() - begin).count();
-      seconds =
-          std::max(0.0, *budget - used) / static_cast<double>(std::max<size_t>(1, left.size()));
+      seconds = made.contains(work) ? 0
+                                    : std::max(0.0, *budget - used) /
+                                          static_cast<double>(std::max<size_t>(1, to_make.size()));
     }
-    made.insert(work_of(item, flags.scale));
     std::fprintf(stderr, "%s, scale %s\n", item.name.c_str(), flags.scale.c_str());
     const Reproduction result =
         reproduce(item, flags.scale, flags.options, seconds, stop, items.size() > 1);
+    to_make.erase(work);
+    if (result.run) made.insert(work);
     if (const int signal = stop.signal()) {
       printer.finish();
       std::fprintf(stderr, "stopped; the same command goes on\n");

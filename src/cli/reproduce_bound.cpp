@@ -58,6 +58,10 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
   for (const auto& [arm, batch] : batches.items()) setting.batches[arm] = batch.get<int>();
   std::map<std::string, std::vector<Trace>> traces;
   const Json datasets = runnable.experiment["datasets"];
+  if (seconds && *seconds <= 0) {
+    result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
+    return;
+  }
   const Scratch scratch;
   const Deadline deadline(stop.token(), seconds);
   const auto begin = std::chrono::steady_clock::now();

@@ -118,13 +118,18 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
   ArmSessions sessions(spec);
   const OpenOptions open{.create_folders = options.default_db};
   const auto before = earlier(spec, open, seconds.has_value());
+  const bool no_time = seconds && *seconds <= 0;
+  if (no_time && !before) {
+    result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
+    return;
+  }
   if (seconds) {
     spec.limit = before ? before->experiment->json["scale"].value("limit", std::int64_t{0})
                         : fitting_limit(spec, sessions, 0.85 * *seconds, most);
     spec.given["scale"]["limit"] = spec.limit;
   }
   std::string invocation = before ? before->invocation : "";
-  if (!before || !whole(spec, invocation)) {
+  if (!no_time && (!before || !whole(spec, invocation))) {
     spec.go_on = true;
     const auto workloads = load_workloads(spec);
     check_any_runs(spec, workloads);
@@ -151,6 +156,14 @@ std::string run_name(const PaperItem& item, const std::string& scale) {
   const Json spec = item.scale(scale);
   if (!spec.contains("decoders") || spec.contains("bound")) return "";
   return spec.value("shared", str(item.name, "/", scale));
+}
+
+bool runs_here(const PaperItem& item, const std::string& scale, const ReproduceOptions& options) {
+  try {
+    return runnable_of(item.scale(scale), options).any;
+  } catch (const Error&) {  // which its turn tells
+    return false;
+  }
 }
 
 Reproduction reproduce(const PaperItem& item, const std::string& scale,

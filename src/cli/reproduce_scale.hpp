@@ -39,8 +39,11 @@ struct Reproduction {
   std::vector<ClaimFinding> findings;
 };
 
+/// Whether networks and datasets of a scale that runs something are there.
+bool runs_here(const PaperItem& item, const std::string& scale, const ReproduceOptions& options);
+
 /// Runs what the scale asks for, goes on with it, or takes it from the database where it is whole,
-/// and tests the claims. `seconds`: what it may take; none: no limit. A stop leaves the run to be
+/// and tests the claims. `seconds`: what it may take; none: no limit; 0: the database alone. A stop leaves the run to be
 /// gone on with. What lacks (networks, datasets) is named in the findings, no error; of one item
 /// `among_others` errors are such a lack, too.
 Reproduction reproduce(const PaperItem& item, const std::string& scale,

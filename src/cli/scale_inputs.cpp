@@ -178,11 +178,17 @@ std::int64_t fitting_limit(const RunSpec& spec, ArmSessions& sessions, double se
   using Steady = std::chrono::steady_clock;
   constexpr std::int64_t kFew = 6;
   const auto workloads = load_workloads(spec);
-  double each = 0;
   const auto begin = Steady::now();
-  for (const RunCell& cell : make_cells(spec, workloads, sessions))
-    each += spec.runs * measure_cost(spec, sessions, cell).seconds;
-  const double left = seconds - std::chrono::duration<double>(Steady::now() - begin).count();
+  const auto used = [&] { return std::chrono::duration<double>(Steady::now() - begin).count(); };
+  const std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
+  const double to_measure = seconds / 4;
+  double each = 0;
+  size_t measured = 0;
+  for (; measured < cells.size() && (measured == 0 || used() < to_measure); ++measured)
+    each += spec.runs * measure_cost(spec, sessions, cells[measured], to_measure - used()).seconds;
+  // Cells for which there is no time are taken to be as the others.
+  each *= static_cast<double>(cells.size()) / static_cast<double>(std::max<size_t>(1, measured));
+  const double left = seconds - used();
   const auto fit = each > 0 ? static_cast<std::int64_t>(left / each) : kFew;
   const std::int64_t limit = std::max(kFew, fit);
   return most > 0 ? std::min(limit, most) : limit;

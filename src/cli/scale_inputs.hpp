@@ -35,8 +35,8 @@ std::optional<std::filesystem::path> folder_at(const std::string& named);
 /// of a `training`.
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options);
 
-/// Examples that can be run in `seconds`, by what a batch of each cell takes; at most `most` (0:
-/// all), and some in any case.
+/// Examples that can be run in `seconds`, by what a batch of each cell takes, which itself takes a
+/// quarter of them or little more; at most `most` (0: all), and some in any case.
 std::int64_t fitting_limit(const RunSpec& spec, ArmSessions& sessions, double seconds,
                            std::int64_t most);
 

@@ -301,7 +301,8 @@ RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
   return recorder.counts();
 }
 
-CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell) {
+CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell,
+                      double most_seconds) {
   Session& session = sessions.of(*cell.arm);
   session.engine.set_trace_sink({});
   session.engine.set_cascade(cell.arm->cascade);
@@ -311,7 +312,6 @@ CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell&
   for (size_t i = 0; i < count; ++i)
     requests.push_back(make_request(spec, cell, jobs[i], 0, session));
   CellCost cost;
-  std::int64_t examples = 0;
   const auto decode = [&](size_t many) {
     const auto start = [&](int i) -> Task<void> {
       const Answers answers = co_await decode_request(
@@ -321,12 +321,16 @@ CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell&
     return session.engine.run(static_cast<int>(many), cell.arm->batch_size, start,
                               [](int, Task<void>& task) { task.result(); });
   };
-  decode(1);
-  const std::int64_t begin = session.clock.now_ns();
-  const std::int64_t outside = decode(count);
-  for (size_t i = 0; i < count; ++i) examples += std::ssize(jobs[i].examples);
-  cost.seconds = static_cast<double>(session.clock.now_ns() - begin - outside) * 1e-9 /
-                 static_cast<double>(examples);
+  const auto measure = [&](size_t many) {
+    const std::int64_t begin = session.clock.now_ns(), outside = decode(many);
+    std::int64_t examples = 0;
+    for (size_t i = 0; i < many; ++i) examples += std::ssize(jobs[i].examples);
+    cost.seconds = static_cast<double>(session.clock.now_ns() - begin - outside) * 1e-9 /
+                   static_cast<double>(examples);
+    return cost.seconds * static_cast<double>(examples);
+  };
+  const double one = measure(1);
+  if (one * static_cast<double>(count) <= most_seconds) measure(count);
   return cost;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <limits>
 #include <stop_token>
 #include <vector>
 
@@ -22,8 +23,10 @@ struct CellCost {
   double seconds = 0;     ///< for an example
   std::int64_t rows = 0;  ///< of the cache, for one job at most
 };
-/// By one batch of the cell's first jobs, behind a job to warm up; nothing is recorded. What is
-/// wrong with one of them is thrown.
-CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell);
+/// By one batch of the cell's first jobs, behind a job to warm up; by that job alone where it says
+/// that the batch may take more than `most_seconds`. Nothing is recorded. What is wrong with one of
+/// them is thrown.
+CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell,
+                      double most_seconds = std::numeric_limits<double>::infinity());
 
 }  // namespace pardec
