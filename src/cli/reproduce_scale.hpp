@@ -43,9 +43,9 @@ struct Reproduction {
 bool runs_here(const PaperItem& item, const std::string& scale, const ReproduceOptions& options);
 
 /// Runs what the scale asks for, goes on with it, or takes it from the database where it is whole,
-/// and tests the claims. `seconds`: what it may take; none: no limit; 0: the database alone. A stop leaves the run to be
-/// gone on with. What lacks (networks, datasets) is named in the findings, no error; of one item
-/// `among_others` errors are such a lack, too.
+/// and tests the claims. `seconds`: what it may take; none: no limit; 0: the database alone. A stop
+/// leaves the run to be gone on with. What lacks (networks, datasets) is named in the findings, no
+/// error; of one item `among_others` errors are such a lack, too.
 Reproduction reproduce(const PaperItem& item, const std::string& scale,
                        const ReproduceOptions& options, std::optional<double> seconds,
                        const SignalStop& stop, bool among_others);
