@@ -14,10 +14,17 @@ const Json& five_labels() {
   return kLabels;
 }
 
+/// What a value may be; `correct null` also of one that says that there is none.
+const Json& labels_of(const JudgedField& field) {
+  static const Json kNull{"missing", "correct null"};
+  static const Json kValue{"correct", "incorrect", "correct null", "hallucination"};
+  return field.answer.empty() ? kNull : kValue;
+}
+
 Json five_classes_schema(const Subject& subject) {
   Json classes = Json::object();
   for (const JudgedField& field : subject.fields)
-    classes[field.name] = {{"type", "string"}, {"enum", five_labels()}};
+    classes[field.name] = {{"type", "string"}, {"enum", labels_of(field)}};
   return object_schema(
       {{"explanation", {{"type", "string"}}}, {"classes", object_schema(classes)}});
 }

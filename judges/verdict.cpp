@@ -45,7 +45,11 @@ std::string at(const std::string& where, const std::string& key) {
 FoundVerdict find_verdict(std::string_view reply, const Json& schema) {
   const auto parsed = [](std::string_view text, std::string* problem) -> std::optional<Json> {
     try {
-      return parse_json(without_fence(strip(text)), "the verdict", 0);
+      const std::string_view json = without_fence(strip(text));
+      const Json value = parse_json(json, "the verdict", 0);
+      if (const std::string key = repeated_key(json); !key.empty())
+        throw DataError("the verdict", 0, str("'", key, "' stands twice in it"));
+      return value;
     } catch (const std::exception& error) {
       if (problem) *problem = error.what();
       return std::nullopt;

@@ -163,7 +163,9 @@ class Service::Impl {
     if (call.max_tokens < 1 || call.messages.empty())
       throw ConfigError(str("call '", call.key, "' has no messages, or max_tokens below 1"));
     const std::uint64_t seed = derive_seed(0, call.key);
-    const WorstCase most = worst_case(spec_, call);
+    WorstCase most = worst_case(spec_, call);
+    most.tokens = static_cast<std::int64_t>(std::ceil(static_cast<double>(most.tokens) * excess_));
+    most.cost *= excess_;
     return tasks_.insert(tasks_.end(), Task{std::move(call), Rng(seed), most});
   }
 
@@ -183,6 +185,9 @@ class Service::Impl {
       what +=
           str(spent_.tokens, " and perhaps ", spent_.possible_tokens, " more of ", *budget_.tokens,
               " tokens are used, and the next call may take ", task.most.tokens);
+    if (excess_ > 1)
+      what += str("; the service counted up to ", fixed(excess_, 1),
+                  " times as many tokens as a call can have");
     stop_run(spec_.file, what);
   }
 
@@ -243,6 +248,9 @@ class Service::Impl {
     attempt.usage = outcome.usage;
     if (outcome.usage.prompt_tokens >= 0 && outcome.usage.completion_tokens >= 0) {
       attempt.cost = price(outcome.usage);
+      excess_ = std::max(excess_, static_cast<double>(outcome.usage.prompt_tokens +
+                                                      outcome.usage.completion_tokens) /
+                                      static_cast<double>(worst_case(spec_, task.call).tokens));
       spent_.tokens += outcome.usage.prompt_tokens + outcome.usage.completion_tokens;
     } else if (attempt.error.empty()) {
       spent_.tokens += task.most.tokens;  // an answer that was not counted
@@ -354,6 +362,7 @@ class Service::Impl {
   Key key_;
   Budget budget_;
   Spending spent_;
+  double excess_ = 1;  ///< how many times as many tokens as possible a call was said to have
   Pace pace_;
   WorstCase reserved_;  ///< of what is under way
 

@@ -196,6 +196,8 @@ std::string checked_variable(const std::string& name) {
 ServiceSpec read_service(const std::filesystem::path& path, const std::string& pointer) {
   const std::string text = read_file(path);
   const Json whole = parse_json(text, path.string(), 0);
+  if (const std::string key = repeated_key(text); !key.empty())
+    throw ConfigError(str(path.string(), ": '", key, "' stands twice in one object"));
   const KeyLines lines(text);
   const Json::json_pointer at(pointer);
   if (!whole.contains(at))
@@ -245,6 +247,11 @@ ServiceSpec read_service(const std::filesystem::path& path, const std::string& p
     told.cached_input = inner.number("cached_input", told.input, 0, kMost);
     told.output = inner.number("output", 0, 0, kMost);
     inner.finish();
+    for (const char* needed : {"input", "output"})
+      if (!prices.contains(needed))
+        read.located("prices", [&] {
+          throw ConfigError(str("'prices' has no '", needed, "': money for a million tokens"));
+        });
     spec.prices = told;
   }
   if (const Json& deadlines = read.any("deadlines"); !deadlines.is_null()) {

@@ -169,7 +169,9 @@ int run_judge(const JudgeFlags& flags) {
     return 128 + stop.signal();
   }
   print_judged(store, task.invocation, flags);
-  return done.failed > 0 ? 3 : 0;
+  const bool none = done.done() > 0 && done.scored == 0;
+  if (none) std::fputs("no answer got a verdict; --format json has the reasons\n", stderr);
+  return done.failed > 0 || none ? 3 : 0;
 }
 
 Verb judge_verb() {

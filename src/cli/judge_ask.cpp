@@ -1,6 +1,13 @@
 // How `pardec judge` and `pardec run --judge` ask a service.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -9,6 +16,9 @@
 #include "src/cli/judge.hpp"
 #include "src/cli/paid_service.hpp"
 #include "src/store/invocations.hpp"
+#include "src/support/error.hpp"
+#include "src/support/hashing.hpp"
+#include "src/support/json.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/text.hpp"
@@ -31,21 +41,51 @@ void print_families(Store& store, const JudgeTask& task) {
 }
 
 std::string spent_text(const JudgeSpending& spent) {
-  return str(fixed(spent.money, 4), " spent on ", counted(spent.attempts, "request"),
+  const std::int64_t unpriced = spent.unpriced_prompt_tokens + spent.unpriced_completion_tokens;
+  return str(fixed(spent.money, 6), " spent on ", counted(spent.attempts, "request"),
+             unpriced == 0 ? "" : str(", ", grouped(unpriced), " tokens of them without a price"),
              spent.possible_attempts == 0
                  ? ""
-                 : str(", perhaps ", fixed(spent.possible_money, 4), " more on ",
+                 : str(", perhaps ", fixed(spent.possible_money, 6), " more on ",
                        spent.possible_attempts, " whose outcome is unknown"));
 }
 
 }  // namespace
 
+OneAsker::OneAsker(const std::filesystem::path& db, const NamedRecord& judge)
+    : path_(str(db.string(), "-judge-", sha256(str(judge.name, dump(judge.json))).substr(0, 12))) {
+  for (;;) {
+    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd_ < 0) throw RunError(str(path_.string(), " cannot be made: ", std::strerror(errno)));
+    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+      ::close(fd_);
+      throw RunError(str("another process asks ", visible_text(judge.name), " for ", db.string(),
+                         ", and what is spent is counted by one at a time; wait for its end"));
+    }
+    // Removed by the one before, between opening and locking: then it keeps nobody out.
+    struct stat ours = {}, there = {};
+    if (::fstat(fd_, &ours) == 0 && ::stat(path_.c_str(), &there) == 0 &&
+        ours.st_ino == there.st_ino)
+      return;
+    ::close(fd_);
+  }
+}
+
+OneAsker::~OneAsker() {
+  ::unlink(path_.c_str());
+  ::close(fd_);
+}
+
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget) {
   const JudgeSpending before = judge_spending(store, put_judge(store, judge));
+  const chat::Prices prices = service.prices.value_or(chat::Prices{});
+  const double unpriced = (static_cast<double>(before.unpriced_prompt_tokens) * prices.input +
+                           static_cast<double>(before.unpriced_completion_tokens) * prices.output) /
+                          1e6;
   return {service,
           budget,
-          {before.money, before.possible_money, before.tokens, before.possible_tokens}};
+          {before.money + unpriced, before.possible_money, before.tokens, before.possible_tokens}};
 }
 
 void print_stopping() {
@@ -56,7 +96,7 @@ void print_stopping() {
 
 void print_spent(Store& store, const NamedRecord& judge, const char* role, std::int64_t calls) {
   std::fprintf(stderr, "%s %s: %s; in all %s\n", role, visible_text(judge.name).c_str(),
-               counted(calls, "answer").c_str(),
+               counted(calls, "call").c_str(),
                spent_text(judge_spending(store, put_judge(store, judge))).c_str());
 }
 
@@ -65,6 +105,7 @@ JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& u
                         const std::string& progress_style, std::stop_token stop) {
   print_families(store, task);
   const std::stop_callback said(stop, &print_stopping);
+  const OneAsker alone(store.path(), task.judge);
   chat::Service judges = paid_service(store, task.judge, service, budget);
   JudgeProgress done;
   {
@@ -73,8 +114,9 @@ JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& u
         store, task, units,
         [&](const chat::NextCall& next, chat::Events& events) { judges.ask(next, events, stop); },
         [&](const JudgeProgress& now) {
-          progress.update(now.calls, str(now.before + now.done(), " of ", now.votes, " verdicts, ",
-                                         now.unscored + now.refused + now.failed, " without"));
+          progress.update(now.calls,
+                          str(now.before + now.done(), " of ", now.votes, " judged, ",
+                              now.unscored + now.refused + now.failed, " without a verdict"));
         });
   }
   print_spent(store, task.judge, "judge", done.calls);

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 
 #include "src/chat/service.hpp"
 #include "src/store/judgments.hpp"
@@ -7,7 +8,22 @@
 // What `judge` and `data` share that ask a service for money.
 namespace pardec {
 
-/// With what was spent on it before, by this database.
+/// While it lives nobody else asks this judge for this database: what is asked and what is spent
+/// are counted by one process at a time. RunError where another one does.
+class OneAsker {
+ public:
+  OneAsker(const std::filesystem::path& db, const NamedRecord& judge);
+  ~OneAsker();
+  OneAsker(const OneAsker&) = delete;
+  OneAsker& operator=(const OneAsker&) = delete;
+
+ private:
+  std::filesystem::path path_;
+  int fd_ = -1;
+};
+
+/// With what was spent on it before, by this database; what was asked while the service had no
+/// prices at those that it has now.
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget);
 

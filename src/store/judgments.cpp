@@ -173,12 +173,14 @@ JudgeSpending judge_spending(Store& store, RowId judge) {
            coalesce(sum(cost) FILTER (WHERE outcome_unknown = 1), 0),
            coalesce(sum(tokens) FILTER (WHERE outcome_unknown = 0), 0),
            coalesce(sum(tokens) FILTER (WHERE outcome_unknown = 1), 0),
-           coalesce(sum(outcome_unknown), 0), count(*)
+           coalesce(sum(outcome_unknown), 0), count(*),
+           coalesce(sum(prompt_tokens) FILTER (WHERE cost = 0), 0),
+           coalesce(sum(completion_tokens) FILTER (WHERE cost = 0), 0)
     FROM (SELECT *, coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0) AS tokens
           FROM judge_attempt) WHERE judge_id = ?)");
   find.bind(judge).step();
-  return {find.real(0),    find.real(1),    find.integer(2),
-          find.integer(3), find.integer(4), find.integer(5)};
+  return {find.real(0),    find.real(1),    find.integer(2), find.integer(3),
+          find.integer(4), find.integer(5), find.integer(6), find.integer(7)};
 }
 
 void remove_scores(Store& store, RowId run, const std::vector<std::string>& metrics) {

@@ -102,6 +102,8 @@ struct JudgeSpending {
   double money = 0, possible_money = 0;
   std::int64_t tokens = 0, possible_tokens = 0;
   std::int64_t possible_attempts = 0, attempts = 0;
+  /// Of attempts that were made while the service had no prices.
+  std::int64_t unpriced_prompt_tokens = 0, unpriced_completion_tokens = 0;
 };
 JudgeSpending judge_spending(Store& store, RowId judge);
 

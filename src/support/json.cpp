@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -64,6 +67,21 @@ Json read_json(const std::filesystem::path& file) {
 }
 OrderedJson read_ordered_json(const std::filesystem::path& file) {
   return parse<OrderedJson>(read_file(file), file.string(), 0);
+}
+
+std::string repeated_key(std::string_view text) {
+  std::vector<std::set<std::string>> open;
+  std::string repeated;
+  const auto look = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && repeated.empty())
+      if (auto key = parsed.get<std::string>(); !open.back().insert(key).second)
+        repeated = std::move(key);
+    return true;
+  };
+  static_cast<void>(Json::parse(text, look, /*allow_exceptions=*/false));
+  return repeated;
 }
 
 std::string dump(const Json& value) {

@@ -17,6 +17,10 @@ inline constexpr int kDeepestJson = 512;
 /// The byte of JSON where it is nested deeper than that; npos: nowhere.
 std::size_t too_deep(std::string_view text);
 
+/// The first key that stands twice in one object of a JSON text; empty: none. Parsing keeps the
+/// last.
+std::string repeated_key(std::string_view text);
+
 /// Parses a file or text. A syntax error becomes a DataError with the line where it stands, and so
 /// does nesting beyond kDeepestJson.
 Json read_json(const std::filesystem::path& file);

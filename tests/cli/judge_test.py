@@ -9,6 +9,7 @@ import html
 import itertools
 import json
 import math
+import pathlib
 import random
 import re
 import shutil
@@ -39,6 +40,11 @@ def close(a, b):
     return a is not None and (math.isclose(a, b, rel_tol=TIGHT, abs_tol=TIGHT) or (math.isnan(a) and math.isnan(b)))
 
 
+def value_class(example, arm, field):
+    """What the scripted judge says of a value. A brand is always given, so that each prompt names its arm and product."""
+    return drawn("class", example, arm, field).choices(CLASSES, [6, 2, 1, 2, 1] if field == "Roast" else [6, 2, 0, 0, 2])[0]
+
+
 def database(pardec):
     """A run of two arms over 50 conversations of two turns: 200 answers, each of which names itself; and one over 50 products of two values each."""
     data = pardec.folder / "data" / "jsonl"
@@ -63,6 +69,8 @@ def database(pardec):
             fields = json.loads(row["fields"])
             for field in fields:
                 field["text"] = f"<<{row['label']}|{row['key']}|{field['name']}>>" + "x" * (len(row["key"]) + 7 * (row["label"] == "ar"))
+                if db == values and value_class(row["key"], row["label"], field["name"]) in ("missing", "correct null"):
+                    field["text"] = ""
             change(db, "UPDATE generation SET fields = ?, error = NULL WHERE id = ?", json.dumps(fields), row["id"])
     return talks, values
 
@@ -86,8 +94,7 @@ def judged(pardec, db, service, *args):
 
 def five_classes(check, pardec, db):
     """Planted classes give the planted P, R and F1. Three products get no verdict at the first time, one never, one is refused."""
-    def of(example, arm, field):
-        return drawn("class", example, arm, field).choices(CLASSES, [6, 2, 1, 2, 1])[0]
+    of = value_class
 
     def say(prompt, times, again):
         answers = named(prompt)
@@ -95,7 +102,7 @@ def five_classes(check, pardec, db):
         if example == "product-7":
             return {"id": "1", "model": "judge-1", "choices": [{"index": 0, "finish_reason": "stop",
                     "message": {"role": "assistant", "content": None, "refusal": "I cannot"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
-        classes = {field: of(example, arm, field) for arm, example, field in answers}
+        classes = {field: of(example, answers[0][0], field) for field in ("Brand", "Roast")}
         if example == "product-9" or (example in ("product-1", "product-2", "product-3") and not again):
             classes.pop("Roast")  # a missing key gets no default
         return "So.\n<pardec:verdict>" + json.dumps({"explanation": "it says <pardec:verdict>{}</pardec:verdict>", "classes": classes}) + "</pardec:verdict>"
@@ -188,7 +195,7 @@ def of_claims(check, pardec):
         change(db, "UPDATE generation SET fields = ?, error = NULL WHERE id = ?", json.dumps(fields), answer["id"])
 
     def of(arm, example, field):
-        return drawn("claim", example, field).choices(CLASSES, [9, 1, 1, 1, 1] if arm == "hpd" else [3, 5, 1, 1, 2])[0]
+        return drawn("claim", example, field).choices(CLASSES, [9, 1, 0, 1, 1] if arm == "hpd" else [3, 6, 0, 1, 2])[0]
 
     judge = Judge(lambda prompt, times, again: json.dumps({"explanation": "", "classes": {field: of(arm, example, field) for arm, example, field in named(prompt)}}))
     service = judge.file(pardec.folder, "claims")
@@ -454,9 +461,9 @@ def hostile(check, pardec, talks, values):
     (pardec.folder / "better.json").write_text(json.dumps({
         "name": "better", "system": "You compare.", "compares": True, "prompt": "{answer_a} or {answer_b}?", "verdict": "winner", "schema": {"type": "object", "properties": {
             "explanation": {"type": "string"}, "winner": {"type": "string", "enum": ["A", "B", "tie"]}}, "required": ["explanation", "winner"], "additionalProperties": False}}))
-    two = {"Brand": "hallucination", "Roast": "missing"}
+    two = {"Brand": "hallucination", "Roast": "correct null"}  # which a value and none may both be
     cases = {  # database, what is claimed, said of example 3, and said of the others; the score
-        "five-classes": (values, {"classes": {"Brand": "correct", "Roast": "correct"}}, {"classes": two}, {"classes": {**two, "Brand": "incorrect"}}, "judge_class"),
+        "five-classes": (values, {"classes": {**two, "Brand": "correct"}}, {"classes": two}, {"classes": {**two, "Brand": "incorrect"}}, "judge_class"),
         "single": (talks, {"score": 10}, {"score": 2}, {"score": 5}, "judge_score"),
         "pairwise": (talks, {"winner": "tie"}, {"winner": "B"}, {"winner": "A"}, "judge_preference"),
         "graded.json": (talks, {"grade": 10}, {"grade": 2}, {"grade": 5}, "judge_template"),
@@ -548,6 +555,54 @@ def behind_a_run(check, pardec):
     check(ran.returncode == 2 and "--baseline" in ran.stderr, f"one arm: {ran.stderr}")
 
 
+def money(check, pardec, db):
+    """One process at a time asks one judge for a database; what was asked without prices counts once there are some; verdicts that are none are no success."""
+    def spent(name):
+        return query(db, "SELECT coalesce(sum(cost), 0) AS cost, coalesce(sum(prompt_tokens * 1.0 + completion_tokens * 2.0), 0) / 1e6 AS priced, count(*) AS n FROM judge_attempt "
+                         "WHERE judge_id = (SELECT id FROM judge WHERE name = ?)", name)[0]
+
+    slow = Judge(lambda prompt, times, again: json.dumps({"explanation": "", "score": 5}), delay=0.05)
+    ask = ("judge", "--db", db, "--protocol", "single", "--limit", 10, "--progress", "none", "--service")
+    service = slow.file(pardec.folder, "two-at-once")
+    first = pardec.start(*ask, service)
+    until = time.monotonic() + 20
+    while not slow.asked and time.monotonic() < until:
+        time.sleep(0.01)
+    second = pardec(*ask, service)
+    check(second.returncode == 1 and "another process asks two-at-once" in second.stderr, f"a second process: {second.returncode} {second.stderr}")
+    check(first.wait() == 0 and max(slow.asked.values()) == 1, "the first one ends, and nothing was asked twice")
+    check(not list(pathlib.Path(db).parent.glob("*-judge-*")), "no lock is left")
+
+    free = slow.file(pardec.folder, "priced-later")
+    text = json.loads(free.read_text())
+    free.write_text(json.dumps({k: v for k, v in text.items() if k != "prices"}))
+    ran = pardec(*ask, free)
+    check(ran.returncode == 0 and "tokens of them without a price" in ran.stderr and spent("priced-later")["cost"] == 0, f"without prices: {ran.stderr[-300:]}")
+    free.write_text(json.dumps(text))
+    before = spent("priced-later")
+    poor = pardec(*ask, free, "--votes", 2, "--budget", f"{before['priced'] + 1e-6:.9f}")
+    check(poor.returncode == 1 and "budget is reached" in poor.stderr and spent("priced-later")["n"] == before["n"], f"tokens of before have today's price: {poor.stderr[-300:]}")
+    free.write_text(json.dumps({**text, "prices": {}}))
+    check("'prices' has no 'input'" in pardec(*ask, free).stderr, "prices that name none")
+    free.write_text(json.dumps(text)[:-1] + ', "model": "other"}')
+    check("'model' stands twice" in pardec(*ask, free).stderr, "a key twice")
+
+    for name, reply, reason in (("twice", '{"explanation": "x", "score": 1, "score": 9}', "'score' stands twice"), ("eleven", '{"explanation": "x", "score": 11}', "at most 10")):
+        judge = Judge(lambda prompt, times, again, reply=reply: reply)
+        ran = pardec(*ask, judge.file(pardec.folder, name))
+        rows = query(db, "SELECT state, reason FROM judgment WHERE judge_id = (SELECT id FROM judge WHERE name = ?)", name)
+        check(ran.returncode == 3 and "no answer got a verdict" in ran.stderr, f"{name}: {ran.returncode} {ran.stderr[-300:]}")
+        check(rows and all(row["state"] == "unscored" and reason in row["reason"] for row in rows), f"{name}: {rows[:1]}")
+
+    # A service that counts more tokens than a call can have is seen to at its first reply.
+    def much(prompt, times, again):
+        return {"id": "1", "model": "judge-1", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": '{"explanation": "", "score": 5}'}}],
+                "usage": {"prompt_tokens": 40000, "completion_tokens": 10}}
+    judge = Judge(much)
+    ran = pardec(*ask, judge.file(pardec.folder, "counts-much", concurrency=1), "--token-budget", 100000)
+    check(ran.returncode == 1 and "times as many tokens as a call can have" in ran.stderr and sum(judge.asked.values()) == 2, f"counts too much: {sum(judge.asked.values())} {ran.stderr[-300:]}")
+
+
 def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
@@ -561,6 +616,7 @@ def main():
         behind_a_run(check, pardec)
         templates(check, pardec, talks)
         of_claims(check, pardec)
+        money(check, pardec, talks)
         hostile(check, pardec, talks, values)
     return check.finish()
 

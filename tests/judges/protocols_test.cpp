@@ -58,6 +58,13 @@ TEST_CASE("five classes: each field gets its class, or no field gets any") {
   CHECK(good.verdicts[0].label == "correct");
   CHECK(good.verdicts[1].label == "correct null");
   CHECK(number_of(protocol, good.verdicts[0]) > number_of(protocol, good.verdicts[1]));
+  // A value was taken or it was not: the class has to go with it.
+  CHECK(read(R"({"Brand": "correct null", "Roast": "missing"})").verdicts.size() == 2);
+  for (const char* classes : {R"({"Brand": "missing", "Roast": "missing"})",
+                              R"({"Brand": "correct", "Roast": "incorrect"})",
+                              R"({"Brand": "correct", "Roast": "hallucination"})",
+                              R"({"Brand": "correct", "Brand": "incorrect", "Roast": "missing"})"})
+    CHECK(read(classes).verdicts.empty());
   for (const char* classes : {R"({"Brand": "correct"})", R"({"Brand": "correct", "Roast": "?"})",
                               R"({"brand": "correct", "Roast": "missing"})", "null"}) {
     const Reading bad = read(classes);
