@@ -27,6 +27,9 @@ class Parser {
   bool feed(const std::string& text) {
     return csv_parse(&parser_, text.data(), text.size(), on_field, on_row, this) == text.size();
   }
+  void separate_by(char separator) {
+    csv_set_delim(&parser_, static_cast<unsigned char>(separator));
+  }
   bool finish() { return csv_fini(&parser_, on_field, on_row, this) == 0; }
   const char* error() { return csv_strerror(csv_error(&parser_)); }
 
@@ -98,6 +101,12 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
     std::size_t open = 0;  // bytes of the record that is open
     each_raw_line(file, inspection, [&](std::string& line, long number) {
       last = number;
+      if (number == 1 && line.find(',') == std::string::npos)
+        for (const char separator : {';', '\t'})
+          if (line.find(separator) != std::string::npos) {
+            parser.separate_by(separator);
+            break;
+          }
       if ((open += line.size() + 1) > kLongestLine)
         throw DataError(name, begin,
                         str("begins a record longer than ", kLongestLine >> 20,

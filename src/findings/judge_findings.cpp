@@ -159,8 +159,8 @@ void add_pairs(JudgedArm& arm, const std::vector<JudgedItem>& items,
   arm.score = score_of(parts, clusters.size(), confidence);
   if (!person) arm.bias = position_bias(pairs);
   arm.length_adjusted = length_adjusted_win_rate(lengths, clusters.size(), confidence);
-  if (clusters.size() < kFewestBlocks)
-    arm.length_adjusted->low = arm.length_adjusted->high = std::nan("");
+  if (clusters.size() < kFewestBlocks)  // a regression over so few says nothing
+    arm.length_adjusted = Interval{std::nan(""), std::nan(""), std::nan("")};
 }
 
 void add_verdicts(JudgedArm& arm, const std::vector<JudgedItem>& items, bool five_classes,
@@ -282,10 +282,12 @@ void add_strengths(JudgeFindings& findings, const std::map<RowId, std::string>& 
   for (const auto& [place, games] : all) {
     if (games.arms.size() < 3) continue;
     const auto& [dataset, protocol, judge] = place;
+    auto strengths = bradley_terry(games.games, static_cast<int>(games.arms.size()),
+                                   games.clusters.size(), confidence);
+    if (games.clusters.size() < kFewestBlocks)
+      for (Interval& strength : strengths) strength.low = strength.high = std::nan("");
     findings.strengths.push_back({datasets.at(dataset), protocols.at(protocol), judges.at(judge),
-                                  games.arms,
-                                  bradley_terry(games.games, static_cast<int>(games.arms.size()),
-                                                games.clusters.size(), confidence)});
+                                  games.arms, std::move(strengths)});
   }
 }
 

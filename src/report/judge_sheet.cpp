@@ -110,13 +110,18 @@ show();
 }  // namespace
 
 std::string sheet_csv(const Sheet& sheet) {
-  std::string out = csv_line({"item", "category", "text", "question", "reference",
-                              sheet.compares ? "A" : "answer", "B", "verdict", "comment"},
-                             /*safe=*/true);
+  const auto line = [&](std::vector<Json> cells, const std::string& other,
+                        const std::string& verdict, const std::string& comment) {
+    if (sheet.compares) cells.push_back(other);
+    cells.insert(cells.end(), {verdict, comment});
+    return csv_line(cells, /*safe=*/true);
+  };
+  std::string out =
+      line({"item", "category", "text", "question", "reference", sheet.compares ? "A" : "answer"},
+           "B", "verdict", "comment");
   for (const SheetItem& item : sheet.items)
-    out += csv_line({item.id, item.category, item.text, item.question, item.reference, item.answer,
-                     item.other, "", ""},
-                    /*safe=*/true);
+    out += line({item.id, item.category, item.text, item.question, item.reference, item.answer},
+                item.other, "", "");
   return out;
 }
 

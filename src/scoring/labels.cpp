@@ -1,5 +1,7 @@
 #include "src/scoring/labels.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -135,8 +137,11 @@ VoteRow vote_of(const JudgeTask& task, const LabelPlace& place, const Label& lab
     if (error != std::errc() || stop != end || !(number >= 1 && number <= 10)) return vote;
     vote.value = number;
   } else {
-    if (std::find(allowed.begin(), allowed.end(), label.verdict) == allowed.end()) return vote;
-    vote.label = label.verdict;
+    const auto said = std::find_if(allowed.begin(), allowed.end(), [&](const std::string& one) {
+      return strcasecmp(one.c_str(), label.verdict.c_str()) == 0;
+    });
+    if (said == allowed.end()) return vote;
+    vote.label = *said;
     if (task.protocol.compares && vote.label != "tie")
       vote.label =
           (vote.label == "A") == (place.order == Order::method_first) ? "method" : "baseline";

@@ -399,9 +399,14 @@ def people(check, pardec, db, by_item):
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
+    elsewhere = pardec.folder / "elsewhere.csv"  # as spreadsheets save it in many countries, filled in with less care
+    with elsewhere.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], delimiter=";")
+        writer.writeheader()
+        writer.writerows({**row, "verdict": f" {row['verdict'].swapcase()} " if row["verdict"] else ""} for row in rows)
     labels = {"protocol": "pairwise", "labels": [{"item": row["item"], "verdict": row["verdict"], "comment": "x"} for row in rows if row["verdict"]]}
     (pardec.folder / "filled.json").write_text(json.dumps(labels))
-    for file in (filled, pardec.folder / "filled.json"):
+    for file in (filled, elsewhere, pardec.folder / "filled.json"):
         found = tables(pardec.good("judge", "import", "--db", db, "--protocol", "pairwise", "--baseline", "ar", "--labels", file, "--name", "ANNA", "--format", "json"))
         mine = next(row for row in found["Judged"] if row["judge"] == "human:ANNA")
         c = collections.Counter(theirs.values())
@@ -533,6 +538,7 @@ def harmless(check, pardec, db, judge, said):
             pardec.good("judge", "export", "--db", db, "--protocol", protocol, "--baseline", "ar", "--out", sheet)
         with (pardec.folder / "sheet.csv").open(newline="") as file:
             cells = [cell for row in csv.reader(file) for cell in row]
+        check(("B" in cells[:9]) == (protocol not in ("single",)), f"{judge}: B of two answers alone: {cells[:9]}")
         check(any(EVIL in cell for cell in cells) and not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in cells), f"{judge}: formulas in the sheet")
     for page in pages:
         text = (pardec.folder / page).read_text()
