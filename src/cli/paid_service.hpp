@@ -31,7 +31,7 @@ chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::S
 /// as the service's deadlines.
 void print_stopping();
 
-/// On stderr: how many answers came, and what the service cost in all.
+/// On stderr: how many calls ended, and what the service cost in all.
 void print_spent(Store& store, const NamedRecord& judge, const char* role, std::int64_t calls);
 
 }  // namespace pardec
