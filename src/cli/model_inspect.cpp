@@ -66,9 +66,10 @@ int inspect_model(const ModelVerbFlags& flags) {
   add_text("head", config.tied_head ? "tied to the embedding" : "own matrix");
   add_text("stored as", config.dtype);
   if (!flags.adapter.empty())
-    add_text("adapter", holds_low_rank(flags.adapter)
-                            ? str("low-rank, rank ", Adapter::load(flags.adapter, config).rank())
-                            : "extra heads alone");
+    add_text("adapter",
+             holds_low_rank(flags.adapter)
+                 ? str("low-rank, rank ", Adapter::load(flags.adapter, config).shape().rank)
+                 : "extra heads alone");
   if (config.extra_heads > 0) {
     const auto file = extra_heads_file(flags.folder, flags.adapter);
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file));

@@ -57,7 +57,7 @@ Verb train_verb() {
           spec.trainer.seed = spec.seed;
           spec.trainer.workers = flags->threads > 0 ? flags->threads : threads();
           // Its memory is activations, most of all.
-          if (spec.adapter.there() && app.get_option("--micro-tokens")->count() == 0)
+          if (spec.adapts() && app.get_option("--micro-tokens")->count() == 0)
             spec.trainer.micro_tokens = 512;
           if (spec.extra_heads.heads > 0 && app.get_option("--format")->count() == 0)
             spec.format = usual_formats(/*extra_heads=*/true);

@@ -110,6 +110,10 @@ void add_train_flags(CLI::App& app, TrainFlags& flags) {
       ->capture_default_str();
   add("--lora-dropout", flags.spec.adapter.dropout, "share of its inputs that are dropped", "X")
       ->capture_default_str();
+  add("--start-adapter", flags.spec.start_adapter,
+      "go on from the low-rank adapter in this folder, of its rank, alpha, matrices and tokens; it "
+      "stays as it is",
+      "DIR");
   add("--lora-targets", flags.spec.adapter.targets,
       "matrices that it adapts, e.g. q_proj,v_proj; else all of the layers", "A,B")
       ->delimiter(',');

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "decoders/control_tokens.hpp"
@@ -26,23 +27,32 @@ namespace pardec {
 namespace {
 
 std::unique_ptr<Trainable> make_trainable(const TrainingSpec& spec, const TrainingStart& start,
-                                          const AdapterShape& adapter) {
+                                          const AdapterShape& adapter,
+                                          const std::optional<Adapter>& from) {
   if (spec.extra_heads.heads == 0 && !adapter.there()) return whole_network(start.parsed);
   if (!start.weights)
     throw ConfigError(str(adapter.there() ? "--lora-rank adapts" : "--medusa-heads reads",
                           " a network that is trained; expected a checkpoint folder as --model, ",
                           "found ", spec.model));
   std::unique_ptr<Trainable> low_rank;
-  if (adapter.there()) low_rank = low_rank_adapter(start.parsed, adapter, spec.seed);
+  if (adapter.there()) low_rank = low_rank_adapter(start.parsed, adapter, spec.seed, from);
   return spec.extra_heads.heads == 0
              ? std::move(low_rank)
              : extra_heads(start.parsed, spec.extra_heads, std::move(low_rank));
 }
 
-/// With all matrices where none was named, and the ids of its tokens.
-AdapterShape adapter_of(const TrainingSpec& spec, const ModelConfig& config,
-                        const Tokenizer& tokenizer) {
-  AdapterShape shape = spec.adapter;
+/// That of the adapter to go on `from`; else with all matrices where none was named, and the ids of
+/// its tokens. ConfigError: tokens in another order than this program's.
+AdapterShape adapter_of(const TrainingSpec& spec, const std::optional<Adapter>& from,
+                        const ModelConfig& config, const Tokenizer& tokenizer) {
+  AdapterShape shape = from ? from->shape() : spec.adapter;
+  if (from) {
+    shape.dropout = spec.adapter.dropout;
+    if (!std::is_sorted(shape.tokens.begin(), shape.tokens.end()))
+      throw ConfigError(str(spec.start_adapter, ": its trainable_token_indices are ",
+                            dump(Json(shape.tokens)), ", expected them ascending"));
+    return shape;
+  }
   if (shape.there() && shape.targets.empty()) shape.targets = adapter_targets(config);
   for (const std::string& token : spec.adapter_tokens)
     shape.tokens.push_back(find_control_token(
@@ -115,6 +125,9 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
                               {"threads", spec.trainer.workers}};
   all.update(others);
   if (spec.processes.world_size > 1) all["processes"] = spec.processes.world_size;
+  if (!spec.start_adapter.empty())
+    all["start_adapter_sha256"] =
+        sha256_file(std::filesystem::path(spec.start_adapter) / kAdapterFile);
   all.update(what.settings());
   return all;
 }
@@ -177,8 +190,10 @@ void finetune(const TrainingSpec& spec) {
     throw ModelError(start.tokenizer.string(),
                      str("has ids up to ", tokenizer.vocab_size() - 1,
                          ", vocab_size of the config is ", start.parsed.vocab_size));
-  const AdapterShape adapter = adapter_of(spec, start.parsed, tokenizer);
-  const std::unique_ptr<Trainable> what = make_trainable(spec, start, adapter);
+  std::optional<Adapter> from;
+  if (!spec.start_adapter.empty()) from = Adapter::load(spec.start_adapter, start.parsed);
+  const AdapterShape adapter = adapter_of(spec, from, start.parsed, tokenizer);
+  const std::unique_ptr<Trainable> what = make_trainable(spec, start, adapter, from);
   const bool unsaid = !start.weights && spec.chat_template == "auto";
   const ChatTemplate chat = unsaid
                                 ? find_chat_template("plain")

@@ -60,6 +60,11 @@ void check(const TrainingSpec& spec) {
   check_at_least("--medusa-heads", spec.extra_heads.heads, 0);
   check_at_least("--medusa-blocks", spec.extra_heads.blocks, 1);
   check_at_least("--lora-rank", spec.adapter.rank, 0);
+  if (!spec.start_adapter.empty() &&
+      (spec.adapter.there() || !spec.adapter.targets.empty() || !spec.adapter_tokens.empty()))
+    throw ConfigError(
+        "--start-adapter brings its rank, alpha, targets and tokens; leave --lora-rank, "
+        "--lora-targets and --lora-tokens away");
   if (!(spec.adapter.alpha > 0))
     throw ConfigError(str("--lora-alpha is ", spec.adapter.alpha, ", expected more than 0"));
   if (spec.extra_heads.shares_head && spec.extra_heads.heads == 0)

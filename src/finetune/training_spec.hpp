@@ -26,12 +26,15 @@ struct TrainingSpec {
   ExtraHeadShape extra_heads;               ///< none: the network itself learns, or an adapter
   AdapterShape adapter;                     ///< its tokens are found by `adapter_tokens`
   std::vector<std::string> adapter_tokens;  ///< ids, or texts of the tokenizer's
+  std::string start_adapter;  ///< folder of a low-rank adapter to go on from, whose shape it has
   LoopOptions loop;
   TrainerOptions trainer;
   ProcessGroupOptions processes;
   ProgressStyle progress = ProgressStyle::automatic;
   bool resume = false;
   std::string command;  ///< for the record
+
+  bool adapts() const { return adapter.there() || !start_adapter.empty(); }
 };
 
 /// Formats as `--format` names them: NAME or NAME:SHARE.

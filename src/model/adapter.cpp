@@ -104,6 +104,7 @@ struct Adapter::Parts {
   std::int64_t rank = 0;
   double scale = 1;
   std::map<Role, at::Tensor> tokens;  // int64, of the rows of each
+  std::vector<Parameter> matrices;    // those that it changes
 };
 
 namespace {
@@ -215,6 +216,7 @@ Adapter Adapter::load(const std::filesystem::path& folder, const ModelConfig& co
     if (!stored.contains(a) && !stored.contains(b)) continue;
     take(a, {rank, matrix.shape[1]});
     take(b, {matrix.shape[0], rank});
+    parts->matrices.push_back(matrix);
   }
   if (!stored.empty())
     throw ModelError(file, str("has tensor '", repair_utf8(stored.begin()->first),
@@ -222,7 +224,21 @@ Adapter Adapter::load(const std::filesystem::path& folder, const ModelConfig& co
   return Adapter(std::move(parts));
 }
 
-std::int64_t Adapter::rank() const { return parts_->rank; }
+AdapterShape Adapter::shape() const {
+  AdapterShape shape{.rank = static_cast<int>(parts_->rank),
+                     .alpha = parts_->scale * static_cast<double>(parts_->rank)};
+  for (const Parameter& matrix : parts_->matrices)
+    if (const std::string target = last_part(matrix);
+        std::find(shape.targets.begin(), shape.targets.end(), target) == shape.targets.end())
+      shape.targets.push_back(target);
+  if (const auto ids = parts_->tokens.find(Role::embedding); ids != parts_->tokens.end())
+    for (const std::int64_t id :
+         std::span(ids->second.data_ptr<std::int64_t>(), static_cast<size_t>(ids->second.numel())))
+      shape.tokens.push_back(static_cast<Token>(id));
+  return shape;
+}
+
+const std::map<std::string, at::Tensor>& Adapter::tensors() const { return parts_->tensors; }
 
 at::Tensor Adapter::merged(const Parameter& parameter, const at::Tensor& weight) const {
   const c10::NoGradGuard no_grad;

@@ -57,7 +57,10 @@ class Adapter {
   /// that does not fit a network of `config`.
   static Adapter load(const std::filesystem::path& folder, const ModelConfig& config);
 
-  std::int64_t rank() const;
+  /// Its targets are those of all layers where one layer has them; its tokens are the embedding's.
+  AdapterShape shape() const;
+  /// float32, by the names in the file.
+  const std::map<std::string, at::Tensor>& tensors() const;
   /// `weight`, which is `parameter` of the network, as the adapter makes it: summed in float32
   /// (float64 where it has that), and left so. `weight` itself where nothing is added.
   at::Tensor merged(const Parameter& parameter, const at::Tensor& weight) const;

@@ -44,14 +44,17 @@ constexpr double kAlike = 0.01;
 
 class LowRankAdapter final : public Trainable {
  public:
-  LowRankAdapter(const ModelConfig& config, AdapterShape shape, std::uint64_t seed)
-      : Trainable(config), shape_(std::move(shape)), seed_(seed) {}
+  LowRankAdapter(const ModelConfig& config, AdapterShape shape, std::uint64_t seed,
+                 std::map<std::string, at::Tensor> start)
+      : Trainable(config), shape_(std::move(shape)), seed_(seed), start_(std::move(start)) {}
 
   std::vector<Parameter> parameters() const override {
     return adapter_parameters(config(), shape_);
   }
   at::Tensor begin(const Parameter& parameter,
                    const std::map<std::string, at::Tensor>& weights) const override {
+    if (const auto found = start_.find(parameter.name); found != start_.end())
+      return found->second.clone();
     for (const Role role : {Role::embedding, Role::head})
       if (parameter.role == role)
         return told_apart(weights.at(parameter_name(role)), derive_seed(seed_, parameter.name));
@@ -128,18 +131,21 @@ class LowRankAdapter final : public Trainable {
 
   AdapterShape shape_;
   std::uint64_t seed_;
+  std::map<std::string, at::Tensor> start_;
 };
 
 }  // namespace
 
 std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const AdapterShape& shape,
-                                            std::uint64_t seed) {
+                                            std::uint64_t seed,
+                                            const std::optional<Adapter>& start) {
   const std::vector<std::string> known = adapter_targets(config);
   for (const std::string& target : shape.targets)
     if (std::find(known.begin(), known.end(), target) == known.end())
       throw ConfigError(str("--lora-targets names '", target, "', which the network has not",
                             known_names(target, known)));
-  return std::make_unique<LowRankAdapter>(config, shape, seed);
+  return std::make_unique<LowRankAdapter>(
+      config, shape, seed, start ? start->tensors() : std::map<std::string, at::Tensor>());
 }
 
 }  // namespace pardec

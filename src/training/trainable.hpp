@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -109,8 +110,10 @@ std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHea
 
 /// A low-rank adapter over the network, which stays as it is. It begins as nothing: A is uniform
 /// within 1 / sqrt(in), by seed and name, as peft begins it, B is 0, and rows of tokens are the
-/// network's. It is written as peft has it. ConfigError: a matrix that the network has not.
+/// network's; what `start` has, by name, begins so instead. It is written as peft has it.
+/// ConfigError: a matrix that the network has not.
 std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const AdapterShape& shape,
-                                            std::uint64_t seed);
+                                            std::uint64_t seed,
+                                            const std::optional<Adapter>& start = {});
 
 }  // namespace pardec

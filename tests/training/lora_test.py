@@ -3,6 +3,7 @@
 
 Usage: lora_test.py PARDEC MODEL_DUMP
 """
+import hashlib
 import json
 import pathlib
 import subprocess
@@ -97,6 +98,28 @@ def compare(folder, name, *flags):
     check(again.returncode == 2 and "holds a model" in again.stderr, f"{name}: not merged over it: {again.stderr.strip()}")
 
 
+def goes_on(folder):
+    """An adapter is where another one begins: of its shape, and equal to it where nothing was learned."""
+    base, first, second = folder / "tied", folder / "tied-adapter", folder / "goes-on"
+    train = [PARDEC, "train", "--model", base, "--start-adapter", first, "--dataset", "oa-mine", "--format", "ar", "--limit", "12", "--batch-tokens", "1024",
+             "--steps", "1", "--weight-decay", "0", "--threads", "2", "--progress", "none"]
+    done = run(*train, "--lr", "1e-12", "--out", second)
+    check(done.returncode == 0, f"goes on {done.stderr.strip()[-300:]}")
+    if done.returncode:
+        return
+    was, now = (safetensors.torch.load_file(path / "adapter_model.safetensors") for path in (first, second))
+    check(was.keys() == now.keys() and all(torch.equal(was[key], now[key]) for key in was), "a step of nothing leaves the adapter as it was")
+    was, now = (json.loads((path / "adapter_config.json").read_text()) for path in (first, second))
+    check(was == now, f"and its shape: {now}")
+    made = json.loads((second / "training.json").read_text())["settings"]
+    check(made["start_adapter_sha256"] == hashlib.sha256((first / "adapter_model.safetensors").read_bytes()).hexdigest(), "whose hash is on record")
+    rank = run(*train, "--lora-rank", "8", "--out", folder / "rank")
+    check(rank.returncode == 2 and "--start-adapter" in rank.stderr, f"a rank beside it is refused: {rank.stderr.strip()}")
+    nowhere = folder / "nowhere"
+    none = run(*(nowhere if part == first else part for part in train), "--out", folder / "none")
+    check(none.returncode == 2 and "nowhere" in none.stderr, f"a folder without one is refused: {none.stderr.strip()}")
+
+
 def reads_peft(folder):
     """An adapter that peft made is merged as peft merges it."""
     base, adapter, merged = folder / "tied", folder / "foreign", folder / "foreign-merged"
@@ -139,6 +162,7 @@ def main():
         compare(folder, "tied", "--lora-tokens", "3,<|im_end|>,100")
         compare(folder, "untied", "--lora-targets", "q_proj,down_proj", "--lora-tokens", "7", "--dtype", "bf16", "--checkpoint-activations")
         compare(folder, "fused", "--lora-dropout", "0.1")
+        goes_on(folder)
         reads_peft(folder)
         refuses(folder)
     print(f"{len(failures)} failed")
