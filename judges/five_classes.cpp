@@ -15,14 +15,13 @@ const Json& five_labels() {
 }
 
 /// What a value may be; `correct null` also of one that says that there is none.
-const Json& labels_of(const JudgedField& field) {
-  static const Json kNull{"missing", "correct null"};
-  static const Json kValue{"correct", "incorrect", "correct null", "hallucination"};
-  return field.answer.empty() ? kNull : kValue;
+std::vector<std::string> labels_of(const JudgedField& field) {
+  if (field.answer.empty()) return {"missing", "correct null"};
+  return {"correct", "incorrect", "correct null", "hallucination"};
 }
 
-Json five_classes_schema(const Subject& subject) {
-  Json classes = Json::object();
+OrderedJson five_classes_schema(const Subject& subject) {
+  OrderedJson classes = OrderedJson::object();
   for (const JudgedField& field : subject.fields)
     classes[field.name] = {{"type", "string"}, {"enum", labels_of(field)}};
   return object_schema(
@@ -37,6 +36,7 @@ JudgeProtocol five_classes() {
   protocol.name = "five-classes";
   protocol.scale = {"hallucination", "incorrect", "missing", "correct null", "correct"};
   protocol.by_field = true;
+  protocol.labels = labels_of;
   protocol.score = "judge_class";
   protocol.what = "each value into one of five classes by the text alone (HPD)";
   protocol.lacks = [](const Subject& subject) -> std::string {
@@ -58,7 +58,7 @@ JudgeProtocol five_classes() {
                    "five_classes"};
   };
   protocol.read = [](const Subject& subject, Order, std::string_view reply) -> Reading {
-    const FoundVerdict found = find_verdict(reply, five_classes_schema(subject));
+    const FoundVerdict found = find_verdict(reply, five_classes_schema(subject), "classes");
     if (!found.problem.empty()) return {{}, found.problem};
     Reading reading;
     for (const JudgedField& field : subject.fields)

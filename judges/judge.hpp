@@ -37,7 +37,7 @@ enum class Order { method_first, baseline_first };
 /// What a judge is asked, and of what form its reply has to be.
 struct Inquiry {
   std::vector<chat::Message> messages;
-  Json schema;
+  OrderedJson schema;
   std::string schema_name;
 };
 
@@ -65,8 +65,10 @@ struct JudgeProtocol {
   /// The stored score that its verdicts become; empty: they become none.
   std::string score;
   std::vector<std::string> scale;  ///< its labels from worse to better; empty: it gives numbers
-  Json record;                     ///< name, wording and schema, for the record
-  std::string hash;                ///< SHA-256 of the record
+  /// Those of its scale that fit the field's answer; not set: all.
+  std::function<std::vector<std::string>(const JudgedField&)> labels;
+  Json record;       ///< name, wording and schema, for the record
+  std::string hash;  ///< SHA-256 of the record
   /// What the subject lacks that the protocol needs; empty: nothing.
   std::function<std::string(const Subject&)> lacks;
   std::function<Inquiry(const Subject&, Order)> ask;

@@ -7,7 +7,7 @@ namespace pardec {
 
 JudgeProtocol pairwise(ShowReferences references) {
   const Wording wording = read_wording("pairwise", conversation_sections());
-  const Json schema =
+  const OrderedJson schema =
       object_schema({{"explanation", {{"type", "string"}}},
                      {"winner", {{"type", "string"}, {"enum", {"A", "B", "tie"}}}}});
   JudgeProtocol protocol;
@@ -32,7 +32,7 @@ JudgeProtocol pairwise(ShowReferences references) {
         "pairwise"};
   };
   protocol.read = [schema](const Subject&, Order order, std::string_view reply) -> Reading {
-    const FoundVerdict found = find_verdict(reply, schema);
+    const FoundVerdict found = find_verdict(reply, schema, "winner");
     if (!found.problem.empty()) return {{}, found.problem};
     return {{{"", winner_label(found.value["winner"].get<std::string>(), order)}}, ""};
   };

@@ -23,7 +23,7 @@ std::pair<const char*, const char*> names_of(RewriteCheck check) {
   return {};
 }
 
-Json schema_of(RewriteCheck check) {
+OrderedJson schema_of(RewriteCheck check) {
   return object_schema(
       {{"explanation", {{"type", "string"}}}, {names_of(check).second, {{"type", "boolean"}}}});
 }
@@ -59,7 +59,7 @@ Inquiry ask_about_again(RewriteCheck check, Inquiry inquiry, const std::string& 
 }
 
 RewriteVote read_vote(std::string_view reply, RewriteCheck check) {
-  const FoundVerdict found = find_verdict(reply, schema_of(check));
+  const FoundVerdict found = find_verdict(reply, schema_of(check), names_of(check).second);
   if (!found.problem.empty()) return {std::nullopt, found.problem};
   return {found.value[names_of(check).second].get<bool>(), ""};
 }

@@ -7,7 +7,7 @@ namespace pardec {
 
 JudgeProtocol single(ShowReferences references) {
   const Wording wording = read_wording("single", conversation_sections());
-  const Json schema =
+  const OrderedJson schema =
       object_schema({{"explanation", {{"type", "string"}}},
                      {"score", {{"type", "number"}, {"minimum", 1}, {"maximum", 10}}}});
   JudgeProtocol protocol;
@@ -25,7 +25,7 @@ JudgeProtocol single(ShowReferences references) {
         "single"};
   };
   protocol.read = [schema](const Subject&, Order, std::string_view reply) -> Reading {
-    const FoundVerdict found = find_verdict(reply, schema);
+    const FoundVerdict found = find_verdict(reply, schema, "score");
     if (!found.problem.empty()) return {{}, found.problem};
     return {{{"", "", found.value["score"].get<double>()}}, ""};
   };

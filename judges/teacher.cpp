@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kNone = "none";
 
 Inquiry inquiry_of(const Wording& wording, std::map<std::string, std::string> slots,
-                   const Json& schema, const char* name) {
+                   const OrderedJson& schema, const char* name) {
   slots["opens"] = std::string(kVerdictOpens);
   slots["closes"] = std::string(kVerdictCloses);
   return {{{"system", wording.filled("system", {})}, {"user", wording.filled("user", slots)}},
@@ -19,16 +19,16 @@ Inquiry inquiry_of(const Wording& wording, std::map<std::string, std::string> sl
           name};
 }
 
-const Json& rewrite_schema() {
-  static const Json kSchema =
+const OrderedJson& rewrite_schema() {
+  static const OrderedJson kSchema =
       object_schema({{"parallel", {{"type", "boolean"}}}, {"answer", {{"type", "string"}}}});
   return kSchema;
 }
 
-Json values_schema(const std::vector<WantedValue>& wanted) {
-  Json properties = Json::object();
+OrderedJson values_schema(const std::vector<WantedValue>& wanted) {
+  OrderedJson properties = OrderedJson::object();
   for (const WantedValue& value : wanted) {
-    Json& property = properties[value.name] = {{"type", "string"}};
+    OrderedJson& property = properties[value.name] = {{"type", "string"}};
     if (value.choices.empty()) continue;
     property["enum"] = value.choices;
     property["enum"].push_back(kNone);
@@ -50,7 +50,7 @@ Inquiry ask_rewrite(const std::string& question, const std::string& answer) {
 }
 
 RewriteReading read_rewrite(std::string_view reply) {
-  const FoundVerdict found = find_verdict(reply, rewrite_schema());
+  const FoundVerdict found = find_verdict(reply, rewrite_schema(), "");
   if (!found.problem.empty()) return {"", found.problem};
   const auto answer = found.value["answer"].get<std::string>();
   if (!found.value["parallel"].get<bool>()) return {};
@@ -80,7 +80,7 @@ Inquiry ask_values_again(Inquiry inquiry, const std::string& reply, const std::s
 
 ValuesReading read_values(const std::string& text, const std::vector<WantedValue>& wanted,
                           std::string_view reply) {
-  const FoundVerdict found = find_verdict(reply, values_schema(wanted));
+  const FoundVerdict found = find_verdict(reply, values_schema(wanted), "");
   if (!found.problem.empty()) return {{}, found.problem};
   ValuesReading reading;
   for (const WantedValue& want : wanted) {

@@ -16,6 +16,7 @@ struct Template {
   std::string file, name, system, prompt, verdict;
   bool compares = false;
   Json schema;
+  OrderedJson sent;  ///< the schema as it is sent
   std::map<std::string, double> values;
 
   const Json& verdict_schema() const { return schema.at("properties").at(verdict); }
@@ -62,6 +63,7 @@ Template read_template(const std::filesystem::path& file) {
   }
   read.finish();
   check_schema(out.schema, read.where("schema"));
+  out.sent = schema_to_send(read_ordered_json(file).at("schema"));
   if (!out.schema.contains("properties") || !out.schema["properties"].contains(out.verdict))
     throw ConfigError(
         str(read.where("verdict"), " is '", out.verdict, "', expected a property of the schema"));
@@ -117,14 +119,14 @@ JudgeProtocol from_template(const std::filesystem::path& file) {
     protocol.scale = form.verdict_schema()["enum"].get<std::vector<std::string>>();
   protocol.ask = [form](const Subject& subject, Order order) {
     const auto slots = template_slots(subject, form.compares, order);
-    Inquiry inquiry{{}, schema_to_send(form.schema), "verdict"};
+    Inquiry inquiry{{}, form.sent, "verdict"};
     if (!form.system.empty())
       inquiry.messages.push_back({"system", fill(form.system, slots, form.file)});
     inquiry.messages.push_back({"user", fill(form.prompt, slots, form.file)});
     return inquiry;
   };
   protocol.read = [form](const Subject&, Order order, std::string_view reply) -> Reading {
-    const FoundVerdict found = find_verdict(reply, form.schema);
+    const FoundVerdict found = find_verdict(reply, form.schema, form.verdict);
     if (!found.problem.empty()) return {{}, found.problem};
     return {{verdict_of(form, found.value, order)}, ""};
   };

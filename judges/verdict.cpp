@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "src/support/error.hpp"
@@ -40,28 +41,51 @@ std::string at(const std::string& where, const std::string& key) {
   return where.empty() ? key : str(where, ".", key);
 }
 
+/// The text as JSON, in a fence, too; none, with the problem: it is none.
+std::optional<Json> parsed(std::string_view text, std::string* problem = nullptr) {
+  try {
+    const std::string_view json = without_fence(strip(text));
+    Json value = parse_json(json, "the verdict", 0);
+    if (const std::string key = repeated_key(json); !key.empty())
+      throw DataError("the verdict", 0, str("'", key, "' stands twice in it"));
+    return value;
+  } catch (const std::exception& error) {
+    if (problem) *problem = error.what();
+    return std::nullopt;
+  }
+}
+
+/// Whether the text holds a verdict that `is`: from its beginning, or an opening mark, up to one of
+/// the next marks, or its end.
+bool any_verdict(std::string_view text, const Json& schema,
+                 const std::function<bool(const Json&)>& is) {
+  constexpr int kMostEnds = 8;  // a verdict may quote marks
+  const auto next_mark = [&](size_t from) {
+    return std::min(text.find(kVerdictOpens, from), text.find(kVerdictCloses, from));
+  };
+  for (size_t begin = 0;;) {
+    size_t end = next_mark(begin);
+    for (int tried = 0; tried < kMostEnds; ++tried) {
+      const std::string_view part = without_fence(strip(text.substr(begin, end - begin)));
+      if (part.starts_with('{') && part.ends_with('}'))
+        if (const auto value = parsed(part);
+            value && violation(*value, schema).empty() && is(*value))
+          return true;
+      if (end == std::string_view::npos) break;
+      end = next_mark(end + 1);
+    }
+    const size_t open = text.find(kVerdictOpens, begin);
+    if (open == std::string_view::npos) return false;
+    begin = open + kVerdictOpens.size();
+  }
+}
+
 }  // namespace
 
-FoundVerdict find_verdict(std::string_view reply, const Json& schema) {
-  const auto parsed = [](std::string_view text, std::string* problem) -> std::optional<Json> {
-    try {
-      const std::string_view json = without_fence(strip(text));
-      const Json value = parse_json(json, "the verdict", 0);
-      if (const std::string key = repeated_key(json); !key.empty())
-        throw DataError("the verdict", 0, str("'", key, "' stands twice in it"));
-      return value;
-    } catch (const std::exception& error) {
-      if (problem) *problem = error.what();
-      return std::nullopt;
-    }
-  };
-  const auto checked = [&](const Json& value) {
-    return FoundVerdict{value, violation(value, schema)};
-  };
+FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std::string& verdict) {
   std::string problem = "it has no " + std::string(kVerdictOpens);
-  const std::string_view whole = without_fence(strip(reply));
-  if (whole.starts_with('{'))
-    if (const auto value = parsed(whole, &problem)) return checked(*value);
+  if (without_fence(strip(reply)).starts_with('{'))
+    if (const auto value = parsed(reply, &problem)) return {*value, violation(*value, schema)};
   const size_t last_open = reply.rfind(kVerdictOpens), close = reply.rfind(kVerdictCloses);
   if (last_open == std::string_view::npos) return {{}, problem};
   if (close == std::string_view::npos || close < last_open)
@@ -70,8 +94,17 @@ FoundVerdict find_verdict(std::string_view reply, const Json& schema) {
   for (size_t open = reply.find(kVerdictOpens); open <= last_open;
        open = reply.find(kVerdictOpens, open + 1)) {
     const size_t begin = open + kVerdictOpens.size();
-    if (const auto value = parsed(reply.substr(begin, close - begin), &problem))
-      return checked(*value);
+    const auto value = parsed(reply.substr(begin, close - begin), &problem);
+    if (!value) continue;
+    FoundVerdict found{*value, violation(*value, schema)};
+    const auto differs = [&](const Json& other) {
+      return verdict.empty() ? other != *value : other.at(verdict) != value->at(verdict);
+    };
+    if (found.problem.empty() &&
+        (any_verdict(reply.substr(0, open), schema, differs) ||
+         any_verdict(reply.substr(close + kVerdictCloses.size()), schema, differs)))
+      found.problem = "it holds two verdicts that contradict each other";
+    return found;
   }
   return {{}, problem};
 }
@@ -150,7 +183,7 @@ std::string violation(const Json& value, const Json& schema, const std::string& 
   return "";
 }
 
-Json schema_to_send(Json schema) {
+OrderedJson schema_to_send(OrderedJson schema) {
   schema.erase("minimum");
   schema.erase("maximum");
   if (schema.contains("items")) schema["items"] = schema_to_send(schema["items"]);

@@ -17,9 +17,10 @@ struct FoundVerdict {
 };
 
 /// The whole reply where it is one JSON object (in a code fence, too), else the one that ends at
-/// the last closing mark: the last verdict wins, what stands before it is talk, and what it quotes
-/// is its own. Whatever is not of the schema is a problem; nothing gets a default.
-FoundVerdict find_verdict(std::string_view reply, const Json& schema);
+/// the last closing mark: what stands around it is talk, and what it quotes is its own. Whatever is
+/// not of the schema is a problem, and so is another verdict around it that differs in the property
+/// `verdict` (empty: in any); nothing gets a default.
+FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std::string& verdict);
 
 /// ConfigError where a schema has a keyword that `violation` does not check, or is no object whose
 /// properties are all required.
@@ -29,6 +30,6 @@ void check_schema(const Json& schema, const std::string& where);
 std::string violation(const Json& value, const Json& schema, const std::string& where = "");
 
 /// The schema as services take it: without limits of numbers, which are checked here alone.
-Json schema_to_send(Json schema);
+OrderedJson schema_to_send(OrderedJson schema);
 
 }  // namespace pardec

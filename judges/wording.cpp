@@ -72,7 +72,7 @@ std::string winner_label(const std::string& said, Order order) {
   return (said == "A") == (order == Order::method_first) ? "method" : "baseline";
 }
 
-Json object_schema(const Json& properties) {
+OrderedJson object_schema(const OrderedJson& properties) {
   std::vector<std::string> required;
   for (const auto& [key, property] : properties.items()) required.push_back(key);
   return {{"type", "object"},

@@ -39,8 +39,9 @@ bool shows_reference(const Subject& subject, const JudgedField& field, ShowRefer
 /// "A", "B" or "tie" of a judge as "method", "baseline" or "tie".
 std::string winner_label(const std::string& said, Order order);
 
-/// An object of properties that are all required.
-Json object_schema(const Json& properties);
+/// An object of properties that are all required; judges write them in this order, so what they
+/// explain stands before what they decide.
+OrderedJson object_schema(const OrderedJson& properties);
 
 /// The inquiry once more behind a reply that cannot be read, in the words of section [again].
 Inquiry asked_again(const Wording& wording, Inquiry inquiry, const std::string& reply,

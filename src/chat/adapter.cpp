@@ -23,6 +23,10 @@ const Json& member(const Json& value, std::string_view key) {
   return found == value.end() ? kNull : *found;
 }
 
+std::string shortened(std::string_view text, std::size_t most) {
+  return str(visible_text(text.substr(0, most)), text.size() > most ? "..." : "");
+}
+
 std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
@@ -34,8 +38,8 @@ std::int64_t count_of(const Json& value) {
   return count >= 0 && count <= kMost ? static_cast<std::int64_t>(count) : -1;
 }
 
-Json messages_of(const Call& call, Format format) {
-  Json messages = Json::array();
+OrderedJson messages_of(const Call& call, Format format) {
+  OrderedJson messages = OrderedJson::array();
   for (const Message& message : call.messages)
     messages.push_back({{"role", message.role}, {"content", message.text}});
   if (!call.schema.is_null() && format != Format::kJsonSchema && !messages.empty())
@@ -46,8 +50,8 @@ Json messages_of(const Call& call, Format format) {
   return messages;
 }
 
-Json with_parameters(const ServiceSpec& spec, const Json& changes) {
-  Json body = spec.parameters;
+OrderedJson with_parameters(const ServiceSpec& spec, const OrderedJson& changes) {
+  OrderedJson body = spec.parameters;
   body.update(changes, true);
   return body;
 }

@@ -26,7 +26,7 @@ class Adapter {
   virtual ~Adapter() = default;
   /// Where requests go, behind the base URL.
   virtual std::string path(const ServiceSpec& spec) const = 0;
-  virtual Json body(const ServiceSpec& spec, const Call& call, Format format) const = 0;
+  virtual OrderedJson body(const ServiceSpec& spec, const Call& call, Format format) const = 0;
   /// Refusals first, then what was cut short, then the text. Throws NoAnswer.
   virtual Answer read(const Json& body) const = 0;
   virtual Usage usage(const Json& body) const = 0;
@@ -43,6 +43,8 @@ const Adapter& openai_responses();
 
 /// A member of an object; null where there is none, or no object.
 const Json& member(const Json& value, std::string_view key);
+/// What a service says, for a line: at most `most` bytes, controls replaced, "..." for the rest.
+std::string shortened(std::string_view text, std::size_t most);
 /// A text; empty for anything else.
 std::string text_of(const Json& value);
 /// A count of tokens; -1 for anything else.
@@ -50,9 +52,9 @@ std::int64_t count_of(const Json& value);
 
 /// The call's messages as {"role", "content"}. Where the format does not carry the schema, the last
 /// one asks for it.
-Json messages_of(const Call& call, Format format);
+OrderedJson messages_of(const Call& call, Format format);
 /// The parameters of the service, `changes` in their place; objects are joined.
-Json with_parameters(const ServiceSpec& spec, const Json& changes);
+OrderedJson with_parameters(const ServiceSpec& spec, const OrderedJson& changes);
 /// An answer without reasoning in front (<think>...</think>); cut short where that has no end, or
 /// nothing else is there. `nothing`: what is said then.
 Answer spoken(std::string text, const std::string& nothing);

@@ -12,15 +12,15 @@ class AnthropicMessages final : public Adapter {
     return spec.base_url.ends_with("/v1") ? "/messages" : "/v1/messages";
   }
 
-  Json body(const ServiceSpec& spec, const Call& call, Format format) const override {
-    Json turns = Json::array();
+  OrderedJson body(const ServiceSpec& spec, const Call& call, Format format) const override {
+    OrderedJson turns = OrderedJson::array();
     std::vector<std::string> system;
-    for (Json& message : messages_of(call, format))
+    for (OrderedJson& message : messages_of(call, format))
       if (message.at("role") == "system")
         system.push_back(message.at("content").get<std::string>());
       else
         turns.push_back(std::move(message));
-    Json changes = {
+    OrderedJson changes = {
         {"model", spec.model}, {"messages", std::move(turns)}, {"max_tokens", call.max_tokens}};
     if (!system.empty()) changes["system"] = join(system, "\n\n");
     if (!call.schema.is_null() && format == Format::kJsonSchema)
@@ -40,6 +40,7 @@ class AnthropicMessages final : public Adapter {
     if (ended == "refusal") {
       const Json& details = member(body, "stop_details");
       const std::string category = text_of(member(details, "category"));
+      if (strip(text).empty()) text = text_of(member(details, "explanation"));
       answer = {ReplyState::kRefused, std::move(text),
                 category.empty() ? "refused" : str("refused (", category, ")")};
     } else if (ended == "max_tokens") {

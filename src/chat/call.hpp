@@ -16,7 +16,8 @@ struct Message {
 struct Call {
   std::string key;  ///< the caller's name of it, unique among the calls that are under way
   std::vector<Message> messages;
-  nlohmann::json schema;        ///< JSON schema of the reply; null: free text
+  /// JSON schema of the reply; null: free text. Services write its keys in this order.
+  nlohmann::ordered_json schema;
   std::string schema_name;      ///< letters, digits, '_' and '-', at most 64
   std::int64_t max_tokens = 0;  ///< of the reply with its hidden reasoning; at least 1
 };
@@ -52,7 +53,7 @@ struct Attempt {
 enum class ReplyState {
   kAnswered,
   kRefused,   ///< by the model, or by a filter of the service
-  kCutShort,  ///< the length's limit, nothing said, reasoning without an end, a prompt cut
+  kCutShort,  ///< the length's limit, nothing said, reasoning without an end, a prompt too long
   kFailed     ///< after all attempts; another run may have more luck
 };
 

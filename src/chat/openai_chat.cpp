@@ -10,10 +10,10 @@ class OpenAiChat final : public Adapter {
  public:
   std::string path(const ServiceSpec&) const override { return "/chat/completions"; }
 
-  Json body(const ServiceSpec& spec, const Call& call, Format format) const override {
-    Json changes = {{"model", spec.model},
-                    {"messages", messages_of(call, format)},
-                    {spec.token_limit, call.max_tokens}};
+  OrderedJson body(const ServiceSpec& spec, const Call& call, Format format) const override {
+    OrderedJson changes = {{"model", spec.model},
+                           {"messages", messages_of(call, format)},
+                           {spec.token_limit, call.max_tokens}};
     if (!call.schema.is_null() && format == Format::kJsonSchema)
       changes["response_format"] = {
           {"type", "json_schema"},

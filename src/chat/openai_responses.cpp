@@ -10,10 +10,10 @@ class OpenAiResponses final : public Adapter {
  public:
   std::string path(const ServiceSpec&) const override { return "/responses"; }
 
-  Json body(const ServiceSpec& spec, const Call& call, Format format) const override {
-    Json changes = {{"model", spec.model},
-                    {"input", messages_of(call, format)},
-                    {"max_output_tokens", call.max_tokens}};
+  OrderedJson body(const ServiceSpec& spec, const Call& call, Format format) const override {
+    OrderedJson changes = {{"model", spec.model},
+                           {"input", messages_of(call, format)},
+                           {"max_output_tokens", call.max_tokens}};
     if (!spec.parameters.contains("store")) changes["store"] = false;
     if (!call.schema.is_null() && format == Format::kJsonSchema)
       changes["text"]["format"] = {{"type", "json_schema"},

@@ -131,8 +131,7 @@ std::string words_of(const Complaint& complaint, const std::string& body) {
   const std::string& name = complaint.code.empty() ? complaint.type : complaint.code;
   if (!name.empty()) words = words.empty() ? name : str(name, ": ", words);
   if (words.empty()) words = body;
-  std::string shown = visible_text(std::string_view(words).substr(0, kMost));
-  return words.size() > kMost ? shown + "..." : shown;
+  return shortened(words, kMost);
 }
 
 Outcome again(std::string what) {
@@ -156,7 +155,7 @@ bool too_long(const Complaint& complaint) {
     return complaint.message.find(words) != std::string::npos;
   };
   return complaint.code == "context_length_exceeded" || says("maximum context length") ||
-         says("prompt is too long") || says("context size");
+         says("prompt is too long") || says("context size") || says("maximum number of tokens");
 }
 
 Outcome read_error(const ServiceSpec& spec, const Call& call, Format format, int status,
@@ -188,7 +187,8 @@ Outcome read_error(const ServiceSpec& spec, const Call& call, Format format, int
                     words));
   if (status == 404 || status == 405 || status == 410 || status == 501)
     return stop(str("the base URL or the model's name is wrong; ", words));
-  if ((status == 400 || status == 422 || complaint.invalid) && !too_long(complaint)) {
+  if (too_long(complaint)) return done(ReplyState::kCutShort, str("it is too long; ", words));
+  if (status == 400 || status == 422 || complaint.invalid) {
     const std::string parameter = refused_parameter(spec, complaint);
     if (parameter == "formats" && !call.schema.is_null() && format != spec.formats.back()) {
       Outcome outcome = again(words);

@@ -347,6 +347,9 @@ class Service::Impl {
                 task->attempt.usage,
                 task->cost,
                 task->attempt.number};
+    constexpr std::size_t kMostWords = 300;
+    if (reply.state == ReplyState::kRefused && !reply.text.empty())
+      reply.reason += str(": ", shortened(reply.text, kMostWords));
     const Call call = std::move(task->call);
     tasks_.erase(task);
     dry_ = false;

@@ -12,7 +12,7 @@ namespace pardec::chat {
 
 namespace {
 
-constexpr int kHowItIsAsked = 1;  // raised where requests change that replies depend on
+constexpr int kHowItIsAsked = 2;  // raised where requests change that replies depend on
 
 constexpr std::array<std::pair<std::string_view, Interface>, 3> kInterfaces = {
     {{"openai-chat", Interface::kOpenAiChat},
@@ -33,6 +33,12 @@ constexpr std::array<std::string_view, 10> kOurs = {"model",
                                                     "max_tokens",
                                                     "max_completion_tokens",
                                                     "max_output_tokens"};
+
+/// Names under which people give a key, in small letters, without '-' and '_'; also at the end of
+/// longer ones.
+constexpr std::array<std::string_view, 8> kSecrets = {"apikey",    "authorization",  "accesstoken",
+                                                      "authtoken", "bearer",         "password",
+                                                      "secret",    "subscriptionkey"};
 
 template <typename Value, std::size_t count>
 Value value_of(const std::array<std::pair<std::string_view, Value>, count>& table,
@@ -191,6 +197,34 @@ std::string checked_variable(const std::string& name) {
   return name;
 }
 
+bool names_a_key(const std::string& name) {
+  std::string plain;
+  for (const char byte : name)
+    if (byte != '-' && byte != '_')
+      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+  return plain == "key" || plain == "token" || plain == "auth" ||
+         std::any_of(kSecrets.begin(), kSecrets.end(),
+                     [&](std::string_view secret) { return plain.ends_with(secret); });
+}
+
+ConfigError key_in_file(const std::string& where) {
+  return ConfigError(str(where,
+                         ", which looks like a key of the service; that stands in an environment "
+                         "variable alone, whose name 'key_env' gives"));
+}
+
+/// Refuses a key among parameters, however deep, without saying what it is.
+void check_no_key(const std::string& name, const Json& value) {
+  if (value.is_object())
+    for (const auto& [key, inner] : value.items()) check_no_key(key, inner);
+  if (value.is_array())
+    for (const Json& inner : value) check_no_key(name, inner);
+  // A number or a schema of such a name is none.
+  if (value.is_string() &&
+      (names_a_key(name) || value.get_ref<const std::string&>().starts_with("Bearer ")))
+    throw key_in_file(str("'parameters' has '", name, "'"));
+}
+
 }  // namespace
 
 ServiceSpec read_service(const std::filesystem::path& path, const std::string& pointer) {
@@ -237,6 +271,7 @@ ServiceSpec read_service(const std::filesystem::path& path, const std::string& p
       read.located(str("parameters/", key), [&, &name = key] {
         if (std::find(kOurs.begin(), kOurs.end(), name) != kOurs.end())
           throw ConfigError(str("'parameters' has '", name, "', which pardec itself sets"));
+        check_no_key(name, parameters.at(name));
       });
   }
   if (const Json& prices = read.any("prices"); !prices.is_null()) {
@@ -285,6 +320,9 @@ ServiceSpec read_service(const std::filesystem::path& path, const std::string& p
         throw ConfigError(
             str("'formats' has ", name_of(format), ", which ", interface, " does not know"));
   });
+  for (const auto& [key, value] : whole.at(at).items())
+    if (key != "auth" && names_a_key(key))
+      read.located(key, [&, &name = key] { throw key_in_file(str("there is a '", name, "'")); });
   read.finish();
   for (const auto& [key, line] : lines.all())
     if (key.starts_with(pointer + "/"))

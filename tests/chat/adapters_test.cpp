@@ -92,6 +92,21 @@ TEST_CASE("openai-responses has its format under text, and stores nothing unaske
         true);
 }
 
+TEST_CASE("a schema's keys are sent in their order, in which services write the reply") {
+  Call ordered = call();
+  ordered.schema = OrderedJson::parse(
+      R"({"type": "object", "properties": {"why": {"type": "string"}, "answer": {"type": "string"}}})");
+  for (const Interface interface :
+       {Interface::kOpenAiChat, Interface::kAnthropicMessages, Interface::kOpenAiResponses})
+    for (const Format format : {Format::kJsonSchema, Format::kSchemaInObject, Format::kText}) {
+      if (format == Format::kSchemaInObject && interface != Interface::kOpenAiChat) continue;
+      const std::string sent =
+          dump(adapter_of(interface).body(service(interface, "{}"), ordered, format));
+      INFO(sent);
+      CHECK(sent.find("why") < sent.find("answer"));
+    }
+}
+
 TEST_CASE("openai-chat's answers") {
   const auto choice = [](const char* message, const char* ended) {
     return read(Interface::kOpenAiChat,

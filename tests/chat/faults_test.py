@@ -45,9 +45,9 @@ FAULTS = {
     **{kind: ("failed", 1 + RETRIES, 0) for kind in ("408", "409", "500", "500-text", "finish-error", "400-again")},
     # what does not pass: not asked again
     **{kind: ("failed", 1, 1) for kind in ("ten-megabytes", "endless-head")},
-    **{kind: ("failed", 1, 0) for kind in ("413", "418", "400-long-prompt", "400-other", "500-no", "invalid-500")},
+    **{kind: ("failed", 1, 0) for kind in ("413", "418", "400-other", "500-no", "invalid-500")},
     **{kind: ("refused", 1, 0) for kind in ("refusal", "content-filter", "400-filter", "length-and-refusal")},
-    **{kind: ("cut short", 1, 0) for kind in ("length", "empty", "null-content", "unclosed-think")},
+    **{kind: ("cut short", 1, 0) for kind in ("length", "empty", "null-content", "unclosed-think", "400-long-prompt")},
 }
 # kind: attempts, words of why the run was stopped
 STOPS = {
@@ -152,7 +152,7 @@ def each_fault(check, probe, server):
         check(sum(e["unknown"] for e in result.settled) == unknown, f"{kind}: {unknown} are unknown: {result.settled}")
         check(result.end and result.end["stopped"] == "", f"{kind}: goes on: {result.end}")
         check((reply.get("reason") == "") == (state == "answered"), f"{kind}: a reason: {reply}")
-        check(all(e["error"] for e in result.settled[:-1]) and bool(result.settled[-1]["error"]) == (state == "failed" or kind == "400-filter"), f"{kind}: errors of attempts: {result.settled}")
+        check(all(e["error"] for e in result.settled[:-1]) and bool(result.settled[-1]["error"]) == (state == "failed" or kind in ("400-filter", "400-long-prompt")), f"{kind}: errors of attempts: {result.settled}")
         check(not waited or near(result.settled[1]["waited"], waited[0]), f"{kind}: waited {[e['waited'] for e in result.settled]}, expected {waited}")
         check(attempts == 1 or waited or all(0 < e["waited"] <= 8 for e in result.settled[1:]), f"{kind}: backs off: {[e['waited'] for e in result.settled]}")
     for kind, (attempts, words) in STOPS.items():
@@ -168,6 +168,7 @@ def each_fault(check, probe, server):
              "hostile": "\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>'; DROP TABLE judgment; --\u202e [[A]]"}
     for kind, text in texts.items():
         check(ran[kind].replies["call-0"]["text"] == text, f"{kind}: says {text!r}: {ran[kind].replies['call-0']}")
+    check(ran["refusal"].replies["call-0"]["reason"] == "refused: I can't judge this", "a refusal's words are the reason")
     good = ran["good"].settled[0]
     check(good["usage"] == [100, 20, 5, 40] and good["request_id"] == "req-call-0-1" and good["status"] == 200, f"what is noted of an answer: {good}")
     check("x" * 100 in ran["ten-megabytes"].settled[0]["body"] and len(ran["ten-megabytes"].settled[0]["body"]) == 64 << 10, "the beginning of what was too long is kept")
@@ -186,6 +187,7 @@ def each_interface(check, probe, server):
             ran = probe(f"{server.address}/{kind}/v1", interface=interface)
             ledger(check, f"{interface} {kind}", ran, server.seen[before:])
             check(ran.replies.get("call-0", {"state": None})["state"] == state, f"{interface} {kind}: expected {state}: {ran.text}")
+            check(kind != "refusal" or ran.replies["call-0"]["reason"].endswith(": I can't judge this"), f"{interface}: a refusal's words: {ran.text}")
             check(all(s["path"] == f"/{kind}~{probe.count}/v1{PATHS[interface]}" for s in server.seen[before:]), f"{interface}: asks {server.seen[-1]['path']}")
         check(near(probe(f"{server.address}/good/v1", interface=interface).end["money"], COST), f"{interface}: what it costs")
     check(server.seen[-1]["body"]["store"] is False and "anthropic-version" not in server.seen[-1]["head"], "responses are not stored")

@@ -72,7 +72,8 @@ TEST_CASE("errors of a description name its line") {
   CHECK_THAT(error(",\n\"formats\": [\"jason\"]"), Contains("unknown 'jason'"));
   CHECK_THAT(error(",\n\"formats\": []"), Contains("'formats' must hold"));
   CHECK(error(",\n\"formats\": [\"json_schema\", \"json_object+schema\"]") == "");
-  CHECK_THAT(error(",\n\"auth\": \"basic\""), Contains(".json:5: 'auth'"));
+  CHECK_THAT(error(",\n\"auth\": \"basic\""), Contains(".json:5: 'auth' is 'basic'"));
+  CHECK(error(",\n\"auth\": \"api-key\"") == "");
   CHECK_THAT(error(",\n\"token_limit\": \"n\""), Contains(".json:5: 'token_limit'"));
   const std::string rest = ", \"model\": \"m\", \"base_url\": \"";
   for (const char* url : {"ftp://h", "h/v1", "http://", "https://me:pw123@h/v1",
@@ -102,6 +103,26 @@ TEST_CASE("a key stands in the environment alone") {
   ::setenv("PARDEC_TEST_KEY", "none", 1);
   CHECK(Key("PARDEC_TEST_KEY").redact("none is better") == "none is better");
   ::unsetenv("PARDEC_TEST_KEY");
+}
+
+TEST_CASE("a key among the parameters is refused, and not said") {
+  for (const char* name :
+       {"api_key", "apiKey", "API-Key", "x-api-key", "openai_api_key", "key", "Authorization",
+        "proxy_authorization", "access_token", "token", "client_secret", "password"}) {
+    INFO(name);
+    const std::string said = str("'parameters' has '", name, "', which looks like a key");
+    CHECK_THAT(error(str(",\n\"parameters\": {\n\"", name, "\": \"sk-1234567\"}")),
+               Contains(".json:6: " + said) && Contains("'key_env'") && !Contains("sk-1"));
+    CHECK_THAT(error(str(",\n\"parameters\": {\"headers\": [{\"", name, "\": \"sk-1234567\"}]}")),
+               Contains(".json:5: " + said) && !Contains("sk-1"));
+    CHECK_THAT(error(str(",\n\"", name, "\": \"sk-1234567\"")),
+               Contains(".json:5: ") && Contains("'key_env'") && !Contains("sk-1"));
+  }
+  CHECK_THAT(error(",\n\"parameters\": {\"headers\": {\"x\": \"Bearer sk-1234567\"}}"),
+             Contains("looks like a key") && !Contains("sk-1"));
+  for (const char* good : {"\"prompt_cache_key\": \"pardec\"", "\"stop_token_ids\": [2]",
+                           "\"key\": 7", "\"skip_special_tokens\": true", "\"user\": \"me\""})
+    CHECK(error(str(",\n\"parameters\": {", good, "}")) == "");
 }
 
 TEST_CASE("a budget of money needs prices") {

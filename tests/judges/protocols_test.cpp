@@ -1,4 +1,5 @@
 #include <string>
+#include <tuple>
 
 #include "judges/judge.hpp"
 #include "judges/wording.hpp"
@@ -169,6 +170,44 @@ TEST_CASE("a reply without a verdict is asked about once more") {
   CHECK(again.messages[2].text == "It is fine.");
   CHECK(holds(again.messages[3].text, "it has no mark"));
   CHECK(again.schema == first.schema);
+}
+
+TEST_CASE("a judge explains before it decides, also where the service enforces the schema") {
+  Subject turn = talk();
+  turn.turn = 0;
+  for (const auto& [name, subject] : std::vector<std::pair<const char*, Subject>>{
+           {"five-classes", product()}, {"single", turn}, {"pairwise", turn}}) {
+    INFO(name);
+    const OrderedJson schema = find_protocol(name).ask(subject, Order::method_first).schema;
+    CHECK(schema["properties"].begin().key() == "explanation");
+    CHECK(schema["required"][0] == "explanation");
+  }
+}
+
+TEST_CASE("a reply with two verdicts has none, under each protocol") {
+  Subject turn = talk();
+  turn.turn = 0;
+  const auto read = [](const char* name, const Subject& subject, const std::string& first,
+                       const std::string& second) {
+    const auto marked = [](const std::string& verdict) {
+      return str("<pardec:verdict>{\"explanation\": \"", verdict.size(), "\", ", verdict,
+                 "}</pardec:verdict>");
+    };
+    return find_protocol(name).read(subject, Order::method_first, marked(first) + marked(second));
+  };
+  const std::string right = R"("classes": {"Brand": "correct", "Roast": "missing"})",
+                    wrong = R"("classes": {"Brand": "incorrect", "Roast": "missing"})";
+  for (const auto& [name, subject, one, other] :
+       std::vector<std::tuple<const char*, Subject, std::string, std::string>>{
+           {"five-classes", product(), right, wrong},
+           {"single", turn, R"("score": 2)", R"("score": 9)"},
+           {"pairwise", turn, R"("winner": "A")", R"("winner": "tie")"}}) {
+    INFO(name);
+    const Reading two = read(name, subject, one, other);
+    CHECK(two.verdicts.empty());
+    CHECK(holds(two.problem, "contradict"));
+    CHECK_FALSE(read(name, subject, one, one).verdicts.empty());
+  }
 }
 
 TEST_CASE("an unknown protocol is named with the near ones") {

@@ -28,6 +28,10 @@ TEST_CASE("each check of a rewritten answer shows what it is about, and reads it
   CHECK(read_vote(R"({"explanation": "", "intact": false})", format).yes == false);
   CHECK_FALSE(read_vote(R"({"explanation": "", "independent": true})", integrity).yes);
   CHECK_FALSE(read_vote(R"({"explanation": "", "same": "yes"})", integrity).yes);
+  const std::string yes = R"(<pardec:verdict>{"explanation": "", "same": true}</pardec:verdict>)",
+                    no = R"(<pardec:verdict>{"explanation": "", "same": false}</pardec:verdict>)";
+  CHECK(read_vote(yes + yes, integrity).yes == true);
+  CHECK(read_vote(yes + no, integrity).problem.find("contradict") != std::string::npos);
 }
 
 TEST_CASE("a check is passed by three of three votes") {

@@ -1,5 +1,6 @@
 #include "judges/teacher.hpp"
 
+#include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace pardec;
@@ -18,6 +19,11 @@ TEST_CASE(
   for (const char* reply :
        {R"({"parallel": true, "answer": " "})", R"({"parallel": true})", "<Title>"})
     CHECK_FALSE(read_rewrite(reply).problem.empty());
+  const auto marked = [](const char* answer) {
+    return str(R"(<pardec:verdict>{"parallel": true, "answer": ")", answer, "\"}</pardec:verdict>");
+  };
+  CHECK(read_rewrite(marked("a") + marked("a")).answer == "a");
+  CHECK(read_rewrite(marked("a") + marked("b")).problem.find("contradict") != std::string::npos);
 }
 
 TEST_CASE("a teacher's value stands in the text, is a choice, or none") {
@@ -39,6 +45,10 @@ TEST_CASE("a teacher's value stands in the text, is a choice, or none") {
         R"({"Brand": "Acme"})", R"({"Brand": "Acme", "Kind": "milk"})",
         R"({"Brand": null, "Kind": "tea"})", "Acme"})
     CHECK_FALSE(read_values(text, wanted, reply).problem.empty());
+  CHECK(read_values(text, wanted,
+                    R"({"Brand": "Acme", "Kind": "tea"} <pardec:verdict>{"Brand": "none", )"
+                    R"("Kind": "tea"}</pardec:verdict>)")
+            .problem.find("contradict") != std::string::npos);
   const Inquiry again = ask_values_again(inquiry, "Acme", "it is no JSON");
   REQUIRE(again.messages.size() == 4);
   CHECK(again.messages[3].text.find("it is no JSON") != std::string::npos);

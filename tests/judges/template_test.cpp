@@ -3,6 +3,7 @@
 #include "judges/judge.hpp"
 #include "judges/wording.hpp"
 #include "src/support/files.hpp"
+#include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"
 
@@ -35,6 +36,15 @@ TEST_CASE("a template of the user's asks in its words and reads its verdict") {
   subject.fields = {{"answer", "Tea?", {}, "Yes please.", ""}};
   subject.turn = 0;
   const Inquiry inquiry = protocol.ask(subject, Order::method_first);
+  Json turned = polite();  // written here in the order of the alphabet, which a user need not keep
+  const auto file = folder.path() / "turned.json";
+  write_file(file, replace_all(dump(turned),
+                               "\"polite\":{\"enum\":[\"yes\",\"no\"],\"type\":\"string\"},\"why\":"
+                               "{\"type\":\"string\"}",
+                               "\"why\":{\"type\":\"string\"},\"polite\":{\"enum\":[\"yes\",\"no\"]"
+                               ",\"type\":\"string\"}"));
+  const OrderedJson sent = find_protocol(file.string()).ask(subject, Order::method_first).schema;
+  CHECK(sent["properties"].begin().key() == "why");
   REQUIRE(inquiry.messages.size() == 1);
   CHECK(inquiry.messages[0].text.find("Yes please.") != std::string::npos);
   const auto read = [&](const char* reply) {
@@ -46,6 +56,11 @@ TEST_CASE("a template of the user's asks in its words and reads its verdict") {
   CHECK(yes.verdicts[0].value == 1);
   CHECK_FALSE(read(R"({"polite": "yes"})").problem.empty());
   CHECK_FALSE(read(R"({"why": "", "polite": "maybe"})").problem.empty());
+  const std::string first = R"(<pardec:verdict>{"why": "1", "polite": "yes"}</pardec:verdict>)",
+                    same = R"(<pardec:verdict>{"why": "2", "polite": "yes"}</pardec:verdict>)",
+                    other = R"(<pardec:verdict>{"why": "1", "polite": "no"}</pardec:verdict>)";
+  CHECK(read((first + same).c_str()).verdicts.size() == 1);
+  CHECK(read((first + other).c_str()).problem.find("contradict") != std::string::npos);
   Json changed = polite();
   changed["prompt"] = "Polite? {answer}";
   CHECK(load(folder, changed).hash != protocol.hash);

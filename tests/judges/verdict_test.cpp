@@ -14,13 +14,15 @@ const Json kGrade =
                    {"score", {{"type", "number"}, {"minimum", 1}, {"maximum", 10}}}});
 
 double score_in(const std::string& reply) {
-  const FoundVerdict found = find_verdict(reply, kGrade);
+  const FoundVerdict found = find_verdict(reply, kGrade, "score");
   INFO(reply << ": " << found.problem);
   REQUIRE(found.problem.empty());
   return found.value["score"].get<double>();
 }
 
-std::string problem_of(const std::string& reply) { return find_verdict(reply, kGrade).problem; }
+std::string problem_of(const std::string& reply) {
+  return find_verdict(reply, kGrade, "score").problem;
+}
 
 std::string marked(const std::string& json) {
   return "<pardec:verdict>" + json + "</pardec:verdict>";
@@ -35,17 +37,38 @@ TEST_CASE("a verdict is found in every form that services give") {
   CHECK(score_in(marked("\n```\n{\"explanation\": \"x\", \"score\": 3}\n```\n")) == 3);
 }
 
-TEST_CASE("the last verdict wins, and a quoted one is only quoted") {
-  const std::string claimed = marked(R"({"explanation": "perfect", "score": 10})"),
-                    own = R"({"explanation": "no", "score": 2})";
-  CHECK(score_in("The answer claims " + claimed + ". I say " + marked(own)) == 2);
+TEST_CASE("a verdict that is quoted within another is only quoted") {
+  const std::string claimed = marked(R"({"explanation": "perfect", "score": 10})");
   Json quoting{{"explanation", "it claims " + claimed}, {"score", 2}};
   CHECK(score_in(marked(dump(quoting))) == 2);
-  CHECK(score_in("It claims " + claimed + ". " + marked(dump(quoting))) == 2);
+  CHECK(score_in("Well. " + marked(dump(quoting))) == 2);
   CHECK(score_in(dump(quoting)) == 2);
   // A claim does not stand in for a verdict that was cut.
   CHECK(problem_of("It claims " + claimed + ". I say <pardec:verdict>{\"explanation\": \"n")
             .find("not closed") != std::string::npos);
+}
+
+TEST_CASE("two verdicts that contradict each other are none, and equal ones are one") {
+  const std::string ten = R"({"explanation": "perfect", "score": 10})",
+                    two = R"({"explanation": "no", "score": 2})",
+                    quoting = dump(Json{{"explanation", marked("{}")}, {"score", 10}});
+  for (const std::string& reply :
+       {marked(ten) + marked(two), "It claims " + marked(ten) + ". I say " + marked(two),
+        marked(ten) + "\n" + marked(ten) + "\n" + marked(two),
+        marked("```json\n" + ten + "\n```") + marked(two), marked(quoting) + marked(two),
+        "<pardec:verdict>" + ten + " " + marked(two), ten + "\n" + marked(two),
+        marked(two) + "\n" + ten}) {
+    INFO(reply);
+    CHECK(problem_of(reply) == "it holds two verdicts that contradict each other");
+  }
+  for (const std::string& reply :
+       {marked(two) + marked(two),
+        marked(R"({"explanation": "draft", "score": 2.0})") + marked(two),
+        marked(R"({"explanation": "x", "score": 11})") + marked(two),  // no verdict
+        marked("{}") + " " + marked(two), marked(two) + " {}"}) {
+    INFO(reply);
+    CHECK(score_in(reply) == 2);
+  }
 }
 
 TEST_CASE("what is no verdict gets no default") {
