@@ -43,9 +43,11 @@ int label_data(const DataFlags& flags) {
     table.rows.back().push_back(number_cell(result.count(state)));
   table.rows.back().push_back(number_cell(result.values));
   table.rows.back().push_back(number_cell(result.absent));
-  table.notes = {str(flags.out, ": what is labelled, as dataset jsonl reads it.")};
+  const std::int64_t made = result.count("labelled");
+  table.notes = {made == 0 ? str(flags.out, " is empty: no example was labelled.")
+                           : str(flags.out, ": what is labelled, as dataset jsonl reads it.")};
   print_made(table, {{"Examples without labels", result.reasons}}, flags);
-  return teacher.end(result.calls, result.count("undecided"));
+  return teacher.end(result.calls, result.count("undecided"), made);
 }
 
 }  // namespace pardec

@@ -55,17 +55,19 @@ int rewrite_data(const DataFlags& flags) {
   for (const RewrittenAnswer& answer : result.answers)
     if (answer.state == "parallel") counts.push_back(answer.parallelism.counts);
   const ParallelMetrics metrics = parallel_metrics(counts);
+  const std::int64_t parallel = result.count("parallel"), serial = result.count("serial");
+  const std::string how =
+      counts.empty() ? "" : str(" (DP ", percent(metrics.dp), ", ABN ", fixed(metrics.abn, 2), ")");
   stages.notes = {
-      str(flags.out, ": ", result.count("parallel"), " in parallel (DP ", percent(metrics.dp),
-          ", ABN ", fixed(metrics.abn, 2), "), ", result.count("serial"), " serial; ",
-          result.count("left out"), " left out, ", result.count("undecided"),
-          " undecided. 'pardec train --format aspd' learns them."),
+      str(flags.out, ": ", parallel, " in parallel", how, ", ", serial, " serial; ",
+          result.count("left out"), " left out, ", result.count("undecided"), " undecided. ",
+          parallel + serial == 0 ? "It is empty." : "'pardec train --format aspd' learns them."),
       "Groups are voted on in rewrites of which the text is kept; of the rewrites with an "
       "independent group the most parallel one is verified first."};
   print_made(stages,
              {{"Answers that are not in parallel", result.reasons}, {"Rewrites", result.fell}},
              flags);
-  return teacher.end(result.calls, result.count("undecided"));
+  return teacher.end(result.calls, result.count("undecided"), parallel + serial);
 }
 
 }  // namespace pardec

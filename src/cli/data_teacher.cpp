@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "src/cli/command_line.hpp"
+#include "src/cli/execute.hpp"
 #include "src/cli/paid_service.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
@@ -80,6 +81,7 @@ Dataset teacher_dataset(const DataFlags& flags) {
         throw ConfigError(
             str(flag, ": ", file, " is what the dataset is read from; choose another file"));
   }
+  print_own_sample(dataset);
   return dataset;
 }
 
@@ -132,8 +134,12 @@ std::optional<int> Teacher::stopped() const {
   return 128 + stop_.signal();
 }
 
-int Teacher::end(std::int64_t calls, std::int64_t undecided) {
+int Teacher::end(std::int64_t calls, std::int64_t undecided, std::int64_t made) {
   print_spent(*store_, record_, "teacher", calls);
+  if (undecided == 0 && made == 0) {
+    std::fprintf(stderr, "nothing was made of the examples; the table has the reasons\n");
+    return 3;
+  }
   if (undecided == 0) return 0;
   std::fprintf(stderr, "%s undecided, since calls failed; the same command asks again\n",
                counted(undecided, "example").c_str());

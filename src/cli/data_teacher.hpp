@@ -31,8 +31,9 @@ class Teacher {
   void print_plan(const char* follows) const;
   /// The exit code of a signal that asked for a stop, which is then said.
   std::optional<int> stopped() const;
-  /// What the service cost, and the exit code behind `undecided` examples.
-  int end(std::int64_t calls, std::int64_t undecided);
+  /// What the service cost, and the exit code behind `undecided` examples, and `made` ones that are
+  /// written.
+  int end(std::int64_t calls, std::int64_t undecided, std::int64_t made);
 
  private:
   const DataFlags& flags_;

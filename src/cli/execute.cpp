@@ -18,11 +18,7 @@ namespace {
 /// What a reader of the run should know before it begins.
 void print_notes(const RunSpec& spec, const std::vector<Workload>& workloads,
                  const std::vector<RunCell>& cells) {
-  for (const Workload& work : workloads)
-    if (work.dataset.sample)
-      std::fprintf(stderr,
-                   "%s: no --data-root, so the project's own sample of %zu examples is used\n",
-                   work.dataset.name.c_str(), work.dataset.examples.size());
+  for (const Workload& work : workloads) print_own_sample(work.dataset);
   for (const Workload& work : workloads)
     for (size_t a = 0; a < spec.arms.size(); ++a)
       if (!work.runs(a))
@@ -62,6 +58,13 @@ bool has_enough(Store& store, const RunSpec& spec, const std::vector<RunCell>& c
 }
 
 }  // namespace
+
+void print_own_sample(const Dataset& dataset) {
+  if (dataset.sample)
+    std::fprintf(stderr,
+                 "%s: no --data-root, so the project's own sample of %zu examples is used\n",
+                 dataset.name.c_str(), dataset.examples.size());
+}
 
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const SignalStop& stop, bool create_folders,

@@ -35,6 +35,9 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const SignalStop& stop, bool create_folders,
                   const std::optional<std::stop_token>& until = {});
 
+/// On stderr, where a dataset is the project's own sample: that it is.
+void print_own_sample(const Dataset& dataset);
+
 /// 3 where a larger share of the answers failed than may; says so. Else 0.
 int exit_code(const RunCounts& counts, double fail_on_error);
 

@@ -306,6 +306,22 @@ def labels(check, pardec):
     check(ran.returncode == 0, f"train on labels: {ran.returncode} {ran.stderr}")
 
 
+def nothing(check, pardec):
+    """Where a teacher's replies are of no use the file is said to be empty, the words of a refusal are a reason, and it is no success."""
+    refusal = {"id": "1", "model": "teacher-1", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": None, "refusal": "I never label tea"}}]}
+    service = Judge(lambda *_: refusal).file(pardec.folder, "refuses")
+    ran = pardec("data", "label", "jsonl", "--data-root", "titles", "--split", "new", "--limit", 3, "--service", service, "--db", "nothing.sqlite", "--out", "none.jsonl", "--progress", "none")
+    check(ran.returncode == 3 and "none.jsonl is empty" in ran.stdout and "what is labelled" not in ran.stdout and "nothing was made" in ran.stderr, f"nothing labelled: {ran.returncode} {ran.stdout}")
+    check("refused: refused: I never label tea" in ran.stdout, f"a refusal's words: {ran.stdout}")
+    ran = pardec("data", "label", "oa-mine", "--service", service, "--limit", 2, "--dry-run", "--db", "nothing.sqlite")
+    check(ran.returncode == 0 and "oa-mine: no --data-root, so the project's own sample of 38 examples is used" in ran.stderr, f"an own sample is said to be one: {ran.stderr}")
+    folder = pardec.folder / "bare" / "jsonl"
+    folder.mkdir(parents=True)
+    (folder / "train.jsonl").write_text('{"prompt": "Nothing?", "references": []}\n')
+    ran = pardec("data", "rewrite", "jsonl", "--data-root", "bare", "--split", "train", "--service", service, "--db", "nothing.sqlite", "--out", "none.jsonl", "--progress", "none")
+    check(ran.returncode == 3 and "0 in parallel, 0 serial" in ran.stdout and "It is empty" in ran.stdout and "nan" not in ran.stdout, f"nothing rewritten: {ran.returncode} {ran.stdout}")
+
+
 def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
@@ -315,6 +331,7 @@ def main():
         killed(check, pardec)
         failing(check, pardec)
         labels(check, pardec)
+        nothing(check, pardec)
     return check.finish()
 
 
