@@ -75,6 +75,10 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
       ->capture_default_str()
       ->type_name("N")
       ->group(flags_of({"run"}));
+  app.add_flag("--retry-unscored", flags.retry_unscored,
+               "ask again, and pay again, for votes that were unscored or refused, e.g. with more "
+               "--max-tokens")
+      ->group(flags_of({"run"}));
   app.add_flag("--dry-run", flags.dry_run, "say how many calls, tokens and how much money it takes")
       ->group(flags_of({"run"}));
   text("--progress", flags.progress, "auto, bar, plain or none", "STYLE")
@@ -112,6 +116,7 @@ JudgeTask judge_task(const JudgeFlags& flags, Store& store) {
   task.invocation = find_invocation(store, flags.run);
   task.protocol = find_protocol(flags.protocol, references_of(flags.references));
   task.votes = flags.votes;
+  task.retry = flags.retry_unscored;
   task.datasets = flags.datasets;
   task.baseline = flags.baseline;
   task.limit = flags.limit;
@@ -170,7 +175,7 @@ int run_judge(const JudgeFlags& flags) {
   }
   print_judged(store, task.invocation, flags);
   const bool none = done.done() > 0 && done.scored == 0;
-  if (none) std::fputs("no answer got a verdict; --format json has the reasons\n", stderr);
+  if (none) std::fputs("no answer got a verdict; the table has the reasons\n", stderr);
   return done.failed > 0 || none ? 3 : 0;
 }
 

@@ -17,7 +17,7 @@ struct JudgeFlags {
   std::int64_t limit = 0, max_tokens = 2048, token_budget = 0;
   double budget = 0, confidence = 0.95;
   std::uint64_t seed = 1;
-  bool dry_run = false;
+  bool dry_run = false, retry_unscored = false;
 };
 
 /// What the flags say of who judges what; the judge is still to be named.

@@ -40,12 +40,12 @@ int import_sheet(const JudgeFlags& flags) {
   if (flags.labels.empty())
     throw ConfigError("judge import: no --labels given, expected a sheet that was filled in");
   if (flags.name.empty()) throw ConfigError("judge import: no --name given, expected who judged");
-  const std::vector<Label> labels = read_labels(flags.labels);
-  if (labels.empty())
-    throw ConfigError(str("--labels ", flags.labels, ": no item of it has a verdict"));
   { Store exists(flags.db, {.read_only = true}); }
   Store store(flags.db);
   JudgeTask task = judge_task(flags, store);
+  const std::vector<Label> labels = read_labels(flags.labels, task.protocol.name);
+  if (labels.empty())
+    throw ConfigError(str("--labels ", flags.labels, ": no item of it has a verdict"));
   task.judge = {std::string(kHuman) + flags.name, Json::object()};
   const JudgeUnits units = judge_units(store, task);
   import_labels(store, task, units, labels);

@@ -86,7 +86,11 @@ void ask_for_claims(const Reproduction& result, const ReproduceOptions& options,
   for (const Claim& claim : result.item->claims)
     if (claim.tested_at(result.scale)) protocols.insert(protocol_for(claim.test.metric));
   protocols.erase("");
-  if (protocols.empty()) return;
+  if (protocols.empty()) {
+    std::fprintf(stderr, "%s: --judge is not asked, no claim of it at this scale needs a judge\n",
+                 result.item->name.c_str());
+    return;
+  }
   const chat::ServiceSpec service = chat::read_service(options.judge);
   Store store(options.db);
   for (const std::string& protocol : protocols)

@@ -231,7 +231,7 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
     answers.push_back(read_answers(store, run.run.id));
     if (!options.brief) {
       add_asked_for(comparison.scores, run, answers.back().generations);
-      for (JudgedShare& share : judged_shares(run.run, answers.back().generations))
+      for (JudgedShare& share : judged_shares(store, run.run, answers.back().generations))
         comparison.judged.push_back(std::move(share));
     }
     comparison.arms.push_back(finding_of(store, run, answers.back(), options));

@@ -11,6 +11,7 @@
 #include "metrics/roofline.hpp"
 #include "metrics/statistics.hpp"
 #include "src/findings/answer_state.hpp"
+#include "src/findings/judged_shares.hpp"
 #include "src/scoring/stored_answers.hpp"
 #include "src/store/store.hpp"
 
@@ -140,13 +141,6 @@ struct Uncomputed {
   std::string dataset;
   std::string_view metric;  ///< for `score --metric`; empty: a judge has to give it
   std::vector<std::string_view> totals;
-};
-
-/// How many of an arm's values, turns or pairs have a verdict, of all that it was asked for.
-struct JudgedShare {
-  std::string dataset, arm, judge;
-  std::string_view total;  ///< the metric's first one
-  std::int64_t scored, of;
 };
 
 /// The arms of one invocation side by side: everything that its tables, figures and page show, from

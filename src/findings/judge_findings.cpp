@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -24,17 +25,6 @@ struct JudgedItem {
 
 /// What is judged in one place: dataset, arm, the other arm, protocol, judge.
 using JudgedPlace = std::tuple<std::string, std::string, std::string, RowId, RowId>;
-
-/// Names by id, numbered where several have one name.
-std::map<RowId, std::string> names_of(const std::map<RowId, NamedRecord>& records) {
-  std::map<std::string, int> seen;
-  std::map<RowId, std::string> names;
-  for (const auto& [id, record] : records) {
-    const int number = ++seen[record.name];
-    names[id] = number == 1 ? record.name : str(record.name, " (", number, ")");
-  }
-  return names;
-}
 
 bool is_person(const std::string& judge) { return judge.starts_with(kHuman); }
 
@@ -195,6 +185,27 @@ void add_verdicts(JudgedArm& arm, const std::vector<JudgedItem>& items, bool fiv
                           count("correct null"), count("hallucination")};
 }
 
+/// Votes without a verdict, by state and reason.
+void add_without(JudgeFindings& findings, const JudgedArm& arm,
+                 const std::vector<JudgedItem>& items) {
+  std::map<std::pair<std::string, std::string>, std::int64_t> counts;
+  for (const JudgedItem& item : items)
+    for (const JudgmentRow& row : item.votes)
+      if (row.vote.state != "scored") ++counts[{row.vote.state, row.vote.reason}];
+  std::vector<WithoutVerdict> rows;
+  for (const auto& [why, votes] : counts)
+    rows.push_back({arm.dataset, arm.arm, arm.protocol, arm.judge, why.first, why.second, votes});
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.votes > b.votes; });
+  if (const size_t all = rows.size(); all > kMostReasons) {
+    for (size_t r = kMostReasons; r < all; ++r) rows[kMostReasons - 1].votes += rows[r].votes;
+    rows.resize(kMostReasons);
+    rows.back().state = "";
+    rows.back().reason = str(all - kMostReasons + 1, " other reasons");
+  }
+  std::move(rows.begin(), rows.end(), std::back_inserter(findings.without));
+}
+
 /// Agreement of each two judges that saw the same things.
 void add_agreements(JudgeFindings& findings, const std::map<RowId, std::string>& judges,
                     const std::map<RowId, std::string>& protocols,
@@ -336,11 +347,15 @@ JudgeFindings judge_findings(Store& store, const std::string& invocation, double
     arm.items = std::ssize(items);
     for (const JudgedItem& item : items) count_votes(arm.votes, item.votes);
     arm.agreement = agreement_of(items);
+    add_without(findings, arm, items);
     if (!baseline.empty())
       add_pairs(arm, items, answers, confidence);
     else
       add_verdicts(arm, items, records.at(protocol).name == "five-classes", confidence);
   }
+  for (size_t r = 0; r < runs.size(); ++r)
+    for (JudgedShare& share : judged_shares(store, runs[r].run, stored[r]))
+      findings.compared.push_back(std::move(share));
   add_agreements(findings, judges, protocols, places, datasets);
   add_strengths(findings, judges, protocols, places, datasets, confidence);
   return findings;

@@ -9,6 +9,7 @@
 #include "metrics/judge_f1.hpp"
 #include "metrics/preference.hpp"
 #include "metrics/statistics.hpp"
+#include "src/findings/judged_shares.hpp"
 #include "src/store/rows.hpp"
 #include "src/store/store.hpp"
 
@@ -62,8 +63,20 @@ struct ArmStrengths {
   std::vector<Interval> strengths;  ///< Bradley-Terry, as natural logarithms
 };
 
+/// Why votes of one judge on one arm ended without a verdict.
+struct WithoutVerdict {
+  DatasetRow dataset;
+  std::string arm, protocol, judge;
+  std::string state, reason;  ///< of a refusal the reason has its words
+  std::int64_t votes = 0;
+};
+/// Of one judge on one arm so many reasons are told apart; the last one stands for all others.
+inline constexpr std::size_t kMostReasons = 6;
+
 struct JudgeFindings {
   std::vector<JudgedArm> arms;
+  std::vector<WithoutVerdict> without;  ///< arm by arm, the most frequent reason first
+  std::vector<JudgedShare> compared;    ///< what `compare`, `report` and claims show of it
   std::vector<JudgesAgreement> judges;  ///< people first
   std::vector<ArmStrengths> strengths;  ///< of three arms or more
 };

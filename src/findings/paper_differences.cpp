@@ -95,6 +95,12 @@ std::vector<std::string> differences_from(const PaperItem& item, const Compariso
   differs("machine", listed(machines), "hardware");
   differs("data", listed(data), "data");
   differs("jobs in flight", by_label(batches), "batch");
+  std::map<std::string, std::vector<std::string>> judges;
+  for (const JudgedShare& share : comparison.judged)
+    judges[str(share.judge, " (", share.protocol, ")")].push_back(
+        str(share.dataset, " ", share.arm, " ", share.scored, " of ", share.of));
+  for (const auto& [judge, counts] : judges)
+    differs("judge", str(judge, ", a verdict on ", join(counts, ", ")), "judge");
   if (!oracles.empty()) lines.push_back(str("differs: forced: --oracle ", listed(oracles)));
   if (!untrained.empty())
     lines.push_back(str("differs: not taught its format: the network of ", listed(untrained)));

@@ -123,27 +123,6 @@ std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms) {
   return all;
 }
 
-std::vector<JudgedShare> judged_shares(const RunRow& run,
-                                       const std::vector<StoredGeneration>& generations) {
-  std::vector<JudgedShare> shares;
-  for (const TaskMetric& metric : task_metrics()) {
-    if (!metric.judged) continue;
-    JudgedShare share{run.dataset.name, run.label, "", metric.totals.front(), 0, 0};
-    for (const StoredGeneration& generation : generations) {
-      for (const ScoreRow& score : generation.row.scores) {
-        if (score.metric != metric.rows) continue;
-        ++share.scored;
-        share.judge = score.details.at("judge").get<std::string>();
-      }
-      // A turn of a conversation is judged by itself, and so is each value.
-      const bool by_field = run.form == "free" || metric.rows == "judge_class";
-      share.of += by_field ? std::max<std::int64_t>(1, std::ssize(generation.row.fields)) : 1;
-    }
-    if (share.scored > 0) shares.push_back(std::move(share));
-  }
-  return shares;
-}
-
 std::string_view headline_score(const ArmFinding& arm) {
   for (const std::string_view metric : find_dataset(arm.run.run.dataset.name).metrics)
     if (arm.scores.contains(metric)) return metric;

@@ -20,10 +20,6 @@ void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
 /// unasked; none under an oracle.
 std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 
-/// What judges scored of an arm's answers; failed answers are among those that they did not.
-std::vector<JudgedShare> judged_shares(const RunRow& run,
-                                       const std::vector<StoredGeneration>& generations);
-
 /// The first score that its dataset is judged by and that the arm has; empty: none.
 std::string_view headline_score(const ArmFinding& arm);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <set>
 
 #include "src/report/comparison_table.hpp"
 #include "src/report/dataset_name.hpp"
@@ -107,14 +107,28 @@ void add_roofline_notes(Table& table, const Comparison& comparison) {
       "blocks without a time."));
 }
 
+std::vector<std::string> judged_notes(const std::vector<JudgedShare>& judged) {
+  std::map<std::string, std::vector<std::string>> arms;  // what -> of how many
+  std::map<std::string, std::set<std::string>> others;
+  for (const JudgedShare& share : judged) {
+    const std::string what = str(score_header(share.total), " of ", share.dataset, ", by ",
+                                 share.judge, " (", share.protocol, ")");
+    arms[what].push_back(str(share.arm, " ", share.scored, " of ", share.of));
+    others[what].insert(share.others.begin(), share.others.end());
+  }
+  std::vector<std::string> notes;
+  for (const auto& [what, counts] : arms) {
+    notes.push_back(str(what, ": ", join(counts, ", "), " have a verdict."));
+    if (const auto& more = others.at(what); !more.empty())
+      notes.back() +=
+          str(" Of the judges that are networks it was asked last; what ",
+              join({more.begin(), more.end()}, ", "), " said stands in pardec judge alone.");
+  }
+  return notes;
+}
+
 void add_uncomputed_notes(Table& table, const Comparison& comparison) {
-  std::map<std::tuple<std::string_view, std::string, std::string>, std::vector<std::string>> judged;
-  for (const JudgedShare& share : comparison.judged)
-    judged[{share.total, share.dataset, share.judge}].push_back(
-        str(share.arm, " ", share.scored, " of ", share.of));
-  for (const auto& [what, shares] : judged)
-    table.notes.push_back(str(score_header(std::get<0>(what)), " of ", std::get<1>(what), ", by ",
-                              std::get<2>(what), ": ", join(shares, ", "), " have a verdict."));
+  for (std::string& note : judged_notes(comparison.judged)) table.notes.push_back(std::move(note));
   for (const Uncomputed& one : comparison.uncomputed) {
     std::vector<std::string> totals;
     for (const std::string_view total : one.totals) totals.push_back(score_header(total));

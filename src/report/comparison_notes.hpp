@@ -37,6 +37,9 @@ void add_not_applicable_notes(Table& table, const Comparison& comparison);
 
 /// What the shares of a roofline are of, and of which machine, where they were asked for.
 void add_roofline_notes(Table& table, const Comparison& comparison);
+/// Whose verdicts judged scores are of, of how many, and who else judged; one line for all arms of
+/// a dataset.
+std::vector<std::string> judged_notes(const std::vector<JudgedShare>& judged);
 /// Of how many answers judges gave verdicts; metrics that were not computed, and what computes
 /// them.
 void add_uncomputed_notes(Table& table, const Comparison& comparison);

@@ -69,6 +69,12 @@ bool is_headline(const Comparison& comparison, std::string_view total) {
                      [&](const ArmFinding& arm) { return headline_score(arm) == total; });
 }
 
+/// Whether the verdicts of some arm come to this total: the first one of their metric.
+bool is_judged(const Comparison& comparison, std::string_view total) {
+  return std::any_of(comparison.judged.begin(), comparison.judged.end(),
+                     [&](const JudgedShare& share) { return share.total == total; });
+}
+
 void add_score_columns(Table& table, const Comparison& comparison) {
   for (const auto total : comparison.scores) {
     const auto [header, key] = named(total);
@@ -77,6 +83,11 @@ void add_score_columns(Table& table, const Comparison& comparison) {
         {header + " interval", Align::left, key + "_interval", /*data_only=*/true});
     table.columns.push_back({header + " - baseline's", Align::left, key + "_difference",
                              /*data_only=*/comparison.oracle() || !is_headline(comparison, total)});
+    if (!is_judged(comparison, total)) continue;
+    table.columns.push_back({header + " judge", Align::left, key + "_judge", /*data_only=*/true});
+    for (const char* count : {"scored", "of", "refused", "unscored", "errors"})
+      table.columns.push_back({str(header, " ", count), Align::right, str(key, "_", count),
+                               /*data_only=*/true});
   }
 }
 
@@ -112,6 +123,23 @@ Cell difference_cell(const ScoreFinding& score, double margin, bool broken) {
   return {std::move(text), std::move(value)};
 }
 
+/// Who judged, and how many of how many got a verdict.
+void add_judged_cells(std::vector<Cell>& cells, const Comparison& comparison, const RunRow& run,
+                      std::string_view total) {
+  const auto share =
+      std::find_if(comparison.judged.begin(), comparison.judged.end(), [&](const JudgedShare& one) {
+        return one.total == total && one.dataset == run.dataset.name && one.arm == run.label;
+      });
+  if (share == comparison.judged.end()) {
+    cells.insert(cells.end(), 6, no_cell());
+    return;
+  }
+  cells.emplace_back(share->judge);
+  for (const std::int64_t count :
+       {share->scored, share->of, share->refused, share->unscored, share->errors})
+    cells.push_back(number_cell(count));
+}
+
 void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
                      const ArmFinding& arm) {
   const ArmFinding* baseline = comparison.baseline_of(arm);
@@ -120,13 +148,14 @@ void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
     const auto found = arm.scores.find(total);
     if (found == arm.scores.end()) {
       cells.insert(cells.end(), 3, no_cell());
-      continue;
+    } else {
+      const Interval& value = found->second.value;
+      cells.push_back(Cell(fixed(value.estimate, 3) + (arm.run.run.untrained ? " (untrained)" : ""),
+                           Json(value.estimate)));
+      cells.push_back(interval_cell(value, 3));
+      cells.push_back(difference_cell(found->second, comparison.margin, broken));
     }
-    const Interval& value = found->second.value;
-    cells.push_back(Cell(fixed(value.estimate, 3) + (arm.run.run.untrained ? " (untrained)" : ""),
-                         Json(value.estimate)));
-    cells.push_back(interval_cell(value, 3));
-    cells.push_back(difference_cell(found->second, comparison.margin, broken));
+    if (is_judged(comparison, total)) add_judged_cells(cells, comparison, arm.run.run, total);
   }
 }
 

@@ -25,7 +25,7 @@ button { font: inherit; padding: .3rem .9rem; margin: 0 .3rem .3rem 0; } button[
 <button id="save">Write the file</button> Keys: numbers choose, arrows move. Nothing leaves this page but the file.</p>
 <p id="task"></p>
 <div id="asked"></div><div id="answers"></div>
-<p id="verdicts"></p><p><label>Comment <input id="comment"></label></p>
+<p id="verdicts"></p><p><label>Comment, before you choose <input id="comment"></label></p>
 <script type="application/json" id="sheet">)page";
 
 constexpr const char* kSheetScript = R"page(</script>
@@ -63,6 +63,7 @@ function show() {
     button.textContent = verdict;
     button.title = "key " + (i + 1) % 10;
     button.setAttribute("aria-pressed", mine.verdict === verdict);
+    button.disabled = !fits(item, verdict);
     button.onclick = () => choose(verdict);
     by("verdicts").append(button);
   });
@@ -73,7 +74,9 @@ function note(more) {
   said[id] = { ...said[id], ...more };
   keep();
 }
+function fits(item, verdict) { return !item.verdicts.length || item.verdicts.includes(verdict); }
 function choose(verdict) {
+  if (!fits(sheet.items[at], verdict)) return;
   note({ verdict });
   if (at + 1 < sheet.items.length) ++at;
   show();
@@ -135,6 +138,7 @@ std::string sheet_page(const Sheet& sheet) {
           std::pair{"question", &item.question}, std::pair{"reference", &item.reference},
           std::pair{"answer", &item.answer}, std::pair{"other", &item.other}})
       one[key] = *text;
+    one["verdicts"] = item.verdicts;
     ids += item.id;
   }
   OrderedJson all;

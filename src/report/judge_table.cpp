@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/measured_columns.hpp"
 #include "src/support/number_text.hpp"
@@ -83,7 +84,8 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
     if (classes) {
       if (arm.rates) {
         const JudgeCounts& c = *arm.rates;
-        row.insert(row.end(), {number_cell(c.precision(), 3), number_cell(c.recall(), 3)});
+        row.insert(row.end(), {arm.scored == 0 ? no_cell() : number_cell(c.precision(), 3),
+                               arm.scored == 0 ? no_cell() : number_cell(c.recall(), 3)});
         for (const long count :
              {c.correct, c.incorrect, c.missing, c.correct_null, c.hallucination})
           row.push_back(number_cell(std::int64_t{count}));
@@ -126,6 +128,11 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
       str("score: mean grade, F1 (five-classes) or (W + T / 2) / N (pairs), with the interval of a "
           "jackknife over examples that share no text, none of fewer than ",
           kFewestBlocks, " such groups.")};
+  for (const std::string& note : judged_notes(findings.compared))
+    table.notes.push_back(str("in compare, report and claims: ", note));
+  if (findings.compared.empty())
+    table.notes.emplace_back(
+        "in compare, report and claims: nothing of this; they take what networks judged.");
   if (pairs)
     table.notes.push_back(
         "a pair is a tie unless both orders name one winner; x: (W + T) / (T + L), as in HPD's "
@@ -135,6 +142,21 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
     table.notes.push_back(
         "votes: of one judge on one thing; flips: how often two of them differ; kappa: Fleiss'; "
         "alpha: Krippendorff's, ordinal.");
+  return table;
+}
+
+Table without_table(const JudgeFindings& findings) {
+  Table table;
+  table.title = "Without a verdict";
+  table.columns = {{"dataset"}, {"arm"},   {"protocol"},
+                   {"judge"},   {"state"}, {"votes", Align::right},
+                   {"reason"}};
+  for (const WithoutVerdict& one : findings.without)
+    table.rows.push_back({shown_name(one.dataset), one.arm, one.protocol, one.judge, one.state,
+                          number_cell(one.votes), visible_text(one.reason)});
+  table.notes = {
+      "refused: in the judge's words, or its service's; errors are asked for again by the same "
+      "command. Which answers they are of: pardec export (tables judgments and pairs)."};
   return table;
 }
 
@@ -185,6 +207,7 @@ Table strength_table(const JudgeFindings& findings, double confidence) {
 
 std::vector<Table> judge_tables(const JudgeFindings& findings, double confidence) {
   std::vector<Table> tables{verdict_table(findings, confidence)};
+  if (!findings.without.empty()) tables.push_back(without_table(findings));
   if (!findings.judges.empty()) tables.push_back(agreement_table(findings));
   if (!findings.strengths.empty()) tables.push_back(strength_table(findings, confidence));
   return tables;
@@ -196,14 +219,17 @@ Table judge_plan_table(const JudgePlan& plan, bool priced) {
   table.columns = {{"verdicts", Align::right},
                    {"stored", Align::right},
                    {"known replies", Align::right, "cached"},
+                   {"equal questions", Align::right, "shared"},
                    {"calls", Align::right},
                    {"tokens at most", Align::right, "tokens"},
                    {"price at most", Align::right, "price"}};
   table.rows.push_back({number_cell(plan.progress.votes), number_cell(plan.progress.before),
-                        number_cell(plan.progress.cached), number_cell(plan.calls),
-                        number_cell(plan.worst.tokens),
+                        number_cell(plan.progress.cached), number_cell(plan.shared),
+                        number_cell(plan.calls), number_cell(plan.worst.tokens),
                         priced ? number_cell(plan.worst.cost, 4) : no_cell()});
   table.notes = {
+      "stored: verdicts of before; known replies: stored replies to the same question serve; equal "
+      "questions: asked by one of the calls, for another answer.",
       "at most: each prompt has fewer tokens than bytes, each reply --max-tokens; a reply "
       "without a verdict is asked about once more, and an attempt may have to be repeated."};
   if (!priced) table.notes.emplace_back("no price: the service's file has no 'prices'.");

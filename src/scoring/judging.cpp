@@ -58,16 +58,19 @@ Subject subject_of(const SampleRow& sample, const StoredGeneration& answer,
   return subject;
 }
 
-/// Votes of a task that are stored: those in an error are asked for again.
+/// Votes of a task that are stored: those in an error are asked for again, and, where it says so,
+/// all without a verdict.
 using DoneVotes = std::set<std::tuple<RowId, RowId, std::string, int, bool>>;
 
-DoneVotes done_votes(Store& store, const JudgeUnits& units, RowId judge, RowId protocol) {
+DoneVotes done_votes(Store& store, const JudgeTask& task, const JudgeUnits& units, RowId judge,
+                     RowId protocol) {
   std::set<RowId> runs;
   for (const JudgeUnit& unit : units.units) runs.insert(unit.run);
   DoneVotes done;
   for (const RowId run : runs)
     for (const JudgmentRow& row : judgments(store, run))
-      if (row.judge == judge && row.protocol == protocol && row.vote.state != "error") {
+      if (row.judge == judge && row.protocol == protocol && row.vote.state != "error" &&
+          (row.vote.state == "scored" || !task.retry)) {
         done.emplace(row.generation, row.baseline, row.vote.field, row.vote.vote, row.method_first);
       }
   return done;
@@ -131,7 +134,7 @@ class Judging {
               counts_.calls = asking_.calls();
               if (progress) progress(counts_);
             }) {
-    const DoneVotes done = done_votes(store, units, judge_, protocol_);
+    const DoneVotes done = done_votes(store, task, units, judge_, protocol_);
     std::map<std::string, size_t> known;  // call keys: equal questions are asked once
     for (const WantedVote& wanted : wanted_votes(task, units)) {
       ++counts_.votes;
@@ -334,8 +337,8 @@ JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& un
   };
   const RowId judge = id_of(judges_of(store), task.judge),
               protocol = id_of(protocols_of(store), {task.protocol.name, task.protocol.record});
-  const DoneVotes done = done_votes(store, units, judge, protocol);
-  std::set<std::string> known;
+  const DoneVotes done = done_votes(store, task, units, judge, protocol);
+  std::set<std::string> asked;
   for (const WantedVote& wanted : wanted_votes(task, units)) {
     ++plan.progress.votes;
     if (is_done(done, task, wanted)) {
@@ -343,9 +346,12 @@ JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& un
       continue;
     }
     const chat::Call call = call_of(task.judge, question_of(task, wanted), task.max_tokens);
-    const auto reply = find_reply(store, call.key);
-    if (!known.insert(call.key).second || (reply && reply->valid)) {
+    if (const auto reply = find_reply(store, call.key); reply && reply->valid) {
       ++plan.progress.cached;
+      continue;
+    }
+    if (!asked.insert(call.key).second) {
+      ++plan.shared;
       continue;
     }
     ++plan.calls;
@@ -438,27 +444,53 @@ void store_judged_scores(Store& store, const JudgeTask& task) {
   if (metric.empty()) return;
   const auto judges = judges_of(store);
   const auto protocols = protocols_of(store);
+  const std::string judge_hash = hash_of(task.judge),
+                    protocol_hash = hash_of({task.protocol.name, task.protocol.record});
   const auto is_ours = [&](const JudgmentRow& row) {
     const NamedRecord &judge = judges.at(row.judge), &protocol = protocols.at(row.protocol);
     return judge.name == task.judge.name && judge.json == task.judge.json &&
            protocol.name == task.protocol.name && protocol.json == task.protocol.record;
   };
-  for (const RunSummary& run : whole_run(store, task.invocation)) {
+  struct Voted {
+    RowId run;
+    std::string baseline;  // where two answers are compared
+    std::map<std::pair<RowId, std::string>, std::vector<JudgmentRow>> votes;
+  };
+  std::vector<Voted> all;
+  bool any = false;
+  const std::vector<RunSummary> runs = whole_run(store, task.invocation);
+  for (const RunSummary& run : runs) {
     if (run.run.oracle ||
         (!task.datasets.empty() && std::find(task.datasets.begin(), task.datasets.end(),
                                              run.run.dataset.name) == task.datasets.end()))
       continue;
-    std::map<std::pair<RowId, std::string>, std::vector<JudgmentRow>> votes;
-    for (JudgmentRow& row : judgments(store, run.run.id))
-      if (is_ours(row)) votes[{row.generation, row.vote.field}].push_back(std::move(row));
-    remove_scores(store, run.run.id, {metric});
+    const RunSummary* against =
+        task.protocol.compares ? find_baseline(runs, run, task.baseline) : nullptr;
+    std::set<RowId> others;
+    if (against)
+      for (const auto& other : store.generations(against->run.id)) others.insert(other.row.id);
+    Voted& voted =
+        all.emplace_back(Voted{run.run.id, against ? against->run.label : std::string(), {}});
+    for (JudgmentRow& row : judgments(store, run.run.id)) {
+      if (!is_ours(row) || (task.protocol.compares && !others.contains(row.baseline))) continue;
+      any = any || row.vote.state == "scored";
+      voted.votes[{row.generation, row.vote.field}].push_back(std::move(row));
+    }
+  }
+  if (!any) return;  // who said nothing takes nobody's place
+  for (const auto& [run, baseline, votes] : all) {
+    remove_scores(store, run, {metric});
     for (const auto& [place, rows] : votes) {
       ScoreRow score;
       score.metric = metric;
       score.field = place.second;
-      score.details = {
-          {"judge", task.judge.name}, {"protocol", task.protocol.name}, {"votes", rows.size()}};
+      score.details = {{"judge", task.judge.name},
+                       {"judge_hash", judge_hash},
+                       {"protocol", task.protocol.name},
+                       {"protocol_hash", protocol_hash},
+                       {"votes", rows.size()}};
       if (task.protocol.compares) {
+        score.details["baseline"] = baseline;
         const auto winner = winner_of(rows, /*one_order=*/false);
         if (!winner) continue;
         score.value = *winner == Winner::method ? 1 : *winner == Winner::tie ? 0.5 : 0;

@@ -21,6 +21,7 @@ struct JudgeTask {
   JudgeProtocol protocol;
   NamedRecord judge;                  ///< json: all that may change what it replies
   int votes = 1;                      ///< of each answer, or of each order of two
+  bool retry = false;                 ///< votes that were unscored or refused are asked for again
   std::vector<std::string> datasets;  ///< names; empty: all that the invocation has
   std::string baseline;    ///< where two answers are compared: an arm; empty: each arm's own
   std::int64_t limit = 0;  ///< examples of each dataset, drawn as `run --limit` does; 0: all
@@ -67,8 +68,10 @@ struct JudgeProgress {
 /// What is left to ask, as far as is known before: each call once, however many answers it is for.
 /// A reply without a verdict leads to one more.
 struct JudgePlan {
-  JudgeProgress progress;
+  JudgeProgress progress;  ///< cached: those whose reply is stored, for an equal question
   std::int64_t calls = 0;
+  std::int64_t shared =
+      0;                  ///< verdicts that come with another one's call, its question being equal
   chat::WorstCase worst;  ///< of all, in sum
 };
 JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
@@ -97,7 +100,8 @@ std::vector<PairVerdict> pair_verdicts(const std::vector<JudgmentRow>& rows);
 std::optional<Winner> winner_of(const std::vector<JudgmentRow>& rows, bool one_order);
 
 /// The scores that verdicts come to, for `compare`, `report` and claims of papers: judge_class,
-/// judge_score, judge_preference, or judge_template. They take the place of another judge's.
+/// judge_score, judge_preference, or judge_template. They take the place of another judge's, where
+/// there are any.
 void store_judged_scores(Store& store, const JudgeTask& task);
 
 }  // namespace pardec

@@ -76,6 +76,22 @@ std::string answer_text(const Subject& subject, const std::string& field, bool o
   return join(lines, "\n");
 }
 
+std::vector<std::string> allowed_verdicts(const JudgeProtocol& protocol) {
+  if (protocol.compares) return {"A", "B", "tie"};
+  if (protocol.scale.empty() && protocol.name != "single")
+    throw ConfigError(str("protocol ", protocol.name,
+                          " has no labels that people could be asked for; expected an enum"));
+  return protocol.scale;
+}
+
+/// Of those the ones that fit what the place holds.
+std::vector<std::string> fitting_verdicts(const JudgeTask& task, const LabelPlace& place) {
+  if (task.protocol.by_field && task.protocol.labels)
+    for (const JudgedField& field : place.unit->subject.fields)
+      if (field.name == place.field) return task.protocol.labels(field);
+  return allowed_verdicts(task.protocol);
+}
+
 SheetItem item_of(const JudgeTask& task, const LabelPlace& place) {
   const Subject& subject = place.unit->subject;
   const std::string field = task.protocol.by_field ? place.field : "";
@@ -96,16 +112,9 @@ SheetItem item_of(const JudgeTask& task, const LabelPlace& place) {
   const bool single_turn = subject.turn && !compares;
   item.answer =
       single_turn ? subject.fields[*subject.turn].answer : answer_text(subject, field, swapped);
+  if (task.protocol.by_field) item.verdicts = fitting_verdicts(task, place);
   if (compares) item.other = answer_text(subject, field, !swapped);
   return item;
-}
-
-std::vector<std::string> allowed_verdicts(const JudgeProtocol& protocol) {
-  if (protocol.compares) return {"A", "B", "tie"};
-  if (protocol.scale.empty() && protocol.name != "single")
-    throw ConfigError(str("protocol ", protocol.name,
-                          " has no labels that people could be asked for; expected an enum"));
-  return protocol.scale;
 }
 
 /// What somebody who sees nothing but the sheet has to know.
@@ -129,7 +138,7 @@ VoteRow vote_of(const JudgeTask& task, const LabelPlace& place, const Label& lab
   VoteRow vote;
   vote.field = place.field;
   vote.reason = label.comment;
-  const auto allowed = allowed_verdicts(task.protocol);
+  const auto allowed = fitting_verdicts(task, place);
   if (allowed.empty()) {
     double number = 0;
     const char* end = label.verdict.data() + label.verdict.size();
@@ -173,7 +182,7 @@ Sheet make_sheet(const JudgeTask& task, const JudgeUnits& units, std::uint64_t s
   return sheet;
 }
 
-std::vector<Label> read_labels(const std::filesystem::path& file) {
+std::vector<Label> read_labels(const std::filesystem::path& file, const std::string& protocol) {
   std::vector<Label> labels;
   const auto add = [&](std::string item, std::string verdict, std::string comment, long line) {
     verdict = strip(verdict);
@@ -184,7 +193,9 @@ std::vector<Label> read_labels(const std::filesystem::path& file) {
   if (file.extension() == ".json") {
     const Json json = read_json(file);
     JsonReader read(json, file.string());
-    read.any("protocol");
+    if (const auto theirs = read.optional<std::string>("protocol", protocol); theirs != protocol)
+      throw DataError(file.string(), 0,
+                      str("is of protocol ", theirs, ", expected one of ", protocol));
     const Json& all = read.any("labels");
     if (!all.is_array()) throw DataError(file.string(), 0, "has no list 'labels'");
     for (const Json& one : all) {
@@ -224,7 +235,7 @@ void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
     JudgmentRow& row = rows.emplace_back();
     row.vote = vote_of(task, place->second, label);
     if (row.vote.state.empty()) {
-      const auto allowed = allowed_verdicts(task.protocol);
+      const auto allowed = fitting_verdicts(task, place->second);
       throw DataError(label.file, label.line,
                       str("verdict '", label.verdict, "', expected ",
                           allowed.empty() ? "a number from 1 to 10" : join(allowed, ", ")));

@@ -13,8 +13,9 @@ namespace pardec {
 /// was drawn.
 struct SheetItem {
   std::string id, category, text, question, reference;
-  std::string answer;  ///< A, where two are compared
-  std::string other;   ///< B
+  std::string answer;                 ///< A, where two are compared
+  std::string other;                  ///< B
+  std::vector<std::string> verdicts;  ///< those of the sheet's that fit the answer; empty: all
 };
 
 struct Sheet {
@@ -35,8 +36,9 @@ struct Label {
 };
 
 /// Reads a sheet that was filled in: CSV (columns item and verdict, others are ignored), or the
-/// file that the page writes. Items without a verdict are left out. DataError.
-std::vector<Label> read_labels(const std::filesystem::path& file);
+/// file that the page writes. Items without a verdict are left out. DataError, also for a page's
+/// file of another protocol.
+std::vector<Label> read_labels(const std::filesystem::path& file, const std::string& protocol);
 
 /// Stores labels as the verdicts of the task's judge; of an item that was labelled before, the new
 /// one counts. DataError, before any is stored: an item that is not of these units, one that stands

@@ -8,7 +8,7 @@ namespace pardec {
 namespace {
 
 RowId put_named(Store& store, const std::string& table, const NamedRecord& record) {
-  const std::string json = dump(record.json), hash = sha256(json);
+  const std::string json = dump(record.json), hash = hash_of(record);
   Database& db = store.database();
   db.run(str("INSERT INTO ", table, " (name, hash, json) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
          record.name, hash, json);
@@ -71,6 +71,8 @@ void put_vote(Database& db, const JudgmentRow& row) {
 }  // namespace
 
 bool has_judges(Database& db) { return db.integer("PRAGMA user_version") >= 6; }
+
+std::string hash_of(const NamedRecord& record) { return sha256(dump(record.json)); }
 
 RowId put_judge(Store& store, const NamedRecord& judge) { return put_named(store, "judge", judge); }
 

@@ -17,6 +17,9 @@ struct NamedRecord {
   Json json;
 };
 
+/// SHA-256 of the record: tells those of one name apart.
+std::string hash_of(const NamedRecord& record);
+
 /// Names of people as judges begin so.
 inline constexpr std::string_view kHuman = "human:";
 

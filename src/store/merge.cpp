@@ -153,10 +153,22 @@ INSERT INTO temp.map_generation SELECT theirs.id, ours.id
                               AND ours.repeat = theirs.repeat
   WHERE ours.text = theirs.text AND ours.tokens = theirs.tokens;
 
+CREATE TEMP TABLE judged AS
+  SELECT DISTINCT run_id, metric, json_extract(details, '$.judge_hash') AS judge,
+                  json_extract(details, '$.protocol_hash') AS protocol
+  FROM main.score JOIN main.generation ON generation.id = generation_id
+  WHERE metric GLOB 'judge_*';
 INSERT INTO main.score (generation_id, metric, version, field, value, is_nan, details)
   SELECT new, metric, version, field, value, is_nan, details
-  FROM other.score JOIN temp.map_generation ON old = generation_id
-  WHERE true ON CONFLICT DO NOTHING;
+  FROM other.score AS theirs JOIN temp.map_generation ON old = generation_id
+  WHERE metric NOT GLOB 'judge_*' OR NOT EXISTS (
+    -- A judged score is of one judge, also of a run that each file has from another one.
+    SELECT 1 FROM temp.judged AS ours JOIN main.generation AS answer ON answer.id = new
+    WHERE ours.run_id = answer.run_id AND ours.metric = theirs.metric
+      AND (ours.judge IS NOT json_extract(theirs.details, '$.judge_hash')
+           OR ours.protocol IS NOT json_extract(theirs.details, '$.protocol_hash')))
+  ON CONFLICT DO NOTHING;
+DROP TABLE temp.judged;
 )");
 }
 
@@ -192,7 +204,10 @@ INSERT INTO main.judgment (generation_id, judge_id, protocol_id, field, vote, st
   FROM other.judgment JOIN temp.map_generation AS judged ON judged.old = generation_id
   JOIN temp.map_judge AS judge ON judge.old = judge_id
   JOIN temp.map_protocol AS protocol ON protocol.old = protocol_id
-  WHERE true ON CONFLICT DO NOTHING;
+  WHERE true ON CONFLICT DO UPDATE SET
+    state = excluded.state, class = excluded.class, value = excluded.value,
+    reason = excluded.reason, reply_id = excluded.reply_id
+  WHERE judgment.state = 'error' AND excluded.state <> 'error';
 INSERT INTO main.comparison (generation_id, baseline_id, judge_id, protocol_id, field, vote,
                              method_first, state, winner, reason, reply_id)
   SELECT judged.new, baseline.new, judge.new, protocol.new, field, vote, method_first, state,
@@ -201,7 +216,10 @@ INSERT INTO main.comparison (generation_id, baseline_id, judge_id, protocol_id, 
   JOIN temp.map_generation AS baseline ON baseline.old = baseline_id
   JOIN temp.map_judge AS judge ON judge.old = judge_id
   JOIN temp.map_protocol AS protocol ON protocol.old = protocol_id
-  WHERE true ON CONFLICT DO NOTHING;
+  WHERE true ON CONFLICT DO UPDATE SET
+    state = excluded.state, winner = excluded.winner, reason = excluded.reason,
+    reply_id = excluded.reply_id
+  WHERE comparison.state = 'error' AND excluded.state <> 'error';
 DROP TABLE temp.map_judge; DROP TABLE temp.map_protocol; DROP TABLE temp.map_reply;
 )";
 

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 
 from harness import ROOT, Checks, change, query, scratch
 from scripted_service import Judge, killed_at_random, tables
@@ -126,11 +127,28 @@ def five_classes(check, pardec, db):
         check([row[k] for k in ("C", "I", "M", "CN", "H")] == [c[label] for label in CLASSES], f"{arm}: counts {row} {c}")
     check(sum(judge.asked.values()) == 2 * (EXAMPLES + 4), f"asked once more where there was no verdict, and only there: {sum(judge.asked.values())}")
     compared = json.loads(pardec.good("compare", "--db", db, "--format", "json"))
-    check("judge f1 of jsonl, by classes: ar 96 of 100, hpd 96 of 100 have a verdict." in compared["notes"], f"the denominator: {compared['notes']}")
+    check("judge f1 of jsonl, by classes (five-classes): ar 96 of 100, hpd 96 of 100 have a verdict." in compared["notes"], f"the denominator: {compared['notes']}")
     compared = compared["rows"]
+    counts = ("judge", "scored", "of", "refused", "unscored", "errors")
     for row in compared:
+        check([row[f"score_judge_f1_{key}"] for key in counts] == ["classes", 96, 100, 2, 2, 0] and "score_judge_recall_of" not in row, f"denominators for programs: {row}")
         check(close(row["score_judge_f1"] if "score_judge_f1" in row else row.get("judge_f1"), rows[row["arm"]]["score"]), f"compare shows judge_f1: {sorted(row)}")
     in_all_tables(check, pardec, db, "score_judge_f1", {arm: row["score"] for arm, row in rows.items()})
+    pardec.good("judge", "export", "--db", db, "--protocol", "five-classes", "--out", "classes.html")
+    sheet = json.loads(re.search(r'id="sheet">(.*?)</script>', (pardec.folder / "classes.html").read_text(), re.S)[1])
+    check(all(item["verdicts"] == (["missing", "correct null"] if item["answer"] == "(none)" else ["correct", "incorrect", "correct null", "hallucination"]) for item in sheet["items"]),
+          f"classes that fit: {sheet['items'][0]}")
+    for given, verdict, code in ((True, "missing", 2), (False, "incorrect", 2), (True, "correct null", 0)):
+        item = next(item["id"] for item in sheet["items"] if (item["answer"] != "(none)") == given)
+        (pardec.folder / "one.json").write_text(json.dumps({"protocol": "five-classes", "labels": [{"item": item, "verdict": verdict}]}))
+        ran = pardec("judge", "import", "--db", shutil.copy(db, pardec.folder / "carl.sqlite"), "--protocol", "five-classes", "--labels", "one.json", "--name", "CARL")
+        check(ran.returncode == code and (not code or f"verdict '{verdict}', expected " in ran.stderr), f"{verdict} of a value that was {'' if given else 'not '}given: {ran.stderr}")
+    with (pardec.folder / "compared.csv").open("w") as file:
+        file.write(pardec.good("compare", "--db", db, "--format", "csv"))
+    with (pardec.folder / "compared.csv").open(newline="") as file:
+        check([[row[f"score_judge_f1_{key}"] for key in counts] for row in csv.DictReader(file)] == [["classes", "96", "100", "2", "2", "0"]] * 2, "denominators in csv")
+    without = {(row["arm"], row["state"]): (row["votes"], row["reason"]) for row in judged(pardec, db, service, "--protocol", "five-classes")["Without a verdict"]}
+    check(without == {(arm, state): (2, why) for arm in ("ar", "hpd") for state, why in (("refused", "refused: I cannot"), ("unscored", "'classes.Roast' is missing"))}, f"reasons: {without}")
     before = sum(judge.asked.values())
     again = {row["arm"]: row for row in judged(pardec, db, service, "--protocol", "five-classes")["Judged"]}
     check(again == rows and sum(judge.asked.values()) == before, "judged once more, nobody is asked")
@@ -185,9 +203,12 @@ def of_claims(check, pardec):
 
     def reproduce(*more):
         tables = json.loads(pardec.good("reproduce", "hpd", "t3", "--limit", 12, "--threads", 1, "--progress", "none", "--db", "claims.sqlite", "--format", "json", *more, env={"PARDEC_SHARE": share}))
+        notes[:] = [note for note in tables[0]["notes"] if "judge" in note]
         return tables[1]["rows"][0]
 
+    notes = []
     row = reproduce()
+    check(not notes, f"nobody judged: {notes}")
     check(row["verdict"] == "not testable" and "lacks a judge, for judge_f1" in row["why"] and "--protocol five-classes" in row["why"] and "--judge FILE" in row["why"], f"without a judge: {row}")
     db = pardec.folder / "claims.sqlite"
     for answer in query(db, "SELECT generation.id, label, sample.key, generation.fields FROM generation JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id"):
@@ -200,10 +221,15 @@ def of_claims(check, pardec):
     judge = Judge(lambda prompt, times, again: json.dumps({"explanation": "", "classes": {field: of(arm, example, field) for arm, example, field in named(prompt)}}))
     service = judge.file(pardec.folder, "claims")
     row = reproduce("--judge", service)
+    check(re.fullmatch(r"differs: judge: claims \(five-classes\), a verdict on oa-mine ar (\d+) of \1, oa-mine hpd \1 of \1 \(paper: not stated\)", "|".join(notes)), f"who judged: {notes}")
     asked = sum(judge.asked.values())
     compared = next(r for r in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"] if r["arm"] == "hpd")
     check(row["verdict"] == "confirmed" and close(row["measured"][0]["value"], compared["score_judge_f1_difference"]["estimate"]), f"with a judge: {row}, {compared.get('score_judge_f1_difference')}")
-    check(asked == 24 and reproduce() == row and sum(judge.asked.values()) == asked, f"{asked} calls; stored verdicts decide without a judge")
+    check(asked == 24 and reproduce() == row and len(notes) == 1 and sum(judge.asked.values()) == asked, f"{asked} calls; stored verdicts decide without a judge")
+    item["claims"][0]["test"] = {"kind": "ratio", "metric": "speed", "of": "hpd", "over": "ar", "op": ">", "than": 0.01}
+    file.write_text(json.dumps(item))
+    ran = pardec("reproduce", "hpd", "t3", "--limit", 12, "--threads", 1, "--progress", "none", "--db", "claims.sqlite", "--judge", service, env={"PARDEC_SHARE": share})
+    check("hpd-table3: --judge is not asked, no claim of it at this scale needs a judge" in ran.stderr and sum(judge.asked.values()) == asked, f"no claim needs one: {ran.stderr}")
 
 
 def templates(check, pardec, db):
@@ -222,6 +248,111 @@ def templates(check, pardec, db):
             planted = [n for i in range(EXAMPLES) for t in (1, 2) if (n := number((arm, f"talk-{i}", f"turn {t}"))) is not None]
             row = compared[arm]
             check(close(row.get("score_judge_template"), sum(planted) / len(planted)), f"{verdict}: {arm}: {sorted(k for k in row if 'judge' in k)}")
+
+
+def equal_questions(check, pardec):
+    """Answers that are equal, of two arms of one decoder, are asked about once; the plan tells them from replies that are known."""
+    pardec.good("run", "--model", "m", "--data-root", "data", "--dataset", "jsonl", "--max-new-tokens", 4, "--per-field", 2, "--progress", "none", "--arm", "ar=ar", "--arm", "twin=ar",
+                "--db", "twins.sqlite")
+    judge = Judge(lambda prompt, times, again: json.dumps({"explanation": "", "winner": "tie"}))
+    service = judge.file(pardec.folder, "twins")
+
+    def plan(protocol):
+        row = tables(pardec.good("judge", "--db", "twins.sqlite", "--service", service, "--format", "json", "--baseline", "ar", "--dry-run", "--protocol", protocol))["What would be asked"][0]
+        return [row[key] for key in ("verdicts", "stored", "cached", "shared", "calls")]
+
+    (pardec.folder / "same.json").write_text(json.dumps({"name": "same", "prompt": "{answer}?", "verdict": "good", "schema": {
+        "type": "object", "properties": {"good": {"type": "boolean"}}, "required": ["good"], "additionalProperties": False}}))
+    check(plan("pairwise") == [2 * EXAMPLES, 0, 0, 0, 2 * EXAMPLES], f"orders are other questions: {plan('pairwise')}")
+    answers = len({tuple(field["text"] for field in json.loads(row["fields"])) for row in query(pardec.folder / "twins.sqlite", "SELECT fields FROM generation")})
+    check(plan("same.json") == [2 * EXAMPLES, 0, 0, 2 * EXAMPLES - answers, answers], f"equal questions, of {answers} answers: {plan('same.json')}")
+
+
+def against_whom(check, pardec):
+    """Of three arms, pairs against one baseline are not mixed with pairs against another one: `compare` has those that were asked last."""
+    for shard in ("0/2", "1/2"):  # and of two shards
+        pardec.good("run", "--model", "m", "--data-root", "data", "--dataset", "jsonl", "--limit", 8, "--max-new-tokens", 4, "--progress", "none", "--arm", "a=ar", "--arm", "b=ar",
+                    "--arm", "c=ar", "--db", "three.sqlite", "--shard", shard)
+    db = pardec.folder / "three.sqlite"
+    for row in query(db, "SELECT generation.id, label, sample.key, generation.fields FROM generation JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id"):
+        fields = [{**field, "text": f"<<{row['label']}|{row['key']}|{field['name']}>>"} for field in json.loads(row["fields"])]
+        change(db, "UPDATE generation SET fields = ?, error = NULL WHERE id = ?", json.dumps(fields), row["id"])
+
+    def say(prompt, times, again):  # a loses against everybody, c wins against everybody
+        first, second = named(prompt)[0][0], named(prompt)[-1][0]
+        return json.dumps({"explanation": "", "winner": "A" if first > second else "B"})
+
+    service = Judge(say).file(pardec.folder, "three")
+    for baseline, values in (("a", {"b": 1, "c": 1}), ("c", {"a": 0, "b": 0}), ("a", {"b": 1, "c": 1})):
+        ran = pardec("judge", "--db", db, "--service", service, "--protocol", "pairwise", "--baseline", baseline, "--progress", "none")
+        check(ran.returncode == 0, f"against {baseline}: {ran.stderr}")
+        said = json.loads(pardec.good("compare", "--db", db, "--format", "json"))
+        found = {row["arm"]: row["score_judge_win_rate"] for row in said["rows"] if row["score_judge_win_rate"] is not None}
+        check(all(row["score_judge_win_rate_of"] in (8, None) for row in said["rows"]) and "cannot be judged" not in ran.stderr, f"shards: {ran.stderr} {said['rows'][0]}")
+        check(found == values and any(f"(pairwise, against {baseline})" in note for note in said["notes"]), f"against {baseline}: {found} {said['notes']}")
+
+
+def which_judge(check, pardec, db):
+    """Where several judged, tables say whose scores `compare` has; asking the other one again puts its own there, at no cost."""
+    judges = {name: Judge(lambda prompt, times, again, said=said: json.dumps({"explanation": "", "score": said})) for name, said in (("first", 3), ("second", 7))}
+    files = {name: judge.file(pardec.folder, name, model="one-model") for name, judge in judges.items()}
+    people = [row["name"] for row in query(db, "SELECT DISTINCT judge.name FROM judge JOIN judgment ON judge.id = judge_id JOIN protocol ON protocol.id = protocol_id WHERE protocol.name = 'single'")]
+    for name, score, number in (("first", 3, ""), ("second", 7, " (2)"), ("first", 3, "")):
+        asked = sum(judges[name].asked.values())
+        found = pardec.good("judge", "--db", db, "--service", files[name], "--protocol", "single", "--progress", "none")
+        other = "one-model" if number else "one-model (2)"
+        if name == "second" or asked:
+            check(f"by one-model{number} (single): ar 100 of 100, other 100 of 100" in found and other in found.split("it was asked last; what ")[1].split("said stands")[0], f"{name}: {found[-900:]}")
+        said = json.loads(pardec.good("compare", "--db", db, "--format", "json"))
+        check(all(row["score_judge_score"] == score and row["score_judge_score_judge"] == "one-model" + number for row in said["rows"]), f"{name}: {said['rows'][0]}")
+        check(any(f"by one-model{number} (single)" in note and all(one in note for one in people) for note in said["notes"]), f"{name}: {said['notes']} {people}")
+    check(asked == 200 == sum(judges["first"].asked.values()), "the second time nobody is asked")
+    short = Judge(lambda prompt, times, again: {"id": "1", "model": "judge-1", "choices": [{"index": 0, "finish_reason": "stop" if wide else "length", "message": {
+        "role": "assistant", "content": json.dumps({"explanation": "", "score": 6})}}], "usage": {"prompt_tokens": 9, "completion_tokens": 9}})
+    ask, states = ("judge", "--db", db, "--service", short.file(pardec.folder, "short"), "--protocol", "single", "--progress", "none", "--limit", 3), []
+    for wide, more in ((False, ()), (True, ()), (True, ("--max-tokens", 4096)), (True, ("--max-tokens", 4096, "--retry-unscored")), (True, ("--retry-unscored",))):
+        pardec(*ask, *more)
+        states.append((sum(short.asked.values()), *query(db, "SELECT DISTINCT state, reason FROM judgment JOIN judge ON judge.id = judge_id WHERE name = 'short'")[0].values()))
+    check(states == [(12, "unscored", "its length reached max_tokens")] * 3 + [(24, "scored", None)] * 2, f"--retry-unscored: {states}")
+    pardec.good("judge", "--db", db, "--service", files["first"], "--protocol", "single", "--progress", "none")
+    silent = Judge(lambda *_: "hm").file(pardec.folder, "silent")
+    ran = pardec("judge", "--db", db, "--service", silent, "--protocol", "single", "--progress", "none", "--format", "json")
+    row = next(row for row in tables(ran.stdout)["Judged"] if row["judge"] == "silent")
+    check(ran.returncode == 3 and (row["scored"], row["unscored"], row["score"]) == (0, 100, None), f"no verdict: {ran.returncode} {row}")
+    said = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
+    check(all(row["score_judge_score_judge"] == "one-model" for row in said), f"who said nothing takes nobody's place: {said[0]}")
+
+
+def merged(check, pardec, db):
+    """Two copies that were judged apart come together: all votes, each score of one judge alone, an error gives way to a verdict, and nobody is asked again."""
+    def grader(name, number, fails=()):
+        judge = Judge(lambda prompt, times, again: {"error": {"message": "not now", "type": "server_error"}} if named(prompt)[-1][1] in fails else
+                      json.dumps({"explanation": "", "score": number}))
+        return judge, judge.file(pardec.folder, name, retries=0)
+
+    here, there = pardec.folder / "here.sqlite", pardec.folder / "there.sqlite"
+    for copy in (here, there):
+        shutil.copy(db, copy)
+    (one, of_one), (two, of_two) = grader("here", 4, fails=[f"talk-{i}" for i in range(0, EXAMPLES, 2)]), grader("there", 8)
+    ask = ("--protocol", "single", "--progress", "none", "--service")
+    check(pardec("judge", "--db", here, *ask, of_one, "--limit", 10).returncode == 3, "some calls fail")
+    failed = query(here, "SELECT count(*) AS n FROM judgment JOIN judge ON judge.id = judge_id WHERE name = 'here' AND state = 'error'")[0]["n"]
+    one.say = lambda prompt, times, again: json.dumps({"explanation": "", "score": 4})
+    pardec.good("judge", "--db", there, *ask, of_one)
+    pardec.good("judge", "--db", there, *ask, of_two)
+    asked = sum(one.asked.values()) + sum(two.asked.values())
+    for into, other, name, number, of in (("first.sqlite", (here, there), "here", 4, 20), ("second.sqlite", (there, here), "there", 8, 100)):
+        pardec.good("merge", into, *other)
+        rows = query(pardec.folder / into, "SELECT value, json_extract(details, '$.judge') AS judge, count(*) AS n FROM score WHERE metric = 'judge_score' GROUP BY value, judge")
+        check([(row["value"], row["judge"]) for row in rows] == [(number, name)], f"{into}: scores of {rows}")
+        votes = {row["name"]: (row["n"], row["errors"]) for row in query(pardec.folder / into, "SELECT name, count(*) AS n, sum(state = 'error') AS errors FROM judgment JOIN judge ON "
+                                                                         "judge.id = judge_id WHERE name IN ('here', 'there') GROUP BY name")}
+        check(votes == {"here": (200, 0), "there": (200, 0)}, f"{into}: votes {votes}, {failed} were errors")
+        for service, score in ((of_one, 4), (of_two, 8)):
+            pardec.good("judge", "--db", into, *ask, service)
+            said = json.loads(pardec.good("compare", "--db", into, "--format", "json"))["rows"]
+            check([(row["score_judge_score"], row["score_judge_score_scored"]) for row in said] == [(score, 100)] * 2, f"{into}: {said[0]}")
+    check(failed > 0 and sum(one.asked.values()) + sum(two.asked.values()) == asked, f"{failed} errors; nobody is asked behind a merge")
 
 
 def grades(check, pardec, db):
@@ -333,25 +464,34 @@ def pairs(check, pardec, db):
     people(check, pardec, db, by_item)
 
 
-def works_in_chromium(check, page, folder):
-    """Somebody judges the first three items by keys and mouse, and writes the file, in a copy of the page that shows it."""
+def works_in_chromium(check, pardec, page, db):
+    """Somebody judges the first three items by keys and mouse, and writes the file, in a copy of the page that shows it; the file is imported."""
+    folder = pardec.folder
     if not shutil.which("chromium"):
         return
     played = folder / "played.html"
     played.write_text(page.read_text().replace("</body>", """<pre id="written"></pre><script>
+HTMLAnchorElement.prototype.click = function() { by("written").textContent = this.download + " " + this.href; };
 for (const key of ["1", "3"]) document.onkeydown({ key, target: document.body });
-document.querySelectorAll("#verdicts button")[1].click();
-by("comment").value = "well";
+by("comment").value = "well <\\/script> é";
 by("comment").oninput({ target: by("comment") });
+document.querySelectorAll("#verdicts button")[1].click();
 document.onkeydown({ key: "ArrowLeft", target: document.body });
-by("written").textContent = JSON.stringify(labels());
+by("save").click();
 </script></body>"""))
     ran = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'chromium'}", "--dump-dom", played.as_uri()],
                          capture_output=True, text=True, timeout=120)
     written = re.search(r'<pre id="written">(.*?)</pre>', ran.stdout, re.S)
-    found = json.loads(html.unescape(written[1] or "[]")) if written else []
-    check([label["verdict"] for label in found] == ["A", "tie", "B"] and "3 of 100, 3 judged" in ran.stdout and "<h2>B</h2>" in ran.stdout,
-          f"the page in Chromium: {found} {ran.stdout[:300]}")
+    name, _, url = html.unescape(written[1]).partition(" ")
+    (folder / name).write_text(urllib.parse.unquote(url.partition(",")[2]))
+    found = json.loads((folder / name).read_text())["labels"]
+    check([(label["verdict"], label["comment"]) for label in found] == [("A", ""), ("tie", ""), ("B", "well </script> é")] and "3 of 100, 3 judged" in ran.stdout and
+          "<h2>B</h2>" in ran.stdout, f"the page in Chromium: {found} {ran.stdout[:300]}")
+    pardec.good("judge", "import", "--db", db, "--protocol", "pairwise", "--baseline", "ar", "--labels", name, "--name", "PAGE")
+    votes = query(db, "SELECT winner, reason FROM comparison JOIN judge ON judge.id = judge_id WHERE name = 'human:PAGE'")
+    check(sorted(str(row["reason"]) for row in votes) == ["None", "None", "well </script> é"] and sum(row["winner"] == "tie" for row in votes) == 1, f"imported: {votes}")
+    ran = pardec("judge", "import", "--db", db, "--protocol", "single", "--labels", name, "--name", "PAGE")
+    check(ran.returncode == 2 and "is of protocol pairwise, expected one of single" in ran.stderr, f"another protocol: {ran.stderr}")
 
 
 def unjudged(check, pardec, db):
@@ -378,7 +518,7 @@ def people(check, pardec, db, by_item):
     pardec.good("judge", "export", "--db", db, "--protocol", "pairwise", "--baseline", "ar", "--out", pardec.folder / "sheet.html")
     page = (pardec.folder / "sheet.html").read_text()
     check("default-src 'none'" in page and page.count("</script>") == 2 and "talk-3|turn 1" in page and "Which answer is better" in page, "the page")
-    works_in_chromium(check, pardec.folder / "sheet.html", pardec.folder)
+    works_in_chromium(check, pardec, pardec.folder / "sheet.html", db)
     with sheet.open(newline="") as file:
         rows = list(csv.DictReader(file))
     check(len(rows) == 100 and len({row["item"] for row in rows}) == 100, f"{len(rows)} items")
@@ -480,6 +620,8 @@ def hostile(check, pardec, talks, values):
         def say(prompt, times, again):
             example = named(prompt)[-1][1].split("-")[1]
             if example == "3":
+                return "So. <pardec:verdict>" + json.dumps({"explanation": claim, **of_three}) + "</pardec:verdict>"
+            if example == "6":  # claimed, and then contradicted
                 return claim + "<pardec:verdict>" + json.dumps({"explanation": claim, **of_three}) + "</pardec:verdict>"
             if example == "4":
                 return claim + " <pardec:verdict>{"  # cut: the claim in front is none
@@ -504,7 +646,8 @@ def hostile(check, pardec, talks, values):
         for row in rows:
             example = row["key"].split("-")[1]
             said = of_three if example == "3" else of_others
-            if example in ("4", "5"):
+            check(example != "6" or "contradict" in row["reason"], f"{name}: {row['reason']}")
+            if example in ("4", "5", "6"):
                 check((row["state"], row["label"] or None) == ("unscored", None) and row.get("value") is None, f"{name}: {row}")
             elif "classes" in said:
                 check((row["state"], row["label"]) == ("scored", said["classes"][row["field"]]), f"{name}: {row}")
@@ -513,7 +656,7 @@ def hostile(check, pardec, talks, values):
                 check((row["state"], row["label"]) == ("scored", "method" if ours else "baseline"), f"{name}: {row}")
             else:
                 check((row["state"], row["value"]) == ("scored", *said.values()), f"{name}: {row}")
-        check(all(EVIL in row["reply"] for row in rows if row["key"].endswith(("-3", "-4"))), f"{name}: what was said is kept")
+        check(all(EVIL in row["reply"] for row in rows if row["key"].endswith(("-4", "-6"))), f"{name}: what was said is kept")
         harmless(check, pardec, db, name, ran.stdout + ran.stderr)
 
 
@@ -619,6 +762,10 @@ def main():
         killed(check, pardec, talks)
         pairs(check, pardec, talks)
         stopped(check, pardec, talks)
+        which_judge(check, pardec, talks)
+        equal_questions(check, pardec)
+        against_whom(check, pardec)
+        merged(check, pardec, talks)
         behind_a_run(check, pardec)
         templates(check, pardec, talks)
         of_claims(check, pardec)

@@ -1,0 +1,97 @@
+#include "src/findings/judged_shares.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "src/scoring/judging.hpp"
+#include "src/scoring/task_metrics.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// Which of the records a stored score is of; 0: none is known.
+RowId record_of(const ScoreRow& score, const char* key,
+                const std::map<RowId, NamedRecord>& records) {
+  const auto name = score.details.value(key, ""), hash = score.details.value(str(key, "_hash"), "");
+  RowId found = 0;
+  for (const auto& [id, record] : records)
+    if (record.name == name && (hash_of(record) == hash || (hash.empty() && found == 0)))
+      found = id;
+  return found;
+}
+
+/// Whether a protocol's verdicts become this metric's rows.
+bool gives(const NamedRecord& protocol, const TaskMetric& metric) {
+  if (!protocol.json.contains("prompt"))
+    return protocol.name == protocol_for(metric.totals.front());
+  return metric.rows ==  // a template of the user's
+         (protocol.json.value("compares", false) ? "judge_preference" : "judge_template");
+}
+
+}  // namespace
+
+std::map<RowId, std::string> names_of(const std::map<RowId, NamedRecord>& records) {
+  std::map<std::string, int> seen;
+  std::map<RowId, std::string> names;
+  for (const auto& [id, record] : records) {
+    const int number = ++seen[record.name];
+    names[id] = number == 1 ? record.name : str(record.name, " (", number, ")");
+  }
+  return names;
+}
+
+std::vector<JudgedShare> judged_shares(Store& store, const RunRow& run,
+                                       const std::vector<StoredGeneration>& generations) {
+  std::vector<JudgedShare> shares;
+  for (const TaskMetric& metric : task_metrics()) {
+    if (!metric.judged) continue;
+    JudgedShare share;
+    share.total = metric.totals.front();
+    std::set<std::pair<RowId, std::string>> scored;
+    const ScoreRow* any = nullptr;
+    for (const StoredGeneration& generation : generations) {
+      for (const ScoreRow& score : generation.row.scores) {
+        if (score.metric != metric.rows) continue;
+        scored.emplace(generation.row.id, score.field);
+        any = &score;
+      }
+      // A turn of a conversation is judged by itself, and so is each value.
+      const bool by_field = run.form == "free" || metric.rows == "judge_class";
+      share.of += by_field ? std::max<std::int64_t>(1, std::ssize(generation.row.fields)) : 1;
+    }
+    if (!any) continue;
+    const auto judges = judges_of(store), protocols = protocols_of(store);
+    const auto names = names_of(judges);
+    std::set<RowId> of_metric;
+    for (const auto& [id, record] : protocols)
+      if (gives(record, metric)) of_metric.insert(id);
+    const RowId judge = record_of(*any, "judge", judges),
+                protocol = record_of(*any, "protocol", protocols);
+    share.dataset = run.dataset.name;
+    share.arm = run.label;
+    share.judge = names.contains(judge) ? names.at(judge) : any->details.value("judge", "");
+    share.protocol = any->details.value("protocol", "");
+    if (const auto baseline = any->details.value("baseline", ""); !baseline.empty())
+      share.protocol += str(", against ", baseline);
+    share.scored = std::ssize(scored);
+    std::set<RowId> others;
+    std::map<std::pair<RowId, std::string>, std::string> without;  // place -> state
+    for (const JudgmentRow& row : judgments(store, run.id)) {
+      if (row.judge != judge && of_metric.contains(row.protocol)) others.insert(row.judge);
+      const std::pair place{row.generation, row.vote.field};
+      if (row.judge == judge && row.protocol == protocol && row.vote.state != "scored" &&
+          !scored.contains(place))
+        without.emplace(place, row.vote.state);
+    }
+    for (const RowId other : others) share.others.push_back(names.at(other));
+    for (const auto& [place, state] : without)
+      ++(state == "refused" ? share.refused : state == "error" ? share.errors : share.unscored);
+    shares.push_back(std::move(share));
+  }
+  return shares;
+}
+
+}  // namespace pardec
