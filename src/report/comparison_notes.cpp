@@ -152,6 +152,8 @@ std::string shell_word(const std::string& argument) {
 }
 
 void add_warnings(Table& table, const Comparison& comparison) {
+  for (const ArmFinding& arm : comparison.arms)
+    table.arms.emplace_back(arm.run.run.dataset.name, arm.run.run.label);
   for (const Warning& warning : comparison.warnings)
     table.warnings.push_back(
         {warning.code, warning.dataset, warning.arm, warning.found, warning.advice});

@@ -63,6 +63,8 @@ button { font: inherit; color: inherit; }
 .without { background: var(--panel); border: 1px solid var(--rule); border-radius: 10px; padding: 14px 18px; margin: 28px 0 0; max-width: 100ch; }
 .warnings h2 { font-size: 1rem; margin: 20px 0 8px; }
 .warnings ol { margin: 0; padding: 10px 14px 10px 40px; background: var(--mark); color: var(--mark-ink); border-left: 4px solid var(--mark-rule); border-radius: 4px; overflow-wrap: anywhere; }
+.warnings ul { margin: 2px 0 8px; padding-left: 20px; }
+.warnings summary { cursor: pointer; }
 .warnings li:target { outline: 2px solid var(--mark-rule); outline-offset: 3px; border-radius: 3px; }
 .warn { text-decoration: none; margin-left: 5px; color: var(--wrong); }
 .warn::before { content: "\26A0\FE0E"; }
@@ -439,6 +441,9 @@ constexpr std::string_view kScript = R"js(
     sift();
     toNamed();
   }
+  window.addEventListener("beforeprint", () => {
+    for (const folded of document.querySelectorAll(".warnings details")) folded.open = true;
+  });
   root.dataset.ready = "yes";
 })();
 )js";

@@ -51,13 +51,24 @@ void write_head(Page& page, const Report& report) {
       .line("<body>");
 }
 
+/// More findings of a warning than this are folded.
+constexpr std::size_t kFolded = 3;
+
 void write_warnings(Page& page, const Report& report) {
   if (report.warnings.empty()) return;
   page.line("<section class=\"warnings\" aria-label=\"Warnings\"><h2>",
             counted(std::ssize(report.warnings), "warning"), "</h2><ol>");
   for (std::size_t w = 0; w < report.warnings.size(); ++w) {
     const ReportWarning& warning = report.warnings[w];
-    page.line("<li id=\"warning-", w + 1, "\">", escape_html(warning.text), "</li>");
+    page.line("<li id=\"warning-", w + 1, "\">", element("strong", "", warning.title), " ",
+              escape_html(warning.advice));
+    const bool folded = warning.findings.size() > kFolded;
+    if (folded)
+      page.line("<details><summary>", counted(std::ssize(warning.findings), "finding"),
+                "</summary>");
+    page.line("<ul>");
+    for (const std::string& finding : warning.findings) page.line(element("li", "", finding));
+    page.line("</ul>", folded ? "</details>" : "", "</li>");
   }
   page.line("</ol></section>");
 }
@@ -111,11 +122,11 @@ constexpr int kLoose = 13, kWrapped = 44;
 bool is_arm(const Column& column) { return column.header == "arm"; }
 
 /// Marks without text, which a row's name ends with; each says its warning and leads there.
-std::string warning_marks(const Report& report, const std::vector<std::size_t>& warnings) {
+std::string warning_marks(const std::vector<RowWarning>& warnings) {
   std::string html;
-  for (const std::size_t w : warnings) {
-    const std::string text = escape_html(report.warnings[w].text);
-    html += str("<a class=\"warn\" href=\"#warning-", w + 1, "\" title=\"", text,
+  for (const RowWarning& warning : warnings) {
+    const std::string text = escape_html(warning.text);
+    html += str("<a class=\"warn\" href=\"#warning-", warning.warning + 1, "\" title=\"", text,
                 "\" aria-label=\"Warning: ", text, "\"></a>");
   }
   return html;
@@ -141,7 +152,7 @@ void write_row_filter(Page& page, const ReportTable& shown, const Table& table) 
   page.line("</div>");
 }
 
-void write_table(Page& page, const Report& report, const ReportTable& shown) {
+void write_table(Page& page, const ReportTable& shown) {
   const Table table = without_data_columns(shown.table);
   // What a narrow screen may leave out: the same word in every row.
   std::vector<bool> same(table.columns.size());
@@ -187,8 +198,7 @@ void write_table(Page& page, const Report& report, const ReportTable& shown) {
           str("<td", classes(c, cell.text),
               cell.value ? str(" data-value=\"", escape_html(dump(*cell.value)), "\"") : "", ">",
               escape_html(cell.text),
-              named && r < shown.warnings.size() ? warning_marks(report, shown.warnings[r]) : "",
-              "</td>");
+              named && r < shown.warnings.size() ? warning_marks(shown.warnings[r]) : "", "</td>");
     }
     page.line("<tr>", cells, "</tr>");
   }
@@ -210,7 +220,7 @@ void write_claims(Page& page, const Report& report) {
       page.line("<h2 id=\"verdicts\">", escape_html(shown.heading), "</h2>");
     else
       page.line("<h3 class=\"apart\">", escape_html(shown.heading), "</h3>");
-    write_table(page, report, shown);
+    write_table(page, shown);
   }
 }
 
@@ -503,7 +513,7 @@ std::string render_report(const Report& report) {
                 escape_html(report.tables[t].heading), "</h2>");
     else
       page.line("<h2>", escape_html(report.tables[t].heading), "</h2>");
-    write_table(page, report, report.tables[t]);
+    write_table(page, report.tables[t]);
   }
   if (report.tables.size() < 2) {
     write_figures(page, report);

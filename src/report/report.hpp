@@ -16,17 +16,24 @@ struct Highlight {
   std::vector<std::string> beside;  ///< what it must not be read without, e.g. "identical 97.1 %"
 };
 
-/// What makes a number not to be believed, or less so.
+/// What makes numbers not to be believed, or less so.
 struct ReportWarning {
-  std::string text;  ///< with datasets and arms
+  std::string title;                  ///< what all have in common
+  std::vector<std::string> findings;  ///< with datasets and arms
+  std::string advice = {};            ///< may be empty
+};
+
+/// A warning in the row that it is of.
+struct RowWarning {
+  std::size_t warning;  ///< of Report::warnings
+  std::string text;     ///< what was found there
 };
 
 struct ReportTable {
   std::string id;  ///< of the element; the JSON stands in "ID-json"
   std::string heading;
   Table table;
-  /// Of each row: indices of Report::warnings; may be empty.
-  std::vector<std::vector<std::size_t>> warnings = {};
+  std::vector<std::vector<RowWarning>> warnings = {};  ///< of each row; may be empty
   std::string filter = {};  ///< key of a column: buttons show the rows of one of its texts alone
 };
 

@@ -132,22 +132,26 @@ void add_highlights(Report& report, const Comparison& comparison) {
 /// The table's warnings at the top, and those of an arm in its row.
 void add_warnings(Report& report, ReportTable& table, const Comparison& comparison) {
   table.warnings.resize(comparison.arms.size());
-  for (const MergedWarning& merged : merge_warnings(table.table.warnings)) {
-    for (const std::size_t one : merged.members) {
-      const Table::Warning& warning = table.table.warnings[one];
-      for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
-        const RunRow& run = comparison.arms[a].run.run;
-        if (run.label == warning.arm && run.dataset.name == warning.dataset)
-          table.warnings[a].push_back(report.warnings.size());
+  for (const MergedWarning& merged : merge_warnings(table.table)) {
+    ReportWarning& shown = report.warnings.emplace_back(replace_all(merged.code, "_", " "),
+                                                        std::vector<std::string>(), merged.advice);
+    for (const MergedWarning::Finding& finding : merged.findings) {
+      shown.findings.push_back(finding.text);
+      for (const std::size_t one : finding.members) {
+        const Table::Warning& warning = table.table.warnings[one];
+        for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
+          const RunRow& run = comparison.arms[a].run.run;
+          if (run.label == warning.arm && run.dataset.name == warning.dataset)
+            table.warnings[a].push_back({report.warnings.size() - 1, warning.text()});
+        }
       }
     }
-    report.warnings.push_back({merged.text});
   }
 }
 
 // How it was measured -------------------------------------------------------------
 
-std::string duration(const std::string& begin, const std::optional<std::string>& end) {
+std::string begin_and_end(const std::string& begin, const std::optional<std::string>& end) {
   return end ? begin + " to " + *end : begin + ", not ended";
 }
 
@@ -167,7 +171,7 @@ std::vector<FactGroup> facts_of(const Comparison& comparison) {
                {"commit", first.commit},
                {"build", first.build_type},
                {"seed", std::to_string(first.seed)},
-               {"time (UTC)", duration(first.started_utc, first.ended_utc)}};
+               {"time (UTC)", begin_and_end(first.started_utc, first.ended_utc)}};
   for (const char* key : {"temperature", "top_k", "top_p", "max_new_tokens", "per_field", "shots",
                           "limit", "offset", "ignore_eos", "chat_template"})
     if (first.config.contains(key)) run.facts.push_back({key, json_text(first.config[key])});

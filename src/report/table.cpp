@@ -46,7 +46,7 @@ std::vector<std::string> keys(const Table& table) {
 std::string md_cell(const std::string& text) { return replace_all(one_line(text), "|", "\\|"); }
 
 std::string warning_line(const MergedWarning& warning) {
-  return str("WARNING (", warning.code, ") ", warning.text);
+  return str("WARNING (", warning.code, ") ", warning.text());
 }
 
 std::string render_md(const Table& table) {
@@ -77,7 +77,7 @@ std::string render_md(const Table& table) {
     out += "\n";
   }
   if (!table.notes.empty() || !table.warnings.empty()) out += "\n";
-  for (const MergedWarning& warning : merge_warnings(table.warnings))
+  for (const MergedWarning& warning : merge_warnings(table))
     out += "- " + one_line(warning_line(warning)) + "\n";
   for (const std::string& note : table.notes) out += "- " + one_line(note) + "\n";
   return out;
@@ -282,11 +282,73 @@ std::string render_latex(const Table& table) {
     out += join(line, " & ") + " \\\\\n";
   }
   out += "\\bottomrule\n\\end{tabular}\n";
-  for (const MergedWarning& warning : merge_warnings(table.warnings))
+  for (const MergedWarning& warning : merge_warnings(table))
     out += "\\par\\footnotesize " + latex_text(warning_line(warning)) + "\n";
   for (const std::string& note : table.notes)
     out += "\\par\\footnotesize " + latex_text(note) + "\n";
   return out + "\\end{table}\n";
+}
+
+// Warnings --------------------------------------------------------------------
+
+template <typename Item, typename Is>
+Item& found_or_added(std::vector<Item>& items, Item added, const Is& is) {
+  const auto found = std::find_if(items.begin(), items.end(), is);
+  return found != items.end() ? *found : items.emplace_back(std::move(added));
+}
+
+constexpr std::string_view kAllArms = "(all arms)";
+
+/// Those of `all` that are meant, or those that are not where these are few.
+std::string labels_of_all(const std::vector<std::string>& meant,
+                          const std::vector<std::string>& all) {
+  std::vector<std::string> others;
+  for (const std::string& label : all)
+    if (std::find(meant.begin(), meant.end(), label) == meant.end()) others.push_back(label);
+  if (others.empty() && all.size() > 1) return std::string(kAllArms);
+  if (3 * others.size() < meant.size()) return str("(all arms but ", join(others, ", "), ")");
+  return join(meant, ", ");
+}
+
+/// "oa-mine + squad hpd, ippd; race ippd"; datasets whose same arms are meant stand together, and
+/// all arms of a table or of a dataset are not named one by one.
+std::string who_they_are(const Table& table, const std::vector<std::size_t>& warnings) {
+  struct Arms {
+    std::string dataset;
+    std::vector<std::string> labels;
+  };
+  const auto add = [](std::vector<Arms>& all, const std::string& dataset, const std::string& arm) {
+    auto& labels = found_or_added(all, {dataset, {}}, [&](const Arms& one) {
+                     return one.dataset == dataset;
+                   }).labels;
+    if (!arm.empty()) labels.push_back(arm);
+  };
+  std::vector<Arms> rows, meant;
+  for (const auto& [dataset, arm] : table.arms) add(rows, dataset, arm);
+  for (const std::size_t w : warnings)
+    if (const Table::Warning& one = table.warnings[w]; !one.dataset.empty())
+      add(meant, one.dataset, one.arm);
+  struct Group {
+    std::vector<std::string> datasets;
+    std::string arms;
+  };
+  std::vector<Group> groups;
+  std::size_t whole = 0;  // datasets of which all arms are meant
+  for (const Arms& one : meant) {
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&](const Arms& of) { return of.dataset == one.dataset; });
+    const std::string arms =
+        row == rows.end() ? join(one.labels, ", ") : labels_of_all(one.labels, row->labels);
+    whole += arms == kAllArms ? 1 : 0;
+    found_or_added(groups, {{}, arms}, [&](const Group& of) {
+      return of.arms == arms;
+    }).datasets.push_back(one.dataset);
+  }
+  if (whole > 0 && whole == rows.size()) return "all arms";
+  std::vector<std::string> parts;
+  for (const Group& group : groups)
+    parts.push_back(str(join(group.datasets, " + "), group.arms.empty() ? "" : " ", group.arms));
+  return join(parts, "; ");
 }
 
 }  // namespace
@@ -319,11 +381,9 @@ std::string csv_line(const std::vector<Json>& values, bool safe) {
 }
 
 Table without_data_columns(const Table& table) {
-  Table out{table.title,
-            {},
-            std::vector<std::vector<Cell>>(table.rows.size()),
-            table.notes,
-            table.warnings};
+  Table out{
+      table.title,    {},        std::vector<std::vector<Cell>>(table.rows.size()), table.notes,
+      table.warnings, table.arms};
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     if (table.columns[c].data_only) continue;
     out.columns.push_back(table.columns[c]);
@@ -335,48 +395,33 @@ Table without_data_columns(const Table& table) {
 
 std::string Table::Warning::text() const { return str(found, advice.empty() ? "" : "; ", advice); }
 
-std::vector<MergedWarning> merge_warnings(const std::vector<Table::Warning>& warnings) {
+std::string MergedWarning::text() const {
+  constexpr std::size_t kShown = 6;
+  std::vector<std::string> parts;
+  for (const Finding& finding : findings)
+    if (parts.size() < kShown) parts.push_back(finding.text);
+  if (findings.size() > kShown)
+    parts.push_back(
+        str("and ", findings.size() - kShown, " more findings, which --format json has"));
+  if (!advice.empty()) parts.push_back(advice);
+  return join(parts, "; ") + ".";
+}
+
+std::vector<MergedWarning> merge_warnings(const Table& table) {
   std::vector<MergedWarning> merged;
-  const auto first_of = [&](const MergedWarning& one) -> const Table::Warning& {
-    return warnings[one.members.front()];
-  };
-  for (std::size_t w = 0; w < warnings.size(); ++w) {
-    const auto same = std::find_if(merged.begin(), merged.end(), [&](const MergedWarning& one) {
-      return one.code == warnings[w].code && first_of(one).advice == warnings[w].advice;
-    });
-    if (same == merged.end())
-      merged.push_back({warnings[w].code, "", {w}});
-    else
-      same->members.push_back(w);
+  for (std::size_t w = 0; w < table.warnings.size(); ++w) {
+    const Table::Warning& warning = table.warnings[w];
+    const auto found = [&](const MergedWarning::Finding& one) { return one.text == warning.found; };
+    MergedWarning& of_code =
+        found_or_added(merged, {warning.code, {}, warning.advice}, [&](const MergedWarning& one) {
+          return one.code == warning.code && one.advice == warning.advice;
+        });
+    found_or_added(of_code.findings, {warning.found, {}}, found).members.push_back(w);
   }
-  for (MergedWarning& one : merged) {
-    std::vector<std::pair<std::string, std::vector<std::size_t>>> by_finding;
-    for (const std::size_t w : one.members) {
-      const auto same = std::find_if(by_finding.begin(), by_finding.end(), [&](const auto& other) {
-        return other.first == warnings[w].found;
-      });
-      if (same == by_finding.end())
-        by_finding.push_back({warnings[w].found, {w}});
-      else
-        same->second.push_back(w);
-    }
-    std::vector<std::string> parts;
-    for (const auto& [found, members] : by_finding) {
-      std::vector<std::pair<std::string, std::vector<std::string>>> arms;  // by dataset
-      for (const std::size_t w : members) {
-        if (arms.empty() || arms.back().first != warnings[w].dataset)
-          arms.push_back({warnings[w].dataset, {}});
-        if (!warnings[w].arm.empty()) arms.back().second.push_back(warnings[w].arm);
-      }
-      std::vector<std::string> who;
-      for (const auto& [dataset, labels] : arms)
-        if (!dataset.empty())
-          who.push_back(str(dataset, labels.empty() ? "" : " ", join(labels, ", ")));
-      parts.push_back(who.empty() ? found : str(join(who, "; "), ": ", found));
-    }
-    if (const std::string& advice = first_of(one).advice; !advice.empty()) parts.push_back(advice);
-    one.text = join(parts, "; ") + ".";
-  }
+  for (MergedWarning& one : merged)
+    for (MergedWarning::Finding& finding : one.findings)
+      if (const std::string who = who_they_are(table, finding.members); !who.empty())
+        finding.text = str(who, ": ", finding.text);
   return merged;
 }
 

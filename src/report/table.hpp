@@ -57,17 +57,26 @@ struct Table {
     std::string text() const;
   };
   std::vector<Warning> warnings = {};
+  /// Dataset and arm of its rows, so that a warning of all need not name each; may be empty.
+  std::vector<std::pair<std::string, std::string>> arms = {};
 };
 
 /// Warnings of one code and advice as people read them.
 struct MergedWarning {
+  struct Finding {
+    std::string text;                  ///< "oa-mine + squad hpd, ippd; race ippd: found"
+    std::vector<std::size_t> members;  ///< of Table::warnings
+  };
   std::string code;
-  std::string text;  ///< "oa-mine hpd, ippd; race ippd: found; oa-mine ar: found; advice."
-  std::vector<std::size_t> members;
+  std::vector<Finding> findings;
+  std::string advice;
+
+  /// The first findings in one line, and how many more there are; with the advice.
+  std::string text() const;
 };
 
-/// In the order in which their codes come first.
-std::vector<MergedWarning> merge_warnings(const std::vector<Table::Warning>& warnings);
+/// A table's, in the order in which their codes come first.
+std::vector<MergedWarning> merge_warnings(const Table& table);
 
 /// What is shown to people: the table without its columns that are data_only.
 Table without_data_columns(const Table& table);

@@ -80,7 +80,7 @@ std::string repeated_key(std::string_view text) {
         repeated = std::move(key);
     return true;
   };
-  static_cast<void>(Json::parse(text, look, /*allow_exceptions=*/false));
+  [[maybe_unused]] const Json parsed = Json::parse(text, look, /*allow_exceptions=*/false);
   return repeated;
 }
 

@@ -23,6 +23,17 @@ std::string seconds_text(double seconds) {
                      : fixed(seconds, 2) + " s";
 }
 
+std::string duration(std::int64_t seconds) {
+  char text[32];
+  if (seconds < 3600)
+    std::snprintf(text, sizeof text, "%lld:%02lld", static_cast<long long>(seconds / 60),
+                  static_cast<long long>(seconds % 60));
+  else
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", static_cast<long long>(seconds / 3600),
+                  static_cast<long long>(seconds / 60 % 60), static_cast<long long>(seconds % 60));
+  return text;
+}
+
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   for (auto at = static_cast<std::int64_t>(digits.size()) - 3; at > 0; at -= 3)

@@ -14,6 +14,9 @@ std::string percent(double share, int decimals = 1);
 /// A time as people read it: "4.2 ms", "86 ms", "1.26 s".
 std::string seconds_text(double seconds);
 
+/// A clock's: "4:20", "1:04:20"; not negative.
+std::string duration(std::int64_t seconds);
+
 /// "1,234,567"; not negative.
 std::string grouped(std::int64_t number);
 

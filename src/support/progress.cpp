@@ -9,6 +9,7 @@
 
 #include "src/support/clock.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -45,17 +46,6 @@ TerminalSize terminal_size(int fd) {
 }
 
 namespace {
-
-std::string duration(std::int64_t seconds) {
-  char text[32];
-  if (seconds < 3600)
-    std::snprintf(text, sizeof text, "%lld:%02lld", static_cast<long long>(seconds / 60),
-                  static_cast<long long>(seconds % 60));
-  else
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", static_cast<long long>(seconds / 3600),
-                  static_cast<long long>(seconds / 60 % 60), static_cast<long long>(seconds % 60));
-  return text;
-}
 
 constexpr std::int64_t kBarEvery = 100'000'000, kPlainEvery = 30'000'000'000;
 

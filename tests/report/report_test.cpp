@@ -40,8 +40,9 @@ Report example_report() {
   ReportAnswer broken{"broken", false, "", "error", "why <not>"};
   example.answers = {ar, hpd, broken};
   report.examples = {{"one of <many>"}, {example}};
-  report.warnings = {{"oa-mine hpd: cut <off>"}, {"in general"}};
-  report.tables.front().warnings = {{}, {0}};
+  report.warnings = {{"cut", {"oa-mine hpd: cut <off>"}, "so <what>"},
+                     {"many", {"one", "two", "three", "four"}}};
+  report.tables.front().warnings = {{}, {{0, "cut <off>; so <what>"}}};
   report.without_highlight = {"No headline for b"};
   report.facts = {{"Run", {{"seed", "1"}}}};
   return report;
@@ -88,11 +89,13 @@ TEST_CASE("texts are escaped wherever they stand, marks come before numbers") {
 TEST_CASE("warnings stand at the top, and in the row of their arm without text of its own") {
   const std::string page = render_report(example_report());
   CHECK_THAT(page, Catch::Contains("<h2>2 warnings</h2>"));
-  CHECK_THAT(page, Catch::Contains("<li id=\"warning-1\">oa-mine hpd: cut &lt;off&gt;</li>"));
+  CHECK_THAT(page, Catch::Contains("<li id=\"warning-1\"><strong>cut</strong> so &lt;what&gt;\n"
+                                   "<ul>\n<li>oa-mine hpd: cut &lt;off&gt;</li>\n</ul></li>"));
+  CHECK_THAT(page, Catch::Contains("<summary>4 findings</summary>\n<ul>\n<li>one</li>"));
   CHECK_THAT(page,
              Catch::Contains("<td class=\"arm\">hpd<a class=\"warn\" href=\"#warning-1\" "
-                             "title=\"oa-mine hpd: cut &lt;off&gt;\" "
-                             "aria-label=\"Warning: oa-mine hpd: cut &lt;off&gt;\"></a></td>"));
+                             "title=\"cut &lt;off&gt;; so &lt;what&gt;\" "
+                             "aria-label=\"Warning: cut &lt;off&gt;; so &lt;what&gt;\"></a></td>"));
   CHECK(page.find("id=\"warning-2\"") < page.find("2.46×"));
 }
 

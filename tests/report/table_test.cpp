@@ -83,6 +83,30 @@ TEST_CASE("csv names columns by their keys, and a list of numbers is as many of 
         ",,3.5,,\n");
 }
 
+TEST_CASE("warnings of many arms name no more of them than they must") {
+  Table table;
+  for (const char* dataset : {"a", "b", "c"})
+    for (const char* arm : {"ar", "hpd", "ippd"}) table.arms.emplace_back(dataset, arm);
+  const auto text = [&](std::vector<std::pair<std::string, std::string>> of) {
+    table.warnings.clear();
+    for (const auto& [dataset, arm] : of) table.warnings.push_back({"code", dataset, arm, "found"});
+    return merge_warnings(table).front().text();
+  };
+  CHECK(text(table.arms) == "all arms: found.");
+  CHECK(text({{"a", "ar"}, {"a", "hpd"}, {"b", "hpd"}, {"c", "ar"}, {"c", "hpd"}}) ==
+        "a + c ar, hpd; b hpd: found.");
+  CHECK(text({{"a", "ar"}, {"b", "ar"}, {"b", "hpd"}, {"b", "ippd"}}) ==
+        "a ar; b (all arms): found.");
+  for (const char* arm : {"space", "apar"}) table.arms.emplace_back("a", arm);
+  CHECK(text({{"a", "hpd"}, {"a", "ippd"}, {"a", "space"}, {"a", "apar"}}) ==
+        "a (all arms but ar): found.");
+  table.warnings.clear();
+  for (int i = 0; i < 9; ++i) table.warnings.push_back({"code", "a", "ar", std::to_string(i)});
+  CHECK(merge_warnings(table).front().text() ==
+        "a ar: 0; a ar: 1; a ar: 2; a ar: 3; a ar: 4; a ar: 5; and 3 more findings, which --format "
+        "json has.");
+}
+
 TEST_CASE("warnings of one code are one line for people, and one an arm for programs") {
   Table table;
   table.columns = {{"arm"}};
@@ -92,12 +116,13 @@ TEST_CASE("warnings of one code are one line for people, and one an arm for prog
                     {"short", "a", "ippd", "1 of 8", "longer fill it"},
                     {"short", "b", "ar", "1 of 8", "longer fill it"},
                     {"short", "", "", "all", "another advice"}};
-  const auto merged = merge_warnings(table.warnings);
+  const auto merged = merge_warnings(table);
   REQUIRE(merged.size() == 3);
-  CHECK(merged[0].text == "a ar, ippd; b ar: 1 of 8; a hpd: 2 of 8; longer fill it.");
-  CHECK(merged[0].members == std::vector<std::size_t>{0, 2, 3, 4});
-  CHECK(merged[1].text == "a ar: loud.");
-  CHECK(merged[2].text == "all; another advice.");
+  CHECK(merged[0].text() == "a ar, ippd; b ar: 1 of 8; a hpd: 2 of 8; longer fill it.");
+  REQUIRE(merged[0].findings.size() == 2);
+  CHECK(merged[0].findings[0].members == std::vector<std::size_t>{0, 3, 4});
+  CHECK(merged[1].text() == "a ar: loud.");
+  CHECK(merged[2].text() == "all; another advice.");
   const std::string md = render(table, TableFormat::md);
   CHECK_THAT(md, Catch::Contains("- WARNING (short) a ar, ippd; b ar: 1 of 8; a hpd: 2 of 8;"));
   const Json json = Json::parse(render(table, TableFormat::json));
