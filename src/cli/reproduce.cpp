@@ -112,6 +112,10 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
       if (const std::string work = work_of(*item, flags.scale);
           !work.empty() && !to_make.contains(work) && runs_here(*item, flags.scale, flags.options))
         to_make.insert(work);
+  const auto of_scale = std::count_if(items.begin(), items.end(), [&](const PaperItem* item) {
+    return item->scales.contains(flags.scale);
+  });
+  size_t begun = 0;
   bool unexpected = false;
   for (size_t i = 0; i < items.size(); ++i) {
     const PaperItem& item = *items[i];
@@ -125,13 +129,15 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     }
     const std::string work = work_of(item, flags.scale);
     std::optional<double> seconds;
-    if (budget) {
-      const double used = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double used = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (budget)
       seconds = made.contains(work) ? 0
                                     : std::max(0.0, *budget - used) /
                                           static_cast<double>(std::max<size_t>(1, to_make.size()));
-    }
-    std::fprintf(stderr, "%s, scale %s\n", item.name.c_str(), flags.scale.c_str());
+    std::fprintf(stderr, "%s, scale %s (%zu of %td, %s gone%s)\n", item.name.c_str(),
+                 flags.scale.c_str(), ++begun, of_scale,
+                 duration(static_cast<std::int64_t>(used)).c_str(),
+                 budget ? str(" of ", flags.budget).c_str() : "");
     const Reproduction result =
         reproduce(item, flags.scale, flags.options, seconds, stop, items.size() > 1);
     to_make.erase(work);

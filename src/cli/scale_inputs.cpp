@@ -27,30 +27,66 @@ namespace {
 /// Keys of a scale that are no settings of a run.
 constexpr std::array kScaleKeys{"standin", "shared", "traces", "bound"};
 
-/// The networks of a scale by name: given ones first, else the first that is there.
+/// What --model has for a network.
+std::optional<std::string> given_folder(const ReproduceOptions& options, const std::string& label) {
+  for (const std::string& given : options.models)
+    if (given.starts_with(label + "=")) return given.substr(label.size() + 1);
+  return std::nullopt;
+}
+
+/// The folders of a network: one, or alternatives, of which null is none at all.
+Json alternatives(const Json& folders) { return folders.is_array() ? folders : Json{folders}; }
+
+/// Alternatives of all networks go together: the first that are all there, else the last; the last
+/// also where a network is given, since the others of its alternative were made for another.
+size_t chosen_alternative(const Json& networks, const ReproduceOptions& options) {
+  size_t most = 1;
+  for (const auto& [label, folders] : networks.items()) {
+    most = std::max(most, alternatives(folders).size());
+    if (folders.is_array() && given_folder(options, label)) return folders.size() - 1;
+  }
+  for (size_t i = 0; i + 1 < most; ++i) {
+    const auto there = [&](const Json& folders) {
+      return !folders.is_array() || i >= folders.size() || folders[i].is_null() ||
+             folder_at(folders[i].get<std::string>());
+    };
+    if (std::all_of(networks.begin(), networks.end(), there)) return i;
+  }
+  return most - 1;
+}
+
+/// The networks of a scale by name: given ones first, else those of the first alternative that is
+/// there. A name whose network is none is "".
 Json networks_of_scale(const Json& scale, const ReproduceOptions& options,
                        std::map<std::string, std::string>& missing) {
   Json models = Json::object();
-  const Json named_networks = scale.value("models", Json::object());
-  for (const auto& [label, folders] : named_networks.items()) {
-    std::vector<std::string> tried;
-    for (const std::string& given : options.models)
-      if (given.starts_with(label + "=")) tried = {given.substr(label.size() + 1)};
-    const bool named = !tried.empty();
-    if (!named) {
-      if (folders.is_array())
-        tried = folders.get<std::vector<std::string>>();
-      else
-        tried = {folders.get<std::string>()};
+  const Json networks = scale.value("models", Json::object());
+  const size_t chosen = chosen_alternative(networks, options);
+  for (const auto& [label, folders] : networks.items()) {
+    const auto given = given_folder(options, label);
+    const Json all = alternatives(folders);
+    const Json named = given ? Json(*given) : all[std::min(chosen, all.size() - 1)];
+    if (named.is_null()) {
+      models[label] = "";
+      continue;
     }
-    for (const std::string& folder : tried)
-      if (const auto at = folder_at(folder); at && !models.contains(label))
-        models[label] = at->string();
-    if (models.contains(label)) continue;
-    if (named) throw ConfigError(str("--model ", label, ": there is no ", tried.front()));
-    missing[label] = str("network '", label, "' (", join(tried, " or "), ")");
+    if (const auto at = folder_at(named.get<std::string>()))
+      models[label] = at->string();
+    else if (given)
+      throw ConfigError(str("--model ", label, ": there is no ", *given));
+    else
+      missing[label] = str("network '", label, "' (", named.get<std::string>(), ")");
   }
   return models;
+}
+
+/// Without the networks that are none, and arms without such an adapter.
+void leave_none_away(Json& experiment) {
+  Json& models = experiment["models"];
+  for (Json& arm : experiment["decoders"])
+    if (models.value(arm.value("adapter", ""), "-").empty()) arm.erase("adapter");
+  for (auto network = models.begin(); network != models.end();)
+    network = *network == "" ? models.erase(network) : std::next(network);
 }
 
 /// Datasets that are not there are made where the scale wants stand-ins, else they lack.
@@ -79,11 +115,11 @@ void choose_datasets(const Json& scale, const ReproduceOptions& options, Runnabl
 }
 
 /// Arms whose networks or control tokens are not there lack.
-void choose_arms(const Json& scale, const std::map<std::string, std::string>& missing,
-                 const Json& models, Runnable& runnable) {
+void choose_arms(const std::map<std::string, std::string>& missing, Runnable& runnable) {
   Json kept = Json::array();
-  const std::string main = scale.value("model", "main");
-  for (const Json& arm : scale.value("decoders", Json::array())) {
+  const Json& models = runnable.experiment["models"];
+  const std::string main = runnable.experiment.value("model", "main");
+  for (const Json& arm : runnable.experiment.value("decoders", Json::array())) {
     const std::string label = arm.value("label", arm.value("name", ""));
     std::string lacks;
     for (const std::string& network :
@@ -91,19 +127,14 @@ void choose_arms(const Json& scale, const std::map<std::string, std::string>& mi
       if (const auto found = missing.find(network); found != missing.end()) lacks = found->second;
     if (lacks.empty()) {
       try {
-        const auto folder = [&](const std::string& network) {
-          return network.empty() ? "" : models.value(network, network);
-        };
+        Arm made =
+            make_arms({}, arms_of_experiment(Json::array({arm}), models, "a scale"), {}, 1).front();
         ModelOptions options;
-        options.model = folder(arm.value("model", main));
-        options.adapter = folder(arm.value("adapter", ""));
+        options.model = made.model.empty() ? models.value(main, main) : made.model;
+        options.adapter = made.adapter;
+        take_taught_options(made, read_training_record(texts_folder(options)).settings);
         const auto face = read_face(options);
-        const Json set = arm.value("set", Json::object());
-        Json own = Json::object();
-        for (const auto& [option, value] : set.items())
-          if (option != "batch_size" && option != "cascade") own[option] = value;
-        const Needs needs = needs_of(*make_decoder(arm.value("name", ""), own),
-                                     face ? &*face : nullptr, folder(arm.value("draft", "")));
+        const Needs needs = needs_of(*made.algorithm, face ? &*face : nullptr, made.draft_model);
         if (needs.lacking) lacks = str("for arm ", label, ": ", needs.text);
       } catch (const Error& error) {  // a folder that is there and holds no network
         lacks = str("for arm ", label, ": ", error.what());
@@ -137,7 +168,8 @@ Runnable runnable_of(const Json& scale, const ReproduceOptions& options) {
   const Json models = networks_of_scale(scale, options, missing);
   runnable.experiment["models"] = models;
   choose_datasets(scale, options, runnable);
-  choose_arms(scale, missing, models, runnable);
+  leave_none_away(runnable.experiment);
+  choose_arms(missing, runnable);
   const std::string main = scale.value("model", "main");
   runnable.experiment["model"] = models.contains(main) ? main : "";
   if (options.limit) runnable.experiment["limit"] = *options.limit;

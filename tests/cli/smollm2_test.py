@@ -220,6 +220,14 @@ def adapters(check, pardec):
     check(rows["hpd"]["tokens_per_forward"] > 20, f"six titles at a time: {rows['hpd']}")
 
 
+def papers(check, pardec):
+    """The papers' tables run every adapter that is there: a second is too little for a verdict, but nothing else lacks."""
+    for paper, item in (("apar", "table7"), ("space", "figure5"), ("hpd", "table1")):
+        tables = json.loads(pardec.good("reproduce", paper, item, "--budget", "1s", "--db", "papers.sqlite", "--progress", "none", "--format", "json"))
+        reasons = [row["why"] or "" for row in tables[-1]["rows"]]
+        check(reasons and not any("for arm" in why or "network" in why for why in reasons), f"{paper} {item}: {reasons}")
+
+
 def main():
     program, dump, *whole = sys.argv[1:]
     if not (SMOLLM2 / "model.safetensors").is_file():
@@ -235,6 +243,7 @@ def main():
             other_decoders(check, pardec)
         perplexities(check, dump, theirs)
         adapters(check, pardec)
+        papers(check, pardec)
     return check.finish()
 
 
