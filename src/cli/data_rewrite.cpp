@@ -1,4 +1,5 @@
 // `pardec data rewrite`: answers rewritten into branches by a teacher (ASPD).
+#include <algorithm>
 #include <cstdio>
 
 #include "src/cli/data_teacher.hpp"
@@ -67,7 +68,11 @@ int rewrite_data(const DataFlags& flags) {
   print_made(stages,
              {{"Answers that are not in parallel", result.reasons}, {"Rewrites", result.fell}},
              flags);
-  return teacher.end(result.calls, result.count("undecided"), parallel + serial);
+  // Serial answers alone are no work of a teacher whose every reply was of no use.
+  const bool useless = std::any_of(result.stages.begin(), result.stages.end(), [](const auto& one) {
+    return one.first == "rewrites that came" && one.second.of > 0 && one.second.passed == 0;
+  });
+  return teacher.end(result.calls, result.count("undecided"), useless ? 0 : parallel + serial);
 }
 
 }  // namespace pardec

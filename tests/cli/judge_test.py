@@ -501,6 +501,8 @@ def unjudged(check, pardec, db):
     change(older, "PRAGMA user_version = 5")
     before = older.read_bytes()
     check("nobody judged this run" in pardec.good("judge", "--db", older), "nobody judged an older database")
+    for more, said in (([], False), (["--dry-run"], True), (["--protocol", "single"], True)):
+        check(("no --service: nobody is asked" in pardec("judge", "--db", older, *more).stderr) == said, f"without --service: {more}")
     service = Judge(lambda *_: "").file(pardec.folder, "nobody")
     plan = tables(pardec.good("judge", "--db", older, "--service", service, "--protocol", "single", "--dry-run", "--format", "json"))["What would be asked"][0]
     check(plan["calls"] == 4 * EXAMPLES and older.read_bytes() == before, f"a plan for an older database: {plan}")

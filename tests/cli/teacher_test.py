@@ -313,6 +313,8 @@ def nothing(check, pardec):
     ran = pardec("data", "label", "jsonl", "--data-root", "titles", "--split", "new", "--limit", 3, "--service", service, "--db", "nothing.sqlite", "--out", "none.jsonl", "--progress", "none")
     check(ran.returncode == 3 and "none.jsonl is empty" in ran.stdout and "what is labelled" not in ran.stdout and "nothing was made" in ran.stderr, f"nothing labelled: {ran.returncode} {ran.stdout}")
     check("refused: refused: I never label tea" in ran.stdout, f"a refusal's words: {ran.stdout}")
+    ran = pardec("data", "rewrite", "jsonl", "--data-root", "own", "--split", "train", "--service", service, "--db", "nothing.sqlite", "--out", "none.jsonl", "--progress", "none")
+    check(ran.returncode == 3 and "nothing was made" in ran.stderr, f"no rewrite came: {ran.returncode} {ran.stdout} {ran.stderr}")
     ran = pardec("data", "label", "oa-mine", "--service", service, "--limit", 2, "--dry-run", "--db", "nothing.sqlite")
     check(ran.returncode == 0 and "oa-mine: no --data-root, so the project's own sample of 38 examples is used" in ran.stderr, f"an own sample is said to be one: {ran.stderr}")
     folder = pardec.folder / "bare" / "jsonl"
