@@ -31,8 +31,8 @@ struct AttributeScores {
   double macro_precision, macro_recall, macro_f1;
 };
 
-/// What one field counted as; `counts` has a single 1. Enough to score a run again without its
-/// texts.
+/// What one field counted as (`counts` has a single 1), or several in sum. Enough to score a run
+/// again without its texts.
 struct AttributeOutcome {
   std::string category, attribute;
   bool annotated = true;

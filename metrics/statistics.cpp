@@ -115,12 +115,16 @@ LeaveOneOut leave_one_out(std::span<const ScorePart> parts, std::int32_t cluster
     double numerator = 0, denominator = 0;
   };
   std::vector<Sums> sums(static_cast<size_t>(groups));
-  std::vector<std::vector<const ScorePart*>> by_cluster(static_cast<size_t>(clusters));
+  std::vector<size_t> begins(static_cast<size_t>(clusters) + 1);  // of clusters in `by_cluster`
   for (const ScorePart& part : parts) {
     sums[static_cast<size_t>(part.group)].numerator += part.numerator;
     sums[static_cast<size_t>(part.group)].denominator += part.denominator;
-    by_cluster[static_cast<size_t>(part.cluster)].push_back(&part);
+    ++begins[static_cast<size_t>(part.cluster) + 1];
   }
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<const ScorePart*> by_cluster(parts.size());
+  for (auto place = begins; const ScorePart& part : parts)
+    by_cluster[place[static_cast<size_t>(part.cluster)]++] = &part;
   // The mean over groups, of which a cluster touches few.
   double total = 0, count = 0;
   const auto add = [&](std::int32_t group, double sign) {
@@ -133,9 +137,12 @@ LeaveOneOut leave_one_out(std::span<const ScorePart> parts, std::int32_t cluster
   for (std::int32_t group = 0; group < groups; ++group) add(group, 1);
   LeaveOneOut out{score(), {}};
   const double whole = total, whole_count = count;
-  for (const auto& cluster : by_cluster) {
-    std::vector<std::pair<std::int32_t, Sums>> before;
-    for (const ScorePart* part : cluster) {
+  out.without.reserve(static_cast<size_t>(clusters));
+  std::vector<std::pair<std::int32_t, Sums>> before;
+  for (size_t cluster = 0; cluster + 1 < begins.size(); ++cluster) {
+    before.clear();
+    for (size_t i = begins[cluster]; i < begins[cluster + 1]; ++i) {
+      const ScorePart* part = by_cluster[i];
       Sums& of_group = sums[static_cast<size_t>(part->group)];
       before.emplace_back(part->group, of_group);
       add(part->group, -1);
@@ -201,7 +208,7 @@ std::vector<double> holm(std::span<const double> p_values) {
 
 double quantile(std::vector<double> samples, double q) {
   assert(!samples.empty() && q >= 0 && q <= 1);
-  std::sort(samples.begin(), samples.end());
+  if (!std::is_sorted(samples.begin(), samples.end())) std::sort(samples.begin(), samples.end());
   const double at = q * static_cast<double>(samples.size() - 1);
   const auto below = static_cast<size_t>(at);
   const size_t above = std::min(below + 1, samples.size() - 1);

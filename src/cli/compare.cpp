@@ -51,17 +51,23 @@ Verb compare_verb() {
           const auto opened = open_to_compare(flags->db, flags->run);
           Store& store = *opened;
           const std::string invocation = find_invocation(store, flags->run);
-          std::optional<Comparison> done;  // once, and only where it is asked for
+          std::optional<Measurements> read;  // once, and only where it is asked for
+          const auto measured = [&]() -> const Measurements& {
+            if (!read) read = measurements_of(store, invocation);
+            return *read;
+          };
+          std::optional<Comparison> done;
           const auto compared = [&]() -> const Comparison& {
-            if (!done) done = compare(store, invocation, flags->compare);
+            if (!done) done = compare(store, invocation, flags->compare, measured());
             return *done;
           };
           const auto price =
               flags->usd_per_hour > 0 ? std::optional(flags->usd_per_hour) : std::nullopt;
           const Table table =
-              flags->accounting ? accounting_table(accounts_of(store, invocation, price))
+              flags->accounting
+                  ? accounting_table(accounts_of(figures_of(store, invocation), price))
               : flags->differences > 0
-                  ? differences_table(differing_answers(store, invocation), flags->differences)
+                  ? differences_table(differing_answers(store, measured(), flags->differences))
               : flags->matrix ? matrix_table(compared())
                               : comparison_table(compared());
           std::cout << render(table, format);

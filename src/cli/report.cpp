@@ -57,11 +57,12 @@ Verb report_verb() {
                     str("--examples-mb is ", flags->examples.megabytes, ", expected more than 0"));
               check_apart("--output", flags->output, flags->db);
               const auto store = open_to_compare(flags->db, flags->run);
-              const Comparison comparison =
-                  compare(*store, find_invocation(*store, flags->run), flags->compare);
+              const std::string invocation = find_invocation(*store, flags->run);
+              const Measurements measured = measurements_of(*store, invocation);
+              const Comparison comparison = compare(*store, invocation, flags->compare, measured);
               const auto traces =
                   flags->trace.empty() ? std::vector<Trace>{} : read_traces(flags->trace);
-              Report report = make_report(*store, comparison, flags->examples, traces);
+              Report report = make_report(*store, measured, comparison, flags->examples, traces);
               std::vector<ReproducedItem> items;
               const PaperCatalogue papers = read_papers();
               const auto results = reproduced(papers, *store, comparison.invocation);

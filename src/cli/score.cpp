@@ -135,6 +135,7 @@ int score(const ScoreFlags& flags) {
                                all[r].generations.end());
       for (const auto& [metric, changed] : all[r].changed) whole.changed[metric] += changed;
     }
+    const ScoreTable scores = score_table(whole.generations);
     const auto metrics = metrics_asked(row);
     const auto& unfit = all[static_cast<size_t>(&run - runs.data())].unfit;
     for (const TaskMetric* metric : unfit)
@@ -142,7 +143,7 @@ int score(const ScoreFlags& flags) {
         table.notes.push_back(str("no ", metric->name, " of ", row.dataset.name,
                                   ": its examples have no ", metric->needs, "."));
     for (const TaskMetric* metric : metrics)
-      for (const MetricTotal& total : metric->total(whole.generations))
+      for (const MetricTotal& total : metric->total(scores))
         table.rows.push_back({shown_name(row.dataset), row.label, std::string(total.name),
                               number_cell(total.value, 4), number_cell(total.count),
                               number_cell(whole.changed[metric])});

@@ -104,9 +104,10 @@ int sweep(CLI::App& app, RunFlags& flags) {
   const Execution done = execute(spec, workloads, sessions, stop,
                                  /*create_folders=*/app.get_option("--db")->count() == 0);
   if (done.signal) return done.stopped();
-  const Comparison comparison = compare(*done.store, done.invocation);
+  const Measurements measured = measurements_of(*done.store, done.invocation);
+  const Comparison comparison = compare(*done.store, done.invocation, {}, measured);
   Table table = flags.matrix ? matrix_table(comparison) : comparison_table(comparison);
-  const std::vector<BestCell> best = best_cells(*done.store, comparison);
+  const std::vector<BestCell> best = best_cells(measured, comparison);
   for (const std::string& dataset : spec.datasets) {
     const auto cell = std::find_if(best.begin(), best.end(),
                                    [&](const BestCell& one) { return one.dataset == dataset; });

@@ -1,10 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "src/store/store.hpp"
+#include "src/store/figures.hpp"
 
 namespace pardec {
 
@@ -17,8 +16,7 @@ struct ArmAccount {
   std::optional<double> usd_per_thousand;  ///< price of 1,000 examples
 };
 
-/// `usd_per_hour`: of the device; none: no price. ConfigError when there is no such invocation.
-std::vector<ArmAccount> accounts_of(Store& store, const std::string& invocation,
-                                    std::optional<double> usd_per_hour);
+/// `usd_per_hour`: of the device; none: no price.
+std::vector<ArmAccount> accounts_of(const Figures& figures, std::optional<double> usd_per_hour);
 
 }  // namespace pardec

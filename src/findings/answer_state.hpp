@@ -1,8 +1,7 @@
 #pragma once
 #include <cstdint>
-#include <vector>
 
-#include "src/store/store.hpp"
+#include "src/scoring/score_table.hpp"
 
 namespace pardec {
 
@@ -21,6 +20,7 @@ struct AnswerState {
   bool mostly_broken() const { return 2 * broken > answers; }
 };
 
-AnswerState state_of(const RunSummary& run, const std::vector<StoredGeneration>& generations);
+/// `scores`: of the same answers.
+AnswerState state_of(const RunFigures& run, const ScoreTable& scores);
 
 }  // namespace pardec

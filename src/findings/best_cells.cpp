@@ -17,7 +17,7 @@ bool may_be_best(const Comparison& comparison, const ArmFinding& arm) {
 
 }  // namespace
 
-std::vector<BestCell> best_cells(Store& store, const Comparison& comparison) {
+std::vector<BestCell> best_cells(const Measurements& measured, const Comparison& comparison) {
   std::vector<BestCell> found;
   for (const ArmFinding& first : comparison.arms) {
     const std::string& dataset = first.run.run.dataset.name;
@@ -28,8 +28,12 @@ std::vector<BestCell> best_cells(Store& store, const Comparison& comparison) {
     for (const ArmFinding& arm : comparison.arms)
       if (arm.run.run.dataset.name == dataset && may_be_best(comparison, arm)) arms.push_back(&arm);
     if (arms.empty()) continue;
+    const auto measured_of = [&](const ArmFinding& arm) {
+      const auto index = static_cast<size_t>(&arm - comparison.arms.data());
+      return MeasuredRun{arm.run.run, measured.figures.runs[index].measured};
+    };
     const auto seconds_over = [&](const ArmFinding& other, const ArmFinding& arm) {
-      return speedup_of(store, other.run.run, arm.run.run, comparison.confidence);
+      return speedup_of(measured_of(other), measured_of(arm), comparison.confidence);
     };
     BestCell cell{dataset, arms.front(), {}};
     for (const ArmFinding* arm : arms)

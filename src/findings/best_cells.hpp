@@ -19,7 +19,7 @@ struct BestCell {
   std::vector<Tie> ties;  ///< the nearest first
 };
 
-/// One of each dataset that has such an arm. The comparison outlives them.
-std::vector<BestCell> best_cells(Store& store, const Comparison& comparison);
+/// One of each dataset that has such an arm. The comparison, which is of `measured`, outlives them.
+std::vector<BestCell> best_cells(const Measurements& measured, const Comparison& comparison);
 
 }  // namespace pardec

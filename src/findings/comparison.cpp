@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <tuple>
 
 #include "datasets/dataset.hpp"
 #include "metrics/attribute_f1.hpp"
@@ -11,6 +13,7 @@
 #include "src/findings/score_findings.hpp"
 #include "src/findings/speed_findings.hpp"
 #include "src/findings/warnings.hpp"
+#include "src/scoring/stored_answers.hpp"
 #include "src/store/invocations.hpp"
 #include "src/store/sqlite.hpp"
 #include "src/support/error.hpp"
@@ -47,36 +50,36 @@ std::map<std::pair<std::string, std::string>, std::string> not_applicable_in(
 }
 
 /// The jobs without error as decoders count them.
-std::vector<JobCounts> job_counts(const RunRow& run, const RunAnswers& answers) {
-  std::map<std::pair<JobKey, int>, std::int64_t> fields;  // of a job
-  for (const auto& [key, answered] : answers.by_sample)
-    fields[{answered.job->key, answered.job->repeat}] += std::ssize(answered.generation.row.fields);
+std::vector<JobCounts> job_counts(const RunFigures& run) {
+  std::vector<std::int64_t> fields(run.jobs.size());
+  for (const AnswerFigures& answer : run.answers)
+    fields[static_cast<size_t>(answer.job)] += answer.fields;
   std::vector<JobCounts> counts;
-  for (const JobRow& job : answers.jobs) {
-    if (job.error) continue;
-    const JobCounters& c = job.counters;
-    JobCounts& one = counts.emplace_back(
-        JobCounts{.answers = run.form == "json" ? 1 : fields[{job.key, job.repeat}],
-                  .chosen = c.chosen,
-                  .forwards = c.forwards,
-                  .decode_ns = c.decode_ns,
-                  .branches = c.branches,
-                  .cached_peak = c.cached_peak,
-                  .text_tokens = c.text_tokens,
-                  .text_attended = c.text_attended});
-    if (const Json& p = c.parallel; p.is_object())
+  for (size_t j = 0; j < run.jobs.size(); ++j) {
+    const JobFigures& job = run.jobs[j];
+    if (job.failed) continue;
+    JobCounts& one =
+        counts.emplace_back(JobCounts{.answers = run.summary.run.form == "json" ? 1 : fields[j],
+                                      .chosen = job.chosen,
+                                      .forwards = job.forwards,
+                                      .decode_ns = job.decode_ns,
+                                      .branches = job.branches,
+                                      .cached_peak = job.cached_peak,
+                                      .text_tokens = job.text_tokens,
+                                      .text_attended = job.text_attended});
+    if (const Json& p = job.parallel; p.is_object())
       one.parallel = ParallelCounts{p.at("generated").get<std::int64_t>(),
                                     p.at("branch_tokens").get<std::int64_t>(),
                                     p.at("groups").get<std::int64_t>(),
                                     p.at("group_branches").get<std::int64_t>(),
-                                    c.decode_ns,
+                                    job.decode_ns,
                                     p.at("parallel_ns").get<std::int64_t>()};
   }
   return counts;
 }
 
 /// The columns of the decoders that take part.
-void add_own_columns(Comparison& comparison, const std::vector<RunAnswers>& answers) {
+void add_own_columns(Comparison& comparison, const std::vector<RunFigures>& runs) {
   std::vector<std::vector<JobCounts>> counts;  // by arm; empty: no decoder has columns
   for (const DecoderEntry& entry : decoders()) {
     const bool takes_part =
@@ -85,35 +88,33 @@ void add_own_columns(Comparison& comparison, const std::vector<RunAnswers>& answ
     if (!takes_part || entry.own_columns.columns.empty()) continue;
     comparison.own.push_back(&entry);
     if (counts.empty())
-      for (size_t a = 0; a < answers.size(); ++a)
-        counts.push_back(job_counts(comparison.arms[a].run.run, answers[a]));
-    for (size_t a = 0; a < answers.size(); ++a)
+      for (const RunFigures& run : runs) counts.push_back(job_counts(run));
+    for (size_t a = 0; a < runs.size(); ++a)
       comparison.arms[a].own.push_back(
           entry.own_columns.values(comparison.arms[a].run.run.decoder, counts[a]));
   }
 }
 
-Interval tokens_per_forward(const RunSummary& run, const RunAnswers& answers, double confidence) {
+Interval tokens_per_forward(const RunFigures& run, double confidence) {
   std::vector<BlockPair> jobs;
-  for (const auto& job : answers.jobs)
-    if (!job.error && job.counters.forwards > 0)
-      jobs.push_back(
-          {static_cast<double>(job.counters.chosen), static_cast<double>(job.counters.forwards)});
+  for (const JobFigures& job : run.jobs)
+    if (!job.failed && job.forwards > 0)
+      jobs.push_back({static_cast<double>(job.chosen), static_cast<double>(job.forwards)});
   Interval tokens =
       jobs.empty() ? Interval{kNone, kNone, kNone} : ratio_of_totals(jobs, confidence);
-  tokens.estimate = ratio(run.totals.chosen, run.totals.forwards);
+  tokens.estimate = ratio(run.summary.totals.chosen, run.summary.totals.forwards);
   return tokens;
 }
 
-std::optional<Departure> departure_of(const RunSummary& run, const RunAnswers& answers) {
+std::optional<Departure> departure_of(const RunFigures& figures) {
+  const RunSummary& run = figures.summary;
   if (run.run.oracle || run.identical >= run.compared) return std::nullopt;
   std::vector<double> gaps;
   Departure departure{run.compared - run.identical, run.compared, {}, {}, 0};
-  for (const auto& generation : answers.generations) {
-    const auto& identity = generation.row.identity;
-    if (!identity || identity->identical) continue;
-    if (identity->gap)
-      gaps.push_back(*identity->gap);
+  for (const AnswerFigures& answer : figures.answers) {
+    if (answer.identical.value_or(true)) continue;
+    if (answer.gap)
+      gaps.push_back(*answer.gap);
     else
       ++departure.without_gap;
   }
@@ -124,14 +125,10 @@ std::optional<Departure> departure_of(const RunSummary& run, const RunAnswers& a
   return departure;
 }
 
-std::vector<AttributeFinding> attributes_of(const RunAnswers& answers) {
+std::vector<AttributeFinding> attributes_of(const ScoreTable& scores) {
   std::map<std::string, std::vector<AttributeOutcome>> outcomes;
-  for (const auto& generation : answers.generations)
-    for (const auto& score : generation.row.scores)
-      if (score.metric == "value_correct")
-        outcomes[score.field].push_back(
-            {generation.category, score.field, score.details.at("annotated").get<bool>(),
-             counts_of(score.details.at("counts_as").get<std::string>())});
+  for (AttributeOutcome& one : attribute_outcomes(scores))
+    outcomes[one.attribute].push_back(std::move(one));
   std::vector<AttributeFinding> findings;
   for (const auto& [attribute, of_attribute] : outcomes) {
     long values = 0;
@@ -154,37 +151,49 @@ std::vector<std::string_view> judged_first_by(const std::vector<RunSummary>& run
   return first;
 }
 
-ArmFinding finding_of(Store& store, const RunSummary& run, const RunAnswers& answers,
+ArmFinding finding_of(const RunFigures& figures, const ScoreTable& scores,
                       const CompareOptions& options) {
+  const RunSummary& run = figures.summary;
   ArmFinding arm;
   arm.run = run;
   arm.jobs = {ratio(run.measured.job_passes, run.measured.passes), run.run.batch_size};
   arm.streams = ratio(run.measured.stream_passes, run.measured.passes);
   arm.stack = {ratio(run.generations, run.jobs),
                stack_asked(find_decoder(run.run.decoder), run.run.options)};
-  add_examples_per_second(arm, store, options.confidence);
+  add_examples_per_second(arm, figures.measured, options.confidence);
   arm.likeness = arm.exact_match = kNone;
-  arm.state = state_of(run, answers.generations);
+  arm.state = state_of(figures, scores);
   if (options.brief) return arm;
-  arm.tokens_per_forward = tokens_per_forward(run, answers, options.confidence);
-  arm.attributes = attributes_of(answers);
-  for (const auto& job : answers.jobs)
-    if (!job.error)
-      for (const auto& [tokens, forwards] : job.counters.emitted) arm.emitted[tokens] += forwards;
+  arm.tokens_per_forward = tokens_per_forward(figures, options.confidence);
+  arm.attributes = attributes_of(scores);
+  arm.emitted = run.totals.emitted;
   return arm;
 }
 
-void compare_with(Store& store, const ArmFinding& baseline, const RunAnswers& theirs,
-                  ArmFinding& arm, const RunAnswers& ours, double confidence) {
+/// The examples that a run answered.
+std::vector<RowId> answered_in(const Figures& figures, const RunFigures& run) {
+  std::set<std::int32_t> examples;
+  for (const AnswerFigures& answer : run.answers) examples.insert(answer.example);
+  std::vector<RowId> ids;
+  for (const std::int32_t example : examples)
+    ids.push_back(figures.examples[static_cast<size_t>(example)].id);
+  return ids;
+}
+
+void compare_with(Store& store, const Figures& figures, const RunFigures& theirs,
+                  const RunFigures& ours, ArmFinding& arm, double confidence) {
   const RunSummary& run = arm.run;
-  const bool ids = same_ids(baseline.run.run.model, run.run.model);
-  arm.speedup = speedup_of(store, baseline.run.run, run.run, confidence);
+  const RunRow& baseline = theirs.summary.run;
+  const bool ids = same_ids(baseline.model, run.run.model);
+  arm.speedup = speedup_of({baseline, theirs.measured}, {run.run, ours.measured}, confidence);
+  const auto agreement = [&](auto add) {
+    return agreement_of(store, baseline.id, run.run.id, answered_in(figures, ours), add).share();
+  };
   arm.likeness = !run.run.oracle ? ratio(run.identical, run.compared)
-                 : ids           ? unforced_agreement(theirs, ours)
+                 : ids           ? agreement(add_unforced)
                                  : kNone;
-  if (ids && both_ask_one_by_one(baseline.run.run, run.run))
-    arm.exact_match = exact_match(theirs, ours);
-  arm.departure = departure_of(run, ours);
+  if (ids && both_ask_one_by_one(baseline, run.run)) arm.exact_match = agreement(add_exact);
+  arm.departure = departure_of(ours);
 }
 
 }  // namespace
@@ -211,11 +220,23 @@ ScoreFinding::Verdict ScoreFinding::verdict(double margin) const {
   return most < -margin ? Verdict::worse : Verdict::open;
 }
 
+Measurements measurements_of(Store& store, const std::string& invocation) {
+  Measurements measured{figures_of(store, invocation), {}};
+  measured.scores = read_scores(store, measured.figures);
+  return measured;
+}
+
+Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options) {
+  return compare(store, invocation, options, measurements_of(store, invocation));
+}
+
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options,
-                   std::vector<RunAnswers>* kept) {
+                   const Measurements& measured) {
   const std::string& baseline_label = options.baseline;
   const double confidence = options.confidence;
-  const std::vector<RunSummary> runs = runs_of(store, invocation);
+  const std::vector<RunFigures>& figures = measured.figures.runs;
+  std::vector<RunSummary> runs;
+  for (const RunFigures& run : figures) runs.push_back(run.summary);
   check_baseline(runs, baseline_label);
   Comparison comparison;
   comparison.db = store.path().string();
@@ -225,16 +246,16 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
   comparison.scores = options.brief ? judged_first_by(runs) : judged_by(runs);
   comparison.not_applicable = not_applicable_in(runs);
   comparison.unit = find_dataset(runs.front().run.dataset.name).unit;
-  std::vector<RunAnswers> answers;
-  for (const RunSummary& run : runs) {
+  for (size_t a = 0; a < runs.size(); ++a) {
+    const RunSummary& run = runs[a];
+    const ScoreTable& scores = measured.scores[a];
     if (find_dataset(run.run.dataset.name).unit != comparison.unit) comparison.unit = "examples";
-    answers.push_back(read_answers(store, run.run.id));
     if (!options.brief) {
-      add_asked_for(comparison.scores, run, answers.back().generations);
-      for (JudgedShare& share : judged_shares(store, run.run, answers.back().generations))
+      add_asked_for(comparison.scores, run, scores);
+      for (JudgedShare& share : judged_shares(store, figures[a], scores))
         comparison.judged.push_back(std::move(share));
     }
-    comparison.arms.push_back(finding_of(store, run, answers.back(), options));
+    comparison.arms.push_back(finding_of(figures[a], scores, options));
     comparison.stacks = comparison.stacks || comparison.arms.back().stack.asked > 1;
   }
   for (size_t a = 0; a < runs.size(); ++a) {
@@ -244,69 +265,81 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
       arm.baseline = static_cast<size_t>(found - runs.data());
       ArmFinding& baseline = comparison.arms[*arm.baseline];
       baseline.is_baseline = true;
-      compare_with(store, baseline, answers[*arm.baseline], arm, answers[a], confidence);
+      compare_with(store, measured.figures, figures[*arm.baseline], figures[a], arm, confidence);
       comparison.exact_matches =
           comparison.exact_matches || both_ask_one_by_one(baseline.run.run, arm.run.run);
     }
-    arm.scores = score_findings(answers[a].generations,
-                                found ? &answers[*arm.baseline].generations : nullptr,
-                                comparison.scores, confidence);
+    arm.scores =
+        score_findings(measured.scores[a], found ? &measured.scores[*arm.baseline] : nullptr,
+                       comparison.scores, confidence);
   }
   if (!options.brief) {
     for (size_t a = 0; a < runs.size(); ++a) {
       ArmFinding& arm = comparison.arms[a];
-      arm.speeds = speeds_of(arm, comparison.baseline_of(arm), answers[a]);
+      arm.speeds = speeds_of(arm, comparison.baseline_of(arm), figures[a]);
     }
     if (!options.hardware.empty()) add_roofline_shares(comparison, options.hardware);
     comparison.uncomputed = uncomputed_in(comparison.arms);
     adjust_p_values(comparison.arms);
-    add_own_columns(comparison, answers);
+    add_own_columns(comparison, figures);
   }
   comparison.warnings = warnings_of(comparison);
-  if (kept) *kept = std::move(answers);
   return comparison;
 }
 
-std::vector<DifferingAnswer> differing_answers(Store& store, const std::string& invocation) {
-  const auto runs = runs_of(store, invocation);
-  std::vector<DifferingAnswer> found;
-  for (const auto& method : runs) {
-    const RunSummary* baseline = find_baseline(runs, method, "");
-    if (!baseline || method.run.oracle) continue;
-    Statement read(store.database(), R"(
-      SELECT sample.key, method.fields, base.fields, method.first_difference,
-             method.gap_at_difference
-      FROM generation AS method
-      JOIN generation AS base ON base.run_id = ?1 AND base.sample_id = method.sample_id
-                             AND base.repeat = method.repeat
-      JOIN sample ON sample.id = method.sample_id
-      WHERE method.run_id = ?2 AND method.identical = 0
-        AND method.error IS NULL AND base.error IS NULL
-      ORDER BY sample.key, method.repeat)");
-    read.bind(baseline->run.id, method.run.id);
-    while (read.step()) {
-      DifferingAnswer& differs = found.emplace_back(
-          DifferingAnswer{method.run.dataset.name, method.run.label, read.text(0), "", "", "",
-                          read.maybe_integer(3),
-                          read.maybe_real(4).value_or(std::numeric_limits<double>::infinity())});
-      const Json fields = parse_json(read.text(1), store.path().string(), 0),
-                 before = parse_json(read.text(2), store.path().string(), 0);
-      for (size_t f = 0; f < fields.size(); ++f) {
-        const std::string other =
-            f < before.size() ? before[f].at("text").get<std::string>() : std::string();
-        const auto own = fields[f].at("text").get<std::string>();
-        if (f < before.size() && other == own) continue;
-        differs.field = fields[f].at("name").get<std::string>();
-        differs.baseline = other;
-        differs.answer = own;
-        break;
-      }
+DifferingAnswers differing_answers(Store& store, const Measurements& measured, int most) {
+  struct Place {
+    double gap;
+    size_t arm;
+    std::string_view sample;
+    std::int32_t repeat;
+    RowId ours, theirs;
+    auto rank() const { return std::tie(gap, arm, sample, repeat); }
+  };
+  const Figures& figures = measured.figures;
+  std::vector<RunSummary> runs;
+  for (const RunFigures& run : figures.runs) runs.push_back(run.summary);
+  std::vector<Place> places;
+  for (size_t a = 0; a < runs.size(); ++a) {
+    const RunSummary* baseline = find_baseline(runs, runs[a], "");
+    if (!baseline || runs[a].run.oracle) continue;
+    AnswerPlaces theirs(figures.runs[static_cast<size_t>(baseline - runs.data())]);
+    for (const AnswerFigures& ours : figures.runs[a].answers) {
+      if (ours.identical.value_or(true) || ours.failed) continue;
+      const AnswerFigures* before = theirs.find(ours.example, ours.repeat);
+      if (!before || before->failed) continue;
+      places.push_back({ours.gap.value_or(std::numeric_limits<double>::infinity()), a,
+                        figures.names->keys[static_cast<size_t>(ours.example)], ours.repeat,
+                        ours.id, before->id});
     }
   }
-  std::stable_sort(
-      found.begin(), found.end(),
-      [](const DifferingAnswer& a, const DifferingAnswer& b) { return a.gap < b.gap; });
-  return found;
+  DifferingAnswers differing{std::ssize(places), {}};
+  const auto end = places.begin() + std::min<std::int64_t>(most, differing.count);
+  std::partial_sort(places.begin(), end, places.end(),
+                    [](const Place& a, const Place& b) { return a.rank() < b.rank(); });
+  Statement read(store.database(), R"(
+    SELECT ours.fields, theirs.fields, ours.first_difference
+    FROM generation AS ours, generation AS theirs WHERE ours.id = ? AND theirs.id = ?)");
+  for (auto place = places.begin(); place != end; ++place) {
+    read.bind(place->ours, place->theirs).step();
+    const RunRow& run = runs[place->arm].run;
+    DifferingAnswer& differs = differing.first.emplace_back(
+        DifferingAnswer{run.dataset.name, run.label, std::string(place->sample), "", "", "",
+                        read.maybe_integer(2), place->gap});
+    const Json fields = parse_json(read.view(0), store.path().string(), 0),
+               before = parse_json(read.view(1), store.path().string(), 0);
+    for (size_t f = 0; f < fields.size(); ++f) {
+      const std::string other =
+          f < before.size() ? before[f].at("text").get<std::string>() : std::string();
+      const auto own = fields[f].at("text").get<std::string>();
+      if (f < before.size() && other == own) continue;
+      differs.field = fields[f].at("name").get<std::string>();
+      differs.baseline = other;
+      differs.answer = own;
+      break;
+    }
+  }
+  return differing;
 }
 
 }  // namespace pardec

@@ -12,7 +12,7 @@
 #include "metrics/statistics.hpp"
 #include "src/findings/answer_state.hpp"
 #include "src/findings/judged_shares.hpp"
-#include "src/scoring/stored_answers.hpp"
+#include "src/scoring/score_table.hpp"
 #include "src/store/store.hpp"
 
 namespace pardec {
@@ -168,10 +168,19 @@ struct Comparison {
   }
 };
 
-/// `kept`: gets the answers of each arm; null: nobody needs them. ConfigError when there is no such
-/// invocation or arm.
-Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {},
-                   std::vector<RunAnswers>* kept = nullptr);
+/// What a comparison is made of, by arm.
+struct Measurements {
+  Figures figures;
+  std::vector<ScoreTable> scores;
+};
+/// ConfigError when there is no such invocation.
+Measurements measurements_of(Store& store, const std::string& invocation);
+
+/// ConfigError when there is no such invocation or arm.
+Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});
+/// `measured`: of the invocation.
+Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options,
+                   const Measurements& measured);
 
 /// Where one answer departs from the baseline's.
 struct DifferingAnswer {
@@ -179,7 +188,11 @@ struct DifferingAnswer {
   std::optional<std::int64_t> token;  ///< of the first difference among the answer's value tokens
   double gap;                         ///< of its logits; infinite: not known
 };
-/// Those with the smallest gap first.
-std::vector<DifferingAnswer> differing_answers(Store& store, const std::string& invocation);
+/// All are counted; of those with the smallest gap, the first, there is more.
+struct DifferingAnswers {
+  std::int64_t count = 0;
+  std::vector<DifferingAnswer> first;
+};
+DifferingAnswers differing_answers(Store& store, const Measurements& measured, int most);
 
 }  // namespace pardec

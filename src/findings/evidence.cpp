@@ -196,17 +196,14 @@ class Numbers {
   std::vector<ScorePart> of(const std::vector<Part>& parts) {
     std::vector<ScorePart> out;
     for (const Part& part : parts)
-      out.push_back({number(units_, part.unit), number(groups_, part.group), part.numerator,
-                     part.denominator});
+      out.push_back(
+          {units_.of(part.unit), groups_.of(part.group), part.numerator, part.denominator});
     return out;
   }
-  std::int32_t units() const { return static_cast<std::int32_t>(units_.size()); }
+  std::int32_t units() const { return units_.size(); }
 
  private:
-  static std::int32_t number(std::map<std::string, std::int32_t>& names, const std::string& name) {
-    return names.emplace(name, static_cast<std::int32_t>(names.size())).first->second;
-  }
-  std::map<std::string, std::int32_t> units_, groups_;
+  NameNumbers units_, groups_;
 };
 
 Measured level_of(const std::vector<Part>& parts) {
@@ -310,6 +307,8 @@ Found CountedEvidence::level(const Scope& place, const std::string& arm,
 /// An arm on a dataset, with its answers.
 struct StoredRun::Cell {
   const ArmFinding* arm;
+  MeasuredBlocks measured;
+  ScoreTable scores;
   RunAnswers answers;
   std::vector<JobView> jobs;
 
@@ -331,23 +330,28 @@ struct StoredRun::Cell {
     const std::string total = metric == "headline" ? std::string(headline_score(*arm)) : metric;
     for (const TaskMetric& one : task_metrics()) {
       if (std::find(one.totals.begin(), one.totals.end(), total) == one.totals.end()) continue;
-      std::vector<StoredGeneration> chosen;
-      for (const StoredGeneration& generation : answers.generations)
-        if (has(place, generation.category)) chosen.push_back(generation);
-      for (const ScoredPart& part : one.parts(total, chosen))
-        all.push_back({part.cluster, part.group, part.numerator, part.denominator});
+      const ExampleNames& names = scores.names();
+      for (const ScoredPart& part : one.parts(total, scores)) {
+        const ScoredAnswer& answer = scores.answers()[static_cast<size_t>(part.answer)];
+        if (has(place, names.categories.name(answer.category)))
+          all.push_back({names.clusters.name(answer.cluster), std::to_string(part.group),
+                         part.numerator, part.denominator});
+      }
     }
     return all;
   }
 };
 
-StoredRun::StoredRun(Store& store, const std::string& invocation, const std::string& baseline)
-    : store_(store) {
-  std::vector<RunAnswers> answers;
-  comparison_ = compare(store, invocation, {.baseline = baseline}, &answers);
-  for (size_t a = 0; a < answers.size(); ++a) {
+StoredRun::StoredRun(Store& store, const std::string& invocation, const std::string& baseline) {
+  Measurements measured = measurements_of(store, invocation);
+  comparison_ = compare(store, invocation, {.baseline = baseline}, measured);
+  for (size_t a = 0; a < comparison_.arms.size(); ++a) {
     const ArmFinding& arm = comparison_.arms[a];
-    auto cell = std::make_unique<Cell>(Cell{&arm, std::move(answers[a]), {}});
+    auto cell = std::make_unique<Cell>(Cell{&arm,
+                                            std::move(measured.figures.runs[a].measured),
+                                            std::move(measured.scores[a]),
+                                            read_answers(store, arm.run.run.id),
+                                            {}});
     std::map<std::pair<JobKey, int>, JobView> views;
     for (const auto& [key, answered] : cell->answers.by_sample) {
       if (answered.job->error) continue;
@@ -474,7 +478,8 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
 
 Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const {
   if (place.categories.empty()) {
-    const auto speedup = speedup_of(run_->store_, other.arm->run.run, arm.arm->run.run, 0.95);
+    const auto speedup =
+        speedup_of({other.arm->run.run, other.measured}, {arm.arm->run.run, arm.measured}, 0.95);
     if (!speedup)
       return {std::nullopt, str("a block that ", arm.arm->run.run.label, " and ",
                                 other.arm->run.run.label, " were both measured on")};

@@ -118,7 +118,6 @@ class StoredRun {
  private:
   friend class StoredEvidence;
   struct Cell;
-  Store& store_;
   Comparison comparison_;
   std::vector<std::unique_ptr<Cell>> cells_;
 };

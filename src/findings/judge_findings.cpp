@@ -90,18 +90,6 @@ VoteAgreement agreement_of(const std::vector<JudgedItem>& items) {
   return out;
 }
 
-/// Clusters by number.
-class ClusterNumbers {
- public:
-  std::int32_t of(const std::string& cluster) {
-    return numbers_.emplace(cluster, static_cast<std::int32_t>(numbers_.size())).first->second;
-  }
-  std::int32_t size() const { return static_cast<std::int32_t>(numbers_.size()); }
-
- private:
-  std::map<std::string, std::int32_t> numbers_;
-};
-
 Interval score_of(const std::vector<ScorePart>& parts, std::int32_t clusters, double confidence) {
   Interval interval = score_intervals({}, parts, clusters, confidence).method;
   if (clusters < kFewestBlocks) interval.low = interval.high = std::nan("");
@@ -125,7 +113,7 @@ double length_of(const StoredGeneration& answer, const std::string& field) {
 void add_pairs(JudgedArm& arm, const std::vector<JudgedItem>& items,
                const std::map<RowId, const StoredGeneration*>& answers, double confidence) {
   const bool person = is_person(arm.judge);
-  ClusterNumbers clusters;
+  NameNumbers clusters;
   std::vector<ScorePart> parts;
   std::vector<LengthPair> lengths;
   std::vector<PairVerdict> pairs;
@@ -155,7 +143,7 @@ void add_pairs(JudgedArm& arm, const std::vector<JudgedItem>& items,
 
 void add_verdicts(JudgedArm& arm, const std::vector<JudgedItem>& items, bool five_classes,
                   double confidence) {
-  ClusterNumbers clusters;
+  NameNumbers clusters;
   std::vector<ScorePart> parts;
   for (const JudgedItem& item : items) {
     std::vector<VoteRow> votes;
@@ -270,7 +258,7 @@ void add_strengths(JudgeFindings& findings, const std::map<RowId, std::string>& 
   struct Games {
     std::vector<std::string> arms;
     std::vector<Game> games;
-    ClusterNumbers clusters;
+    NameNumbers clusters;
 
     int of(const std::string& arm) {
       const auto found = std::find(arms.begin(), arms.end(), arm);
@@ -306,8 +294,11 @@ void add_strengths(JudgeFindings& findings, const std::map<RowId, std::string>& 
 
 JudgeFindings judge_findings(Store& store, const std::string& invocation, double confidence) {
   std::vector<RunSummary> runs;
-  for (const auto& shard : store.shards_of(invocation))
-    for (auto& run : runs_of(store, shard)) runs.push_back(std::move(run));
+  std::vector<Measurements> measured;  // by shard
+  for (const auto& shard : store.shards_of(invocation)) {
+    measured.push_back(measurements_of(store, shard));
+    for (const RunFigures& run : measured.back().figures.runs) runs.push_back(run.summary);
+  }
   const auto judges = names_of(judges_of(store)), protocols = names_of(protocols_of(store));
   const auto records = protocols_of(store);
   std::vector<std::vector<StoredGeneration>> stored;
@@ -353,9 +344,10 @@ JudgeFindings judge_findings(Store& store, const std::string& invocation, double
     else
       add_verdicts(arm, items, records.at(protocol).name == "five-classes", confidence);
   }
-  for (size_t r = 0; r < runs.size(); ++r)
-    for (JudgedShare& share : judged_shares(store, runs[r].run, stored[r]))
-      findings.compared.push_back(std::move(share));
+  for (const Measurements& of : measured)
+    for (size_t r = 0; r < of.scores.size(); ++r)
+      for (JudgedShare& share : judged_shares(store, of.figures.runs[r], of.scores[r]))
+        findings.compared.push_back(std::move(share));
   add_agreements(findings, judges, protocols, places, datasets);
   add_strengths(findings, judges, protocols, places, datasets, confidence);
   return findings;

@@ -12,10 +12,9 @@ namespace pardec {
 
 namespace {
 
-/// Which of the records a stored score is of; 0: none is known.
-RowId record_of(const ScoreRow& score, const char* key,
-                const std::map<RowId, NamedRecord>& records) {
-  const auto name = score.details.value(key, ""), hash = score.details.value(str(key, "_hash"), "");
+/// Which of the records a stored score with these details is of; 0: none is known.
+RowId record_of(const Json& details, const char* key, const std::map<RowId, NamedRecord>& records) {
+  const auto name = details.value(key, ""), hash = details.value(str(key, "_hash"), "");
   RowId found = 0;
   for (const auto& [id, record] : records)
     if (record.name == name && (hash_of(record) == hash || (hash.empty() && found == 0)))
@@ -43,38 +42,37 @@ std::map<RowId, std::string> names_of(const std::map<RowId, NamedRecord>& record
   return names;
 }
 
-std::vector<JudgedShare> judged_shares(Store& store, const RunRow& run,
-                                       const std::vector<StoredGeneration>& generations) {
+std::vector<JudgedShare> judged_shares(Store& store, const RunFigures& figures,
+                                       const ScoreTable& scores) {
+  const RunRow& run = figures.summary.run;
   std::vector<JudgedShare> shares;
   for (const TaskMetric& metric : task_metrics()) {
     if (!metric.judged) continue;
+    const ScoreColumn& column = scores.column(metric.rows);
+    if (column.rows.empty()) continue;
+    const Json& details = column.details[static_cast<size_t>(column.rows.back().details)];
     JudgedShare share;
     share.total = metric.totals.front();
     std::set<std::pair<RowId, std::string>> scored;
-    const ScoreRow* any = nullptr;
-    for (const StoredGeneration& generation : generations) {
-      for (const ScoreRow& score : generation.row.scores) {
-        if (score.metric != metric.rows) continue;
-        scored.emplace(generation.row.id, score.field);
-        any = &score;
-      }
-      // A turn of a conversation is judged by itself, and so is each value.
-      const bool by_field = run.form == "free" || metric.rows == "judge_class";
-      share.of += by_field ? std::max<std::int64_t>(1, std::ssize(generation.row.fields)) : 1;
-    }
-    if (!any) continue;
+    for (const ScoreFigure& row : column.rows)
+      scored.emplace(figures.answers[static_cast<size_t>(row.answer)].id,
+                     scores.names().fields.name(row.field));
+    // A turn of a conversation is judged by itself, and so is each value.
+    const bool by_field = run.form == "free" || metric.rows == "judge_class";
+    for (const AnswerFigures& answer : figures.answers)
+      share.of += by_field ? std::max(1, answer.fields) : 1;
     const auto judges = judges_of(store), protocols = protocols_of(store);
     const auto names = names_of(judges);
     std::set<RowId> of_metric;
     for (const auto& [id, record] : protocols)
       if (gives(record, metric)) of_metric.insert(id);
-    const RowId judge = record_of(*any, "judge", judges),
-                protocol = record_of(*any, "protocol", protocols);
+    const RowId judge = record_of(details, "judge", judges),
+                protocol = record_of(details, "protocol", protocols);
     share.dataset = run.dataset.name;
     share.arm = run.label;
-    share.judge = names.contains(judge) ? names.at(judge) : any->details.value("judge", "");
-    share.protocol = any->details.value("protocol", "");
-    if (const auto baseline = any->details.value("baseline", ""); !baseline.empty())
+    share.judge = names.contains(judge) ? names.at(judge) : details.value("judge", "");
+    share.protocol = details.value("protocol", "");
+    if (const auto baseline = details.value("baseline", ""); !baseline.empty())
       share.protocol += str(", against ", baseline);
     share.scored = std::ssize(scored);
     std::set<RowId> others;

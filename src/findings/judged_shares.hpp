@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/scoring/score_table.hpp"
 #include "src/store/judgments.hpp"
-#include "src/store/rows.hpp"
 #include "src/store/store.hpp"
 
 namespace pardec {
@@ -24,8 +24,8 @@ struct JudgedShare {
 };
 
 /// Of each judged metric that the run's answers have scores of.
-std::vector<JudgedShare> judged_shares(Store& store, const RunRow& run,
-                                       const std::vector<StoredGeneration>& generations);
+std::vector<JudgedShare> judged_shares(Store& store, const RunFigures& run,
+                                       const ScoreTable& scores);
 
 /// Names by id, numbered where several have one name: "gpt-4.1", "gpt-4.1 (2)".
 std::map<RowId, std::string> names_of(const std::map<RowId, NamedRecord>& records);

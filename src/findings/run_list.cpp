@@ -95,10 +95,10 @@ AcrossRow row_of(Store& store, size_t invocation, const ArmFinding& arm, const A
   if (row.score_name.empty() || !first->scores.contains(row.score_name) ||
       first->run.run.dataset.sha256 != arm.run.run.dataset.sha256)
     return row;
-  row.difference =
-      score_findings(ours.generations, &theirs.generations, {row.score_name}, confidence)
-          .at(row.score_name)
-          .difference;
+  const auto scores = read_scores(store, store.figures({arm.run.run, first->run.run}));
+  row.difference = score_findings(scores[0], &scores[1], {row.score_name}, confidence)
+                       .at(row.score_name)
+                       .difference;
   return row;
 }
 

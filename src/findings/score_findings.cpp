@@ -4,7 +4,8 @@
 #include <cmath>
 #include <set>
 #include <string>
-#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "datasets/dataset.hpp"
 
@@ -12,51 +13,65 @@ namespace pardec {
 
 namespace {
 
-/// Numbers for names, in the order in which they come.
-class Numbering {
- public:
-  std::int32_t of(const std::string& name) {
-    return numbers_.emplace(name, static_cast<std::int32_t>(numbers_.size())).first->second;
-  }
-  std::int32_t size() const { return static_cast<std::int32_t>(numbers_.size()); }
-
- private:
-  std::map<std::string, std::int32_t> numbers_;
-};
+/// Sample and field of a part as one number.
+std::int64_t asked_of(const ScoreTable& table, const ScoredPart& part) {
+  return (static_cast<std::int64_t>(table.answers()[static_cast<size_t>(part.answer)].sample)
+          << 32) +
+         part.field;
+}
 
 /// p of the answers that one of the two alone has right; repeats are no new examples.
-double mcnemar(const std::vector<ScoredPart>& baseline, const std::vector<ScoredPart>& method) {
-  std::map<std::pair<std::string, std::string>, bool> right;
-  for (const ScoredPart& part : baseline)
-    if (part.repeat == 0) right[{part.sample, part.field}] = part.numerator == 1;
+double mcnemar(const ScoreTable& baseline, const std::vector<ScoredPart>& theirs,
+               const ScoreTable& method, const std::vector<ScoredPart>& ours) {
+  const auto first = [](const ScoreTable& table, const ScoredPart& part) {
+    return table.answers()[static_cast<size_t>(part.answer)].repeat == 0;
+  };
+  std::vector<std::pair<std::int64_t, bool>> right;
+  for (const ScoredPart& part : theirs)
+    if (first(baseline, part)) right.emplace_back(asked_of(baseline, part), part.numerator == 1);
+  std::sort(right.begin(), right.end());
   std::int64_t only_baseline = 0, only_method = 0;
-  for (const ScoredPart& part : method) {
-    const auto other = right.find({part.sample, part.field});
-    if (part.repeat != 0 || other == right.end()) continue;
+  for (const ScoredPart& part : ours) {
+    if (!first(method, part)) continue;
+    const std::int64_t asked = asked_of(method, part);
+    const auto other = std::lower_bound(right.begin(), right.end(), std::pair(asked, false));
+    if (other == right.end() || other->first != asked) continue;
     only_baseline += other->second && part.numerator != 1;
     only_method += !other->second && part.numerator == 1;
   }
   return mcnemar_exact(only_baseline, only_method);
 }
 
-void add_intervals(ScoreFinding& finding, const std::vector<ScoredPart>& baseline,
-                   const std::vector<ScoredPart>& method, bool compared, double confidence) {
-  Numbering clusters, groups;
-  const auto numbered = [&](const std::vector<ScoredPart>& parts) {
+void add_intervals(ScoreFinding& finding, const ScoreTable& method,
+                   const std::vector<ScoredPart>& ours, const ScoreTable* baseline,
+                   const std::vector<ScoredPart>& theirs, double confidence) {
+  // Those that take part, in the order in which they come.
+  std::vector<std::int32_t> clusters(static_cast<size_t>(method.names().clusters.size()), -1);
+  std::unordered_map<std::int64_t, std::int32_t> groups;
+  std::int32_t count = 0;
+  const auto numbered = [&](const ScoreTable& table, const std::vector<ScoredPart>& parts) {
     std::vector<ScorePart> out;
-    for (const ScoredPart& part : parts)
+    out.reserve(parts.size());
+    for (const ScoredPart& part : parts) {
+      std::int32_t& cluster =
+          clusters[static_cast<size_t>(table.answers()[static_cast<size_t>(part.answer)].cluster)];
+      if (cluster < 0) cluster = count++;
       out.push_back(
-          {clusters.of(part.cluster), groups.of(part.group), part.numerator, part.denominator});
+          {cluster,
+           groups.emplace(part.group, static_cast<std::int32_t>(groups.size())).first->second,
+           part.numerator, part.denominator});
+    }
     return out;
   };
-  const auto after = numbered(method), before = numbered(baseline);
-  ScoreIntervals intervals = score_intervals(before, after, clusters.size(), confidence);
-  if (clusters.size() < kFewestBlocks)
+  const auto after = numbered(method, ours);
+  const auto before = baseline ? numbered(*baseline, theirs) : std::vector<ScorePart>();
+  ScoreIntervals intervals = score_intervals(before, after, count, confidence);
+  if (count < kFewestBlocks)
     for (Interval* interval : {&intervals.method, &intervals.difference})
       interval->low = interval->high = std::nan("");
   finding.value.low = intervals.method.low;
   finding.value.high = intervals.method.high;
-  if (compared && !before.empty()) finding.difference = intervals.difference;
+  if (!before.empty()) finding.difference = intervals.difference;
 }
 
 }  // namespace
@@ -84,11 +99,11 @@ std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs) {
 }
 
 void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
-                   const std::vector<StoredGeneration>& generations) {
+                   const ScoreTable& scores) {
   const auto own = metrics_of(find_dataset(run.run.dataset.name));
   for (const TaskMetric& metric : task_metrics()) {
     if (std::find(own.begin(), own.end(), &metric) != own.end()) continue;
-    for (const MetricTotal& total : metric.total(generations))
+    for (const MetricTotal& total : metric.total(scores))
       if (std::find(totals.begin(), totals.end(), total.name) == totals.end())
         totals.push_back(total.name);
   }
@@ -130,7 +145,7 @@ std::string_view headline_score(const ArmFinding& arm) {
 }
 
 std::map<std::string_view, ScoreFinding> score_findings(
-    const std::vector<StoredGeneration>& method, const std::vector<StoredGeneration>* baseline,
+    const ScoreTable& method, const ScoreTable* baseline,
     const std::vector<std::string_view>& with_interval, double confidence) {
   std::map<std::string_view, ScoreFinding> findings;
   for (const TaskMetric& metric : task_metrics())
@@ -146,10 +161,10 @@ std::map<std::string_view, ScoreFinding> score_findings(
       const auto ours = metric.parts(total.name, method);
       const auto theirs =
           baseline ? metric.parts(total.name, *baseline) : std::vector<ScoredPart>{};
-      add_intervals(finding, theirs, ours, baseline != nullptr, confidence);
+      add_intervals(finding, method, ours, baseline, theirs, confidence);
       if (!theirs.empty() && std::find(metric.right_or_wrong.begin(), metric.right_or_wrong.end(),
                                        total.name) != metric.right_or_wrong.end())
-        finding.p = mcnemar(theirs, ours);
+        finding.p = mcnemar(*baseline, theirs, method, ours);
     }
   return findings;
 }

@@ -14,7 +14,7 @@ std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs);
 
 /// Adds the totals of other metrics than the dataset's own that somebody had computed (`score`).
 void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
-                   const std::vector<StoredGeneration>& generations);
+                   const ScoreTable& scores);
 
 /// Metrics of the arms' datasets that no answer has a score of, of those that are not computed
 /// unasked; none under an oracle.
@@ -24,9 +24,9 @@ std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 std::string_view headline_score(const ArmFinding& arm);
 
 /// All totals that the stored scores come to. An interval and a difference from `baseline` (null:
-/// none) have those of `with_interval`; p-values are raw.
+/// none; else read together with `method`) have those of `with_interval`; p-values are raw.
 std::map<std::string_view, ScoreFinding> score_findings(
-    const std::vector<StoredGeneration>& method, const std::vector<StoredGeneration>* baseline,
+    const ScoreTable& method, const ScoreTable* baseline,
     const std::vector<std::string_view>& with_interval, double confidence);
 
 /// Adjusts the p-values of all arms for their number.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string>
+#include <utility>
 
 #include "src/support/machine_use.hpp"
 
@@ -37,8 +37,9 @@ bool disturbed(const BlockTime& time, int threads) {
   return taken_share(time.use.machine, time.wall_ns, threads) >= kDisturbedShare;
 }
 
-std::optional<Percentiles> percentiles(const std::vector<double>& values) {
+std::optional<Percentiles> percentiles(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
+  std::sort(values.begin(), values.end());
   return Percentiles{quantile(values, 0.5), quantile(values, 0.95), quantile(values, 0.99)};
 }
 
@@ -55,24 +56,24 @@ bool both_ask_one_by_one(const RunRow& baseline, const RunRow& run) {
   return !run.oracle && run.form == "value" && baseline.form == "value";
 }
 
-void add_examples_per_second(ArmFinding& arm, Store& store, double confidence) {
-  Sums<std::string> blocks;  // a run paired with itself: its own blocks
-  for (const auto& block : store.block_pairs(arm.run.run.id, arm.run.run.id)) {
-    blocks.add(block.key, static_cast<double>(block.examples), seconds(block.method.wall_ns));
+void add_examples_per_second(ArmFinding& arm, const MeasuredBlocks& measured, double confidence) {
+  Sums<std::int32_t> sums;
+  for (const BlockFigures& block : measured.blocks) {
+    sums.add(block.key, static_cast<double>(block.examples), seconds(block.time.wall_ns));
     ++arm.measurements;
-    arm.disturbed += disturbed(block.method, arm.run.run.threads);
+    arm.disturbed += disturbed(block.time, arm.run.run.threads);
   }
-  const auto all = blocks.all();
+  const auto all = sums.all();
   arm.blocks = std::ssize(all);
   arm.examples_per_second = interval_over(all, confidence);
 }
 
-std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const RunRow& method,
+std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun& method,
                                   double confidence) {
-  Sums<std::string> measured, quiet;
+  Sums<std::int32_t> measured, quiet;  // by key, in its order
   Sums<int> repeats;
   Speedup speedup{};
-  for (const auto& pair : store.block_pairs(baseline.id, method.id)) {
+  for (const auto& pair : block_pairs(baseline.measured, method.measured)) {
     const auto add = [&](auto& sums, const auto& key, const BlockTime& theirs,
                          const BlockTime& ours) {
       sums.add(key, seconds(theirs.wall_ns), seconds(ours.wall_ns));
@@ -82,7 +83,7 @@ std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const Ru
     add(repeats, pair.repeat, pair.baseline, pair.method);
     speedup.traced = speedup.traced || pair.baseline.use.traced || pair.method.use.traced;
     const auto is_quiet = [&](const BlockTime& theirs, const BlockTime& ours) {
-      return !disturbed(theirs, baseline.threads) && !disturbed(ours, method.threads);
+      return !disturbed(theirs, baseline.run.threads) && !disturbed(ours, method.run.threads);
     };
     if (is_quiet(pair.baseline, pair.method)) {
       add(quiet, pair.key, pair.baseline, pair.method);
@@ -106,12 +107,18 @@ std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const Ru
   return speedup;
 }
 
+std::optional<Speedup> speedup_of(Store& store, const RunRow& baseline, const RunRow& method,
+                                  double confidence) {
+  const auto runs = store.blocks({baseline, method}).runs;
+  return speedup_of({baseline, runs[0].measured}, {method, runs[1].measured}, confidence);
+}
+
 bool is_within(const Interval& ratio, double share) {
   return std::isfinite(ratio.high - ratio.low) &&
          (ratio.high - ratio.low) / 2 <= share * ratio.estimate;
 }
 
-Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunAnswers& answers) {
+Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFigures& figures) {
   const RunSummary& run = arm.run;
   Speeds speeds{kNone, kNone, kNone, kNone, std::nullopt, std::nullopt};
   if (run.measured_wall_ns > 0 && (!baseline || same_streams(run.run, baseline->run.run)))
@@ -124,14 +131,14 @@ Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunAns
     speeds.prompt_tokens_per_second =
         static_cast<double>(run.totals.prompt_tokens) / seconds(run.totals.prefill_ns);
   std::vector<double> latencies, first_tokens;
-  for (const auto& [key, answered] : answers.by_sample) {
-    if (answered.job->error) continue;
-    const JobCounters& counters = answered.job->counters;
-    latencies.push_back(seconds(counters.total_ns));
-    if (counters.first_token_ns) first_tokens.push_back(seconds(*counters.first_token_ns));
+  for (const AnswerFigures& answer : figures.answers) {
+    const JobFigures& job = figures.jobs[static_cast<size_t>(answer.job)];
+    if (job.failed) continue;
+    latencies.push_back(seconds(job.total_ns));
+    if (job.first_token_ns) first_tokens.push_back(seconds(*job.first_token_ns));
   }
-  speeds.latency = percentiles(latencies);
-  speeds.first_token = percentiles(first_tokens);
+  speeds.latency = percentiles(std::move(latencies));
+  speeds.first_token = percentiles(std::move(first_tokens));
   return speeds;
 }
 

@@ -69,7 +69,7 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
   return table;
 }
 
-Table differences_table(const std::vector<DifferingAnswer>& answers, int limit) {
+Table differences_table(const DifferingAnswers& answers) {
   Table table;
   table.title = "Where answers depart from the baseline's";
   table.columns = {{"dataset"},
@@ -80,14 +80,13 @@ Table differences_table(const std::vector<DifferingAnswer>& answers, int limit) 
                    {"answer"},
                    {"token", Align::right},
                    {"logit gap", Align::right, "logit_gap"}};
-  for (const DifferingAnswer& one : answers) {
-    if (limit > 0 && std::ssize(table.rows) == limit) break;
+  for (const DifferingAnswer& one : answers.first) {
     table.rows.push_back({one.dataset, one.arm, one.sample, one.field, shortened(one.baseline),
                           shortened(one.answer), number_cell(one.token.value_or(-1)),
                           number_cell(one.gap, 4)});
   }
   table.notes.push_back(
-      str(counted(std::ssize(answers), "answer"),
+      str(counted(answers.count, "answer"),
           " not as the baseline's; token: index of the first that differs among the "
           "answer's value tokens; logit gap: best minus second best there."));
   return table;

@@ -22,7 +22,7 @@ Table matrix_table(const Comparison& comparison);
 Table accounting_table(const std::vector<ArmAccount>& accounts);
 
 /// The first `limit` of them, 0: all.
-Table differences_table(const std::vector<DifferingAnswer>& answers, int limit);
+Table differences_table(const DifferingAnswers& answers);
 
 /// What stands as the speedup of an arm that others are compared with.
 inline constexpr const char* kBaselineSpeedup = "1 (baseline)";

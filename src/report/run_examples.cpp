@@ -22,13 +22,15 @@ namespace {
 struct Arm {
   const ArmFinding* finding;
   std::optional<std::size_t> baseline;  ///< index among the arms of the dataset
-  RunAnswers answers;
+  const RunFigures* figures;
+  const ScoreTable* scores;
   std::map<JobKey, const Trace*> traces;
+  std::vector<std::pair<std::int32_t, std::int32_t>> examples;  ///< first answers: job, example
 };
 
-const Answered* first_answer(const Arm& arm, const std::string& sample) {
-  const auto found = arm.answers.by_sample.find({sample, 0});
-  return found == arm.answers.by_sample.end() ? nullptr : &found->second;
+const Answered* first_answer(const RunAnswers& answers, const std::string& sample) {
+  const auto found = answers.by_sample.find({sample, 0});
+  return found == answers.by_sample.end() ? nullptr : &found->second;
 }
 
 /// The metrics that a dataset is judged by, those included that run code.
@@ -56,11 +58,13 @@ ReportField report_field(const Json& field) {
   return out;
 }
 
-std::vector<ReportField> report_fields(const SampleRow& sample, const std::vector<Arm>& arms) {
+/// `arms`: answers of each.
+std::vector<ReportField> report_fields(const SampleRow& sample,
+                                       const std::vector<RunAnswers>& arms) {
   std::vector<ReportField> fields;
   for (const auto& field : sample.fields) fields.push_back(report_field(field));
   if (!fields.empty()) return fields;
-  for (const Arm& arm : arms)  // a database that holds no references
+  for (const RunAnswers& arm : arms)  // a database that holds no references
     if (const Answered* answer = first_answer(arm, sample.key)) {
       for (const auto& field : answer->generation.row.fields)
         fields.push_back({field.name, "", {}, {}, false});
@@ -168,12 +172,12 @@ std::string token_text(Token id, const Tokenizer* tokenizer) {
   return !bytes.empty() ? visible_text(bytes) : !name.empty() ? std::string(name) : str("#", id);
 }
 
-std::vector<TokenLine> token_lines(const Arm& arm, const Answered& answer,
-                                   const Tokenizer* tokenizer) {
+std::vector<TokenLine> token_lines(const Arm& arm, const RunAnswers& answers,
+                                   const Answered& answer, const Tokenizer* tokenizer) {
   const auto trace = arm.traces.find(answer.job->key);
   std::vector<TokenLine> lines;
   for (ChosenLine& chosen :
-       chosen_lines(arm.answers, answer, trace == arm.traces.end() ? nullptr : trace->second)) {
+       chosen_lines(answers, answer, trace == arm.traces.end() ? nullptr : trace->second)) {
     TokenLine& line = lines.emplace_back();
     line.field = std::move(chosen.field);
     line.passes = std::move(chosen.passes);
@@ -190,15 +194,64 @@ enum Kind : std::size_t { kFailed, kLimit, kDiffering, kWrong, kRest, kKinds };
 constexpr std::array<std::string_view, kKinds> kKindNames{
     "failed", "hit a limit", "differ from the baseline", "are wrong", "are none of these"};
 
-Kind kind_of(const ReportExample& example) {
-  const auto any = [&](const auto& is) {
-    return std::any_of(example.answers.begin(), example.answers.end(), is);
-  };
-  if (any([](const ReportAnswer& answer) { return !answer.error.empty(); })) return kFailed;
-  if (any([](const ReportAnswer& answer) { return answer.limit; })) return kLimit;
-  if (any([](const ReportAnswer& answer) { return answer.differs; })) return kDiffering;
-  if (any([](const ReportAnswer& answer) { return answer.wrong(); })) return kWrong;
-  return kRest;
+/// What is known of an example's first answers; with nothing else set it is of the rest.
+struct Marks {
+  bool answered = false, failed = false, limit = false, differs = false, wrong = false;
+  bool unmarked = false;  ///< an answer that nobody compared with the baseline's
+
+  Kind kind() const {
+    return failed ? kFailed : limit ? kLimit : differs ? kDiffering : wrong ? kWrong : kRest;
+  }
+};
+
+bool is_first(const AnswerFigures& answer) { return answer.repeat == 0; }
+
+void mark_answers(std::vector<Marks>& marks, const Arm& arm, const RunFigures* baseline) {
+  std::optional<AnswerPlaces> theirs;
+  for (const AnswerFigures& answer : arm.figures->answers) {
+    if (!is_first(answer)) continue;
+    Marks& mark = marks[static_cast<std::size_t>(answer.example)];
+    mark.answered = true;
+    mark.failed = mark.failed || answer.failed;
+    if (answer.failed) continue;
+    mark.limit = mark.limit || answer.at_limit || answer.fields_at_limit > 0;
+    mark.differs = mark.differs || !answer.identical.value_or(true);
+    if (answer.identical || !baseline) continue;
+    if (!theirs) theirs.emplace(*baseline);
+    const AnswerFigures* other = theirs->find(answer.example, 0);
+    mark.unmarked = mark.unmarked || (other && !other->failed);
+  }
+}
+
+/// Whether a metric has a row of the same field of the same answer.
+bool has_row(const ScoreColumn& column, const ScoreFigure& like) {
+  const auto [begin, end] = std::equal_range(
+      column.rows.begin(), column.rows.end(), like,
+      [](const ScoreFigure& a, const ScoreFigure& b) { return a.answer < b.answer; });
+  return std::any_of(begin, end, [&](const ScoreFigure& row) { return row.field == like.field; });
+}
+
+/// Of the rest, by the first metric that tells right from wrong, as correctness_of.
+void mark_wrong(std::vector<Marks>& marks, const Arm& arm,
+                const std::vector<const TaskMetric*>& metrics) {
+  std::vector<const ScoreColumn*> before;
+  for (const TaskMetric* metric : metrics) {
+    if (metric->right.empty()) continue;
+    const ScoreColumn& column = arm.scores->column(metric->right);
+    const auto annotated = column.for_details<bool>([](const Json& details) {
+      return !details.is_object() || details.value("annotated", true);
+    });
+    for (const ScoreFigure& row : column.rows) {
+      if (row.value != 0 || !annotated[static_cast<std::size_t>(row.details)]) continue;
+      const AnswerFigures& answer = arm.figures->answers[static_cast<std::size_t>(row.answer)];
+      Marks& mark = marks[static_cast<std::size_t>(answer.example)];
+      if (mark.kind() == kRest && is_first(answer) &&
+          std::none_of(before.begin(), before.end(),
+                       [&](const ScoreColumn* other) { return has_row(*other, row); }))
+        mark.wrong = true;
+    }
+    before.push_back(&column);
+  }
 }
 
 /// Bytes of an example in the page, about.
@@ -235,29 +288,139 @@ std::vector<std::size_t> drawing_order(const std::vector<Kind>& kinds, std::uint
   return order;
 }
 
-std::vector<Arm> arms_of(Store& store, const Comparison& comparison, const std::string& dataset,
-                         const std::vector<Trace>& traces) {
+std::vector<Arm> arms_of(const Measurements& measured, const Comparison& comparison,
+                         const std::string& dataset, const std::vector<Trace>& traces) {
   std::vector<Arm> arms;
   std::map<std::size_t, std::size_t> place;  // of the comparison's arms
   for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
     const ArmFinding& finding = comparison.arms[a];
     if (finding.run.run.dataset.name != dataset) continue;
     place[a] = arms.size();
-    Arm& arm = arms.emplace_back(Arm{&finding, {}, read_answers(store, finding.run.run.id), {}});
+    Arm& arm = arms.emplace_back(
+        Arm{&finding, {}, &measured.figures.runs[a], &measured.scores[a], {}, {}});
     for (const Trace& trace : traces)  // the first of a job is its first repeat's
       if (trace.model.empty() && (trace.arm.empty() || trace.arm == finding.run.run.label) &&
           trace.decoder == finding.run.run.decoder)
         arm.traces.emplace(trace.examples, &trace);
+    for (const AnswerFigures& answer : arm.figures->answers)
+      if (is_first(answer)) arm.examples.emplace_back(answer.job, answer.example);
+    std::sort(arm.examples.begin(), arm.examples.end());
   }
   for (Arm& arm : arms)
     if (arm.finding->baseline) arm.baseline = place.at(*arm.finding->baseline);
   return arms;
 }
 
+/// One dataset's examples by their indices in Figures::examples.
+class DatasetExamples {
+ public:
+  DatasetExamples(Store& store, const Figures& figures, const std::vector<Arm>& arms,
+                  const std::vector<const TaskMetric*>& metrics)
+      : store_(store),
+        figures_(figures),
+        arms_(arms),
+        metrics_(metrics),
+        dataset_(store.dataset_of(arms.front().finding->run.run.id)) {
+    for (const TaskMetric* metric : metrics) judged_ = judged_ || !metric->right.empty();
+  }
+
+  /// Those with an answer, and their kinds.
+  std::vector<std::pair<std::size_t, Kind>> all() {
+    std::vector<Marks> marks(figures_.examples.size());
+    for (const Arm& arm : arms_)
+      mark_answers(marks, arm, arm.baseline ? arms_[*arm.baseline].figures : nullptr);
+    compare_texts(marks);
+    for (const Arm& arm : arms_) mark_wrong(marks, arm, metrics_);
+    std::vector<std::pair<std::size_t, Kind>> kinds;
+    for (std::size_t e = 0; e < marks.size(); ++e)
+      if (marks[e].answered) kinds.emplace_back(e, marks[e].kind());
+    return kinds;
+  }
+
+  /// With the tokens of its answers.
+  ReportExample with_tokens(std::size_t example, const Tokenizer* tokenizer) {
+    std::vector<RunAnswers> answers;
+    for (const Arm& arm : arms_)
+      answers.push_back(read_answers(store_, arm.finding->run.run.id, in_its_job(arm, example)));
+    const SampleRow sample = store_.samples(dataset_, {{figures_.examples[example].id}}).at(0);
+    ReportExample out = report_example(sample, answers);
+    for (std::size_t a = 0, next = 0; a < arms_.size(); ++a)
+      if (const Answered* answer = first_answer(answers[a], sample.key)) {
+        ReportAnswer& one = out.answers[next++];
+        if (one.error.empty()) one.lines = token_lines(arms_[a], answers[a], *answer, tokenizer);
+      }
+    return out;
+  }
+
+ private:
+  /// The samples that were answered together with an example.
+  std::vector<RowId> in_its_job(const Arm& arm, std::size_t example) const {
+    std::vector<RowId> ids;
+    const auto own = std::find_if(arm.examples.begin(), arm.examples.end(), [&](const auto& one) {
+      return one.second == static_cast<std::int32_t>(example);
+    });
+    if (own == arm.examples.end()) return ids;
+    for (auto one = std::lower_bound(arm.examples.begin(), arm.examples.end(),
+                                     std::pair(own->first, std::int32_t{0}));
+         one != arm.examples.end() && one->first == own->first; ++one)
+      ids.push_back(figures_.examples[static_cast<std::size_t>(one->second)].id);
+    return ids;
+  }
+
+  ReportExample report_example(const SampleRow& sample, const std::vector<RunAnswers>& answers) {
+    ReportExample example{shown_name(arms_.front().finding->run.run.dataset),
+                          sample.key,
+                          sample.category,
+                          sample.text,
+                          !judged_,
+                          report_fields(sample, answers),
+                          {}};
+    for (const auto& field : example.fields) example.open = example.open && field.gold.empty();
+    for (std::size_t a = 0; a < arms_.size(); ++a)
+      if (const Answered* answer = first_answer(answers[a], sample.key))
+        example.answers.push_back(report_answer(
+            arms_[a], *answer,
+            arms_[a].baseline ? first_answer(answers[*arms_[a].baseline], sample.key) : nullptr,
+            example.fields, metrics_));
+    return example;
+  }
+
+  /// Of examples whose kind it decides, and whose answers no run compared.
+  void compare_texts(std::vector<Marks>& marks) {
+    constexpr std::size_t kAtOnce = 500;
+    std::vector<std::size_t> asked;
+    for (std::size_t e = 0; e < marks.size(); ++e)
+      if (marks[e].unmarked && !marks[e].failed && !marks[e].limit && !marks[e].differs)
+        asked.push_back(e);
+    for (std::size_t first = 0; first < asked.size(); first += kAtOnce) {
+      const std::size_t end = std::min(asked.size(), first + kAtOnce);
+      std::vector<RowId> ids;
+      for (std::size_t i = first; i < end; ++i) ids.push_back(figures_.examples[asked[i]].id);
+      std::vector<RunAnswers> answers;
+      for (const Arm& arm : arms_)
+        answers.push_back(read_answers(store_, arm.finding->run.run.id, ids));
+      std::size_t i = first;
+      for (const SampleRow& sample : store_.samples(dataset_, ids)) {
+        const ReportExample example = report_example(sample, answers);
+        marks[asked[i++]].differs =
+            std::any_of(example.answers.begin(), example.answers.end(),
+                        [](const ReportAnswer& answer) { return answer.differs; });
+      }
+    }
+  }
+
+  Store& store_;
+  const Figures& figures_;
+  const std::vector<Arm>& arms_;
+  const std::vector<const TaskMetric*>& metrics_;
+  RowId dataset_;
+  bool judged_ = false;  ///< a metric tells right from wrong
+};
+
 }  // namespace
 
-Examples draw_examples(Store& store, const Comparison& comparison, const std::vector<Trace>& traces,
-                       const ExampleLimits& limits) {
+Examples draw_examples(Store& store, const Measurements& measured, const Comparison& comparison,
+                       const std::vector<Trace>& traces, const ExampleLimits& limits) {
   Examples out;
   std::vector<std::string> datasets;
   for (const ArmFinding& arm : comparison.arms)
@@ -268,32 +431,14 @@ Examples draw_examples(Store& store, const Comparison& comparison, const std::ve
       limits.megabytes * 1e6 / static_cast<double>(std::max<std::size_t>(1, datasets.size()));
   for (const auto& dataset : datasets) {
     if (limits.per_dataset == 0) break;
-    const std::vector<Arm> arms = arms_of(store, comparison, dataset, traces);
+    const std::vector<Arm> arms = arms_of(measured, comparison, dataset, traces);
     const auto metrics = all_metrics_of(find_dataset(dataset));
-    const bool judged = std::any_of(metrics.begin(), metrics.end(),
-                                    [](const auto* metric) { return !metric->right.empty(); });
-    std::vector<ReportExample> found;
+    DatasetExamples examples(store, measured.figures, arms, metrics);
+    const auto found = examples.all();
     std::vector<Kind> kinds;
-    for (const auto& sample : store.samples(store.dataset_of(arms.front().finding->run.run.id))) {
-      ReportExample example{shown_name(arms.front().finding->run.run.dataset),
-                            sample.key,
-                            sample.category,
-                            sample.text,
-                            !judged,
-                            report_fields(sample, arms),
-                            {}};
-      for (const auto& field : example.fields) example.open = example.open && field.gold.empty();
-      for (const Arm& arm : arms)
-        if (const Answered* answer = first_answer(arm, sample.key))
-          example.answers.push_back(report_answer(
-              arm, *answer, arm.baseline ? first_answer(arms[*arm.baseline], sample.key) : nullptr,
-              example.fields, metrics));
-      if (example.answers.empty()) continue;
-      kinds.push_back(kind_of(example));
-      found.push_back(std::move(example));
-    }
+    for (const auto& [example, kind] : found) kinds.push_back(kind);
 
-    std::vector<std::size_t> drawn;
+    std::map<std::size_t, ReportExample> drawn;  // in the dataset's order
     std::array<std::size_t, kKinds> shown{}, all{};
     for (const Kind kind : kinds) ++all[kind];
     double bytes = 0;
@@ -301,23 +446,17 @@ Examples draw_examples(Store& store, const Comparison& comparison, const std::ve
     for (const std::size_t i :
          drawing_order(kinds, derive_seed(limits.seed, str("examples ", dataset)))) {
       if (drawn.size() == static_cast<std::size_t>(limits.per_dataset)) break;
-      ReportExample& example = found[i];
-      for (std::size_t a = 0, next = 0; a < arms.size() && next < example.answers.size(); ++a)
-        if (const Answered* answer = first_answer(arms[a], example.key)) {
-          ReportAnswer& one = example.answers[next++];
-          if (one.error.empty())
-            one.lines = token_lines(arms[a], *answer, tokenizer ? &*tokenizer : nullptr);
-        }
+      ReportExample example =
+          examples.with_tokens(found[i].first, tokenizer ? &*tokenizer : nullptr);
       bytes += static_cast<double>(bytes_of(example));
       if (!drawn.empty() && bytes > budget) {
         full = true;
         break;
       }
-      drawn.push_back(i);
+      drawn.emplace(i, std::move(example));
       ++shown[kinds[i]];
     }
-    std::sort(drawn.begin(), drawn.end());
-    for (const std::size_t i : drawn) out.examples.push_back(std::move(found[i]));
+    for (auto& [i, example] : drawn) out.examples.push_back(std::move(example));
 
     std::vector<std::string> parts;
     for (std::size_t kind = 0; kind < kKinds; ++kind)

@@ -18,8 +18,9 @@ struct ExampleLimits {
 
 /// A seeded draw of each dataset's examples with all arms' first answers, in the dataset's order:
 /// in turn one that failed, that hit a limit, that differs, that is wrong, and of the rest, as long
-/// as there are any. `traces` may be empty; where they hold a job, they tell its passes.
-Examples draw_examples(Store& store, const Comparison& comparison, const std::vector<Trace>& traces,
-                       const ExampleLimits& limits);
+/// as there are any. `measured`: what the comparison is made of; texts are read of what is shown
+/// alone. `traces` may be empty; where they hold a job, they tell its passes.
+Examples draw_examples(Store& store, const Measurements& measured, const Comparison& comparison,
+                       const std::vector<Trace>& traces, const ExampleLimits& limits);
 
 }  // namespace pardec

@@ -246,8 +246,8 @@ void add_figures(Report& report, const std::vector<NamedFigure>& figures) {
                     named.heading + ". " + named.caption)});
 }
 
-Report make_report(Store& store, const Comparison& comparison, const ExampleLimits& limits,
-                   const std::vector<Trace>& traces) {
+Report make_report(Store& store, const Measurements& measured, const Comparison& comparison,
+                   const ExampleLimits& limits, const std::vector<Trace>& traces) {
   const std::vector<RunSummary> runs = runs_of(comparison);
   const RunRow& first = runs.front().run;
   Report report;
@@ -268,15 +268,14 @@ Report make_report(Store& store, const Comparison& comparison, const ExampleLimi
   add_highlights(report, comparison);
   report.tables.push_back({"comparison", "Comparison", comparison_table(comparison)});
   add_warnings(report, report.tables.back(), comparison);
-  report.tables.push_back(
-      {"accounting", "Tokens and time",
-       accounting_table(accounts_of(store, comparison.invocation, std::nullopt))});
-  if (Table differences = differences_table(differing_answers(store, comparison.invocation), 20);
+  report.tables.push_back({"accounting", "Tokens and time",
+                           accounting_table(accounts_of(measured.figures, std::nullopt))});
+  if (Table differences = differences_table(differing_answers(store, measured, 20));
       !differences.rows.empty())
     report.tables.push_back(
         {"differences", "Where answers depart from the baseline's", std::move(differences)});
   add_figures(report, comparison_figures(comparison));
-  report.examples = draw_examples(store, comparison, traces, limits);
+  report.examples = draw_examples(store, measured, comparison, traces, limits);
   report.facts = facts_of(comparison);
   return report;
 }

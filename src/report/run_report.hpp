@@ -13,8 +13,9 @@ namespace pardec {
 void add_figures(Report& report, const std::vector<NamedFigure>& figures);
 
 /// The page of one invocation; figures are left out, with a word on stderr, where nothing can draw.
-/// `traces`: of its jobs, for the passes that chose their tokens; may be empty.
-Report make_report(Store& store, const Comparison& comparison, const ExampleLimits& limits,
-                   const std::vector<Trace>& traces);
+/// `measured`: what the comparison is made of. `traces`: of its jobs, for the passes that chose
+/// their tokens; may be empty.
+Report make_report(Store& store, const Measurements& measured, const Comparison& comparison,
+                   const ExampleLimits& limits, const std::vector<Trace>& traces);
 
 }  // namespace pardec

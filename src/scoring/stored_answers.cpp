@@ -5,12 +5,12 @@
 
 namespace pardec {
 
-RunAnswers read_answers(Store& store, RowId run) {
+RunAnswers read_answers(Store& store, RowId run, const SampleIds& only) {
   RunAnswers answers;
-  answers.jobs = store.jobs(run);
+  answers.jobs = store.jobs(run, only);
   std::map<std::pair<JobKey, int>, const JobRow*> jobs;
   for (const auto& job : answers.jobs) jobs[{job.key, job.repeat}] = &job;
-  answers.generations = store.generations(run);
+  answers.generations = store.generations(run, only);
   for (const StoredGeneration& generation : answers.generations) {
     const JobRow* job = jobs.at({generation.job, generation.repeat});
     const auto place = static_cast<size_t>(
@@ -60,50 +60,58 @@ Identity compare_fields(const Answered& baseline, const Answered& method, bool s
   return identity;
 }
 
-double unforced_agreement(const RunAnswers& baseline, const RunAnswers& method) {
-  std::int64_t compared = 0, same = 0;
-  for (const auto& [key, ours] : method.by_sample) {
-    const auto theirs = baseline.by_sample.find(key);
-    if (theirs == baseline.by_sample.end()) continue;
-    const auto& our_fields = ours.generation.row.fields;
-    const auto& their_fields = theirs->second.generation.row.fields;
-    for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {
-      const Json our_choices = at_field(ours.job->unforced, ours.context, f);
-      const Json their_choices = at_field(theirs->second.job->unforced, theirs->second.context, f);
-      if (!our_choices.is_array() || !their_choices.is_array()) continue;
-      for (size_t k = 0; k < std::min(our_choices.size(), their_choices.size()); ++k) {
-        ++compared;
-        same += our_choices[k] == their_choices[k];
-        if (our_fields[f].tokens[k] != their_fields[f].tokens[k])
-          break;  // from here on they follow different ids
-      }
-    }
-  }
+double Agreement::share() const {
   return compared ? static_cast<double>(same) / static_cast<double>(compared)
                   : std::numeric_limits<double>::quiet_NaN();
 }
 
-double exact_match(const RunAnswers& baseline, const RunAnswers& method) {
+void add_unforced(Agreement& agreement, const Answered& baseline, const Answered& method) {
+  const auto& our_fields = method.generation.row.fields;
+  const auto& their_fields = baseline.generation.row.fields;
+  for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {
+    const Json our_choices = at_field(method.job->unforced, method.context, f);
+    const Json their_choices = at_field(baseline.job->unforced, baseline.context, f);
+    if (!our_choices.is_array() || !their_choices.is_array()) continue;
+    for (size_t k = 0; k < std::min(our_choices.size(), their_choices.size()); ++k) {
+      ++agreement.compared;
+      agreement.same += our_choices[k] == their_choices[k];
+      if (our_fields[f].tokens[k] != their_fields[f].tokens[k])
+        break;  // from here on they follow different ids
+    }
+  }
+}
+
+void add_exact(Agreement& agreement, const Answered& baseline, const Answered& method) {
+  if (method.generation.row.error || baseline.generation.row.error) return;
   const auto answer_ids = [](const FieldAnswer& field) {
     Tokens ids = field.tokens;
     if (field.stop == "eos" && !ids.empty()) ids.pop_back();
     return ids;
   };
-  std::int64_t compared = 0, same = 0;
-  for (const auto& [key, ours] : method.by_sample) {
-    const auto theirs = baseline.by_sample.find(key);
-    if (theirs == baseline.by_sample.end() || ours.generation.row.error ||
-        theirs->second.generation.row.error)
-      continue;
-    const auto& our_fields = ours.generation.row.fields;
-    const auto& their_fields = theirs->second.generation.row.fields;
-    for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {
-      ++compared;
-      same += answer_ids(our_fields[f]) == answer_ids(their_fields[f]);
-    }
+  const auto& our_fields = method.generation.row.fields;
+  const auto& their_fields = baseline.generation.row.fields;
+  for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {
+    ++agreement.compared;
+    agreement.same += answer_ids(our_fields[f]) == answer_ids(their_fields[f]);
   }
-  return compared ? static_cast<double>(same) / static_cast<double>(compared)
-                  : std::numeric_limits<double>::quiet_NaN();
+}
+
+Agreement agreement_of(Store& store, RowId baseline, RowId method,
+                       const std::vector<RowId>& samples,
+                       void (*add)(Agreement&, const Answered&, const Answered&)) {
+  constexpr std::size_t kAtOnce = 1000;
+  Agreement agreement;
+  for (std::size_t first = 0; first < samples.size(); first += kAtOnce) {
+    const std::vector<RowId> some(
+        samples.begin() + static_cast<long>(first),
+        samples.begin() + static_cast<long>(std::min(samples.size(), first + kAtOnce)));
+    const RunAnswers theirs = read_answers(store, baseline, some),
+                     ours = read_answers(store, method, some);
+    for (const auto& [key, answered] : ours.by_sample)
+      if (const auto found = theirs.by_sample.find(key); found != theirs.by_sample.end())
+        add(agreement, found->second, answered);
+  }
+  return agreement;
 }
 
 }  // namespace pardec

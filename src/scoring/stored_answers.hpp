@@ -23,20 +23,33 @@ struct RunAnswers {
   std::map<std::pair<std::string, int>, Answered> by_sample;  ///< by sample and repeat
 };
 
-RunAnswers read_answers(Store& store, RowId run);
+/// All, or those to these samples; the jobs may have others, too.
+RunAnswers read_answers(Store& store, RowId run, const SampleIds& only = std::nullopt);
 
 /// Whether an answer equals the baseline's field by field; else, where the ids of the two stand for
 /// the same tokens, the first token that differs among the ids of its fields, and how close the two
 /// best logits were there, where that is known.
 Identity compare_fields(const Answered& baseline, const Answered& method, bool same_ids);
 
-/// Under an oracle: share of the network's own choices that agree, over choices made after the same
-/// forced ids of the same value. NaN: nothing was compared.
-double unforced_agreement(const RunAnswers& baseline, const RunAnswers& method);
+/// Of how many that were compared are the same.
+struct Agreement {
+  std::int64_t compared = 0, same = 0;
 
-/// EM of the IPPD paper: share of fields whose answer is the baseline's, where both were asked one
-/// by one. Id by id, the end of sequence apart: a little stricter than its decoded strings. NaN:
-/// nothing was compared.
-double exact_match(const RunAnswers& baseline, const RunAnswers& method);
+  /// NaN: nothing was compared.
+  double share() const;
+};
+
+/// Under an oracle: the network's own choices that agree, over choices made after the same forced
+/// ids of the same value.
+void add_unforced(Agreement& agreement, const Answered& baseline, const Answered& method);
+
+/// EM of the IPPD paper: fields whose answer is the baseline's, where both were asked one by one.
+/// Id by id, the end of sequence apart: a little stricter than its decoded strings.
+void add_exact(Agreement& agreement, const Answered& baseline, const Answered& method);
+
+/// Over all answers to `samples` that both runs have.
+Agreement agreement_of(Store& store, RowId baseline, RowId method,
+                       const std::vector<RowId>& samples,
+                       void (*add)(Agreement&, const Answered&, const Answered&));
 
 }  // namespace pardec

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "metrics/attribute_f1.hpp"
 #include "metrics/decoding_metrics.hpp"
@@ -22,7 +23,6 @@ namespace pardec {
 namespace {
 
 using Rows = std::vector<ScoreRow>;
-using Generations = std::vector<StoredGeneration>;
 
 ScoreRow row(std::string metric, std::string field, double value, Json details = {},
              std::string version = "1") {
@@ -40,17 +40,21 @@ struct MeanTotal {
   std::string_view name;    ///< of the total
   std::string_view metric;  ///< of the rows
   double (*value)(double) = [](double stored) { return stored; };
-  bool (*counts)(const Json& details) = [](const Json&) { return true; };
+  bool (*counts)(const Json& details) = nullptr;  ///< of which rows; null: of all
 };
 
-std::vector<ScoredPart> parts_of(const MeanTotal& total, const Generations& stored) {
-  std::vector<ScoredPart> parts;
-  for (const auto& generation : stored)
-    for (const auto& score : generation.row.scores)
-      if (score.metric == total.metric && total.counts(score.details))
-        parts.push_back({generation.cluster, generation.row.sample, score.field, generation.repeat,
-                         "", total.value(score.value), 1});
-  return parts;
+/// A row's part where each field stands for itself.
+ScoredPart part_of(const ScoreFigure& row, double numerator, double denominator) {
+  return {row.answer, row.field, 0, numerator, denominator};
+}
+
+/// Hands on the rows that a mean is of.
+template <typename Use>
+void each_of(const MeanTotal& total, const ScoreTable& stored, const Use& use) {
+  const ScoreColumn& column = stored.column(total.metric);
+  const auto counts = total.counts ? column.for_details(total.counts) : std::vector<bool>();
+  for (const ScoreFigure& row : column.rows)
+    if (!total.counts || counts[static_cast<size_t>(row.details)]) use(row, total.value(row.value));
 }
 
 /// A metric whose totals are means, the first one the headline.
@@ -59,24 +63,32 @@ TaskMetric mean_metric(std::string_view name, std::string_view what, std::string
                        std::vector<MeanTotal> means,
                        std::vector<std::string_view> right_or_wrong = {},
                        std::string_view right = {}, bool lower_is_better = false) {
-  TaskMetric metric{name, what, {}, needs, std::move(score), {}, {}, std::move(right_or_wrong),
+  TaskMetric metric{name, what, {}, needs, std::move(score), {}, {}, {}, std::move(right_or_wrong),
                     right};
   metric.lower_is_better = lower_is_better;
-  for (const MeanTotal& mean : means) metric.totals.push_back(mean.name);
-  metric.total = [means](const Generations& stored) {
+  for (const MeanTotal& mean : means) {
+    metric.totals.push_back(mean.name);
+    metric.reads.push_back({mean.metric, mean.counts != nullptr});
+  }
+  metric.total = [means](const ScoreTable& stored) {
     std::vector<MetricTotal> totals;
     for (const MeanTotal& mean : means) {
       double sum = 0;
       std::int64_t count = 0;
-      for (const ScoredPart& part : parts_of(mean, stored)) sum += part.numerator, ++count;
+      each_of(mean, stored, [&](const ScoreFigure&, double value) { sum += value, ++count; });
       if (count) totals.push_back({mean.name, sum / static_cast<double>(count), count});
     }
     return totals;
   };
-  metric.parts = [means](std::string_view total, const Generations& stored) {
+  metric.parts = [means](std::string_view total, const ScoreTable& stored) {
     const auto mean = std::find_if(means.begin(), means.end(),
                                    [&](const MeanTotal& one) { return one.name == total; });
-    return mean == means.end() ? std::vector<ScoredPart>{} : parts_of(*mean, stored);
+    std::vector<ScoredPart> parts;
+    if (mean == means.end()) return parts;
+    parts.reserve(stored.column(mean->metric).rows.size());
+    each_of(*mean, stored,
+            [&](const ScoreFigure& row, double value) { parts.push_back(part_of(row, value, 1)); });
+    return parts;
   };
   return metric;
 }
@@ -111,17 +123,17 @@ Rows value_scores(const ScoredExample& example) {
   return rows;
 }
 
-std::vector<MetricTotal> value_totals(const Generations& stored) {
-  std::vector<AttributeOutcome> outcomes;
-  for (const auto& generation : stored)
-    for (const auto& score : generation.row.scores)
-      if (score.metric == "value_correct")
-        outcomes.push_back({generation.category, score.field,
-                            score.details.at("annotated").get<bool>(),
-                            counts_of(score.details.at("counts_as").get<std::string>())});
+/// What a field of `value_correct` counts as, and whether the annotators said something of it.
+AttributeCounts value_counts(const Json& details) {
+  return counts_of(details.at("counts_as").get<std::string>());
+}
+bool is_annotated(const Json& details) { return details.at("annotated").get<bool>(); }
+
+std::vector<MetricTotal> value_totals(const ScoreTable& stored) {
+  const auto outcomes = attribute_outcomes(stored);
   if (outcomes.empty()) return {};
   const AttributeScores annotated = extractgpt_f1(outcomes), strict = strict_f1(outcomes);
-  const auto n = static_cast<std::int64_t>(outcomes.size());
+  const std::int64_t n = std::ssize(stored.column("value_correct").rows);
   return {{"extractgpt_f1_micro", annotated.micro_f1, n},
           {"extractgpt_f1_macro", annotated.macro_f1, n},
           {"strict_f1_micro", strict.micro_f1, n},
@@ -129,20 +141,22 @@ std::vector<MetricTotal> value_totals(const Generations& stored) {
 }
 
 /// F1 = 2 vc / (2 vc + nv + vn + 2 vw), over all for micro, by category and attribute for macro.
-std::vector<ScoredPart> value_parts(std::string_view total, const Generations& stored) {
+std::vector<ScoredPart> value_parts(std::string_view total, const ScoreTable& stored) {
   const bool macro = total.ends_with("_macro"), annotated_only = total.starts_with("extractgpt");
+  const ScoreColumn& column = stored.column("value_correct");
+  const auto counts = column.for_details(value_counts);
+  const auto annotated = column.for_details(is_annotated);
   std::vector<ScoredPart> parts;
-  for (const auto& generation : stored)
-    for (const auto& score : generation.row.scores) {
-      if (score.metric != "value_correct" ||
-          (annotated_only && !score.details.at("annotated").get<bool>()))
-        continue;
-      const AttributeCounts one = counts_of(score.details.at("counts_as").get<std::string>());
-      parts.push_back({generation.cluster, generation.row.sample, score.field, generation.repeat,
-                       macro ? str(generation.category, "\n", score.field) : "",
-                       2.0 * static_cast<double>(one.vc),
-                       static_cast<double>(2 * one.vc + one.nv + one.vn + 2 * one.vw)});
-    }
+  for (const ScoreFigure& row : column.rows) {
+    const auto details = static_cast<size_t>(row.details);
+    if (annotated_only && !annotated[details]) continue;
+    const AttributeCounts& one = counts[details];
+    ScoredPart& part =
+        parts.emplace_back(part_of(row, 2.0 * static_cast<double>(one.vc),
+                                   static_cast<double>(2 * one.vc + one.nv + one.vn + 2 * one.vw)));
+    if (macro)
+      part.group = (static_cast<std::int64_t>(stored.answer(row).category) << 32) + row.field;
+  }
   return parts;
 }
 
@@ -234,31 +248,30 @@ Rows pass_scores(const ScoredExample& example) {
 }
 
 /// Repeats of one sample are its n draws; pass@k where every sample has k of them.
-std::vector<ScoredPart> pass_parts(std::string_view total, const Generations& stored) {
+std::vector<ScoredPart> pass_parts(std::string_view total, const ScoreTable& stored) {
   const long k = total == "pass_at_10" ? 10 : 1;
   struct Draws {
-    std::string cluster;
+    ScoreFigure last;
     long n = 0, good = 0;
   };
-  std::map<std::pair<std::string, std::string>, Draws> tasks;  // sample, field
-  for (const auto& generation : stored)
-    for (const auto& score : generation.row.scores)
-      if (score.metric == "passed") {
-        Draws& draws = tasks[{generation.row.sample, score.field}];
-        draws.cluster = generation.cluster;
-        ++draws.n;
-        draws.good += score.value == 1;
-      }
+  ExampleNames& names = stored.names();
+  std::map<std::pair<std::string_view, std::string_view>, Draws> tasks;  // sample, field
+  for (const ScoreFigure& row : stored.column("passed").rows) {
+    Draws& draws = tasks[{names.keys[static_cast<size_t>(stored.answer(row).sample)],
+                          names.fields.name(row.field)}];
+    draws.last = row;
+    ++draws.n;
+    draws.good += row.value == 1;
+  }
   std::vector<ScoredPart> parts;
   for (const auto& [task, draws] : tasks) {
     if (draws.n < k) return {};
-    parts.push_back(
-        {draws.cluster, task.first, task.second, 0, "", pass_at_k(draws.n, draws.good, k), 1});
+    parts.push_back(part_of(draws.last, pass_at_k(draws.n, draws.good, k), 1));
   }
   return parts;
 }
 
-std::vector<MetricTotal> pass_totals(const Generations& stored) {
+std::vector<MetricTotal> pass_totals(const ScoreTable& stored) {
   std::vector<MetricTotal> totals;
   for (const std::string_view total : {"pass_at_1", "pass_at_10"}) {
     const auto parts = pass_parts(total, stored);
@@ -274,22 +287,24 @@ std::vector<MetricTotal> pass_totals(const Generations& stored) {
 
 Rows nothing_by_itself(const ScoredExample&) { return {}; }
 
+std::string class_in(const Json& details) { return details.at("class").get<std::string>(); }
+
 /// How often each of five classes was given.
-JudgeCounts judged_classes(const Generations& stored) {
+JudgeCounts judged_classes(const ScoreTable& stored) {
   JudgeCounts counts;
   const std::map<std::string, long*> by_class{{"correct", &counts.correct},
                                               {"incorrect", &counts.incorrect},
                                               {"missing", &counts.missing},
                                               {"correct null", &counts.correct_null},
                                               {"hallucination", &counts.hallucination}};
-  for (const auto& generation : stored)
-    for (const auto& score : generation.row.scores)
-      if (score.metric == "judge_class")
-        ++*by_class.at(score.details.at("class").get<std::string>());
+  const ScoreColumn& column = stored.column("judge_class");
+  const auto classes = column.for_details(class_in);
+  for (const ScoreFigure& row : column.rows)
+    ++*by_class.at(classes[static_cast<size_t>(row.details)]);
   return counts;
 }
 
-std::vector<MetricTotal> class_totals(const Generations& stored) {
+std::vector<MetricTotal> class_totals(const ScoreTable& stored) {
   const JudgeCounts c = judged_classes(stored);
   const std::int64_t n = c.correct + c.incorrect + c.missing + c.correct_null + c.hallucination;
   if (n == 0) return {};
@@ -299,39 +314,38 @@ std::vector<MetricTotal> class_totals(const Generations& stored) {
 }
 
 /// F1 = 2 right / (2 right + H + M + 2 I), as rates of sums.
-std::vector<ScoredPart> class_parts(std::string_view total, const Generations& stored) {
+std::vector<ScoredPart> class_parts(std::string_view total, const ScoreTable& stored) {
   std::vector<ScoredPart> parts;
-  for (const auto& generation : stored)
-    for (const auto& score : generation.row.scores) {
-      if (score.metric != "judge_class") continue;
-      const auto said = score.details.at("class").get<std::string>();
-      const double right = score.value, wrong = said == "incorrect",
-                   invented = said == "hallucination", missing = said == "missing";
-      const double precise = right + wrong + invented, recalled = right + wrong + missing;
-      const bool f1 = total == "judge_f1";
-      parts.push_back({generation.cluster, generation.row.sample, score.field, generation.repeat,
-                       "", f1 ? 2 * right : right,
-                       f1                           ? precise + recalled
-                       : total == "judge_precision" ? precise
-                                                    : recalled});
-    }
+  const ScoreColumn& column = stored.column("judge_class");
+  const auto classes = column.for_details(class_in);
+  for (const ScoreFigure& row : column.rows) {
+    const std::string& said = classes[static_cast<size_t>(row.details)];
+    const double right = row.value, wrong = said == "incorrect", invented = said == "hallucination",
+                 missing = said == "missing";
+    const double precise = right + wrong + invented, recalled = right + wrong + missing;
+    const bool f1 = total == "judge_f1";
+    parts.push_back(part_of(row, f1 ? 2 * right : right,
+                            f1                           ? precise + recalled
+                            : total == "judge_precision" ? precise
+                                                         : recalled));
+  }
   return parts;
 }
 
 // Likelihood under a network, by its tokens.
 
-std::vector<ScoredPart> likelihood_parts(std::string_view, const Generations& stored) {
+std::vector<ScoredPart> likelihood_parts(std::string_view, const ScoreTable& stored) {
   std::vector<ScoredPart> parts;
-  for (const auto& generation : stored)
-    for (const auto& score : generation.row.scores)
-      if (score.metric == "likelihood")
-        parts.push_back({generation.cluster, generation.row.sample, score.field, generation.repeat,
-                         "", score.details.at("log_likelihood").get<double>(),
-                         score.details.at("tokens").get<double>()});
+  const ScoreColumn& column = stored.column("likelihood");
+  for (const ScoreFigure& row : column.rows) {
+    const Json& details = column.details[static_cast<size_t>(row.details)];
+    parts.push_back(part_of(row, details.at("log_likelihood").get<double>(),
+                            details.at("tokens").get<double>()));
+  }
   return parts;
 }
 
-std::vector<MetricTotal> likelihood_totals(const Generations& stored) {
+std::vector<MetricTotal> likelihood_totals(const ScoreTable& stored) {
   double sum = 0, tokens = 0;
   const auto parts = likelihood_parts("", stored);
   for (const ScoredPart& part : parts) sum += part.numerator, tokens += part.denominator;
@@ -346,10 +360,27 @@ TaskMetric judged_mean(std::string_view name, std::string_view what, std::string
                                   nothing_by_itself, {{total, rows}});
   metric.judged = true;
   metric.rows = rows;
+  metric.reads = {{rows, true}};
   return metric;
 }
 
 }  // namespace
+
+std::vector<AttributeOutcome> attribute_outcomes(const ScoreTable& stored) {
+  const ScoreColumn& column = stored.column("value_correct");
+  const auto counts = column.for_details(value_counts);
+  const auto annotated = column.for_details(is_annotated);
+  std::map<std::tuple<std::int32_t, std::int32_t, bool>, AttributeCounts> sums;
+  for (const ScoreFigure& row : column.rows) {
+    const auto details = static_cast<size_t>(row.details);
+    sums[{stored.answer(row).category, row.field, annotated[details]}] += counts[details];
+  }
+  std::vector<AttributeOutcome> outcomes;
+  for (const auto& [key, sum] : sums)
+    outcomes.push_back({stored.names().categories.name(std::get<0>(key)),
+                        stored.names().fields.name(std::get<1>(key)), std::get<2>(key), sum});
+  return outcomes;
+}
 
 ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers) {
   if (sample.fields.size() != answers.size())
@@ -381,6 +412,7 @@ const std::vector<TaskMetric>& task_metrics() {
        {"extractgpt_f1_micro", "extractgpt_f1_macro", "strict_f1_micro", "strict_f1_macro"},
        "fields",
        value_scores,
+       {{"value_correct", true}},
        value_totals,
        value_parts,
        /*right_or_wrong=*/{},
@@ -406,6 +438,7 @@ const std::vector<TaskMetric>& task_metrics() {
        {"pass_at_1", "pass_at_10"},
        "tests",
        pass_scores,
+       {{"passed"}},
        pass_totals,
        pass_parts,
        /*right_or_wrong=*/{},
@@ -416,6 +449,7 @@ const std::vector<TaskMetric>& task_metrics() {
        {"judge_f1", "judge_precision", "judge_recall"},
        "verdicts, which pardec judge gets",
        nothing_by_itself,
+       {{"judge_class", true}},
        class_totals,
        class_parts,
        /*right_or_wrong=*/{},
@@ -435,6 +469,7 @@ const std::vector<TaskMetric>& task_metrics() {
        .totals = {"log_likelihood"},
        .needs = "open questions with an answer",
        .score = nothing_by_itself,
+       .reads = {{"likelihood", true}},
        .total = likelihood_totals,
        .parts = likelihood_parts,
        .by_network = true},

@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "src/scoring/score_table.hpp"
 #include "src/store/rows.hpp"
 #include "src/store/store.hpp"
 
 /// Scores of stored answers. `run` and `score` both come here with what the store holds, so the
 /// same answer has the same score by either.
 namespace pardec {
+
+struct AttributeOutcome;  // metrics/attribute_f1.hpp
 
 /// One field with what counts as right, and the answer to it.
 struct ScoredField {
@@ -39,12 +42,18 @@ struct MetricTotal {
   std::int64_t count;  ///< answers that it is a mean of
 };
 
-/// What one answer adds to a total, as ScorePart has it; groups by name.
+/// What one answer adds to a total, as ScorePart has it.
 struct ScoredPart {
-  std::string cluster, sample, field;
-  int repeat;
-  std::string group;
+  std::int32_t answer;  ///< index in ScoreTable::answers
+  std::int32_t field;   ///< number of its name
+  std::int64_t group;   ///< any number
   double numerator, denominator;
+};
+
+/// Stored rows that a metric's totals are made of.
+struct RowsRead {
+  std::string_view metric;
+  bool details = false;  ///< not the value alone
 };
 
 /// One row of the table of metrics: what is stored of one answer, and what a run has in sum.
@@ -55,12 +64,12 @@ struct TaskMetric {
   std::string_view needs;                ///< what an example must have to be scored
   /// Rows to store, by field or for the whole example; empty: it has nothing to be scored.
   std::function<std::vector<ScoreRow>(const ScoredExample&)> score;
+  std::vector<RowsRead> reads;
   /// Over the stored rows of a run; totals over no answer are left out.
-  std::function<std::vector<MetricTotal>(const std::vector<StoredGeneration>&)> total;
-  /// What one of its totals is made of, for its interval; none where it is over no answer.
-  std::function<std::vector<ScoredPart>(std::string_view total,
-                                        const std::vector<StoredGeneration>&)>
-      parts;
+  std::function<std::vector<MetricTotal>(const ScoreTable&)> total;
+  /// What one of its totals is made of, for its interval, in the order of answers; none where it is
+  /// over no answer.
+  std::function<std::vector<ScoredPart>(std::string_view total, const ScoreTable&)> parts;
   /// Totals that count right and wrong answers, which McNemar's test is for.
   std::vector<std::string_view> right_or_wrong = {};
   /// The stored row that is 1 for a right answer and 0 for a wrong one; empty: it only grades.
@@ -74,6 +83,11 @@ struct TaskMetric {
 };
 
 const std::vector<TaskMetric>& task_metrics();
+
+/// What the values of attributes counted as: sums by category, attribute and whether it was
+/// annotated.
+std::vector<AttributeOutcome> attribute_outcomes(const ScoreTable& stored);
+
 /// ConfigError with the near names where there is none of that name.
 const TaskMetric& find_metric(std::string_view name);
 

@@ -16,14 +16,17 @@ std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run) 
   return store;
 }
 
-std::vector<RunSummary> runs_of(Store& store, const std::string& invocation) {
-  RunFilter filter;
-  filter.invocation = invocation;
-  auto runs = store.summaries(filter);
+Figures figures_of(Store& store, const std::string& invocation) {
+  auto runs = store.find_runs({.invocation = invocation});
   if (runs.empty())
     throw ConfigError(str(store.path().string(), ": has no invocation ", invocation));
-  std::sort(runs.begin(), runs.end(),
-            [](const auto& a, const auto& b) { return a.run.id < b.run.id; });
+  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return store.figures(std::move(runs));
+}
+
+std::vector<RunSummary> runs_of(Store& store, const std::string& invocation) {
+  std::vector<RunSummary> runs;
+  for (RunFigures& run : figures_of(store, invocation).runs) runs.push_back(std::move(run.summary));
   return runs;
 }
 

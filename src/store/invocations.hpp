@@ -23,6 +23,8 @@ std::string find_invocation(Store& store, const std::string& id);
 
 /// The runs of an invocation in the order of their ids.
 /// ConfigError when there are none.
+Figures figures_of(Store& store, const std::string& invocation);
+/// Their summaries alone.
 std::vector<RunSummary> runs_of(Store& store, const std::string& invocation);
 
 /// The run that `method` is compared with: the arm of that label on the same dataset, `baseline`

@@ -30,111 +30,18 @@ std::vector<FieldAnswer> fields(const Statement& row, int column, const std::str
   return out;
 }
 
+/// Rows of one owner (?1), all of them or those (?2) that a column names. These are looked up one
+/// by one: the plus keeps SQLite from going through all of the owner's.
+std::string rows_of(std::string_view owner, const SampleIds& only, std::string_view column,
+                    std::string_view wanted = "SELECT value FROM json_each(?2)") {
+  return only ? str(" WHERE +", owner, " = ?1 AND ", column, " IN (", wanted, ")")
+              : str(" WHERE ", owner, " = ?1 AND ?2 = ''");
+}
+std::string list_of(const SampleIds& only) { return only ? dump(Json(*only)) : ""; }
+
 }  // namespace
 
-std::vector<RunSummary> Store::summaries(const RunFilter& filter) {
-  // As view run_summary, which sums up all runs of the database to give one.
-  Statement find(db_, R"(
-    WITH measured AS MATERIALIZED (
-      SELECT id, wall_ns, example_count FROM measured_block WHERE run_id = ?1),
-    counted AS (
-      SELECT count(*) AS jobs, coalesce(sum(job.error IS NOT NULL), 0) AS failed_jobs,
-             sum(chosen) FILTER (WHERE measured.id IS NOT NULL) AS measured_chosen,
-             sum(text_tokens) FILTER (WHERE measured.id IS NOT NULL) AS measured_text_tokens,
-             sum(prompt_tokens) FILTER (WHERE error IS NULL) AS prompt_tokens,
-             sum(chosen) FILTER (WHERE error IS NULL) AS chosen,
-             sum(forced) FILTER (WHERE error IS NULL) AS forced,
-             sum(fed) FILTER (WHERE error IS NULL) AS fed,
-             sum(text_tokens) FILTER (WHERE error IS NULL) AS text_tokens,
-             sum(forwards) FILTER (WHERE error IS NULL) AS forwards,
-             sum(prefill_ns) FILTER (WHERE error IS NULL) AS prefill_ns,
-             sum(decode_ns) FILTER (WHERE error IS NULL) AS decode_ns,
-             sum(total_ns) FILTER (WHERE error IS NULL) AS total_ns,
-             max(cached_peak) FILTER (WHERE error IS NULL) AS cached_peak,
-             sum(cached_sum) FILTER (WHERE error IS NULL) AS cached_sum,
-             sum(attended) FILTER (WHERE error IS NULL) AS attended,
-             sum(scratch) FILTER (WHERE error IS NULL) AS scratch,
-             sum(branches) FILTER (WHERE error IS NULL) AS branches,
-             avg(parallel_ratio) FILTER (WHERE error IS NULL) AS parallel_ratio
-      FROM job LEFT JOIN measured ON measured.id = job.block_id WHERE run_id = ?1),
-    answers AS (
-      SELECT count(*) AS generations,
-             coalesce(sum(generation.error IS NOT NULL), 0) AS failed_generations,
-             count(identical) AS compared, coalesce(sum(identical), 0) AS identical,
-             sum(field_count) FILTER (WHERE measured.id IS NOT NULL) AS measured_fields
-      FROM generation JOIN job ON job.id = generation.job_id
-      LEFT JOIN measured ON measured.id = job.block_id WHERE generation.run_id = ?1)
-    SELECT jobs, failed_jobs, generations, failed_generations, compared, identical,
-           (SELECT count(*) FROM block WHERE run_id = ?1), (SELECT count(*) FROM measured),
-           (SELECT coalesce(sum(wall_ns), 0) FROM measured),
-           (SELECT coalesce(sum(example_count), 0) FROM measured),
-           coalesce(measured_fields, 0), coalesce(measured_chosen, 0),
-           coalesce(measured_text_tokens, 0), coalesce(prompt_tokens, 0), coalesce(chosen, 0),
-           coalesce(forced, 0), coalesce(fed, 0), coalesce(text_tokens, 0), coalesce(forwards, 0),
-           coalesce(prefill_ns, 0), coalesce(decode_ns, 0), coalesce(total_ns, 0),
-           coalesce(cached_peak, 0), coalesce(cached_sum, 0), coalesce(attended, 0),
-           coalesce(scratch, 0), coalesce(branches, 0), parallel_ratio
-    FROM counted, answers)");
-  Statement histogram(db_, R"(
-    SELECT emitted, sum(step_histogram.forwards) FROM step_histogram JOIN job ON job.id = job_id
-    WHERE run_id = ? AND error IS NULL GROUP BY emitted)");
-  const bool with_occupancy = db_.integer("PRAGMA user_version") >= 4;
-  Statement occupancy(db_,
-                      str("SELECT ",
-                          with_occupancy ? "coalesce(sum(passes), 0), coalesce(sum(job_passes), "
-                                           "0), coalesce(sum(stream_passes), 0)"
-                                         : "0, 0, 0",
-                          " FROM measured_block WHERE run_id = ?"));
-  Statement examples(db_, "SELECT count(DISTINCT sample_id) FROM generation WHERE run_id = ?");
-  std::vector<RunSummary> out;
-  for (RunRow& run : find_runs(filter)) {
-    RunSummary summary;
-    JobCounters& totals = summary.totals;
-    find.bind(run.id).step();
-    int column = 0;
-    for (std::int64_t* value : {&summary.jobs,
-                                &summary.failed_jobs,
-                                &summary.generations,
-                                &summary.failed_generations,
-                                &summary.compared,
-                                &summary.identical,
-                                &summary.blocks,
-                                &summary.measured_blocks,
-                                &summary.measured_wall_ns,
-                                &summary.measured_examples,
-                                &summary.measured_fields,
-                                &summary.measured_chosen,
-                                &summary.measured_text_tokens,
-                                &totals.prompt_tokens,
-                                &totals.chosen,
-                                &totals.forced,
-                                &totals.fed,
-                                &totals.text_tokens,
-                                &totals.forwards,
-                                &totals.prefill_ns,
-                                &totals.decode_ns,
-                                &totals.total_ns,
-                                &totals.cached_peak,
-                                &totals.cached_sum,
-                                &totals.attended,
-                                &totals.scratch,
-                                &totals.branches}) {
-      *value = find.integer(column++);
-    }
-    totals.parallel_ratio = find.maybe_real(column);
-    examples.bind(run.id).step();
-    summary.examples = examples.integer(0);
-    occupancy.bind(run.id).step();
-    summary.measured = {occupancy.integer(0), occupancy.integer(1), occupancy.integer(2)};
-    histogram.bind(run.id);
-    while (histogram.step()) totals.emitted[histogram.integer(0)] = histogram.integer(1);
-    summary.run = std::move(run);
-    out.push_back(std::move(summary));
-  }
-  return out;
-}
-
-std::vector<JobRow> Store::jobs(RowId run) {
+std::vector<JobRow> Store::jobs(RowId run, const SampleIds& only) {
   const std::string file = path_.string();
   const std::int64_t version = db_.integer("PRAGMA user_version");
   Statement find(db_, str(R"(
@@ -145,10 +52,13 @@ std::vector<JobRow> Store::jobs(RowId run) {
            total_ns, cached_peak, cached_sum, attended, scratch, branches, branch_lengths,
            parallel_ratio, acceptance, unforced, top2, )",
                           version >= 3 ? "text_attended, parallel" : "0, NULL",
-                          version >= 5 ? ", first_token_ns" : ", NULL", R"(
-    FROM job WHERE run_id = ? ORDER BY repeat, id)"));
+                          version >= 5 ? ", first_token_ns" : ", NULL", " FROM job",
+                          rows_of("run_id", only, "id",
+                                  "SELECT job_id FROM generation WHERE run_id = ?1 AND sample_id "
+                                  "IN (SELECT value FROM json_each(?2))"),
+                          " ORDER BY repeat, id"));
   Statement histogram(db_, "SELECT emitted, forwards FROM step_histogram WHERE job_id = ?");
-  find.bind(run);
+  find.bind(run, list_of(only));
   std::vector<JobRow> out;
   while (find.step()) {
     JobRow job;
@@ -186,7 +96,7 @@ std::vector<JobRow> Store::jobs(RowId run) {
   return out;
 }
 
-std::vector<StoredGeneration> Store::generations(RowId run) {
+std::vector<StoredGeneration> Store::generations(RowId run, const SampleIds& only) {
   const std::string file = path_.string();
   Statement find(db_, str(R"(
     SELECT generation.id, sample.key, generation.text, generation.tokens, generation.fields, generation.stop,
@@ -195,11 +105,13 @@ std::vector<StoredGeneration> Store::generations(RowId run) {
                           job_key_sql("main", "job", db_.integer("PRAGMA user_version")),
                           R"(, cluster, category
     FROM generation JOIN sample ON sample.id = sample_id JOIN job ON job.id = job_id
-    WHERE generation.run_id = ? ORDER BY generation.repeat, generation.id)"));
+)",
+                          rows_of("generation.run_id", only, "sample_id"),
+                          " ORDER BY generation.repeat, generation.id"));
   Statement scores(db_,
                    "SELECT metric, value, field, version, details, CAST(version AS INTEGER) "
                    "FROM score WHERE generation_id = ? ORDER BY id");
-  find.bind(run);
+  find.bind(run, list_of(only));
   std::map<std::string, std::int64_t> newest;  // version of each metric of an answer
   std::vector<StoredGeneration> out;
   while (find.step()) {
@@ -238,13 +150,13 @@ std::vector<StoredGeneration> Store::generations(RowId run) {
   return out;
 }
 
-std::vector<SampleRow> Store::samples(RowId dataset) {
+std::vector<SampleRow> Store::samples(RowId dataset, const SampleIds& only) {
   const std::string file = path_.string();
   const bool with_content = db_.integer("PRAGMA user_version") >= 2;
   Statement find(db_,
                  str("SELECT key, cluster, category, ", with_content ? "text, fields" : "'', '[]'",
-                     " FROM sample WHERE dataset_id = ? ORDER BY id"));
-  find.bind(dataset);
+                     " FROM sample", rows_of("dataset_id", only, "id"), " ORDER BY id"));
+  find.bind(dataset, list_of(only));
   std::vector<SampleRow> out;
   while (find.step())
     out.push_back({find.text(0), find.text(1), find.text(2), find.text(3),
@@ -261,47 +173,6 @@ std::vector<ScoreMean> Store::score_means(RowId run) {
   std::vector<ScoreMean> out;
   while (find.step())
     out.push_back({find.text(0), find.text(1), find.real(2), find.integer(3), find.integer(4)});
-  return out;
-}
-
-std::vector<BlockPairRow> Store::block_pairs(RowId baseline, RowId method) {
-  const auto times = [](const std::string& table, bool stored, bool may_be_traced) {
-    if (!stored) return str(table, ".wall_ns, NULL, NULL, NULL, NULL, 0");
-    return str(table, ".wall_ns, ", table, ".cpu_ns, ", table, ".waited_ns, ", table,
-               ".stolen_ns, ", table, ".mhz, ", may_be_traced ? table + ".traced" : "0");
-  };
-  const bool with_use = db_.integer("PRAGMA user_version") >= 5;
-  Statement find(
-      db_,
-      str("SELECT method.block_key, method.process, method.repeat, method.example_count, ",
-          times("base", with_use, true), ", ", times("method", with_use, true),
-          with_use
-              ? ", base_again.process IS method_again.process AND base_again.block_id, " +
-                    times("base_again", true, false) + ", " + times("method_again", true, false)
-              : ", NULL",
-          R"(
-    FROM measured_block AS method JOIN measured_block AS base
-      ON base.block_key = method.block_key AND base.repeat = method.repeat
-         AND base.process = method.process)",
-          with_use ? R"(
-    LEFT JOIN block_repair AS base_again ON base_again.block_id = base.id
-    LEFT JOIN block_repair AS method_again ON method_again.block_id = method.id)"
-                   : "",
-          " WHERE base.run_id = ? AND method.run_id = ? ORDER BY method.repeat, method.position"));
-  const auto time_at = [&](int column) {
-    return BlockTime{find.integer(column),
-                     {{find.maybe_integer(column + 1), find.maybe_integer(column + 2),
-                       find.maybe_integer(column + 3), find.maybe_real(column + 4)},
-                      find.integer(column + 5) != 0}};
-  };
-  find.bind(baseline, method);
-  std::vector<BlockPairRow> out;
-  while (find.step()) {
-    BlockPairRow& pair =
-        out.emplace_back(BlockPairRow{find.text(0), find.text(1), static_cast<int>(find.integer(2)),
-                                      find.integer(3), time_at(4), time_at(10), std::nullopt});
-    if (!find.null(16) && find.integer(16) != 0) pair.repaired.emplace(time_at(17), time_at(23));
-  }
   return out;
 }
 

@@ -123,8 +123,8 @@ struct BlockUse {
   bool traced = false;  ///< a trace was written meanwhile, which takes time
 };
 
-/// Counters of one Job, as src/engine/counters.hpp defines them.
-struct JobCounters {
+/// Plain numbers of one Job, as src/engine/counters.hpp defines them.
+struct JobNumbers {
   std::int64_t prompt_tokens = 0;
   std::int64_t chosen =
       0;  ///< ids that the model chose: EOS, terminators and control tokens included
@@ -136,14 +136,18 @@ struct JobCounters {
   std::optional<std::int64_t> first_token_ns;  ///< none: stored before schema version 5
   std::int64_t cached_peak = 0, cached_sum = 0, attended = 0, scratch = 0;
   std::int64_t branches = 0;
-  std::vector<std::int64_t> branch_lengths;
   std::optional<double> parallel_ratio;
+  /// Tokens before each text token on its path, summed; 0: the decoder does not count it.
+  std::int64_t text_attended = 0;
+};
+
+/// All counters of one Job.
+struct JobCounters : JobNumbers {
+  std::vector<std::int64_t> branch_lengths;
   std::map<std::int64_t, std::int64_t>
       emitted;      ///< tokens emitted by a forward -> number of forwards
   Json acceptance;  ///< drafts and acceptances by position; null where nothing is drafted
-  /// Tokens before each text token on its path, summed; 0: the decoder does not count it.
-  std::int64_t text_attended = 0;
-  Json parallel;  ///< what the answer's parallel stages were made of; null where it can have none
+  Json parallel;    ///< what the answer's parallel stages were made of; null where it can have none
 };
 
 /// The ids of a job's examples in order, of whatever characters.

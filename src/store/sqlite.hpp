@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pardec {
 
@@ -54,6 +55,8 @@ class Statement {
  public:
   Statement(Database& db, std::string_view sql);
   ~Statement() { sqlite3_finalize(statement_); }
+  Statement(Statement&& other) noexcept
+      : db_(other.db_), statement_(std::exchange(other.statement_, nullptr)) {}
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
@@ -72,6 +75,8 @@ class Statement {
   /// NaN for NULL.
   double real(int column) const;
   std::string text(int column) const;
+  /// The same, until the next step.
+  std::string_view view(int column) const;
   bool null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   std::optional<std::string> maybe_text(int column) const;
   std::optional<std::int64_t> maybe_integer(int column) const;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/store/figures.hpp"
 #include "src/store/rows.hpp"
 #include "src/store/sqlite.hpp"
 
@@ -49,37 +50,6 @@ struct RunFilter {
   std::optional<RunStatus> status;
 };
 
-/// A run with its totals (view run_summary). Sums are over jobs without error; `measured_*` over
-/// the jobs of blocks that one process measured whole and in which no job failed.
-struct RunSummary {
-  RunRow run;
-  std::int64_t jobs = 0, failed_jobs = 0;
-  std::int64_t generations = 0, failed_generations = 0;
-  std::int64_t examples = 0;                 ///< different ones: repeats are no new examples
-  std::int64_t compared = 0, identical = 0;  ///< generations compared with the baseline's
-  std::int64_t blocks = 0, measured_blocks = 0;
-  std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
-  std::int64_t measured_chosen = 0, measured_text_tokens = 0;
-  BlockOccupancy measured;  ///< passes 0: stored before schema version 4
-  JobCounters totals;       ///< cached_peak is a maximum; branch_lengths and acceptance are empty
-};
-
-/// A block's time, and how it was measured.
-struct BlockTime {
-  std::int64_t wall_ns;
-  BlockUse use;
-};
-
-/// One block measured whole by both arms in one process.
-struct BlockPairRow {
-  std::string key, process;
-  int repeat;
-  std::int64_t examples;
-  BlockTime baseline, method;
-  /// Both once more, in one process, since the first time was disturbed.
-  std::optional<std::pair<BlockTime, BlockTime>> repaired;
-};
-
 /// One metric of one example (or one field of it) by both arms. NaN where a value is not a number.
 struct ScorePair {
   std::string sample, cluster, category, field;
@@ -110,6 +80,9 @@ struct StoredGeneration {
   JobKey job;
   std::string cluster, category;
 };
+
+/// Rows of table `sample`; none: all.
+using SampleIds = std::optional<std::vector<RowId>>;
 
 /// One connection, used by one thread. Several processes may have one file open at once.
 class Store {
@@ -174,14 +147,17 @@ class Store {
 
   // Reading.
   std::vector<RunSummary> summaries(const RunFilter& filter);
-  std::vector<JobRow> jobs(RowId run);
-  std::vector<StoredGeneration> generations(RowId run);
+  /// In the order of `runs`.
+  Figures figures(std::vector<RunRow> runs);
+  /// Their measured blocks alone.
+  Figures blocks(std::vector<RunRow> runs);
+  /// All, or those with answers to these samples.
+  std::vector<JobRow> jobs(RowId run, const SampleIds& only = std::nullopt);
+  std::vector<StoredGeneration> generations(RowId run, const SampleIds& only = std::nullopt);
   /// In the order in which they were put. Text and fields are empty in a database of schema
   /// version 1.
-  std::vector<SampleRow> samples(RowId dataset);
+  std::vector<SampleRow> samples(RowId dataset, const SampleIds& only = std::nullopt);
   std::vector<ScoreMean> score_means(RowId run);
-  /// Paired by block key, repeat and process.
-  std::vector<BlockPairRow> block_pairs(RowId baseline, RowId method);
   std::vector<ScorePair> score_pairs(RowId baseline, RowId method, const std::string& metric);
   std::vector<GenerationPair> generation_pairs(RowId baseline, RowId method);
 

@@ -88,10 +88,9 @@ TEST_CASE("block pairs are whole, of one process, and of the same examples") {
   measure(store, ar, 3, keys(12, 4), 9000);
   measure(store, hpd, 3, keys(12, 3), 1000);  // other examples
   measure(store, ar, 4, keys(16, 4), 9000);   // no partner
-  const auto pairs = store.block_pairs(ar, hpd);
+  const auto pairs = block_pairs(store, ar, hpd);
   REQUIRE(pairs.size() == 2);
-  CHECK(pairs[0].key == block_key(keys(0, 4)));
-  CHECK(pairs[0].process == "p-1");
+  CHECK(pairs[0].key_text == block_key(keys(0, 4)));
   CHECK(pairs[0].examples == 4);
   CHECK(pairs[0].baseline.wall_ns == 4000);
   CHECK(pairs[0].method.wall_ns == 1000);

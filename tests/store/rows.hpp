@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -122,6 +123,23 @@ inline bool measure(Store& store, RowId run, int position, const std::vector<std
   const RowId id = store.begin_block(block);
   commit(store, stack(run, samples, id, process));
   return store.finish_block(id, process, wall_ns);
+}
+
+/// Of two runs by their ids, with the block's key in letters.
+struct KeyedPair : BlockPairRow {
+  std::string key_text;
+};
+inline std::vector<KeyedPair> block_pairs(Store& store, RowId baseline, RowId method) {
+  const Figures figures = store.figures(store.find_runs({}));
+  const auto measured = [&](RowId id) -> const MeasuredBlocks& {
+    return std::find_if(figures.runs.begin(), figures.runs.end(),
+                        [&](const RunFigures& run) { return run.summary.run.id == id; })
+        ->measured;
+  };
+  std::vector<KeyedPair> pairs;
+  for (const BlockPairRow& pair : pardec::block_pairs(measured(baseline), measured(method)))
+    pairs.push_back({pair, figures.names->block_keys[static_cast<std::size_t>(pair.key)]});
+  return pairs;
 }
 
 }  // namespace pardec::test

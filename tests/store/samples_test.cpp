@@ -323,7 +323,7 @@ TEST_CASE("who had the machine is stored with a block's time, and the time once 
     const auto found = [&](const std::string& label) {
       return std::find_if(runs.begin(), runs.end(), [&](auto& r) { return r.label == label; })->id;
     };
-    const auto pairs = store.block_pairs(found("ar"), found("hpd"));
+    const auto pairs = block_pairs(store, found("ar"), found("hpd"));
     REQUIRE(pairs.size() == 2);
     CHECK(pairs[0].baseline.use.machine.cpu_ns == 999);
     CHECK(pairs[0].baseline.use.machine.waited_ns == 100);
@@ -360,7 +360,7 @@ TEST_CASE("who had the machine is stored with a block's time, and the time once 
   take_back(old, 4);
   {
     Store store(old, {.read_only = true});
-    const auto pairs = store.block_pairs(ar, hpd);
+    const auto pairs = block_pairs(store, ar, hpd);
     REQUIRE(pairs.size() == 2);
     CHECK(pairs[0].baseline.wall_ns == 1000);
     CHECK(!pairs[0].baseline.use.machine.cpu_ns);
@@ -368,10 +368,10 @@ TEST_CASE("who had the machine is stored with a block's time, and the time once 
     CHECK(!store.jobs(ar)[0].counters.first_token_ns);
     Store all(folder.path() / "old-all.sqlite");
     all.merge(old);
-    CHECK(all.block_pairs(1, 2).size() == 2);
+    CHECK(block_pairs(all, 1, 2).size() == 2);
   }
   Store store(old);
-  CHECK(store.block_pairs(ar, hpd).size() == 2);
+  CHECK(block_pairs(store, ar, hpd).size() == 2);
 }
 
 TEST_CASE("merging keeps names and notes of invocations, and lets no name stand twice") {

@@ -49,7 +49,7 @@ TEST_CASE("shards of one run are one in a copy, whatever else the database holds
       CHECK(run.run.status == RunStatus::done);
       CHECK(joined->jobs(run.run.id).size() == 3);
     }
-    CHECK(joined->block_pairs(runs[0].run.id, runs[1].run.id).size() == 3);
+    CHECK(block_pairs(*joined, runs[0].run.id, runs[1].run.id).size() == 3);
     CHECK(joined->find_runs({.invocation = "other"}).at(0).shard == "2/3");
     CHECK(joined->find_runs({.label = "alone"}).at(0).shard.empty());
     CHECK(joined->database().integer("SELECT count(*) FROM pragma_foreign_key_check") == 0);
