@@ -86,7 +86,8 @@ void leave_none_away(Json& experiment) {
   for (Json& arm : experiment["decoders"])
     if (models.value(arm.value("adapter", ""), "-").empty()) arm.erase("adapter");
   for (auto network = models.begin(); network != models.end();)
-    network = *network == "" ? models.erase(network) : std::next(network);
+    network =
+        network->get_ref<const std::string&>().empty() ? models.erase(network) : std::next(network);
 }
 
 /// Datasets that are not there are made where the scale wants stand-ins, else they lack.

@@ -133,8 +133,8 @@ void add_highlights(Report& report, const Comparison& comparison) {
 void add_warnings(Report& report, ReportTable& table, const Comparison& comparison) {
   table.warnings.resize(comparison.arms.size());
   for (const MergedWarning& merged : merge_warnings(table.table)) {
-    ReportWarning& shown = report.warnings.emplace_back(replace_all(merged.code, "_", " "),
-                                                        std::vector<std::string>(), merged.advice);
+    report.warnings.push_back({replace_all(merged.code, "_", " "), {}, merged.advice});
+    ReportWarning& shown = report.warnings.back();
     for (const MergedWarning::Finding& finding : merged.findings) {
       shown.findings.push_back(finding.text);
       for (const std::size_t one : finding.members) {
