@@ -107,11 +107,14 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
   std::vector<ReproducedItem> shown_items;
   ReproductionReport report;
   std::set<std::string> to_make, made;  // what takes time, which items may share
-  if (budget)
+  if (budget) {
+    std::set<std::string> looked_at;
     for (const PaperItem* item : items)
       if (const std::string work = work_of(*item, flags.scale);
-          !work.empty() && !to_make.contains(work) && runs_here(*item, flags.scale, flags.options))
+          !work.empty() && looked_at.insert(work).second &&
+          runs_here(*item, flags.scale, flags.options))
         to_make.insert(work);
+  }
   const auto of_scale = std::count_if(items.begin(), items.end(), [&](const PaperItem* item) {
     return item->scales.contains(flags.scale);
   });

@@ -63,7 +63,6 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
     return;
   }
   const Scratch scratch;
-  const Deadline deadline(stop.token(), seconds);
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t d = 0; d < datasets.size(); ++d) {
     if (stop.signal()) break;
@@ -76,17 +75,12 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
     apart.db = (scratch.folder / "t.sqlite").string();
     RunFlags flags = flags_of(one, "bound", result.item->file, apart);
     ArmSessions sessions(flags.spec);
+    std::optional<double> share;  // of the time that is left
     if (seconds) {
       const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
-      const std::int64_t most = flags.spec.limit;
-      flags.spec.limit = fitting_limit(
-          flags.spec, sessions,
-          .85 * (*seconds - used.count()) / static_cast<double>(datasets.size() - d), most);
-      if (flags.spec.limit != most)
-        result.differs.push_back(str("budget: ", flags.spec.limit, " examples of ",
-                                     dataset.get<std::string>(), " of ",
-                                     most > 0 ? str(most) : "all", " fit into it"));
+      share = (*seconds - used.count()) / static_cast<double>(datasets.size() - d);
     }
+    const Deadline deadline(stop.token(), share);
     const auto workloads = load_workloads(flags.spec);
     const Execution done =
         execute(flags.spec, workloads, sessions, stop, /*create_folders=*/false, deadline.token());
@@ -95,6 +89,9 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
       result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
       return;
     }
+    if (deadline.token().stop_requested())
+      result.differs.push_back(
+          str("budget: its time for ", dataset.get<std::string>(), " ended before the run did"));
     // How the traces were made is not what the bound is of.
     for (const std::string& line :
          differences_from(*result.item, compare(*done.store, done.invocation, {.brief = true})))

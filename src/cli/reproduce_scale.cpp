@@ -27,20 +27,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The invocation that did exactly this before, by the same program; with `any_limit` also of
-/// another number of examples.
-std::optional<RunRow> earlier(const RunSpec& spec, const OpenOptions& open, bool any_limit) {
+/// The invocation that did exactly this before, by the same program.
+std::optional<RunRow> earlier(const RunSpec& spec, const OpenOptions& open) {
   if (!Store::exists(spec.db, open)) return std::nullopt;
-  const auto same = [&](Json before, Json now) {
-    if (any_limit)
-      for (Json* one : {&before, &now})
-        if (one->is_object()) one->erase("limit");
-    return before == now;
-  };
   Store store(spec.db, {.read_only = true});
   for (const RunRow& run : store.find_runs({}))
     if (run.experiment && run.experiment->name == spec.name && run.commit == version().commit &&
-        same(run.experiment->json.value("scale", Json()), spec.given["scale"]))
+        run.experiment->json.value("scale", Json()) == spec.given["scale"])
       return run;
   return std::nullopt;
 }
@@ -115,22 +108,16 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
   result.baseline = runnable.experiment.value("baseline", "");
   const PaperItem& item = *result.item;
   const std::string name = run_name(item, result.scale);
-  const std::int64_t most = runnable.experiment.value("limit", std::int64_t{0});
   const Deadline deadline(stop.token(), seconds);
   RunFlags flags = flags_of(runnable, name, item.file, options);
   RunSpec& spec = flags.spec;
   ArmSessions sessions(spec);
   const OpenOptions open{.create_folders = options.default_db};
-  const auto before = earlier(spec, open, seconds.has_value());
+  const auto before = earlier(spec, open);
   const bool no_time = seconds && *seconds <= 0;
   if (no_time && !before) {
     result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
     return;
-  }
-  if (seconds) {
-    spec.limit = before ? before->experiment->json["scale"].value("limit", std::int64_t{0})
-                        : fitting_limit(spec, sessions, 0.85 * *seconds, most);
-    spec.given["scale"]["limit"] = spec.limit;
   }
   std::string invocation = before ? before->invocation : "";
   if (!no_time && (!before || !whole(spec, invocation))) {
@@ -148,9 +135,9 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
   result.store = std::make_unique<Store>(options.db, OpenOptions{.read_only = true});
   judge(result, std::make_shared<StoredRun>(*result.store, invocation, result.baseline),
         runnable.lacking);
-  if (seconds && spec.limit != most)
+  if (seconds && !whole(spec, invocation))
     result.differs.push_back(
-        str("budget: ", spec.limit, " examples of ", most > 0 ? str(most) : "all", " fit into it"));
+        "budget: its time ended before the run did; the same command with more time goes on");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,7 +11,6 @@
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/data.hpp"
 #include "src/runs/prepare.hpp"
-#include "src/runs/runner.hpp"
 #include "src/support/error.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
@@ -204,27 +202,6 @@ RunFlags flags_of(const Runnable& runnable, const std::string& name, const fs::p
   flags.spec.given["scale"]["data_root"] = runnable.data_root;
   flags.spec.given["scale"]["threads"] = options.threads;
   return flags;
-}
-
-std::int64_t fitting_limit(const RunSpec& spec, ArmSessions& sessions, double seconds,
-                           std::int64_t most) {
-  using Steady = std::chrono::steady_clock;
-  constexpr std::int64_t kFew = 6;
-  const auto workloads = load_workloads(spec);
-  const auto begin = Steady::now();
-  const auto used = [&] { return std::chrono::duration<double>(Steady::now() - begin).count(); };
-  const std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
-  const double to_measure = seconds / 4;
-  double each = 0;
-  size_t measured = 0;
-  for (; measured < cells.size() && (measured == 0 || used() < to_measure); ++measured)
-    each += spec.runs * measure_cost(spec, sessions, cells[measured], to_measure - used()).seconds;
-  // Cells for which there is no time are taken to be as the others.
-  each *= static_cast<double>(cells.size()) / static_cast<double>(std::max<size_t>(1, measured));
-  const double left = seconds - used();
-  const auto fit = each > 0 ? static_cast<std::int64_t>(left / each) : kFew;
-  const std::int64_t limit = std::max(kFew, fit);
-  return most > 0 ? std::min(limit, most) : limit;
 }
 
 }  // namespace pardec

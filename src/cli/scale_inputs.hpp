@@ -6,7 +6,6 @@
 #include "src/cli/reproduce_scale.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/findings/evidence.hpp"
-#include "src/runs/arm_sessions.hpp"
 #include "src/support/json.hpp"
 
 namespace pardec {
@@ -35,13 +34,8 @@ std::optional<std::filesystem::path> folder_at(const std::string& named);
 /// of a `training`.
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options);
 
-/// Examples that can be run in `seconds`, by what a batch of each cell takes, which itself takes a
-/// quarter of them or little more; at most `most` (0: all), and some in any case.
-std::int64_t fitting_limit(const RunSpec& spec, ArmSessions& sessions, double seconds,
-                           std::int64_t most);
-
-/// Makes the evidence of scale `bound`: what hardware allows the passes of a few examples, of fewer
-/// where `seconds` (none: no limit) want it.
+/// Makes the evidence of scale `bound`: what hardware allows the passes of a few examples, of those
+/// that `seconds` (none: no limit) leave time for.
 void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOptions& options,
                      std::optional<double> seconds, const SignalStop& stop);
 

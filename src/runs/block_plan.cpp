@@ -1,9 +1,11 @@
 #include "src/runs/block_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
@@ -110,6 +112,26 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
     begin = end;
   }
   return blocks;
+}
+
+std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks) {
+  std::vector<std::pair<double, BlockTurn>> turns;  // by the share of the dataset that it completes
+  for (size_t dataset = 0; dataset < blocks.size(); ++dataset) {
+    const size_t count = blocks[dataset], slots = std::bit_ceil(count);
+    size_t done = 0;
+    for (size_t i = 0; i < slots; ++i) {
+      size_t position = 0;
+      for (size_t bit = 1; bit < slots; bit *= 2) position = 2 * position + ((i & bit) != 0);
+      if (position < count)
+        turns.emplace_back(static_cast<double>(++done) / static_cast<double>(count),
+                           BlockTurn{dataset, position});
+    }
+  }
+  std::stable_sort(turns.begin(), turns.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<BlockTurn> order;
+  for (const auto& [share, turn] : turns) order.push_back(turn);
+  return order;
 }
 
 int default_block_examples(int examples, const std::vector<Stacking>& stackings,

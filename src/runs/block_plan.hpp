@@ -36,6 +36,16 @@ struct BlockPlan {
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<Stacking>& stackings, int block_examples);
 
+/// One block of one dataset.
+struct BlockTurn {
+  size_t dataset, position;
+};
+
+/// The order in which the blocks of several datasets, of which `blocks` says how many each has, are
+/// done: datasets in proportion and positions far apart (bit-reversal), so that whatever is done at
+/// a stop is spread over datasets and categories.
+std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks);
+
 /// Block length by default: so long that each arm's batch is full during three quarters of its
 /// jobs, up to four times as long while that leaves twenty blocks, and all examples where they are
 /// too few.

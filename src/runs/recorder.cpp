@@ -106,8 +106,9 @@ void Recorder::close() {
     throw RunError(str("--trace: ", spec_.trace, " could not be written to its end"));
 }
 
-void Recorder::finish_runs() {
-  for (const RunCell& cell : cells_) store_.finish_run(cell.row.id, RunStatus::done);
+void Recorder::finish_runs(bool stopped) {
+  for (const RunCell& cell : cells_)
+    if (!stopped) store_.finish_run(cell.row.id, RunStatus::done);
   mark_identities(store_, cells_.front().row.invocation);
 }
 

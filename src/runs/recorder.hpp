@@ -56,8 +56,8 @@ class Recorder {
   }
   /// The trace to its end. RunError.
   void close();
-  /// Marks all runs done, and how their answers compare with the baselines'.
-  void finish_runs();
+  /// Marks how answers compare with the baselines', and all runs done, unless they were `stopped`.
+  void finish_runs(bool stopped);
 
   const RunCounts& counts() const { return counts_; }
 

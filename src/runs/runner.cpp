@@ -21,10 +21,18 @@ struct Stopped {};
 
 /// A block as it was measured, and what others had of the machine meanwhile.
 struct MeasuredBlock {
-  size_t position;
+  size_t turn, position;
   int repeat;
   double taken;                         // share, at most over its arms
   std::map<const RunCell*, RowId> ids;  // of the arms that it was measured by
+};
+
+/// One dataset's part of a run.
+struct Part {
+  const Workload* work;
+  std::vector<const RunCell*> cells;
+  std::vector<std::vector<std::set<JobKey>>> finished;       ///< [cell][repeat], before this began
+  std::map<std::pair<int, size_t>, MeasuredBlock> measured;  ///< by repeat and position
 };
 
 class Runner {
@@ -38,18 +46,20 @@ class Runner {
         enough_(enough),
         progress_(progress) {}
 
-  void run_dataset(const Workload& work, const std::vector<const RunCell*>& cells);
+  void run(std::vector<Part> parts);
 
  private:
-  /// Indices of the arms in the order in which they do the block at `position`.
-  std::vector<size_t> arm_order(size_t position) const;
-  void run_block(const RunCell& cell, size_t position, int repeat,
-                 const std::set<JobKey>& finished);
+  /// Indices of the arms in the order in which they do the block that comes as number `turn`.
+  std::vector<size_t> arm_order(size_t turn) const;
+  /// The cells of one arm do a block, but those that need no `more`.
+  void run_arm(Part& part, size_t arm, size_t turn, size_t position, int repeat,
+               const std::vector<bool>& more);
+  void run_block(Part& part, size_t cell_index, size_t turn, size_t position, int repeat);
   /// The cells that need another block, by index.
   std::vector<bool> needing_more(const std::vector<const RunCell*>& cells) const;
   /// The blocks of which others had most of the machine, at most --repair of them, are measured
   /// once more by all arms that they were measured by. What is answered is not recorded.
-  void repair(const std::vector<const RunCell*>& cells);
+  void repair(const std::vector<Part>& parts);
   void measure_again(const RunCell& cell, const MeasuredBlock& block);
   /// Engine::run as the arm wants it.
   std::int64_t run_engine(const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
@@ -59,9 +69,10 @@ class Runner {
                                               const std::function<Task<void>(int)>& start,
                                               const std::function<void(int, Task<void>&)>& done);
   void warm_up(const RunCell& cell);
-  void warm_up(size_t arm, const std::vector<const RunCell*>& cells) {
-    for (const RunCell* cell : cells)
-      if (cell->index == arm) warm_up(*cell);
+  void warm_up(size_t arm, const std::vector<Part>& parts) {
+    for (const Part& part : parts)
+      for (const RunCell* cell : part.cells)
+        if (cell->index == arm) warm_up(*cell);
   }
   void show(const std::string& arm) const;
 
@@ -71,15 +82,13 @@ class Runner {
   std::stop_token stop_;
   const std::function<bool(const RunCell&)>& enough_;
   Progress& progress_;
-  std::map<std::pair<int, size_t>, MeasuredBlock>
-      measured_;  // of this dataset, by repeat and position
 };
 
-std::vector<size_t> Runner::arm_order(size_t position) const {
+std::vector<size_t> Runner::arm_order(size_t turn) const {
   std::vector<size_t> order(spec_.arms.size());
   std::iota(order.begin(), order.end(), size_t{0});
   // There and back again, so that a drift of the machine's speed meets all arms alike.
-  if (spec_.order == "interleaved" && position % 2) std::reverse(order.begin(), order.end());
+  if (spec_.order == "interleaved" && turn % 2) std::reverse(order.begin(), order.end());
   return order;
 }
 
@@ -126,8 +135,16 @@ void Runner::show(const std::string& arm) const {
       str(counts.failed ? str(counts.failed, " failed", arm.empty() ? "" : " · ") : "", arm));
 }
 
-void Runner::run_block(const RunCell& cell, size_t position, int repeat,
-                       const std::set<JobKey>& finished) {
+void Runner::run_arm(Part& part, size_t arm, size_t turn, size_t position, int repeat,
+                     const std::vector<bool>& more) {
+  if (!spec_.shard.has(position) || stop_.stop_requested()) return;
+  for (size_t c = 0; c < part.cells.size(); ++c)
+    if (part.cells[c]->index == arm && more[c]) run_block(part, c, turn, position, repeat);
+}
+
+void Runner::run_block(Part& part, size_t cell_index, size_t turn, size_t position, int repeat) {
+  const RunCell& cell = *part.cells[cell_index];
+  const std::set<JobKey>& finished = part.finished[cell_index][static_cast<size_t>(repeat)];
   const BlockPlan& block = cell.work->blocks[position];
   std::vector<const JobPlan*> open;
   for (const auto& job : cell.jobs(position))
@@ -141,7 +158,7 @@ void Runner::run_block(const RunCell& cell, size_t position, int repeat,
   row.position = static_cast<int>(position);
   for (const int index : block.examples)
     row.samples.push_back(cell.work->examples[static_cast<size_t>(index)].id);
-  for (const size_t a : arm_order(position)) row.arm_order.push_back(spec_.arms[a].label);
+  for (const size_t a : arm_order(turn)) row.arm_order.push_back(spec_.arms[a].label);
   const RowId block_id = recorder_.begin_block(row);
 
   // Prompts are rendered and tokenized before the clock starts, for every arm.
@@ -183,7 +200,7 @@ void Runner::run_block(const RunCell& cell, size_t position, int repeat,
   const auto [wall, use] = measure(*cell.arm, open.size(), start, done);
   if (!recorder_.finish_block(block_id, wall, session.engine.occupancy(), use)) return;
   MeasuredBlock& one =
-      measured_.try_emplace({repeat, position}, MeasuredBlock{position, repeat, 0, {}})
+      part.measured.try_emplace({repeat, position}, MeasuredBlock{turn, position, repeat, 0, {}})
           .first->second;
   const double taken = taken_share(use, wall, cell.row.threads);
   if (taken > one.taken) one.taken = taken;
@@ -212,26 +229,29 @@ void Runner::measure_again(const RunCell& cell, const MeasuredBlock& block) {
   if (whole) recorder_.repair_block(block.ids.at(&cell), wall, use);
 }
 
-void Runner::repair(const std::vector<const RunCell*>& cells) {
+void Runner::repair(const std::vector<Part>& parts) {
   std::vector<const MeasuredBlock*> worst;
-  for (const auto& [key, block] : measured_)
-    if (block.taken >= kDisturbedShare) worst.push_back(&block);
-  std::stable_sort(worst.begin(), worst.end(), [](const MeasuredBlock* a, const MeasuredBlock* b) {
-    return a->taken > b->taken;
-  });
-  worst.resize(std::min(worst.size(), static_cast<size_t>(spec_.repair)));
+  for (const Part& part : parts) {
+    std::vector<const MeasuredBlock*> of_part;
+    for (const auto& [key, block] : part.measured)
+      if (block.taken >= kDisturbedShare) of_part.push_back(&block);
+    std::stable_sort(
+        of_part.begin(), of_part.end(),
+        [](const MeasuredBlock* a, const MeasuredBlock* b) { return a->taken > b->taken; });
+    of_part.resize(std::min(of_part.size(), static_cast<size_t>(spec_.repair)));
+    worst.insert(worst.end(), of_part.begin(), of_part.end());
+  }
   const auto again = [&](const MeasuredBlock& block, size_t arm) {
-    for (const RunCell* cell : cells)
-      if (cell->index == arm && block.ids.contains(cell) && !stop_.stop_requested())
-        measure_again(*cell, block);
+    for (const auto& [cell, id] : block.ids)
+      if (cell->index == arm && !stop_.stop_requested()) measure_again(*cell, block);
   };
   if (!sessions_.take_turns()) {
     for (const MeasuredBlock* block : worst)
-      for (const size_t arm : arm_order(block->position)) again(*block, arm);
+      for (const size_t arm : arm_order(block->turn)) again(*block, arm);
     return;
   }
   for (size_t arm = 0; !worst.empty() && arm < spec_.arms.size(); ++arm) {
-    warm_up(arm, cells);
+    warm_up(arm, parts);
     for (const MeasuredBlock* block : worst) again(*block, arm);
   }
 }
@@ -246,33 +266,31 @@ std::vector<bool> Runner::needing_more(const std::vector<const RunCell*>& cells)
   return more;
 }
 
-void Runner::run_dataset(const Workload& work, const std::vector<const RunCell*>& cells) {
-  std::vector<std::vector<std::set<JobKey>>> finished;  // [cell][repeat]
-  for (const RunCell* cell : cells) finished.push_back(recorder_.finished_before(*cell));
-  const bool turns = sessions_.take_turns();
-  for (size_t arm = 0; !turns && arm < spec_.arms.size(); ++arm) warm_up(arm, cells);
-  for (int repeat = 0; repeat < spec_.runs; ++repeat) {
-    const auto run_one = [&](size_t position, size_t arm, const std::vector<bool>& more) {
-      if (!spec_.shard.has(position) || stop_.stop_requested()) return;
-      for (size_t c = 0; c < cells.size(); ++c)
-        if (cells[c]->index == arm && more[c])
-          run_block(*cells[c], position, repeat, finished[c][static_cast<size_t>(repeat)]);
-    };
-    if (spec_.order == "blocked") {
-      for (size_t arm = 0; arm < spec_.arms.size(); ++arm) {
-        if (turns && !stop_.stop_requested()) warm_up(arm, cells);  // its network comes anew
-        for (size_t position = 0; position < work.blocks.size(); ++position)
-          run_one(position, arm, needing_more(cells));
-      }
-    } else {
-      for (size_t position = 0; position < work.blocks.size(); ++position) {
-        const std::vector<bool> more = needing_more(cells);  // whole blocks, so that pairs are
-        for (const size_t arm : arm_order(position)) run_one(position, arm, more);
-      }
-    }
+void Runner::run(std::vector<Part> parts) {
+  std::vector<size_t> blocks;
+  for (Part& part : parts) {
+    for (const RunCell* cell : part.cells)
+      part.finished.push_back(recorder_.finished_before(*cell));
+    blocks.push_back(part.work->blocks.size());
   }
-  repair(cells);
-  measured_.clear();
+  const std::vector<BlockTurn> turns = block_turns(blocks);
+  const bool blocked = spec_.order == "blocked", one_by_one = sessions_.take_turns();
+  for (size_t arm = 0; !one_by_one && arm < spec_.arms.size(); ++arm) warm_up(arm, parts);
+  const auto each_turn = [&](const auto& arms_of) {
+    for (int repeat = 0; repeat < spec_.runs; ++repeat)
+      for (size_t turn = 0; turn < turns.size(); ++turn) {
+        Part& part = parts[turns[turn].dataset];
+        const std::vector<bool> more = needing_more(part.cells);  // whole blocks, so pairs are
+        for (const size_t arm : arms_of(turn))
+          run_arm(part, arm, turn, turns[turn].position, repeat, more);
+      }
+  };
+  if (!blocked) each_turn([&](size_t turn) { return arm_order(turn); });
+  for (size_t arm = 0; blocked && arm < spec_.arms.size() && !stop_.stop_requested(); ++arm) {
+    if (one_by_one) warm_up(arm, parts);  // its networks come anew
+    each_turn([&](size_t) { return std::vector<size_t>{arm}; });
+  }
+  repair(parts);
   show("");
 }
 
@@ -289,15 +307,16 @@ RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
   {
     Progress progress(spec.progress, "examples", total);
     Runner runner(spec, sessions, recorder, stop, enough, progress);
+    std::vector<Part> parts;
     for (const Workload& work : workloads) {
-      std::vector<const RunCell*> of_dataset;
+      Part& part = parts.emplace_back(Part{&work, {}, {}, {}});
       for (const RunCell& cell : cells)
-        if (cell.work == &work) of_dataset.push_back(&cell);
-      runner.run_dataset(work, of_dataset);
+        if (cell.work == &work) part.cells.push_back(&cell);
     }
+    runner.run(std::move(parts));
   }
   recorder.close();
-  if (!stop.stop_requested()) recorder.finish_runs();
+  recorder.finish_runs(stop.stop_requested());
   return recorder.counts();
 }
 

@@ -169,6 +169,9 @@ def interrupts(check, pardec, model, wanted):
         check(5 <= done < total, f"{number.name}: {done} of {total} jobs are stored")
         failures = query(db, "SELECT count(*) AS n FROM generation WHERE error IS NOT NULL")[0]["n"]
         check(failures == 0, f"{number.name}: {failures} failures are stored, expected none")
+        pairs = query(db, """SELECT mine.identical FROM generation AS mine JOIN run_pair USING (run_id) JOIN generation AS other
+                             ON other.run_id = baseline_run AND other.sample_id = mine.sample_id AND other.repeat = mine.repeat""")
+        check(all(p["identical"] is not None for p in pairs), f"{number.name}: what is there is compared with its baseline: {pairs}")
         ran = pardec(*command(model, db, "--resume"))
         check(ran.returncode == 0, f"resumed after {number.name}: exit {ran.returncode}: {ran.stderr}")
         check_whole(check, number.name, db, wanted)

@@ -1,6 +1,7 @@
 #include "src/runs/block_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -190,4 +191,37 @@ TEST_CASE("a batch is full until too few jobs are left") {
   CHECK(of({8, 4}, 5) == Approx(4 / 12.));
   CHECK(of({3}, 8) == 0);
   CHECK(of({}, 8) == 0);
+}
+
+TEST_CASE("whatever is done at a stop is spread over datasets and categories") {
+  CHECK(block_turns({}).empty());
+  CHECK(block_turns({0, 0}).empty());
+  for (const std::vector<size_t>& blocks :
+       {std::vector<size_t>{1}, {7}, {8, 3}, {40, 40}, {100, 1, 13}}) {
+    std::vector<std::set<size_t>> done(blocks.size());
+    size_t all = 0;
+    for (const size_t count : blocks) all += count;
+    const auto turns = block_turns(blocks);
+    REQUIRE(turns.size() == all);  // and below: each once
+    for (size_t turn = 0; turn < turns.size(); ++turn) {
+      CHECK(done.at(turns[turn].dataset).insert(turns[turn].position).second);
+      for (size_t d = 0; d < blocks.size(); ++d) {
+        INFO("turn " << turn << ", dataset " << d << " of " << blocks[d]);
+        const double share = static_cast<double>(turn + 1) / static_cast<double>(all);
+        CHECK(std::abs(static_cast<double>(done[d].size()) -
+                       share * static_cast<double>(blocks[d])) <=
+              static_cast<double>(blocks.size()));
+        // No stretch of the dataset is left out: none of two and a half times the mean gap.
+        size_t gap = 0, last = 0;
+        for (const size_t position : done[d]) {
+          CHECK(position < blocks[d]);
+          gap = std::max(gap, position - last);
+          last = position;
+        }
+        if (done[d].size() > 1)
+          CHECK(static_cast<double>(std::max(gap, blocks[d] - last)) <=
+                2.5 * static_cast<double>(blocks[d]) / static_cast<double>(done[d].size()) + 1);
+      }
+    }
+  }
 }
