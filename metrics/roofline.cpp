@@ -18,7 +18,13 @@ PassBound pass_bound(const PassWork& work, const NetworkSize& network, const Har
       network.layer_weights * network.bytes_per_layer_weight + values * network.bytes_per_value;
   const double flops = 2 * network.layer_weights * rows + 2 * network.head_weights * asked +
                        network.attention_flops * static_cast<double>(work.pairs);
-  return {bytes / hardware.bytes_per_second, flops / hardware.flop_per_second};
+  const double devices = hardware.devices;
+  PassBound bound{bytes / devices / hardware.bytes_per_second,
+                  flops / devices / hardware.flop_per_second, 0};
+  if (hardware.devices > 1)
+    bound.link_seconds = 2 * (devices - 1) / devices * network.summed_per_row * rows *
+                         network.bytes_per_value / hardware.link_bytes_per_second;
+  return bound;
 }
 
 }  // namespace pardec

@@ -18,7 +18,8 @@ NetworkSize network_size(const ModelConfig& config, Dtype dtype) {
           .attention_flops = 4 * layers * config.heads * config.head_dim,
           .bytes_per_value = value,
           .bytes_per_layer_weight =
-              (static_cast<double>(weight_bytes(config, dtype)) - outside * value) / layer_weights};
+              (static_cast<double>(weight_bytes(config, dtype)) - outside * value) / layer_weights,
+          .summed_per_row = 2 * layers * hidden};
 }
 
 }  // namespace pardec

@@ -102,7 +102,8 @@ void add_flags(CLI::App& app, ComparisonFlags& flags) {
 void add_hardware(CLI::App& app, std::string& hardware) {
   app.add_option("--hardware", hardware,
                  "say of forwards/s which share they are of what this machine allows: here "
-                 "(measured now), a800, h100, h200, l40s, or a file like "
+                 "(measured now), a100, a800, h100, h200, h800, l40s, a800x8 (eight, tensor "
+                 "parallel) ..., or a file like "
                  "experiments/hardware/*.json")
       ->type_name("NAME");
 }

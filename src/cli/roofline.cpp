@@ -85,7 +85,8 @@ Verb roofline_verb() {
         app.add_option("--draft-model", flags->draft_model, "the same of the draft network")
             ->type_name("DIR");
         app.add_option("--hardware", flags->hardware,
-                       "here (measured), a800, h100, h200, l40s, or a file like "
+                       "here (measured), a100, a800, h100, h200, h800, l40s, a800x8 (eight, tensor "
+                       "parallel) ..., or a file like "
                        "experiments/hardware/*.json")
             ->delimiter(',')
             ->capture_default_str()

@@ -38,6 +38,10 @@ BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& tr
               of_arm,
               {network.size, network.draft, batch == setting.batches.end() ? 1 : batch->second, ""},
               {machine});
+          if (!roofline.drafts_untraced.empty()) {
+            lacking_.arms[arm] = "traces of the passes in which it drafts";
+            continue;
+          }
           const ArmRoofline& row = roofline.by_machine.front().front();
           const ArmRoofline alone =
               roofline_of(of_arm, {network.size, network.draft, 1, ""}, {machine})

@@ -27,7 +27,8 @@ struct Part {
 struct JobView {
   const JobRow* job;
   std::string unit, category;
-  std::int64_t answers;
+  std::int64_t answers = 0;  ///< of a conversation its turns, of fields asked one by one these
+  bool one_prompt = true;    ///< not several, whose counts the job has all together
 };
 
 double real(std::int64_t count) { return static_cast<double>(count); }
@@ -75,10 +76,11 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"threads",
        [](const JobView& v) -> Two {
-         return std::pair{real(std::max<std::int64_t>(1, v.job->counters.branches)), 1.0};
+         return std::pair{real(std::max(v.answers, v.job->counters.branches)), real(v.answers)};
        }},
       {"parallel_share",
        [](const JobView& v) -> Two {
+         if (!v.one_prompt) return std::nullopt;
          return std::pair{v.job->counters.branches >= 2 ? 1.0 : 0.0, 1.0};
        }},
       {"max_cached",
@@ -87,10 +89,12 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"max_cached_flat",
        [](const JobView& v) -> Two {
+         if (!v.one_prompt) return std::nullopt;
          return std::pair{flat_cached(v.job->counters), 1.0};
        }},
       {"max_cached_saved",
        [](const JobView& v) -> Two {
+         if (!v.one_prompt) return std::nullopt;
          const double flat = flat_cached(v.job->counters);
          return std::pair{flat - real(v.job->counters.cached_peak), flat};
        }},
@@ -102,12 +106,13 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"attended_flat",
        [](const JobView& v) -> Two {
+         if (!v.one_prompt) return std::nullopt;
          return std::pair{flat_attended(v.job->counters), real(v.job->counters.text_tokens)};
        }},
       {"attended_saved",
        [](const JobView& v) -> Two {
          const JobCounters& c = v.job->counters;
-         if (c.text_attended == 0) return std::nullopt;
+         if (c.text_attended == 0 || !v.one_prompt) return std::nullopt;
          return std::pair{flat_attended(c) - real(c.text_attended), flat_attended(c)};
        }},
       {"ppd",
@@ -361,8 +366,12 @@ StoredRun::StoredRun(Store& store, const std::string& invocation, const std::str
       // A stack is one unit; a single example is that of its cluster.
       view.unit = answered.job->key.size() == 1 ? answered.generation.cluster
                                                 : join(answered.job->key, "\n");
-      view.answers += std::max<std::int64_t>(
-          1, cell->arm->run.run.form == "value" ? std::ssize(answered.generation.row.fields) : 1);
+      const auto asked =
+          cell->arm->run.run.form == "json"
+              ? std::int64_t{1}
+              : std::max<std::int64_t>(1, std::ssize(answered.generation.row.fields));
+      view.answers += asked;
+      view.one_prompt = view.one_prompt && asked == 1;
     }
     for (auto& [key, view] : views) cell->jobs.push_back(std::move(view));
     cells_.push_back(std::move(cell));
@@ -472,7 +481,11 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
   if (parts.empty())
     return {std::nullopt,
             str(metric, " of ", arm, " on ", place.dataset,
-                place.categories.empty() ? "" : ", " + join(place.categories, " and "))};
+                place.categories.empty() ? "" : ", " + join(place.categories, " and "),
+                std::any_of(one->jobs.begin(), one->jobs.end(),
+                            [](const JobView& job) { return !job.one_prompt; })
+                    ? ", whose turns or fields are counted together"
+                    : "")};
   return {level_of(parts), ""};
 }
 

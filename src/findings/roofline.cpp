@@ -86,6 +86,19 @@ bool drafts_untraced(const ArmWork& work) {
   });
 }
 
+/// "a800x8": the name of one, and how many.
+std::pair<std::string, int> several_devices(bool named, const std::string& which) {
+  const auto x = which.rfind('x');
+  if (!named || x == std::string::npos || x == 0 || x + 1 == which.size() ||
+      which.find_first_not_of("0123456789", x + 1) != std::string::npos)
+    return {which, 1};
+  const std::string count = which.substr(x + 1);
+  if (count.size() > 4 || std::stoi(count) < 1)
+    throw ConfigError(
+        str("--hardware: '", which, "' is of ", count, " devices, expected 1 to 9999"));
+  return {which.substr(0, x), std::stoi(count)};
+}
+
 struct ArmBound {
   double seconds = 0, memory_bound = 0;  // memory_bound: seconds of passes that memory limits
 };
@@ -97,7 +110,7 @@ ArmBound bound_of(const ArmWork& work, const NetworkSize& network,
     for (const PassWork& pass : passes) {
       const PassBound one = pass_bound(pass, size, hardware);
       bound.seconds += one.seconds();
-      if (one.memory_seconds >= one.compute_seconds) bound.memory_bound += one.seconds();
+      if (one.memory_seconds >= one.seconds()) bound.memory_bound += one.seconds();
     }
   };
   add(work.own, network);
@@ -125,16 +138,17 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
   }
   std::error_code ignored;
   const bool named = which.find('/') == std::string::npos && !which.ends_with(".json");
-  const std::filesystem::path file = named
-                                         ? project_file("experiments/hardware") / (which + ".json")
-                                         : std::filesystem::path(which);
+  const auto [name_of_one, devices] = several_devices(named, which);
+  const std::filesystem::path file =
+      named ? project_file("experiments/hardware") / (name_of_one + ".json")
+            : std::filesystem::path(which);
   if (named && !std::filesystem::exists(file, ignored)) {
     std::vector<std::string> known{"here"};
     for (const auto& entry : std::filesystem::directory_iterator(file.parent_path()))
       known.push_back(entry.path().stem().string());
     std::sort(known.begin(), known.end());
-    throw ConfigError(
-        str("--hardware: '", which, "' is neither known nor a file", known_names(which, known)));
+    throw ConfigError(str("--hardware: '", name_of_one, "' is neither known nor a file",
+                          known_names(name_of_one, known)));
   }
   const Json json = read_json(file);
   JsonReader read(json, file.string());
@@ -142,6 +156,9 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
   hardware.name = read.required<std::string>("name");
   hardware.source = read.optional<std::string>("source", "");
   hardware.bytes_per_second = 1e9 * read.required<double>("bandwidth_gb_s");
+  hardware.link_bytes_per_second = 1e9 * read.optional<double>("link_gb_s", 0);
+  hardware.devices = devices;
+  if (devices > 1) hardware.name = str(devices, " x ", hardware.name);
   const Json by_type = read.any("tflop_s");
   read.finish();
   JsonReader speeds(by_type, read.where("tflop_s"));
@@ -152,6 +169,10 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
   hardware.flop_per_second = 1e12 * *speed;
   if (!(hardware.bytes_per_second > 0 && hardware.flop_per_second > 0))
     throw ConfigError(str(file.string(), ": bandwidth and FLOP/s must be above 0"));
+  if (devices > 1 && !(hardware.link_bytes_per_second > 0))
+    throw ConfigError(str(file.string(),
+                          ": 'link_gb_s' is missing or not above 0, expected GB/s from one device "
+                          "to the next, since several share the network"));
   return hardware;
 }
 

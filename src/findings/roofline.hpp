@@ -16,7 +16,7 @@ namespace pardec {
 NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype);
 
 /// `here` is measured on this machine; else experiments/hardware/NAME.json of the project, or a
-/// file of that form. ConfigError.
+/// file of that form; NAMExN: N of them, tensor parallel. ConfigError.
 Hardware read_hardware(const std::string& which, Dtype dtype);
 
 /// The network, the one that drafts for it, and how traces are put together.

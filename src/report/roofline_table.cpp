@@ -1,5 +1,7 @@
 #include "src/report/roofline_table.hpp"
 
+#include <algorithm>
+
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -8,6 +10,9 @@ namespace pardec {
 std::string machine_text(const Hardware& machine) {
   return str(fixed(machine.bytes_per_second * 1e-9, 1), " GB/s, ",
              fixed(machine.flop_per_second * 1e-12, 2), " TFLOP/s",
+             machine.devices == 1 ? ""
+                                  : str(" each, ", fixed(machine.link_bytes_per_second * 1e-9, 1),
+                                        " GB/s from one to the next"),
              machine.source.empty() ? "" : " (" + machine.source + ")");
 }
 
@@ -42,6 +47,12 @@ Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& mach
       "seconds at least: over all passes, the larger of moving all weights and the cached keys and "
       "values that are seen, and computing; memory-bound: the share of them where moving is the "
       "larger. Sequences go side by side pass by pass; nothing else of a program is counted.");
+  if (std::any_of(machines.begin(), machines.end(),
+                  [](const Hardware& machine) { return machine.devices > 1; }))
+    table.notes.push_back(
+        "several devices share the network (tensor parallel): equal parts of weights, cache and "
+        "operations, and two sums a layer by ring all-reduce, beside which they go on; latencies "
+        "of the link are not counted.");
   if (!roofline.has_baseline)
     table.notes.push_back(str("speedup: no arm of the trace is '", baseline,
                               "'; trace it too, or name another --baseline."));
@@ -66,6 +77,7 @@ Table pass_table(const std::vector<TracedPass>& passes, const std::string& reque
                    {"cached", Align::right},
                    {"memory ms", Align::right, "memory_ms"},
                    {"compute ms", Align::right, "compute_ms"},
+                   {"link ms", Align::right, "link_ms"},
                    {"bound by"}};
   for (const TracedPass& pass : passes)
     table.rows.push_back(
@@ -73,7 +85,8 @@ Table pass_table(const std::vector<TracedPass>& passes, const std::string& reque
          number_cell(pass.work.head_rows), number_cell(pass.work.cached),
          number_cell(1e3 * pass.bound.memory_seconds, 4),
          number_cell(1e3 * pass.bound.compute_seconds, 4),
-         pass.bound.memory_seconds >= pass.bound.compute_seconds ? "memory" : "compute"});
+         machine.devices > 1 ? number_cell(1e3 * pass.bound.link_seconds, 4) : no_cell(),
+         pass.bound.limit()});
   return table;
 }
 

@@ -72,7 +72,7 @@ class Runner {
   void warm_up(size_t arm, const std::vector<Part>& parts) {
     for (const Part& part : parts)
       for (const RunCell* cell : part.cells)
-        if (cell->index == arm) warm_up(*cell);
+        if (cell->index == arm && !stop_.stop_requested()) warm_up(*cell);
   }
   void show(const std::string& arm) const;
 

@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 
-from harness import ROOT, Checks, scratch
+from harness import ROOT, Checks, query, scratch
 
 
 QUICKSTART = ROOT / "experiments" / "quickstart" / "model"
@@ -92,6 +92,23 @@ def main():
         for args, says in ((("hpd", "figure1"), "nothing is measured"), (("hpd", "table9"), "no item"), (("hdp",), "unknown paper"), (("hpd", "t3", "--scale", "smal"), "has no scale"),
                            (("all", "--budget", "soon"), "--budget"), (("hpd", "t3", "--model", "main"), "LABEL=DIR"), (("hpd", "t3", "--model", "main=nowhere"), "there is no nowhere")):
             check(says in reproduce(*args, code=2).stderr, f"{args} does not say '{says}'")
+
+        # A conversation counts turn by turn; what its turns would be in one sequence each is not known of their sums, and not guessed.
+        def turns(item):
+            test = {"kind": "bound", "of": "ar", "in": ["mt-bench"], "op": "<=", "than": 1}
+            item["scales"]["small"].update(datasets=["mt-bench"], max_new_tokens=8, decoders=[{"name": "ar", "set": {"batch_size": 2}}])
+            item["claims"] = [{"id": metric, "says": metric, "scales": ["small"], "test": {**test, "metric": metric}}
+                              for metric in ("threads", "length", "max_cached_flat", "max_cached_saved", "attended_saved", "parallel_share")]
+
+        shutil.rmtree(share)
+        share = share_with(pardec.folder, turns)
+        found = claims(read(reproduce("hpd", "t3", "--format", "json", env={"PARDEC_SHARE": share}, db="turns.sqlite").stdout))
+        asked = query(pardec.folder / "turns.sqlite", "SELECT sum(field_count) AS turns FROM generation")[0]["turns"]
+        text = query(pardec.folder / "turns.sqlite", "SELECT sum(text_tokens) AS n, count(*) AS jobs FROM job")[0]
+        check(asked > text["jobs"] and found["threads"]["measured"][0]["value"] == 1, f"one thread a turn: {asked} turns, {text}, {found['threads']}")
+        check(abs(found["length"]["measured"][0]["value"] - text["n"] / asked) < 1e-9, f"length of a turn: {text}, {asked} turns: {found['length']}")
+        for metric in ("max_cached_flat", "max_cached_saved", "attended_saved", "parallel_share"):
+            check(found[metric]["verdict"] == "not testable" and "turns or fields are counted together" in found[metric]["why"], f"{found[metric]}")
 
         # Within a budget.
         budget = reproduce("hpd", "t3", "--budget", "30s", "--format", "json", db="b.sqlite")

@@ -29,7 +29,7 @@ def passes(trace):
     return [(rows, logits, len(cached), pairs) for _, (rows, logits, cached, pairs) in sorted(work.items())]
 
 
-def seconds(work, config, bandwidth, speed, size):
+def seconds(work, config, bandwidth, speed, size, devices=1, link=math.inf):
     rows, logits, cached, pairs = work
     hidden, layers, inner = config["hidden_size"], config["num_hidden_layers"], config["intermediate_size"]
     heads, kv, dim = config["num_attention_heads"], config["num_key_value_heads"], config["head_dim"]
@@ -37,7 +37,8 @@ def seconds(work, config, bandwidth, speed, size):
     weights, head = layers * layer + hidden, hidden * config["vocab_size"]
     memory = size * (weights + (head if logits else 0) + hidden * rows + 2 * layers * kv * dim * (cached + rows)) / bandwidth
     compute = (2 * weights * rows + 2 * head * logits + 4 * layers * heads * dim * pairs) / speed
-    return max(memory, compute), memory >= compute
+    round_ = 2 * (devices - 1) / devices * 2 * layers * hidden * rows * size / link
+    return max(memory / devices, compute / devices, round_), memory / devices >= max(compute / devices, round_)
 
 
 def shares(check, pardec, machine):
@@ -122,10 +123,19 @@ def main():
         wanted = [(t["arm"], *work[:3]) for t in traces if t["request"] == request and not t.get("model") for work in passes(t)]
         check([(r["arm"], r["rows"], r["logits"], r["cached"]) for r in listed] == wanted, f"passes: {listed[:3]} ... {wanted[:3]}")
 
-        known = json.loads(pardec.good(*call[:4], QUICKSTART / "model.json", *call[5:], "here,a800,h100,h200,l40s", "--format", "json"))
-        check(len(known["rows"]) == 5 * len(by_arm) and all(r["seconds"] > 0 for r in known["rows"]), "all machines that are known, and this one")
+        known = json.loads(pardec.good(*call[:4], QUICKSTART / "model.json", *call[5:], "here,a100,a800,h100,h200,h800,l40s", "--format", "json"))
+        check(len(known["rows"]) == 7 * len(by_arm) and all(r["seconds"] > 0 for r in known["rows"]), "all machines that are known, and this one")
 
-        for wrong, said in ((["l40"], "did you mean 'l40s'"), (["machine.json", "--dtype", "fp64"], "has no 'fp64'"), (["machine.json", "--passes", "nobody"], "no request 'nobody'"),
+        eight = json.loads(pardec.good(*call, "a800x8", "--dtype", "bf16", "--format", "json"))
+        file = json.loads((ROOT / "experiments" / "hardware" / "a800.json").read_text())
+        for arm in ("one", "many"):
+            least = sum(seconds(work, configs["model"], 1e9 * file["bandwidth_gb_s"], 1e12 * file["tflop_s"]["bf16"], 2, 8, 1e9 * file["link_gb_s"])[0]
+                        for trace in by_arm[arm] for work in passes(trace))
+            row = next(r for r in eight["rows"] if r["arm"] == arm)
+            check(math.isclose(row["seconds"], least, rel_tol=1e-9) and row["hardware"] == "8 x NVIDIA A800 80GB SXM4", f"eight devices, {arm}: {row}, counted {least}")
+        check(any("tensor parallel" in n for n in eight["notes"]) and any("GB/s from one to the next" in n for n in eight["notes"]), f"{eight['notes']}")
+
+        for wrong, said in ((["l40"], "did you mean 'l40s'"), (["l40x2"], "did you mean 'l40s'"), (["a800x0"], "0 devices"), (["a800x99999"], "99999 devices"), (["machine.json", "--dtype", "fp64"], "has no 'fp64'"), (["machine.json", "--passes", "nobody"], "no request 'nobody'"),
                             (["none.json"], "none.json"), (["machine.json", "--batch-size", 0], "--batch-size is 0")):
             ran = pardec(*call, *wrong)
             check(ran.returncode == 2 and said in ran.stderr, f"{wrong}: exit {ran.returncode}: {ran.stderr}")

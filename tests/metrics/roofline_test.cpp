@@ -22,6 +22,20 @@ TEST_CASE("roofline: a pass takes the larger of moving and computing, counted by
   const PassWork eight{.rows = 8, .head_rows = 0, .cached = 0, .pairs = 36};
   CHECK(pass_bound(eight, network, slow_memory).seconds() == Approx(2 * (1000 + 80 + 32) / 100.0));
   CHECK(pass_bound(eight, network, slow_compute).seconds() == Approx((16000 + 720) / 100.0));
+  // Four devices: a quarter of both each; of 40 summed values a row each sends one and a half times
+  // as many.
+  NetworkSize shared = network;
+  shared.summed_per_row = 40;
+  Hardware four{"", "", 100, 1e9, 4, 10};
+  CHECK(pass_bound(eight, shared, four).memory_seconds == Approx(2 * 1112 / 400.0));
+  CHECK(pass_bound(eight, shared, four).compute_seconds == Approx(16720 / 4e9));
+  CHECK(pass_bound(eight, shared, four).link_seconds == Approx(1.5 * 40 * 8 * 2 / 10.0));
+  CHECK(pass_bound(eight, shared, four).seconds() == Approx(96));
+  CHECK(pass_bound(eight, shared, four).limit() == std::string("link"));
+  four.devices = 1;
+  CHECK(pass_bound(eight, shared, four).link_seconds == 0);
+  CHECK(pass_bound(eight, shared, four).limit() == std::string("memory"));
+  CHECK(pass_bound(eight, network, slow_compute).limit() == std::string("compute"));
   PassWork sum = one;
   sum += eight;
   CHECK(sum.rows == 9);
