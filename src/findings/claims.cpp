@@ -122,12 +122,7 @@ class Test {
         break;
       case Kind::order:
       case Kind::trend:
-        for (size_t i = 0; i + 1 < points.size(); ++i) {
-          const Point& more = test_.kind == Kind::trend && test_.rises ? points[i + 1] : points[i];
-          const Point& less = &more == &points[i] ? points[i + 1] : points[i];
-          add(label(place, str(label(more), " > ", label(less))), compare(place, more, less));
-          note_balance(at(place, more), more.arm);
-        }
+        add_chain(place);
         break;
       case Kind::optimum:
         add_optimum(place);
@@ -135,6 +130,23 @@ class Test {
     }
     if (finding_.parts.size() > before)
       merge(evidence_.qualifiers(points.front().dataset.empty() ? place.dataset : ""));
+  }
+
+  /// Each link of an order or trend. Across a point that lacks the next one is compared.
+  void add_chain(const Scope& place) {
+    const auto& points = test_.points;
+    for (size_t i = 0, next = 0; i + 1 < points.size(); i = next) {
+      for (next = i + 1; next < points.size(); ++next) {
+        const bool rises = test_.kind == Kind::trend && test_.rises;
+        const Point &more = points[rises ? next : i], &less = points[rises ? i : next];
+        const Found found = compare(place, more, less);
+        add(label(place, str(label(more), " > ", label(less))), found);
+        note_balance(at(place, more), more.arm);
+        if (found.measured) break;
+        broken_chain_ = true;
+      }
+      if (next == points.size()) next = i + 1;  // nothing goes with this one
+    }
   }
 
   void add_identity(const Scope& place, const Point& point) {
@@ -209,6 +221,8 @@ class Test {
         finding_.parts[i].verdict = decision.parts[i];
       finding_.verdict = decision.verdict;
     }
+    if (finding_.verdict == ClaimVerdict::confirmed && broken_chain_)
+      finding_.verdict = ClaimVerdict::open;
     if (finding_.verdict != ClaimVerdict::refuted || !above_balance_) {
       if (finding_.verdict != ClaimVerdict::refuted) finding_.note.clear();
       return;
@@ -221,7 +235,7 @@ class Test {
   ClaimFinding finding_;
   std::vector<IdentityCount> counts_;
   std::vector<ClaimVerdict> optima_;
-  bool above_balance_ = false;
+  bool above_balance_ = false, broken_chain_ = false;
 };
 
 }  // namespace

@@ -192,6 +192,29 @@ TEST_CASE("A claim may be of categories", "[claims]") {
       ClaimVerdict::refuted);
 }
 
+TEST_CASE("An order that lacks a link is refuted by the others, or stays open", "[claims]") {
+  const Claim order = claim_of(
+      R"({"kind": "order", "metric": "speed", "arms": ["b", "c", "a", "ar"], "in": ["squad"]})");
+  Simulated evidence;
+  CHECK(test_claim(order, "small", evidence).verdict == ClaimVerdict::confirmed);
+  evidence.lacking = "c";
+  const ClaimFinding between = test_claim(order, "small", evidence);
+  CHECK(between.verdict == ClaimVerdict::open);
+  REQUIRE(between.parts.size() == 2);
+  CHECK(between.parts[0].label == "squad, b > a");
+  CHECK(between.parts[1].label == "squad, a > ar");
+  CHECK(between.why().find("lacks network c") != std::string::npos);
+  evidence.levels["a"] = 4;
+  CHECK(test_claim(order, "small", evidence).verdict == ClaimVerdict::refuted);
+  evidence = {};
+  for (const std::string& end : {"b", "ar"}) {
+    evidence.lacking = end;
+    const ClaimFinding finding = test_claim(order, "small", evidence);
+    CHECK(finding.verdict == ClaimVerdict::open);
+    CHECK(finding.parts.size() == 2);
+  }
+}
+
 TEST_CASE("What lacks makes a claim not testable, by name", "[claims]") {
   Simulated evidence;
   evidence.lacking = "a";
