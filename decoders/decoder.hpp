@@ -47,6 +47,7 @@ struct Answers {
   Stop stop = Stop::limit;                       ///< of those
   std::vector<bool> parsed;  ///< json form: per context, whether its object could be read
   Counters counters;
+  std::vector<Counters> turns;  ///< of a conversation, each turn's
 };
 
 /// Ids that are chosen whatever the network says, so that speed can be measured with an untrained

@@ -5,7 +5,7 @@
 -- 0 or 1.
 
 PRAGMA application_id = 1346458180;  -- "PARD"
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 -- What runs refer to ------------------------------------------------------------------------------
 
@@ -173,6 +173,7 @@ CREATE TABLE job (
   text_attended   INTEGER NOT NULL DEFAULT 0,      -- tokens before each text token on its path
   parallel        TEXT,                            -- JSON: of decoders with parallel stages
   first_token_ns  INTEGER,                         -- from the start to the first chosen token
+  turns           TEXT,                            -- JSON: of a conversation, each turn's counts
   UNIQUE (run_id, repeat, key)
 ) STRICT;
 CREATE INDEX job_block ON job (block_id);

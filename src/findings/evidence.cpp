@@ -23,23 +23,48 @@ struct Part {
   double numerator, denominator;
 };
 
+/// What one prompt was answered with.
+struct Response {
+  std::int64_t prompt = 0, text = 0, threads = 0, cached_peak = 0, attended = 0;
+};
+
 /// A job with what is known of its examples.
 struct JobView {
   const JobRow* job;
   std::string unit, category;
-  std::int64_t answers = 0;  ///< of a conversation its turns, of fields asked one by one these
-  bool one_prompt = true;    ///< not several, whose counts the job has all together
+  std::int64_t answers = 0;         ///< of a conversation its turns, of fields asked alone these
+  std::vector<Response> responses;  ///< of a conversation each turn's, where it was stored
+  bool together = false;            ///< one of them has the sums of several
 };
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 /// Sum over a text's ids of those before each, were it one sequence behind its prompt.
-double flat_attended(const JobCounters& c) {
-  const double n = real(c.text_tokens);
-  return n * real(c.prompt_tokens) + n * (n - 1) / 2;
+double flat_attended(const Response& r) {
+  return real(r.text) * real(r.prompt) + real(r.text) * (real(r.text) - 1) / 2;
 }
-double flat_cached(const JobCounters& c) { return real(c.prompt_tokens + c.text_tokens); }
+double flat_cached(const Response& r) { return real(r.prompt + r.text); }
+
+template <class Of>
+double sum(const JobView& view, Of of) {
+  double all = 0;
+  for (const Response& response : view.responses) all += of(response);
+  return all;
+}
+double count(const JobView& view) { return static_cast<double>(view.responses.size()); }
+
+std::vector<Response> responses_of(const JobCounters& c) {
+  if (!c.turns.is_array())
+    return {{c.prompt_tokens, c.text_tokens, c.branches, c.cached_peak, c.text_attended}};
+  std::vector<Response> turns;
+  for (const Json& turn : c.turns)
+    turns.push_back(
+        {turn.at("prompt_tokens").get<std::int64_t>(), turn.at("text_tokens").get<std::int64_t>(),
+         turn.at("branches").get<std::int64_t>(), turn.at("cached_peak").get<std::int64_t>(),
+         turn.at("text_attended").get<std::int64_t>()});
+  return turns;
+}
 
 std::int64_t parallel(const JobCounters& c, const char* key) {
   return c.parallel.is_object() ? c.parallel.value(key, std::int64_t{0}) : 0;
@@ -76,27 +101,30 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"threads",
        [](const JobView& v) -> Two {
-         return std::pair{real(std::max(v.answers, v.job->counters.branches)), real(v.answers)};
+         const double all = sum(v, [](const Response& r) { return real(r.threads); });
+         return std::pair{std::max(real(v.answers), all), real(v.answers)};
        }},
       {"parallel_share",
        [](const JobView& v) -> Two {
-         if (!v.one_prompt) return std::nullopt;
-         return std::pair{v.job->counters.branches >= 2 ? 1.0 : 0.0, 1.0};
+         if (v.together) return std::nullopt;
+         return std::pair{sum(v, [](const Response& r) { return r.threads >= 2 ? 1.0 : 0.0; }),
+                          count(v)};
        }},
       {"max_cached",
        [](const JobView& v) -> Two {
-         return std::pair{real(v.job->counters.cached_peak), 1.0};
+         return std::pair{sum(v, [](const Response& r) { return real(r.cached_peak); }), count(v)};
        }},
       {"max_cached_flat",
        [](const JobView& v) -> Two {
-         if (!v.one_prompt) return std::nullopt;
-         return std::pair{flat_cached(v.job->counters), 1.0};
+         if (v.together) return std::nullopt;
+         return std::pair{sum(v, flat_cached), count(v)};
        }},
       {"max_cached_saved",
        [](const JobView& v) -> Two {
-         if (!v.one_prompt) return std::nullopt;
-         const double flat = flat_cached(v.job->counters);
-         return std::pair{flat - real(v.job->counters.cached_peak), flat};
+         if (v.together) return std::nullopt;
+         const double flat = sum(v, flat_cached);
+         return std::pair{flat - sum(v, [](const Response& r) { return real(r.cached_peak); }),
+                          flat};
        }},
       {"attended",
        [](const JobView& v) -> Two {
@@ -106,14 +134,15 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"attended_flat",
        [](const JobView& v) -> Two {
-         if (!v.one_prompt) return std::nullopt;
-         return std::pair{flat_attended(v.job->counters), real(v.job->counters.text_tokens)};
+         if (v.together) return std::nullopt;
+         return std::pair{sum(v, flat_attended), real(v.job->counters.text_tokens)};
        }},
       {"attended_saved",
        [](const JobView& v) -> Two {
          const JobCounters& c = v.job->counters;
-         if (c.text_attended == 0 || !v.one_prompt) return std::nullopt;
-         return std::pair{flat_attended(c) - real(c.text_attended), flat_attended(c)};
+         if (c.text_attended == 0 || v.together) return std::nullopt;
+         const double flat = sum(v, flat_attended);
+         return std::pair{flat - real(c.text_attended), flat};
        }},
       {"ppd",
        [](const JobView& v) -> Two {
@@ -371,7 +400,8 @@ StoredRun::StoredRun(Store& store, const std::string& invocation, const std::str
               ? std::int64_t{1}
               : std::max<std::int64_t>(1, std::ssize(answered.generation.row.fields));
       view.answers += asked;
-      view.one_prompt = view.one_prompt && asked == 1;
+      view.responses = responses_of(answered.job->counters);
+      view.together = view.together || (asked > 1 && view.responses.size() == 1);
     }
     for (auto& [key, view] : views) cell->jobs.push_back(std::move(view));
     cells_.push_back(std::move(cell));
@@ -483,7 +513,7 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
             str(metric, " of ", arm, " on ", place.dataset,
                 place.categories.empty() ? "" : ", " + join(place.categories, " and "),
                 std::any_of(one->jobs.begin(), one->jobs.end(),
-                            [](const JobView& job) { return !job.one_prompt; })
+                            [](const JobView& job) { return job.together; })
                     ? ", whose turns or fields are counted together"
                     : "")};
   return {level_of(parts), ""};

@@ -93,7 +93,8 @@ std::vector<ExportColumn> job_columns() {
        columns_of("job", "text", {"branch_lengths", "acceptance"}),
        columns_of("job", "integer", {"text_attended"}, 3),
        columns_of("job", "text", {"parallel"}, 3),
-       columns_of("job", "integer", {"first_token_ns"}, 5)});
+       columns_of("job", "integer", {"first_token_ns"}, 5),
+       columns_of("job", "text", {"turns"}, 7)});
 }
 
 std::vector<ExportColumn> generation_columns(Database& db, const std::string& invocation) {

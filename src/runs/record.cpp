@@ -115,6 +115,13 @@ JobRow job_row(const JobKey& key, const Answers& answers) {
                              {"group_branches", c.group_branches},
                              {"parallel_ns", c.parallel_ns}};
 
+  for (const Counters& turn : answers.turns)
+    job.counters.turns.push_back({{"prompt_tokens", turn.prompt},
+                                  {"text_tokens", turn.text},
+                                  {"branches", turn.branch_lengths.size()},
+                                  {"cached_peak", turn.cached_peak},
+                                  {"text_attended", turn.text_attended}});
+
   // Both nested as the fields are: context, field, token.
   Json unforced = Json::array(), gaps = Json::array();
   bool any = !answers.unforced.empty();

@@ -41,15 +41,16 @@ RowId insert_job(Database& db, const JobRow& job, std::int64_t attempts) {
                        prompt_tokens, chosen, forced, fed, text_tokens, forwards, prefill_ns,
                        decode_ns, total_ns, cached_peak, cached_sum, attended, scratch, branches,
                        branch_lengths, parallel_ratio, acceptance, unforced, top2,
-                       text_attended, parallel, first_token_ns)
+                       text_attended, parallel, first_token_ns, turns)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-              ?, ?, ?, ?))",
+              ?, ?, ?, ?, ?))",
       job.run, job.block ? std::optional(job.block) : std::nullopt, job.repeat, dump(Json(job.key)),
       job.process, attempts, job.error, job.text, dump(Json(job.tokens)), job.stop, c.prompt_tokens,
       c.chosen, c.forced, c.fed, c.text_tokens, c.forwards, c.prefill_ns, c.decode_ns, c.total_ns,
       c.cached_peak, c.cached_sum, c.attended, c.scratch, c.branches, dump(Json(c.branch_lengths)),
       c.parallel_ratio, json_or_null(c.acceptance), json_or_null(job.unforced),
-      json_or_null(job.top2), c.text_attended, json_or_null(c.parallel), c.first_token_ns);
+      json_or_null(job.top2), c.text_attended, json_or_null(c.parallel), c.first_token_ns,
+      json_or_null(c.turns));
   const RowId id = sqlite3_last_insert_rowid(db.handle());
   Statement histogram(db,
                       "INSERT INTO step_histogram (job_id, emitted, forwards) VALUES (?, ?, ?)");

@@ -117,7 +117,8 @@ WHERE (ours.error IS NOT NULL OR EXISTS (
   AND theirs.error IS NULL AND NOT EXISTS (
          SELECT 1 FROM other.generation AS g WHERE g.job_id = theirs.id AND g.error IS NOT NULL))";
 
-/// A database before schema version 3 has no paths, before 5 no time of the first token.
+/// A database before schema version 3 has no paths, before 5 no time of the first token,
+/// before 7 no turns.
 std::string jobs_sql(std::int64_t version) {
   const bool paths = version >= 3;
   return str(R"(
@@ -125,11 +126,11 @@ DELETE FROM temp.their_job WHERE EXISTS (
   SELECT 1 FROM main.job AS ours WHERE ours.run_id = their_job.run_id
     AND ours.repeat = their_job.repeat AND ours.key = their_job.key);
 INSERT INTO main.job (run_id, block_id, repeat, key, )",
-             kJobColumns, R"(, text_attended, parallel, first_token_ns)
+             kJobColumns, R"(, text_attended, parallel, first_token_ns, turns)
   SELECT fresh.run_id, (SELECT new FROM temp.map_block AS map WHERE map.old = block_id),
          fresh.repeat, fresh.key, )",
              kJobColumns, paths ? ", text_attended, parallel" : ", 0, NULL",
-             version >= 5 ? ", first_token_ns" : ", NULL", R"(
+             version >= 5 ? ", first_token_ns" : ", NULL", version >= 7 ? ", turns" : ", NULL", R"(
   FROM other.job AS theirs JOIN temp.their_job AS fresh USING (id) ORDER BY theirs.id;
 CREATE TEMP TABLE map_job (old INTEGER PRIMARY KEY, new INTEGER);
 INSERT INTO temp.map_job SELECT fresh.id, ours.id

@@ -52,7 +52,8 @@ std::vector<JobRow> Store::jobs(RowId run, const SampleIds& only) {
            total_ns, cached_peak, cached_sum, attended, scratch, branches, branch_lengths,
            parallel_ratio, acceptance, unforced, top2, )",
                           version >= 3 ? "text_attended, parallel" : "0, NULL",
-                          version >= 5 ? ", first_token_ns" : ", NULL", " FROM job",
+                          version >= 5 ? ", first_token_ns" : ", NULL",
+                          version >= 7 ? ", turns" : ", NULL", " FROM job",
                           rows_of("run_id", only, "id",
                                   "SELECT job_id FROM generation WHERE run_id = ?1 AND sample_id "
                                   "IN (SELECT value FROM json_each(?2))"),
@@ -89,6 +90,7 @@ std::vector<JobRow> Store::jobs(RowId run, const SampleIds& only) {
     c.text_attended = find.integer(29);
     c.parallel = json_or_null(find, 30, file);
     c.first_token_ns = find.maybe_integer(31);
+    c.turns = json_or_null(find, 32, file);
     histogram.bind(job.id);
     while (histogram.step()) c.emitted[histogram.integer(0)] = histogram.integer(1);
     out.push_back(std::move(job));

@@ -148,6 +148,8 @@ struct JobCounters : JobNumbers {
       emitted;      ///< tokens emitted by a forward -> number of forwards
   Json acceptance;  ///< drafts and acceptances by position; null where nothing is drafted
   Json parallel;    ///< what the answer's parallel stages were made of; null where it can have none
+  Json turns;  ///< of a conversation, what each turn had (record.cpp); null elsewhere, and where it
+               ///< was stored before schema version 7
 };
 
 /// The ids of a job's examples in order, of whatever characters.

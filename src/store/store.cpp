@@ -328,6 +328,8 @@ ALTER TABLE block ADD COLUMN stream_passes INTEGER;
 PRAGMA user_version = 4;)"));
   if (db_.integer("PRAGMA user_version") == 4) db_.execute(kFromVersion4);
   if (db_.integer("PRAGMA user_version") == 5) db_.execute(kFromVersion5);
+  if (db_.integer("PRAGMA user_version") == 6)
+    db_.execute("ALTER TABLE job ADD COLUMN turns TEXT; PRAGMA user_version = 7;");
   transaction.commit();
 }
 

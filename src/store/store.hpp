@@ -21,7 +21,7 @@
 namespace pardec {
 
 /// Schema version (`user_version`) that this program writes and reads.
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 /// `application_id` of our files: "PARD".
 inline constexpr int kApplicationId = 0x50415244;
 

@@ -69,9 +69,10 @@ Task<Answers> decode_conversation(const Decoder& decoder, const Request& request
     answers.text += (turn ? "\n\n" : "") + answer.text;
     answers.stop = answer.stop;
     if (turn == 0)
-      answers.counters = std::move(answer.counters);
+      answers.counters = answer.counters;
     else
       add_turn(answers.counters, answer.counters);
+    answers.turns.push_back(std::move(answer.counters));
     answers.fields[0].push_back(std::move(field));
   }
   co_return answers;

@@ -213,9 +213,9 @@ TEST_CASE("a newer schema is refused") {
   TemporaryFolder folder;
   const fs::path file = folder.path() / "x.sqlite";
   CHECK(refusal(file) == "opened");
-  make_database(file, "PRAGMA user_version = 7");
+  make_database(file, "PRAGMA user_version = 8");
   CHECK(refusal(file) == str("2 ", file.string(),
-                             ": has schema version 7 of a newer pardec, expected at most 6; "
+                             ": has schema version 8 of a newer pardec, expected at most 7; "
                              "use that pardec, or choose another --db"));
 }
 

@@ -13,9 +13,11 @@ namespace {
 
 const Json kFields = {{{"name", "Brand"}, {"annotated", true}, {"references", {"Nike"}}}};
 
-/// Makes a database what it was in schema version 5, 4, 3, 2 or 1.
+/// Makes a database what it was in schema version 6, 5, 4, 3, 2 or 1.
 void take_back(const std::filesystem::path& file, int version) {
   Store store(file);
+  store.database().execute("ALTER TABLE job DROP COLUMN turns; PRAGMA user_version = 6");
+  if (version == 6) return;
   store.database().execute(
       "DROP TABLE comparison; DROP TABLE judgment; DROP TABLE judge_reply; "
       "DROP TABLE judge_attempt; DROP TABLE protocol; DROP TABLE judge; "
@@ -162,7 +164,7 @@ TEST_CASE("jobs of a database of version 2 are read, merged and brought up to da
   }
   take_back(old, 2);
   const auto empty = [](const JobCounters& c) {
-    return c.text_attended == 0 && c.parallel.is_null();
+    return c.text_attended == 0 && c.parallel.is_null() && c.turns.is_null();
   };
   {
     Store store(old, {.read_only = true});
@@ -184,6 +186,35 @@ TEST_CASE("jobs of a database of version 2 are read, merged and brought up to da
   Store all(folder.path() / "all2.sqlite");
   all.merge(old);
   CHECK(all.jobs(1)[1].counters.parallel == stack(run, keys(2, 2)).job.counters.parallel);
+}
+
+TEST_CASE("turns are stored, merged, and none of a database of version 6") {
+  TemporaryFolder folder;
+  const auto old = folder.path() / "old.sqlite";
+  const Json turns = {{{"prompt_tokens", 3}, {"text_tokens", 2}}, {{"prompt_tokens", 8}}};
+  RowId run = 0;
+  {
+    Store store(old);
+    run = begin(store, example_run());
+    auto one = stack(run, keys(0, 2));
+    one.job.counters.turns = turns;
+    commit(store, one);
+    CHECK(store.jobs(run)[0].counters.turns == turns);
+    Store all(folder.path() / "all.sqlite");
+    all.merge(old);
+    CHECK(all.jobs(1)[0].counters.turns == turns);
+  }
+  take_back(old, 6);
+  {
+    Store store(old, {.read_only = true});
+    CHECK(store.jobs(run)[0].counters.turns.is_null());
+    Store all(folder.path() / "all6.sqlite");
+    all.merge(old);
+    CHECK(all.jobs(1)[0].counters.turns.is_null());
+  }
+  Store store(old);
+  CHECK(store.database().integer("PRAGMA user_version") == kSchemaVersion);
+  CHECK(store.jobs(run)[0].counters.turns.is_null());
 }
 
 TEST_CASE("jobs are told apart by the list of their samples, whatever the ids hold") {
