@@ -39,6 +39,7 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
 /// One block of one dataset.
 struct BlockTurn {
   size_t dataset, position;
+  size_t number;  ///< of its dataset's blocks in the order in which they are done
 };
 
 /// The order in which the blocks of several datasets, of which `blocks` says how many each has, are

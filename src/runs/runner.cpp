@@ -21,7 +21,7 @@ struct Stopped {};
 
 /// A block as it was measured, and what others had of the machine meanwhile.
 struct MeasuredBlock {
-  size_t turn, position;
+  BlockTurn turn;
   int repeat;
   double taken;                         // share, at most over its arms
   std::map<const RunCell*, RowId> ids;  // of the arms that it was measured by
@@ -49,12 +49,12 @@ class Runner {
   void run(std::vector<Part> parts);
 
  private:
-  /// Indices of the arms in the order in which they do the block that comes as number `turn`.
-  std::vector<size_t> arm_order(size_t turn) const;
+  /// Indices of the arms in the order in which they do a block.
+  std::vector<size_t> arm_order(const BlockTurn& turn) const;
   /// The cells of one arm do a block, but those that need no `more`.
-  void run_arm(Part& part, size_t arm, size_t turn, size_t position, int repeat,
+  void run_arm(Part& part, size_t arm, const BlockTurn& turn, int repeat,
                const std::vector<bool>& more);
-  void run_block(Part& part, size_t cell_index, size_t turn, size_t position, int repeat);
+  void run_block(Part& part, size_t cell_index, const BlockTurn& turn, int repeat);
   /// The cells that need another block, by index.
   std::vector<bool> needing_more(const std::vector<const RunCell*>& cells) const;
   /// The blocks of which others had most of the machine, at most --repair of them, are measured
@@ -84,11 +84,11 @@ class Runner {
   Progress& progress_;
 };
 
-std::vector<size_t> Runner::arm_order(size_t turn) const {
+std::vector<size_t> Runner::arm_order(const BlockTurn& turn) const {
   std::vector<size_t> order(spec_.arms.size());
   std::iota(order.begin(), order.end(), size_t{0});
   // There and back again, so that a drift of the machine's speed meets all arms alike.
-  if (spec_.order == "interleaved" && turn % 2) std::reverse(order.begin(), order.end());
+  if (spec_.order == "interleaved" && turn.number % 2) std::reverse(order.begin(), order.end());
   return order;
 }
 
@@ -135,14 +135,15 @@ void Runner::show(const std::string& arm) const {
       str(counts.failed ? str(counts.failed, " failed", arm.empty() ? "" : " · ") : "", arm));
 }
 
-void Runner::run_arm(Part& part, size_t arm, size_t turn, size_t position, int repeat,
+void Runner::run_arm(Part& part, size_t arm, const BlockTurn& turn, int repeat,
                      const std::vector<bool>& more) {
-  if (!spec_.shard.has(position) || stop_.stop_requested()) return;
+  if (!spec_.shard.has(turn.position) || stop_.stop_requested()) return;
   for (size_t c = 0; c < part.cells.size(); ++c)
-    if (part.cells[c]->index == arm && more[c]) run_block(part, c, turn, position, repeat);
+    if (part.cells[c]->index == arm && more[c]) run_block(part, c, turn, repeat);
 }
 
-void Runner::run_block(Part& part, size_t cell_index, size_t turn, size_t position, int repeat) {
+void Runner::run_block(Part& part, size_t cell_index, const BlockTurn& turn, int repeat) {
+  const size_t position = turn.position;
   const RunCell& cell = *part.cells[cell_index];
   const std::set<JobKey>& finished = part.finished[cell_index][static_cast<size_t>(repeat)];
   const BlockPlan& block = cell.work->blocks[position];
@@ -200,7 +201,7 @@ void Runner::run_block(Part& part, size_t cell_index, size_t turn, size_t positi
   const auto [wall, use] = measure(*cell.arm, open.size(), start, done);
   if (!recorder_.finish_block(block_id, wall, session.engine.occupancy(), use)) return;
   MeasuredBlock& one =
-      part.measured.try_emplace({repeat, position}, MeasuredBlock{turn, position, repeat, 0, {}})
+      part.measured.try_emplace({repeat, position}, MeasuredBlock{turn, repeat, 0, {}})
           .first->second;
   const double taken = taken_share(use, wall, cell.row.threads);
   if (taken > one.taken) one.taken = taken;
@@ -211,7 +212,7 @@ void Runner::measure_again(const RunCell& cell, const MeasuredBlock& block) {
   Session& session = sessions_.of(*cell.arm);
   session.engine.set_trace_sink({});
   std::vector<Request> requests;
-  for (const JobPlan& job : cell.jobs(block.position))
+  for (const JobPlan& job : cell.jobs(block.turn.position))
     requests.push_back(make_request(spec_, cell, job, block.repeat, session));
   const auto start = [&](int i) -> Task<void> {
     if (stop_.stop_requested()) throw Stopped{};
@@ -278,17 +279,16 @@ void Runner::run(std::vector<Part> parts) {
   for (size_t arm = 0; !one_by_one && arm < spec_.arms.size(); ++arm) warm_up(arm, parts);
   const auto each_turn = [&](const auto& arms_of) {
     for (int repeat = 0; repeat < spec_.runs; ++repeat)
-      for (size_t turn = 0; turn < turns.size(); ++turn) {
-        Part& part = parts[turns[turn].dataset];
+      for (const BlockTurn& turn : turns) {
+        Part& part = parts[turn.dataset];
         const std::vector<bool> more = needing_more(part.cells);  // whole blocks, so pairs are
-        for (const size_t arm : arms_of(turn))
-          run_arm(part, arm, turn, turns[turn].position, repeat, more);
+        for (const size_t arm : arms_of(turn)) run_arm(part, arm, turn, repeat, more);
       }
   };
-  if (!blocked) each_turn([&](size_t turn) { return arm_order(turn); });
+  if (!blocked) each_turn([&](const BlockTurn& turn) { return arm_order(turn); });
   for (size_t arm = 0; blocked && arm < spec_.arms.size() && !stop_.stop_requested(); ++arm) {
     if (one_by_one) warm_up(arm, parts);  // its networks come anew
-    each_turn([&](size_t) { return std::vector<size_t>{arm}; });
+    each_turn([&](const BlockTurn&) { return std::vector<size_t>{arm}; });
   }
   repair(parts);
   show("");

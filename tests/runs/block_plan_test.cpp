@@ -204,6 +204,7 @@ TEST_CASE("whatever is done at a stop is spread over datasets and categories") {
     const auto turns = block_turns(blocks);
     REQUIRE(turns.size() == all);  // and below: each once
     for (size_t turn = 0; turn < turns.size(); ++turn) {
+      CHECK(turns[turn].number == done.at(turns[turn].dataset).size());
       CHECK(done.at(turns[turn].dataset).insert(turns[turn].position).second);
       for (size_t d = 0; d < blocks.size(); ++d) {
         INFO("turn " << turn << ", dataset " << d << " of " << blocks[d]);
