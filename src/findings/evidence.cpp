@@ -25,7 +25,9 @@ struct Part {
 
 /// What one prompt was answered with.
 struct Response {
-  std::int64_t prompt = 0, text = 0, threads = 0, cached_peak = 0, attended = 0;
+  std::int64_t prompt = 0, chosen = 0, text = 0, threads = 0, cached_peak = 0, attended = 0,
+               decode_ns = 0;
+  Json parallel;  ///< as job.parallel
 };
 
 /// A job with what is known of its examples.
@@ -54,20 +56,31 @@ double sum(const JobView& view, Of of) {
 }
 double count(const JobView& view) { return static_cast<double>(view.responses.size()); }
 
+/// Mean of what is known of responses.
+template <class Of>
+std::optional<std::pair<double, double>> mean(const JobView& view, Of of) {
+  double all = 0, known = 0;
+  for (const Response& response : view.responses)
+    if (const std::optional<double> one = of(response)) all += *one, ++known;
+  return known > 0 ? std::optional(std::pair{all, known}) : std::nullopt;
+}
+
 std::vector<Response> responses_of(const JobCounters& c) {
   if (!c.turns.is_array())
-    return {{c.prompt_tokens, c.text_tokens, c.branches, c.cached_peak, c.text_attended}};
+    return {{c.prompt_tokens, c.chosen, c.text_tokens, c.branches, c.cached_peak, c.text_attended,
+             c.decode_ns, c.parallel}};
   std::vector<Response> turns;
-  for (const Json& turn : c.turns)
-    turns.push_back(
-        {turn.at("prompt_tokens").get<std::int64_t>(), turn.at("text_tokens").get<std::int64_t>(),
-         turn.at("branches").get<std::int64_t>(), turn.at("cached_peak").get<std::int64_t>(),
-         turn.at("text_attended").get<std::int64_t>()});
+  for (const Json& turn : c.turns) {
+    const auto count = [&](const char* key) { return turn.at(key).get<std::int64_t>(); };
+    turns.push_back({count("prompt_tokens"), count("chosen"), count("text_tokens"),
+                     count("branches"), count("cached_peak"), count("text_attended"),
+                     count("decode_ns"), turn.at("parallel")});
+  }
   return turns;
 }
 
-std::int64_t parallel(const JobCounters& c, const char* key) {
-  return c.parallel.is_object() ? c.parallel.value(key, std::int64_t{0}) : 0;
+std::int64_t parallel(const Response& r, const char* key) {
+  return r.parallel.is_object() ? r.parallel.value(key, std::int64_t{0}) : 0;
 }
 
 /// Numerator and denominator of a job; none: the job has no such quantity.
@@ -146,33 +159,38 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"ppd",
        [](const JobView& v) -> Two {
-         if (!v.job->counters.parallel.is_object()) return std::nullopt;
-         return std::pair{parallel(v.job->counters, "groups") > 0 ? 1.0 : 0.0, 1.0};
+         return mean(v, [](const Response& r) -> std::optional<double> {
+           if (!r.parallel.is_object()) return std::nullopt;
+           return parallel(r, "groups") > 0 ? 1.0 : 0.0;
+         });
        }},
       {"dp",
        [](const JobView& v) -> Two {
-         const JobCounters& c = v.job->counters;
-         if (parallel(c, "groups") == 0) return std::nullopt;
-         return std::pair{real(parallel(c, "branch_tokens")) / real(parallel(c, "generated")), 1.0};
+         return mean(v, [](const Response& r) -> std::optional<double> {
+           if (parallel(r, "groups") == 0) return std::nullopt;
+           return real(parallel(r, "branch_tokens")) / real(parallel(r, "generated"));
+         });
        }},
       {"abn",
        [](const JobView& v) -> Two {
-         const JobCounters& c = v.job->counters;
-         if (parallel(c, "groups") == 0) return std::nullopt;
-         return std::pair{real(parallel(c, "group_branches")) / real(parallel(c, "groups")), 1.0};
+         return mean(v, [](const Response& r) -> std::optional<double> {
+           if (parallel(r, "groups") == 0) return std::nullopt;
+           return real(parallel(r, "group_branches")) / real(parallel(r, "groups"));
+         });
        }},
       {"p_tps",
        [](const JobView& v) -> Two {
-         const JobCounters& c = v.job->counters;
-         if (parallel(c, "parallel_ns") == 0) return std::nullopt;
-         return std::pair{
-             real(parallel(c, "branch_tokens")) / seconds_of(parallel(c, "parallel_ns")), 1.0};
+         return mean(v, [](const Response& r) -> std::optional<double> {
+           if (parallel(r, "parallel_ns") == 0) return std::nullopt;
+           return real(parallel(r, "branch_tokens")) / seconds_of(parallel(r, "parallel_ns"));
+         });
        }},
       {"tps",
        [](const JobView& v) -> Two {
-         const JobCounters& c = v.job->counters;
-         if (c.decode_ns == 0) return std::nullopt;
-         return std::pair{real(c.chosen) / seconds_of(c.decode_ns), 1.0};
+         return mean(v, [](const Response& r) -> std::optional<double> {
+           if (r.decode_ns == 0) return std::nullopt;
+           return real(r.chosen) / seconds_of(r.decode_ns);
+         });
        }},
       {"acceptance",
        [](const JobView& v) -> Two {

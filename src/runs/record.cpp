@@ -75,6 +75,20 @@ Json environment_json() {
           {"flags", version().flags}};
 }
 
+namespace {
+
+/// Of decoders with parallel stages; null of others.
+Json parallel_of(const Counters& c) {
+  if (c.generated == 0) return nullptr;
+  return {{"generated", c.generated},
+          {"branch_tokens", c.branch_tokens},
+          {"groups", c.groups},
+          {"group_branches", c.group_branches},
+          {"parallel_ns", c.parallel_ns}};
+}
+
+}  // namespace
+
 JobRow job_row(const JobKey& key, const Answers& answers) {
   JobRow job;
   job.key = key;
@@ -108,19 +122,17 @@ JobRow job_row(const JobKey& key, const Answers& answers) {
                                {"draft_ns", c.draft_ns}};
 
   job.counters.text_attended = c.text_attended;
-  if (c.generated > 0)
-    job.counters.parallel = {{"generated", c.generated},
-                             {"branch_tokens", c.branch_tokens},
-                             {"groups", c.groups},
-                             {"group_branches", c.group_branches},
-                             {"parallel_ns", c.parallel_ns}};
+  job.counters.parallel = parallel_of(c);
 
   for (const Counters& turn : answers.turns)
     job.counters.turns.push_back({{"prompt_tokens", turn.prompt},
+                                  {"chosen", turn.chosen},
                                   {"text_tokens", turn.text},
+                                  {"decode_ns", turn.decode_ns},
                                   {"branches", turn.branch_lengths.size()},
                                   {"cached_peak", turn.cached_peak},
-                                  {"text_attended", turn.text_attended}});
+                                  {"text_attended", turn.text_attended},
+                                  {"parallel", parallel_of(turn)}});
 
   // Both nested as the fields are: context, field, token.
   Json unforced = Json::array(), gaps = Json::array();

@@ -7,6 +7,7 @@ namespace pardec {
 
 RunAnswers read_answers(Store& store, RowId run, const SampleIds& only) {
   RunAnswers answers;
+  const Snapshot snapshot(store.database());
   answers.jobs = store.jobs(run, only);
   std::map<std::pair<JobKey, int>, const JobRow*> jobs;
   for (const auto& job : answers.jobs) jobs[{job.key, job.repeat}] = &job;

@@ -329,12 +329,14 @@ class FigureReader {
 }  // namespace
 
 Figures Store::figures(std::vector<RunRow> runs) {
+  const Snapshot snapshot(db_);  // a job that comes meanwhile would have answers without it
   Figures figures(std::move(runs));
   FigureReader(db_, figures).read();
   return figures;
 }
 
 Figures Store::blocks(std::vector<RunRow> runs) {
+  const Snapshot snapshot(db_);
   Figures figures(std::move(runs));
   FigureReader(db_, figures).read_blocks_alone();
   return figures;

@@ -147,6 +147,14 @@ void Statement::bind_one(int index, std::string_view value) {
                             SQLITE_UTF8));
 }
 
+Snapshot::Snapshot(Database& db) : db_(db), own_(sqlite3_get_autocommit(db.handle()) != 0) {
+  if (own_) db_.execute("BEGIN");
+}
+
+Snapshot::~Snapshot() {
+  if (own_) sqlite3_exec(db_.handle(), "COMMIT", nullptr, nullptr, nullptr);
+}
+
 Transaction::~Transaction() {
   // After some errors SQLite has rolled back by itself.
   if (!sqlite3_get_autocommit(db_.handle()))

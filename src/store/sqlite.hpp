@@ -119,6 +119,20 @@ class Transaction {
   Database& db_;
 };
 
+/// While it lives, everything is read from one moment, whatever others store meanwhile. Within a
+/// transaction that is so already.
+class Snapshot {
+ public:
+  explicit Snapshot(Database& db);
+  ~Snapshot();
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  Database& db_;
+  bool own_;
+};
+
 template <typename... Values>
 void Database::run(std::string_view sql, const Values&... values) {
   Statement statement(*this, sql);

@@ -3,6 +3,7 @@
 Usage: reproduce_test.py PROGRAM
 """
 import json
+import math
 import shutil
 import sys
 
@@ -98,22 +99,22 @@ def main():
             test = {"kind": "bound", "of": "ar", "in": ["mt-bench"], "op": "<=", "than": 1}
             item["scales"]["small"].update(datasets=["mt-bench"], max_new_tokens=8, decoders=[{"name": "ar", "set": {"batch_size": 2}}])
             item["claims"] = [{"id": metric, "says": metric, "scales": ["small"], "test": {**test, "metric": metric}} for metric in
-                              ("threads", "length", "max_cached", "max_cached_flat", "max_cached_saved", "attended_saved", "parallel_share")]
+                              ("threads", "length", "max_cached", "max_cached_flat", "max_cached_saved", "attended_saved", "parallel_share", "tps")]
 
         shutil.rmtree(share)
         share = share_with(pardec.folder, turns)
         db = pardec.folder / "turns.sqlite"
         found = claims(read(reproduce("hpd", "t3", "--format", "json", env={"PARDEC_SHARE": share}, db=db).stdout))
-        jobs = query(db, "SELECT turns, prompt_tokens, text_tokens, cached_peak, text_attended FROM job")
+        jobs = query(db, "SELECT turns, prompt_tokens, chosen, text_tokens, decode_ns, cached_peak, text_attended FROM job")
         each = [turn for job in jobs for turn in read(job["turns"])]
-        check(len(each) > len(jobs) and all(sum(t[key] for t in read(job["turns"])) == job[key] for job in jobs for key in ("prompt_tokens", "text_tokens", "text_attended")), f"{jobs}")
+        check(len(each) > len(jobs) and all(sum(t[key] for t in read(job["turns"])) == job[key] for job in jobs for key in ("prompt_tokens", "chosen", "text_tokens", "text_attended", "decode_ns")), f"{jobs}")
         # What AR writes is one sequence, whose last id is chosen and not fed.
         check(all(0 <= t["prompt_tokens"] + t["text_tokens"] - t["cached_peak"] <= 1 and t["branches"] == 1 for t in each), f"{each}")
         mean = lambda key: sum(t[key] for t in each) / len(each)
         wanted = {"threads": 1, "length": mean("text_tokens"), "max_cached": mean("cached_peak"), "max_cached_flat": mean("prompt_tokens") + mean("text_tokens"),
-                  "attended_saved": 0, "parallel_share": 0}
+                  "attended_saved": 0, "parallel_share": 0, "tps": sum(1e9 * t["chosen"] / t["decode_ns"] for t in each) / len(each)}
         for metric, value in wanted.items():
-            check(abs(found[metric]["measured"][0]["value"] - value) < 1e-9, f"{value}: {found[metric]}")
+            check(math.isclose(found[metric]["measured"][0]["value"], value, rel_tol=1e-9, abs_tol=1e-9), f"{value}: {found[metric]}")
         check(0 <= found["max_cached_saved"]["measured"][0]["value"] < 0.05, f"AR saves nothing: {found['max_cached_saved']}")
         change(db, "UPDATE job SET turns = NULL")
         found = claims(read(reproduce("hpd", "t3", "--format", "json", env={"PARDEC_SHARE": share}, db=db).stdout))

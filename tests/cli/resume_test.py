@@ -177,6 +177,19 @@ def interrupts(check, pardec, model, wanted):
         check_whole(check, number.name, db, wanted)
 
 
+def turns(check, pardec, model):
+    """Datasets take turns, block by block; in each of them arms go there and back again."""
+    db = pardec.folder / "turns.sqlite"
+    pardec.good(*command(model, db, "--block", 6, "--limit", 24))
+    blocks = query(db, """SELECT name, arms FROM block JOIN run ON run.id = run_id JOIN dataset ON dataset.id = dataset_id
+                          WHERE label = 'ar' ORDER BY block.id""")
+    names = [b["name"] for b in blocks]
+    check(len(names) >= 6 and sum(a != b for a, b in zip(names, names[1:])) >= len(names) - 3, f"datasets take turns: {names}")
+    for name in set(names):
+        orders = [b["arms"] for b in blocks if b["name"] == name]
+        check(all(a != b for a, b in zip(orders, orders[1:])), f"{name}: arms alternate: {orders}")
+
+
 def shards(check, pardec, model, wanted):
     """Two shards in two databases cover everything once, with the same answers."""
     found, keys = {}, []
@@ -208,13 +221,7 @@ def main():
         check_whole(check, "uninterrupted", pardec.folder / "whole.sqlite", wanted)
         check(len(wanted) == 2 * sum(len(records(d)) for d in ("oa-mine", "ae-110k")), f"{len(wanted)} answers")
         check(len({value[0] for value in wanted.values()}) > 0.9 * len(wanted), "answers differ from one another, else a mixed-up run would not show")
-        blocks = query(pardec.folder / "whole.sqlite", """SELECT name, position, arms FROM block JOIN run ON run.id = run_id
-                       JOIN dataset ON dataset.id = dataset_id WHERE label = 'ar' ORDER BY block.id""")
-        names = [b["name"] for b in blocks]
-        check(len(names) > 3 and sum(a != b for a, b in zip(names, names[1:])) > 1, f"datasets take turns: {names}")
-        for name in set(names):
-            orders = [b["arms"] for b in blocks if b["name"] == name]
-            check(all(a != b for a, b in zip(orders, orders[1:])), f"{name}: arms alternate, there and back again: {orders}")
+        turns(check, pardec, model)
         db = kills(check, pardec, model, wanted, rng)
         finished(check, pardec, model, db)
         refusals(check, pardec, model, db)

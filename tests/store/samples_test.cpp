@@ -1,4 +1,6 @@
+#include <atomic>
 #include <set>
+#include <thread>
 
 #include "src/store/store.hpp"
 #include "src/support/text.hpp"
@@ -420,4 +422,26 @@ TEST_CASE("merging keeps names and notes of invocations, and lets no name stand 
   CHECK(db.integer("SELECT count(*) FROM invocation WHERE note = 'quiet machine'") == 2);
   CHECK(db.integer("SELECT name = 'nightly' FROM invocation WHERE uuid = 'u-1'") == 1);
   CHECK(db.integer("SELECT name IS NULL FROM invocation WHERE uuid = 'u-2'") == 1);
+}
+
+TEST_CASE("what is read beside a run that stores is of one moment") {
+  TemporaryFolder folder;
+  const auto file = folder.path() / "x.sqlite";
+  constexpr int kJobs = 300;
+  Store store(file);
+  const RowId run = begin(store, example_run(), 2 * kJobs);
+  std::atomic<bool> ended = false;
+  std::thread other([&] {
+    Store writing(file);
+    for (int i = 0; i < kJobs; ++i) commit(writing, stack(run, keys(2 * i, 2)));
+    ended = true;
+  });
+  for (bool last = false; !last;) {
+    last = ended;
+    const Figures figures = store.figures(store.find_runs({}));
+    const auto& found = figures.runs.front();
+    CHECK(found.answers.size() == 2 * found.jobs.size());
+    CHECK((!last || found.jobs.size() == kJobs));
+  }
+  other.join();
 }
