@@ -54,7 +54,6 @@ double sum(const JobView& view, Of of) {
   for (const Response& response : view.responses) all += of(response);
   return all;
 }
-double count(const JobView& view) { return static_cast<double>(view.responses.size()); }
 
 /// Mean of what is known of responses.
 template <class Of>
@@ -120,17 +119,16 @@ const std::map<std::string, OfJob>& job_metrics() {
       {"parallel_share",
        [](const JobView& v) -> Two {
          if (v.together) return std::nullopt;
-         return std::pair{sum(v, [](const Response& r) { return r.threads >= 2 ? 1.0 : 0.0; }),
-                          count(v)};
+         return mean(v, [](const Response& r) { return r.threads >= 2 ? 1.0 : 0.0; });
        }},
       {"max_cached",
        [](const JobView& v) -> Two {
-         return std::pair{sum(v, [](const Response& r) { return real(r.cached_peak); }), count(v)};
+         return mean(v, [](const Response& r) { return real(r.cached_peak); });
        }},
       {"max_cached_flat",
        [](const JobView& v) -> Two {
          if (v.together) return std::nullopt;
-         return std::pair{sum(v, flat_cached), count(v)};
+         return mean(v, flat_cached);
        }},
       {"max_cached_saved",
        [](const JobView& v) -> Two {
@@ -418,7 +416,7 @@ StoredRun::StoredRun(Store& store, const std::string& invocation, const std::str
               ? std::int64_t{1}
               : std::max<std::int64_t>(1, std::ssize(answered.generation.row.fields));
       view.answers += asked;
-      view.responses = responses_of(answered.job->counters);
+      if (view.responses.empty()) view.responses = responses_of(answered.job->counters);
       view.together = view.together || (asked > 1 && view.responses.size() == 1);
     }
     for (auto& [key, view] : views) cell->jobs.push_back(std::move(view));
