@@ -15,19 +15,19 @@ double ratio(std::int64_t sum, std::int64_t count) {
   return count > 0 ? static_cast<double>(sum) / static_cast<double>(count) : kNone;
 }
 
-std::vector<double> values(std::string_view decoder, std::span<const JobCounts> jobs) {
+std::vector<double> values(std::string_view decoder, std::span<const ResponseCounts> responses) {
   if (decoder != "apar" && decoder != kPlainDecoder) return std::vector<double>(4, kNone);
   std::int64_t answers = 0, alone = 0, parallel = 0, threads = 0, cached = 0, attended = 0,
                text = 0;
-  for (const JobCounts& job : jobs) {
-    answers += job.answers;
-    // Of several answers in a job the threads are known of all together.
-    alone += job.answers == 1;
-    parallel += job.answers == 1 && job.branches > 1;
-    threads += job.branches;
-    cached += job.cached_peak;
-    attended += job.text_attended;
-    text += job.text_tokens;
+  for (const ResponseCounts& response : responses) {
+    answers += response.answers;
+    // Of several answers in a response the threads are known of all together.
+    alone += response.answers == 1;
+    parallel += response.answers == 1 && response.branches > 1;
+    threads += response.branches;
+    cached += response.cached_peak;
+    attended += response.text_attended;
+    text += response.text_tokens;
   }
   return {ratio(threads, answers), alone == answers ? ratio(parallel, alone) : kNone,
           ratio(cached, answers), ratio(attended, attended > 0 ? text : 0)};
@@ -42,8 +42,8 @@ OwnColumns apar_columns() {
                       {.header = "attended", .key = "attended_per_token", .decimals = 1}},
           .note =
               "threads, parallel, max cached, attended as APAR counts them (section 4): threads an "
-              "answer and share of answers with several; rows in the cache at most, mean of "
-              "answers; tokens before each token of the text on its path.",
+              "answer (of a conversation: a turn) and share of answers with several; rows in the "
+              "cache at most, mean of answers; tokens before each token of the text on its path.",
           .values = values};
 }
 

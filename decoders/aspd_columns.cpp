@@ -9,15 +9,12 @@ namespace pardec {
 
 namespace {
 
-std::vector<double> values(std::string_view decoder, std::span<const JobCounts> jobs) {
+std::vector<double> values(std::string_view decoder, std::span<const ResponseCounts> responses) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const bool plain = decoder == kPlainDecoder;
   std::vector<ParallelCounts> counts;
-  for (const JobCounts& job : jobs) {
-    if (job.parallel)
-      counts.push_back(*job.parallel);
-    else if (plain)
-      counts.push_back({.generated = job.chosen, .decode_ns = job.decode_ns});
+  for (const ResponseCounts& response : responses) {
+    if (response.parallel || plain) counts.push_back(response.stages());
   }
   if (counts.empty()) return std::vector<double>(5, kNone);
   const ParallelMetrics of = parallel_metrics(counts);
@@ -35,10 +32,10 @@ OwnColumns aspd_columns() {
                       {.header = "TPS", .key = "tps", .decimals = 1},
                       {.header = "P-TPS", .key = "p_tps", .decimals = 1}},
           .note =
-              "DP, ABN, PPD, TPS, P-TPS as ASPD counts them (section 4.1), over jobs: share of the "
-              "answer in branches and branches a stage, where there are any; share of answers that "
-              "have some; tokens/s of an answer, and of its branches in parallel stages, prefill "
-              "apart.",
+              "DP, ABN, PPD, TPS, P-TPS as ASPD counts them (section 4.1), over answers, of a "
+              "conversation its turns: share of the answer in branches and branches a stage, where "
+              "there are any; share of answers that have some; tokens/s of an answer, and of its "
+              "branches in parallel stages, prefill apart.",
           .values = values};
 }
 

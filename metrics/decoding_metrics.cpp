@@ -36,25 +36,26 @@ double repetition(std::string_view text) {
 }
 
 ParallelMetrics parallel_metrics(std::span<const ParallelCounts> answers) {
-  const auto ratio = [](std::int64_t a, std::int64_t b) {
-    return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : 0.0;
+  struct Mean {
+    double sum = 0;
+    std::int64_t count = 0;
+    void add(std::int64_t a, std::int64_t b, double unit = 1) {  // a / b, where there is one
+      if (b > 0) sum += unit * static_cast<double>(a) / static_cast<double>(b), ++count;
+    }
+    double value() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
   };
-  ParallelMetrics sum;
-  std::int64_t parallel = 0;
+  Mean dp, dp_all, abn, ppd, tps, p_tps;
   for (const ParallelCounts& answer : answers) {
-    sum.dp_all += ratio(answer.branch_tokens, answer.generated);
-    sum.tps += 1e9 * ratio(answer.generated, answer.decode_ns);
-    if (answer.groups == 0) continue;
-    ++parallel;
-    sum.dp += ratio(answer.branch_tokens, answer.generated);
-    sum.abn += ratio(answer.branches, answer.groups);
-    sum.p_tps += 1e9 * ratio(answer.branch_tokens, answer.parallel_ns);
+    const bool parallel = answer.groups > 0;
+    ppd.add(parallel, 1);
+    dp_all.add(answer.branch_tokens, answer.generated);
+    tps.add(answer.generated, answer.decode_ns, 1e9);
+    if (!parallel) continue;
+    dp.add(answer.branch_tokens, answer.generated);
+    abn.add(answer.branches, answer.groups);
+    p_tps.add(answer.branch_tokens, answer.parallel_ns, 1e9);
   }
-  const auto all = static_cast<double>(answers.empty() ? 1 : answers.size());
-  const auto with_group = static_cast<double>(parallel > 0 ? parallel : 1);
-  return {sum.dp / with_group,  sum.dp_all / all,
-          sum.abn / with_group, static_cast<double>(parallel) / all,
-          sum.tps / all,        sum.p_tps / with_group};
+  return {dp.value(), dp_all.value(), abn.value(), ppd.value(), tps.value(), p_tps.value()};
 }
 
 }  // namespace pardec

@@ -43,7 +43,7 @@ struct ParallelMetrics {
   double dp_all = 0;  ///< the same over all answers
   double abn = 0;    ///< average branch number: mean of branches / groups over answers with a group
   double ppd = 0;    ///< share of answers with a group
-  double tps = 0;    ///< mean of A per second
+  double tps = 0;    ///< mean of A per second, over answers that took any
   double p_tps = 0;  ///< mean of B per second of the parallel stages, over answers with a group
 };
 

@@ -9,6 +9,7 @@
 #include "datasets/dataset.hpp"
 #include "metrics/attribute_f1.hpp"
 #include "src/findings/answer_state.hpp"
+#include "src/findings/responses.hpp"
 #include "src/findings/roofline_share.hpp"
 #include "src/findings/score_findings.hpp"
 #include "src/findings/speed_findings.hpp"
@@ -49,38 +50,25 @@ std::map<std::pair<std::string, std::string>, std::string> not_applicable_in(
   return reasons;
 }
 
-/// The jobs without error as decoders count them.
-std::vector<JobCounts> job_counts(const RunFigures& run) {
+/// What the prompts of jobs without error were answered with.
+std::vector<ResponseCounts> response_counts(const RunFigures& run) {
   std::vector<std::int64_t> fields(run.jobs.size());
   for (const AnswerFigures& answer : run.answers)
     fields[static_cast<size_t>(answer.job)] += answer.fields;
-  std::vector<JobCounts> counts;
+  std::vector<ResponseCounts> counts;
   for (size_t j = 0; j < run.jobs.size(); ++j) {
     const JobFigures& job = run.jobs[j];
     if (job.failed) continue;
-    JobCounts& one =
-        counts.emplace_back(JobCounts{.answers = run.summary.run.form == "json" ? 1 : fields[j],
-                                      .chosen = job.chosen,
-                                      .forwards = job.forwards,
-                                      .decode_ns = job.decode_ns,
-                                      .branches = job.branches,
-                                      .cached_peak = job.cached_peak,
-                                      .text_tokens = job.text_tokens,
-                                      .text_attended = job.text_attended});
-    if (const Json& p = job.parallel; p.is_object())
-      one.parallel = ParallelCounts{p.at("generated").get<std::int64_t>(),
-                                    p.at("branch_tokens").get<std::int64_t>(),
-                                    p.at("groups").get<std::int64_t>(),
-                                    p.at("group_branches").get<std::int64_t>(),
-                                    job.decode_ns,
-                                    p.at("parallel_ns").get<std::int64_t>()};
+    const std::int64_t answers = run.summary.run.form == "json" ? 1 : fields[j];
+    for (ResponseCounts& one : responses_of(job, job.parallel, job.turns, answers))
+      counts.push_back(std::move(one));
   }
   return counts;
 }
 
 /// The columns of the decoders that take part.
 void add_own_columns(Comparison& comparison, const std::vector<RunFigures>& runs) {
-  std::vector<std::vector<JobCounts>> counts;  // by arm; empty: no decoder has columns
+  std::vector<std::vector<ResponseCounts>> counts;  // by arm; empty: no decoder has columns
   for (const DecoderEntry& entry : decoders()) {
     const bool takes_part =
         std::any_of(comparison.arms.begin(), comparison.arms.end(),
@@ -88,7 +76,7 @@ void add_own_columns(Comparison& comparison, const std::vector<RunFigures>& runs
     if (!takes_part || entry.own_columns.columns.empty()) continue;
     comparison.own.push_back(&entry);
     if (counts.empty())
-      for (const RunFigures& run : runs) counts.push_back(job_counts(run));
+      for (const RunFigures& run : runs) counts.push_back(response_counts(run));
     for (size_t a = 0; a < runs.size(); ++a)
       comparison.arms[a].own.push_back(
           entry.own_columns.values(comparison.arms[a].run.run.decoder, counts[a]));

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "datasets/dataset.hpp"
+#include "src/findings/responses.hpp"
 #include "src/findings/score_findings.hpp"
 #include "src/findings/speed_findings.hpp"
 #include "src/scoring/judging.hpp"
@@ -23,35 +24,29 @@ struct Part {
   double numerator, denominator;
 };
 
-/// What one prompt was answered with.
-struct Response {
-  std::int64_t prompt = 0, chosen = 0, text = 0, threads = 0, cached_peak = 0, attended = 0,
-               decode_ns = 0;
-  Json parallel;  ///< as job.parallel
-};
-
 /// A job with what is known of its examples.
 struct JobView {
   const JobRow* job;
   std::string unit, category;
-  std::int64_t answers = 0;         ///< of a conversation its turns, of fields asked alone these
-  std::vector<Response> responses;  ///< of a conversation each turn's, where it was stored
-  bool together = false;            ///< one of them has the sums of several
+  std::int64_t answers = 0;  ///< of a conversation its turns, of fields asked alone these
+  std::vector<ResponseCounts> responses;
+  bool together = false;  ///< one of them has the sums of several
 };
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 double seconds_of(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 /// Sum over a text's ids of those before each, were it one sequence behind its prompt.
-double flat_attended(const Response& r) {
-  return real(r.text) * real(r.prompt) + real(r.text) * (real(r.text) - 1) / 2;
+double flat_attended(const ResponseCounts& r) {
+  return real(r.text_tokens) * real(r.prompt_tokens) +
+         real(r.text_tokens) * (real(r.text_tokens) - 1) / 2;
 }
-double flat_cached(const Response& r) { return real(r.prompt + r.text); }
+double flat_cached(const ResponseCounts& r) { return real(r.prompt_tokens + r.text_tokens); }
 
 template <class Of>
 double sum(const JobView& view, Of of) {
   double all = 0;
-  for (const Response& response : view.responses) all += of(response);
+  for (const ResponseCounts& response : view.responses) all += of(response);
   return all;
 }
 
@@ -59,27 +54,18 @@ double sum(const JobView& view, Of of) {
 template <class Of>
 std::optional<std::pair<double, double>> mean(const JobView& view, Of of) {
   double all = 0, known = 0;
-  for (const Response& response : view.responses)
+  for (const ResponseCounts& response : view.responses)
     if (const std::optional<double> one = of(response)) all += *one, ++known;
   return known > 0 ? std::optional(std::pair{all, known}) : std::nullopt;
 }
 
-std::vector<Response> responses_of(const JobCounters& c) {
-  if (!c.turns.is_array())
-    return {{c.prompt_tokens, c.chosen, c.text_tokens, c.branches, c.cached_peak, c.text_attended,
-             c.decode_ns, c.parallel}};
-  std::vector<Response> turns;
-  for (const Json& turn : c.turns) {
-    const auto count = [&](const char* key) { return turn.at(key).get<std::int64_t>(); };
-    turns.push_back({count("prompt_tokens"), count("chosen"), count("text_tokens"),
-                     count("branches"), count("cached_peak"), count("text_attended"),
-                     count("decode_ns"), turn.at("parallel")});
-  }
-  return turns;
-}
-
-std::int64_t parallel(const Response& r, const char* key) {
-  return r.parallel.is_object() ? r.parallel.value(key, std::int64_t{0}) : 0;
+/// Mean of one of ASPD's metrics over responses with a parallel stage.
+std::optional<std::pair<double, double>> mean_of_stages(const JobView& view,
+                                                        double ParallelMetrics::*of) {
+  return mean(view, [&](const ResponseCounts& r) -> std::optional<double> {
+    if (!r.parallel || r.parallel->groups == 0) return std::nullopt;
+    return parallel_metrics({&*r.parallel, 1}).*of;
+  });
 }
 
 /// Numerator and denominator of a job; none: the job has no such quantity.
@@ -113,17 +99,17 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"threads",
        [](const JobView& v) -> Two {
-         const double all = sum(v, [](const Response& r) { return real(r.threads); });
+         const double all = sum(v, [](const ResponseCounts& r) { return real(r.branches); });
          return std::pair{std::max(real(v.answers), all), real(v.answers)};
        }},
       {"parallel_share",
        [](const JobView& v) -> Two {
          if (v.together) return std::nullopt;
-         return mean(v, [](const Response& r) { return r.threads >= 2 ? 1.0 : 0.0; });
+         return mean(v, [](const ResponseCounts& r) { return r.branches >= 2 ? 1.0 : 0.0; });
        }},
       {"max_cached",
        [](const JobView& v) -> Two {
-         return mean(v, [](const Response& r) { return real(r.cached_peak); });
+         return mean(v, [](const ResponseCounts& r) { return real(r.cached_peak); });
        }},
       {"max_cached_flat",
        [](const JobView& v) -> Two {
@@ -134,8 +120,8 @@ const std::map<std::string, OfJob>& job_metrics() {
        [](const JobView& v) -> Two {
          if (v.together) return std::nullopt;
          const double flat = sum(v, flat_cached);
-         return std::pair{flat - sum(v, [](const Response& r) { return real(r.cached_peak); }),
-                          flat};
+         return std::pair{
+             flat - sum(v, [](const ResponseCounts& r) { return real(r.cached_peak); }), flat};
        }},
       {"attended",
        [](const JobView& v) -> Two {
@@ -157,37 +143,19 @@ const std::map<std::string, OfJob>& job_metrics() {
        }},
       {"ppd",
        [](const JobView& v) -> Two {
-         return mean(v, [](const Response& r) -> std::optional<double> {
-           if (!r.parallel.is_object()) return std::nullopt;
-           return parallel(r, "groups") > 0 ? 1.0 : 0.0;
+         return mean(v, [](const ResponseCounts& r) -> std::optional<double> {
+           if (!r.parallel) return std::nullopt;
+           return parallel_metrics({&*r.parallel, 1}).ppd;
          });
        }},
-      {"dp",
-       [](const JobView& v) -> Two {
-         return mean(v, [](const Response& r) -> std::optional<double> {
-           if (parallel(r, "groups") == 0) return std::nullopt;
-           return real(parallel(r, "branch_tokens")) / real(parallel(r, "generated"));
-         });
-       }},
-      {"abn",
-       [](const JobView& v) -> Two {
-         return mean(v, [](const Response& r) -> std::optional<double> {
-           if (parallel(r, "groups") == 0) return std::nullopt;
-           return real(parallel(r, "group_branches")) / real(parallel(r, "groups"));
-         });
-       }},
-      {"p_tps",
-       [](const JobView& v) -> Two {
-         return mean(v, [](const Response& r) -> std::optional<double> {
-           if (parallel(r, "parallel_ns") == 0) return std::nullopt;
-           return real(parallel(r, "branch_tokens")) / seconds_of(parallel(r, "parallel_ns"));
-         });
-       }},
+      {"dp", [](const JobView& v) { return mean_of_stages(v, &ParallelMetrics::dp); }},
+      {"abn", [](const JobView& v) { return mean_of_stages(v, &ParallelMetrics::abn); }},
+      {"p_tps", [](const JobView& v) { return mean_of_stages(v, &ParallelMetrics::p_tps); }},
       {"tps",
        [](const JobView& v) -> Two {
-         return mean(v, [](const Response& r) -> std::optional<double> {
+         return mean(v, [](const ResponseCounts& r) -> std::optional<double> {
            if (r.decode_ns == 0) return std::nullopt;
-           return real(r.chosen) / seconds_of(r.decode_ns);
+           return parallel_metrics({{r.stages()}}).tps;
          });
        }},
       {"acceptance",
@@ -416,7 +384,8 @@ StoredRun::StoredRun(Store& store, const std::string& invocation, const std::str
               ? std::int64_t{1}
               : std::max<std::int64_t>(1, std::ssize(answered.generation.row.fields));
       view.answers += asked;
-      if (view.responses.empty()) view.responses = responses_of(answered.job->counters);
+      const JobCounters& c = answered.job->counters;
+      if (view.responses.empty()) view.responses = responses_of(c, c.parallel, c.turns, asked);
       view.together = view.together || (asked > 1 && view.responses.size() == 1);
     }
     for (auto& [key, view] : views) cell->jobs.push_back(std::move(view));

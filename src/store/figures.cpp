@@ -97,7 +97,8 @@ class FigureReader {
                    "forced, fed, text_tokens, forwards, prefill_ns, decode_ns, total_ns, "
                    "cached_peak, cached_sum, attended, scratch, branches, parallel_ratio, ",
                    version_ >= 3 ? "text_attended, parallel, " : "0, NULL, ",
-                   version_ >= 5 ? "first_token_ns" : "NULL", ", branch_lengths"));
+                   version_ >= 5 ? "first_token_ns, " : "NULL, ", version_ >= 7 ? "turns" : "NULL",
+                   ", branch_lengths"));
     while (rows.step()) {
       RunFigures* run = run_of(rows.integer(0));
       if (!run) continue;
@@ -114,10 +115,11 @@ class FigureReader {
         *value = rows.integer(column++);
       job.parallel_ratio = rows.maybe_real(19);
       job.text_attended = rows.integer(20);
-      if (!rows.null(21)) job.parallel = parse_json(rows.view(21), db_.path().string(), 0);
+      job.parallel = rows.maybe_json(21);
       job.first_token_ns = rows.maybe_integer(22);
+      job.turns = rows.maybe_json(23);
       job.first_length = static_cast<std::int32_t>(run->branch_lengths.size());
-      add_numbers(rows.view(23), run->branch_lengths);
+      add_numbers(rows.view(24), run->branch_lengths);
       job.lengths = static_cast<std::int32_t>(run->branch_lengths.size()) - job.first_length;
       if (job.failed) failed_blocks_.insert(job.block);
     }

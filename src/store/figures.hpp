@@ -73,7 +73,7 @@ struct JobFigures : JobNumbers {
   int repeat = 0;
   bool failed = false;
   std::int32_t first_length = 0, lengths = 0;  ///< its part of RunFigures::branch_lengths
-  Json parallel;                               ///< as JobCounters'
+  Json parallel, turns;                        ///< as JobCounters'
 };
 
 struct AnswerFigures {

@@ -9,10 +9,6 @@
 namespace pardec {
 namespace {
 
-Json json_or_null(const Statement& row, int column, const std::string& file) {
-  return row.null(column) ? Json() : parse_json(row.text(column), file, 0);
-}
-
 Tokens tokens(const Statement& row, int column, const std::string& file) {
   return parse_json(row.text(column), file, 0).get<Tokens>();
 }
@@ -84,13 +80,13 @@ std::vector<JobRow> Store::jobs(RowId run, const SampleIds& only) {
     }
     c.branch_lengths = parse_json(find.text(24), file, 0).get<std::vector<std::int64_t>>();
     c.parallel_ratio = find.maybe_real(25);
-    c.acceptance = json_or_null(find, 26, file);
-    job.unforced = json_or_null(find, 27, file);
-    job.top2 = json_or_null(find, 28, file);
+    c.acceptance = find.maybe_json(26);
+    job.unforced = find.maybe_json(27);
+    job.top2 = find.maybe_json(28);
     c.text_attended = find.integer(29);
-    c.parallel = json_or_null(find, 30, file);
+    c.parallel = find.maybe_json(30);
     c.first_token_ns = find.maybe_integer(31);
-    c.turns = json_or_null(find, 32, file);
+    c.turns = find.maybe_json(32);
     histogram.bind(job.id);
     while (histogram.step()) c.emitted[histogram.integer(0)] = histogram.integer(1);
     out.push_back(std::move(job));
@@ -136,8 +132,8 @@ std::vector<StoredGeneration> Store::generations(RowId run, const SampleIds& onl
     newest.clear();
     bool older = false;
     while (scores.step()) {
-      row.scores.push_back({scores.text(0), scores.real(1), scores.text(2), scores.text(3),
-                            json_or_null(scores, 4, file)});
+      row.scores.push_back(
+          {scores.text(0), scores.real(1), scores.text(2), scores.text(3), scores.maybe_json(4)});
       std::int64_t& most =
           newest.emplace(row.scores.back().metric, scores.integer(5)).first->second;
       older = older || most != scores.integer(5);

@@ -141,6 +141,10 @@ std::optional<double> Statement::maybe_real(int column) const {
   return null(column) ? std::nullopt : std::optional(real(column));
 }
 
+Json Statement::maybe_json(int column) const {
+  return null(column) ? Json() : parse_json(view(column), db_.path().string(), 0);
+}
+
 void Statement::bind_one(int index, std::string_view value) {
   const std::string text = repair_utf8(value);
   check(sqlite3_bind_text64(statement_, index, text.data(), text.size(), SQLITE_TRANSIENT,

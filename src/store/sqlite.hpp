@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "src/support/json.hpp"
+
 namespace pardec {
 
 class Statement;
@@ -81,6 +83,8 @@ class Statement {
   std::optional<std::string> maybe_text(int column) const;
   std::optional<std::int64_t> maybe_integer(int column) const;
   std::optional<double> maybe_real(int column) const;
+  /// Null for NULL. What is no JSON is a FileError that names the database's file.
+  Json maybe_json(int column) const;
 
  private:
   void bind_one(int index, std::nullptr_t) { check(sqlite3_bind_null(statement_, index)); }

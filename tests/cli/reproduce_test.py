@@ -116,6 +116,18 @@ def main():
         for metric, value in wanted.items():
             check(math.isclose(found[metric]["measured"][0]["value"], value, rel_tol=1e-9, abs_tol=1e-9), f"{value}: {found[metric]}")
         check(0 <= found["max_cached_saved"]["measured"][0]["value"] < 0.05, f"AR saves nothing: {found['max_cached_saved']}")
+        # So does `compare`: as if ASPD had answered each first turn alone in parallel.
+        forked = pardec.folder / "forked.sqlite"
+        shutil.copy(db, forked)
+        stages = lambda turn, groups: json.dumps({**turn, "branches": 1 + 3 * groups, "parallel": {"generated": 10, "branch_tokens": 6 * groups, "groups": groups, "group_branches": 3 * groups,
+                                                                                                  "parallel_ns": 10**9 * groups}})
+        for i, job in enumerate(query(forked, "SELECT id, turns FROM job ORDER BY id")):
+            both = ",".join(stages(turn, int(at == 0)) for at, turn in enumerate(read(job["turns"])))
+            change(forked, f"UPDATE job SET turns = '[{both}]' WHERE id = {job['id']}")
+        for decoder, columns in (("aspd", {"ppd": 0.5, "dp": 0.6, "abn": 3, "p_tps": 6}), ("apar", {"parallel_share": 0.5, "threads_per_answer": 2.5, "max_cached": mean("cached_peak")})):
+            change(forked, f"UPDATE run SET decoder = '{decoder}'")
+            row = read(pardec.good("compare", "--db", forked, "--format", "json"))["rows"][0]
+            check(all(math.isclose(row[key], value, rel_tol=1e-9) for key, value in columns.items()), f"{decoder}: {row}")
         change(db, "UPDATE job SET turns = NULL")
         found = claims(read(reproduce("hpd", "t3", "--format", "json", env={"PARDEC_SHARE": share}, db=db).stdout))
         for metric in ("max_cached_flat", "max_cached_saved", "attended_saved", "parallel_share"):

@@ -10,7 +10,7 @@ namespace {
 
 /// Its columns' values to nine digits, NaN as -1.
 std::vector<double> values(const char* columns_of, const char* run_of,
-                           const std::vector<JobCounts>& jobs) {
+                           const std::vector<ResponseCounts>& jobs) {
   std::vector<double> all = find_decoder(columns_of).own_columns.values(run_of, jobs);
   for (double& value : all) value = std::isnan(value) ? -1 : std::round(value * 1e9) / 1e9;
   return all;
@@ -38,15 +38,16 @@ TEST_CASE("a decoder's own columns have one value each, and names that no other 
   CHECK(keys.size() == 9);
 }
 
-TEST_CASE("ASPD's columns are means over jobs, of parallel stages where there are any") {
-  const JobCounts forked{.parallel = ParallelCounts{.generated = 100,
-                                                    .branch_tokens = 40,
-                                                    .groups = 2,
-                                                    .branches = 6,
-                                                    .decode_ns = 2'000'000'000,
-                                                    .parallel_ns = 1'000'000'000}};
-  const JobCounts serial{.parallel = ParallelCounts{.generated = 50, .decode_ns = 1'000'000'000}};
-  const JobCounts plain{.chosen = 50, .decode_ns = 1'000'000'000};
+TEST_CASE("ASPD's columns are means over responses, of parallel stages where there are any") {
+  const ResponseCounts forked{.parallel = ParallelCounts{.generated = 100,
+                                                         .branch_tokens = 40,
+                                                         .groups = 2,
+                                                         .branches = 6,
+                                                         .decode_ns = 2'000'000'000,
+                                                         .parallel_ns = 1'000'000'000}};
+  const ResponseCounts serial{.parallel =
+                                  ParallelCounts{.generated = 50, .decode_ns = 1'000'000'000}};
+  const ResponseCounts plain{.chosen = 50, .decode_ns = 1'000'000'000};
   CHECK(values("aspd", "aspd", {forked, serial}) == Values{0.4, 3, 0.5, 50, 40});
   CHECK(values("aspd", "aspd", {serial}) == Values{-1, -1, 0, 50, -1});
   CHECK(values("aspd", "aspd", {plain}) == Values{-1, -1, -1, -1, -1});
@@ -55,9 +56,11 @@ TEST_CASE("ASPD's columns are means over jobs, of parallel stages where there ar
 }
 
 TEST_CASE("APAR's columns are over answers, and how many fork where each is a job") {
-  const JobCounts forked{.branches = 3, .cached_peak = 50, .text_tokens = 10, .text_attended = 400};
-  const JobCounts single{.branches = 1, .cached_peak = 31, .text_tokens = 10, .text_attended = 205};
-  const JobCounts fields{.answers = 4, .branches = 6, .cached_peak = 90};
+  const ResponseCounts forked{
+      .branches = 3, .cached_peak = 50, .text_tokens = 10, .text_attended = 400};
+  const ResponseCounts single{
+      .branches = 1, .cached_peak = 31, .text_tokens = 10, .text_attended = 205};
+  const ResponseCounts fields{.answers = 4, .branches = 6, .cached_peak = 90};
   CHECK(values("apar", "apar", {forked, single}) == Values{2, 0.5, 40.5, 30.25});
   CHECK(values("apar", "ar", {single}) == Values{1, 0, 31, 20.5});
   CHECK(values("apar", "apar", {fields}) == Values{1.5, -1, 22.5, -1});
