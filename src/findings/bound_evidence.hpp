@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ struct BoundSetting {
 };
 
 /// Bounds by the roofline, computed, not measured. A place is "DATASET, NETWORK on MACHINE". Has
-/// the metrics `speed`, `tokens_per_forward` and `rows_per_pass`, and `speedup_spread` (largest
-/// over least of `speed` of an arm over the others, over all networks of a dataset and machine).
+/// the metrics `speed` (examples a second), `tokens_per_forward`, `rows_per_pass`, `length` (ids
+/// chosen for an example), and `speedup_spread` (largest over least of `speed` of an arm over the
+/// others, over all networks of a dataset and machine). Intervals are over examples (jackknife):
+/// those that some arm had in one prompt are one unit.
 class BoundEvidence : public Evidence {
  public:
   /// `traces` by dataset.
@@ -46,9 +49,26 @@ class BoundEvidence : public Evidence {
   double balance() const override;
 
  private:
-  struct Bound {
-    double seconds, tokens_per_forward, rows_per_pass;
+  struct Sums {
+    double examples = 0, seconds = 0, chosen = 0;
+    double passes = 0, rows = 0;  ///< were each prompt alone
   };
+  struct Bound {
+    Sums all;
+    std::vector<Sums> without;  ///< each unit in turn; empty: there is but one
+    const Sums& at(std::optional<std::size_t> unit) const { return unit ? without[*unit] : all; }
+  };
+  static double speed(const Sums& sums);
+  /// Null: no roofline has such a metric.
+  static double (*value_of(const std::string& metric))(const Sums&);
+  static Sums sums_of(const std::vector<const TraceWork*>& traces, const RooflineSetting& setting,
+                      const Hardware& machine);
+  /// Null: there is none, for what `lacks` then says.
+  const Bound* bound(const Scope& place, const std::string& arm, std::string& lacks) const;
+  Found compared(const Scope& place, const std::string& arm, const std::string& other,
+                 const std::string& metric, bool ratio) const;
+  Found spread(const Scope& place, const std::string& arm, const std::string& other) const;
+
   Lacking lacking_;
   std::vector<std::string> places_;
   std::map<std::pair<std::string, std::string>, Bound> bounds_;        ///< by place and arm

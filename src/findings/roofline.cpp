@@ -39,18 +39,13 @@ std::vector<PassWork> passes_of(const Trace& trace) {
   return passes;
 }
 
-/// One arm's traces, as passes in which up to `batch_size` sequences go side by side.
-struct ArmWork {
-  std::set<std::string> examples, decoders;
-  std::int64_t sequences = 0, chosen = 0;
-  std::vector<PassWork> own, drafted;  // passes of the network, and of the draft network
-};
+using Works = std::vector<const TraceWork*>;
 
-/// Their passes, up to `batch_size` traces side by side in file order.
-std::vector<PassWork> side_by_side(const std::vector<const Trace*>& traces, int batch_size) {
+/// The passes of traces, up to `batch_size` side by side in their order.
+std::vector<PassWork> side_by_side(const Works& traces, int batch_size) {
   std::vector<PassWork> passes, joined;
   for (size_t i = 0; i < traces.size(); ++i) {
-    const auto own = passes_of(*traces[i]);
+    const auto& own = traces[i]->passes;
     joined.resize(std::max(joined.size(), own.size()));
     for (size_t pass = 0; pass < own.size(); ++pass) joined[pass] += own[pass];
     if ((i + 1) % static_cast<size_t>(batch_size) != 0 && i + 1 < traces.size()) continue;
@@ -58,32 +53,6 @@ std::vector<PassWork> side_by_side(const std::vector<const Trace*>& traces, int 
     joined.clear();
   }
   return passes;
-}
-
-ArmWork work_of(const std::vector<const Trace*>& traces, int batch_size) {
-  ArmWork work;
-  std::vector<const Trace*> own, drafts;
-  for (const Trace* trace : traces) {
-    work.decoders.insert(trace->decoder);
-    (trace->model.empty() ? own : drafts).push_back(trace);
-  }
-  for (const Trace* trace : own) {
-    if (trace->examples.empty())
-      work.examples.insert(trace->request);
-    else
-      work.examples.insert(trace->examples.begin(), trace->examples.end());
-    work.chosen += std::ssize(trace->emitted);
-  }
-  work.sequences = std::ssize(own);
-  work.own = side_by_side(own, batch_size);
-  work.drafted = side_by_side(drafts, batch_size);
-  return work;
-}
-
-bool drafts_untraced(const ArmWork& work) {
-  return std::any_of(decoders().begin(), decoders().end(), [&](const DecoderEntry& entry) {
-    return entry.drafts_untraced && work.decoders.contains(std::string(entry.name));
-  });
 }
 
 /// "a800x8": the name of one, and how many.
@@ -97,25 +66,6 @@ std::pair<std::string, int> several_devices(bool named, const std::string& which
     throw ConfigError(
         str("--hardware: '", which, "' is of ", count, " devices, expected 1 to 9999"));
   return {which.substr(0, x), std::stoi(count)};
-}
-
-struct ArmBound {
-  double seconds = 0, memory_bound = 0;  // memory_bound: seconds of passes that memory limits
-};
-
-ArmBound bound_of(const ArmWork& work, const NetworkSize& network,
-                  const std::optional<NetworkSize>& draft, const Hardware& hardware) {
-  ArmBound bound;
-  const auto add = [&](const std::vector<PassWork>& passes, const NetworkSize& size) {
-    for (const PassWork& pass : passes) {
-      const PassBound one = pass_bound(pass, size, hardware);
-      bound.seconds += one.seconds();
-      if (one.memory_seconds >= one.seconds()) bound.memory_bound += one.seconds();
-    }
-  };
-  add(work.own, network);
-  if (draft) add(work.drafted, *draft);
-  return bound;
 }
 
 }  // namespace
@@ -176,41 +126,89 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
   return hardware;
 }
 
+TraceWork work_of(const Trace& trace) {
+  TraceWork work{.decoder = trace.decoder,
+                 .examples = {trace.examples.begin(), trace.examples.end()},
+                 .drafts = !trace.model.empty(),
+                 .chosen = std::ssize(trace.emitted),
+                 .passes = passes_of(trace)};
+  if (work.examples.empty()) work.examples.insert(trace.request);
+  return work;
+}
+
+bool drafts_untraced(const TraceWork& work) {
+  return std::any_of(decoders().begin(), decoders().end(), [&](const DecoderEntry& entry) {
+    return entry.drafts_untraced && entry.name == work.decoder;
+  });
+}
+
+ArmBound bound_of(const std::vector<const TraceWork*>& traces, const RooflineSetting& setting,
+                  const Hardware& machine) {
+  Works own, drafts;
+  ArmBound bound;
+  for (const TraceWork* trace : traces) {
+    (trace->drafts ? drafts : own).push_back(trace);
+    if (trace->drafts) continue;
+    ++bound.sequences;
+    bound.chosen += trace->chosen;
+  }
+  const auto add = [&](const PassWork& pass, const NetworkSize& size) {
+    const PassBound one = pass_bound(pass, size, machine);
+    bound.seconds += one.seconds();
+    if (one.memory_seconds >= one.seconds()) bound.memory_seconds += one.seconds();
+  };
+  for (const PassWork& pass : side_by_side(own, setting.batch_size)) {
+    add(pass, setting.network);
+    ++bound.passes;
+    bound.rows += pass.rows;
+  }
+  if (setting.draft)
+    for (const PassWork& pass : side_by_side(drafts, setting.batch_size)) add(pass, *setting.draft);
+  return bound;
+}
+
 Roofline roofline_of(const std::vector<Trace>& traces, const RooflineSetting& setting,
                      const std::vector<Hardware>& machines) {
-  std::map<std::string, std::vector<const Trace*>> by_arm;
+  struct Arm {
+    std::set<std::string> examples;
+    std::vector<TraceWork> works;
+  };
+  std::map<std::string, Arm> arms;
   std::vector<std::string> order;
   for (const Trace& trace : traces) {
-    auto& of_arm = by_arm[arm_of(trace)];
-    if (of_arm.empty()) order.push_back(arm_of(trace));
-    of_arm.push_back(&trace);
+    Arm& arm = arms[arm_of(trace)];
+    if (arm.works.empty()) order.push_back(arm_of(trace));
+    const TraceWork& work = arm.works.emplace_back(work_of(trace));
+    if (!work.drafts) arm.examples.insert(work.examples.begin(), work.examples.end());
   }
-  std::map<std::string, ArmWork> arms;
-  for (const auto& [label, of_arm] : by_arm) arms[label] = work_of(of_arm, setting.batch_size);
+  const auto bound_on = [&](const Arm& arm, const Hardware& machine) {
+    Works works;
+    for (const TraceWork& work : arm.works) works.push_back(&work);
+    return bound_of(works, setting, machine);
+  };
   const auto baseline = arms.find(setting.baseline);
   Roofline roofline;
   roofline.has_baseline = baseline != arms.end();
   for (const Hardware& machine : machines) {
     auto& rows = roofline.by_machine.emplace_back();
     for (const std::string& label : order) {
-      const ArmWork& work = arms.at(label);
-      const ArmBound bound = bound_of(work, setting.network, setting.draft, machine);
-      PassWork all;
-      for (const PassWork& pass : work.own) all += pass;
+      const Arm& arm = arms.at(label);
+      const ArmBound bound = bound_on(arm, machine);
       ArmRoofline& row = rows.emplace_back(ArmRoofline{
-          label, work.sequences, work.chosen, static_cast<std::int64_t>(work.own.size()),
-          static_cast<double>(all.rows) / static_cast<double>(work.own.size()), bound.seconds,
-          bound.memory_bound / bound.seconds, static_cast<double>(work.chosen) / bound.seconds,
+          label, bound.sequences, bound.chosen, bound.passes,
+          static_cast<double>(bound.rows) / static_cast<double>(bound.passes), bound.seconds,
+          bound.memory_seconds / bound.seconds, static_cast<double>(bound.chosen) / bound.seconds,
           label == setting.baseline, std::nullopt});
-      if (roofline.has_baseline && !row.is_baseline && baseline->second.examples == work.examples)
-        row.speedup = bound_of(baseline->second, setting.network, setting.draft, machine).seconds /
-                      bound.seconds;
+      if (roofline.has_baseline && !row.is_baseline && baseline->second.examples == arm.examples)
+        row.speedup = bound_on(baseline->second, machine).seconds / bound.seconds;
     }
   }
   for (const std::string& label : order) {
-    if (roofline.has_baseline && arms.at(label).examples != baseline->second.examples)
+    const Arm& arm = arms.at(label);
+    if (roofline.has_baseline && arm.examples != baseline->second.examples)
       roofline.other_examples.push_back(label);
-    if (drafts_untraced(arms.at(label))) roofline.drafts_untraced.push_back(label);
+    if (std::any_of(arm.works.begin(), arm.works.end(), drafts_untraced))
+      roofline.drafts_untraced.push_back(label);
   }
   return roofline;
 }

@@ -193,19 +193,28 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
                    {"arm"},
                    {"tokens/forward", Align::right, "tokens_per_forward"},
                    {"rows/pass", Align::right, "rows_per_pass"},
-                   {"speedup at most", Align::right, "speedup"}};
+                   {"tokens/example", Align::right, "tokens_per_example"},
+                   {"speedup at most", Align::right, "speedup"},
+                   {"95% interval", Align::left, "speedup_interval"}};
   for (const std::string& place : evidence.places())
     for (const std::string& arm : arms) {
       const Found tokens = evidence.level({place}, arm, "tokens_per_forward");
       if (!tokens.measured) continue;
+      const Found ratio = evidence.ratio({place}, arm, baseline, "speed");
       const auto cell = [](const Found& found) {
         return found.measured ? number_or_none(found.measured->value.estimate) : no_cell();
       };
-      table.rows.push_back({place, arm, cell(tokens),
-                            cell(evidence.level({place}, arm, "rows_per_pass")),
-                            cell(evidence.ratio({place}, arm, baseline, "speed"))});
+      table.rows.push_back(
+          {place, arm, cell(tokens), cell(evidence.level({place}, arm, "rows_per_pass")),
+           cell(evidence.level({place}, arm, "length")), cell(ratio),
+           ratio.measured && arm != baseline ? ratio_interval_cell(ratio.measured->value)
+                                             : no_cell()});
     }
-  table.notes = differs;
+  table.notes.push_back(
+      "speedup at most: time of the baseline's passes over that of the arm's, were each as fast as "
+      "the machine allows (roofline), by the example, however many tokens an arm chose for it; "
+      "interval over examples.");
+  table.notes.insert(table.notes.end(), differs.begin(), differs.end());
   return table;
 }
 

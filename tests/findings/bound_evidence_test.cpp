@@ -1,0 +1,131 @@
+#include "src/findings/bound_evidence.hpp"
+
+#include <cmath>
+
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+
+namespace {
+
+/// A prompt of one row, then passes of `rows` rows, each of which sees itself alone and is chosen.
+Trace trace_of(const std::string& arm, std::vector<std::string> examples, int passes, int rows) {
+  Trace trace;
+  trace.request = examples.front();
+  trace.decoder = trace.arm = arm;
+  trace.examples = std::move(examples);
+  for (int pass = 0; pass < passes; ++pass)
+    for (int row = 0; row < rows; ++row) {
+      trace.visible.push_back({static_cast<int>(trace.tokens.size())});
+      trace.emitted.push_back(static_cast<int>(trace.tokens.size()));
+      trace.tokens.push_back(1);
+      trace.step.push_back(pass);
+      trace.predicts.emplace_back(1);
+    }
+  return trace;
+}
+
+/// A device whose passes take as long as its memory needs for the weights, about.
+BoundSetting setting() {
+  BoundSetting setting;
+  NetworkSize network;
+  network.layer_weights = 1e9;
+  network.bytes_per_value = network.bytes_per_layer_weight = 2;
+  setting.networks.push_back({"net", network, std::nullopt});
+  Hardware machine;
+  machine.name = "box";
+  machine.bytes_per_second = 1e12;
+  machine.flop_per_second = 1e18;
+  setting.machines.push_back(machine);
+  return setting;
+}
+
+std::string name_of(int example) { return "e" + std::to_string(example); }
+
+bool near(double a, double b) { return std::abs(a - b) < 1e-9 * std::abs(b); }
+
+}  // namespace
+
+TEST_CASE("bounds: a ratio of passes is the speedup, and varies as examples do") {
+  std::vector<Trace> traces;
+  double passes = 0, fewer = 0;
+  for (int e = 0; e < 12; ++e) {
+    const int ids = 24 + 12 * (e % 3);
+    traces.push_back(trace_of("ar", {name_of(e)}, ids, 1));
+    traces.push_back(trace_of("two", {name_of(e)}, ids / 2, 2));
+    traces.push_back(trace_of("varies", {name_of(e)}, ids / (2 + e % 2), 2 + e % 2));
+    passes += ids;
+    fewer += ids / (2 + e % 2);
+  }
+  const BoundEvidence evidence({{"data", traces}}, setting(), {});
+  const Scope place{"data, net on box"};
+  CHECK(evidence.places() == std::vector<std::string>{place.dataset});
+
+  const Measured twice = *evidence.ratio(place, "two", "ar", "speed").measured;
+  CHECK(near(twice.value.estimate, 2));
+  CHECK(near(twice.value.low, 2));  // of every example
+  CHECK(near(twice.value.high, 2));
+  CHECK(twice.units == 12);
+  CHECK(twice.logarithmic);
+
+  const Measured varies = *evidence.ratio(place, "varies", "ar", "speed").measured;
+  CHECK(near(varies.value.estimate, passes / fewer));
+  CHECK(varies.value.low < varies.value.estimate);
+  CHECK(varies.value.low > 2);
+  CHECK(varies.value.high < 3);
+  CHECK(near(evidence.level(place, "varies", "tokens_per_forward").measured->value.estimate,
+             passes / fewer));
+  CHECK(near(evidence.level(place, "two", "rows_per_pass").measured->value.estimate, 2));
+  CHECK(near(evidence.level(place, "two", "length").measured->value.estimate, passes / 12));
+  const Measured more = *evidence.difference(place, "varies", "ar", "tokens_per_forward").measured;
+  CHECK(near(more.value.estimate, passes / fewer - 1));
+  CHECK_FALSE(more.logarithmic);
+  CHECK(near(evidence.ratio(place, "varies", "ar", "speedup_spread").measured->value.estimate, 1));
+
+  CHECK(evidence.level(place, "ar", "latency").lacks == "latency, which no roofline has");
+  CHECK(evidence.ratio(place, "none", "ar", "speed").lacks == "a trace of arm none");
+  CHECK(evidence.level({place.dataset, {"maths"}}, "ar", "speed").lacks == "traces by category");
+}
+
+TEST_CASE("bounds: examples of one prompt are one unit, of whatever arm the prompt is") {
+  std::vector<Trace> traces;
+  for (int e = 0; e < 12; ++e) traces.push_back(trace_of("ar", {name_of(e)}, 20, 1));
+  for (int e = 0; e < 12; e += 3)
+    traces.push_back(trace_of("stack", {name_of(e), name_of(e + 1), name_of(e + 2)}, 20, 3));
+  const BoundEvidence evidence({{"data", traces}}, setting(), {});
+  const Scope place{"data, net on box"};
+  const Measured thrice = *evidence.ratio(place, "stack", "ar", "speed").measured;
+  CHECK(thrice.units == 4);
+  CHECK(near(thrice.value.estimate, 3));
+  CHECK(near(evidence.level(place, "stack", "length").measured->value.estimate, 20));
+
+  // All examples in one prompt: nothing can be left out, and nothing is known of their spread.
+  traces.push_back(trace_of(
+      "all",
+      [] {
+        std::vector<std::string> all;
+        for (int e = 0; e < 12; ++e) all.push_back(name_of(e));
+        return all;
+      }(),
+      20, 12));
+  const BoundEvidence single({{"data", traces}}, setting(), {});
+  const Measured one = *single.ratio(place, "stack", "ar", "speed").measured;
+  CHECK(one.units == 0);
+  CHECK(near(one.value.estimate, 3));
+  CHECK(std::isnan(one.value.low));
+}
+
+TEST_CASE("bounds: jobs side by side share what a pass reads") {
+  std::vector<Trace> traces;
+  for (int e = 0; e < 12; ++e)
+    for (const char* arm : {"one", "four"}) traces.push_back(trace_of(arm, {name_of(e)}, 20, 1));
+  BoundSetting four = setting();
+  four.batches["four"] = 4;
+  const BoundEvidence evidence({{"data", traces}}, four, {});
+  const Found ratio = evidence.ratio({"data, net on box"}, "four", "one", "speed");
+  CHECK(near(ratio.measured->value.estimate, 4));
+  CHECK(ratio.measured->units == 12);
+  CHECK(near(
+      evidence.level({"data, net on box"}, "four", "tokens_per_forward").measured->value.estimate,
+      1));
+}
