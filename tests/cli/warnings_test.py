@@ -148,7 +148,7 @@ def noise(tell):
     loops = [multiprocessing.Process(target=busy, args=(stop,), daemon=True) for _ in range(os.cpu_count() or 1)]
     for loop in loops:
         loop.start()
-    args = ["--model", QUICKSTART, *PAIR, "--dataset", "oa-mine", "--limit", 12, "--block", 3, "--warmup", 0, "--threads", os.cpu_count() or 1]
+    args = ["--model", QUICKSTART, *PAIR, "--dataset", "oa-mine", "--limit", 8, "--block", 2, "--warmup", 0, "--threads", os.cpu_count() or 1]
     db = tell.run("noise", *args, "--repair", 2)
     stop.set()
     for loop in loops:
@@ -160,7 +160,7 @@ def noise(tell):
     tell.check(row["disturbed_measurements"] >= 3 and row["repaired_measurements"] == 2 and row["blocks"] == 4, f"counts: {row}")
     again = query(db, "SELECT label, count(*) AS n FROM block_repair JOIN block ON block.id = block_id JOIN run ON run.id = run_id GROUP BY label ORDER BY 1")
     tell.check([(r["label"], r["n"]) for r in again] == [("ar", 2), ("hpd", 2)], f"both arms are measured again: {again}")
-    tell.check(len(query(db, "SELECT id FROM generation")) == 24, "what is measured again is not recorded again")
+    tell.check(len(query(db, "SELECT id FROM generation")) == 16, "what is measured again is not recorded again")
     # As if the rest had been quiet, and the repaired blocks too: the quiet ratio takes their second times.
     change(db, "UPDATE block SET waited_ns = 0, stolen_ns = 0, wall_ns = 2000000 WHERE id NOT IN (SELECT block_id FROM block_repair)")
     change(db, "UPDATE block SET wall_ns = 1000000 WHERE id NOT IN (SELECT block_id FROM block_repair) AND run_id = (SELECT id FROM run WHERE label = 'hpd')")
