@@ -119,7 +119,7 @@ DecoderEntry medusa_entry() {
   return {.name = "medusa",
           .source = "Cai et al., arXiv:2401.10774",
           .options = with_asking(
-              {Option::text("tree", "1x7x6", "of guesses: best ranks by level, or sparse"),
+              {Option::text("tree", "1x7x6", "of guesses: best ranks by level or node, or sparse"),
                Option::one_of("acceptance", {"typical", "exact"},
                               "sampling: what is likely enough, or what was drawn")}),
           .make = make_as<Medusa>,

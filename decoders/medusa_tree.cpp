@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <queue>
 #include <stdexcept>
+#include <tuple>
 
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -25,10 +30,10 @@ MedusaTree tree_of(std::string name, const std::vector<int>& children) {
   return tree;
 }
 
-/// A level's width: a whole number from 1 on; 0 where it is none, or too large.
-int width_of(const std::string& text) {
+/// None where the text is no whole number of up to four digits.
+std::optional<int> width_of(const std::string& text) {
   if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos)
-    return 0;
+    return std::nullopt;
   return std::stoi(text);
 }
 
@@ -72,22 +77,114 @@ MedusaTree parse_medusa_tree(const std::string& text, std::string_view option) {
                           10, 3, 2, 1, 1, 1, 1, 1, 0, 0,  // behind 0,0 to 0,9
                           2,  0, 0, 0, 0, 0, 0, 1, 0, 0,  // behind 1,0 to 1,6, then 2,0 to 2,2
                           0,  0, 0, 0, 0, 0, 0, 0, 2});   // behind all others of depth 2; 0,0,0
-  const std::vector<std::string> parts = split(text, 'x');
+  const auto unreadable = [&] {
+    return ConfigError(str(option, " is '", text, "', expected sparse, or the widths of a tree of ",
+                           kMostNodes, " guesses at most, such as 1x7x6 or 1x7x6.3.1"));
+  };
+  const std::vector<std::string> levels = split(text, 'x');
+  if (levels.size() < 2 || levels.front() != "1") throw unreadable();
   std::vector<int> children;
-  bool readable = parts.size() > 1 && parts.front() == "1";
-  std::int64_t level = 1, all = 0;  // nodes of the level, and so far
-  for (size_t i = 1; i < parts.size() && readable; ++i) {
-    const int width = width_of(parts[i]);
-    readable = width > 0 && level * width <= kMostNodes;
-    if (!readable) break;
-    children.insert(children.end(), static_cast<size_t>(level), width);
-    level *= width;
-    all += level;
+  std::int64_t above = 1, all = 0;  // nodes of the level before, and so far
+  for (size_t level = 1; level < levels.size(); ++level) {
+    std::vector<int> widths;
+    for (const std::string& width : split(levels[level], '.')) {
+      const auto number = width_of(width);
+      if (!number) throw unreadable();
+      widths.push_back(*number);
+    }
+    if (std::ssize(widths) > above) throw unreadable();
+    widths.resize(static_cast<size_t>(above), widths.size() == 1 ? widths.front() : 0);
+    above = std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+    all += above;
+    if (above == 0 || all > kMostNodes) throw unreadable();
+    children.insert(children.end(), widths.begin(), widths.end());
   }
-  if (!readable || all > kMostNodes)
-    throw ConfigError(str(option, " is '", text, "', expected sparse, or the widths of a tree of ",
-                          kMostNodes, " guesses at most, such as 1x7x6"));
   return tree_of(text, children);
+}
+
+namespace {
+
+/// Shares that do not grow with the rank: where some do, as few targets let them, each of these has
+/// their mean (isotonic regression, by pooling neighbours).
+std::vector<double> falling(const std::vector<double>& shares) {
+  struct Pool {
+    double sum = 0;
+    int ranks = 0;
+    double mean() const { return sum / ranks; }
+  };
+  std::vector<Pool> pools;
+  for (const double share : shares) {
+    pools.push_back({share, 1});
+    while (pools.size() > 1 && pools.back().mean() > pools[pools.size() - 2].mean()) {
+      const Pool last = pools.back();
+      pools.pop_back();
+      pools.back() = {pools.back().sum + last.sum, pools.back().ranks + last.ranks};
+    }
+  }
+  std::vector<double> smooth;
+  for (const Pool& pool : pools)
+    smooth.insert(smooth.end(), static_cast<size_t>(pool.ranks), pool.mean());
+  return smooth;
+}
+
+}  // namespace
+
+ExpectedTree likeliest_tree(std::span<const std::vector<double>> measured, int nodes) {
+  std::vector<std::vector<double>> ranks;
+  for (const std::vector<double>& of_head : measured) ranks.push_back(falling(of_head));
+  struct Candidate {
+    double right;  // as often as this
+    std::vector<int> path;
+    /// Of equals the shallower, then the one of better ranks.
+    bool operator<(const Candidate& other) const {
+      return std::tuple(right, other.path.size(), other.path) <
+             std::tuple(other.right, path.size(), path);
+    }
+  };
+  const auto share = [&](const std::vector<int>& path) {
+    double right = 1;
+    for (size_t head = 0; head < path.size(); ++head) {
+      const auto rank = static_cast<size_t>(path[head]);
+      right *= head < ranks.size() && rank < ranks[head].size() ? ranks[head][rank] : 0;
+    }
+    return right;
+  };
+  std::priority_queue<Candidate> next;
+  const auto offer = [&](std::vector<int> path) {
+    if (const double right = share(path); right > 0) next.push({right, std::move(path)});
+  };
+  std::map<std::vector<int>, int> children{{{}, 0}};  // of the root, and of each node
+  ExpectedTree best;
+  offer({0});
+  for (int n = 0; n < std::min(nodes, kMostNodes) && !next.empty(); ++n) {
+    Candidate node = next.top();
+    next.pop();
+    best.tokens_per_pass += node.right;
+    std::vector<int> parent(node.path.begin(), node.path.end() - 1);
+    ++children[parent];
+    children[node.path] = 0;
+    std::vector<int> child = node.path, sibling = node.path;
+    child.push_back(0);
+    ++sibling.back();
+    offer(std::move(child));
+    offer(std::move(sibling));
+  }
+  if (children.size() == 1) return best;
+  std::vector<std::vector<int>> levels;  // of children, in the order of paths
+  for (const auto& [path, count] : children) {
+    levels.resize(std::max(levels.size(), path.size() + 1));
+    levels[path.size()].push_back(count);
+  }
+  std::string name = "1";
+  for (std::vector<int>& widths : levels) {
+    const bool alone = widths.size() == 1;
+    while (!widths.empty() && widths.back() == 0) widths.pop_back();
+    if (widths.empty()) break;
+    if (widths.size() == 1 && !alone) widths.push_back(0);
+    for (size_t i = 0; i < widths.size(); ++i) name += str(i == 0 ? "x" : ".", widths[i]);
+  }
+  best.tree = parse_medusa_tree(name, "");
+  return best;
 }
 
 std::string needed_heads(const MedusaTree& tree, std::string_view option,

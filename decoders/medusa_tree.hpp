@@ -31,9 +31,24 @@ struct MedusaTree {
 };
 
 /// `1x7x6`: all of the best 7 guesses of head 1, behind each all of the best 6 of head 2 (APAR's).
-/// `sparse`: the 63 nodes, 4 deep, that Medusa's authors found best for Vicuna-7B. ConfigError,
-/// which names `option`.
+/// `1x7x6.3.1`: 6 behind the best of head 1, 3 behind its second, 1 behind its third, none behind
+/// the others; one number alone is all of a level (`1x7x6.0`: 6 behind the best). `sparse`: the 63
+/// nodes, 4 deep, that Medusa's authors found best for Vicuna-7B. ConfigError, which names
+/// `option`.
 MedusaTree parse_medusa_tree(const std::string& text, std::string_view option);
+
+/// A tree, and how many tokens a pass it gives where its heads are right as `ranks` says.
+struct ExpectedTree {
+  MedusaTree tree;
+  double tokens_per_pass = 1;
+};
+
+/// The tree of that many guesses at most that is likeliest to be right, where a head is right with
+/// the shares `ranks` [heads, ranks] whatever the heads before it guessed (appendix C): a node is
+/// right as often as all guesses on its path, and the best node is added until there are enough.
+/// Shares that grow with the rank are smoothed before. Fewer guesses, where the others would never
+/// be right or have no share.
+ExpectedTree likeliest_tree(std::span<const std::vector<double>> ranks, int nodes);
 
 /// What it needs of the network's extra heads, e.g. "2 of 4 extra heads"; empty: nothing.
 /// ConfigError where the network has fewer, or a smaller vocabulary than a head has guesses.

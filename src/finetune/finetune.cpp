@@ -7,6 +7,7 @@
 #include <set>
 
 #include "decoders/control_tokens.hpp"
+#include "decoders/medusa_tree.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/finetune/derived_checkpoint.hpp"
 #include "src/finetune/example_source.hpp"
@@ -180,6 +181,22 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
   return std::filesystem::exists(folder / "state.safetensors", ignored);
 }
 
+/// How often each rank of the extra heads was right, whose losses come last, and the trees that
+/// would be right most often (medusa.tree, apar.medusa), as far as they differ.
+OrderedJson likeliest_trees(const GuessRanks& ranks, int heads) {
+  const GuessRanks of_heads(ranks.end() - heads, ranks.end());
+  OrderedJson json = {{"head_ranks", of_heads}, {"trees", OrderedJson::array()}};
+  for (const int nodes : {16, 64, 256}) {
+    const ExpectedTree best = likeliest_tree(of_heads, nodes);
+    if (best.tree.nodes.empty()) break;
+    json["trees"].push_back({{"nodes", best.tree.nodes.size()},
+                             {"tokens_per_pass", best.tokens_per_pass},
+                             {"tree", best.tree.name}});
+    if (std::ssize(best.tree.nodes) < nodes) break;
+  }
+  return json;
+}
+
 }  // namespace
 
 void finetune(const TrainingSpec& spec) {
@@ -303,6 +320,8 @@ void finetune(const TrainingSpec& spec) {
       write_file(own, wording);
     }
   const bool drawn = draw_loss(folder / "loss.csv", folder / "loss.svg");
+  std::vector<double> accuracy;
+  for (const auto& ranks : result.validation_ranks) accuracy.push_back(ranks.front());
   record["finished"] = true;
   record["result"] = {
       {"steps", result.steps},
@@ -312,7 +331,9 @@ void finetune(const TrainingSpec& spec) {
       {"train_loss", result.train_loss},
       {"validation_loss",
        result.validation_loss ? OrderedJson(*result.validation_loss) : OrderedJson()},
-      {"validation_accuracy", result.validation_accuracy}};
+      {"validation_accuracy", accuracy}};
+  if (spec.extra_heads.heads > 0 && !accuracy.empty())
+    record["result"].update(likeliest_trees(result.validation_ranks, spec.extra_heads.heads));
   for (const std::string& file : files_of(*what))
     record["result"][file == kAdapterFile      ? "adapter_sha256"
                      : file == kExtraHeadsFile ? "heads_sha256"
@@ -323,9 +344,13 @@ void finetune(const TrainingSpec& spec) {
   if (result.validation_loss) std::cerr << ", validation loss " << *result.validation_loss;
   if (result.best_step > 0) std::cerr << " (of update " << result.best_step << ", which is kept)";
   const std::vector<Trainable::Loss> losses = what->losses();
-  for (size_t i = 0; i < result.validation_accuracy.size(); ++i)
+  for (size_t i = 0; i < accuracy.size(); ++i)
     std::cerr << (i == 0 ? ", right " : " ") << losses[i].name
-              << (losses[i].name.empty() ? "" : " ") << result.validation_accuracy[i];
+              << (losses[i].name.empty() ? "" : " ") << accuracy[i];
+  if (record["result"].contains("trees"))
+    for (const OrderedJson& tree : record["result"]["trees"])
+      std::cerr << "; expected of " << tree["nodes"] << " guesses: " << tree["tokens_per_pass"]
+                << " tokens a pass";
   std::cerr << (drawn ? "" : "; no loss.svg (gnuplot was not found, loss.csv has the numbers)")
             << "\n";
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "src/training/trainable.hpp"
+
 namespace pardec {
 
 /// One update in the loss file.
@@ -14,8 +16,7 @@ struct LossRow {
   std::optional<double> validation_loss;  ///< where it was measured
   double seconds = 0;                     ///< since the run began, over all sittings
   double tokens_per_second = 0;           ///< of this update
-  /// Where it was measured, by loss; not in the file.
-  std::vector<double> validation_accuracy = {};
+  GuessRanks validation_ranks = {};       ///< where they were measured; not in the file
 };
 
 /// The loss of a run as CSV: header step,tokens,lr,train_loss,validation_loss,seconds,

@@ -25,6 +25,9 @@ struct RowTargets {
   Tokens tokens;
 };
 
+/// By loss: the share of its targets that its best guess is, its second best, and so on.
+using GuessRanks = std::vector<std::vector<double>>;
+
 /// What learns in a training run: its weights and how they begin, the losses it learns by, and what
 /// is written of it. It describes and holds no tensor, and is asked from several threads at once;
 /// masters, the weights that compute and the optimiser are a Trainer's.

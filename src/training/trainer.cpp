@@ -191,6 +191,16 @@ at::Tensor summed_loss(const at::Tensor& logits, const at::Tensor& targets) {
   return at::cross_entropy_loss(logits.to(wide), targets, {}, at::Reduction::Sum);
 }
 
+constexpr std::int64_t kRanks = 32;
+
+/// How many ids are guessed before each target; of equals the lower id.
+at::Tensor ranks_of(const at::Tensor& logits, const at::Tensor& targets) {
+  const at::Tensor target = targets.unsqueeze(1), own = logits.gather(1, target);
+  const at::Tensor lower = at::arange(logits.size(1), targets.options()).lt(target);
+  // What is behind it, counted out: behind what is no number nothing is.
+  return (logits.lt(own) | (logits.eq(own) & lower.logical_not())).logical_not().sum(1);
+}
+
 }  // namespace
 
 std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const> batch,
@@ -267,8 +277,8 @@ Trainer::Measure Trainer::measure(std::span<const TrainingSample* const> samples
   const auto pieces = cut(samples);
   const std::vector<std::int64_t> counts = target_counts(samples);
   const auto by_loss = static_cast<std::int64_t>(losses_.size());
-  // By piece: [losses and right ones, loss]
-  std::vector<at::Tensor> sums(pieces.size(), at::zeros({2, by_loss}, at::kDouble));
+  // By piece: the losses, then the targets of each rank; [1 + ranks, loss]
+  std::vector<at::Tensor> sums(pieces.size(), at::zeros({1 + kRanks, by_loss}, at::kDouble));
   deal(pieces.size(), [&](size_t, size_t i) {
     const c10::NoGradGuard no_grad;
     const Packed packed = pack(pieces[i]);
@@ -279,10 +289,12 @@ Trainer::Measure Trainer::measure(std::span<const TrainingSample* const> samples
       const at::Tensor logits = what_.logits(*network_, loss, inputs.index_select(0, members));
       const auto column = static_cast<std::int64_t>(loss);
       sums[i][0][column] += summed_loss(logits, targets);
-      sums[i][1][column] += logits.argmax(1).eq(targets).sum();
+      sums[i].slice(0, 1).select(1, column) +=
+          at::bincount(ranks_of(logits, targets).clamp_max(kRanks), {}, kRanks + 1)
+              .slice(0, 0, kRanks);
     }
   });
-  const at::Tensor total = at::zeros({2, by_loss}, at::kDouble);
+  const at::Tensor total = at::zeros({1 + kRanks, by_loss}, at::kDouble);
   for (const at::Tensor& piece : sums) total.add_(piece);
   if (group_) group_->sum({&total, 1});
   Measure measure;
@@ -290,7 +302,9 @@ Trainer::Measure Trainer::measure(std::span<const TrainingSample* const> samples
     const auto count = static_cast<double>(std::max<std::int64_t>(1, counts[loss]));
     const auto column = static_cast<std::int64_t>(loss);
     measure.loss += losses_[loss].weight * total[0][column].item<double>() / count;
-    measure.accuracy.push_back(total[1][column].item<double>() / count);
+    auto& ranks = measure.ranks.emplace_back();
+    for (std::int64_t rank = 0; rank < kRanks; ++rank)
+      ranks.push_back(total[1 + rank][column].item<double>() / count);
   }
   return measure;
 }

@@ -42,7 +42,7 @@ class Trainer {
 
   struct Measure {
     double loss = 0;
-    std::vector<double> accuracy;  ///< by loss: share of its targets that are chosen
+    GuessRanks ranks;
   };
   Measure measure(std::span<const TrainingSample* const> samples);
 

@@ -135,7 +135,7 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
     if (!held_out.empty() && (last || state.step % validate_every == 0)) {
       const Trainer::Measure measure = trainer.measure(held_out_pointers);
       row.validation_loss = measure.loss;
-      row.validation_accuracy = measure.accuracy;
+      row.validation_ranks = measure.ranks;
     }
     row.seconds = state.seconds = elapsed();
     log.add(row);
@@ -153,18 +153,18 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
   for (const LossRow& row : log.rows()) {
     result.train_loss = row.train_loss;
     if (row.validation_loss) result.validation_loss = row.validation_loss;
-    result.validation_accuracy = row.validation_accuracy;
+    result.validation_ranks = row.validation_ranks;
   }
   if (options.patience > 0) {
     const LossRow& best = *best_row(log.rows());
     result.validation_loss = best.validation_loss;
-    result.validation_accuracy = best.validation_accuracy;
+    result.validation_ranks = best.validation_ranks;
     result.best_step = best.step;
     load_state(folder / kBest, trainer);
   }
-  // Resumed behind that update: the log keeps no accuracies.
-  if (!held_out.empty() && result.validation_accuracy.empty())
-    result.validation_accuracy = trainer.measure(held_out_pointers).accuracy;
+  // Resumed behind that update: the log keeps no ranks.
+  if (!held_out.empty() && result.validation_ranks.empty())
+    result.validation_ranks = trainer.measure(held_out_pointers).ranks;
   return result;
 }
 

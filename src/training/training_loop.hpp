@@ -48,8 +48,8 @@ struct LoopResult {
   std::int64_t steps = 0, tokens = 0;
   double seconds = 0, train_loss = 0;  ///< of the last update
   std::optional<double> validation_loss;
-  std::vector<double> validation_accuracy;  ///< by loss; empty: nothing is held out
-  std::int64_t best_step = 0;  ///< with patience: the update whose weights are kept; 0: the last
+  GuessRanks validation_ranks;  ///< empty: nothing is held out
+  std::int64_t best_step = 0;   ///< with patience: the update whose weights are kept; 0: the last
 };
 
 /// How many samples from `begin` on make one batch.

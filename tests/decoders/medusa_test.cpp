@@ -139,13 +139,28 @@ std::unique_ptr<Decoder> medusa(const std::string& tree, Json options = Json::ob
   return make_decoder("medusa", options);
 }
 
+/// Of its nodes, in their order.
+std::vector<RankPath> paths_of(const MedusaTree& tree) {
+  std::vector<RankPath> paths;
+  for (const auto& node : tree.nodes) {
+    RankPath path{node.rank};
+    for (int a = node.parent; a >= 0; a = tree.nodes[static_cast<size_t>(a)].parent)
+      path.insert(path.begin(), tree.nodes[static_cast<size_t>(a)].rank);
+    CHECK(std::ssize(path) == node.depth);
+    paths.push_back(path);
+  }
+  return paths;
+}
+
 const std::vector<std::pair<std::string, std::vector<RankPath>>>& trees() {
   static const std::vector<std::pair<std::string, std::vector<RankPath>>> kTrees{
       {"1x7x6", dense_paths({7, 6})},
       {"sparse", sparse_paths()},
       {"1x2x2x2x2", dense_paths({2, 2, 2, 2})},
       {"1x1", dense_paths({1})},
-      {"1x5x1x3", dense_paths({5, 1, 3})}};
+      {"1x5x1x3", dense_paths({5, 1, 3})},
+      {"1x3x2.0.1x1", {{0}, {1}, {2}, {0, 0}, {0, 1}, {2, 0}, {0, 0, 0}, {0, 1, 0}, {2, 0, 0}}},
+      {"1x2x1.0x2", {{0}, {1}, {0, 0}, {0, 0, 0}, {0, 0, 1}}}};
   return kTrees;
 }
 
@@ -195,23 +210,65 @@ TEST_CASE("medusa: trees are the paths that they are said to be, in order") {
     const MedusaTree tree = parse_medusa_tree(name, "t");
     INFO(name);
     CHECK(tree.name == name);
-    std::vector<RankPath> read;
-    for (const auto& node : tree.nodes) {
-      RankPath path{node.rank};
-      for (int a = node.parent; a >= 0; a = tree.nodes[static_cast<size_t>(a)].parent)
-        path.insert(path.begin(), tree.nodes[static_cast<size_t>(a)].rank);
-      CHECK(std::ssize(path) == node.depth);
-      read.push_back(path);
-    }
-    CHECK(read == paths);
+    CHECK(paths_of(tree) == paths);
   }
+}
+
+TEST_CASE("medusa: the likeliest tree is the likeliest paths") {
+  Rng rng(5);
+  for (int round = 0; round < 40; ++round) {
+    const int heads = 1 + static_cast<int>(rng.below(4)),
+              width = 2 + static_cast<int>(rng.below(4));
+    std::vector<std::vector<double>> ranks(static_cast<size_t>(heads));
+    for (auto& of_head : ranks) {
+      for (int rank = 0; rank < width; ++rank) of_head.push_back(rng.uniform());
+      std::sort(of_head.rbegin(), of_head.rend());
+    }
+    std::vector<std::pair<double, RankPath>> all;  // each path, as often right as all on it
+    std::vector<std::pair<double, RankPath>> level{{1, {}}};
+    for (int head = 0; head < heads; ++head) {
+      std::vector<std::pair<double, RankPath>> deeper;
+      for (const auto& [right, path] : level)
+        for (int rank = 0; rank < width; ++rank) {
+          RankPath longer = path;
+          longer.push_back(rank);
+          deeper.emplace_back(right * ranks[static_cast<size_t>(head)][static_cast<size_t>(rank)],
+                              longer);
+        }
+      all.insert(all.end(), deeper.begin(), deeper.end());
+      level = std::move(deeper);
+    }
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.first > b.first; });
+    const auto most = std::min<size_t>(all.size(), 1 + rng.below(40));
+    double tokens = 1;
+    std::set<RankPath> likeliest;
+    for (size_t i = 0; i < most; ++i) tokens += all[i].first, likeliest.insert(all[i].second);
+    const ExpectedTree best = likeliest_tree(ranks, static_cast<int>(most));
+    INFO(best.tree.name);
+    CHECK(std::abs(best.tokens_per_pass - tokens) < 1e-9);
+    const auto paths = paths_of(best.tree);
+    CHECK(std::set<RankPath>(paths.begin(), paths.end()) == likeliest);
+    CHECK(parse_medusa_tree(best.tree.name, "t").nodes == best.tree.nodes);
+  }
+  CHECK(likeliest_tree({}, 64).tree.nodes.empty());
+  const std::vector<std::vector<double>> never{{0.5, 0}, {0}};
+  CHECK(likeliest_tree(never, 64).tree.name == "1x1");
+  CHECK(likeliest_tree(never, 64).tokens_per_pass == 1.5);
+  // A rank that happened to be right less often than the next one hides nothing behind it.
+  const std::vector<std::vector<double>> gap{{0.5, 0.2, 0, 0.1}}, late{{0.5, 0.01, 0.3}, {0.1}};
+  CHECK(likeliest_tree(gap, 16).tree.name == "1x4");
+  CHECK(std::abs(likeliest_tree(gap, 16).tokens_per_pass - 1.8) < 1e-12);
+  CHECK(likeliest_tree(late, 3).tree.name == "1x3");
+  CHECK(std::abs(likeliest_tree(late, 3).tokens_per_pass - 1.81) < 1e-12);
 }
 
 TEST_CASE("medusa: options, and heads that are not there") {
   CHECK(make_decoder("medusa", Json::object())->options().dump() ==
         R"({"ask":"together","stack":1,"tree":"1x7x6","acceptance":"typical"})");
-  for (const char* bad : {"", "1", "7x6", "1x0", "1x", "1x7x", "dense", "1x7,6", "1x2000", "1x-1",
-                          "1x32x32", "1x99999999999"})
+  for (const char* bad :
+       {"", "1", "7x6", "1x0", "1x", "1x7x", "dense", "1x7,6", "1x2000", "1x-1", "1x32x32",
+        "1x99999999999", "1x2.1", "1x2x1.", "1x2x1.1.1", "1x2x0.0", "1x2x1,1", "1x2x1.-1"})
     CHECK_THROWS_WITH(
         make_decoder("medusa", {{"tree", bad}}),
         Catch::Contains(str("medusa.tree is '", bad, "'")) && Catch::Contains("1x7x6"));

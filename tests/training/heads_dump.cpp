@@ -3,7 +3,8 @@
 //   {"model": folder, "heads", "blocks", "shares_head", "samples": [{"prompt": [ids], "answer":
 //   [ids]} ...],
 //    "share": samples that share one copy of their beginning, "micro_tokens", "steps", "lr"}
-// Writes {"losses": [before each update], "loss", "accuracy": [by head, after the last],
+// Writes {"losses": [before each update], "loss", "ranks": [head, rank: share of the targets, after
+// the last],
 //         "weights": {name: [values]}, "network_changed": false}
 #include <iostream>
 
@@ -40,7 +41,7 @@ int main() {
     result["losses"].push_back(trainer.step(batch, request.at("lr")).loss);
   const Trainer::Measure measure = trainer.measure(batch);
   result["loss"] = measure.loss;
-  result["accuracy"] = measure.accuracy;
+  result["ranks"] = measure.ranks;
   for (const AdamW::Slot& slot : trainer.optimiser().slots()) {
     const at::Tensor flat = slot.weight.contiguous();
     const double* values = flat.const_data_ptr<double>();

@@ -19,6 +19,7 @@ except ImportError as missing:
     sys.exit(77)
 torch.set_num_threads(1)
 SYNTH, DUMP = sys.argv[1:3]
+RANKS = 32
 CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu", "vocab_size": 37, "hidden_size": 16,
           "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
           "max_position_embeddings": 128, "rms_norm_eps": 1e-6, "rope_theta": 10000.0}
@@ -71,8 +72,8 @@ class Head(torch.nn.Module):
 
 
 def measured(weights, heads, samples):
-    """The loss, and the share of targets that each head chooses."""
-    total, accuracy = 0.0, []
+    """The loss, and by head the share of targets that are its best guess, its second best, and so on."""
+    total, ranks = 0.0, []
     for h, head in enumerate(heads, 1):
         logits, labels = [], []
         for sample in samples:
@@ -88,8 +89,9 @@ def measured(weights, heads, samples):
         logits, labels = torch.cat(logits), torch.cat(labels)
         total = total + 0.8 ** h * cross_entropy(logits, labels, ignore_index=-100)
         asked = labels != -100
-        accuracy.append((logits.argmax(-1) == labels)[asked].double().mean().item())
-    return total, accuracy
+        guesses = logits[asked].argsort(dim=-1, descending=True, stable=True)[:, :RANKS]
+        ranks.append((guesses == labels[asked].unsqueeze(-1)).double().mean(0).tolist())
+    return total, ranks
 
 
 def compare(folder, name, shape, tied, samples, share, micro_tokens, shares_head=False):
@@ -115,7 +117,7 @@ def compare(folder, name, shape, tied, samples, share, micro_tokens, shares_head
         torch.nn.utils.clip_grad_norm_(heads.parameters(), 1.0)
         optimiser.step()
         losses.append(loss.item())
-    loss, accuracy = measured(weights, heads, samples)
+    loss, ranks = measured(weights, heads, samples)
     want = {}
     for i, head in enumerate(heads):
         for j, block in enumerate(head.blocks):
@@ -127,9 +129,9 @@ def compare(folder, name, shape, tied, samples, share, micro_tokens, shares_head
     far = max((torch.tensor(got["weights"][key], dtype=torch.float64) - value.detach().flatten()).abs().max().item() for key, value in want.items())
     moved = min((value.detach() - (matrix if value.shape == matrix.shape else 0)).abs().max().item() for value in want.values())
     good = (got["weights"].keys() == want.keys() and len(got["losses"]) == 4 and worst <= 1e-9 and far <= 1e-9 and moved > 1e-3
-            and max(abs(a - b) for a, b in zip(got["accuracy"], accuracy)) <= 1e-12 and not got["network_changed"])
+            and len(got["ranks"]) == len(ranks) and all(len(g) == RANKS and max(abs(a - b) for a, b in zip(g, w)) <= 1e-12 for g, w in zip(got["ranks"], ranks)) and not got["network_changed"])
     print(f"{'ok     ' if good else 'FAILED '} {name}: losses {losses[0]:.4f} to {loss.item():.4f} within {worst:.2g}, weights within {far:.2g}, "
-          f"right {accuracy} {got['accuracy']}, network {'changed' if got['network_changed'] else 'as it was'}")
+          f"right {[head[:3] for head in ranks]} {[head[:3] for head in got['ranks']]}, network {'changed' if got['network_changed'] else 'as it was'}")
     return good
 
 

@@ -147,7 +147,7 @@ TEST_CASE("extra heads learn beside an adapter: gradients, files, and what is de
     for (const Trainable::Loss& loss : what->losses()) weights.push_back(loss.weight);
     CHECK(weights == std::vector<double>{1, 0.2 * 0.8, 0.2 * (0.8 * 0.8)});
     const Trainer::Measure measure = trainer.measure(batch_of(batch));
-    CHECK(measure.accuracy.size() == 3);
+    CHECK(measure.ranks.size() == 3);
     CHECK(std::abs(measure.loss - report.loss) <= 1e-12 * report.loss);
 
     // Written and loaded over the checkpoint, it computes what was trained.

@@ -139,6 +139,9 @@ def learns_heads(folder, out, *more):
     shape = {"heads": 2, "blocks": 1} | ({"shares_head": True} if more else {})
     check(record["settings"]["format"] == ["ar"] and record["settings"]["medusa"] == shape and len(accuracy) == 2,
           f"training.json says what was trained, and how often it is right: {accuracy}")
+    trees = record["result"]["trees"]
+    check(len(record["result"]["head_ranks"]) == 2 and [head[0] for head in record["result"]["head_ranks"]] == accuracy
+          and all(1 < tree["tokens_per_pass"] <= 3 and tree["nodes"] <= 256 for tree in trees), f"trees that are likely to be right: {trees}")
     check(run(flags + ["--resume"]).returncode == 0, "resumed behind the end")
     check(json.loads((heads / "training.json").read_text())["result"]["validation_accuracy"] == accuracy, "which changes nothing")
     seen = run([PARDEC, "model", "inspect", str(model), "--adapter", str(heads)]).stdout
