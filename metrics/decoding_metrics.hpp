@@ -38,12 +38,13 @@ struct ParallelCounts {
 };
 
 /// ASPD paper, section 4.1, which leaves open whether answers without a group count: both are here.
+/// A mean leaves out answers for which its divisor is 0.
 struct ParallelMetrics {
   double dp = 0;      ///< degree of parallelism: mean of B / A over answers with a group
   double dp_all = 0;  ///< the same over all answers
   double abn = 0;    ///< average branch number: mean of branches / groups over answers with a group
   double ppd = 0;    ///< share of answers with a group
-  double tps = 0;    ///< mean of A per second, over answers that took any
+  double tps = 0;    ///< mean of A per second
   double p_tps = 0;  ///< mean of B per second of the parallel stages, over answers with a group
 };
 

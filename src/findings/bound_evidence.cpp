@@ -31,16 +31,9 @@ std::vector<std::set<std::string>> units_of(
   return units;
 }
 
-/// `of(all)`, with its interval from `of` without each of n units in turn.
-template <class Of>
-Measured over_units(std::size_t units, bool logarithmic, Of of) {
-  const auto scaled = [&](double value) { return logarithmic ? std::log(value) : value; };
-  std::vector<double> without;
-  for (std::size_t u = 0; u < units; ++u) without.push_back(scaled(of(std::optional(u))));
-  const double all = of(std::optional<std::size_t>());
-  Interval interval = jackknife_interval(scaled(all), without);
-  if (logarithmic) interval = {all, std::exp(interval.low), std::exp(interval.high)};
-  return {interval, static_cast<std::int64_t>(units), logarithmic, false};
+/// Of `count` sequences that are all alike.
+PassWork times(const PassWork& work, int count) {
+  return {work.rows * count, work.head_rows * count, work.cached * count, work.pairs * count};
 }
 
 std::string lacks_metric(const std::string& metric) {
@@ -59,20 +52,50 @@ double (*BoundEvidence::value_of(const std::string& metric))(const Sums&) {
   return nullptr;
 }
 
-BoundEvidence::Sums BoundEvidence::sums_of(const std::vector<const TraceWork*>& traces,
-                                           const RooflineSetting& setting,
-                                           const Hardware& machine) {
-  const ArmBound bound = bound_of(traces, setting, machine);
-  Sums sums{.seconds = bound.seconds, .chosen = static_cast<double>(bound.chosen)};
-  std::set<std::string> examples;
-  for (const TraceWork* trace : traces) {
-    if (trace->drafts) continue;
-    examples.insert(trace->examples.begin(), trace->examples.end());
-    sums.passes += static_cast<double>(trace->passes.size());
-    for (const PassWork& pass : trace->passes) sums.rows += static_cast<double>(pass.rows);
+BoundEvidence::Sums& BoundEvidence::Sums::operator+=(const Sums& other) {
+  examples += other.examples;
+  seconds += other.seconds;
+  chosen += other.chosen;
+  passes += other.passes;
+  rows += other.rows;
+  return *this;
+}
+
+BoundEvidence::Sums BoundEvidence::Sums::operator-(const Sums& other) const {
+  return {examples - other.examples, seconds - other.seconds, chosen - other.chosen,
+          passes - other.passes, rows - other.rows};
+}
+
+BoundEvidence::Bound BoundEvidence::bound_of(const std::vector<TraceWork>& works,
+                                             const std::vector<std::set<std::string>>& units,
+                                             const BoundSetting::Network& network,
+                                             const Hardware& machine, int batch) {
+  Bound bound(units.size());
+  std::vector<std::set<std::string>> answered(units.size());
+  for (const TraceWork& work : works) {
+    const auto unit = static_cast<std::size_t>(
+        std::find_if(units.begin(), units.end(),
+                     [&](const auto& one) { return one.contains(*work.examples.begin()); }) -
+        units.begin());
+    Sums& sums = bound[unit];
+    for (const PassWork& pass : work.passes)
+      sums.seconds +=
+          pass_bound(times(pass, batch), work.drafts ? *network.draft : network.size, machine)
+              .seconds() /
+          batch;
+    if (work.drafts) continue;
+    answered[unit].insert(work.examples.begin(), work.examples.end());
+    sums.chosen += static_cast<double>(work.chosen);
+    sums.passes += static_cast<double>(work.passes.size());
+    for (const PassWork& pass : work.passes) sums.rows += static_cast<double>(pass.rows);
   }
-  sums.examples = static_cast<double>(examples.size());
-  return sums;
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    if (answered[u] == units[u])
+      bound[u].examples = static_cast<double>(units[u].size());
+    else
+      bound[u] = {};
+  }
+  return bound;
 }
 
 BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
@@ -99,18 +122,8 @@ BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& tr
             continue;
           }
           const auto batch = setting.batches.find(arm);
-          const RooflineSetting side_by_side{
-              network.size, network.draft, batch == setting.batches.end() ? 1 : batch->second, ""};
-          const auto sums_without = [&](const std::set<std::string>& unit) {
-            std::vector<const TraceWork*> left;
-            for (const TraceWork& work : works)
-              if (!unit.contains(*work.examples.begin())) left.push_back(&work);
-            return sums_of(left, side_by_side, machine);
-          };
-          Bound& bound = bounds_[{place, arm}];
-          bound.all = sums_without({});
-          if (units.size() > 1)
-            for (const auto& unit : units) bound.without.push_back(sums_without(unit));
+          bounds_[{place, arm}] = bound_of(works, units, network, machine,
+                                           batch == setting.batches.end() ? 1 : batch->second);
         }
       }
       for (const std::string& place : same) networks_of_place_[place] = same;
@@ -132,66 +145,92 @@ const BoundEvidence::Bound* BoundEvidence::bound(const Scope& place, const std::
   return nullptr;
 }
 
+Found BoundEvidence::over_units(const Members& members, bool logarithmic,
+                                const std::function<double(const std::vector<Sums>&)>& of) const {
+  std::vector<const Bound*> bounds;
+  std::vector<std::string> arms;
+  for (const auto& [place, arm] : members) {
+    std::string lacks;
+    bounds.push_back(bound(place, arm, lacks));
+    if (!bounds.back()) return {std::nullopt, lacks};
+    arms.push_back(arm);
+  }
+  std::vector<std::size_t> common;
+  std::vector<Sums> all(members.size());
+  for (std::size_t unit = 0; unit < bounds.front()->size(); ++unit) {
+    if (std::any_of(bounds.begin(), bounds.end(),
+                    [&](const Bound* of_arm) { return (*of_arm)[unit].examples == 0; }))
+      continue;
+    common.push_back(unit);
+    for (std::size_t a = 0; a < members.size(); ++a) all[a] += (*bounds[a])[unit];
+  }
+  if (common.empty()) return {std::nullopt, str("an example of ", join(arms, " and "))};
+  const auto scaled = [&](double value) { return logarithmic ? std::log(value) : value; };
+  std::vector<double> without;
+  for (std::size_t i = 0; common.size() > 1 && i < common.size(); ++i) {
+    std::vector<Sums> left;
+    for (std::size_t a = 0; a < members.size(); ++a)
+      left.push_back(all[a] - (*bounds[a])[common[i]]);
+    without.push_back(scaled(of(left)));
+  }
+  const double estimate = of(all);
+  Interval interval = jackknife_interval(scaled(estimate), without);
+  if (logarithmic) interval = {estimate, std::exp(interval.low), std::exp(interval.high)};
+  return {Measured{interval, std::ssize(common), logarithmic, false}, ""};
+}
+
 Found BoundEvidence::level(const Scope& place, const std::string& arm,
                            const std::string& metric) const {
-  std::string lacks;
-  const Bound* of = bound(place, arm, lacks);
-  if (!of) return {std::nullopt, lacks};
   const auto value = value_of(metric);
   if (!value) return {std::nullopt, lacks_metric(metric)};
-  return {over_units(of->without.size(), false, [&](auto unit) { return value(of->at(unit)); }),
-          ""};
+  return over_units({{place, arm}}, false, [&](const auto& sums) { return value(sums[0]); });
 }
 
 Found BoundEvidence::spread(const Scope& place, const std::string& arm,
                             const std::string& other) const {
   const auto same = networks_of_place_.find(place.dataset);
   if (same == networks_of_place_.end()) return {std::nullopt, "several networks"};
-  std::vector<std::pair<const Bound*, const Bound*>> pairs;
-  std::string lacks;
+  Members members;
   for (const std::string& one : same->second) {
-    const Bound *ours = bound({one, place.categories}, arm, lacks),
-                *theirs = bound({one, place.categories}, other, lacks);
-    if (!ours || !theirs) return {std::nullopt, lacks};
-    pairs.emplace_back(ours, theirs);
+    members.emplace_back(Scope{one, place.categories}, arm);
+    members.emplace_back(Scope{one, place.categories}, other);
   }
-  return {over_units(pairs.front().first->without.size(), true,
-                     [&](auto unit) {
-                       double least = std::numeric_limits<double>::infinity(), most = 0;
-                       for (const auto& [ours, theirs] : pairs) {
-                         const double speedup = speed(ours->at(unit)) / speed(theirs->at(unit));
-                         least = std::min(least, speedup);
-                         most = std::max(most, speedup);
-                       }
-                       return most / least;
-                     }),
-          ""};
+  return over_units(members, true, [](const std::vector<Sums>& sums) {
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (std::size_t i = 0; i < sums.size(); i += 2) {
+      const double speedup = speed(sums[i]) / speed(sums[i + 1]);
+      least = std::min(least, speedup);
+      most = std::max(most, speedup);
+    }
+    return most / least;
+  });
 }
 
 Found BoundEvidence::ratio(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const {
   if (metric == "speedup_spread") return spread(place, arm, other);
-  return compared(place, arm, other, metric, true);
+  const auto value = value_of(metric);
+  if (!value) return {std::nullopt, lacks_metric(metric)};
+  return over_units({{place, arm}, {place, other}}, true,
+                    [&](const auto& sums) { return value(sums[0]) / value(sums[1]); });
+}
+
+Found BoundEvidence::ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
+                                     const std::string& metric) const {
+  const auto value = value_of(metric);
+  if (!value) return {std::nullopt, lacks_metric(metric)};
+  return over_units({{place, a.arm}, {place, a.over}, {place, b.arm}, {place, b.over}}, true,
+                    [&](const auto& sums) {
+                      return value(sums[0]) / value(sums[1]) / (value(sums[2]) / value(sums[3]));
+                    });
 }
 
 Found BoundEvidence::difference(const Scope& place, const std::string& arm,
                                 const std::string& other, const std::string& metric) const {
-  return compared(place, arm, other, metric, false);
-}
-
-Found BoundEvidence::compared(const Scope& place, const std::string& arm, const std::string& other,
-                              const std::string& metric, bool ratio) const {
-  std::string lacks;
-  const Bound *ours = bound(place, arm, lacks), *theirs = bound(place, other, lacks);
-  if (!ours || !theirs) return {std::nullopt, lacks};
   const auto value = value_of(metric);
   if (!value) return {std::nullopt, lacks_metric(metric)};
-  return {over_units(ours->without.size(), ratio,
-                     [&](auto unit) {
-                       const double a = value(ours->at(unit)), b = value(theirs->at(unit));
-                       return ratio ? a / b : a - b;
-                     }),
-          ""};
+  return over_units({{place, arm}, {place, other}}, false,
+                    [&](const auto& sums) { return value(sums[0]) - value(sums[1]); });
 }
 
 Qualifiers BoundEvidence::qualifiers(const std::string&) const { return {.bound = true}; }

@@ -1,7 +1,9 @@
 #pragma once
+#include <functional>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/engine/trace.hpp"
@@ -11,7 +13,7 @@
 namespace pardec {
 
 /// What hardware allows the passes of traces: a network on a machine, and the jobs of each arm that
-/// go side by side.
+/// go side by side, each pass as if that many like it were fed at once.
 struct BoundSetting {
   struct Network {
     std::string name;
@@ -39,6 +41,8 @@ class BoundEvidence : public Evidence {
   Found level(const Scope& place, const std::string& arm, const std::string& metric) const override;
   Found ratio(const Scope& place, const std::string& arm, const std::string& other,
               const std::string& metric) const override;
+  Found ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
+                        const std::string& metric) const override;
   Found difference(const Scope& place, const std::string& arm, const std::string& other,
                    const std::string& metric) const override;
   std::optional<IdentityCount> identity(const Scope&, const std::string&, const std::string&,
@@ -50,23 +54,26 @@ class BoundEvidence : public Evidence {
 
  private:
   struct Sums {
-    double examples = 0, seconds = 0, chosen = 0;
-    double passes = 0, rows = 0;  ///< were each prompt alone
+    double examples = 0, seconds = 0, chosen = 0, passes = 0, rows = 0;
+    Sums& operator+=(const Sums& other);
+    Sums operator-(const Sums& other) const;
   };
-  struct Bound {
-    Sums all;
-    std::vector<Sums> without;  ///< each unit in turn; empty: there is but one
-    const Sums& at(std::optional<std::size_t> unit) const { return unit ? without[*unit] : all; }
-  };
+  /// By unit of the dataset; without examples where the arm did not answer all of them.
+  using Bound = std::vector<Sums>;
+  static Bound bound_of(const std::vector<TraceWork>& works,
+                        const std::vector<std::set<std::string>>& units,
+                        const BoundSetting::Network& network, const Hardware& machine, int batch);
   static double speed(const Sums& sums);
   /// Null: no roofline has such a metric.
   static double (*value_of(const std::string& metric))(const Sums&);
-  static Sums sums_of(const std::vector<const TraceWork*>& traces, const RooflineSetting& setting,
-                      const Hardware& machine);
+
   /// Null: there is none, for what `lacks` then says.
   const Bound* bound(const Scope& place, const std::string& arm, std::string& lacks) const;
-  Found compared(const Scope& place, const std::string& arm, const std::string& other,
-                 const std::string& metric, bool ratio) const;
+  /// `of` the sums of each member over the units that all of them have, with its interval. Places
+  /// are of one dataset.
+  using Members = std::vector<std::pair<Scope, std::string>>;  ///< arms at places
+  Found over_units(const Members& members, bool logarithmic,
+                   const std::function<double(const std::vector<Sums>&)>& of) const;
   Found spread(const Scope& place, const std::string& arm, const std::string& other) const;
 
   Lacking lacking_;

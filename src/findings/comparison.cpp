@@ -209,6 +209,7 @@ ScoreFinding::Verdict ScoreFinding::verdict(double margin) const {
 }
 
 Measurements measurements_of(Store& store, const std::string& invocation) {
+  const Snapshot snapshot(store.database());
   Measurements measured{figures_of(store, invocation), {}};
   measured.scores = read_scores(store, measured.figures);
   return measured;

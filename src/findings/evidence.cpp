@@ -12,6 +12,7 @@
 #include "src/scoring/judging.hpp"
 #include "src/scoring/stored_answers.hpp"
 #include "src/scoring/task_metrics.hpp"
+#include "src/store/sqlite.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -59,12 +60,12 @@ std::optional<std::pair<double, double>> mean(const JobView& view, Of of) {
   return known > 0 ? std::optional(std::pair{all, known}) : std::nullopt;
 }
 
-/// Mean of one of ASPD's metrics over responses with a parallel stage.
+/// Mean of one of ASPD's metrics over responses with a parallel stage: it is 0 of the others.
 std::optional<std::pair<double, double>> mean_of_stages(const JobView& view,
                                                         double ParallelMetrics::*of) {
   return mean(view, [&](const ResponseCounts& r) -> std::optional<double> {
-    if (!r.parallel || r.parallel->groups == 0) return std::nullopt;
-    return parallel_metrics({&*r.parallel, 1}).*of;
+    const double value = r.parallel ? parallel_metrics({&*r.parallel, 1}).*of : 0;
+    return value > 0 ? std::optional(value) : std::nullopt;
   });
 }
 
@@ -184,9 +185,14 @@ bool ties_at(const Answered& ours, size_t field, const Tokens& ids, const Tokens
 }
 
 /// What a network does that does not know the decoder's format, and is not forced either, says
-/// nothing of the decoder. What lacks then; else empty.
-std::string untaught_of(const RunRow& run) {
-  return run.untrained && !run.oracle ? str("a network that was taught ", run.decoder) : "";
+/// nothing of the decoder; nor do answers that are mostly broken. What lacks then; else empty.
+std::string undecided_of(const ArmFinding& arm) {
+  const RunRow& run = arm.run.run;
+  if (run.oracle) return "";
+  if (run.untrained) return str("a network that was taught ", run.decoder);
+  return arm.broken() ? str("answers of ", run.label, " on ", run.dataset.name,
+                            ", most of which are not broken")
+                      : "";
 }
 
 bool is_score(const std::string& metric) { return metric == "headline" || computes(metric); }
@@ -281,6 +287,14 @@ std::string Qualifiers::text() const {
   return said.empty() ? "measured" : join(said, ", ");
 }
 
+Found Evidence::ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
+                                const std::string& metric) const {
+  const Found left = ratio(place, a.arm, a.over, metric),
+              right = ratio(place, b.arm, b.over, metric);
+  if (!left.measured || !right.measured) return left.measured ? right : left;
+  return {quotient(*left.measured, *right.measured), ""};
+}
+
 std::vector<std::string> NoEvidence::places() const {
   std::vector<std::string> names;
   for (const auto& [name, why] : lacking_.datasets) names.push_back(name);
@@ -361,6 +375,7 @@ struct StoredRun::Cell {
 };
 
 StoredRun::StoredRun(Store& store, const std::string& invocation, const std::string& baseline) {
+  const Snapshot snapshot(store.database());
   Measurements measured = measurements_of(store, invocation);
   comparison_ = compare(store, invocation, {.baseline = baseline}, measured);
   for (size_t a = 0; a < comparison_.arms.size(); ++a) {
@@ -446,8 +461,7 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
   const Cell* one = cell(place.dataset, arm);
   if (!one) return {std::nullopt, lack_of(place.dataset, arm)};
   const ArmFinding& found = *one->arm;
-  if (const std::string untaught = untaught_of(found.run.run); !untaught.empty())
-    return {std::nullopt, untaught};
+  if (const std::string lacks = undecided_of(found); !lacks.empty()) return {std::nullopt, lacks};
   if (metric == "speedup") {
     const ArmFinding* baseline = comparison_.baseline_of(found);
     if (!baseline) return {Measured{{1, 1, 1}, 0, true, true}, ""};
@@ -553,8 +567,8 @@ Found StoredEvidence::ratio(const Scope& place, const std::string& arm, const st
   const Cell *one = cell(place.dataset, arm), *two = cell(place.dataset, other);
   if (!one || !two) return {std::nullopt, lack_of(place.dataset, one ? other : arm)};
   for (const Cell* side : {one, two})
-    if (const std::string untaught = untaught_of(side->arm->run.run); !untaught.empty())
-      return {std::nullopt, untaught};
+    if (const std::string lacks = undecided_of(*side->arm); !lacks.empty())
+      return {std::nullopt, lacks};
   if (metric == "speed") return speed_ratio(place, *one, *two);
   if (metric == "parallel_stage_speedup") {
     const auto stages = one->parts(place, "p_tps"), serial = two->parts(place, "tps");

@@ -25,6 +25,11 @@ struct Found {
   std::string lacks;
 };
 
+/// An arm relative to another one.
+struct ArmPair {
+  std::string arm, over;
+};
+
 /// How a verdict was come by.
 struct Qualifiers {
   bool forced = false, standin = false, scaled = false, bound = false;
@@ -46,6 +51,10 @@ class Evidence {
   /// Of `arm` over `other`, paired where they share examples.
   virtual Found ratio(const Scope& place, const std::string& arm, const std::string& other,
                       const std::string& metric) const = 0;
+  /// Of the first pair's ratio over the second's; as if they had nothing in common, where evidence
+  /// knows no better.
+  virtual Found ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
+                                const std::string& metric) const;
   /// Of `arm` less `other`.
   virtual Found difference(const Scope& place, const std::string& arm, const std::string& other,
                            const std::string& metric) const = 0;

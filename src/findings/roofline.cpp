@@ -55,6 +55,36 @@ std::vector<PassWork> side_by_side(const Works& traces, int batch_size) {
   return passes;
 }
 
+/// What the traces of one arm take at least.
+struct ArmBound {
+  double seconds = 0, memory_seconds = 0;  // memory_seconds: of passes that memory limits
+  std::int64_t sequences = 0, chosen = 0, passes = 0, rows = 0;  // of the network itself
+};
+
+ArmBound bound_of(const Works& traces, const RooflineSetting& setting, const Hardware& machine) {
+  Works own, drafts;
+  ArmBound bound;
+  for (const TraceWork* trace : traces) {
+    (trace->drafts ? drafts : own).push_back(trace);
+    if (trace->drafts) continue;
+    ++bound.sequences;
+    bound.chosen += trace->chosen;
+  }
+  const auto add = [&](const PassWork& pass, const NetworkSize& size) {
+    const PassBound one = pass_bound(pass, size, machine);
+    bound.seconds += one.seconds();
+    if (one.memory_seconds >= one.seconds()) bound.memory_seconds += one.seconds();
+  };
+  for (const PassWork& pass : side_by_side(own, setting.batch_size)) {
+    add(pass, setting.network);
+    ++bound.passes;
+    bound.rows += pass.rows;
+  }
+  if (setting.draft)
+    for (const PassWork& pass : side_by_side(drafts, setting.batch_size)) add(pass, *setting.draft);
+  return bound;
+}
+
 /// "a800x8": the name of one, and how many.
 std::pair<std::string, int> several_devices(bool named, const std::string& which) {
   const auto x = which.rfind('x');
@@ -140,31 +170,6 @@ bool drafts_untraced(const TraceWork& work) {
   return std::any_of(decoders().begin(), decoders().end(), [&](const DecoderEntry& entry) {
     return entry.drafts_untraced && entry.name == work.decoder;
   });
-}
-
-ArmBound bound_of(const std::vector<const TraceWork*>& traces, const RooflineSetting& setting,
-                  const Hardware& machine) {
-  Works own, drafts;
-  ArmBound bound;
-  for (const TraceWork* trace : traces) {
-    (trace->drafts ? drafts : own).push_back(trace);
-    if (trace->drafts) continue;
-    ++bound.sequences;
-    bound.chosen += trace->chosen;
-  }
-  const auto add = [&](const PassWork& pass, const NetworkSize& size) {
-    const PassBound one = pass_bound(pass, size, machine);
-    bound.seconds += one.seconds();
-    if (one.memory_seconds >= one.seconds()) bound.memory_seconds += one.seconds();
-  };
-  for (const PassWork& pass : side_by_side(own, setting.batch_size)) {
-    add(pass, setting.network);
-    ++bound.passes;
-    bound.rows += pass.rows;
-  }
-  if (setting.draft)
-    for (const PassWork& pass : side_by_side(drafts, setting.batch_size)) add(pass, *setting.draft);
-  return bound;
 }
 
 Roofline roofline_of(const std::vector<Trace>& traces, const RooflineSetting& setting,

@@ -41,16 +41,6 @@ TraceWork work_of(const Trace& trace);
 /// Whether its decoder drafts in passes that are in no trace.
 bool drafts_untraced(const TraceWork& work);
 
-/// What the traces of one arm take at least, side by side in their order.
-struct ArmBound {
-  double seconds = 0;
-  double memory_seconds = 0;  ///< of these, in passes that memory limits
-  std::int64_t sequences = 0, chosen = 0, passes = 0, rows = 0;  ///< of the network itself
-};
-/// The setting's baseline is not asked for.
-ArmBound bound_of(const std::vector<const TraceWork*>& traces, const RooflineSetting& setting,
-                  const Hardware& machine);
-
 /// One arm on one machine.
 struct ArmRoofline {
   std::string arm;

@@ -110,7 +110,7 @@ TEST_CASE("bounds: examples of one prompt are one unit, of whatever arm the prom
       20, 12));
   const BoundEvidence single({{"data", traces}}, setting(), {});
   const Measured one = *single.ratio(place, "stack", "ar", "speed").measured;
-  CHECK(one.units == 0);
+  CHECK(one.units == 1);
   CHECK(near(one.value.estimate, 3));
   CHECK(std::isnan(one.value.low));
 }
@@ -124,8 +124,43 @@ TEST_CASE("bounds: jobs side by side share what a pass reads") {
   const BoundEvidence evidence({{"data", traces}}, four, {});
   const Found ratio = evidence.ratio({"data, net on box"}, "four", "one", "speed");
   CHECK(near(ratio.measured->value.estimate, 4));
+  CHECK(near(ratio.measured->value.low, 4));  // of each example, however long it is
+  CHECK(near(ratio.measured->value.high, 4));
   CHECK(ratio.measured->units == 12);
   CHECK(near(
       evidence.level({"data, net on box"}, "four", "tokens_per_forward").measured->value.estimate,
       1));
+}
+
+TEST_CASE("bounds: arms are compared on the examples that both have") {
+  std::vector<Trace> traces;
+  for (int e = 0; e < 12; ++e) traces.push_back(trace_of("ar", {name_of(e)}, e < 6 ? 20 : 90, 1));
+  for (int e = 0; e < 6; ++e) traces.push_back(trace_of("two", {name_of(e)}, 10, 2));
+  traces.push_back(trace_of("late", {name_of(11)}, 45, 2));
+  const BoundEvidence evidence({{"data", traces}}, setting(), {});
+  const Scope place{"data, net on box"};
+  const Measured twice = *evidence.ratio(place, "two", "ar", "speed").measured;
+  CHECK(near(twice.value.estimate, 2));
+  CHECK(twice.units == 6);
+  CHECK(near(evidence.level(place, "two", "length").measured->value.estimate, 20));
+  CHECK(evidence.ratio(place, "two", "late", "speed").lacks == "an example of two and late");
+}
+
+TEST_CASE("bounds: of two speedups of the same examples what they have in common goes out") {
+  std::vector<Trace> traces;
+  for (int e = 0; e < 12; ++e) {
+    const int share = 2 + e % 3;
+    traces.push_back(trace_of("ar", {name_of(e)}, 60, 1));
+    traces.push_back(trace_of("a", {name_of(e)}, 60 / share, share));
+    traces.push_back(trace_of("b", {name_of(e)}, 120 / share, share));
+  }
+  const BoundEvidence evidence({{"data", traces}}, setting(), {});
+  const Scope place{"data, net on box"};
+  const Measured a = *evidence.ratio(place, "a", "ar", "speed").measured;
+  CHECK(a.value.high / a.value.low > 1.2);
+  const Measured link =
+      *evidence.ratio_of_ratios(place, {"a", "ar"}, {"b", "ar"}, "speed").measured;
+  CHECK(near(link.value.estimate, 2));
+  CHECK(near(link.value.low, 2));
+  CHECK(near(link.value.high, 2));
 }

@@ -207,7 +207,7 @@ TEST_CASE("An order that lacks a link is refuted by the others, or stays open", 
   evidence.levels["a"] = 4;
   CHECK(test_claim(order, "small", evidence).verdict == ClaimVerdict::refuted);
   evidence = {};
-  for (const std::string& end : {"b", "ar"}) {
+  for (const char* end : {"b", "ar"}) {
     evidence.lacking = end;
     const ClaimFinding finding = test_claim(order, "small", evidence);
     CHECK(finding.verdict == ClaimVerdict::open);
@@ -247,7 +247,7 @@ TEST_CASE("A verdict says what it rests on", "[claims]") {
 
 TEST_CASE("A loss of time above the machine's balance refutes nothing", "[claims]") {
   const std::string test =
-      R"({"kind": "ratio", "metric": "speed", "of": "ARM", "over": "ar", "op": ">", "than": 3)";
+      R"({"kind": "ratio", "metric": "speed", "of": ["ARM"], "over": "ar", "op": ">", "than": 3)";
   const auto of = [&](std::string text, const char* arm, const char* end) {
     const Claim claim = claim_of(text.replace(text.find("ARM"), 3, arm) + end);
     return test_claim(claim, "small", Simulated{});
@@ -258,6 +258,10 @@ TEST_CASE("A loss of time above the machine's balance refutes nothing", "[claims
   CHECK(open.verdict == ClaimVerdict::open);
   CHECK(open.note.find("50 rows") != std::string::npos);
   CHECK(of(test, "a", when).verdict == ClaimVerdict::refuted);
+  // It excuses itself, and no other arm.
+  const ClaimFinding both = of(test, "wide\", \"a", when);
+  CHECK(both.verdict == ClaimVerdict::refuted);
+  CHECK(both.note.empty());
 }
 
 TEST_CASE("A claim that cannot be tested is refused with what was expected", "[claims]") {
