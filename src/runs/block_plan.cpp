@@ -114,14 +114,14 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
   return blocks;
 }
 
-std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks) {
+std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shard& shard) {
   std::vector<std::pair<double, BlockTurn>> turns;  // by the share of the dataset that it completes
   for (size_t dataset = 0; dataset < blocks.size(); ++dataset) {
     const size_t count = blocks[dataset], slots = std::bit_ceil(count);
     for (size_t i = 0, done = 0; i < slots; ++i) {
       size_t position = 0;
       for (size_t bit = 1; bit < slots; bit *= 2) position = 2 * position + ((i & bit) != 0);
-      if (position >= count) continue;
+      if (position >= count || !shard.has(position)) continue;
       const BlockTurn turn{dataset, position, done++};
       turns.emplace_back(static_cast<double>(done) / static_cast<double>(count), turn);
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "src/runs/run_spec.hpp"
 #include "src/store/rows.hpp"
 #include "src/tasks/request.hpp"
 
@@ -39,13 +40,13 @@ std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
 /// One block of one dataset.
 struct BlockTurn {
   size_t dataset, position;
-  size_t number;  ///< of its dataset's blocks in the order in which they are done
+  size_t number;  ///< of its dataset's blocks of the shard in the order in which they are done
 };
 
-/// The order in which the blocks of several datasets, of which `blocks` says how many each has, are
-/// done: datasets in proportion and positions far apart (bit-reversal), so that whatever is done at
-/// a stop is spread over datasets and categories.
-std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks);
+/// The order in which a shard's blocks of several datasets, of which `blocks` says how many each
+/// has in all, are done: datasets in proportion and positions far apart (bit-reversal), so that
+/// whatever is done at a stop is spread over datasets and categories.
+std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shard& shard);
 
 /// Block length by default: so long that each arm's batch is full during three quarters of its
 /// jobs, up to four times as long while that leaves twenty blocks, and all examples where they are

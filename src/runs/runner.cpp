@@ -50,7 +50,7 @@ class Runner {
 
  private:
   /// Indices of the arms in the order in which they do a block.
-  std::vector<size_t> arm_order(const BlockTurn& turn) const;
+  std::vector<size_t> arm_order(const BlockTurn& turn, int repeat) const;
   /// The cells of one arm do a block, but those that need no `more`.
   void run_arm(Part& part, size_t arm, const BlockTurn& turn, int repeat,
                const std::vector<bool>& more);
@@ -84,11 +84,12 @@ class Runner {
   Progress& progress_;
 };
 
-std::vector<size_t> Runner::arm_order(const BlockTurn& turn) const {
+std::vector<size_t> Runner::arm_order(const BlockTurn& turn, int repeat) const {
   std::vector<size_t> order(spec_.arms.size());
   std::iota(order.begin(), order.end(), size_t{0});
   // There and back again, so that a drift of the machine's speed meets all arms alike.
-  if (spec_.order == "interleaved" && turn.number % 2) std::reverse(order.begin(), order.end());
+  if (spec_.order == "interleaved" && (turn.number + static_cast<size_t>(repeat)) % 2)
+    std::reverse(order.begin(), order.end());
   return order;
 }
 
@@ -137,7 +138,7 @@ void Runner::show(const std::string& arm) const {
 
 void Runner::run_arm(Part& part, size_t arm, const BlockTurn& turn, int repeat,
                      const std::vector<bool>& more) {
-  if (!spec_.shard.has(turn.position) || stop_.stop_requested()) return;
+  if (stop_.stop_requested()) return;
   for (size_t c = 0; c < part.cells.size(); ++c)
     if (part.cells[c]->index == arm && more[c]) run_block(part, c, turn, repeat);
 }
@@ -159,7 +160,7 @@ void Runner::run_block(Part& part, size_t cell_index, const BlockTurn& turn, int
   row.position = static_cast<int>(position);
   for (const int index : block.examples)
     row.samples.push_back(cell.work->examples[static_cast<size_t>(index)].id);
-  for (const size_t a : arm_order(turn)) row.arm_order.push_back(spec_.arms[a].label);
+  for (const size_t a : arm_order(turn, repeat)) row.arm_order.push_back(spec_.arms[a].label);
   const RowId block_id = recorder_.begin_block(row);
 
   // Prompts are rendered and tokenized before the clock starts, for every arm.
@@ -248,7 +249,7 @@ void Runner::repair(const std::vector<Part>& parts) {
   };
   if (!sessions_.take_turns()) {
     for (const MeasuredBlock* block : worst)
-      for (const size_t arm : arm_order(block->turn)) again(*block, arm);
+      for (const size_t arm : arm_order(block->turn, block->repeat)) again(*block, arm);
     return;
   }
   for (size_t arm = 0; !worst.empty() && arm < spec_.arms.size(); ++arm) {
@@ -274,7 +275,7 @@ void Runner::run(std::vector<Part> parts) {
       part.finished.push_back(recorder_.finished_before(*cell));
     blocks.push_back(part.work->blocks.size());
   }
-  const std::vector<BlockTurn> turns = block_turns(blocks);
+  const std::vector<BlockTurn> turns = block_turns(blocks, spec_.shard);
   const bool blocked = spec_.order == "blocked", one_by_one = sessions_.take_turns();
   for (size_t arm = 0; !one_by_one && arm < spec_.arms.size(); ++arm) warm_up(arm, parts);
   const auto each_turn = [&](const auto& arms_of) {
@@ -282,13 +283,14 @@ void Runner::run(std::vector<Part> parts) {
       for (const BlockTurn& turn : turns) {
         Part& part = parts[turn.dataset];
         const std::vector<bool> more = needing_more(part.cells);  // whole blocks, so pairs are
-        for (const size_t arm : arms_of(turn)) run_arm(part, arm, turn, repeat, more);
+        for (const size_t arm : arms_of(turn, repeat)) run_arm(part, arm, turn, repeat, more);
       }
   };
-  if (!blocked) each_turn([&](const BlockTurn& turn) { return arm_order(turn); });
+  if (!blocked)
+    each_turn([&](const BlockTurn& turn, int repeat) { return arm_order(turn, repeat); });
   for (size_t arm = 0; blocked && arm < spec_.arms.size() && !stop_.stop_requested(); ++arm) {
     if (one_by_one) warm_up(arm, parts);  // its networks come anew
-    each_turn([&](const BlockTurn&) { return std::vector<size_t>{arm}; });
+    each_turn([&](const BlockTurn&, int) { return std::vector<size_t>{arm}; });
   }
   repair(parts);
   show("");

@@ -193,15 +193,29 @@ TEST_CASE("a batch is full until too few jobs are left") {
   CHECK(of({}, 8) == 0);
 }
 
+TEST_CASE("the shards' turns are all turns, each numbered from 0") {
+  const std::vector<size_t> blocks{12, 5};
+  std::set<std::pair<size_t, size_t>> done;
+  for (int index = 0; index < 3; ++index) {
+    std::vector<size_t> numbers(blocks.size());
+    for (const BlockTurn& turn : block_turns(blocks, {index, 3, ""})) {
+      CHECK(turn.position % 3 == static_cast<size_t>(index));
+      CHECK(turn.number == numbers[turn.dataset]++);
+      CHECK(done.emplace(turn.dataset, turn.position).second);
+    }
+  }
+  CHECK(done.size() == 17);
+}
+
 TEST_CASE("whatever is done at a stop is spread over datasets and categories") {
-  CHECK(block_turns({}).empty());
-  CHECK(block_turns({0, 0}).empty());
+  CHECK(block_turns({}, {}).empty());
+  CHECK(block_turns({0, 0}, {}).empty());
   for (const std::vector<size_t>& blocks :
        {std::vector<size_t>{1}, {7}, {8, 3}, {40, 40}, {100, 1, 13}}) {
     std::vector<std::set<size_t>> done(blocks.size());
     size_t all = 0;
     for (const size_t count : blocks) all += count;
-    const auto turns = block_turns(blocks);
+    const auto turns = block_turns(blocks, {});
     REQUIRE(turns.size() == all);  // and below: each once
     for (size_t turn = 0; turn < turns.size(); ++turn) {
       CHECK(turns[turn].number == done.at(turns[turn].dataset).size());
