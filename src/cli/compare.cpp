@@ -48,6 +48,8 @@ Verb compare_verb() {
           if (!(flags->usd_per_hour >= 0))
             throw ConfigError(
                 str("--usd-per-hour is ", flags->usd_per_hour, ", expected 0 or more"));
+          if (flags->usd_per_hour > 0 && !flags->accounting)
+            throw ConfigError("--usd-per-hour is a price for --accounting; give both, or neither");
           const auto opened = open_to_compare(flags->db, flags->run);
           Store& store = *opened;
           const std::string invocation = find_invocation(store, flags->run);

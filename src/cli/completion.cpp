@@ -175,7 +175,8 @@ std::string man(const std::vector<KnownVerb>& verbs) {
   }
   return out +
          ".SH EXIT STATUS\n0 good, 1 the run failed, 2 usage or input, 3 finished with failed "
-         "samples, or with a warning under \\-\\-strict, 130 stopped by Ctrl\\-C.\n";
+         "samples, or with a warning under \\-\\-strict, 4 reproduce decided a claim otherwise "
+         "than expected, 130 stopped by Ctrl\\-C.\n";
 }
 
 }  // namespace

@@ -132,7 +132,8 @@ void add_decoders(Checks& checks, const std::string& model) {
       parts.emplace_back(taught.formats ? "not taught: its answers are noise"
                                         : "noise on a network that was not taught it");
     }
-    checks.row(str("decoder ", entry.name), lacking ? "n/a" : "good", join(parts, "; "));
+    const bool unknown = !model.empty() && !face;  // what the model has cannot be said
+    checks.row(str("decoder ", entry.name), lacking || unknown ? "n/a" : "good", join(parts, "; "));
   }
 }
 

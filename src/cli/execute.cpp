@@ -102,11 +102,15 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   if (done.counts.turns_off > 0)
     std::fprintf(stderr, "%s\n", describe_turns_off(done.counts.turns_off).c_str());
   done.signal = stop.signal();
-  if (done.signal)
+  return done;
+}
+
+int Execution::stopped(const RunSpec& spec) const {
+  if (!invocation.empty())
     std::fprintf(stderr,
                  "stopped; everything that was done is in %s, go on with the same command%s\n",
                  spec.db.c_str(), spec.go_on ? "" : " and --resume");
-  return done;
+  return 128 + signal;
 }
 
 int exit_code(const RunCounts& counts, double fail_on_error) {

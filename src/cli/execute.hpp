@@ -21,15 +21,14 @@ struct Execution {
   RunCounts counts;
   int signal = 0;  ///< that stopped it; 0: it is done
 
-  /// Of the program, where it was stopped.
-  int stopped() const { return 128 + signal; }
+  /// Exit code of the program, where it was stopped; says on stderr how to go on.
+  int stopped(const RunSpec& spec) const;
 };
 
 /// Runs what is not done yet of arms on datasets, and stores it; says on stderr what a reader
-/// should know beforehand, and whether it was stopped. An arm with a `target_ci` ends where half of
-/// the 95 % interval of its speedup is that share of it. `create_folders`: those of the database.
-/// `until` asks for a stop in place of the signals, which it should hear, too; such a run is as one
-/// that was killed.
+/// should know beforehand. An arm with a `target_ci` ends where half of the 95 % interval of its
+/// speedup is that share of it. `create_folders`: those of the database. `until` asks for a stop in
+/// place of the signals, which it should hear, too; such a run is as one that was killed.
 /// ConfigError, ModelError, StoreError, RunError.
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
                   ArmSessions& sessions, const SignalStop& stop, bool create_folders,

@@ -10,6 +10,7 @@
 
 #include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/reproduce_choice.hpp"
 #include "src/cli/reproduce_scale.hpp"
 #include "src/report/reproduction_report.hpp"
 #include "src/support/checks.hpp"
@@ -37,36 +38,6 @@ std::optional<double> parse_budget(const std::string& text) {
   if (!value.is_number() || value <= 0)
     throw ConfigError(str("--budget is '", text, "', expected a time such as 90s, 10m or 1.5h"));
   return value.get<double>() * (unit == units.end() ? 1 : unit->second);
-}
-
-/// The newest verdicts that the database holds, by item and claim.
-std::map<std::string, std::map<std::string, std::string>> stored_verdicts(
-    const PaperCatalogue& papers, const std::string& db) {
-  std::map<std::string, std::map<std::string, std::string>> verdicts;
-  std::error_code ignored;
-  if (!std::filesystem::exists(db, ignored)) return verdicts;
-  Store store(db, {.read_only = true});
-  std::set<std::string> seen;
-  for (const RunRow& run : store.find_runs({}))  // newest first
-    if (run.experiment && seen.insert(run.experiment->name).second)
-      for (const Reproduction& result : reproduced(papers, store, run.invocation))
-        for (const ClaimFinding& finding : result.findings)
-          verdicts[result.item->name][finding.claim->id] = shown_verdict(finding);
-  return verdicts;
-}
-
-std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers,
-                                           const ReproduceFlags& flags) {
-  std::vector<const PaperItem*> chosen;
-  if (!flags.item.empty()) return {&find_item(papers, flags.paper, flags.item)};
-  for (const PaperItem& item : papers.items)
-    if (flags.paper == "all" || item.paper == flags.paper) chosen.push_back(&item);
-  if (chosen.empty()) {
-    std::vector<std::string> known = paper_names();
-    known.insert(known.end(), {"all", "list"});
-    throw ConfigError(str("unknown paper '", flags.paper, "'", known_names(flags.paper, known)));
-  }
-  return chosen;
 }
 
 /// What an item needs time for: a run, which others may share, or the passes of a bound; empty: it
@@ -147,7 +118,8 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     if (result.run) made.insert(work);
     if (const int signal = stop.signal()) {
       printer.finish();
-      std::fprintf(stderr, "stopped; the same command goes on\n");
+      std::fprintf(stderr, "stopped; the same command %s\n",
+                   flags.scale == "bound" ? "begins anew" : "goes on");
       return 128 + signal;
     }
     shown_items.push_back(shown(result, items.size() > 1));
@@ -183,10 +155,18 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   flags.options.default_db = app.get_option("--db")->count() == 0;
   const PaperCatalogue papers = read_papers();
   if (flags.paper.empty() || flags.paper == "list") {
+    if (!flags.item.empty())
+      throw ConfigError(str("reproduce list takes no item, found '", flags.item, "'"));
     std::cout << render(papers_table(papers, stored_verdicts(papers, flags.options.db)), format);
     return 0;
   }
-  return reproduce_items(chosen_items(papers, flags), flags);
+  const std::vector<const PaperItem*> items = chosen_items(papers, flags.paper, flags.item);
+  check_labels(items, flags.scale, flags.options.models);
+  if (!flags.options.data_root.empty() && !std::filesystem::is_directory(flags.options.data_root))
+    throw ConfigError(str("--data-root: ", flags.options.data_root, " is no folder"));
+  if (!flags.options.dtype.empty() && flags.options.dtype != "auto")
+    parse_dtype(flags.options.dtype);
+  return reproduce_items(items, flags);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <filesystem>
 #include <optional>
 
+#include <set>
+
 #include "src/cli/data.hpp"
 #include "src/cli/scale_inputs.hpp"
 #include "src/findings/corpus.hpp"
@@ -54,14 +56,20 @@ std::map<std::string, double> attention_counts(const DatasetEntry& entry, const 
           {"ippd_decode_intensity", ratios.ippd_decode_intensity}};
 }
 
-/// The numbers of a record of training by name; of a list NAME.1, NAME.2 ...
-std::map<std::string, double> settings_of(const Json& settings) {
+/// The numbers that a training was set to, by name; of a list NAME.1, NAME.2 ... The updates are
+/// those that were made.
+std::map<std::string, double> settings_of(const Json& record) {
+  const std::set<std::string> unset_at_0{"steps",          "batch_sequences", "batch_tokens",
+                                         "context_length", "patience",        "limit"};
   std::map<std::string, double> numbers;
-  for (const auto& [key, value] : settings.items()) {
-    if (value.is_number()) numbers[key] = value.get<double>();
+  for (const auto& [key, value] : record.at("settings").items()) {
+    if (value.is_number() && !(value == 0 && unset_at_0.contains(key)))
+      numbers[key] = value.get<double>();
     for (size_t i = 0; value.is_array() && i < value.size(); ++i)
       if (value[i].is_number()) numbers[str(key, ".", i + 1)] = value[i].get<double>();
   }
+  const Json steps = record.value("result", Json::object()).value("steps", Json());
+  if (steps.is_number()) numbers["steps"] = steps.get<double>();
   return numbers;
 }
 
@@ -78,7 +86,7 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
     for (const char* file : {"training.json", "heads_training.json"})
       if (folder && fs::exists(*folder / file)) record = *folder / file;
     if (record)
-      counts["training"] = settings_of(read_json(*record).at("settings"));
+      counts["training"] = settings_of(read_json(*record));
     else
       lacking.datasets["training"] = str(named, "/training.json");
     result.differs.push_back(record ? str("differs: settings of ", record->string())

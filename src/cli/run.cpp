@@ -79,7 +79,7 @@ int run(CLI::App& app, RunFlags& flags) {
   ArmSessions sessions(spec);
   const Execution done = execute(spec, workloads, sessions, stop,
                                  /*create_folders=*/app.get_option("--db")->count() == 0);
-  if (done.signal) return done.stopped();
+  if (done.signal) return done.stopped(spec);
   std::int64_t unjudged = 0;
   if (service) {
     unjudged =

@@ -103,7 +103,7 @@ int sweep(CLI::App& app, RunFlags& flags) {
   }
   const Execution done = execute(spec, workloads, sessions, stop,
                                  /*create_folders=*/app.get_option("--db")->count() == 0);
-  if (done.signal) return done.stopped();
+  if (done.signal) return done.stopped(spec);
   const Measurements measured = measurements_of(*done.store, done.invocation);
   const Comparison comparison = compare(*done.store, done.invocation, {}, measured);
   Table table = flags.matrix ? matrix_table(comparison) : comparison_table(comparison);

@@ -37,7 +37,8 @@ std::string training_text(const std::string& folder) {
     if (!record.formats) return "";
     std::vector<std::string> words;
     for (const char* key : {"steps", "epochs", "lr"})
-      if (record.settings.contains(key)) words.push_back(str(key, " ", dump(record.settings[key])));
+      if (record.settings.value(key, Json(0)) != 0)
+        words.push_back(str(key, " ", dump(record.settings[key])));
     return str(", taught ", join(*record.formats, " and "), words.empty() ? "" : " (",
                join(words, ", "), words.empty() ? "" : ")");
   } catch (const Error&) {

@@ -29,6 +29,11 @@ void check_since(const std::string& since) {
   bool good = since.size() <= kForm.size() && (since.empty() || since.size() >= 4);
   for (size_t i = 0; good && i < since.size(); ++i)
     good = kForm[i] == 'd' ? since[i] >= '0' && since[i] <= '9' : since[i] == kForm[i];
+  const auto two_digits = [&](size_t at) {  // 1 where the text ends before
+    return since.size() >= at + 2 ? std::stoi(since.substr(at, 2)) : 1;
+  };
+  for (const auto& [at, most] : {std::pair<size_t, int>{5, 12}, {8, 31}})
+    good = good && two_digits(at) >= 1 && two_digits(at) <= most;
   if (!good)
     throw ConfigError(str("--since is '", since,
                           "', expected a date, e.g. 2026-01-31 or 2026-01-31T18:00 (UTC)"));

@@ -15,6 +15,7 @@ namespace {
 /// Four digits that count, and no more behind the point than help.
 std::string number(double value) {
   const double size = std::abs(value);
+  if (size > 0 && size < 0.01) return str(value);
   return fixed(value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 3);
 }
 Cell number_or_none(double value) {
@@ -288,10 +289,11 @@ Table papers_table(const PaperCatalogue& papers,
             {picture.paper, picture.item, "E", picture.why, no_cell(), "-", "-", "-", no_cell()});
   }
   table.notes = {
-      "class: A and B run whole, C needs something that pardec does not do yet, D needs weights, "
-      "hardware or people that nobody has at hand, E is a picture in which nothing is measured; of "
-      "the smallest honest form.",
-      "verdicts: the newest that the database holds."};
+      "class: what the whole item would need: A and B nothing more, C something that pardec does "
+      "not "
+      "do yet, D weights, hardware or people that nobody has at hand; E is a picture in which "
+      "nothing is measured. Scales are parts of an item, and have verdicts of their own.",
+      "verdicts: the newest that the database holds and that decided anything."};
   return table;
 }
 

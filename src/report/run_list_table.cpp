@@ -124,8 +124,10 @@ Table run_list_table(const RunList& list) {
     table.notes.push_back("No run matches.");
   else
     table.notes.push_back(
-        "best speedup: the highest over a baseline of an arm that may be believed and is not shown "
-        "to answer worse, as the report's headline; warnings, score: of the same arm and dataset. "
+        "best speedup: the highest over a baseline of an arm that is not broken and not shown to "
+        "answer worse, as the report's headline; what else speaks against it stands under "
+        "warnings, "
+        "of the same arm and dataset, as is the score. "
         "n: examples. 'pardec compare --run ID' has intervals, warnings and all arms.");
   return table;
 }

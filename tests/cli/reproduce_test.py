@@ -81,7 +81,8 @@ def main():
         if not (ROOT / "experiments" / "smollm2" / "apar").exists():
             lacks = claims(read(reproduce("apar", "t9", "--format", "json").stdout))
             check(all(row["verdict"] == "not testable" and "experiments/smollm2/apar" in row["why"] for row in lacks.values()), f"{lacks}")
-        judged = claims(read(reproduce("hpd", "t1", "--limit", 2, "--data-root", "nowhere", "--format", "json").stdout))
+        (pardec.folder / "empty").mkdir()
+        judged = claims(read(reproduce("hpd", "t1", "--limit", 2, "--data-root", pardec.folder / "empty", "--format", "json").stdout))
         check("dataset oa-mine" in judged["H1"]["why"] and judged["H1"]["verdict"] == "not testable", f"{judged['H1']}")
         for format in ("md", "csv", "latex", "jsonl"):
             shown = reproduce("ippd", "figure3", "--limit", 2, "--model", f"main={QUICKSTART}", "--format", format).stdout
@@ -91,7 +92,9 @@ def main():
         check("nothing of it is measured" in unmeasured and "28.7" in unmeasured, unmeasured[:300])
 
         for args, says in ((("hpd", "figure1"), "nothing is measured"), (("hpd", "table9"), "no item"), (("hdp",), "unknown paper"), (("hpd", "t3", "--scale", "smal"), "has no scale"),
-                           (("all", "--budget", "soon"), "--budget"), (("hpd", "t3", "--model", "main"), "LABEL=DIR"), (("hpd", "t3", "--model", "main=nowhere"), "there is no nowhere")):
+                           (("all", "--budget", "soon"), "--budget"), (("hpd", "t3", "--model", "main"), "LABEL=DIR"), (("hpd", "t3", "--model", "main=nowhere"), "there is no nowhere"),
+                           (("hpd", "t3", "--model", f"mian={QUICKSTART}"), "did you mean 'main'"), (("hpd", "t2", "--data-root", "nowhere"), "nowhere is no folder"),
+                           (("hpd", "t2", "--dtype", "fp7"), "fp7"), (("all", "t1"), "takes no item"), (("list", "t1"), "takes no item")):
             check(says in reproduce(*args, code=2).stderr, f"{args} does not say '{says}'")
 
         # A conversation counts turn by turn; what its turns would be in one sequence each is not guessed of their sums.

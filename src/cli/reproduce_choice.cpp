@@ -1,0 +1,68 @@
+#include "src/cli/reproduce_choice.hpp"
+
+#include <filesystem>
+#include <set>
+
+#include "src/cli/reproduce_scale.hpp"
+#include "src/report/reproduction_report.hpp"
+#include "src/store/store.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+std::map<std::string, std::map<std::string, std::string>> stored_verdicts(
+    const PaperCatalogue& papers, const std::string& db) {
+  std::map<std::string, std::map<std::string, std::string>> verdicts;
+  std::error_code ignored;
+  if (!std::filesystem::exists(db, ignored)) return verdicts;
+  Store store(db, {.read_only = true});
+  std::set<std::string> seen, decided;  // invocations; experiments of which one decided something
+  for (const RunRow& run : store.find_runs({})) {  // newest first
+    if (!run.experiment || decided.contains(run.experiment->name) ||
+        !seen.insert(run.invocation).second)
+      continue;
+    for (const Reproduction& result : reproduced(papers, store, run.invocation))
+      for (const ClaimFinding& finding : result.findings) {
+        std::string& verdict = verdicts[result.item->name][finding.claim->id];
+        const bool decides = finding.verdict != ClaimVerdict::not_testable;
+        if (decides) decided.insert(run.experiment->name);
+        if (decides || verdict.empty()) verdict = shown_verdict(finding);
+      }
+  }
+  return verdicts;
+}
+
+std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers, const std::string& paper,
+                                           const std::string& item) {
+  std::vector<const PaperItem*> chosen;
+  if (!item.empty() && paper == "all")
+    throw ConfigError(str("reproduce all takes no item, found '", item,
+                          "'; expected a paper before it, or 'all' alone"));
+  if (!item.empty()) return {&find_item(papers, paper, item)};
+  for (const PaperItem& one : papers.items)
+    if (paper == "all" || one.paper == paper) chosen.push_back(&one);
+  if (chosen.empty()) {
+    std::vector<std::string> known = paper_names();
+    known.insert(known.end(), {"all", "list"});
+    throw ConfigError(str("unknown paper '", paper, "'", known_names(paper, known)));
+  }
+  return chosen;
+}
+
+void check_labels(const std::vector<const PaperItem*>& items, const std::string& scale,
+                  const std::vector<std::string>& models) {
+  std::set<std::string> labels;
+  for (const PaperItem* item : items)
+    if (item->scales.contains(scale)) {
+      const Json networks = item->scale(scale).value("models", Json::object());
+      for (const auto& [label, folders] : networks.items()) labels.insert(label);
+    }
+  const std::vector<std::string> known(labels.begin(), labels.end());
+  for (const std::string& given : models)
+    if (const std::string label = given.substr(0, given.find('=')); !labels.contains(label))
+      throw ConfigError(str("--model: '", label, "' is no network of these at scale ", scale,
+                            known_names(label, known)));
+}
+
+}  // namespace pardec
