@@ -7,7 +7,7 @@
 #include <set>
 
 #include "decoders/control_tokens.hpp"
-#include "decoders/medusa_tree.hpp"
+#include "decoders/guess_trees.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/finetune/derived_checkpoint.hpp"
 #include "src/finetune/example_source.hpp"
@@ -179,22 +179,6 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
                             differing(part, then, now.at(part)),
                             "'; resume with the same spec, or give another --out"));
   return std::filesystem::exists(folder / "state.safetensors", ignored);
-}
-
-/// How often each rank of the extra heads was right, whose losses come last, and the trees that
-/// would be right most often (medusa.tree, apar.medusa), as far as they differ.
-OrderedJson likeliest_trees(const GuessRanks& ranks, int heads) {
-  const GuessRanks of_heads(ranks.end() - heads, ranks.end());
-  OrderedJson json = {{"head_ranks", of_heads}, {"trees", OrderedJson::array()}};
-  for (const int nodes : {16, 64, 256}) {
-    const ExpectedTree best = likeliest_tree(of_heads, nodes);
-    if (best.tree.nodes.empty()) break;
-    json["trees"].push_back({{"nodes", best.tree.nodes.size()},
-                             {"tokens_per_pass", best.tokens_per_pass},
-                             {"tree", best.tree.name}});
-    if (std::ssize(best.tree.nodes) < nodes) break;
-  }
-  return json;
 }
 
 }  // namespace
