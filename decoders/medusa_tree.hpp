@@ -37,18 +37,18 @@ struct MedusaTree {
 /// `option`.
 MedusaTree parse_medusa_tree(const std::string& text, std::string_view option);
 
-/// A tree, and how many tokens a pass it gives where its heads are right as `ranks` says.
+/// A tree, and how many tokens a pass it gives where its heads are right as was measured.
 struct ExpectedTree {
   MedusaTree tree;
   double tokens_per_pass = 1;
 };
 
 /// The tree of that many guesses at most that is likeliest to be right, where a head is right with
-/// the shares `ranks` [heads, ranks] whatever the heads before it guessed (appendix C): a node is
-/// right as often as all guesses on its path, and the best node is added until there are enough.
+/// the shares `measured` [heads, ranks] whatever the heads before it guessed (appendix C): a node
+/// is right as often as all guesses on its path, and the best node is added until there are enough.
 /// Shares that grow with the rank are smoothed before. Fewer guesses, where the others would never
 /// be right or have no share.
-ExpectedTree likeliest_tree(std::span<const std::vector<double>> ranks, int nodes);
+ExpectedTree likeliest_tree(std::span<const std::vector<double>> measured, int nodes);
 
 /// What it needs of the network's extra heads, e.g. "2 of 4 extra heads"; empty: nothing.
 /// ConfigError where the network has fewer, or a smaller vocabulary than a head has guesses.
