@@ -40,13 +40,6 @@ std::optional<double> parse_budget(const std::string& text) {
   return value.get<double>() * (unit == units.end() ? 1 : unit->second);
 }
 
-/// What an item needs time for: a run, which others may share, or the passes of a bound; empty: it
-/// only counts.
-std::string work_of(const PaperItem& item, const std::string& scale) {
-  if (item.scales.contains(scale) && item.scale(scale).contains("bound")) return item.name;
-  return run_name(item, scale);
-}
-
 /// Prints tables as one: of a program's formats json is one list.
 class Printer {
  public:
@@ -91,6 +84,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
   });
   size_t begun = 0;
   bool unexpected = false;
+  MadeBounds bounds;
   for (size_t i = 0; i < items.size(); ++i) {
     const PaperItem& item = *items[i];
     if (!item.scales.contains(flags.scale)) {
@@ -113,9 +107,9 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
                  duration(static_cast<std::int64_t>(used)).c_str(),
                  budget ? str(" of ", flags.budget).c_str() : "");
     const Reproduction result =
-        reproduce(item, flags.scale, flags.options, seconds, stop, items.size() > 1);
+        reproduce(item, flags.scale, flags.options, seconds, stop, items.size() > 1, bounds);
     to_make.erase(work);
-    if (result.run) made.insert(work);
+    if (result.run || bounds.contains(work)) made.insert(work);
     if (const int signal = stop.signal()) {
       printer.finish();
       std::fprintf(stderr, "stopped; the same command %s\n",

@@ -32,48 +32,43 @@ struct Scratch {
   }
 };
 
-}  // namespace
-
-void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOptions& options,
-                     std::optional<double> seconds, const SignalStop& stop) {
-  const Json& of = scale.at("bound");
-  Runnable runnable = runnable_of(scale, options);
-  if (!runnable.any) {
-    result.evidence = std::make_unique<NoEvidence>(runnable.lacking);
-    return;
-  }
+BoundSetting setting_of(const Json& bound) {
   BoundSetting setting;
   const fs::path networks = project_file("experiments/papers/networks");
-  const auto size = [&](const std::string& name) {
-    return size_of_network(networks / (name + ".json"), parse_dtype(of.value("dtype", "bf16")));
+  const auto size = [&](const Json& name) {
+    return size_of_network(networks / (name.get<std::string>() + ".json"),
+                           parse_dtype(bound.value("dtype", "bf16")));
   };
-  for (const Json& name : of.at("networks")) {
-    auto& network = setting.networks.emplace_back(BoundSetting::Network{
-        name.get<std::string>(), size(name.get<std::string>()), std::nullopt});
-    if (of.contains("draft")) network.draft = size(of["draft"].get<std::string>());
+  for (const Json& name : bound.at("networks")) {
+    auto& network = setting.networks.emplace_back(
+        BoundSetting::Network{name.get<std::string>(), size(name), std::nullopt});
+    if (bound.contains("draft")) network.draft = size(bound["draft"]);
   }
-  for (const Json& name : of.at("hardware"))
+  for (const Json& name : bound.at("hardware"))
     setting.machines.push_back(read_hardware(name.get<std::string>(), parse_dtype("bf16")));
-  const Json batches = of.value("batch", Json::object());
+  const Json batches = bound.value("batch", Json::object());
   for (const auto& [arm, batch] : batches.items()) setting.batches[arm] = batch.get<int>();
-  std::map<std::string, std::vector<Trace>> traces;
-  const Json datasets = runnable.experiment["datasets"];
-  if (seconds && *seconds <= 0) {
-    result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
-    return;
-  }
+  return setting;
+}
+
+/// Has the arms answer a few examples of each dataset, and keeps their passes. None: there was no
+/// time, or a signal stopped it.
+std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& runnable,
+                                       const ReproduceOptions& options,
+                                       std::optional<double> seconds, const SignalStop& stop) {
   const Scratch scratch;
+  const fs::path trace = scratch.folder / "t.jsonl";
+  BoundTraces made{.lacking = runnable.lacking};
+  const Json& datasets = runnable.experiment["datasets"];
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t d = 0; d < datasets.size(); ++d) {
-    if (stop.signal()) break;
-    const Json& dataset = datasets[d];
     Runnable one = runnable;
-    one.experiment["datasets"] = Json::array({dataset});
-    one.experiment["trace"] = (scratch.folder / "t.jsonl").string();
+    one.experiment["datasets"] = Json::array({datasets[d]});
+    one.experiment["trace"] = trace.string();
     one.experiment["warmup"] = 0;
     ReproduceOptions apart = options;
     apart.db = (scratch.folder / "t.sqlite").string();
-    RunFlags flags = flags_of(one, "bound", result.item->file, apart);
+    RunFlags flags = flags_of(one, "bound", item.file, apart);
     ArmSessions sessions(flags.spec);
     std::optional<double> share;  // of the time that is left
     if (seconds) {
@@ -84,27 +79,51 @@ void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOpt
     const auto workloads = load_workloads(flags.spec);
     const Execution done =
         execute(flags.spec, workloads, sessions, stop, /*create_folders=*/false, deadline.token());
-    if (done.signal) break;
-    if (!done.store) {
+    if (done.signal || !done.store) return std::nullopt;
+    const auto dataset = datasets[d].get<std::string>();
+    if (deadline.token().stop_requested()) made.unfinished.push_back(dataset);
+    made.made.push_back(compare(*done.store, done.invocation, {.brief = true}));
+    made.traces[dataset] = read_traces(trace);
+    fs::remove(trace);
+  }
+  return made;
+}
+
+}  // namespace
+
+void reproduce_bound(Reproduction& result, const ReproduceOptions& options,
+                     std::optional<double> seconds, const SignalStop& stop, MadeBounds& bounds) {
+  const Json scale = result.item->scale(result.scale);
+  const std::string work = work_of(*result.item, result.scale);
+  auto made = bounds.find(work);
+  if (made == bounds.end()) {
+    const Runnable runnable = runnable_of(scale, options);
+    if (!runnable.any) {
+      result.evidence = std::make_unique<NoEvidence>(runnable.lacking);
+      return;
+    }
+    std::optional<BoundTraces> now;
+    if (!seconds || *seconds > 0) now = make_traces(*result.item, runnable, options, seconds, stop);
+    if (!now) {
       result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
       return;
     }
-    if (deadline.token().stop_requested())
-      result.differs.push_back(
-          str("budget: its time for ", dataset.get<std::string>(), " ended before the run did"));
-    // How the traces were made is not what the bound is of.
-    for (const std::string& line :
-         differences_from(*result.item, compare(*done.store, done.invocation, {.brief = true})))
+    made = bounds.emplace(work, *std::move(now)).first;
+  }
+  const BoundTraces& of = made->second;
+  const Json& bound = scale.at("bound");
+  for (const std::string& dataset : of.unfinished)
+    result.differs.push_back(str("budget: its time for ", dataset, " ended before the run did"));
+  // How the traces were made is not what the bound is of.
+  for (const Comparison& comparison : of.made)
+    for (const std::string& line : differences_from(*result.item, comparison))
       if (!line.starts_with("differs: type") && !line.starts_with("differs: machine") &&
           !line.starts_with("differs: jobs") &&
           std::find(result.differs.begin(), result.differs.end(), line) == result.differs.end())
         result.differs.push_back(line);
-    traces[dataset.get<std::string>()] = read_traces(scratch.folder / "t.jsonl");
-    fs::remove(scratch.folder / "t.jsonl");
-  }
-  result.differs.push_back(str("bound: of ", of.value("dtype", "bf16"),
-                               ", jobs side by side: ", batches.empty() ? "1" : dump(batches)));
-  result.evidence = std::make_unique<BoundEvidence>(traces, setting, runnable.lacking);
+  result.differs.push_back(str("bound: of ", bound.value("dtype", "bf16"), ", jobs side by side: ",
+                               bound.contains("batch") ? dump(bound["batch"]) : "1"));
+  result.evidence = std::make_unique<BoundEvidence>(of.traces, setting_of(bound), of.lacking);
 }
 
 }  // namespace pardec

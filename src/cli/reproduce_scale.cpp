@@ -107,7 +107,7 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
   }
   result.baseline = runnable.experiment.value("baseline", "");
   const PaperItem& item = *result.item;
-  const std::string name = run_name(item, result.scale);
+  const std::string name = work_of(item, result.scale);
   const Deadline deadline(stop.token(), seconds);
   RunFlags flags = flags_of(runnable, name, item.file, options);
   RunSpec& spec = flags.spec;
@@ -142,11 +142,11 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
 
 }  // namespace
 
-std::string run_name(const PaperItem& item, const std::string& scale) {
+std::string work_of(const PaperItem& item, const std::string& scale) {
   if (!item.scales.contains(scale)) return "";
   const Json spec = item.scale(scale);
-  if (!spec.contains("decoders") || spec.contains("bound")) return "";
-  return spec.value("shared", str(item.name, "/", scale));
+  if (!spec.contains("decoders")) return "";
+  return spec.contains("bound") ? dump(spec) : spec.value("shared", str(item.name, "/", scale));
 }
 
 bool runs_here(const PaperItem& item, const std::string& scale, const ReproduceOptions& options) {
@@ -159,13 +159,13 @@ bool runs_here(const PaperItem& item, const std::string& scale, const ReproduceO
 
 Reproduction reproduce(const PaperItem& item, const std::string& scale,
                        const ReproduceOptions& options, std::optional<double> seconds,
-                       const SignalStop& stop, bool among_others) {
+                       const SignalStop& stop, bool among_others, MadeBounds& bounds) {
   Reproduction result{.item = &item, .scale = scale};
   const Json spec = item.scale(scale);
   name_arms(result, spec);
   try {
     if (spec.contains("bound"))
-      reproduce_bound(result, spec, options, seconds, stop);
+      reproduce_bound(result, options, seconds, stop, bounds);
     else if (spec.contains("stats") || spec.contains("attention") || spec.contains("training"))
       reproduce_counts(result, spec, options);
     else
@@ -188,7 +188,7 @@ std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
   std::shared_ptr<const StoredRun> run;
   for (const PaperItem& item : papers.items)
     for (const auto& [scale, ignored] : item.scales.items()) {
-      if (run_name(item, scale) != runs.front().experiment->name) continue;
+      if (work_of(item, scale) != runs.front().experiment->name) continue;
       Reproduction& result = results.emplace_back(Reproduction{.item = &item, .scale = scale});
       name_arms(result, item.scale(scale));
       result.baseline.clear();

@@ -1,13 +1,16 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "src/cli/signal_stop.hpp"
+#include "src/engine/trace.hpp"
 #include "src/findings/claims.hpp"
 #include "src/findings/comparison.hpp"
+#include "src/findings/evidence.hpp"
 #include "src/findings/paper_item.hpp"
 #include "src/report/reproduction_table.hpp"
 #include "src/store/store.hpp"
@@ -39,19 +42,31 @@ struct Reproduction {
   std::vector<ClaimFinding> findings;
 };
 
+/// What the arms of a scale `bound` did: their passes by dataset, what ran, and what lacks.
+struct BoundTraces {
+  std::map<std::string, std::vector<Trace>> traces;
+  std::vector<Comparison> made;
+  std::vector<std::string> unfinished;  ///< datasets for which there was no time
+  Lacking lacking;
+};
+
+/// Of all bounds of an invocation, by work_of().
+using MadeBounds = std::map<std::string, BoundTraces>;
+
 /// Whether networks and datasets of a scale that runs something are there.
 bool runs_here(const PaperItem& item, const std::string& scale, const ReproduceOptions& options);
 
-/// Runs what the scale asks for, goes on with it, or takes it from the database where it is whole,
-/// and tests the claims. `seconds`: what it may take; none: no limit; 0: the database alone. A stop
-/// leaves the run to be gone on with. What lacks (networks, datasets) is named in the findings, no
-/// error; of one item `among_others` errors are such a lack, too.
+/// Runs what the scale asks for, goes on with it, or takes it from the database or `bounds` where
+/// it is whole, and tests the claims. `seconds`: what it may take; none: no limit; 0: the database
+/// alone. A stop leaves the run to be gone on with. What lacks (networks, datasets) is named in the
+/// findings, no error; of one item `among_others` errors are such a lack, too.
 Reproduction reproduce(const PaperItem& item, const std::string& scale,
                        const ReproduceOptions& options, std::optional<double> seconds,
-                       const SignalStop& stop, bool among_others);
+                       const SignalStop& stop, bool among_others, MadeBounds& bounds);
 
-/// The name of the run that a scale makes, which others may share; empty: it makes none.
-std::string run_name(const PaperItem& item, const std::string& scale);
+/// What a scale needs time for, which others may share: the name of its run, or the passes of its
+/// bound; empty: it only counts, or there is no such scale.
+std::string work_of(const PaperItem& item, const std::string& scale);
 
 /// The same of an invocation in the store, without running anything: of each item and scale that it
 /// was made for. Empty: `reproduce` did not make it.

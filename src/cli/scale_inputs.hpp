@@ -35,8 +35,8 @@ std::optional<std::filesystem::path> folder_at(const std::string& named);
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options);
 
 /// Makes the evidence of scale `bound`: what hardware allows the passes of a few examples, of those
-/// that `seconds` (none: no limit) leave time for.
-void reproduce_bound(Reproduction& result, const Json& scale, const ReproduceOptions& options,
-                     std::optional<double> seconds, const SignalStop& stop);
+/// that `seconds` (none: no limit) leave time for. Passes that `bounds` has are not made again.
+void reproduce_bound(Reproduction& result, const ReproduceOptions& options,
+                     std::optional<double> seconds, const SignalStop& stop, MadeBounds& bounds);
 
 }  // namespace pardec

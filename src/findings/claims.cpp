@@ -198,9 +198,11 @@ class Test {
       if (!better[i].empty() &&
           better[i].front().value.estimate > better[best].front().value.estimate)
         best = i;
-    for (size_t o = 0; o < others.size(); ++o)
+    for (size_t o = 0; o < others.size(); ++o) {
       finding_.parts.push_back({label(place, str(own[best].arm, " > ", others[o].arm)),
                                 better[best][o], decision.parts[o]});
+      note_balance(at(place, own[best]), own[best].arm);
+    }
   }
 
   void merge(const Qualifiers& more) {

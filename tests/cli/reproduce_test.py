@@ -61,6 +61,13 @@ def main():
         listed = {(row["paper"], row["item"]): row["verdicts"] for row in read(reproduce("list", "--format", "json").stdout)["rows"]}
         check(listed["hpd", "Table 3"] == f"H5a {verdicts['H5a']}; H5b {verdicts['H5b']}", f"list says {listed['hpd', 'Table 3']}")
 
+        # A run that measured nothing hides none of it.
+        reproduce("hpd", "t3", "--limit", 13)
+        change(pardec.folder / "r.sqlite", "DELETE FROM block WHERE run_id IN (SELECT id FROM run WHERE invocation <> (SELECT invocation FROM run ORDER BY id LIMIT 1))")
+        check("a block that" in claims(read(reproduce("hpd", "t3", "--limit", 13, "--budget", "0.001s", "--format", "json").stdout))["H5a"]["why"], "blocks are left")
+        relisted = {(row["paper"], row["item"]): row["verdicts"] for row in read(reproduce("list", "--format", "json").stdout)["rows"]}
+        check(relisted == listed, f"list says {relisted['hpd', 'Table 3']}")
+
         # Enough blocks decide: HPD is more than twice as fast as speculative decoding in rows a pass alone.
         def sure(item):
             item["claims"] = [{"id": "C", "says": "HPD chooses more tokens a pass than AR", "scales": ["small"], "expect": "confirmed",

@@ -262,6 +262,10 @@ TEST_CASE("A loss of time above the machine's balance refutes nothing", "[claims
   const ClaimFinding both = of(test, "wide\", \"a", when);
   CHECK(both.verdict == ClaimVerdict::refuted);
   CHECK(both.note.empty());
+  const std::string best =
+      R"({"kind": "optimum", "metric": "speed", "along": ["ARM", "ar"], "among": ["wide"])";
+  CHECK(of(best, "wide", "}").verdict == ClaimVerdict::refuted);
+  CHECK(of(best, "wide", when).verdict == ClaimVerdict::open);
 }
 
 TEST_CASE("A claim that cannot be tested is refused with what was expected", "[claims]") {
