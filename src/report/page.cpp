@@ -85,6 +85,7 @@ td.loose { white-space: normal; min-width: 16ch; }
 th.arm, td.arm { position: sticky; left: 0; background: var(--page); z-index: 1; }
 tbody tr:hover td.arm { background: var(--panel); }
 td.wrapped { white-space: normal; min-width: 34ch; max-width: 70ch; overflow-wrap: anywhere; }
+.prose td.wrapped { min-width: 24ch; }
 th button { background: none; border: 0; padding: 0; margin: 0; font-weight: 600; cursor: pointer; text-align: inherit; white-space: normal; }
 th button::after { content: "\00a0\2195"; color: var(--soft); opacity: 0.45; font-size: 0.85em; }
 th[aria-sort="ascending"] button::after { content: "\00a0\2191"; opacity: 1; color: var(--accent); }
@@ -151,6 +152,15 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 footer { color: var(--soft); font-size: 0.85rem; padding-top: 48px; padding-bottom: 40px; }
 .out { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 [hidden] { display: none !important; }
+@media (max-width: 1320px) {
+  .prose thead tr, .prose tbody tr { display: flex; flex-wrap: wrap; gap: 2px 16px; padding: 10px 12px; }
+  .prose thead tr { border-bottom: 1px solid var(--rule); }
+  .prose tbody tr + tr { border-top: 1px solid var(--rule); }
+  .prose thead th, .prose tbody td { padding: 0; border: 0; min-width: 0; max-width: none; white-space: normal; overflow-wrap: anywhere; }
+  .prose td.none { display: none; }
+  .prose td[data-name] { flex-basis: 100%; }
+  .prose td[data-name]::before { content: attr(data-name) ": "; color: var(--soft); }
+}
 @media (max-width: 560px) {
   body { font-size: 15px; }
   main, header, footer { padding-left: 14px; padding-right: 14px; }

@@ -161,6 +161,13 @@ void write_table(Page& page, const ReportTable& shown) {
               std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
                 return c < row.size() && row[c].text == table.rows.front()[c].text;
               });
+  // Of a table with several columns of sentences a narrow screen has rows in lines: from the first
+  // of these columns on each cell has one, with its name.
+  std::set<std::size_t> sentences;
+  for (const auto& row : table.rows)
+    for (std::size_t c = 0; c < row.size(); ++c)
+      if (display_width(row[c].text) > kWrapped) sentences.insert(c);
+  const bool prose = sentences.size() >= 2;
   const auto classes = [&](std::size_t c, std::string_view text) {
     std::vector<std::string> names;
     if (table.columns[c].align == Align::right) names.emplace_back("number");
@@ -168,6 +175,7 @@ void write_table(Page& page, const ReportTable& shown) {
     if (table.columns[c].header == "verdict")
       names.emplace_back(text == "confirmed" ? "right" : text == "refuted" ? "wrong" : "undecided");
     if (same[c]) names.emplace_back("same");
+    if (prose && text == "-") names.emplace_back("none");
     if (display_width(text) > kLoose)
       names.emplace_back(display_width(text) > kWrapped ? "wrapped" : "loose");
     return names.empty() ? "" : str(" class=\"", join(names, " "), "\"");
@@ -175,7 +183,7 @@ void write_table(Page& page, const ReportTable& shown) {
   write_row_filter(page, shown, table);
   page.line("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"",
             escape_html(shown.heading), "\">")
-      .line("<table class=\"sortable\" id=\"", shown.id, "-table\">")
+      .line("<table class=\"sortable", prose ? " prose" : "", "\" id=\"", shown.id, "-table\">")
       .line("<caption class=\"out\">",
             escape_html(shown.heading == table.title ? table.title
                                                      : shown.heading + ": " + table.title),
@@ -196,8 +204,11 @@ void write_table(Page& page, const ReportTable& shown) {
       const bool named = is_arm(table.columns[c]);
       cells +=
           str("<td", classes(c, cell.text),
-              cell.value ? str(" data-value=\"", escape_html(dump(*cell.value)), "\"") : "", ">",
-              escape_html(cell.text),
+              cell.value ? str(" data-value=\"", escape_html(dump(*cell.value)), "\"") : "",
+              prose && c >= *sentences.begin()
+                  ? str(" data-name=\"", escape_html(table.columns[c].header), "\"")
+                  : "",
+              ">", escape_html(cell.text),
               named && r < shown.warnings.size() ? warning_marks(shown.warnings[r]) : "", "</td>");
     }
     page.line("<tr>", cells, "</tr>");

@@ -86,6 +86,24 @@ TEST_CASE("texts are escaped wherever they stand, marks come before numbers") {
   CHECK(page.find("noise &amp; more") < page.find("2.46×"));
 }
 
+TEST_CASE("a table of sentences names its cells, for screens that have rows in lines") {
+  const std::string says(60, 's'), why(50, 'w');
+  Table table;
+  table.title = "Claims";
+  table.columns = {{"claim"}, {"says"}, {"published"}, {"why"}};
+  table.rows = {{"A", says, "1 <2>", why}, {"B", "so", "-", "-"}};
+  Report report;
+  report.claims = {{"verdicts", "Verdicts", table}};
+  const std::string page = render_report(report);
+  CHECK_THAT(page, Catch::Contains("<table class=\"sortable prose\""));
+  CHECK_THAT(page, Catch::Contains("<td>A</td><td class=\"wrapped\" data-name=\"says\">" + says +
+                                   "</td><td data-name=\"published\">1 &lt;2&gt;</td>"));
+  CHECK_THAT(page, Catch::Contains("<td class=\"none\" data-name=\"why\">-</td>"));
+  table.columns.pop_back();
+  report.claims.front().table = table;
+  CHECK_THAT(render_report(report), !Catch::Contains("sortable prose"));
+}
+
 TEST_CASE("warnings stand at the top, and in the row of their arm without text of its own") {
   const std::string page = render_report(example_report());
   CHECK_THAT(page, Catch::Contains("<h2>2 warnings</h2>"));
