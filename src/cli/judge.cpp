@@ -144,7 +144,7 @@ int run_judge(const JudgeFlags& flags) {
   parse_progress_style(flags.progress);
   { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
   if (flags.service.empty()) {
-    if (flags.dry_run || !flags.protocol.empty())
+    if (flags.dry_run || !flags.protocol.empty() || !flags.datasets.empty())
       std::fputs("no --service: nobody is asked, and all that was judged is shown\n", stderr);
     Store store(flags.db, {.read_only = true});
     print_judged(store, find_invocation(store, flags.run), flags);
