@@ -96,16 +96,37 @@ void add_flags(CLI::App& app, ComparisonFlags& flags) {
       ->capture_default_str()
       ->type_name("X");
   add_hardware(app, flags.compare.hardware);
+  app.add_option("--trace", flags.trace,
+                 "what a run of these arms wrote by --trace, of some examples at least: with "
+                 "--hardware, the speedup that each machine allows; in a report also the forward "
+                 "pass of every token")
+      ->type_name("FILE");
   add_strict(app, flags.strict);
 }
 
-void add_hardware(CLI::App& app, std::string& hardware) {
+void add_hardware(CLI::App& app, std::vector<std::string>& hardware) {
   app.add_option("--hardware", hardware,
                  "say of forwards/s which share they are of what this machine allows: here "
                  "(measured now), a100, a800, h100, h200, h800, l40s, a800x8 (eight, tensor "
-                 "parallel) ..., or a file like "
-                 "experiments/hardware/*.json")
-      ->type_name("NAME");
+                 "parallel) ..., or a file like experiments/hardware/*.json; several with --trace, "
+                 "for the speedup that each allows")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+}
+
+void check_hardware(const std::vector<std::string>& hardware, const std::string& trace) {
+  if (hardware.size() > 1 && trace.empty())
+    throw ConfigError(str("--hardware names ", hardware.size(),
+                          " machines: what they allow is counted from a trace; give --trace FILE, "
+                          "or one machine"));
+}
+
+void read_traced(ComparisonFlags& flags) {
+  check_hardware(flags.compare.hardware, flags.trace);
+  if (flags.trace.empty()) return;
+  if (flags.compare.hardware.empty())
+    throw ConfigError("--trace is for what --hardware allows; give both, or neither");
+  flags.compare.traced = read_works(flags.trace);
 }
 
 void add_strict(CLI::App& app, bool& strict) {

@@ -53,6 +53,7 @@ Verb compare_verb() {
           const auto opened = open_to_compare(flags->db, flags->run);
           Store& store = *opened;
           const std::string invocation = find_invocation(store, flags->run);
+          read_traced(*flags);
           std::optional<Measurements> read;  // once, and only where it is asked for
           const auto measured = [&]() -> const Measurements& {
             if (!read) read = measurements_of(store, invocation);

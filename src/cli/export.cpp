@@ -31,6 +31,7 @@ Verb export_verb() {
               const ExportFormat format = parse_export_format(flags->format);
               check_compare_options(flags->compare);
               const auto store = open_to_compare(flags->db, flags->run);
+              read_traced(*flags);
               const Comparison comparison =
                   compare(*store, find_invocation(*store, flags->run), flags->compare);
               for (const ExportedFile& file : export_tables(*store, comparison, format, flags->out))

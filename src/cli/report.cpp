@@ -17,7 +17,7 @@ namespace pardec {
 namespace {
 
 struct ReportFlags : ComparisonFlags {
-  std::string output = "report.html", trace;
+  std::string output = "report.html";
   ExampleLimits examples;
 };
 
@@ -41,14 +41,12 @@ Verb report_verb() {
             app.add_option("--seed", flags->examples.seed, "of the draw of examples")
                 ->capture_default_str()
                 ->type_name("N");
-            app.add_option("--trace", flags->trace,
-                           "what run --trace wrote: the forward pass of every token")
-                ->type_name("FILE");
             app.add_option("-o,--output", flags->output, "the page")
                 ->capture_default_str()
                 ->type_name("FILE");
             return [flags] {
               check_compare_options(flags->compare);
+              check_hardware(flags->compare.hardware, flags->trace);
               if (flags->examples.per_dataset < 0)
                 throw ConfigError(
                     str("--examples is ", flags->examples.per_dataset, ", expected 0 or more"));
@@ -58,10 +56,11 @@ Verb report_verb() {
               check_apart("--output", flags->output, flags->db);
               const auto store = open_to_compare(flags->db, flags->run);
               const std::string invocation = find_invocation(*store, flags->run);
-              const Measurements measured = measurements_of(*store, invocation);
-              const Comparison comparison = compare(*store, invocation, flags->compare, measured);
               const auto traces =
                   flags->trace.empty() ? std::vector<Trace>{} : read_traces(flags->trace);
+              for (const Trace& trace : traces) flags->compare.traced.push_back(work_of(trace));
+              const Measurements measured = measurements_of(*store, invocation);
+              const Comparison comparison = compare(*store, invocation, flags->compare, measured);
               Report report = make_report(*store, measured, comparison, flags->examples, traces);
               std::vector<ReproducedItem> items;
               const PaperCatalogue papers = read_papers();

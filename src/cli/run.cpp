@@ -64,10 +64,11 @@ int run(CLI::App& app, RunFlags& flags) {
                                             /*together=*/spec.order != "blocked"))
                 : std::nullopt;
   if (memory) apply_limit(*memory, spec.model, spec.cache);
-  if (all_there && !flags.hardware.empty() && flags.hardware != "here")
-    for (const ModelOptions& options : networks)
-      read_hardware(flags.hardware,
-                    chosen_dtype(options));  // what is wrong with it, before the run
+  check_hardware(flags.hardware, spec.trace);
+  for (const std::string& which : flags.hardware)
+    if (all_there && which != "here")
+      for (const ModelOptions& options : networks)
+        read_hardware(which, chosen_dtype(options));  // what is wrong with it, before the run
   if (flags.dry_run) {
     print_plan(spec, workloads, memory, parse_table_format(flags.format));
     return 0;
@@ -90,8 +91,9 @@ int run(CLI::App& app, RunFlags& flags) {
       return 128 + stop.signal();
     }
   }
-  const Comparison comparison = compare(*done.store, done.invocation,
-                                        {.baseline = spec.baseline, .hardware = flags.hardware});
+  CompareOptions options{.baseline = spec.baseline, .hardware = flags.hardware};
+  if (!options.hardware.empty() && !spec.trace.empty()) options.traced = read_works(spec.trace);
+  const Comparison comparison = compare(*done.store, done.invocation, options);
   std::cout << render(flags.matrix ? matrix_table(comparison) : comparison_table(comparison),
                       parse_table_format(flags.format));
   if (limited && spec.model.device == "cpu")

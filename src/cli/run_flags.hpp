@@ -22,7 +22,8 @@ struct RunFlags {
   std::vector<GridAxis> grid_of_file;  ///< of -c, where --grid gives none
   std::string target_ci;               ///< empty: none
   bool fresh = false;                  ///< begins anew
-  std::string oracle, shard, progress = "auto", config, format = "md", hardware;
+  std::string oracle, shard, progress = "auto", config, format = "md";
+  std::vector<std::string> hardware;
   int batch_size = 8;
   double fail_on_error = 0;
   std::string judge;  ///< of `run`: the file of a service that judges the answers

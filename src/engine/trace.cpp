@@ -45,6 +45,7 @@ OrderedJson to_json(const Trace& trace) {
   for (const auto& rows : trace.visible) visible.push_back(fold(rows));
   OrderedJson json = {{"request", trace.request}, {"decoder", trace.decoder}};
   if (!trace.arm.empty()) json["arm"] = trace.arm;
+  if (!trace.dataset.empty()) json["dataset"] = trace.dataset;
   if (!trace.examples.empty()) json["examples"] = trace.examples;
   if (!trace.model.empty()) json["model"] = trace.model;
   json.update({{"tokens", trace.tokens},

@@ -14,7 +14,8 @@ namespace pardec {
 /// replay it: what `--trace` writes.
 struct Trace {
   std::string request, decoder;
-  std::string arm;  ///< of an experiment, whose label the engine does not know; else empty
+  /// Of a run, whose labels and datasets the engine does not know; else empty.
+  std::string arm, dataset;
   /// Ids of the examples that it answers, as far as its writer knows them; `request` is a name.
   std::vector<std::string> examples;
   int task = -1;      ///< of Engine::run, whose sequence it is; is not written

@@ -114,6 +114,7 @@ Trace parse_trace(const Json& json, const std::string& where) {
   t.request = read.required<std::string>("request");
   t.decoder = read.required<std::string>("decoder");
   t.arm = read.optional<std::string>("arm", "");
+  t.dataset = read.optional<std::string>("dataset", "");
   t.examples = read.optional<std::vector<std::string>>("examples", {});
   t.model = read.optional<std::string>("model", "");
   try {

@@ -267,7 +267,7 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
       ArmFinding& arm = comparison.arms[a];
       arm.speeds = speeds_of(arm, comparison.baseline_of(arm), figures[a]);
     }
-    if (!options.hardware.empty()) add_roofline_shares(comparison, options.hardware);
+    if (!options.hardware.empty()) add_rooflines(comparison, options);
     comparison.uncomputed = uncomputed_in(comparison.arms);
     adjust_p_values(comparison.arms);
     add_own_columns(comparison, figures);

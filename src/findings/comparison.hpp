@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "decoders/decoder.hpp"
-#include "metrics/roofline.hpp"
 #include "metrics/statistics.hpp"
 #include "src/findings/answer_state.hpp"
 #include "src/findings/judged_shares.hpp"
+#include "src/findings/roofline.hpp"
 #include "src/scoring/score_table.hpp"
 #include "src/store/store.hpp"
 
@@ -29,8 +29,10 @@ struct CompareOptions {
   std::string baseline;  ///< label; empty: each run's own
   double confidence = 0.95;
   double margin = 0.05;  ///< a score this much lower is still as good
-  std::string hardware;  ///< of read_hardware, for shares of its roofline; empty: none
-  bool brief = false;    ///< no more than headlines and warnings need
+  /// Of read_hardware. The first is the one whose shares are told; what all allow, of `traced`.
+  std::vector<std::string> hardware;
+  std::vector<TraceWork> traced;  ///< of the same arms, if not of the same run
+  bool brief = false;             ///< no more than headlines and warnings need
 };
 /// ConfigError for a --confidence-level or --margin that is none.
 void check_compare_options(const CompareOptions& options);
@@ -63,6 +65,12 @@ struct Speedup {
                                    ///< were undisturbed, without them elsewhere
   std::vector<double> of_repeats;  ///< the ratio of each repeat, where there are several
   bool traced = false;
+};
+
+/// The largest speedup over the baseline that machines allow (roofline), from the traces of both.
+struct Allowed {
+  std::vector<double> speedup;  ///< on each of CompareOptions::hardware
+  std::int64_t examples;        ///< that were traced
 };
 
 /// Percentiles over answers, in seconds: linear interpolation, as numpy's.
@@ -122,6 +130,7 @@ struct ArmFinding {
   Speeds speeds{};
   AnswerState state;
   std::optional<Speedup> speedup;
+  std::optional<Allowed> allowed;
   Interval tokens_per_forward{};  ///< chosen ids a pass, over jobs
   double likeness = 0;            ///< share of identical answers, under an oracle of the network's
                                   ///< own choices; NaN: not compared
@@ -154,7 +163,9 @@ struct Comparison {
   std::vector<std::string_view> scores;
   std::vector<Uncomputed> uncomputed;
   std::vector<JudgedShare> judged;
-  std::vector<Hardware> machines;  ///< of CompareOptions::hardware, for each type once
+  /// Of the first of CompareOptions::hardware, and of the rest, for each type once.
+  std::vector<Hardware> machines, other_machines;
+  std::vector<std::string> allowing;  ///< CompareOptions::hardware, where some arm was traced
   bool exact_matches = false, stacks = false;
   /// Decoders among the arms with columns of their own.
   std::vector<const DecoderEntry*> own;

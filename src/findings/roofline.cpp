@@ -6,6 +6,7 @@
 
 #include "decoders/decoder.hpp"
 #include "src/checkpoint/network_size.hpp"
+#include "src/findings/traces.hpp"
 #include "src/model/device.hpp"
 #include "src/model/machine.hpp"
 #include "src/support/error.hpp"
@@ -158,12 +159,25 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
 
 TraceWork work_of(const Trace& trace) {
   TraceWork work{.decoder = trace.decoder,
+                 .arm = arm_of(trace),
+                 .dataset = trace.dataset,
                  .examples = {trace.examples.begin(), trace.examples.end()},
                  .drafts = !trace.model.empty(),
                  .chosen = std::ssize(trace.emitted),
                  .passes = passes_of(trace)};
   if (work.examples.empty()) work.examples.insert(trace.request);
   return work;
+}
+
+std::vector<TraceWork> read_works(const std::filesystem::path& file) {
+  std::vector<TraceWork> works;
+  each_trace(file, [&](const Trace& trace) { works.push_back(work_of(trace)); });
+  return works;
+}
+
+double least_seconds(const std::vector<const TraceWork*>& works, const RooflineSetting& setting,
+                     const Hardware& machine) {
+  return bound_of(works, setting, machine).seconds;
 }
 
 bool drafts_untraced(const TraceWork& work) {

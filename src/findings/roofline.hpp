@@ -30,13 +30,19 @@ struct RooflineSetting {
 
 /// What the passes of one trace do.
 struct TraceWork {
-  std::string decoder;
+  std::string decoder, arm, dataset;
   std::set<std::string> examples;  ///< of a prompt without any: its name
   bool drafts;                     ///< of the draft network
   std::int64_t chosen;
   std::vector<PassWork> passes;
 };
 TraceWork work_of(const Trace& trace);
+/// Of each that `--trace` wrote to the file. ConfigError, which names file and line.
+std::vector<TraceWork> read_works(const std::filesystem::path& file);
+
+/// What they take at least, in their order, in seconds.
+double least_seconds(const std::vector<const TraceWork*>& works, const RooflineSetting& setting,
+                     const Hardware& machine);
 
 /// Whether its decoder drafts in passes that are in no trace.
 bool drafts_untraced(const TraceWork& work);

@@ -16,13 +16,13 @@ namespace pardec {
 
 namespace {
 
-/// The network of an arm as it was run; none where its folder is gone or holds another one.
-std::optional<NetworkSize> network_of(const RunRow& run) {
+/// A network as it was run; none where its folder is gone or holds another one.
+std::optional<NetworkSize> size_of(const ModelRow& model, const std::string& dtype) {
   try {
-    const ModelConfig config = read_model_config(run.model.path);
-    if (parameter_count(config) != run.model.shape.value("parameters", std::int64_t{0}))
+    const ModelConfig config = read_model_config(model.shape.value(kBaseFolder, model.path));
+    if (parameter_count(config) != model.shape.value("parameters", std::int64_t{0}))
       return std::nullopt;
-    return network_size(config, parse_dtype(run.dtype));
+    return network_size(config, parse_dtype(dtype));
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -51,6 +51,43 @@ void check_here(const RunRow& run) {
                           "', this is '", now, "'; expected that machine's name or file"));
 }
 
+/// An arm of one dataset as its traces have it.
+struct TracedArm {
+  std::optional<RooflineSetting> setting;  ///< none where some passes are of networks unknown
+  std::vector<const TraceWork*> works;
+  std::set<std::string> examples;
+};
+
+TracedArm traced_of(const std::vector<TraceWork>& all, const ArmFinding& arm) {
+  const RunRow& run = arm.run.run;
+  TracedArm traced;
+  bool drafts = false;
+  for (const TraceWork& work : all) {
+    if (work.arm != run.label || (!work.dataset.empty() && work.dataset != run.dataset.name))
+      continue;
+    traced.works.push_back(&work);
+    drafts = drafts || work.drafts;
+    if (!work.drafts) traced.examples.insert(work.examples.begin(), work.examples.end());
+  }
+  const auto network = size_of(run.model, run.dtype);
+  const auto draft = run.draft ? size_of(*run.draft, run.dtype) : std::nullopt;
+  if (network && (draft || !drafts) && !find_decoder(run.decoder).drafts_untraced)
+    traced.setting = RooflineSetting{*network, draft, run.batch_size, ""};
+  return traced;
+}
+
+std::optional<Allowed> allowed_on(const std::vector<Hardware>& machines, const TracedArm& arm,
+                                  const TracedArm& baseline) {
+  if (!arm.setting || !baseline.setting || arm.examples.empty() ||
+      arm.examples != baseline.examples)
+    return std::nullopt;
+  Allowed allowed{{}, std::ssize(arm.examples)};
+  for (const Hardware& machine : machines)
+    allowed.speedup.push_back(least_seconds(baseline.works, *baseline.setting, machine) /
+                              least_seconds(arm.works, *arm.setting, machine));
+  return allowed;
+}
+
 }  // namespace
 
 double least_seconds(const CountedWork& work, const NetworkSize& network,
@@ -69,20 +106,32 @@ double least_seconds(const CountedWork& work, const NetworkSize& network,
   return std::max(bytes / hardware.bytes_per_second, flops / hardware.flop_per_second);
 }
 
-void add_roofline_shares(Comparison& comparison, const std::string& which) {
-  std::map<std::string, Hardware> machines;  // by type
-  for (ArmFinding& arm : comparison.arms) {
-    const RunRow& run = arm.run.run;
-    if (which == "here") check_here(run);
-    if (!machines.contains(run.dtype)) {
+void add_rooflines(Comparison& comparison, const CompareOptions& options) {
+  std::map<std::string, std::vector<Hardware>> machines;  // by type
+  const auto machines_of = [&](const RunRow& run) -> const std::vector<Hardware>& {
+    for (const std::string& which : options.hardware)
+      if (which == "here") check_here(run);
+    auto [of_type, is_new] = machines.try_emplace(run.dtype);
+    if (!is_new) return of_type->second;
+    for (const std::string& which : options.hardware) {
       if (which == "here") set_threads(run.threads);
-      machines[run.dtype] = read_hardware(which, parse_dtype(run.dtype));
-      comparison.machines.push_back(machines[run.dtype]);
+      of_type->second.push_back(read_hardware(which, parse_dtype(run.dtype)));
     }
-    if (!is_whole(arm)) continue;
-    if (const auto network = network_of(run))
-      arm.speeds.roofline_share = least_seconds(work_of(arm.run), *network, machines[run.dtype]) /
-                                  (static_cast<double>(arm.run.measured_wall_ns) * 1e-9);
+    comparison.machines.push_back(of_type->second.front());
+    comparison.other_machines.insert(comparison.other_machines.end(), of_type->second.begin() + 1,
+                                     of_type->second.end());
+    return of_type->second;
+  };
+  for (ArmFinding& arm : comparison.arms) {
+    const std::vector<Hardware>& on = machines_of(arm.run.run);
+    if (is_whole(arm))
+      if (const auto network = size_of(arm.run.run.model, arm.run.run.dtype))
+        arm.speeds.roofline_share = least_seconds(work_of(arm.run), *network, on.front()) /
+                                    (static_cast<double>(arm.run.measured_wall_ns) * 1e-9);
+    if (const ArmFinding* baseline = comparison.baseline_of(arm))
+      arm.allowed =
+          allowed_on(on, traced_of(options.traced, arm), traced_of(options.traced, *baseline));
+    if (arm.allowed) comparison.allowing = options.hardware;
   }
 }
 

@@ -1,11 +1,8 @@
 #pragma once
-#include <optional>
-#include <string>
-
 #include "src/findings/comparison.hpp"
 
-/// How near measured speeds come to what the hardware allows, from what a store counts: no trace is
-/// needed.
+/// How near measured speeds come to what the hardware allows, from what a store counts, with no
+/// trace; and from traces, the speedup that it allows.
 namespace pardec {
 
 /// What the passes of jobs did in sum, as they are stored.
@@ -22,10 +19,12 @@ struct CountedWork {
 /// takes the larger pass by pass.
 double least_seconds(const CountedWork& work, const NetworkSize& network, const Hardware& hardware);
 
-/// Adds Speeds::roofline_share to the arms, and their machines to the comparison. Those have none
-/// that were not measured whole, had failures, passes of a draft network or sublayers skipped, an
-/// adapter, or a network that is not at its place any more. `which` is for read_hardware; `here`:
-/// ConfigError where the runs were measured on another machine, or on a GPU.
-void add_roofline_shares(Comparison& comparison, const std::string& which);
+/// Adds the comparison's machines and, of the first machine of `options.hardware`, the arms'
+/// Speeds::roofline_share. Those have none that were not measured whole, had failures, passes of a
+/// draft network or sublayers skipped, or a network that is not at its place any more.
+/// Adds what each machine allows, too, to arms that `options.traced` has of the same examples as
+/// their baseline. `here`: ConfigError where the runs were measured on another machine, or on a
+/// GPU.
+void add_rooflines(Comparison& comparison, const CompareOptions& options);
 
 }  // namespace pardec

@@ -7,13 +7,16 @@
 
 namespace pardec {
 
-std::vector<Trace> read_traces(const std::filesystem::path& file) {
-  std::vector<Trace> traces;
+void each_trace(const std::filesystem::path& file, const std::function<void(Trace)>& use) {
   each_raw_line(file, nullptr, [&](const std::string& text, long line) {
     if (!strip(text).empty())
-      traces.push_back(
-          parse_trace(parse_json(text, file.string(), line), str(file.string(), ":", line)));
+      use(parse_trace(parse_json(text, file.string(), line), str(file.string(), ":", line)));
   });
+}
+
+std::vector<Trace> read_traces(const std::filesystem::path& file) {
+  std::vector<Trace> traces;
+  each_trace(file, [&](Trace trace) { traces.push_back(std::move(trace)); });
   return traces;
 }
 

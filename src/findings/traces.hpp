@@ -1,12 +1,16 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "src/engine/trace.hpp"
 
 namespace pardec {
 
-/// What `--trace` wrote, one object a line. ConfigError, which names file and line.
+/// Each of what `--trace` wrote, one object a line. ConfigError, which names file and line.
+void each_trace(const std::filesystem::path& file, const std::function<void(Trace)>& use);
+
+/// All of them.
 std::vector<Trace> read_traces(const std::filesystem::path& file);
 
 }  // namespace pardec

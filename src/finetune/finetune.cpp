@@ -282,8 +282,8 @@ void finetune(const TrainingSpec& spec) {
   const LoopResult result =
       train_model(run, source, folder, resume, clock, [&](const LossRow& row, std::int64_t steps) {
         if (!recorded) write_record();  // what cannot even begin leaves nothing behind
-        if (!progress)  // a run that goes on has begun behind the updates that are done
-          progress = std::make_unique<Progress>(spec.progress, "updates", steps, row.step - 1);
+        if (!progress)                  // its clock begins behind this update
+          progress = std::make_unique<Progress>(spec.progress, "updates", steps, row.step);
         progress->update(row.step, str("loss ", row.train_loss, " · ",
                                        static_cast<std::int64_t>(row.tokens_per_second), " tok/s"));
       });

@@ -94,6 +94,30 @@ void add_not_applicable_notes(Table& table, const Comparison& comparison) {
     table.notes.push_back(str("n/a: ", pair.first, ", ", pair.second, ": ", reason, "."));
 }
 
+namespace {
+
+/// What the largest speedups that machines allow are of.
+void add_allowed_note(Table& table, const Comparison& comparison) {
+  if (comparison.allowing.empty()) return;
+  std::set<std::string> traced;  // dataset and count of examples
+  for (const ArmFinding& arm : comparison.arms)
+    if (arm.allowed)
+      traced.insert(
+          str(arm.run.run.dataset.name, " ", arm.allowed->examples, " of ", arm.run.examples));
+  std::vector<std::string> others;
+  for (const Hardware& machine : comparison.other_machines)
+    others.push_back(str(" ", machine.name, ": ", machine_text(machine), "."));
+  table.notes.push_back(str(
+      "speedup at most: what the baseline's traced passes take at least by those of the arm, pass "
+      "by pass (see 'roofline'), as many jobs side by side as the run had; of ",
+      join({traced.begin(), traced.end()}, ", "),
+      " examples. None of arms without a trace of the same examples as the baseline's, or with "
+      "drafts in none; heads besides the network's own count as nothing.",
+      join(others, "")));
+}
+
+}  // namespace
+
 void add_roofline_notes(Table& table, const Comparison& comparison) {
   if (comparison.machines.empty()) return;
   std::vector<std::string> machines;
@@ -105,6 +129,7 @@ void add_roofline_notes(Table& table, const Comparison& comparison) {
       "at least, since no pass is told apart ('roofline' does, of a trace). Above 100 %: the "
       "network fits the processor's caches. None of arms with a draft network, failed jobs or "
       "blocks without a time."));
+  add_allowed_note(table, comparison);
 }
 
 std::vector<std::string> judged_notes(const std::vector<JudgedShare>& judged) {

@@ -44,6 +44,13 @@ std::vector<Cell> speed_cells(const Comparison& comparison, const ArmFinding& ar
           ratio_interval_cell(ratio), number_cell(arm.speedup->blocks)};
 }
 
+/// What each machine allows, of the traces.
+void add_allowed_cells(std::vector<Cell>& cells, const Comparison& comparison,
+                       const ArmFinding& arm) {
+  for (size_t m = 0; m < comparison.allowing.size(); ++m)
+    cells.push_back(arm.allowed ? number_cell(arm.allowed->speedup[m], 2) : no_cell());
+}
+
 /// Different examples, and how often each was answered: "12", "12 x 3", "12 x 2 + 4 repeated".
 Cell count_cell(const ArmFinding& arm) {
   const std::int64_t examples = arm.run.examples, answers = arm.state.answers;
@@ -271,6 +278,9 @@ Table comparison_table(const Comparison& comparison) {
       {"tokens/forward", Align::right, "tokens_per_forward"},
       {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"}};
   table.columns.insert(table.columns.end(), common.begin(), common.end());
+  for (const std::string& machine : comparison.allowing)
+    table.columns.push_back(
+        {str("speedup at most (", machine, ")"), Align::right, str("speedup_at_most_", machine)});
   if (comparison.exact_matches) table.columns.push_back({"EM", Align::right, "exact_match"});
   for (const Column& column : measured_columns(comparison)) table.columns.push_back(column);
   add_score_columns(table, comparison);
@@ -290,6 +300,7 @@ Table comparison_table(const Comparison& comparison) {
     for (Cell& cell : speed_cells(comparison, arm)) cells.push_back(std::move(cell));
     cells.push_back(number_cell(arm.tokens_per_forward.estimate, 2));
     cells.push_back(arm.baseline ? share_cell(arm.likeness) : no_cell());
+    add_allowed_cells(cells, comparison, arm);
     if (comparison.exact_matches)
       cells.push_back(std::isfinite(arm.exact_match) ? share_cell(arm.exact_match) : no_cell());
     add_measured_cells(cells, arm);

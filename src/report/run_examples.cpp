@@ -300,6 +300,7 @@ std::vector<Arm> arms_of(const Measurements& measured, const Comparison& compari
         Arm{&finding, {}, &measured.figures.runs[a], &measured.scores[a], {}, {}});
     for (const Trace& trace : traces)  // the first of a job is its first repeat's
       if (trace.model.empty() && (trace.arm.empty() || trace.arm == finding.run.run.label) &&
+          (trace.dataset.empty() || trace.dataset == dataset) &&
           trace.decoder == finding.run.run.decoder)
         arm.traces.emplace(trace.examples, &trace);
     for (const AnswerFigures& answer : arm.figures->answers)

@@ -40,6 +40,8 @@ ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
                {"vocab_size", config.vocab_size},
                {"max_position", config.max_position},
                {"parameters", parameter_count(config)}};
+  if (checkpoint.weights.size() > 1)
+    row.shape[kBaseFolder] = std::filesystem::weakly_canonical(checkpoint.weights.front()).string();
   const auto face =
       checkpoint.tokenizer ? std::nullopt : read_face(checkpoint.weights.front().string());
   if (const auto& tokenizer = face ? face->tokenizer : checkpoint.tokenizer)

@@ -53,8 +53,10 @@ std::vector<std::set<JobKey>> Recorder::finished_before(const RunCell& cell) {
 
 std::function<void(Trace)> Recorder::trace_sink(const RunCell& cell, std::vector<JobKey> jobs) {
   if (!trace_) return {};
-  return [this, label = cell.arm->label, jobs = std::move(jobs)](Trace trace) {
+  return [this, label = cell.arm->label, dataset = cell.row.dataset.name,
+          jobs = std::move(jobs)](Trace trace) {
     trace.arm = label;
+    trace.dataset = dataset;
     trace.examples = jobs[static_cast<size_t>(trace.task)];
     *trace_ << dump(to_json(trace)) << "\n";
   };

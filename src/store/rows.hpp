@@ -35,6 +35,9 @@ struct ModelRow {
   Json shape;         ///< layers, width, heads, vocabulary, parameters, kTokenizerHash
 };
 
+/// Key in ModelRow::shape of an adapter: the folder of the network that it is of.
+inline constexpr const char* kBaseFolder = "base";
+
 /// Key in ModelRow::shape: equal for tokenizers whose ids stand for the same tokens.
 inline constexpr const char* kTokenizerHash = "tokenizer";
 

@@ -124,6 +124,9 @@ def adapters(check, pardec):
     check(said["over"] == said["merged"] != said["base"], f"generate --adapter: {said}")
     whole = run(pardec, "whole.sqlite", "--model", base, "--adapter", adapter, "--arm", "ar=ar", "--arm", f"base=ar,model={base}")
     check(whole.returncode == 0 and by_label(pardec.folder / "whole.sqlite") == {"ar": str(adapter), "base": str(base)}, f"run --adapter: {whole.stderr}")
+    (pardec.folder / "machine.json").write_text(json.dumps({"name": "a machine", "bandwidth_gb_s": 30, "tflop_s": {"fp32": 1, "bf16": 1}}))
+    shares = json.loads(pardec.good("compare", "--db", "adapters.sqlite", "--hardware", "machine.json", "--format", "json"))["rows"]
+    check(all(row["roofline_share"] and row["roofline_share"] > 0 for row in shares), f"an adapter's network has a size: {shares}")
     planned = run(pardec, "no.sqlite", "--model", base, "--arm", "ar=ar", "--arm", f"ad=ar,adapter={adapter}", "--dry-run").stdout
     check("weights of 2 networks" in planned and f"with adapter {adapter}" in planned, planned)
     # A folder without texts has those of the network, and still says which tokens it was taught.

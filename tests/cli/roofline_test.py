@@ -77,6 +77,63 @@ def shares(check, pardec, machine):
         check(ran.returncode == 2 and "did you mean 'l40s'" in ran.stderr and not (pardec.folder / "none.sqlite").exists(), f"{verb[0]}: {ran.stderr}")
 
 
+def allowed(check, pardec, machine):
+    """The speedup that each machine allows, in the table of the run: `roofline`'s of the same traces, dataset by dataset, at the batch size of each arm."""
+    files = {"slow.json": (30, 0.001), "fast.json": (1, 10)}
+    for name, (bandwidth, speed) in files.items():
+        (pardec.folder / name).write_text(json.dumps({**machine, "name": name, "bandwidth_gb_s": bandwidth, "tflop_s": {"fp32": speed}}))
+    ran = pardec.good("run", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--arm", "one=ar,batch_size=3", "--arm", "many=hpd,stack=2,batch_size=2",
+                      "--arm", "draft=speculative,batch_size=3", "--arm", "self=self-speculative,batch_size=3", "--dataset", "oa-mine,ae-110k", "--limit", 5, "--trace", "a.jsonl",
+                      "--db", "a.sqlite", "--progress", "none", "--baseline", "one", "--hardware", ",".join(files), "--format", "json")
+    traces = [json.loads(line) for line in (pardec.folder / "a.jsonl").read_text().splitlines()]
+    sizes = {"one": 3, "many": 2, "draft": 3}
+    wanted = {}
+    for dataset in ("oa-mine", "ae-110k"):
+        (pardec.folder / "part.jsonl").write_text("".join(json.dumps(t) + "\n" for t in traces if t["dataset"] == dataset))
+        for name in files:
+            seconds_of = {}
+            for size in set(sizes.values()):
+                rows = json.loads(pardec.good("roofline", "--trace", "part.jsonl", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--dtype", "fp32",
+                                              "--batch-size", size, "--hardware", name, "--format", "json"))["rows"]
+                seconds_of |= {row["arm"]: row["seconds"] for row in rows if sizes.get(row["arm"]) == size}
+            wanted |= {(dataset, arm, name): seconds_of["one"] / seconds_of[arm] for arm in ("many", "draft")}
+    compare = ["compare", "--db", "a.sqlite", "--hardware", ",".join(files), "--format", "json", "--trace"]
+    # Ids that both datasets have do not mix them up.
+    ids = {dataset: sorted({i for t in traces if t["dataset"] == dataset for i in t.get("examples", [])}) for dataset in ("oa-mine", "ae-110k")}
+    (pardec.folder / "alike.jsonl").write_text("".join(
+        json.dumps({**t, "examples": [str(ids[t["dataset"]].index(i)) for i in t.get("examples", [])]}) + "\n" for t in traces))
+    for what, text in (("run", ran), ("compare", pardec.good(*compare, "a.jsonl")), ("equal ids", pardec.good(*compare, "alike.jsonl"))):
+        table = json.loads(text)
+        for row in table["rows"]:
+            for name in files:
+                found, least = row[f"speedup_at_most_{name}"], wanted.get((row["dataset"].split()[0], row["arm"], name))
+                check(found is None if least is None else found is not None and math.isclose(found, least, rel_tol=1e-9), f"{what}: {row['dataset']} {row['arm']} {name}: {found}, wanted {least}")
+        check(any("oa-mine 5 of 5" in note and "fast.json" in note for note in table["notes"]), f"{what}: of which examples, on what machines: {table['notes']}")
+    check(len({round(value, 6) for value in wanted.values()}) == 8, f"the machines, datasets and arms differ: {wanted}")
+    fewer = [t for t in traces if t["arm"] != "many" or t["dataset"] != "oa-mine" or t["examples"] != by_first(traces)]
+    (pardec.folder / "fewer.jsonl").write_text("".join(json.dumps(t) + "\n" for t in fewer))
+    rows = {(r["dataset"].split()[0], r["arm"]): r["speedup_at_most_fast.json"] for r in json.loads(pardec.good(*compare, "fewer.jsonl"))["rows"]}
+    check(rows["oa-mine", "many"] is None and rows["oa-mine", "draft"] and rows["ae-110k", "many"], f"examples other than the baseline's: {rows}")
+    pardec.good("report", "--db", "a.sqlite", "--hardware", ",".join(files), "--trace", "a.jsonl", "-o", "a.html")
+    page = (pardec.folder / "a.html").read_text()
+    check(all(f"speedup at most ({name})" in page for name in files) and f"{wanted['oa-mine', 'many', 'fast.json']:.2f}" in page, "the report has them")
+    check("speedup_at_most_fast.json" in export_of(pardec, files), "export has them")
+    for flags, said in ((["--hardware", "slow.json,fast.json"], "give --trace FILE"), (["--trace", "a.jsonl"], "give both, or neither"),
+                        (["--hardware", "slow.json", "--trace", "none.jsonl"], "none.jsonl")):
+        ran = pardec("compare", "--db", "a.sqlite", *flags)
+        check(ran.returncode == 2 and said in ran.stderr, f"{flags}: exit {ran.returncode}: {ran.stderr}")
+
+
+def by_first(traces):
+    """The examples of arm 'many's first trace."""
+    return next(t["examples"] for t in traces if t["arm"] == "many" and t["dataset"] == "oa-mine")
+
+
+def export_of(pardec, files):
+    pardec.good("export", "--db", "a.sqlite", "--hardware", ",".join(files), "--trace", "a.jsonl", "--out", "tables")
+    return "".join(file.read_text() for file in sorted((pardec.folder / "tables").iterdir()))
+
+
 def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
@@ -117,6 +174,7 @@ def main():
                 check(math.isclose(rows[arm]["speedup"], total["one"] / total[arm], rel_tol=1e-9), f"{dtype} {batch} {arm}: speedup {rows[arm]['speedup']}")
 
         shares(check, pardec, machine)
+        allowed(check, pardec, machine)
 
         request = by_arm["one"][0]["request"]
         listed = json.loads(pardec.good(*call, "machine.json", "--passes", request, "--format", "json"))["rows"]
