@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/model/adapter.hpp"
 #include "src/model/device.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -106,7 +107,8 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
           Model::load(folder, {.dtype = dtype,
                                .device = options.device,
                                .cuda_graphs = !options.no_cuda_graphs,
-                               .adapter = options.adapter})};
+                               .adapter = options.adapter,
+                               .layers = options.layers})};
 }
 
 std::string network_key(const ModelOptions& options) {
@@ -114,7 +116,7 @@ std::string network_key(const ModelOptions& options) {
   const auto canonical = [&](const std::string& folder) {
     return folder.empty() ? "" : std::filesystem::weakly_canonical(folder, ignored).string();
   };
-  return str(canonical(options.model), "\n", canonical(options.adapter), "\n",
+  return str(canonical(options.model), "\n", canonical(options.adapter), "\n", options.layers, "\n",
              name(chosen_dtype(options)));
 }
 
@@ -184,9 +186,16 @@ void check_same_vocabulary(const std::filesystem::path& draft, const ModelConfig
 
 ModelOptions draft_options(const ModelOptions& options) {
   ModelOptions draft = options;
-  draft.model = options.draft_model;
   draft.draft_model.clear();
-  draft.adapter.clear();
+  const std::filesystem::path folder = options.draft_model;
+  if (std::error_code ignored; std::filesystem::exists(folder / kAdapterConfig, ignored) &&
+                               !std::filesystem::exists(folder / "config.json", ignored)) {
+    draft.adapter = options.draft_model;
+    draft.layers = adapted_layers(folder);
+  } else {
+    draft.model = options.draft_model;
+    draft.adapter.clear();
+  }
   draft.dtype = name(chosen_dtype(options));  // the two compute alike
   return draft;
 }

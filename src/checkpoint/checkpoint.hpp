@@ -15,6 +15,7 @@ namespace pardec {
 struct ModelOptions {
   std::string model, draft_model, dtype = "fp32", device = "cpu", memory_limit;
   std::string adapter;  ///< folder with a low-rank adapter or extra heads over `model`; empty: none
+  int layers = 0;       ///< the first so many of the network's layers alone; 0: all
   int threads = 0;
   bool no_cuda_graphs = false;
 };
@@ -70,7 +71,9 @@ std::optional<CheckpointFace> read_face(const std::string& model);
 /// The same with an adapter's tokenizer and extra heads, where it has some.
 std::optional<CheckpointFace> read_face(const ModelOptions& options);
 
-/// The options of the network of --draft-model beside the one that it drafts for.
+/// The options of the network of --draft-model beside the one that it drafts for. Where that folder
+/// holds an adapter and no network, it is the first layers of the one it drafts for, up to the last
+/// that the adapter changes, with the adapter over them. ModelError: as adapted_layers.
 ModelOptions draft_options(const ModelOptions& options);
 
 /// Loads that network. ModelError where the two have not the same vocabulary.

@@ -17,7 +17,8 @@ void add_flags(CLI::App& app, ModelOptions& model) {
          "extra heads")
       ->type_name("DIR");
   app.add_option("--draft-model", model.draft_model,
-                 "checkpoint folder of the network that guesses for decoder speculative")
+                 "checkpoint folder of the network that guesses for decoder speculative; or of an "
+                 "adapter alone, over the first layers of the network it guesses for")
       ->type_name("DIR");
   app.add_option(
          "--dtype", model.dtype,

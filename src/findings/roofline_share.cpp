@@ -19,7 +19,9 @@ namespace {
 /// A network as it was run; none where its folder is gone or holds another one.
 std::optional<NetworkSize> size_of(const ModelRow& model, const std::string& dtype) {
   try {
-    const ModelConfig config = read_model_config(model.shape.value(kBaseFolder, model.path));
+    const std::filesystem::path folder = model.shape.value(kBaseFolder, model.path);
+    const ModelConfig config =
+        with_first_layers(read_model_config(folder), model.shape.value("layers", 0), folder);
     if (parameter_count(config) != model.shape.value("parameters", std::int64_t{0}))
       return std::nullopt;
     return network_size(config, parse_dtype(dtype));

@@ -3,6 +3,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -183,6 +184,21 @@ bool holds_low_rank(const std::filesystem::path& folder) {
     throw ModelError(folder.string(), str("holds no adapter, expected ", kAdapterConfig,
                                           " (low-rank, as peft has it) or ", kExtraHeadsFile));
   return false;
+}
+
+int adapted_layers(const std::filesystem::path& folder) {
+  const std::string file = (folder / kAdapterFile).string(), prefix = str(kPrefix, "model.layers.");
+  const MappedFile mapped(file);
+  int layers = 0;
+  for (const auto& [name, tensor] : parse_safetensors(mapped.bytes(), file)) {
+    if (!name.starts_with(prefix)) continue;
+    int layer = -1;
+    std::from_chars(name.data() + prefix.size(), name.data() + name.size(), layer);
+    layers = std::max(layers, layer + 1);
+  }
+  if (layers == 0)
+    throw ModelError(file, str("changes no layer, expected tensors '", prefix, "0...'"));
+  return layers;
 }
 
 Adapter Adapter::load(const std::filesystem::path& folder, const ModelConfig& config) {

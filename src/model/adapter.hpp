@@ -50,6 +50,10 @@ void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
 /// ModelError: neither.
 bool holds_low_rank(const std::filesystem::path& folder);
 
+/// How many layers a network has at least that the low-rank adapter in `folder` lies over: up to
+/// the last that it changes. ModelError: a file that is missing or wrong, or it changes none.
+int adapted_layers(const std::filesystem::path& folder);
+
 /// A low-rank adapter that was read from its folder.
 class Adapter {
  public:

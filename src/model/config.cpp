@@ -7,6 +7,7 @@
 #include "src/model/json_file.hpp"
 #include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -272,6 +273,16 @@ ModelConfig read_model_config(const std::filesystem::path& folder,
     read_special_ids(json, generation.string(), config);
   }
   config.extra_heads = count_extra_heads(extra_heads_file(folder, adapter));
+  return config;
+}
+
+ModelConfig with_first_layers(ModelConfig config, int layers, const std::filesystem::path& folder) {
+  if (layers == 0) return config;
+  if (layers > config.layers)
+    throw ModelError(folder.string(), str("has ", counted(config.layers, "layer"), ", expected ",
+                                          layers, " or more, whose first ones an adapter changes"));
+  config.layers = layers;
+  if (!config.slides.empty()) config.slides.resize(static_cast<size_t>(layers));
   return config;
 }
 

@@ -70,6 +70,10 @@ ModelConfig read_model_config(const std::filesystem::path& folder,
 /// The same from parsed JSON; `where` names it in errors.
 ModelConfig parse_model_config(const Json& json, const std::string& where);
 
+/// The same network with its first `layers` layers alone; 0: with all. ModelError, which names
+/// `folder`: it has fewer.
+ModelConfig with_first_layers(ModelConfig config, int layers, const std::filesystem::path& folder);
+
 /// Number of parameters of the shape.
 std::int64_t parameter_count(const ModelConfig& config);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "src/model/adapter.hpp"
 #include "src/model/extra_heads.hpp"
@@ -88,15 +89,20 @@ bool may_be_ignored(const std::string& name, const ModelConfig& config) {
          (config.tied_head && name == parameter_name(Role::head));
 }
 
+/// The weights of the first `layers` layers, and those of no layer. `config`: of the whole network.
 /// `place(parameter, tensor)`: what becomes of a tensor of the file.
 template <typename Place>
-std::map<std::string, at::Tensor> load_tensors(const ModelConfig& config,
+std::map<std::string, at::Tensor> load_tensors(const ModelConfig& config, int layers,
                                                const CheckpointFiles& checkpoint, Place&& place) {
   std::map<std::string, at::Tensor> loaded;
-  for (const Parameter& parameter : parameters(config))
-    loaded.emplace(parameter.name, place(parameter, to_tensor(checkpoint.find(parameter))));
+  std::set<std::string> there;
+  for (const Parameter& parameter : parameters(config)) {
+    there.insert(parameter.name);
+    if (parameter.layer < layers)
+      loaded.emplace(parameter.name, place(parameter, to_tensor(checkpoint.find(parameter))));
+  }
   for (const auto& [name, entry] : checkpoint.tensors())
-    if (!loaded.contains(name) && !may_be_ignored(name, config))
+    if (!there.contains(name) && !may_be_ignored(name, config))
       throw ModelError(entry.file, str("has tensor '", repair_utf8(name),
                                        "', which a network of this config has not"));
   return loaded;
@@ -139,7 +145,8 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
   network->options = options;
   network->type = scalar_type(options.dtype);
   network->device = parse_device(options.device);
-  network->config = read_model_config(folder, options.adapter);
+  const ModelConfig whole = read_model_config(folder, options.adapter);
+  network->config = with_first_layers(whole, options.layers, folder);
   if (computing(options.dtype) != options.dtype && !network->device.is_cpu())
     throw ModelError(str("dtype ", name(options.dtype)),
                      str("runs on the CPU alone, and the device is ", options.device,
@@ -150,7 +157,7 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
     if (!options.adapter.empty() && holds_low_rank(options.adapter))
       adapter = Adapter::load(options.adapter, network->config);
     network->assign(load_tensors(
-        network->config, CheckpointFiles(folder),
+        whole, network->config.layers, CheckpointFiles(folder),
         [&](const Parameter& parameter, const at::Tensor& tensor) {
           return placed(adapter ? adapter->merged(parameter, tensor) : tensor, *network);
         }));
@@ -163,7 +170,8 @@ Model Model::load(const std::filesystem::path& folder, const Options& options) {
 
 std::map<std::string, at::Tensor> load_weights(const std::filesystem::path& folder,
                                                at::ScalarType type) {
-  return load_tensors(read_model_config(folder), CheckpointFiles(folder),
+  const ModelConfig config = read_model_config(folder);
+  return load_tensors(config, config.layers, CheckpointFiles(folder),
                       [&](const Parameter&, const at::Tensor& tensor) { return tensor.to(type); });
 }
 

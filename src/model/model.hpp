@@ -119,6 +119,7 @@ class Model {
     /// A folder with a low-rank adapter, which is merged into the weights as they are read, with
     /// extra heads, or both; empty: none.
     std::filesystem::path adapter;
+    int layers = 0;  ///< the first so many of its layers alone; 0: all
   };
 
   /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or

@@ -26,8 +26,10 @@ ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
         files.push_back(entry.path());
     std::sort(files.begin() + before, files.end());
   }
+  const bool whole = read_model_config(checkpoint.weights.front()).layers == config.layers;
   ModelRow row;
   row.path = std::filesystem::weakly_canonical(folder).string();
+  if (!whole) row.stamp = str("first ", config.layers, " layers;");
   for (const auto& file : files)
     row.stamp += str(file.filename().string(), ":", std::filesystem::file_size(file), ":",
                      std::filesystem::last_write_time(file).time_since_epoch().count(), ";");
@@ -50,7 +52,7 @@ ModelRow model_row(Store& store, const Checkpoint& checkpoint) {
     row.hash = *known;
     return row;
   }
-  std::string all;
+  std::string all = whole ? "" : str("first ", config.layers, " layers\n");
   for (const auto& file : files) all += str(file.filename().string(), " ", sha256_file(file), "\n");
   row.hash = sha256(all);
   return row;

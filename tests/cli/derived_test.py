@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 
-from harness import ROOT, Checks, scratch
+from harness import ROOT, Checks, query, scratch
 from reference import torch  # first: it skips where there is no transformers
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
@@ -38,6 +38,40 @@ def drafts(check, pardec):
     for layers, said in [(0, "--layers"), (99, "expected 1 to"), (2, "holds a model")]:
         ran = pardec("model", "draft", QUICK, "--layers", layers, "--out", draft if layers == 2 else "none")
         check(ran.returncode == 2 and said in ran.stderr, f"--layers {layers}: {ran.returncode} {ran.stderr}")
+
+
+def taught_drafts(check, pardec):
+    """An adapter over the first layers drafts by itself as the network does that it is merged into."""
+    draft, adapter, merged = (pardec.folder / name for name in ("draft", "adapter", "merged"))
+    pardec.good("train", "--model", draft, "--dataset", "oa-mine", "--format", "ar", "--steps", 4, "--batch-tokens", 1024, "--lora-rank", 4, "--lr", 0.05, "--warmup", 0,
+                "--validation", 0, "--save-every", 4, "--out", adapter, "--progress", "none")
+    pardec.good("model", "merge", draft, "--adapter", adapter, "--out", merged)
+    said = {}
+    for name, folder in (("plain", draft), ("adapter", adapter), ("merged", merged)):
+        answer = json.loads(pardec.good("generate", "--model", QUICK, "--decoder", "speculative", "--draft-model", folder, "--prompt", PROMPT, "--max-new-tokens", 16,
+                                        "--format", "json", "--trace", f"{name}.jsonl"))
+        passes = [json.loads(line) for line in (pardec.folder / f"{name}.jsonl").read_text().splitlines()]
+        said[name] = (answer["tokens"], [t["predicts"] for t in passes if t.get("model") == "draft"])
+    check(said["adapter"] == said["merged"] and said["adapter"][1], f"the adapter drafts as what it was merged into: {said}")
+    check(said["adapter"][1] != said["plain"][1] and said["adapter"][0] == said["plain"][0], f"the adapter changes what is drafted, and not what is written: {said}")
+    db = pardec.folder / "drafts.sqlite"
+    ran = pardec("run", "--model", QUICK, "--arm", "ar=ar", "--arm", f"a=speculative,draft={adapter}", "--arm", f"m=speculative,draft={merged}", "--dataset", "oa-mine",
+                 "--limit", 2, "--max-new-tokens", 16, "--db", db, "--progress", "none", "--hardware", "here,l40s", "--trace", pardec.folder / "t.jsonl")
+    check(ran.returncode == 0, f"run: {ran.stderr}")
+    shapes = {row["label"]: json.loads(row["shape"]) for row in query(db, "SELECT label, shape FROM run JOIN model ON model.id = draft_model_id")}
+    check(shapes["a"]["layers"] == shapes["m"]["layers"] == 2 and shapes["a"]["parameters"] == shapes["m"]["parameters"], f"drafts as they are stored: {shapes}")
+    jobs = query(db, "SELECT label, key, acceptance FROM job JOIN run ON run.id = run_id WHERE acceptance IS NOT NULL")
+    of = {label: sorted((job["key"], *(str(json.loads(job["acceptance"])[of]) for of in ("drafted", "accepted"))) for job in jobs if job["label"] == label) for label in ("a", "m")}
+    check(of["a"] == of["m"] != [], f"accepted of the drafts: {of}")
+    rows = {row["arm"]: row for row in json.loads(pardec.good("compare", "--db", db, "--trace", pardec.folder / "t.jsonl", "--hardware", "l40s", "--format", "json"))["rows"]}
+    check(rows["a"]["speedup_at_most_l40s"] == rows["m"]["speedup_at_most_l40s"] is not None, f"what an L40S allows: {rows}")
+    one = pardec.folder / "one"
+    pardec.good("model", "draft", QUICK, "--layers", 1, "--out", one)
+    more = pardec("generate", "--model", one, "--decoder", "speculative", "--draft-model", adapter, "--prompt", PROMPT, "--max-new-tokens", 4)
+    check(more.returncode == 2 and "has 1 layer, expected 2 or more" in more.stderr, f"an adapter over more layers than there are: {more.returncode} {more.stderr}")
+    (adapter / "adapter_model.safetensors").unlink()
+    gone = pardec("generate", "--model", QUICK, "--decoder", "speculative", "--draft-model", adapter, "--prompt", PROMPT, "--max-new-tokens", 4)
+    check(gone.returncode == 2 and "adapter_model.safetensors" in gone.stderr, f"an adapter without its weights: {gone.returncode} {gone.stderr}")
 
 
 def tokens(check, pardec):
@@ -81,6 +115,7 @@ def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
         drafts(check, pardec)
+        taught_drafts(check, pardec)
         tokens(check, pardec)
     return check.finish()
 
