@@ -11,7 +11,8 @@
 
 namespace pardec {
 
-TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer) {
+TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer,
+                             const std::vector<bool>& unknown) {
   TrainingSample sample;
   const auto feed = [&](Token token) {
     const int position = static_cast<int>(sample.tokens.size());
@@ -20,7 +21,7 @@ TrainingSample causal_sample(const Tokens& prompt, const Tokens& answer) {
   for (const Token token : prompt) feed(token);
   for (size_t i = 0; i < answer.size(); ++i) {
     if (i > 0) feed(answer[i - 1]);
-    sample.expect(answer[i]);
+    if (unknown.empty() || !unknown[i]) sample.expect(answer[i]);
   }
   return sample;
 }
@@ -52,6 +53,19 @@ Tokens JsonAnswerIds::joined() const {
   return all;
 }
 
+std::vector<bool> JsonAnswerIds::unknown(const std::vector<std::vector<bool>>& of) const {
+  std::vector<bool> all;
+  if (of.empty()) return all;
+  size_t r = 0;
+  for (const std::vector<bool>& context : of)
+    for (const bool value : context) {
+      all.insert(all.end(), keys[r].size(), false);
+      all.insert(all.end(), values[r++].size(), value);
+    }
+  all.insert(all.end(), tail.size(), false);
+  return all;
+}
+
 namespace {
 
 class ArFormat final : public TrainingFormat {
@@ -62,6 +76,7 @@ class ArFormat final : public TrainingFormat {
   std::string_view name() const override { return options_.together ? "ar" : "ar-value"; }
   Form form() const override { return options_.together ? Form::json : Form::value; }
   int stack() const override { return options_.stack; }
+  bool skips_unknown() const override { return true; }
 
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
     std::vector<TrainingSample> all;
@@ -73,11 +88,13 @@ class ArFormat final : public TrainingFormat {
       return all;
     }
     if (options_.together) {
-      all.push_back(causal_sample(example.pieces.whole_prompt(),
-                                  json_answer_ids(example, tokenizer_).joined()));
+      const JsonAnswerIds ids = json_answer_ids(example, tokenizer_);
+      all.push_back(
+          causal_sample(example.pieces.whole_prompt(), ids.joined(), ids.unknown(example.unknown)));
     } else {
       for (size_t c = 0; c < example.references.size(); ++c)
         for (size_t f = 0; f < example.references[c].size(); ++f) {
+          if (!example.unknown.empty() && example.unknown[c][f]) continue;
           Tokens answer = tokenizer_.encode_piece(
               " " + example.references[c][f].value_or(std::string(kAbsent)), false);
           answer.push_back(*options_.eos);

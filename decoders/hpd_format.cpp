@@ -1,11 +1,14 @@
 #include "decoders/hpd_format.hpp"
 
+#include <algorithm>
+
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
-TrainingSample hpd_sample(const HpdLayout& layout, const std::vector<Tokens>& values) {
+TrainingSample hpd_sample(const HpdLayout& layout, const std::vector<Tokens>& values,
+                          const std::vector<bool>& unknown) {
   TrainingSample sample;
   for (int extra = 0; extra < layout.extra_segments(); ++extra) sample.segments.add({0});
   size_t fed = 0;  // of s
@@ -16,9 +19,10 @@ TrainingSample hpd_sample(const HpdLayout& layout, const std::vector<Tokens>& va
   for (int r = 0; r < layout.values(); ++r) {
     feed_through(layout.end[static_cast<size_t>(r)]);
     const Tokens& value = values[static_cast<size_t>(r)];
+    const bool target = unknown.empty() || !unknown[static_cast<size_t>(r)];
     for (int k = 0; k < static_cast<int>(value.size()); ++k) {
       if (k > 0) sample.add(value[static_cast<size_t>(k) - 1], layout.value(r, k));
-      sample.expect(value[static_cast<size_t>(k)]);
+      if (target) sample.expect(value[static_cast<size_t>(k)]);
     }
   }
   return sample;
@@ -34,6 +38,7 @@ class HpdFormat final : public TrainingFormat {
   std::string_view name() const override { return "hpd"; }
   Form form() const override { return Form::json; }
   bool takes_text() const override { return false; }
+  bool skips_unknown() const override { return true; }
   int stack() const override { return options_.stack; }
 
   std::vector<TrainingSample> samples(const TrainingExample& example) const override {
@@ -43,7 +48,13 @@ class HpdFormat final : public TrainingFormat {
       throw ConfigError(str(example.job.id, ": hpd needs ", layout.last_position() + 1,
                             " positions, the context length is ", context_length_,
                             "; use a smaller --stack or --k-max"));
-    return {hpd_sample(layout, hpd_values(example.references, options_.k_max, tokenizer_))};
+    std::vector<bool> unknown;  // product-major, as the values
+    for (const std::vector<bool>& product : example.unknown)
+      unknown.insert(unknown.end(), product.begin(), product.end());
+    if (!unknown.empty() && std::find(unknown.begin(), unknown.end(), false) == unknown.end())
+      return {};
+    return {
+        hpd_sample(layout, hpd_values(example.references, options_.k_max, tokenizer_), unknown)};
   }
 
  private:

@@ -86,6 +86,9 @@ void add_train_flags(CLI::App& app, TrainFlags& flags) {
       "share of the titles that each epoch makes anew, with values of other titles and "
       "invented ones",
       "X");
+  app.add_flag("--skip-unannotated", flags.spec.skip_unannotated,
+               "ar, ar-value, hpd: attributes that nobody annotated teach nothing; without it they "
+               "are learned as absent");
   add("--share-prefix", flags.spec.share_prefix,
       "sequences of a category that share one copy of their instruction; same loss, less "
       "work",

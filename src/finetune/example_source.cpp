@@ -41,6 +41,16 @@ int copies(double share, Rng& rng) {
   return static_cast<int>(whole) + (share > whole && rng.uniform() < share - whole);
 }
 
+/// [example][field]: whether nobody annotated it.
+std::vector<std::vector<bool>> unannotated_in(const std::vector<const Example*>& examples) {
+  std::vector<std::vector<bool>> all;
+  for (const Example* example : examples) {
+    std::vector<bool>& fields = all.emplace_back();
+    for (const ExampleField& field : example->fields) fields.push_back(!field.annotated);
+  }
+  return all;
+}
+
 }  // namespace
 
 ExampleSource::ExampleSource(Parts parts, const Tokenizer& tokenizer)
@@ -124,6 +134,8 @@ std::vector<TrainingSample> ExampleSource::samples(
           example.pieces =
               make_pieces(example.job, *form, of.prompt, parts_.chat_template, tokenizer_);
           example.references = references_of(together);
+          if (parts_.skip_unannotated && of.shape == Shape::attributes)
+            example.unknown = unannotated_in(together);
           example.seed = derive_seed(seed, example.job.id);
           example.unfinished = together.front()->unfinished;
           std::vector<TrainingSample> made = format->samples(example);

@@ -38,6 +38,7 @@ class ExampleSource final : public SampleSource {
     std::uint64_t seed = 1;
     int share = 1;         ///< sequences that share one copy of their beginning
     double recombine = 0;  ///< share of the titles that each epoch replaces by recombined ones
+    bool skip_unannotated = false;  ///< attributes that nobody annotated are unknown, not absent
   };
   /// `tokenizer` outlives it. ConfigError: a format that takes none of the examples.
   ExampleSource(Parts parts, const Tokenizer& tokenizer);

@@ -97,6 +97,7 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
                      {"dataset", spec.dataset}, {"split", spec.split},
                      {"limit", spec.limit},     {"format", shares.names}};
   if (shares.given) all["shares"] = shares.shares;
+  if (spec.skip_unannotated) all["skip_unannotated"] = true;
   if (const OwnAnswers& own = spec.own_answers; own.there())
     all["own_answers"] = {{"run", own.run},
                           {"arm", own.arm},
@@ -221,6 +222,11 @@ void finetune(const TrainingSpec& spec) {
   parts.seed = spec.seed;
   parts.share = spec.share_prefix;
   parts.recombine = spec.recombine;
+  parts.skip_unannotated = spec.skip_unannotated;
+  for (const auto& [format, share] : parts.formats)
+    if (spec.skip_unannotated && !format->skips_unknown())
+      throw ConfigError(str("--skip-unannotated: format ", format->name(),
+                            " learns every value; expected ar, ar-value or hpd"));
   const ExampleSource source(std::move(parts), tokenizer);
   const Version& built = version();
   OrderedJson record = {

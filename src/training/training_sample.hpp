@@ -35,7 +35,9 @@ struct TrainingExample {
   Form form = Form::json;  ///< the format's, or free for an open prompt or a conversation
   Pieces pieces;           ///< of this form
   std::vector<std::vector<std::optional<std::string>>>
-      references;           ///< [context][field], of a conversation [0][turn]; empty: absent
+      references;  ///< [context][field], of a conversation [0][turn]; empty: absent
+  /// [context][field]: its value is fed and no target, as nobody knows it; empty: all are targets.
+  std::vector<std::vector<bool>> unknown;
   std::uint64_t seed = 1;   ///< of what a format draws: another one in each epoch
   bool unfinished = false;  ///< the last answer of an open prompt goes on: its end is not learned
 };
@@ -52,6 +54,8 @@ class TrainingFormat {
   virtual int stack() const = 0;
   /// Whether it takes examples in free form: open prompts and conversations.
   virtual bool takes_text() const { return true; }
+  /// Whether it leaves values that are `unknown` out of its targets.
+  virtual bool skips_unknown() const { return false; }
   /// One sequence per prompt of the decoder. None where an open answer is not one to learn this
   /// format from. ConfigError where the example makes none otherwise.
   virtual std::vector<TrainingSample> samples(const TrainingExample& example) const = 0;

@@ -397,3 +397,55 @@ TEST_CASE("space: a share of AR's sequences gets masks, everywhere, anew by seed
     }
   }
 }
+
+TEST_CASE("ar, hpd: values that nobody knows are fed and teach nothing") {
+  TinyNetwork network;
+  const Tokenizer& tokenizer = network.tokenizer();
+  const auto tokens_of = [](const TrainingSample& sample) {
+    Tokens taught;
+    for (const auto& [row, target] : sample.targets) taught.push_back(target);
+    return taught;
+  };
+  const auto decoder = make_decoder("hpd", {{"stack", 2}});
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    TrainingExample example = example_of(tokenizer, *decoder, 2, 3, seed);
+    const std::vector<Tokens> values = hpd_values(example.references, 30, tokenizer);
+    TrainingExample gaps = example;
+    Rng rng(seed);
+    Tokens known;
+    size_t r = 0;
+    for (const auto& product : example.references) {
+      gaps.unknown.emplace_back();
+      for (size_t f = 0; f < product.size(); ++f, ++r) {
+        gaps.unknown.back().push_back(r > 0 && rng.below(2) == 0);
+        if (!gaps.unknown.back().back())
+          known.insert(known.end(), values[r].begin(), values[r].end());
+      }
+    }
+    const auto hpd = make_hpd_format({.k_max = 30, .stack = 2}, tokenizer, 1 << 20);
+    const TrainingSample whole = hpd->samples(example).front(), some = hpd->samples(gaps).front();
+    CHECK(some.tokens == whole.tokens);
+    CHECK((some.labels == whole.labels));
+    CHECK(tokens_of(some) == known);
+    // Of ar keys and the end stay targets: what is left out are the ids of the unknown values.
+    const auto ar = make_ar_format({.stack = 2}, tokenizer, 1 << 20);
+    const TrainingSample all = ar->samples(example).front(), part = ar->samples(gaps).front();
+    const JsonAnswerIds ids = json_answer_ids(gaps, tokenizer);
+    Tokens expected;
+    r = 0;
+    for (const auto& product : gaps.unknown)
+      for (const bool unknown : product) {
+        expected.insert(expected.end(), ids.keys[r].begin(), ids.keys[r].end());
+        if (!unknown) expected.insert(expected.end(), ids.values[r].begin(), ids.values[r].end());
+        ++r;
+      }
+    expected.insert(expected.end(), ids.tail.begin(), ids.tail.end());
+    CHECK(part.tokens == all.tokens);
+    CHECK(tokens_of(part) == expected);
+    for (const auto& target : part.targets)
+      CHECK(std::find(all.targets.begin(), all.targets.end(), target) != all.targets.end());
+  }
+  TrainingExample nothing = example_of(tokenizer, *decoder, 1, 3, 1);
+  nothing.unknown = {{true, true, true}};
+  CHECK(make_hpd_format({}, tokenizer, 1 << 20)->samples(nothing).empty());
+}

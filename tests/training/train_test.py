@@ -221,7 +221,8 @@ def refuses(folder):
     for flags, part in ((["--format", "hdp"], "hpd"), (["--steps", "-1"], "--steps"), (["--dtype", "fp8"], "fp8"),
                         (["--k-max", "400"], "--k-max"), (["--extra", "missing.jsonl"], "missing.jsonl"), (["--validation", "1"], "--validation"),
                         (["--medusa-heads", "2"], "config.json"), (["--medusa-heads", "-1"], "--medusa-heads"),
-                        (["--medusa-blocks", "0"], "--medusa-blocks"), (["--medusa-share-head"], "--medusa-heads")):
+                        (["--medusa-blocks", "0"], "--medusa-blocks"), (["--medusa-share-head"], "--medusa-heads"),
+                        (["--format", "space", "--mask-token", "5", "--skip-unannotated"], "format space learns every value")):
         done = run(train(folder, "refused", *flags))
         check(done.returncode == 2 and part in done.stderr, f"{' '.join(flags)}: {done.stderr.strip()}")
     check(not list((folder / "refused").glob("*")), "a refused run leaves no file")
