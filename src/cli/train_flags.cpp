@@ -86,9 +86,11 @@ void add_train_flags(CLI::App& app, TrainFlags& flags) {
       "share of the titles that each epoch makes anew, with values of other titles and "
       "invented ones",
       "X");
-  app.add_flag("--skip-unannotated", flags.spec.skip_unannotated,
-               "ar, ar-value, hpd: attributes that nobody annotated teach nothing; without it they "
-               "are learned as absent");
+  add("--unannotated", flags.spec.unannotated,
+      "ar, ar-value, hpd: share of the attributes that nobody annotated which are learned as "
+      "absent; the others teach nothing",
+      "X")
+      ->capture_default_str();
   add("--share-prefix", flags.spec.share_prefix,
       "sequences of a category that share one copy of their instruction; same loss, less "
       "work",

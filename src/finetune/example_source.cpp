@@ -41,12 +41,15 @@ int copies(double share, Rng& rng) {
   return static_cast<int>(whole) + (share > whole && rng.uniform() < share - whole);
 }
 
-/// [example][field]: whether nobody annotated it.
-std::vector<std::vector<bool>> unannotated_in(const std::vector<const Example*>& examples) {
+/// [example][field]: whether it is unknown, as nobody annotated it; a `share` of these is learned
+/// as absent all the same.
+std::vector<std::vector<bool>> unknown_in(const std::vector<const Example*>& examples, double share,
+                                          Rng& rng) {
   std::vector<std::vector<bool>> all;
   for (const Example* example : examples) {
     std::vector<bool>& fields = all.emplace_back();
-    for (const ExampleField& field : example->fields) fields.push_back(!field.annotated);
+    for (const ExampleField& field : example->fields)
+      fields.push_back(!field.annotated && rng.uniform() >= share);
   }
   return all;
 }
@@ -101,7 +104,8 @@ size_t ExampleSource::held_out() const {
 std::vector<TrainingSample> ExampleSource::samples(
     const std::vector<Example> TrainingExamples::*which, std::uint64_t seed, bool recombine,
     Count& count) const {
-  Rng rng(seed), draws(derive_seed(seed, "shares")), parts(derive_seed(seed, "recombine"));
+  Rng rng(seed), draws(derive_seed(seed, "shares")), parts(derive_seed(seed, "recombine")),
+      absent(derive_seed(seed, "unannotated"));
   const DecodeOptions flags;
   std::vector<TrainingSample> all;
   auto recombiner = recombiners_.begin();
@@ -134,8 +138,8 @@ std::vector<TrainingSample> ExampleSource::samples(
           example.pieces =
               make_pieces(example.job, *form, of.prompt, parts_.chat_template, tokenizer_);
           example.references = references_of(together);
-          if (parts_.skip_unannotated && of.shape == Shape::attributes)
-            example.unknown = unannotated_in(together);
+          if (parts_.unannotated < 1 && of.shape == Shape::attributes)
+            example.unknown = unknown_in(together, parts_.unannotated, absent);
           example.seed = derive_seed(seed, example.job.id);
           example.unfinished = together.front()->unfinished;
           std::vector<TrainingSample> made = format->samples(example);

@@ -36,9 +36,10 @@ class ExampleSource final : public SampleSource {
     std::vector<SharedFormat> formats;
     ChatTemplate chat_template = find_chat_template("plain");
     std::uint64_t seed = 1;
-    int share = 1;         ///< sequences that share one copy of their beginning
-    double recombine = 0;  ///< share of the titles that each epoch replaces by recombined ones
-    bool skip_unannotated = false;  ///< attributes that nobody annotated are unknown, not absent
+    int share = 1;           ///< sequences that share one copy of their beginning
+    double recombine = 0;    ///< share of the titles that each epoch replaces by recombined ones
+    double unannotated = 1;  ///< share of the attributes that nobody annotated which are learned as
+                             ///< absent; the others are unknown
   };
   /// `tokenizer` outlives it. ConfigError: a format that takes none of the examples.
   ExampleSource(Parts parts, const Tokenizer& tokenizer);

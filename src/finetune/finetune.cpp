@@ -12,6 +12,7 @@
 #include "src/finetune/derived_checkpoint.hpp"
 #include "src/finetune/example_source.hpp"
 #include "src/finetune/training_start.hpp"
+#include "src/model/device.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/safetensors.hpp"
 #include "src/prompt/prompt_choice.hpp"
@@ -97,7 +98,7 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
                      {"dataset", spec.dataset}, {"split", spec.split},
                      {"limit", spec.limit},     {"format", shares.names}};
   if (shares.given) all["shares"] = shares.shares;
-  if (spec.skip_unannotated) all["skip_unannotated"] = true;
+  if (spec.unannotated < 1) all["unannotated"] = spec.unannotated;
   if (const OwnAnswers& own = spec.own_answers; own.there())
     all["own_answers"] = {{"run", own.run},
                           {"arm", own.arm},
@@ -222,10 +223,10 @@ void finetune(const TrainingSpec& spec) {
   parts.seed = spec.seed;
   parts.share = spec.share_prefix;
   parts.recombine = spec.recombine;
-  parts.skip_unannotated = spec.skip_unannotated;
+  parts.unannotated = spec.unannotated;
   for (const auto& [format, share] : parts.formats)
-    if (spec.skip_unannotated && !format->skips_unknown())
-      throw ConfigError(str("--skip-unannotated: format ", format->name(),
+    if (spec.unannotated < 1 && !format->skips_unknown())
+      throw ConfigError(str("--unannotated: format ", format->name(),
                             " learns every value; expected ar, ar-value or hpd"));
   const ExampleSource source(std::move(parts), tokenizer);
   const Version& built = version();
@@ -265,6 +266,9 @@ void finetune(const TrainingSpec& spec) {
     write_file(folder / kTrainingRecord, record.dump(2) + "\n");
     recorded = true;
   };
+  if (spec.trainer.dtype == Dtype::bf16 && !computes_bf16_fast("cpu"))
+    std::cerr << "--dtype bf16: this processor has no products of bf16 pairs, and trains several "
+                 "times faster in fp32\n";
   std::cerr << source.training() << " examples to train on, " << source.held_out()
             << " to validate, " << count.sequences << " sequences an epoch, "
             << parameter_count(*what) << " parameters, " << spec.trainer.workers << " threads\n";

@@ -44,6 +44,8 @@ void check(const TrainingSpec& spec) {
         str("--max-repetition is ", own.repetition, ", expected a share from 0 to 1"));
   if (!own.there() && !own.arm.empty())
     throw ConfigError("--from-arm names an arm of a run; give --from-run");
+  if (!(spec.unannotated >= 0 && spec.unannotated <= 1))
+    throw ConfigError(str("--unannotated is ", spec.unannotated, ", expected a share from 0 to 1"));
   check_at_least("--steps", spec.loop.steps, 0);
   check_at_least("--batch-tokens", spec.loop.batch_tokens, 1);
   check_at_least("--batch-sequences", spec.loop.batch_sequences, 0);
