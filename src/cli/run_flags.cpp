@@ -227,9 +227,7 @@ void finish(RunFlags& flags) {
         "leave one out");
   spec.go_on = flags.sweep && !flags.fresh;
   check(spec);
-  if (!(flags.fail_on_error >= 0 && flags.fail_on_error <= 1))
-    throw ConfigError(
-        str("--fail-on-error is ", flags.fail_on_error, ", expected a share from 0 to 1"));
+  check_share("--fail-on-error", flags.fail_on_error);
   spec.shard = parse_shard(flags.shard);
   spec.progress = parse_progress_style(flags.progress);
   spec.oracle = parse_oracle(flags.oracle);

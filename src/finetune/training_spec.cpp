@@ -39,13 +39,10 @@ void check(const TrainingSpec& spec) {
   const OwnAnswers& own = spec.own_answers;
   check_at_least("--min-answer-tokens", own.least, 0);
   check_at_least("--max-answer-tokens", own.most, 0);
-  if (!(own.repetition >= 0 && own.repetition <= 1))
-    throw ConfigError(
-        str("--max-repetition is ", own.repetition, ", expected a share from 0 to 1"));
+  check_share("--max-repetition", own.repetition);
   if (!own.there() && !own.arm.empty())
     throw ConfigError("--from-arm names an arm of a run; give --from-run");
-  if (!(spec.unannotated >= 0 && spec.unannotated <= 1))
-    throw ConfigError(str("--unannotated is ", spec.unannotated, ", expected a share from 0 to 1"));
+  check_share("--unannotated", spec.unannotated);
   check_at_least("--steps", spec.loop.steps, 0);
   check_at_least("--batch-tokens", spec.loop.batch_tokens, 1);
   check_at_least("--batch-sequences", spec.loop.batch_sequences, 0);

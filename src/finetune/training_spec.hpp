@@ -23,8 +23,7 @@ struct TrainingSpec {
   std::int64_t limit = 0;
   int context_length = 0;  ///< 0: as many positions as the network has
   double validation = 0.1, recombine = 0;
-  double unannotated =
-      1;  ///< share of the attributes without annotation that are learned as absent
+  double unannotated = 1;                   ///< as in ExampleSource::Parts
   ExtraHeadShape extra_heads;               ///< none: the network itself learns, or an adapter
   AdapterShape adapter;                     ///< its tokens are found by `adapter_tokens`
   std::vector<std::string> adapter_tokens;  ///< ids, or texts of the tokenizer's

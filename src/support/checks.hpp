@@ -15,6 +15,12 @@ void check_at_least(std::string_view flag, Number value, std::type_identity_t<Nu
   if (!(value >= least)) throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
 }
 
+/// ConfigError where the number of a flag is no share: below 0, above 1, or none.
+inline void check_share(std::string_view flag, double value) {
+  if (!(value >= 0 && value <= 1))
+    throw ConfigError(str(flag, " is ", value, ", expected a share from 0 to 1"));
+}
+
 /// ConfigError where the file that a flag names, and that is to be written, is the database.
 void check_apart(std::string_view flag, const std::filesystem::path& file,
                  const std::filesystem::path& db);

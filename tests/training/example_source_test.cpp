@@ -1,8 +1,6 @@
 // Of which values a training run learns.
 #include "src/finetune/example_source.hpp"
 
-#include <algorithm>
-
 #include "decoders/training_formats.hpp"
 #include "src/model/config.hpp"
 #include "src/prompt/prompt_choice.hpp"
