@@ -88,8 +88,9 @@ void add_train_flags(CLI::App& app, TrainFlags& flags) {
       "X");
   add("--unannotated", flags.spec.unannotated,
       "ar, ar-value, hpd: share of the attributes that nobody annotated which are learned as "
-      "absent; the others teach nothing",
-      "X")
+      "absent; the others teach nothing. One for all datasets, or one for each",
+      "X,Y")
+      ->delimiter(',')
       ->capture_default_str();
   add("--share-prefix", flags.spec.share_prefix,
       "sequences of a category that share one copy of their instruction; same loss, less "

@@ -138,8 +138,8 @@ std::vector<TrainingSample> ExampleSource::samples(
           example.pieces =
               make_pieces(example.job, *form, of.prompt, parts_.chat_template, tokenizer_);
           example.references = references_of(together);
-          if (parts_.unannotated < 1 && of.shape == Shape::attributes)
-            example.unknown = unknown_in(together, parts_.unannotated, absent);
+          if (of.unannotated < 1 && of.shape == Shape::attributes)
+            example.unknown = unknown_in(together, of.unannotated, absent);
           example.seed = derive_seed(seed, example.job.id);
           example.unfinished = together.front()->unfinished;
           std::vector<TrainingSample> made = format->samples(example);

@@ -21,7 +21,9 @@ struct SharedFormat {
 /// Examples of one shape, asked for in one wording.
 struct TrainingExamples {
   Shape shape = Shape::attributes;
-  std::string task;  ///< name of the wording
+  std::string task;        ///< name of the wording
+  double unannotated = 1;  ///< share of the attributes that nobody annotated which are learned as
+                           ///< absent; the others are unknown
   PromptFile prompt;
   std::vector<Example> train, held_out;
 };
@@ -36,10 +38,8 @@ class ExampleSource final : public SampleSource {
     std::vector<SharedFormat> formats;
     ChatTemplate chat_template = find_chat_template("plain");
     std::uint64_t seed = 1;
-    int share = 1;           ///< sequences that share one copy of their beginning
-    double recombine = 0;    ///< share of the titles that each epoch replaces by recombined ones
-    double unannotated = 1;  ///< share of the attributes that nobody annotated which are learned as
-                             ///< absent; the others are unknown
+    int share = 1;         ///< sequences that share one copy of their beginning
+    double recombine = 0;  ///< share of the titles that each epoch replaces by recombined ones
   };
   /// `tokenizer` outlives it. ConfigError: a format that takes none of the examples.
   ExampleSource(Parts parts, const Tokenizer& tokenizer);

@@ -88,6 +88,12 @@ ModelConfig within_context(const TrainingSpec& spec, ModelConfig config) {
   return config;
 }
 
+/// Some attribute that nobody annotated is not learned.
+bool skips_unannotated(const TrainingSpec& spec) {
+  return std::any_of(spec.unannotated.begin(), spec.unannotated.end(),
+                     [](double share) { return share < 1; });
+}
+
 /// What determines the weights, for the record and for comparing with it on --resume.
 OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const Trainable& what,
                      const ChatTemplate& chat) {
@@ -98,7 +104,12 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
                      {"dataset", spec.dataset}, {"split", spec.split},
                      {"limit", spec.limit},     {"format", shares.names}};
   if (shares.given) all["shares"] = shares.shares;
-  if (spec.unannotated < 1) all["unannotated"] = spec.unannotated;
+  if (skips_unannotated(spec)) {
+    if (spec.unannotated.size() == 1)
+      all["unannotated"] = spec.unannotated.front();
+    else
+      all["unannotated"] = spec.unannotated;
+  }
   if (const OwnAnswers& own = spec.own_answers; own.there())
     all["own_answers"] = {{"run", own.run},
                           {"arm", own.arm},
@@ -223,9 +234,8 @@ void finetune(const TrainingSpec& spec) {
   parts.seed = spec.seed;
   parts.share = spec.share_prefix;
   parts.recombine = spec.recombine;
-  parts.unannotated = spec.unannotated;
   for (const auto& [format, share] : parts.formats)
-    if (spec.unannotated < 1 && !format->skips_unknown())
+    if (skips_unannotated(spec) && !format->skips_unknown())
       throw ConfigError(str("--unannotated: format ", format->name(),
                             " learns every value; expected ar, ar-value or hpd"));
   const ExampleSource source(std::move(parts), tokenizer);

@@ -42,7 +42,11 @@ void check(const TrainingSpec& spec) {
   check_share("--max-repetition", own.repetition);
   if (!own.there() && !own.arm.empty())
     throw ConfigError("--from-arm names an arm of a run; give --from-run");
-  check_share("--unannotated", spec.unannotated);
+  for (const double share : spec.unannotated) check_share("--unannotated", share);
+  if (const size_t given = spec.unannotated.size(); given != 1 && given != spec.dataset.size())
+    throw ConfigError(str("--unannotated has ", given,
+                          " shares, expected 1 or as many as datasets (", spec.dataset.size(),
+                          ")"));
   check_at_least("--steps", spec.loop.steps, 0);
   check_at_least("--batch-tokens", spec.loop.batch_tokens, 1);
   check_at_least("--batch-sequences", spec.loop.batch_sequences, 0);

@@ -23,7 +23,7 @@ struct TrainingSpec {
   std::int64_t limit = 0;
   int context_length = 0;  ///< 0: as many positions as the network has
   double validation = 0.1, recombine = 0;
-  double unannotated = 1;                   ///< as in ExampleSource::Parts
+  std::vector<double> unannotated = {1};    ///< as in TrainingExamples, of all datasets or of each
   ExtraHeadShape extra_heads;               ///< none: the network itself learns, or an adapter
   AdapterShape adapter;                     ///< its tokens are found by `adapter_tokens`
   std::vector<std::string> adapter_tokens;  ///< ids, or texts of the tokenizer's
@@ -35,6 +35,8 @@ struct TrainingSpec {
   bool resume = false;
   std::string command;  ///< for the record
 
+  /// Of the dataset at this index.
+  double unannotated_in(size_t at) const { return unannotated[unannotated.size() > 1 ? at : 0]; }
   bool adapts() const { return adapter.there() || !start_adapter.empty(); }
 };
 

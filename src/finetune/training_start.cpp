@@ -56,12 +56,16 @@ TrainingData read_data(const TrainingSpec& spec) {
                             {"sha256", sha256_file(file)},
                             {"examples", dataset.examples.size()}});
   };
-  const auto of = [&](Shape shape, const std::string& task) -> TrainingExamples& {
+  const auto of = [&](Shape shape, const std::string& task,
+                      double unannotated) -> TrainingExamples& {
     for (TrainingExamples& examples : data.examples)
-      if (examples.shape == shape && examples.task == task) return examples;
-    return data.examples.emplace_back(TrainingExamples{.shape = shape, .task = task});
+      if (examples.shape == shape && examples.task == task && examples.unannotated == unannotated)
+        return examples;
+    return data.examples.emplace_back(
+        TrainingExamples{.shape = shape, .task = task, .unannotated = unannotated});
   };
-  for (const std::string& name : spec.dataset) {
+  for (size_t at = 0; at < spec.dataset.size(); ++at) {
+    const std::string& name = spec.dataset[at];
     Dataset dataset =
         load_dataset(find_dataset(name),
                      spec.data_root.empty() ? std::nullopt
@@ -81,7 +85,8 @@ TrainingData read_data(const TrainingSpec& spec) {
                                 ? "answers of the run that pass the filters"
                                 : "references, or a run that answered it (--from-run)"));
     TrainingExamples& examples =
-        of(dataset.shape, std::string(prompt_name(find_dataset(name), dataset)));
+        of(dataset.shape, std::string(prompt_name(find_dataset(name), dataset)),
+           spec.unannotated_in(at));
     if (spec.limit > 0) dataset.examples = select(dataset.examples, spec.limit, 0, spec.seed);
     for (Example& example : hold_out(dataset.examples, spec.validation, spec.seed)) {
       held.insert(example.cluster);

@@ -24,7 +24,7 @@ TrainingStart read_start(const TrainingSpec& spec);
 
 /// What it learns from.
 struct TrainingData {
-  /// By the wording that `run` takes for them, which is not chosen here.
+  /// By their share of --unannotated and the wording that `run` takes, which is not chosen here.
   std::vector<TrainingExamples> examples;
   OrderedJson files = OrderedJson::array();
   /// By dataset, where a run's answers are learned.

@@ -2,6 +2,7 @@
 #include "src/finetune/example_source.hpp"
 
 #include "decoders/training_formats.hpp"
+#include "src/finetune/training_start.hpp"
 #include "src/model/config.hpp"
 #include "src/prompt/prompt_choice.hpp"
 #include "src/support/project_files.hpp"
@@ -37,7 +38,7 @@ std::vector<TrainingSample> epoch(const std::string& format, double unannotated,
                                  {tokenizer, config}, /*extra_heads=*/false))
     parts.formats.push_back({std::move(made), 1});
   parts.examples.push_back(titles(60, 5));
-  parts.unannotated = unannotated;
+  parts.examples.back().unannotated = unannotated;
   return ExampleSource(std::move(parts), tokenizer).epoch(number);
 }
 
@@ -74,4 +75,28 @@ TEST_CASE("each epoch draws anew which of them are learned, and feeds them all")
     return count;
   };
   CHECK(fed(first) == fed(whole));
+}
+
+TEST_CASE("each dataset has a share of its own, or all have the same") {
+  TrainingSpec spec;
+  spec.dataset = {"oa-mine", "ae-110k"};
+  spec.unannotated = {0.25, 0.5};
+  const TrainingData apart = read_data(spec);
+  REQUIRE(apart.examples.size() == 2);
+  for (size_t at = 0; at < 2; ++at) {
+    CHECK(apart.examples[at].unannotated == spec.unannotated[at]);
+    TrainingSpec alone = spec;
+    alone.dataset = {spec.dataset[at]};
+    alone.unannotated = {spec.unannotated[at]};
+    const TrainingData own = read_data(alone);
+    REQUIRE(own.examples.size() == 1);
+    REQUIRE(apart.examples[at].train.size() == own.examples.front().train.size());
+    CHECK(apart.examples[at].train.front().id == own.examples.front().train.front().id);
+  }
+  spec.unannotated = {0.5};
+  const TrainingData together = read_data(spec);
+  REQUIRE(together.examples.size() == 1);
+  CHECK(together.examples.front().unannotated == 0.5);
+  CHECK(together.examples.front().train.size() ==
+        apart.examples[0].train.size() + apart.examples[1].train.size());
 }

@@ -222,7 +222,8 @@ def refuses(folder):
                         (["--k-max", "400"], "--k-max"), (["--extra", "missing.jsonl"], "missing.jsonl"), (["--validation", "1"], "--validation"),
                         (["--medusa-heads", "2"], "config.json"), (["--medusa-heads", "-1"], "--medusa-heads"),
                         (["--medusa-blocks", "0"], "--medusa-blocks"), (["--medusa-share-head"], "--medusa-heads"),
-                        (["--format", "space", "--mask-token", "5", "--unannotated", "0"], "format space learns every value")):
+                        (["--format", "space", "--mask-token", "5", "--unannotated", "0"], "format space learns every value"),
+                        (["--unannotated", "0.5,1"], "has 2 shares, expected 1 or as many as datasets (1)")):
         done = run(train(folder, "refused", *flags))
         check(done.returncode == 2 and part in done.stderr, f"{' '.join(flags)}: {done.stderr.strip()}")
     check(not list((folder / "refused").glob("*")), "a refused run leaves no file")
