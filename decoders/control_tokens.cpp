@@ -42,7 +42,9 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
   for (const std::string& name : token.names)
     if (const auto id = tokenizer->id(name)) return in_vocabulary(*id);
   throw ConfigError(str("tokenizer.json has no token ", join(token.names, " or "),
-                        "; name one by id or text: --set ", token.setting));
+                        "; weights that were taught it (--adapter DIR) bring it, else name one by "
+                        "id or text: --set ",
+                        token.setting));
 }
 
 std::string told(const std::vector<std::string>& names, const Tokens& ids) {

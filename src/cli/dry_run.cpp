@@ -70,19 +70,15 @@ ArmFace look_at(const RunSpec& spec, const Arm& arm) {
 
 /// Which arms run on which networks.
 std::string networks_note(const RunSpec& spec) {
-  if (!several_networks(spec))
-    return str("model: ",
-               spec.arms.front().model.empty()
-                   ? spec.model.model.empty() ? "(none given)" : spec.model.model
-                   : spec.arms.front().model,
-               spec.model.draft_model.empty() ? "" : "; draft model: " + spec.model.draft_model);
-  std::vector<std::string> parts;
-  for (const Arm& arm : spec.arms) {
+  const auto described = [&](const Arm& arm) {
     const ModelOptions networks = networks_of(spec, arm);
-    parts.push_back(str(arm.label, ": ", networks.model.empty() ? "(none given)" : networks.model,
-                        networks.adapter.empty() ? "" : " with adapter " + networks.adapter,
-                        networks.draft_model.empty() ? "" : " with draft " + networks.draft_model));
-  }
+    return str(networks.model.empty() ? "(none given)" : networks.model,
+               networks.adapter.empty() ? "" : " with adapter " + networks.adapter,
+               networks.draft_model.empty() ? "" : " with draft " + networks.draft_model);
+  };
+  if (!several_networks(spec)) return "model: " + described(spec.arms.front());
+  std::vector<std::string> parts;
+  for (const Arm& arm : spec.arms) parts.push_back(str(arm.label, ": ", described(arm)));
   return "models: " + join(parts, ", ");
 }
 

@@ -83,7 +83,7 @@ int generate(const GenerateFlags& flags) {
   std::vector<Tokens> token_lists;
   if (!flags.prompt_tokens.empty()) token_lists = parse_token_lists(flags.prompt_tokens);
   std::vector<Job> jobs;
-  if (!flags.job.empty()) jobs = read_jobs(flags.job);
+  if (!flags.job.empty()) jobs = read_jobs(flags.job, flags.decode);
 
   CacheBudget cache;
   if (!flags.model.memory_limit.empty() && read_face(flags.model.model)) {

@@ -16,6 +16,12 @@ Headline& of_dataset(std::vector<Headline>& headlines, const std::string& datase
   return headlines.back();
 }
 
+/// AR on other weights is no faster decoder: its answers are longer or shorter, and that is all.
+bool only_another_network(const ArmFinding& arm, const ArmFinding& baseline) {
+  return arm.run.run.decoder == baseline.run.run.decoder &&
+         arm.run.run.model.hash != baseline.run.run.model.hash;
+}
+
 }  // namespace
 
 bool shown_worse(const ArmFinding& arm, const ArmFinding& baseline) {
@@ -29,7 +35,7 @@ std::vector<Headline> headlines_of(const Comparison& comparison) {
   std::vector<Headline> headlines;
   for (const ArmFinding& arm : comparison.arms) {
     const ArmFinding* baseline = comparison.baseline_of(arm);
-    if (!baseline) continue;
+    if (!baseline || only_another_network(arm, *baseline)) continue;
     Headline& headline = of_dataset(headlines, arm.run.run.dataset.name);
     auto& broken = headline.broken;
     for (const ArmFinding* one : {baseline, &arm})

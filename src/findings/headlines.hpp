@@ -19,7 +19,8 @@ struct Headline {
 /// is that of noise.
 bool shown_worse(const ArmFinding& arm, const ArmFinding& baseline);
 
-/// Of each dataset on which some arm has a baseline. The comparison outlives them.
+/// Of each dataset on which some arm has a baseline that is another decoder or runs on the same
+/// network. The comparison outlives them.
 std::vector<Headline> headlines_of(const Comparison& comparison);
 
 }  // namespace pardec

@@ -148,13 +148,18 @@ OrderedJson settings(const TrainingSpec& spec, const TrainingStart& start, const
 
 constexpr const char* kResumes = "resumes";
 
-/// Of a record's part that differs, which member does; the part where it has none.
-std::string differing(const std::string& part, const Json& one, const Json& other) {
-  if (one.is_object() && other.is_object())
-    for (const auto& [all, some] : {std::pair(&one, &other), std::pair(&other, &one)})
-      for (const auto& [key, value] : all->items())
-        if (!some->contains(key) || some->at(key) != value) return key;
-  return part;
+/// Of a record's part that differs, which member does, and how it is `there`; the part where it
+/// has none.
+std::string differing(const std::string& part, const Json& there, const Json& here) {
+  if (!there.is_object() || !here.is_object()) return str("'", part, "'");
+  for (const Json* all : {&there, &here})
+    for (const auto& [key, value] : all->items()) {
+      const Json then = there.value(key, Json()), now = here.value(key, Json());
+      if (then == now) continue;
+      const std::string both = str(" (", dump(then), ", here ", dump(now), ")");
+      return str("'", key, "'", both.size() > 200 ? "" : both);
+    }
+  return str("'", part, "'");
 }
 
 /// Waits for all processes. ConfigError where this one would train something else than rank 0.
@@ -164,9 +169,9 @@ std::unique_ptr<ProcessGroup> join_group(const ProcessGroupOptions& options,
   const Json own = record;
   for (const char* part : {"settings", "data", "prompt_sha256", "chat_template_sha256"})
     if (const Json first = Json::parse(group->broadcast(dump(own.at(part)))); first != own.at(part))
-      throw ConfigError(str("the process of rank ", options.rank, " has another '",
+      throw ConfigError(str("the process of rank ", options.rank, " has another ",
                             differing(part, first, own.at(part)),
-                            "' than that of rank 0; start all with the same flags, files and "
+                            " than that of rank 0; start all with the same flags, files and "
                             "threads, but for --rank"));
   return group;
 }
@@ -188,9 +193,9 @@ bool may_resume(const TrainingSpec& spec, const OrderedJson& record) {
   const Json before = read_json(old), now = record;
   for (const char* part : {"settings", "data", "prompt_sha256"})
     if (const Json then = before.value(part, Json()); then != now.at(part))
-      throw ConfigError(str(old.string(), ": this run had another '",
+      throw ConfigError(str(old.string(), ": this run had another ",
                             differing(part, then, now.at(part)),
-                            "'; resume with the same spec, or give another --out"));
+                            "; resume with the same spec, or give another --out"));
   return std::filesystem::exists(folder / "state.safetensors", ignored);
 }
 
@@ -205,7 +210,12 @@ void finetune(const TrainingSpec& spec) {
                      str("has ids up to ", tokenizer.vocab_size() - 1,
                          ", vocab_size of the config is ", start.parsed.vocab_size));
   std::optional<Adapter> from;
-  if (!spec.start_adapter.empty()) from = Adapter::load(spec.start_adapter, start.parsed);
+  if (!spec.start_adapter.empty()) {
+    if (!holds_low_rank(spec.start_adapter))
+      throw ConfigError(str("--start-adapter: ", spec.start_adapter,
+                            " holds extra heads alone, expected a low-rank adapter"));
+    from = Adapter::load(spec.start_adapter, start.parsed);
+  }
   const AdapterShape adapter = adapter_of(spec, from, start.parsed, tokenizer);
   const std::unique_ptr<Trainable> what = make_trainable(spec, start, adapter, from);
   const bool unsaid = !start.weights && spec.chat_template == "auto";

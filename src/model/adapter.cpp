@@ -237,6 +237,20 @@ Adapter Adapter::load(const std::filesystem::path& folder, const ModelConfig& co
   if (!stored.empty())
     throw ModelError(file, str("has tensor '", repair_utf8(stored.begin()->first),
                                "', which fits nothing in a network of this config"));
+  // peft says by other keys, or whole names, where an adapter means some layers alone.
+  const Json targets = json.value("target_modules", Json());
+  const bool means_all =
+      json.value("layers_to_transform", Json()).is_null() && targets.is_array() &&
+      std::all_of(targets.begin(), targets.end(), [](const Json& target) {
+        return target.is_string() &&
+               target.get_ref<const std::string&>().find('.') == std::string::npos;
+      });
+  if (const int last = parts->matrices.empty() ? -1 : parts->matrices.back().layer;
+      means_all && last >= 0 && last + 1 < config.layers)
+    throw ModelError(file,
+                     str("is of a network of ", last + 1, " layers, this one has ", config.layers,
+                         "; an adapter of its first layers is a draft: --draft-model DIR, or "
+                         "draft=DIR of an arm"));
   return Adapter(std::move(parts));
 }
 

@@ -58,7 +58,7 @@ int adapted_layers(const std::filesystem::path& folder);
 class Adapter {
  public:
   /// ModelError: a file that is missing or wrong, a kind of adapter that is not supported, a tensor
-  /// that does not fit a network of `config`.
+  /// that does not fit a network of `config`, layers that are fewer than the network's.
   static Adapter load(const std::filesystem::path& folder, const ModelConfig& config);
 
   /// Its targets are those of all layers where one layer has them; its tokens are the embedding's.

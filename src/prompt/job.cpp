@@ -37,8 +37,8 @@ void each(JsonReader& reader, const std::string& key, Read read) {
 
 }  // namespace
 
-Job parse_job(const Json& json, const std::string& where) {
-  Job job;
+Job parse_job(const Json& json, const std::string& where, Job defaults) {
+  Job job = std::move(defaults);
   JsonReader read(json, where);
   job.conversation = read.optional<bool>("conversation", false);
   job.id = read.optional<std::string>("id", "job");
@@ -92,9 +92,9 @@ Job parse_job(const Json& json, const std::string& where) {
   }
   if (read.has("sampling")) {
     JsonReader sampling(read.any("sampling"), read.where("sampling"));
-    job.sampling.temperature = sampling.optional<double>("temperature", 0.0);
-    job.sampling.top_k = sampling.optional<int>("top_k", 0);
-    job.sampling.top_p = sampling.optional<double>("top_p", 1.0);
+    job.sampling.temperature = sampling.optional<double>("temperature", job.sampling.temperature);
+    job.sampling.top_k = sampling.optional<int>("top_k", job.sampling.top_k);
+    job.sampling.top_p = sampling.optional<double>("top_p", job.sampling.top_p);
     sampling.finish();
   }
   check_sampling(job.sampling, where);

@@ -60,10 +60,11 @@ struct Job {
   std::uint64_t seed = 1;
 };
 
-/// Reads a Job of the contract's form; fields without a name get one. `where` names it in errors.
+/// Reads a Job of the contract's form; fields without a name get one. `where` names it in errors,
+/// `defaults` has limits, sampling and seed for where it says none.
 /// ConfigError: unknown keys, wrong types, no context, two fields of one name in a context, a
 /// conversation of several contexts or with a turn that says nothing.
-Job parse_job(const Json& json, const std::string& where);
+Job parse_job(const Json& json, const std::string& where, Job defaults = {});
 OrderedJson to_json(const Job& job);
 
 /// Throws a ConfigError that starts with `where` when a value makes no distribution.

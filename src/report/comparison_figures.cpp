@@ -216,7 +216,12 @@ std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std:
     figure.front.push_back(figure.series[i].points.front());
     on_front.push_back(figure.series[i].name);
   }
-  named.heading = str("Quality over speed, ", run.dataset.name);
+  const auto baselines =
+      std::count_if(comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& arm) {
+        return arm.is_baseline && arm.run.run.dataset.name == run.dataset.name;
+      });
+  named.heading = str("Quality over speed, ", run.dataset.name,
+                      baselines > 1 ? ", arms beside " + run.label : "");
   named.caption = str("Further right is faster, ", lower ? "lower" : "higher",
                       " is better. No arm beats those of the Pareto "
                       "front in both: ",

@@ -306,7 +306,8 @@ std::string labels_of_all(const std::vector<std::string>& meant,
   for (const std::string& label : all)
     if (std::find(meant.begin(), meant.end(), label) == meant.end()) others.push_back(label);
   if (others.empty() && all.size() > 1) return std::string(kAllArms);
-  if (3 * others.size() < meant.size()) return str("(all arms but ", join(others, ", "), ")");
+  if (!others.empty() && 3 * others.size() < meant.size())
+    return str("(all arms but ", join(others, ", "), ")");
   return join(meant, ", ");
 }
 

@@ -53,14 +53,18 @@ std::string prompt_of(const std::string& given, std::istream& in) {
   return text;
 }
 
-std::vector<Job> read_jobs(const std::string& file) {
-  if (!file.ends_with(".jsonl")) return {parse_job(read_json(file), file)};
+std::vector<Job> read_jobs(const std::string& file, const DecodeOptions& options) {
+  Job defaults;
+  defaults.limits = options.limits();
+  defaults.sampling = options.sampling();
+  defaults.seed = options.seed;
+  if (!file.ends_with(".jsonl")) return {parse_job(read_json(file), file, defaults)};
   std::vector<Job> jobs;
   long line = 0;
   for (const auto& text : split(read_file(file), '\n')) {
     ++line;
     if (!strip(text).empty())
-      jobs.push_back(parse_job(parse_json(text, file, line), str(file, ":", line)));
+      jobs.push_back(parse_job(parse_json(text, file, line), str(file, ":", line), defaults));
   }
   return jobs;
 }

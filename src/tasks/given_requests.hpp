@@ -17,8 +17,9 @@ std::vector<Tokens> parse_token_lists(const std::string& text);
 /// The text of a prompt that is given so; `-`: all that `in` holds, without the line end behind it.
 std::string prompt_of(const std::string& given, std::istream& in);
 
-/// One Job, or one a line in a .jsonl file. DataError, ConfigError.
-std::vector<Job> read_jobs(const std::string& file);
+/// One Job, or one a line in a .jsonl file; `options`: limits, sampling and seed where it has none.
+/// DataError, ConfigError.
+std::vector<Job> read_jobs(const std::string& file, const DecodeOptions& options);
 
 /// Requests in the order in which they were given.
 struct GivenRequests {

@@ -69,6 +69,9 @@ def taught_drafts(check, pardec):
     pardec.good("model", "draft", QUICK, "--layers", 1, "--out", one)
     more = pardec("generate", "--model", one, "--decoder", "speculative", "--draft-model", adapter, "--prompt", PROMPT, "--max-new-tokens", 4)
     check(more.returncode == 2 and "has 1 layer, expected 2 or more" in more.stderr, f"an adapter over more layers than there are: {more.returncode} {more.stderr}")
+    as_adapter = pardec("generate", "--model", QUICK, "--adapter", adapter, "--decoder", "ar", "--prompt", PROMPT, "--max-new-tokens", 4)
+    check(as_adapter.returncode == 2 and "is of a network of 2 layers" in as_adapter.stderr and "--draft-model" in as_adapter.stderr,
+          f"a draft's adapter over the whole network: {as_adapter.returncode} {as_adapter.stderr}")
     (adapter / "adapter_model.safetensors").unlink()
     gone = pardec("generate", "--model", QUICK, "--decoder", "speculative", "--draft-model", adapter, "--prompt", PROMPT, "--max-new-tokens", 4)
     check(gone.returncode == 2 and "adapter_model.safetensors" in gone.stderr, f"an adapter without its weights: {gone.returncode} {gone.stderr}")

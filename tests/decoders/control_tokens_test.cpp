@@ -21,9 +21,10 @@ TEST_CASE("control tokens: by option, else by name, else an error that says how 
   CHECK(find("<unk>", {"<pad>"}) == 2);
   CHECK(find_control_token({"x.fork_token", "17", {}}, nullptr, 600) == 17);
 
-  CHECK_THROWS_WITH(find("", {"[Fork]", "[F]"}),
-                    "tokenizer.json has no token [Fork] or [F]; name one by id or text: --set "
-                    "x.fork_token=ID");
+  CHECK_THROWS_WITH(
+      find("", {"[Fork]", "[F]"}),
+      "tokenizer.json has no token [Fork] or [F]; weights that were taught it (--adapter "
+      "DIR) bring it, else name one by id or text: --set x.fork_token=ID");
   CHECK_THROWS_WITH(
       find("[Fork]", {"<pad>"}),
       "x.fork_token is '[Fork]', which is no token of tokenizer.json; expected one of "

@@ -19,6 +19,27 @@ TEST_CASE("a Job is read and written back the same") {
   CHECK(Json::parse(dump(to_json(parse(text)))) == Json::parse(text));
 }
 
+TEST_CASE("what a Job leaves open is as the caller has it") {
+  const std::string contexts = R"("contexts":[{"text":"t","fields":[{"name":"n"}]}])";
+  Job defaults;
+  defaults.limits = {.max_new_tokens = 5, .per_field = 4};
+  defaults.sampling = {.temperature = 0.5, .top_k = 3, .top_p = 0.9};
+  defaults.seed = 7;
+  const auto with = [&](const std::string& more) {
+    return parse_job(Json::parse("{" + contexts + more + "}"), "job.json", defaults);
+  };
+  const Job open = with(""), said = with(R"(,"limits":{"per_field":9},"sampling":{"top_k":1})");
+  CHECK(open.limits.max_new_tokens == 5);
+  CHECK(open.limits.per_field == 4);
+  CHECK(open.sampling.temperature == 0.5);
+  CHECK(open.sampling.top_k == 3);
+  CHECK(open.seed == 7);
+  CHECK(said.limits.max_new_tokens == 5);
+  CHECK(said.limits.per_field == 9);
+  CHECK(said.sampling.top_k == 1);
+  CHECK(said.sampling.top_p == 0.9);
+}
+
 TEST_CASE("fields without a name are called by their number") {
   const Job job = parse(R"({"contexts":[{"text":"t","fields":[{"question":"a"},{"name":"n"},
     {"question":"b"}]},{"text":"t","fields":[{"question":"c"}]}]})");

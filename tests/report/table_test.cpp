@@ -100,6 +100,8 @@ TEST_CASE("warnings of many arms name no more of them than they must") {
   for (const char* arm : {"space", "apar"}) table.arms.emplace_back("a", arm);
   CHECK(text({{"a", "hpd"}, {"a", "ippd"}, {"a", "space"}, {"a", "apar"}}) ==
         "a (all arms but ar): found.");
+  table.arms = {{"a", "ar"}};
+  CHECK(text(table.arms) == "a ar: found.");
   table.warnings.clear();
   for (int i = 0; i < 9; ++i) table.warnings.push_back({"code", "a", "ar", std::to_string(i)});
   CHECK(merge_warnings(table).front().text() ==
