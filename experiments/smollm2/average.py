@@ -14,6 +14,10 @@ from safetensors.torch import load_file, save_file
 WEIGHTS = "adapter_model.safetensors"
 
 
+def sha256(folder):
+    return hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
+
+
 def main(out, *folders):
     out, folders = pathlib.Path(out), [pathlib.Path(folder) for folder in folders]
     parts = [load_file(folder / WEIGHTS) for folder in folders]
@@ -28,8 +32,8 @@ def main(out, *folders):
     save_file(mean, out / WEIGHTS)
     (out / WEIGHTS).chmod(0o644)
     record = json.loads((folders[-1] / "training.json").read_text())
-    record["average_of"] = [{"adapter": str(folder), "sha256": hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()} for folder in folders]
-    record["result"]["adapter_sha256"] = hashlib.sha256((out / WEIGHTS).read_bytes()).hexdigest()
+    record["average_of"] = [{"adapter": str(folder), "sha256": sha256(folder)} for folder in folders]
+    record["result"]["adapter_sha256"] = sha256(out)
     (out / "training.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 

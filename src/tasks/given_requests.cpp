@@ -54,10 +54,7 @@ std::string prompt_of(const std::string& given, std::istream& in) {
 }
 
 std::vector<Job> read_jobs(const std::string& file, const DecodeOptions& options) {
-  Job defaults;
-  defaults.limits = options.limits();
-  defaults.sampling = options.sampling();
-  defaults.seed = options.seed;
+  const Job defaults = empty_job(options);
   if (!file.ends_with(".jsonl")) return {parse_job(read_json(file), file, defaults)};
   std::vector<Job> jobs;
   long line = 0;

@@ -10,7 +10,7 @@ namespace pardec {
 
 Job make_job(const std::string& id, const std::vector<const Example*>& examples, Form form,
              const Protocol& protocol, const DecodeOptions& options) {
-  Job job;
+  Job job = empty_job(options);
   job.id = id;
   if (form == Form::value) job.shots = protocol.shots;
   for (const Example* example : examples) {
@@ -22,8 +22,6 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
   job.conversation = examples.size() == 1 && examples.front()->conversation;
   job.instruction = instruction_for(protocol.prompt, job.contexts, form);
   job.limits = limits_on(protocol, form, options);
-  job.sampling = options.sampling();
-  job.seed = options.seed;
   return job;
 }
 
@@ -88,13 +86,18 @@ PromptFile worded_for(Job& job, PromptFile prompt, Form form) {
   return prompt;
 }
 
-Job open_job(const std::string& id, const std::string& text, const DecodeOptions& options) {
+Job empty_job(const DecodeOptions& options) {
   Job job;
-  job.id = id;
-  job.contexts.push_back({"prompt", "", "", {{"answer", text, {}}}});
   job.limits = options.limits();
   job.sampling = options.sampling();
   job.seed = options.seed;
+  return job;
+}
+
+Job open_job(const std::string& id, const std::string& text, const DecodeOptions& options) {
+  Job job = empty_job(options);
+  job.id = id;
+  job.contexts.push_back({"prompt", "", "", {{"answer", text, {}}}});
   return job;
 }
 

@@ -49,6 +49,9 @@ std::string_view prompt_name(const Job& job);
 /// the Job's own does not name listed beside their context.
 PromptFile worded_for(Job& job, PromptFile prompt, Form form);
 
+/// A job that asks for nothing yet, with the limits, sampling and seed of `options`.
+Job empty_job(const DecodeOptions& options);
+
 /// A job whose one open prompt is `text`.
 Job open_job(const std::string& id, const std::string& text, const DecodeOptions& options);
 
