@@ -2,7 +2,28 @@
 
 #include <stdexcept>
 
+#if defined(PARDEC_X86_KERNELS) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace pardec {
+
+#ifdef PARDEC_X86_KERNELS
+namespace {
+
+/// Asks the system to keep the tiles of all threads of this process, which it does only on demand.
+bool may_use_tiles() {
+#ifdef __linux__
+  constexpr long kRequest = 0x1023, kTiles = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequest, kTiles) == 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+#endif
 
 std::string_view name(InstructionSet set) {
   switch (set) {
@@ -12,6 +33,8 @@ std::string_view name(InstructionSet set) {
       return "avx2";
     case InstructionSet::avx512_bf16:
       return "avx512_bf16";
+    case InstructionSet::amx_bf16:
+      return "amx_bf16";
   }
   throw std::logic_error("unknown InstructionSet");
 }
@@ -24,8 +47,11 @@ std::vector<InstructionSet> instruction_sets() {
     sets.push_back(InstructionSet::avx2);
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bf16"))
+      __builtin_cpu_supports("avx512bf16")) {
     sets.push_back(InstructionSet::avx512_bf16);
+    if (__builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") && may_use_tiles())
+      sets.push_back(InstructionSet::amx_bf16);
+  }
 #endif
   return sets;
 }

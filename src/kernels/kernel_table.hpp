@@ -8,5 +8,6 @@ namespace pardec {
 const Kernels& generic_kernels();
 const Kernels& avx2_kernels();
 const Kernels& avx512_bf16_kernels();
+const Kernels& amx_bf16_kernels();
 
 }  // namespace pardec

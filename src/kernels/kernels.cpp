@@ -24,6 +24,8 @@ const Kernels& kernels(InstructionSet set) {
     throw std::logic_error("kernels: this processor or binary lacks the instruction set");
   switch (set) {
 #ifdef PARDEC_X86_KERNELS
+    case InstructionSet::amx_bf16:
+      return amx_bf16_kernels();
     case InstructionSet::avx512_bf16:
       return avx512_bf16_kernels();
     case InstructionSet::avx2:

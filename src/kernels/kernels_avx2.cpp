@@ -10,7 +10,8 @@ namespace {
 
 #include "src/kernels/plain_primitives.inl"
 
-constexpr std::int64_t kMostRows = 4;
+constexpr std::int64_t kMostRows = 4, kMostMixed = 4, kBlockInputs = 512;
+constexpr std::int64_t kExpanded = 256, kFewExpanded = 32;  // both halves run side by side
 
 /// To nearest, ties to even, of finite numbers: bf16 in the lower halves.
 inline __m256i rounded(__m256 x) {

@@ -9,11 +9,17 @@
 //       e^(scale * score - largest), 0 where it has them not; `largest` rises to the largest of
 //       them before; returns their sum
 //   pack_bf16(rows, inputs, panel)              as Kernels::pack_panel
+//   kBlockInputs                                inputs of a panel that stay in the cache from row
+//       to row
+//   kExpanded, kFewExpanded                     inputs of a quantised panel that are written out as
+//       bf16 at once, and where rows are no more than kMostRows
 //   accumulate_codes(rows, w, panel, x, x_stride, sums)
 //       sums[r][32] = x[r] times a quantised panel, without its scales where it is int8, of as many
-//       inputs as the set can take without writing the weights out first; returns how many
+//       inputs as the set can take without writing the weights out first; returns how many, which
+//       may be none where rows are many
 //   expand_int8(codes, pairs, out)              pairs of codes, one byte each, become bf16
 //   expand_nf4(scales, lines, pairs, out)       pairs of one block, as in PackedMatrix, become bf16
+//   kMostMixed                                  rows that `mix` takes at once
 //   mix(rows, weights, values, stride, keys, width, mixed)
 //       mixed[r][0 .. width) += sum over k < keys of weights[r][k] * values[k * stride + ...], key
 //       after key; weights [rows][32], mixed [rows][32] float32
@@ -27,10 +33,6 @@ static inline std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (
 // ---- products ----
 
 constexpr std::int64_t kRowBlock = 256;    // rows whose sums of a panel wait in the cache
-constexpr std::int64_t kInputBlock = 512;  // inputs of a panel that stay there from row to row
-constexpr std::int64_t kExpanded = 256;    // the same of a quantised one
-constexpr std::int64_t kFewExpanded = 32;  // for few rows: so few that both halves of the work run
-                                           // side by side in the processor
 constexpr std::int64_t kAhead = 4096;      // bytes that a single group of rows prefetches ahead
 
 /// Memory that is prefetched while a block is computed on.
@@ -90,10 +92,9 @@ void accumulate_panel(const PackedMatrix& w, std::int64_t p, const std::uint16_t
   const std::byte* panel = w.panel(p);
   const bool quantised = w.type != WeightType::bf16;
   const bool few = rows <= kMostRows;
-  const std::int64_t step = !quantised ? kInputBlock : few ? kFewExpanded : kExpanded;
+  const std::int64_t step = !quantised ? kBlockInputs : few ? kFewExpanded : kExpanded;
   alignas(64) std::uint16_t expanded[kExpanded * kPanel];
-  const std::int64_t done =
-      quantised && few ? accumulate_codes(rows, w, panel, x, x_stride, sums) : 0;
+  const std::int64_t done = quantised ? accumulate_codes(rows, w, panel, x, x_stride, sums) : 0;
   for (std::int64_t k = done; k < w.inputs; k += step) {
     const std::int64_t count = smaller(step, w.inputs - k), pairs = count / 2;
     const std::uint16_t* block = reinterpret_cast<const std::uint16_t*>(panel) + k * kPanel;
@@ -278,7 +279,7 @@ void weigh(const AttentionScratch& s, std::int64_t row, std::uint32_t mask, floa
 
 void mix_block(std::int64_t rows, const float* weights, const std::uint16_t* values,
                std::int64_t stride, std::int64_t keys, std::int64_t width, float* mixed) {
-  const std::int64_t groups = divided_up(rows, kMostRows);
+  const std::int64_t groups = divided_up(rows, kMostMixed);
   for (std::int64_t g = 0; g < groups; ++g) {
     const std::int64_t begin = rows * g / groups, end = rows * (g + 1) / groups;
     mix(end - begin, weights + begin * kPanel, values, stride, keys, width, mixed + begin * kPanel);

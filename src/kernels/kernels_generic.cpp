@@ -8,7 +8,8 @@ namespace {
 
 #include "src/kernels/plain_primitives.inl"
 
-constexpr std::int64_t kMostRows = 4;
+constexpr std::int64_t kMostRows = 4, kMostMixed = 4, kBlockInputs = 512;
+constexpr std::int64_t kExpanded = 256, kFewExpanded = 32;  // both halves run side by side
 
 void expand_nf4(const float* scales, const std::byte* lines, std::int64_t pairs,
                 std::uint16_t* out) {

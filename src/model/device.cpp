@@ -21,7 +21,7 @@ bool cuda_available() {
 }
 
 bool computes_bf16_fast(std::string_view device) {
-  return device != "cpu" || widest_instruction_set() == InstructionSet::avx512_bf16;
+  return device != "cpu" || widest_instruction_set() >= InstructionSet::avx512_bf16;
 }
 
 }  // namespace pardec

@@ -1,0 +1,211 @@
+// Primitives of AVX-512 that the sets with products of bf16 pairs share; included inside an unnamed
+// namespace behind <immintrin.h>.
+
+// Weights of a panel as pairs of inputs: each(pairs, take) calls take(k, a, b) with pair after
+// pair, the first and the second 16 outputs of each, and prefetches what comes next.
+
+constexpr std::uintptr_t kCodesAhead = 4096;  // bytes that quantised weights are prefetched ahead
+
+inline void prefetch_codes(const std::byte* at) {
+  _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(at) + kCodesAhead),
+               _MM_HINT_T0);
+}
+
+struct Int8 {
+  const std::byte* codes;
+
+  template <typename Take>
+  void each(std::int64_t pairs, Take&& take) {
+    const auto wide = [](const std::byte* from) {
+      __m128i bytes;
+      __builtin_memcpy(&bytes, from, sizeof bytes);
+      return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+    };
+    for (std::int64_t k = 0; k < pairs; ++k, codes += 2 * kPanel) {
+      prefetch_codes(codes);
+      take(k, _mm512_cvtne2ps_pbh(wide(codes + 16), wide(codes)),
+           _mm512_cvtne2ps_pbh(wide(codes + 48), wide(codes + 32)));
+    }
+  }
+};
+
+struct Nf4 {
+  const float* scales;     // of the block in which the first pair is
+  const std::byte* lines;  // from that pair on, which begins a line
+
+  template <typename Take>
+  void each(std::int64_t pairs, Take&& take) {
+    const __m512 levels = _mm512_loadu_ps(kNf4);
+    // A vector has 8 outputs, each with both inputs of a pair.
+    const __m512i twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    for (std::int64_t k = 0; k < pairs;) {
+      __m512 scale[4];
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v)
+        scale[v] =
+            _mm512_permutexvar_ps(twice, _mm512_castps256_ps512(_mm256_loadu_ps(scales + 8 * v)));
+      const auto* block = reinterpret_cast<const std::byte*>(scales);
+      const std::byte* end = block + kNf4Bytes;
+      for (; k < pairs && lines < end; lines += 64) {
+        __m512i words;
+        __builtin_memcpy(&words, lines, sizeof words);
+        prefetch_codes(lines);
+#pragma GCC unroll 2
+        for (int p = 0; p < 2; ++p, ++k) {
+          if (k == pairs) break;
+          __m512 weights[4];
+#pragma GCC unroll 4
+          for (int v = 0; v < 4; ++v)  // the permutation reads the lowest 4 bits of a word
+            weights[v] = _mm512_mul_ps(
+                _mm512_permutexvar_ps(_mm512_srli_epi32(words, 4 * (4 * p + v)), levels), scale[v]);
+          take(k, _mm512_cvtne2ps_pbh(weights[1], weights[0]),
+               _mm512_cvtne2ps_pbh(weights[3], weights[2]));
+        }
+      }
+      scales = reinterpret_cast<const float*>(end);
+      lines = end + kScaleBytes;
+    }
+  }
+};
+
+/// As `exponential`, for 16 values. NaN stays NaN: of two operands the instructions then take the
+/// second.
+inline __m512 exponentials(__m512 x) {
+  x = _mm512_min_ps(_mm512_set1_ps(88.0f), _mm512_max_ps(_mm512_set1_ps(-87.0f), x));
+  const __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504f)),
+                                        _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375f), x);
+  r = _mm512_fmadd_ps(n, _mm512_set1_ps(2.12194440e-4f), r);
+  __m512 p = _mm512_set1_ps(1.0f / 5040);
+  for (const float c : {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f})
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(c));
+  return _mm512_scalef_ps(p, n);
+}
+
+/// As kernels_body.inl wants them.
+void gate(const float* sums, std::uint16_t* gated) {
+  const __m512 a = _mm512_loadu_ps(sums), b = _mm512_loadu_ps(sums + 16);
+  const __m512 below =
+      _mm512_add_ps(_mm512_set1_ps(1.0f), exponentials(_mm512_sub_ps(_mm512_setzero_ps(), a)));
+  const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_mul_ps(_mm512_div_ps(a, below), b));
+  __builtin_memcpy(gated, &rounded, sizeof rounded);
+}
+
+float soften(float* scores, std::uint32_t mask, float scale, float& largest) {
+  const auto low = static_cast<__mmask16>(mask), high = static_cast<__mmask16>(mask >> 16);
+  const __m512 nothing = _mm512_set1_ps(kNothing), factor = _mm512_set1_ps(scale);
+  const __m512 a = _mm512_mask_mul_ps(nothing, low, _mm512_loadu_ps(scores), factor);
+  const __m512 b = _mm512_mask_mul_ps(nothing, high, _mm512_loadu_ps(scores + 16), factor);
+  const float most = _mm512_reduce_max_ps(_mm512_max_ps(a, b));
+  largest = most > largest ? most : largest;
+  const __m512 base = _mm512_set1_ps(largest);
+  const __m512 c = _mm512_maskz_mov_ps(low, exponentials(_mm512_sub_ps(a, base)));
+  const __m512 d = _mm512_maskz_mov_ps(high, exponentials(_mm512_sub_ps(b, base)));
+  _mm512_storeu_ps(scores, c);
+  _mm512_storeu_ps(scores + 16, d);
+  return _mm512_reduce_add_ps(_mm512_add_ps(c, d));
+}
+
+/// 16 x 16 values of 32 bits, in place.
+inline void transpose(__m512i (&m)[16]) {
+  __m512i t[16];
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_epi32(m[i], m[i + 1]);
+    t[i + 1] = _mm512_unpackhi_epi32(m[i], m[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4)
+    for (int j = 0; j < 2; ++j) {
+      m[i + 2 * j] = _mm512_unpacklo_epi64(t[i + j], t[i + 2 + j]);
+      m[i + 2 * j + 1] = _mm512_unpackhi_epi64(t[i + j], t[i + 2 + j]);
+    }
+  // m[4 i + j] has, in quarter q, column 4 q + j of rows 4 i .. 4 i + 3.
+  for (int j = 0; j < 4; ++j) {
+    const __m512i ab02 = _mm512_shuffle_i32x4(m[j], m[4 + j], 0x88);
+    const __m512i ab13 = _mm512_shuffle_i32x4(m[j], m[4 + j], 0xDD);
+    const __m512i cd02 = _mm512_shuffle_i32x4(m[8 + j], m[12 + j], 0x88);
+    const __m512i cd13 = _mm512_shuffle_i32x4(m[8 + j], m[12 + j], 0xDD);
+    t[j] = _mm512_shuffle_i32x4(ab02, cd02, 0x88);
+    t[8 + j] = _mm512_shuffle_i32x4(ab02, cd02, 0xDD);
+    t[4 + j] = _mm512_shuffle_i32x4(ab13, cd13, 0x88);
+    t[12 + j] = _mm512_shuffle_i32x4(ab13, cd13, 0xDD);
+  }
+  for (int i = 0; i < 16; ++i) m[i] = t[i];
+}
+
+/// As kernels_body.inl wants them; 16 rows of 16 pairs are one transposition.
+void pack_bf16(const std::uint16_t* const* rows, std::int64_t inputs, std::uint16_t* panel) {
+  for (std::int64_t half = 0; half < kPanel; half += 16)
+    for (std::int64_t k = 0; k < inputs; k += 32) {
+      const std::int64_t count = inputs - k < 32 ? inputs - k : 32;
+      const auto present = static_cast<__mmask32>((std::uint64_t{1} << count) - 1);
+      __m512i m[16];
+      for (int i = 0; i < 16; ++i)
+        m[i] = rows[half + i] ? _mm512_maskz_loadu_epi16(present, rows[half + i] + k)
+                              : _mm512_setzero_si512();
+      transpose(m);
+      for (int i = 0; i < (count + 1) / 2; ++i)
+        _mm512_storeu_si512(panel + (k + 2 * i) * kPanel + 2 * half, m[i]);
+    }
+}
+
+/// The weights as bf16 in memory, where many rows read them.
+template <typename Weights>
+void expand(Weights weights, std::int64_t pairs, std::uint16_t* out) {
+  weights.each(
+      pairs, [&](std::int64_t k, __m512bh a, __m512bh b) __attribute__((always_inline)) {
+        __builtin_memcpy(out + 2 * k * kPanel, &a, sizeof a);
+        __builtin_memcpy(out + (2 * k + 1) * kPanel, &b, sizeof b);
+      });
+}
+void expand_int8(const std::byte* codes, std::int64_t pairs, std::uint16_t* out) {
+  expand(Int8{codes}, pairs, out);
+}
+void expand_nf4(const float* scales, const std::byte* lines, std::int64_t pairs,
+                std::uint16_t* out) {
+  expand(Nf4{scales, lines}, pairs, out);
+}
+
+constexpr std::int64_t kMostMixed = 14;  // 28 registers of sums, 2 of values, 1 of weights
+
+template <int kRows>
+void mix_rows(const float* weights, const std::uint16_t* values, std::int64_t stride,
+              std::int64_t keys, std::int64_t width, float* mixed) {
+  const auto present = static_cast<__mmask32>((std::uint64_t{1} << width) - 1);
+  const auto low = static_cast<__mmask16>(present), high = static_cast<__mmask16>(present >> 16);
+  const auto wide = [](__mmask16 there, const std::uint16_t* from) {
+    const __m256i bits = _mm256_maskz_loadu_epi16(there, from);
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+  };
+  // The same columns of the next block.
+  std::uintptr_t next = reinterpret_cast<std::uintptr_t>(values) + kPanel * stride * 2;
+  __m512 sum[kRows][2];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) sum[r][j] = _mm512_loadu_ps(mixed + r * kPanel + 16 * j);
+  for (std::int64_t k = 0; k < keys; ++k, values += stride) {
+    const __m512 a = wide(low, values), b = wide(high, values + 16);
+    _mm_prefetch(reinterpret_cast<const char*>(next), _MM_HINT_T0);
+    next += stride * 2;
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const __m512 weight = _mm512_set1_ps(weights[r * kPanel + k]);
+      sum[r][0] = _mm512_fmadd_ps(weight, a, sum[r][0]);
+      sum[r][1] = _mm512_fmadd_ps(weight, b, sum[r][1]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) _mm512_storeu_ps(mixed + r * kPanel + 16 * j, sum[r][j]);
+}
+
+/// As kernels_body.inl wants it.
+void mix(std::int64_t rows, const float* weights, const std::uint16_t* values, std::int64_t stride,
+         std::int64_t keys, std::int64_t width, float* mixed) {
+  constexpr decltype(&mix_rows<1>) kByRows[] = {
+      mix_rows<1>,  mix_rows<2>,  mix_rows<3>,  mix_rows<4>, mix_rows<5>,
+      mix_rows<6>,  mix_rows<7>,  mix_rows<8>,  mix_rows<9>, mix_rows<10>,
+      mix_rows<11>, mix_rows<12>, mix_rows<13>, mix_rows<14>};
+  kByRows[rows - 1](weights, values, stride, keys, width, mixed);
+}
