@@ -249,6 +249,15 @@ std::vector<StreamRequest> field_requests(const Request& request) {
   return streams;
 }
 
+std::string_view job_of_field_request(std::string_view name) {
+  for (int part = 0; part < 2; ++part) {
+    const size_t slash = name.find_last_not_of("0123456789");
+    if (slash == name.npos || slash + 1 == name.size() || name[slash] != '/') return {};
+    name = name.substr(0, slash);
+  }
+  return name;
+}
+
 std::vector<Tokens> field_references(
     const Request& request, const std::vector<std::vector<std::optional<std::string>>>& references,
     const DecoderContext& context) {

@@ -58,7 +58,7 @@ Verb report_verb() {
               const std::string invocation = find_invocation(*store, flags->run);
               const auto traces =
                   flags->trace.empty() ? std::vector<Trace>{} : read_traces(flags->trace);
-              for (const Trace& trace : traces) flags->compare.traced.push_back(work_of(trace));
+              for (const Trace& trace : traces) add_work(flags->compare.traced, trace);
               const Measurements measured = measurements_of(*store, invocation);
               const Comparison comparison = compare(*store, invocation, flags->compare, measured);
               Report report = make_report(*store, measured, comparison, flags->examples, traces);

@@ -103,7 +103,7 @@ BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& tr
     : lacking_(std::move(lacking)) {
   for (const auto& [dataset, of_dataset] : traces) {
     std::map<std::string, std::vector<TraceWork>> arms;
-    for (const Trace& trace : of_dataset) arms[arm_of(trace)].push_back(work_of(trace));
+    for (const Trace& trace : of_dataset) add_work(arms[arm_of(trace)], trace);
     const auto units = units_of(arms);
     for (const Hardware& machine : setting.machines) {
       std::vector<std::string> same;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "decoders/decoder.hpp"
+#include "decoders/free_running.hpp"
 #include "src/checkpoint/network_size.hpp"
 #include "src/findings/traces.hpp"
 #include "src/model/device.hpp"
@@ -42,13 +43,17 @@ std::vector<PassWork> passes_of(const Trace& trace) {
 
 using Works = std::vector<const TraceWork*>;
 
+/// Two that begin with the same pass.
+void add_passes(std::vector<PassWork>& passes, const std::vector<PassWork>& others) {
+  passes.resize(std::max(passes.size(), others.size()));
+  for (size_t pass = 0; pass < others.size(); ++pass) passes[pass] += others[pass];
+}
+
 /// The passes of traces, up to `batch_size` side by side in their order.
 std::vector<PassWork> side_by_side(const Works& traces, int batch_size) {
   std::vector<PassWork> passes, joined;
   for (size_t i = 0; i < traces.size(); ++i) {
-    const auto& own = traces[i]->passes;
-    joined.resize(std::max(joined.size(), own.size()));
-    for (size_t pass = 0; pass < own.size(); ++pass) joined[pass] += own[pass];
+    add_passes(joined, traces[i]->passes);
     if ((i + 1) % static_cast<size_t>(batch_size) != 0 && i + 1 < traces.size()) continue;
     passes.insert(passes.end(), joined.begin(), joined.end());
     joined.clear();
@@ -68,7 +73,7 @@ ArmBound bound_of(const Works& traces, const RooflineSetting& setting, const Har
   for (const TraceWork* trace : traces) {
     (trace->drafts ? drafts : own).push_back(trace);
     if (trace->drafts) continue;
-    ++bound.sequences;
+    bound.sequences += std::ssize(trace->requests);
     bound.chosen += trace->chosen;
   }
   const auto add = [&](const PassWork& pass, const NetworkSize& size) {
@@ -157,21 +162,35 @@ Hardware read_hardware(const std::string& which, Dtype dtype) {
   return hardware;
 }
 
-TraceWork work_of(const Trace& trace) {
+void add_work(std::vector<TraceWork>& works, const Trace& trace) {
   TraceWork work{.decoder = trace.decoder,
                  .arm = arm_of(trace),
                  .dataset = trace.dataset,
                  .examples = {trace.examples.begin(), trace.examples.end()},
                  .drafts = !trace.model.empty(),
                  .chosen = std::ssize(trace.emitted),
-                 .passes = passes_of(trace)};
+                 .passes = passes_of(trace),
+                 .requests = {trace.request}};
   if (work.examples.empty()) work.examples.insert(trace.request);
-  return work;
+  const std::string_view job = job_of_field_request(trace.request);
+  const auto beside = std::find_if(works.rbegin(), works.rend(), [&](const TraceWork& other) {
+    return job_of_field_request(*other.requests.begin()) == job && other.arm == work.arm &&
+           other.dataset == work.dataset && other.drafts == work.drafts &&
+           !other.requests.contains(trace.request);
+  });
+  if (job.empty() || beside == works.rend()) {
+    works.push_back(std::move(work));
+    return;
+  }
+  add_passes(beside->passes, work.passes);
+  beside->chosen += work.chosen;
+  beside->examples.merge(work.examples);
+  beside->requests.insert(trace.request);
 }
 
 std::vector<TraceWork> read_works(const std::filesystem::path& file) {
   std::vector<TraceWork> works;
-  each_trace(file, [&](const Trace& trace) { works.push_back(work_of(trace)); });
+  each_trace(file, [&](const Trace& trace) { add_work(works, trace); });
   return works;
 }
 
@@ -197,9 +216,11 @@ Roofline roofline_of(const std::vector<Trace>& traces, const RooflineSetting& se
   for (const Trace& trace : traces) {
     Arm& arm = arms[arm_of(trace)];
     if (arm.works.empty()) order.push_back(arm_of(trace));
-    const TraceWork& work = arm.works.emplace_back(work_of(trace));
-    if (!work.drafts) arm.examples.insert(work.examples.begin(), work.examples.end());
+    add_work(arm.works, trace);
   }
+  for (auto& [label, arm] : arms)
+    for (const TraceWork& work : arm.works)
+      if (!work.drafts) arm.examples.insert(work.examples.begin(), work.examples.end());
   const auto bound_on = [&](const Arm& arm, const Hardware& machine) {
     Works works;
     for (const TraceWork& work : arm.works) works.push_back(&work);

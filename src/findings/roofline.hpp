@@ -28,15 +28,18 @@ struct RooflineSetting {
   std::string baseline;
 };
 
-/// What the passes of one trace do.
+/// What the passes of one trace do, or of several whose requests go side by side: the fields of a
+/// job that are asked apart.
 struct TraceWork {
   std::string decoder, arm, dataset;
   std::set<std::string> examples;  ///< of a prompt without any: its name
   bool drafts;                     ///< of the draft network
   std::int64_t chosen;
   std::vector<PassWork> passes;
+  std::set<std::string> requests;  ///< names
 };
-TraceWork work_of(const Trace& trace);
+/// Appends the work of a trace, or adds it to that of its job.
+void add_work(std::vector<TraceWork>& works, const Trace& trace);
 /// Of each that `--trace` wrote to the file. ConfigError, which names file and line.
 std::vector<TraceWork> read_works(const std::filesystem::path& file);
 

@@ -3,6 +3,7 @@
 Usage: roofline_test.py PROGRAM
 """
 import collections
+import itertools
 import json
 import math
 import sys
@@ -27,6 +28,11 @@ def passes(trace):
         one[2] |= {key for key in seen if trace["step"][key] < step}
         one[3] += len(seen)
     return [(rows, logits, len(cached), pairs) for _, (rows, logits, cached, pairs) in sorted(work.items())]
+
+
+def side_by_side(traces):
+    """The passes of traces that all begin at once."""
+    return [tuple(map(sum, zip(*together))) for together in itertools.zip_longest(*map(passes, traces), fillvalue=(0, 0, 0, 0))]
 
 
 def seconds(work, config, bandwidth, speed, size, devices=1, link=math.inf):
@@ -138,13 +144,14 @@ def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
         pardec.good("run", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--arm", "one=ar", "--arm", "many=hpd,stack=2", "--arm",
-                    "draft=speculative", "--arm", "again=hpd,stack=3", "--dataset", "oa-mine", "--limit", 5, "--trace", "t.jsonl", "--db", "t.sqlite", "--warmup", 1,
+                    "draft=speculative", "--arm", "again=hpd,stack=3", "--arm", "apart=ar,ask=separately", "--dataset", "oa-mine", "--limit", 5, "--trace", "t.jsonl", "--db", "t.sqlite", "--warmup", 1,
                     "--progress", "none", "--baseline", "one")
         traces = [json.loads(line) for line in (pardec.folder / "t.jsonl").read_text().splitlines()]
         by_arm = collections.defaultdict(list)
         for trace in traces:
             by_arm[trace["arm"]].append(trace)
-        check(set(by_arm) == {"one", "many", "draft", "again"} and len(by_arm["one"]) == 5, f"the trace names arms: { {k: len(v) for k, v in by_arm.items()} }")
+        check(len(by_arm["apart"]) > 5, "attributes that are asked apart have a trace each")
+        check(set(by_arm) == {"one", "many", "draft", "again", "apart"} and len(by_arm["one"]) == 5, f"the trace names arms: { {k: len(v) for k, v in by_arm.items()} }")
         machine = {"name": "a machine", "bandwidth_gb_s": 30, "tflop_s": {"bf16": 0.05, "fp32": 0.02}}
         (pardec.folder / "machine.json").write_text(json.dumps(machine))
         call = ["roofline", "--trace", "t.jsonl", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--baseline", "one", "--hardware"]
@@ -156,7 +163,11 @@ def main():
             for arm, of_arm in by_arm.items():
                 total[arm] = bound_by_memory = count = 0
                 for part in ("model", "draft"):
-                    own = [passes(trace) for trace in of_arm if trace.get("model", "") == ("draft" if part == "draft" else "")]
+                    jobs = collections.defaultdict(list)  # attributes that are asked apart go side by side
+                    for trace in of_arm:
+                        if trace.get("model", "") == ("draft" if part == "draft" else ""):
+                            jobs[tuple(trace["examples"])].append(trace)
+                    own = [side_by_side(job) for job in jobs.values()]
                     for begin in range(0, len(own), batch):
                         group = own[begin:begin + batch]
                         for step in range(max(map(len, group))):
