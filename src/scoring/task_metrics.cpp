@@ -98,16 +98,19 @@ TaskMetric mean_metric(std::string_view name, std::string_view what, std::string
 std::vector<AttributePrediction> predictions_of(const ScoredExample& example) {
   std::vector<AttributePrediction> predictions;
   for (const auto& field : example.fields)
-    predictions.push_back({example.category, field.name, field.annotated, field.references,
-                           field.answer.empty() ? std::nullopt : std::optional(field.answer)});
+    if (field.question.empty() && field.test.empty())
+      predictions.push_back({example.category, field.name, field.annotated, field.references,
+                             field.answer.empty() ? std::nullopt : std::optional(field.answer)});
   return predictions;
 }
 
 /// For each field what it counts as (ExtractGPT's five letters), and the example's own F1, by
-/// ExtractGPT's count and by the strict one.
+/// ExtractGPT's count and by the strict one. Nothing of open questions and programming tasks, whose
+/// answers are no values.
 Rows value_scores(const ScoredExample& example) {
   Rows rows;
   const auto predictions = predictions_of(example);
+  if (predictions.empty()) return {};
   for (const auto& prediction : predictions) {
     const AttributeCounts one = count(prediction);
     rows.push_back(row("value_correct", prediction.attribute, one.nn || one.vc ? 1 : 0,
