@@ -60,8 +60,8 @@ void write_warnings(Page& page, const Report& report) {
             counted(std::ssize(report.warnings), "warning"), "</h2><ol>");
   for (std::size_t w = 0; w < report.warnings.size(); ++w) {
     const ReportWarning& warning = report.warnings[w];
-    page.line("<li id=\"warning-", w + 1, "\">", element("strong", "", warning.title), " ",
-              escape_html(warning.advice));
+    page.line("<li id=\"warning-", w + 1, "\">", element("strong", "", warning.title),
+              warning.advice.empty() ? "" : ": ", escape_html(warning.advice));
     const bool folded = warning.findings.size() > kFolded;
     if (folded)
       page.line("<details><summary>", counted(std::ssize(warning.findings), "finding"),

@@ -107,7 +107,7 @@ TEST_CASE("a table of sentences names its cells, for screens that have rows in l
 TEST_CASE("warnings stand at the top, and in the row of their arm without text of its own") {
   const std::string page = render_report(example_report());
   CHECK_THAT(page, Catch::Contains("<h2>2 warnings</h2>"));
-  CHECK_THAT(page, Catch::Contains("<li id=\"warning-1\"><strong>cut</strong> so &lt;what&gt;\n"
+  CHECK_THAT(page, Catch::Contains("<li id=\"warning-1\"><strong>cut</strong>: so &lt;what&gt;\n"
                                    "<ul>\n<li>oa-mine hpd: cut &lt;off&gt;</li>\n</ul></li>"));
   CHECK_THAT(page, Catch::Contains("<summary>4 findings</summary>\n<ul>\n<li>one</li>"));
   CHECK_THAT(page,
