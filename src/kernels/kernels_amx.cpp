@@ -37,6 +37,15 @@ struct alignas(64) TileShapes {
   }
 };
 
+// The compiler's own intrinsics don't say what memory they read.
+
+inline void configure(const TileShapes& shapes) { asm volatile("ldtilecfg %0" : : "m"(shapes)); }
+
+/// What was written before is there, as tiles are loaded.
+inline void settle(const void* panel, const void* x, const void* sums) {
+  asm volatile("" : : "r"(panel), "r"(x), "r"(sums) : "memory");
+}
+
 /// Some tiles' worth of pairs, `step` pairs to each; rows from 16 on where kMore.
 template <bool kMore>
 void accumulate_tiles(std::int64_t step, const std::uint16_t* panel, const std::uint16_t* x,
@@ -44,6 +53,7 @@ void accumulate_tiles(std::int64_t step, const std::uint16_t* panel, const std::
                       std::uintptr_t ahead, std::uintptr_t ahead_step) {
   constexpr std::int64_t kRowBytes = kPanel * 4;  // of sums, and of a pair of inputs
   float* more = sums + kTile * kPanel;
+  settle(panel, x, sums);
   if (first) {
     _tile_zero(0);
     _tile_zero(1);
@@ -88,8 +98,7 @@ void accumulate(std::int64_t rows, const std::uint16_t* panel, const std::uint16
                 std::uintptr_t ahead, std::uintptr_t ahead_step) {
   const std::int64_t below = rows < kTile ? rows : kTile, above = rows - below;
   const auto take = [&](std::int64_t step, std::int64_t count) {
-    const TileShapes shapes(below, above, step);
-    _tile_loadconfig(&shapes);
+    configure(TileShapes(below, above, step));
     (above > 0 ? accumulate_tiles<true> : accumulate_tiles<false>)(step, panel, x, x_stride, count,
                                                                    sums, first, ahead, ahead_step);
     panel += count * 2 * kPanel, x += 2 * count;
@@ -110,7 +119,7 @@ constexpr std::int64_t kMostCodeRows = 3;
 
 class FlushToZero {
  public:
-  FlushToZero() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
+  FlushToZero() : before_(_mm_getcsr()) { _mm_setcsr(0x9FC0); }  // to nearest, no exceptions
   ~FlushToZero() { _mm_setcsr(before_); }
   FlushToZero(const FlushToZero&) = delete;
   FlushToZero& operator=(const FlushToZero&) = delete;
@@ -121,8 +130,8 @@ class FlushToZero {
 
 /// `pairs` is a multiple of 16.
 template <int kRows, typename Weights>
-void accumulate_rows(Weights weights, const std::uint16_t* x, std::int64_t x_stride,
-                     std::int64_t pairs, float* sums) {
+[[gnu::noinline]] void accumulate_rows(Weights weights, const std::uint16_t* x,
+                                       std::int64_t x_stride, std::int64_t pairs, float* sums) {
   const auto first = [](__m512bh pair) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(reinterpret_cast<__m512i>(pair), 16));
   };

@@ -277,17 +277,26 @@ TEST_CASE(
     "a row's product does not depend on the rows beside it, nor on who computes which panel") {
   with_each_set([](const Kernels& k) {
     Rng rng(4);
-    for (const WeightType type : kTypes) {
-      const Matrix w(k, rng, type, 100, 1100);
-      auto x = random_bf16(rng, 65 * 1100);
+    for (const auto& [type, inputs] :
+         std::vector<std::pair<WeightType, std::int64_t>>{{WeightType::bf16, 1100},
+                                                          {WeightType::int8, 1100},
+                                                          {WeightType::nf4, 1100},
+                                                          {WeightType::bf16, 2083},
+                                                          {WeightType::int8, 1027},
+                                                          {WeightType::nf4, 1027},
+                                                          {WeightType::bf16, 31},
+                                                          {WeightType::int8, 31},
+                                                          {WeightType::nf4, 33}}) {
+      const Matrix w(k, rng, type, 100, inputs);
+      auto x = random_bf16(rng, 65 * inputs);
       for (size_t i = 0; i < x.size(); ++i)  // a third of the rows where numbers become subnormal
-        if (i / 1100 % 3 == 2) x[i] = narrow(widen(x[i]) * 0x1p-126f);
+        if (i / static_cast<size_t>(inputs) % 3 == 2) x[i] = narrow(widen(x[i]) * 0x1p-126f);
       const auto multiply = [&](std::int64_t first, std::int64_t rows, std::int64_t cut) {
         std::vector<float> out(static_cast<size_t>(rows * 100));
         const Product p{.weights = w.packed,
-                        .x = x.data() + first * 1100,
+                        .x = x.data() + first * inputs,
                         .rows = rows,
-                        .x_stride = 1100,
+                        .x_stride = inputs,
                         .out = out.data(),
                         .out_stride = 100};
         k.multiply(p, 0, cut);
@@ -295,7 +304,7 @@ TEST_CASE(
         return out;
       };
       const auto all = multiply(0, 65, 4);
-      for (const std::int64_t rows : {1, 2, 5, 13, 16, 40})
+      for (const std::int64_t rows : {1, 2, 3, 4, 5, 13, 16, 17, 31, 40})
         for (std::int64_t first = 0; first + rows <= 65; first += rows) {
           const auto some = multiply(first, rows, first % 5);
           REQUIRE(std::memcmp(some.data(), all.data() + first * 100, some.size() * 4) == 0);
