@@ -249,13 +249,16 @@ std::vector<StreamRequest> field_requests(const Request& request) {
   return streams;
 }
 
-std::string_view job_of_field_request(std::string_view name) {
-  for (int part = 0; part < 2; ++part) {
-    const size_t slash = name.find_last_not_of("0123456789");
-    if (slash == name.npos || slash + 1 == name.size() || name[slash] != '/') return {};
-    name = name.substr(0, slash);
-  }
-  return name;
+std::string_view side_by_side_name(std::string_view request) {
+  const auto without_number = [&](std::string_view before) {
+    const std::string_view rest = request.substr(0, request.find_last_not_of("0123456789") + 1);
+    return rest.size() < request.size() && rest.ends_with(before)
+               ? rest.substr(0, rest.size() - before.size())
+               : std::string_view();
+  };
+  if (const auto skeleton = without_number("/point-"); !skeleton.empty()) return skeleton;
+  request = without_number("/");
+  return without_number("/");
 }
 
 std::vector<Tokens> field_references(

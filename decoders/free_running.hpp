@@ -120,8 +120,9 @@ int field_limit(const Request& request);
 /// One stream a field, in the order of the fields, each with its whole prompt.
 std::vector<StreamRequest> field_requests(const Request& request);
 
-/// The job of a request that field_requests() named; empty: it named no such.
-std::string_view job_of_field_request(std::string_view name);
+/// What requests that go side by side have in common in their names: fields of a job, as
+/// field_requests() names them, or points of a skeleton. Empty: it goes alone.
+std::string_view side_by_side_name(std::string_view request);
 
 /// What is forced for each field under an oracle, in the order of the fields: the reference behind
 /// a space, then an end of sequence; the absent as "n/a"; cut at the field's limit.

@@ -80,6 +80,7 @@ Sequence Sequence::fork(const std::string& request) {
   if (copy->trace) {
     copy->trace->request = request;
     copy->trace->task = state_->engine.task_;
+    copy->trace->inherited = static_cast<int>(copy->trace->tokens.size());
   }
   copy->first_step = state_->next_step();
   copy->opened_ns = state_->engine.clock().now_ns();

@@ -32,6 +32,7 @@ struct Trace {
   std::vector<std::vector<Token>> banned;
   std::vector<std::vector<Token>> allowed;  ///< empty: all that are not banned
   std::vector<std::optional<int>> dropped_at;
+  int inherited = 0;         ///< rows that another sequence fed, of which this one is a fork
   std::vector<int> emitted;  ///< rows whose choices are the answer, in order of choice
 };
 

@@ -117,6 +117,7 @@ Trace parse_trace(const Json& json, const std::string& where) {
   t.dataset = read.optional<std::string>("dataset", "");
   t.examples = read.optional<std::vector<std::string>>("examples", {});
   t.model = read.optional<std::string>("model", "");
+  t.inherited = read.optional<int>("inherited", 0);
   try {
     t.tokens = wholes(read.any("tokens"));
     t.position = wholes(read.any("position"));

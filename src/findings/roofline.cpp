@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "decoders/decoder.hpp"
 #include "decoders/free_running.hpp"
@@ -20,13 +21,14 @@ namespace pardec {
 
 namespace {
 
-/// What each pass of a trace does.
-std::vector<PassWork> passes_of(const Trace& trace) {
+/// What each pass of a trace does with its rows from `first` on.
+std::vector<PassWork> passes_of(const Trace& trace, int first = 0) {
   std::vector<PassWork> passes;  // a step that only waited, or was taken back, has no row and none
   std::vector<int> seen_in(trace.tokens.size(), -1);  // the last pass that a row was seen in
   for (size_t row = 0; row < trace.tokens.size(); ++row) {
     const int step = trace.step[row];
     if (row == 0 || step != trace.step[row - 1]) passes.emplace_back();
+    if (std::cmp_less(row, first)) continue;
     PassWork& pass = passes.back();
     ++pass.rows;
     pass.head_rows += trace.predicts[row].has_value();
@@ -172,19 +174,21 @@ void add_work(std::vector<TraceWork>& works, const Trace& trace) {
                  .passes = passes_of(trace),
                  .requests = {trace.request}};
   if (work.examples.empty()) work.examples.insert(trace.request);
-  const std::string_view job = job_of_field_request(trace.request);
-  const auto beside = std::find_if(works.rbegin(), works.rend(), [&](const TraceWork& other) {
-    return job_of_field_request(*other.requests.begin()) == job && other.arm == work.arm &&
+  const std::string_view name = side_by_side_name(trace.request);
+  const auto goes_beside = [&](const TraceWork& other) {
+    return other.examples == work.examples && other.arm == work.arm &&
            other.dataset == work.dataset && other.drafts == work.drafts &&
+           side_by_side_name(*other.requests.begin()) == name &&
            !other.requests.contains(trace.request);
-  });
-  if (job.empty() || beside == works.rend()) {
+  };
+  const auto beside =
+      name.empty() ? works.rend() : std::find_if(works.rbegin(), works.rend(), goes_beside);
+  if (beside == works.rend()) {
     works.push_back(std::move(work));
     return;
   }
-  add_passes(beside->passes, work.passes);
+  add_passes(beside->passes, passes_of(trace, trace.inherited));
   beside->chosen += work.chosen;
-  beside->examples.merge(work.examples);
   beside->requests.insert(trace.request);
 }
 

@@ -28,8 +28,8 @@ struct RooflineSetting {
   std::string baseline;
 };
 
-/// What the passes of one trace do, or of several whose requests go side by side: the fields of a
-/// job that are asked apart.
+/// What the passes of one trace do, or of several whose requests go side by side: fields of a job
+/// that are asked apart, points of a skeleton.
 struct TraceWork {
   std::string decoder, arm, dataset;
   std::set<std::string> examples;  ///< of a prompt without any: its name
@@ -38,7 +38,8 @@ struct TraceWork {
   std::vector<PassWork> passes;
   std::set<std::string> requests;  ///< names
 };
-/// Appends the work of a trace, or adds it to that of its job.
+/// Appends the work of a trace, or adds it to that beside which it goes. What forks of one prefix
+/// inherit counts once.
 void add_work(std::vector<TraceWork>& works, const Trace& trace);
 /// Of each that `--trace` wrote to the file. ConfigError, which names file and line.
 std::vector<TraceWork> read_works(const std::filesystem::path& file);

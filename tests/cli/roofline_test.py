@@ -17,12 +17,14 @@ def unfolded(items):
     return {row for item in items for row in (range(*item) if isinstance(item, list) else (item,))}
 
 
-def passes(trace):
-    """[(rows, rows with logits, cached rows that are seen, pairs)] of each pass."""
+def passes(trace, first=0):
+    """[(rows, rows with logits, cached rows that are seen, pairs)] of each pass, of the rows from the first on."""
     work = collections.defaultdict(lambda: [0, 0, set(), 0])
     for row, step in enumerate(trace["step"]):
         seen = unfolded(trace["visible"][row])
         one = work[step]
+        if row < first:
+            continue
         one[0] += 1
         one[1] += trace["predicts"][row] is not None
         one[2] |= {key for key in seen if trace["step"][key] < step}
@@ -31,8 +33,9 @@ def passes(trace):
 
 
 def side_by_side(traces):
-    """The passes of traces that all begin at once."""
-    return [tuple(map(sum, zip(*together))) for together in itertools.zip_longest(*map(passes, traces), fillvalue=(0, 0, 0, 0))]
+    """The passes of traces that all begin at once; what forks of one sequence have of it was fed once."""
+    own = [passes(traces[0]), *(passes(trace, trace.get("inherited", 0)) for trace in traces[1:])]
+    return [tuple(map(sum, zip(*together))) for together in itertools.zip_longest(*own, fillvalue=(0, 0, 0, 0))]
 
 
 def seconds(work, config, bandwidth, speed, size, devices=1, link=math.inf):
@@ -144,14 +147,14 @@ def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
         pardec.good("run", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--arm", "one=ar", "--arm", "many=hpd,stack=2", "--arm",
-                    "draft=speculative", "--arm", "again=hpd,stack=3", "--arm", "apart=ar,ask=separately", "--dataset", "oa-mine", "--limit", 5, "--trace", "t.jsonl", "--db", "t.sqlite", "--warmup", 1,
+                    "draft=speculative", "--arm", "again=hpd,stack=3", "--arm", "apart=ar,ask=separately", "--arm", "forks=ar,ask=separately,prefix_cache=context", "--dataset", "oa-mine", "--limit", 5, "--trace", "t.jsonl", "--db", "t.sqlite", "--warmup", 1,
                     "--progress", "none", "--baseline", "one")
         traces = [json.loads(line) for line in (pardec.folder / "t.jsonl").read_text().splitlines()]
         by_arm = collections.defaultdict(list)
         for trace in traces:
             by_arm[trace["arm"]].append(trace)
-        check(len(by_arm["apart"]) > 5, "attributes that are asked apart have a trace each")
-        check(set(by_arm) == {"one", "many", "draft", "again", "apart"} and len(by_arm["one"]) == 5, f"the trace names arms: { {k: len(v) for k, v in by_arm.items()} }")
+        check(len(by_arm["apart"]) > 5 < sum("inherited" in trace for trace in by_arm["forks"]), "attributes that are asked apart have a trace each")
+        check(set(by_arm) == {"one", "many", "draft", "again", "apart", "forks"} and len(by_arm["one"]) == 5, f"the trace names arms: { {k: len(v) for k, v in by_arm.items()} }")
         machine = {"name": "a machine", "bandwidth_gb_s": 30, "tflop_s": {"bf16": 0.05, "fp32": 0.02}}
         (pardec.folder / "machine.json").write_text(json.dumps(machine))
         call = ["roofline", "--trace", "t.jsonl", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--baseline", "one", "--hardware"]
