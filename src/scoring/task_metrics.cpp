@@ -105,8 +105,8 @@ std::vector<AttributePrediction> predictions_of(const ScoredExample& example) {
 }
 
 /// For each field what it counts as (ExtractGPT's five letters), and the example's own F1, by
-/// ExtractGPT's count and by the strict one. Nothing of open questions and programming tasks, whose
-/// answers are no values.
+/// ExtractGPT's count and by the strict one. Nothing of questions and programming tasks, whose
+/// answers are no attribute's values.
 Rows value_scores(const ScoredExample& example) {
   Rows rows;
   const auto predictions = predictions_of(example);
@@ -413,7 +413,7 @@ const std::vector<TaskMetric>& task_metrics() {
       {"value_f1",
        "values as ExtractGPT counts them, and strictly",
        {"extractgpt_f1_micro", "extractgpt_f1_macro", "strict_f1_micro", "strict_f1_macro"},
-       "fields",
+       "attributes",
        value_scores,
        {{"value_correct", true}},
        value_totals,

@@ -236,7 +236,7 @@ def not_yet(check, pardec):
     pardec.good("score", "--db", db, "--metric", "repetition,rouge")
     check({"score_repetition", "score_pass_at_1", "score_degenerate"} <= set(said("mt-bench")[0]["columns"]), "what somebody had computed stands beside it")
     ran = pardec("score", "--db", db, "--metric", "value_f1")
-    check(ran.returncode == 2 and "have no fields" in ran.stderr and "f1_micro" not in said("mt-bench")[0]["columns"], f"texts and programs are no values: {ran.stderr}")
+    check(ran.returncode == 2 and "have no attributes" in ran.stderr and "f1_micro" not in said("mt-bench")[0]["columns"], f"texts and programs are no values: {ran.stderr}")
 
 
 def main():
