@@ -112,7 +112,9 @@ BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& tr
         places_.push_back(place);
         same.push_back(place);
         for (const auto& [arm, works] : arms) {
-          const auto any = [&](auto is) { return std::any_of(works.begin(), works.end(), is); };
+          const auto any = [&works = works](auto is) {
+            return std::any_of(works.begin(), works.end(), is);
+          };
           if (!network.draft && any([](const TraceWork& work) { return work.drafts; })) {
             lacking_.arms[arm] = str("the size of a draft network for ", network.name);
             continue;

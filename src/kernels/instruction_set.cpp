@@ -2,15 +2,24 @@
 
 #include <stdexcept>
 
-#if defined(PARDEC_X86_KERNELS) && defined(__linux__)
+#ifdef PARDEC_X86_KERNELS
+#include <cpuid.h>
+#ifdef __linux__
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 #endif
 
 namespace pardec {
 
 #ifdef PARDEC_X86_KERNELS
 namespace {
+
+/// AMX-TILE and AMX-BF16, which not every compiler's look at cpuid knows.
+bool has_tiles() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1U) != 0 && (d >> 24 & 1U) != 0;
+}
 
 /// Asks the system to keep the tiles of all threads of this process, which it does only on demand.
 bool may_use_tiles() {
@@ -49,8 +58,7 @@ std::vector<InstructionSet> instruction_sets() {
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bf16")) {
     sets.push_back(InstructionSet::avx512_bf16);
-    if (__builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16") && may_use_tiles())
-      sets.push_back(InstructionSet::amx_bf16);
+    if (has_tiles() && may_use_tiles()) sets.push_back(InstructionSet::amx_bf16);
   }
 #endif
   return sets;
