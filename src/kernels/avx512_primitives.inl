@@ -1,15 +1,15 @@
 // Primitives of AVX-512 that the sets with products of bf16 pairs share; included inside an unnamed
 // namespace behind <immintrin.h>.
 
-// Weights of a panel as pairs of inputs: each(pairs, take) calls take(k, a, b) with pair after
-// pair, the first and the second 16 outputs of each, and prefetches what comes next.
-
 constexpr std::uintptr_t kCodesAhead = 4096;  // bytes that quantised weights are prefetched ahead
 
 inline void prefetch_codes(const std::byte* at) {
   _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(at) + kCodesAhead),
                _MM_HINT_T0);
 }
+
+// Weights of a panel as pairs of inputs: each(pairs, take) calls take(k, a, b) with pair after
+// pair, the first and the second 16 outputs of each, and prefetches what comes next.
 
 struct Int8 {
   const std::byte* codes;
@@ -67,6 +67,15 @@ struct Nf4 {
     }
   }
 };
+
+/// Calls take(weights) with those of a quantised panel.
+template <typename Take>
+void with_codes(WeightType type, const std::byte* panel, Take&& take) {
+  if (type == WeightType::int8)
+    take(Int8{panel + kScaleBytes});
+  else
+    take(Nf4{reinterpret_cast<const float*>(panel), panel + kScaleBytes});
+}
 
 /// As `exponential`, for 16 values. NaN stays NaN: of two operands the instructions then take the
 /// second.

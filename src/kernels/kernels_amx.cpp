@@ -187,11 +187,8 @@ std::int64_t accumulate_codes(std::int64_t rows, const PackedMatrix& w, const st
                               const std::uint16_t* x, std::int64_t x_stride, float* sums) {
   const std::int64_t pairs = w.inputs / (2 * kTile) * kTile;
   if (rows > kMostCodeRows || pairs == 0) return 0;
-  if (w.type == WeightType::int8)
-    accumulate_any(rows, Int8{panel + kScaleBytes}, x, x_stride, pairs, sums);
-  else
-    accumulate_any(rows, Nf4{reinterpret_cast<const float*>(panel), panel + kScaleBytes}, x,
-                   x_stride, pairs, sums);
+  with_codes(w.type, panel,
+             [&](auto weights) { accumulate_any(rows, weights, x, x_stride, pairs, sums); });
   return 2 * pairs;
 }
 

@@ -80,11 +80,8 @@ std::int64_t accumulate_codes(std::int64_t rows, const PackedMatrix& w, const st
   if (rows > kMostRows) return 0;
   const std::int64_t whole = w.type == WeightType::int8 ? 2 : 4;  // inputs of a pair, of a line
   const std::int64_t pairs = w.inputs / whole * whole / 2;
-  if (w.type == WeightType::int8)
-    accumulate_any(rows, Int8{panel + kScaleBytes}, x, x_stride, pairs, sums, true);
-  else
-    accumulate_any(rows, Nf4{reinterpret_cast<const float*>(panel), panel + kScaleBytes}, x,
-                   x_stride, pairs, sums, true);
+  with_codes(w.type, panel,
+             [&](auto weights) { accumulate_any(rows, weights, x, x_stride, pairs, sums, true); });
   return 2 * pairs;
 }
 
