@@ -171,7 +171,7 @@ void add_work(std::vector<TraceWork>& works, const Trace& trace) {
                  .examples = {trace.examples.begin(), trace.examples.end()},
                  .drafts = !trace.model.empty(),
                  .chosen = std::ssize(trace.emitted),
-                 .passes = passes_of(trace),
+                 .passes = {},
                  .requests = {trace.request}};
   if (work.examples.empty()) work.examples.insert(trace.request);
   const std::string_view name = side_by_side_name(trace.request);
@@ -184,6 +184,7 @@ void add_work(std::vector<TraceWork>& works, const Trace& trace) {
   const auto beside =
       name.empty() ? works.rend() : std::find_if(works.rbegin(), works.rend(), goes_beside);
   if (beside == works.rend()) {
+    work.passes = passes_of(trace);
     works.push_back(std::move(work));
     return;
   }
