@@ -56,7 +56,9 @@ Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& c
         step.add(stream.tokens.back(), text_label(sequence.rows_fed()), Origin::chosen,
                  request.oracle ? -1 : stream.last_row);
       FieldResult& field = fields.emplace_back();
-      field.text = parse_json_value(repair_utf8(stream.bytes));
+      const std::string written = repair_utf8(stream.bytes);
+      field.text = parse_json_value(written);
+      field.said_absent = says_absent(written);
       field.tokens = std::move(stream.tokens);
       field.unforced = std::move(stream.unforced);
       field.gaps = std::move(stream.gaps);

@@ -31,6 +31,7 @@ std::string_view name(Stop stop);
 /// The answer to one field of one context.
 struct FieldResult {
   std::optional<std::string> text;  ///< the value as read; empty: absent, or none could be read
+  bool said_absent = false;         ///< the answer says that there is none: null or n/a
   Tokens tokens;                    ///< ids chosen for it, from behind its key up to its terminator
   Tokens unforced;          ///< under an oracle: what the network itself chose, one per token
   std::vector<float> gaps;  ///< best logit minus second best, one per token

@@ -194,11 +194,12 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
                          ? request.oracle->values
                          : value_spans(stream, written.ends, request.job.contexts);
   size_t value = 0;
-  for (const auto& values : parsed.values) {
+  for (size_t c = 0; c < parsed.values.size(); ++c) {
     auto& fields = answers.fields.emplace_back();
-    for (const auto& read : values) {
+    for (size_t f = 0; f < parsed.values[c].size(); ++f) {
       FieldResult& field = fields.emplace_back();
-      field.text = read;
+      field.text = parsed.values[c][f];
+      field.said_absent = parsed.said_absent[c][f];
       field.stop = stream.stop;
       const auto [begin, end] = spans[value++];
       for (auto i = static_cast<size_t>(begin);
@@ -308,6 +309,7 @@ Answers field_answers(const Request& request, std::vector<Stream> streams, Count
       answers.text += (answers.text.empty() ? "" : "\n") + text;
       FieldResult& field = out.emplace_back();
       field.text = request.form == Form::value ? parse_plain_value(text) : text;
+      field.said_absent = request.form == Form::value && says_absent(text);
       field.tokens = std::move(stream->tokens);
       field.unforced = std::move(stream->unforced);
       field.gaps = std::move(stream->gaps);

@@ -210,7 +210,9 @@ Answers assemble(const Request& request, std::vector<FieldResult> values,
   for (const Context& context : request.job.contexts) {
     auto& fields = answers.fields.emplace_back();
     for (size_t n = 0; n < context.fields.size(); ++n, ++r) {
-      values[r].text = parse_json_value(repair_utf8(bytes_of(values[r].tokens, tokenizer)));
+      const std::string written = repair_utf8(bytes_of(values[r].tokens, tokenizer));
+      values[r].text = parse_json_value(written);
+      values[r].said_absent = says_absent(written);
       answers.text +=
           skeleton.segments[r] + json_value(values[r].text, n + 1 == context.fields.size());
       fields.push_back(std::move(values[r]));

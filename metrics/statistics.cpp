@@ -42,16 +42,62 @@ double student_t_tail(double t, double degrees) {
 
 }  // namespace
 
-Interval jackknife_interval(double estimate, std::span<const double> without, double confidence) {
+double effective_count(std::span<const double> weights) {
+  double sum = 0, squares = 0;
+  for (const double weight : weights) {
+    sum += weight;
+    squares += weight * weight;
+  }
+  return squares > 0 ? sum * sum / squares : 0;
+}
+
+Interval hull(const Interval& a, const Interval& b) {
+  return {a.estimate, std::fmin(a.low, b.low), std::fmax(a.high, b.high)};
+}
+
+Interval jackknife_interval(double estimate, std::span<const double> without, double confidence,
+                            std::optional<double> effective) {
   const auto n = static_cast<double>(without.size());
   if (without.size() < 2) return {estimate, kNaN, kNaN};
   const double mean = std::accumulate(without.begin(), without.end(), 0.0) / n;
   double squares = 0;
   for (const double value : without) squares += (value - mean) * (value - mean);
+  const double degrees = std::max(1.0, effective.value_or(n) - 1);
   const double half =
-      student_t_quantile(0.5 + confidence / 2, n - 1) * std::sqrt(squares * (n - 1) / n);
+      student_t_quantile(0.5 + confidence / 2, degrees) * std::sqrt(squares * (n - 1) / n);
   return std::isfinite(half) ? Interval{estimate, estimate - half, estimate + half}
                              : Interval{estimate, kNaN, kNaN};
+}
+
+RandomEffects random_effects(std::span<const Effect> effects, double confidence) {
+  const auto count = static_cast<double>(effects.size());
+  if (effects.empty()) return {{kNaN, kNaN, kNaN}, kNaN};
+  if (effects.size() < 2) return {{effects.front().estimate, kNaN, kNaN}, kNaN};
+  struct Weighed {
+    double mean, weight, squares, around;  // sums of weights, of their squares, of distances
+  };
+  const auto weigh = [&](double between) {
+    Weighed all{0, 0, 0, 0};
+    for (const Effect& one : effects) {
+      const double weight = 1 / (one.variance + between);
+      all.mean += weight * one.estimate;
+      all.weight += weight;
+      all.squares += weight * weight;
+    }
+    all.mean /= all.weight;
+    for (const Effect& one : effects)
+      all.around +=
+          (one.estimate - all.mean) * (one.estimate - all.mean) / (one.variance + between);
+    return all;
+  };
+  const Weighed fixed = weigh(0);
+  const double between =
+      std::max(0.0, (fixed.around - (count - 1)) / (fixed.weight - fixed.squares / fixed.weight));
+  const Weighed random = weigh(between);
+  const double factor = std::max(1.0, random.around / (count - 1));
+  const double half =
+      student_t_quantile(0.5 + confidence / 2, count - 1) * std::sqrt(factor / random.weight);
+  return {{random.mean, random.mean - half, random.mean + half}, std::sqrt(between)};
 }
 
 double student_t_p(double t, double degrees) {
@@ -74,18 +120,42 @@ double student_t_quantile(double p, double degrees) {
 
 Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence) {
   assert(confidence > 0 && confidence < 1);
+  if (blocks.empty()) return {kNaN, kNaN, kNaN};
   BlockPair all{0, 0};
   for (const BlockPair& block : blocks) {
     all.baseline += block.baseline;
     all.method += block.method;
   }
-  std::vector<double> without;
-  for (const BlockPair& block : blocks)
+  std::vector<double> without, shares;
+  for (const BlockPair& block : blocks) {
     without.push_back(std::log((all.baseline - block.baseline) / (all.method - block.method)));
-  if (blocks.empty()) return {kNaN, kNaN, kNaN};
+    shares.push_back(block.baseline / all.baseline + block.method / all.method);
+  }
   const double ratio = all.baseline / all.method;
-  const Interval log = jackknife_interval(std::log(ratio), without, confidence);
+  const Interval log =
+      jackknife_interval(std::log(ratio), without, confidence, effective_count(shares));
   return {ratio, std::exp(log.low), std::exp(log.high)};
+}
+
+RobustRatio robust_ratio_of_totals(std::span<const BlockPair> blocks, double confidence) {
+  constexpr double kDeviations = 3.5, kLeast = 0.1;
+  RobustRatio found{ratio_of_totals(blocks, confidence), {}};
+  std::vector<double> ratios, distances;
+  for (const BlockPair& block : blocks) ratios.push_back(std::log(block.baseline / block.method));
+  if (blocks.empty()) return found;
+  const double middle = quantile(ratios, 0.5);
+  for (const double ratio : ratios) distances.push_back(std::abs(ratio - middle));
+  const double far = std::max(kLeast, kDeviations * 1.4826 * quantile(distances, 0.5));
+  std::vector<BlockPair> others;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (distances[i] <= far)
+      others.push_back(blocks[i]);
+    else
+      ++(ratios[i] > middle ? found.slow_baseline : found.slow_method);
+  }
+  found.without_outliers = ratio_of_totals(others, confidence);
+  if (found.outliers() > 0) found.ratio = hull(found.ratio, found.without_outliers);
+  return found;
 }
 
 double geometric_mean_ratio(std::span<const BlockPair> blocks) {
@@ -98,81 +168,6 @@ double median_ratio(std::span<const BlockPair> blocks) {
   std::vector<double> ratios;
   for (const BlockPair& block : blocks) ratios.push_back(block.baseline / block.method);
   return ratios.empty() ? kNaN : quantile(std::move(ratios), 0.5);
-}
-
-namespace {
-
-/// The score of an arm: of all clusters, and without each.
-struct LeaveOneOut {
-  double all;
-  std::vector<double> without;
-};
-
-LeaveOneOut leave_one_out(std::span<const ScorePart> parts, std::int32_t clusters) {
-  std::int32_t groups = 0;
-  for (const ScorePart& part : parts) groups = std::max(groups, part.group + 1);
-  struct Sums {
-    double numerator = 0, denominator = 0;
-  };
-  std::vector<Sums> sums(static_cast<size_t>(groups));
-  std::vector<size_t> begins(static_cast<size_t>(clusters) + 1);  // of clusters in `by_cluster`
-  for (const ScorePart& part : parts) {
-    sums[static_cast<size_t>(part.group)].numerator += part.numerator;
-    sums[static_cast<size_t>(part.group)].denominator += part.denominator;
-    ++begins[static_cast<size_t>(part.cluster) + 1];
-  }
-  std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  std::vector<const ScorePart*> by_cluster(parts.size());
-  for (auto place = begins; const ScorePart& part : parts)
-    by_cluster[place[static_cast<size_t>(part.cluster)]++] = &part;
-  // The mean over groups, of which a cluster touches few.
-  double total = 0, count = 0;
-  const auto add = [&](std::int32_t group, double sign) {
-    const Sums& of_group = sums[static_cast<size_t>(group)];
-    if (of_group.denominator <= 0) return;
-    total += sign * of_group.numerator / of_group.denominator;
-    count += sign;
-  };
-  const auto score = [&] { return count > 0 ? total / count : kNaN; };
-  for (std::int32_t group = 0; group < groups; ++group) add(group, 1);
-  LeaveOneOut out{score(), {}};
-  const double whole = total, whole_count = count;
-  out.without.reserve(static_cast<size_t>(clusters));
-  std::vector<std::pair<std::int32_t, Sums>> before;
-  for (size_t cluster = 0; cluster + 1 < begins.size(); ++cluster) {
-    before.clear();
-    for (size_t i = begins[cluster]; i < begins[cluster + 1]; ++i) {
-      const ScorePart* part = by_cluster[i];
-      Sums& of_group = sums[static_cast<size_t>(part->group)];
-      before.emplace_back(part->group, of_group);
-      add(part->group, -1);
-      of_group.numerator -= part->numerator;
-      of_group.denominator -= part->denominator;
-      add(part->group, 1);
-    }
-    out.without.push_back(score());
-    std::for_each(before.rbegin(), before.rend(),
-                  [&](const auto& old) { sums[static_cast<size_t>(old.first)] = old.second; });
-    total = whole;
-    count = whole_count;
-  }
-  return out;
-}
-
-}  // namespace
-
-ScoreIntervals score_intervals(std::span<const ScorePart> baseline,
-                               std::span<const ScorePart> method, std::int32_t clusters,
-                               double confidence) {
-  assert(confidence > 0 && confidence < 1);
-  if (method.empty() || clusters == 0) return {{kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}};
-  const LeaveOneOut before = leave_one_out(baseline, clusters),
-                    after = leave_one_out(method, clusters);
-  std::vector<double> differences;
-  for (size_t c = 0; c < after.without.size(); ++c)
-    differences.push_back(after.without[c] - before.without[c]);
-  return {jackknife_interval(after.all, after.without, confidence),
-          jackknife_interval(after.all - before.all, differences, confidence)};
 }
 
 double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_right) {
@@ -189,6 +184,44 @@ double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_
   const double log_largest =
       std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0);
   return std::min(1.0, 2 * std::exp(log_largest) * sum);
+}
+
+double clustered_mcnemar(std::span<const std::int64_t> differences) {
+  constexpr std::int64_t kMostExact = 20'000;
+  std::int64_t sum = 0, most = 0, positive = 0, negative = 0, largest = 0;
+  double squares = 0;
+  for (const std::int64_t difference : differences) {
+    const std::int64_t size = std::abs(difference);
+    sum += difference;
+    most += size;
+    largest = std::max(largest, size);
+    squares += static_cast<double>(size) * static_cast<double>(size);
+    positive += difference > 0;
+    negative += difference < 0;
+  }
+  if (largest <= 1) return mcnemar_exact(positive, negative);
+  const std::int64_t away = std::abs(sum);
+  if (most > kMostExact) return std::erfc(static_cast<double>(away) / std::sqrt(2 * squares));
+  // share[s + most]: of the choices of signs so far, those with sum s.
+  std::vector<double> share(static_cast<size_t>(2 * most + 1)), next(share.size());
+  share[static_cast<size_t>(most)] = 1;
+  std::int64_t reach = 0;
+  for (const std::int64_t difference : differences) {
+    const std::int64_t size = std::abs(difference);
+    if (size == 0) continue;
+    std::fill(next.begin(), next.end(), 0.0);
+    for (std::int64_t s = most - reach; s <= most + reach; ++s) {
+      const double half = share[static_cast<size_t>(s)] / 2;
+      next[static_cast<size_t>(s - size)] += half;
+      next[static_cast<size_t>(s + size)] += half;
+    }
+    reach += size;
+    share.swap(next);
+  }
+  double p = 0;
+  for (std::int64_t s = -most; s <= most; ++s)
+    if (std::abs(s) >= away) p += share[static_cast<size_t>(s + most)];
+  return std::min(1.0, p);
 }
 
 std::vector<double> holm(std::span<const double> p_values) {

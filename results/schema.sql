@@ -196,7 +196,7 @@ CREATE TABLE generation (
   text               TEXT NOT NULL,
   error              TEXT,                         -- NULL when all went well
   tokens             TEXT NOT NULL,                -- JSON: ids of this example's answer
-  fields             TEXT NOT NULL,                -- JSON: [{"name", "text", "tokens", "stop"}]
+  fields             TEXT NOT NULL,                -- JSON: [{"name", "text", "tokens", "stop", "no_value"}]
   field_count        INTEGER NOT NULL,
   stop               TEXT NOT NULL,
   identical          INTEGER CHECK (identical IN (0, 1)),  -- to the baseline's; NULL: not compared

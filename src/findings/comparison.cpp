@@ -186,10 +186,13 @@ void compare_with(Store& store, const Figures& figures, const RunFigures& theirs
 
 }  // namespace
 
-Interval interval_over(const std::vector<BlockPair>& blocks, double confidence) {
-  Interval interval = ratio_of_totals(blocks, confidence);
-  if (std::ssize(blocks) < kFewestBlocks) interval.low = interval.high = kNone;
+Interval with_ends_of(Interval interval, std::int64_t units) {
+  if (units < kFewestBlocks) interval.low = interval.high = kNone;
   return interval;
+}
+
+Interval interval_over(const std::vector<BlockPair>& blocks, double confidence) {
+  return with_ends_of(ratio_of_totals(blocks, confidence), std::ssize(blocks));
 }
 
 void check_compare_options(const CompareOptions& options) {
@@ -260,7 +263,7 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
     }
     arm.scores =
         score_findings(measured.scores[a], found ? &measured.scores[*arm.baseline] : nullptr,
-                       comparison.scores, confidence);
+                       comparison.scores, options.margin, confidence);
   }
   if (!options.brief) {
     for (size_t a = 0; a < runs.size(); ++a) {

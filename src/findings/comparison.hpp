@@ -21,6 +21,9 @@ namespace pardec {
 /// would seem to differ with two.
 inline constexpr std::int64_t kFewestBlocks = 6;
 
+/// An interval over so many blocks or clusters: without ends (NaN) below kFewestBlocks.
+Interval with_ends_of(Interval interval, std::int64_t units);
+
 /// ratio_of_totals over blocks; without ends (NaN) where there are fewer than kFewestBlocks.
 Interval interval_over(const std::vector<BlockPair>& blocks, double confidence);
 
@@ -55,7 +58,10 @@ struct Reached {
 /// Total seconds of the baseline over the method's, on the blocks that both were measured on.
 /// Repeats of a block are no new blocks.
 struct Speedup {
-  Interval ratio;                  ///< as it was measured
+  Interval ratio;                  ///< as it was measured; see RobustRatio
+  std::int64_t slow_baseline = 0;  ///< blocks in which the baseline alone took too long,
+  std::int64_t slow_method = 0;    ///< and the method (outliers, see RobustRatio)
+  Interval without_outliers{};
   std::int64_t blocks;             ///< of different examples
   std::int64_t measurements = 0;   ///< of these blocks, repeats included
   std::int64_t disturbed = 0;      ///< measurements of which others had a share of the machine
@@ -91,9 +97,17 @@ struct Speeds {
 /// One score of an arm. Ends are NaN over fewer than kFewestBlocks clusters of examples.
 struct ScoreFinding {
   Interval value;
-  std::int64_t count;                  ///< answers that it is of
-  std::optional<Interval> difference;  ///< from the baseline's, paired by cluster
-  std::optional<double> p;             ///< McNemar's test of right and wrong answers, after Holm
+  std::int64_t count;  ///< answers that it is of
+  /// From the baseline's, over the answers that both arms have a score of (repeats of an answer
+  /// count by their mean). A failed answer counts as wrong.
+  std::optional<Interval> difference;
+  std::int64_t pairs = 0;     ///< how many these answers are
+  std::int64_t left_out = 0;  ///< answers that one of the two alone has a score of
+  /// How many independent examples would show the score not worse by more than the margin, if they
+  /// were like these. None: the difference is below the margin, or it takes more than a million.
+  std::optional<std::int64_t> would_do;
+  /// Exact test of right and wrong answers by cluster (clustered_mcnemar), after Holm.
+  std::optional<double> p;
   bool lower_is_better = false;
 
   /// Whether the score is not worse than the baseline's by more than `margin`, as far as its

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "datasets/dataset.hpp"
+#include "src/findings/pairing.hpp"
 #include "src/findings/responses.hpp"
 #include "src/findings/score_findings.hpp"
 #include "src/findings/speed_findings.hpp"
@@ -19,17 +20,12 @@ namespace pardec {
 
 namespace {
 
-/// What a unit of examples adds to a quantity that is a ratio of sums.
-struct Part {
-  std::string unit, group;
-  double numerator, denominator;
-};
-
 /// A job with what is known of its examples.
 struct JobView {
   const JobRow* job;
-  std::string unit, category;
-  std::int64_t answers = 0;  ///< of a conversation its turns, of fields asked alone these
+  std::string category;
+  std::vector<std::string> clusters;  ///< of its examples
+  std::int64_t answers = 0;           ///< of a conversation its turns, of fields asked alone these
   std::vector<ResponseCounts> responses;
   bool together = false;  ///< one of them has the sums of several
 };
@@ -214,62 +210,11 @@ std::string lacking_metric(const std::string& metric) {
   return is_score(metric) || job_metrics().contains(metric) ? "" : str("what measures ", metric);
 }
 
-/// Clusters and groups by number, shared by both arms.
-class Numbers {
- public:
-  std::vector<ScorePart> of(const std::vector<Part>& parts) {
-    std::vector<ScorePart> out;
-    for (const Part& part : parts)
-      out.push_back(
-          {units_.of(part.unit), groups_.of(part.group), part.numerator, part.denominator});
-    return out;
-  }
-  std::int32_t units() const { return units_.size(); }
-
- private:
-  NameNumbers units_, groups_;
-};
-
-Measured level_of(const std::vector<Part>& parts) {
-  Numbers numbers;
-  const auto own = numbers.of(parts);
-  return {score_intervals({}, own, numbers.units()).method, numbers.units(), false, false};
-}
-
-Measured difference_of(const std::vector<Part>& arm, const std::vector<Part>& other) {
-  Numbers numbers;
-  const auto after = numbers.of(arm), before = numbers.of(other);
-  return {score_intervals(before, after, numbers.units()).difference, numbers.units(), false,
-          false};
-}
-
-/// Level over level; units that both have are left out together.
-Measured ratio_of(const std::vector<Part>& arm, const std::vector<Part>& other) {
-  struct Sums {
-    std::array<double, 4> of{};
-  };
-  std::map<std::string, Sums> units;
-  Sums all;
-  const auto add = [&](const std::vector<Part>& parts, size_t at) {
-    for (const Part& part : parts)
-      for (Sums* sums : {&units[part.unit], &all}) {
-        sums->of[at] += part.numerator;
-        sums->of[at + 1] += part.denominator;
-      }
-  };
-  add(arm, 0);
-  add(other, 2);
-  const auto log_ratio = [&](const Sums& without) {
-    const auto left = [&](size_t i) { return all.of[i] - without.of[i]; };
-    return std::log(left(0) / left(1) / (left(2) / left(3)));
-  };
-  std::vector<double> without;
-  for (const auto& [unit, sums] : units) without.push_back(log_ratio(sums));
-  const Interval log = jackknife_interval(log_ratio({}), without);
-  return {{std::exp(log.estimate), std::exp(log.low), std::exp(log.high)},
-          std::ssize(units),
-          true,
-          false};
+/// Of the answers that two arms share.
+Found compared(Measured measured, const std::string& arm, const std::string& other) {
+  if (measured.units == 0)
+    return {std::nullopt, str("an example that ", arm, " and ", other, " both answered")};
+  return {measured, ""};
 }
 
 Interval times(const Interval& interval, double factor) {
@@ -349,25 +294,39 @@ struct StoredRun::Cell {
                                                  category) != place.categories.end();
   }
 
-  std::vector<Part> parts(const Scope& place, const std::string& metric) const {
-    std::vector<Part> all;
+  /// Of a score; of other quantities none.
+  std::optional<ScoreRange> range(const std::string& metric) const {
+    if (job_metrics().contains(metric)) return std::nullopt;
+    return range_of(total_of(metric));
+  }
+  std::string total_of(const std::string& metric) const {
+    return metric == "headline" ? std::string(headline_score(*arm)) : metric;
+  }
+
+  std::vector<QuantityPart> parts(const Scope& place, const std::string& metric) const {
+    std::vector<QuantityPart> all;
     if (const auto of_job = job_metrics().find(metric); of_job != job_metrics().end()) {
       for (const JobView& view : jobs) {
         if (!has(place, view.category)) continue;
         const auto two = of_job->second(view);
-        if (two && two->second > 0) all.push_back({view.unit, "", two->first, two->second});
+        if (two && two->second > 0)
+          all.push_back({view.job->key, view.clusters, "", two->first, two->second});
       }
       return all;
     }
-    const std::string total = metric == "headline" ? std::string(headline_score(*arm)) : metric;
+    const std::string total = total_of(metric);
     for (const TaskMetric& one : task_metrics()) {
       if (std::find(one.totals.begin(), one.totals.end(), total) == one.totals.end()) continue;
       const ExampleNames& names = scores.names();
       for (const ScoredPart& part : one.parts(total, scores)) {
         const ScoredAnswer& answer = scores.answers()[static_cast<size_t>(part.answer)];
         if (has(place, names.categories.name(answer.category)))
-          all.push_back({names.clusters.name(answer.cluster), std::to_string(part.group),
-                         part.numerator, part.denominator});
+          all.push_back({{str(names.keys[static_cast<size_t>(answer.sample)], "\n",
+                              names.fields.name(part.field))},
+                         {names.clusters.name(answer.cluster)},
+                         std::to_string(part.group),
+                         part.numerator,
+                         part.denominator});
       }
     }
     return all;
@@ -391,9 +350,7 @@ StoredRun::StoredRun(Store& store, const std::string& invocation, const std::str
       JobView& view = views[{answered.job->key, answered.job->repeat}];
       view.job = answered.job;
       view.category = answered.generation.category;
-      // A stack is one unit; a single example is that of its cluster.
-      view.unit = answered.job->key.size() == 1 ? answered.generation.cluster
-                                                : join(answered.job->key, "\n");
+      view.clusters.push_back(answered.generation.cluster);
       const auto asked =
           cell->arm->run.run.form == "json"
               ? std::int64_t{1}
@@ -501,7 +458,7 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
     return {std::nullopt, unknown};
   if (is_score(metric) && found.run.run.oracle)
     return {std::nullopt, "answers that are not forced"};
-  const std::vector<Part> parts = one->parts(place, metric);
+  const std::vector<QuantityPart> parts = one->parts(place, metric);
   if (parts.empty() && needs_judge(metric))
     return {std::nullopt,
             str("a judge, for ", metric, " of ", arm, " on ", place.dataset,
@@ -515,7 +472,7 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
                             [](const JobView& job) { return job.together; })
                     ? ", whose turns or fields are counted together"
                     : "")};
-  return {level_of(parts), ""};
+  return {level_of(parts, one->range(metric)), ""};
 }
 
 Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const {
@@ -532,14 +489,13 @@ Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cel
     if (one->arm->run.run.batch_size != 1)
       return {std::nullopt,
               str("arm ", one->arm->run.run.label, " with batch_size 1, for times by category")};
-  std::map<std::string, BlockPair> pairs;
-  for (const Part& part : other.parts(place, "seconds_per_job"))
-    pairs[part.unit].baseline += part.numerator;
-  for (const Part& part : arm.parts(place, "seconds_per_job"))
-    pairs[part.unit].method += part.numerator;
-  std::vector<BlockPair> both;
-  for (const auto& [unit, pair] : pairs)
-    if (pair.baseline > 0 && pair.method > 0) both.push_back(pair);
+  const PairedParts shared =
+      paired(arm.parts(place, "seconds_per_job"), other.parts(place, "seconds_per_job"));
+  std::vector<BlockPair> both(static_cast<size_t>(shared.units), BlockPair{0, 0});
+  for (const ScorePart& part : shared.other)
+    both[static_cast<size_t>(part.cluster)].baseline += part.numerator;
+  for (const ScorePart& part : shared.arm)
+    both[static_cast<size_t>(part.cluster)].method += part.numerator;
   if (both.empty()) return {std::nullopt, str(join(place.categories, ", "), " of ", place.dataset)};
   return {Measured{ratio_of_totals(both), std::ssize(both), true, false}, ""};
 }
@@ -573,13 +529,14 @@ Found StoredEvidence::ratio(const Scope& place, const std::string& arm, const st
   if (metric == "parallel_stage_speedup") {
     const auto stages = one->parts(place, "p_tps"), serial = two->parts(place, "tps");
     if (stages.empty()) return {std::nullopt, str("an answer of ", arm, " with a parallel stage")};
-    return {ratio_of(stages, serial), ""};
+    return compared(ratio_of(stages, serial, std::nullopt), arm, other);
   }
   if (metric == "serial_parallel_law") return law(place, arm, other);
   for (const std::string& label : {arm, other})
     if (Found level = this->level(place, label, metric); !level.measured) return level;
   const auto ours = one->parts(place, metric), theirs = two->parts(place, metric);
-  if (!ours.empty() && !theirs.empty()) return {ratio_of(ours, theirs), ""};
+  if (!ours.empty() && !theirs.empty())
+    return compared(ratio_of(ours, theirs, one->range(metric)), arm, other);
   return {quotient(*level(place, arm, metric).measured, *level(place, other, metric).measured), ""};
 }
 
@@ -590,7 +547,7 @@ Found StoredEvidence::difference(const Scope& place, const std::string& arm,
   const auto ours = cell(place.dataset, arm)->parts(place, metric),
              theirs = cell(place.dataset, other)->parts(place, metric);
   if (ours.empty() || theirs.empty()) return {std::nullopt, str(metric, " of single examples")};
-  return {difference_of(ours, theirs), ""};
+  return compared(difference_of(ours, theirs, cell(place.dataset, arm)->range(metric)), arm, other);
 }
 
 std::optional<IdentityCount> StoredEvidence::identity(const Scope& place, const std::string& arm,

@@ -8,6 +8,7 @@
 
 #include "src/findings/comparison.hpp"
 #include "src/scoring/judging.hpp"
+#include "src/scoring/task_metrics.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/text.hpp"
 
@@ -39,7 +40,12 @@ std::optional<std::string> said_of(const JudgedItem& item, bool person) {
   for (const JudgmentRow& row : item.votes) votes.push_back(row.vote);
   const auto verdict = verdict_of(votes);
   if (!verdict) return std::nullopt;
-  return verdict->label.empty() ? str(verdict->value) : verdict->label;
+  if (!verdict->label.empty()) return verdict->label;
+  // Several votes have a mean; as a label it is the grade next to it, where votes are whole grades.
+  const bool whole = std::all_of(votes.begin(), votes.end(), [](const VoteRow& vote) {
+    return !vote.value || *vote.value == std::round(*vote.value);
+  });
+  return str(whole ? std::round(verdict->value) : verdict->value);
 }
 
 void count_votes(VerdictCounts& counts, const std::vector<JudgmentRow>& votes) {
@@ -90,10 +96,9 @@ VoteAgreement agreement_of(const std::vector<JudgedItem>& items) {
   return out;
 }
 
-Interval score_of(const std::vector<ScorePart>& parts, std::int32_t clusters, double confidence) {
-  Interval interval = score_intervals({}, parts, clusters, confidence).method;
-  if (clusters < kFewestBlocks) interval.low = interval.high = std::nan("");
-  return interval;
+Interval score_of(const std::vector<ScorePart>& parts, std::int32_t clusters, ScoreRange range,
+                  double confidence) {
+  return with_ends_of(score_intervals({}, parts, clusters, range, confidence).method, clusters);
 }
 
 double outcome_value(Winner winner) {
@@ -134,15 +139,19 @@ void add_pairs(JudgedArm& arm, const std::vector<JudgedItem>& items,
            length_of(*item.answer, item.field) - length_of(*other->second, item.field), cluster});
   }
   arm.outcomes = outcomes;
-  arm.score = score_of(parts, clusters.size(), confidence);
+  arm.score = score_of(parts, clusters.size(), {}, confidence);
   if (!person) arm.bias = position_bias(pairs);
   arm.length_adjusted = length_adjusted_win_rate(lengths, clusters.size(), confidence);
   if (clusters.size() < kFewestBlocks)  // a regression over so few says nothing
     arm.length_adjusted = Interval{std::nan(""), std::nan(""), std::nan("")};
 }
 
-void add_verdicts(JudgedArm& arm, const std::vector<JudgedItem>& items, bool five_classes,
+void add_verdicts(JudgedArm& arm, const std::vector<JudgedItem>& items, const std::string& protocol,
                   double confidence) {
+  const bool five_classes = protocol == "five-classes";
+  const ScoreRange range = five_classes           ? ScoreRange{}
+                           : protocol == "single" ? range_of("judge_score")
+                                                  : range_of("judge_template");
   NameNumbers clusters;
   std::vector<ScorePart> parts;
   for (const JudgedItem& item : items) {
@@ -163,7 +172,7 @@ void add_verdicts(JudgedArm& arm, const std::vector<JudgedItem>& items, bool fiv
       parts.push_back({cluster, 0, verdict->value, 1});
     }
   }
-  arm.score = score_of(parts, clusters.size(), confidence);
+  arm.score = score_of(parts, clusters.size(), range, confidence);
   if (!five_classes) return;
   const auto count = [&](const char* label) {
     const auto found = arm.classes.find(label);
@@ -342,7 +351,7 @@ JudgeFindings judge_findings(Store& store, const std::string& invocation, double
     if (!baseline.empty())
       add_pairs(arm, items, answers, confidence);
     else
-      add_verdicts(arm, items, records.at(protocol).name == "five-classes", confidence);
+      add_verdicts(arm, items, records.at(protocol).name, confidence);
   }
   for (const Measurements& of : measured)
     for (size_t r = 0; r < of.scores.size(); ++r)

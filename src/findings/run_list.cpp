@@ -101,9 +101,10 @@ AcrossRow row_of(Store& store, size_t invocation, const ArmFinding& arm, const A
       first->run.run.dataset.sha256 != arm.run.run.dataset.sha256)
     return row;
   const auto scores = read_scores(store, store.figures({arm.run.run, first->run.run}));
-  row.difference = score_findings(scores[0], &scores[1], {row.score_name}, confidence)
-                       .at(row.score_name)
-                       .difference;
+  row.difference =
+      score_findings(scores[0], &scores[1], {row.score_name}, CompareOptions{}.margin, confidence)
+          .at(row.score_name)
+          .difference;
   return row;
 }
 
@@ -128,6 +129,38 @@ std::vector<std::string> differences_between(const Comparison& first, const Comp
   for (const auto& [difference, with] : arms)
     lines.push_back(with.size() == matched ? difference : str(join(with, ", "), ": ", difference));
   return lines;
+}
+
+/// Where a sitting has an interval: its logarithm, with the variance that this stands for.
+std::optional<Effect> effect_of(const ArmFinding& arm, double confidence) {
+  if (!arm.speedup || !std::isfinite(arm.speedup->ratio.low)) return std::nullopt;
+  const Interval& ratio = arm.speedup->ratio;
+  const double t =
+      student_t_quantile(0.5 + confidence / 2, static_cast<double>(arm.speedup->blocks - 1));
+  const double error = std::log(ratio.high / ratio.low) / 2 / t;
+  if (!(error > 0)) return std::nullopt;
+  return Effect{std::log(ratio.estimate), error * error};
+}
+
+std::optional<Sittings> sittings_of(const AcrossRuns& across, const RunRow& place,
+                                    double confidence) {
+  std::vector<Effect> effects;
+  const ArmFinding* first = nullptr;
+  for (const AcrossRow& row : across.rows) {
+    if (!same_place(row.arm->run.run, place) || !across.differences[row.invocation].empty())
+      continue;
+    if (const auto effect = effect_of(*row.arm, confidence)) {
+      if (!first) first = row.arm;
+      effects.push_back(*effect);
+    }
+  }
+  if (effects.size() < 2) return std::nullopt;
+  const RandomEffects found = random_effects(effects, confidence);
+  return Sittings{
+      first,
+      std::ssize(effects),
+      {std::exp(found.mean.estimate), std::exp(found.mean.low), std::exp(found.mean.high)},
+      std::exp(found.between)};
 }
 
 }  // namespace
@@ -213,6 +246,8 @@ AcrossRuns compare_across(Store& store, const std::vector<std::string>& invocati
     for (size_t i = 0; i < invocations.size(); ++i)
       if (const ArmFinding* arm = arm_like(across.invocations[i], *place))
         across.rows.push_back(row_of(store, i, *arm, first, confidence));
+    if (auto sittings = sittings_of(across, *place, confidence))
+      across.sittings.push_back(*sittings);
   }
   return across;
 }

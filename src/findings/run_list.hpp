@@ -55,11 +55,22 @@ struct AcrossRow {
   std::optional<double> identical;     ///< share of answers that equal the first's
 };
 
+/// The speedup of one arm over several invocations of one command: what another sitting might find.
+struct Sittings {
+  const ArmFinding* arm;  ///< as the first of them has it
+  std::int64_t count;
+  Interval speedup;  ///< over all sittings that there might be: random_effects of the logarithms
+  double between;    ///< factor by which sittings typically lie apart, beyond their own intervals
+};
+
 /// Invocations row by row. Their speeds were not measured side by side.
 struct AcrossRuns {
   std::vector<Comparison> invocations;
   std::vector<std::string> names;  ///< of each: its name, else how its id begins
   std::vector<AcrossRow> rows;     ///< by dataset and arm, then by invocation
+  /// Of each arm that two or more invocations with the first one's settings measured, with an
+  /// interval.
+  std::vector<Sittings> sittings;
   /// Settings in which each invocation departs from the first, e.g. "threads: 1, now 2"; where not
   /// all arms do, with dataset and arm before it.
   std::vector<std::vector<std::string>> differences;

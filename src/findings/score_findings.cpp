@@ -2,76 +2,142 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "datasets/dataset.hpp"
+#include "metrics/score_intervals.hpp"
 
 namespace pardec {
 
 namespace {
 
-/// Sample and field of a part as one number.
-std::int64_t asked_of(const ScoreTable& table, const ScoredPart& part) {
-  return (static_cast<std::int64_t>(table.answers()[static_cast<size_t>(part.answer)].sample)
-          << 32) +
-         part.field;
-}
+/// What one arm has of an answer: a part of a score, as the mean over its repeats.
+struct AnswerPart {
+  std::int64_t answer;  ///< sample and field
+  std::int32_t cluster;
+  std::int64_t group;
+  double numerator, denominator;
+};
 
-/// p of the answers that one of the two alone has right; repeats are no new examples.
-double mcnemar(const ScoreTable& baseline, const std::vector<ScoredPart>& theirs,
-               const ScoreTable& method, const std::vector<ScoredPart>& ours) {
-  const auto first = [](const ScoreTable& table, const ScoredPart& part) {
-    return table.answers()[static_cast<size_t>(part.answer)].repeat == 0;
-  };
-  std::vector<std::pair<std::int64_t, bool>> right;
-  for (const ScoredPart& part : theirs)
-    if (first(baseline, part)) right.emplace_back(asked_of(baseline, part), part.numerator == 1);
-  std::sort(right.begin(), right.end());
-  std::int64_t only_baseline = 0, only_method = 0;
-  for (const ScoredPart& part : ours) {
-    if (!first(method, part)) continue;
-    const std::int64_t asked = asked_of(method, part);
-    const auto other = std::lower_bound(right.begin(), right.end(), std::pair(asked, false));
-    if (other == right.end() || other->first != asked) continue;
-    only_baseline += other->second && part.numerator != 1;
-    only_method += !other->second && part.numerator == 1;
+/// By answer.
+std::vector<AnswerPart> by_answer(const ScoreTable& table, const std::vector<ScoredPart>& parts) {
+  std::vector<AnswerPart> all;
+  all.reserve(parts.size());
+  for (const ScoredPart& part : parts) {
+    const ScoredAnswer& answer = table.answers()[static_cast<size_t>(part.answer)];
+    all.push_back({(static_cast<std::int64_t>(answer.sample) << 32) + part.field, answer.cluster,
+                   part.group, part.numerator, part.denominator});
   }
-  return mcnemar_exact(only_baseline, only_method);
+  const auto less = [](const AnswerPart& a, const AnswerPart& b) { return a.answer < b.answer; };
+  if (!std::is_sorted(all.begin(), all.end(), less)) std::stable_sort(all.begin(), all.end(), less);
+  std::vector<AnswerPart> means;
+  for (auto first = all.begin(); first != all.end();) {
+    AnswerPart mean = *first;
+    double repeats = 1;
+    for (++first; first != all.end() && first->answer == mean.answer; ++first, ++repeats) {
+      mean.numerator += first->numerator;
+      mean.denominator += first->denominator;
+    }
+    mean.numerator /= repeats;
+    mean.denominator /= repeats;
+    means.push_back(mean);
+  }
+  return means;
 }
 
-void add_intervals(ScoreFinding& finding, const ScoreTable& method,
-                   const std::vector<ScoredPart>& ours, const ScoreTable* baseline,
-                   const std::vector<ScoredPart>& theirs, double confidence) {
-  // Those that take part, in the order in which they come.
-  std::vector<std::int32_t> clusters(static_cast<size_t>(method.names().clusters.size()), -1);
-  std::unordered_map<std::int64_t, std::int32_t> groups;
-  std::int32_t count = 0;
-  const auto numbered = [&](const ScoreTable& table, const std::vector<ScoredPart>& parts) {
-    std::vector<ScorePart> out;
-    out.reserve(parts.size());
-    for (const ScoredPart& part : parts) {
-      std::int32_t& cluster =
-          clusters[static_cast<size_t>(table.answers()[static_cast<size_t>(part.answer)].cluster)];
-      if (cluster < 0) cluster = count++;
-      out.push_back(
-          {cluster,
-           groups.emplace(part.group, static_cast<std::int32_t>(groups.size())).first->second,
-           part.numerator, part.denominator});
+/// Drops what only one of the two has; how much that is.
+std::int64_t keep_shared(std::vector<AnswerPart>& a, std::vector<AnswerPart>& b) {
+  const auto before = std::ssize(a) + std::ssize(b);
+  const auto shared = [](const std::vector<AnswerPart>& parts,
+                         const std::vector<AnswerPart>& others) {
+    std::vector<AnswerPart> out;
+    auto other = others.begin();
+    for (const AnswerPart& part : parts) {
+      while (other != others.end() && other->answer < part.answer) ++other;
+      if (other != others.end() && other->answer == part.answer) out.push_back(part);
     }
     return out;
   };
-  const auto after = numbered(method, ours);
-  const auto before = baseline ? numbered(*baseline, theirs) : std::vector<ScorePart>();
-  ScoreIntervals intervals = score_intervals(before, after, count, confidence);
-  if (count < kFewestBlocks)
-    for (Interval* interval : {&intervals.method, &intervals.difference})
-      interval->low = interval->high = std::nan("");
-  finding.value.low = intervals.method.low;
-  finding.value.high = intervals.method.high;
-  if (!before.empty()) finding.difference = intervals.difference;
+  std::vector<AnswerPart> both = shared(a, b);
+  b = shared(b, a);
+  a = std::move(both);
+  return before - std::ssize(a) - std::ssize(b);
+}
+
+/// Clusters and groups by small numbers, in the order in which they come; shared by both arms.
+class Numbering {
+ public:
+  std::vector<ScorePart> of(const std::vector<AnswerPart>& parts) {
+    std::vector<ScorePart> out;
+    out.reserve(parts.size());
+    for (const AnswerPart& part : parts)
+      out.push_back({number(clusters_, part.cluster), number(groups_, part.group), part.numerator,
+                     part.denominator});
+    return out;
+  }
+  std::int32_t clusters() const { return static_cast<std::int32_t>(clusters_.size()); }
+
+ private:
+  using Numbers = std::unordered_map<std::int64_t, std::int32_t>;
+  static std::int32_t number(Numbers& numbers, std::int64_t name) {
+    return numbers.emplace(name, static_cast<std::int32_t>(numbers.size())).first->second;
+  }
+  Numbers clusters_, groups_;
+};
+
+/// p of the answers that one of the two alone has right, by cluster; repeats are no new examples.
+double right_or_wrong_p(const std::vector<AnswerPart>& before,
+                        const std::vector<AnswerPart>& after) {
+  std::map<std::int32_t, std::int64_t> more_right;  // by cluster
+  for (size_t i = 0; i < after.size(); ++i)
+    more_right[after[i].cluster] += (after[i].numerator == 1) - (before[i].numerator == 1);
+  std::vector<std::int64_t> differences;
+  for (const auto& [cluster, difference] : more_right) differences.push_back(difference);
+  return clustered_mcnemar(differences);
+}
+
+std::vector<ScoredPart> first_repeats(const ScoreTable& table, std::vector<ScoredPart> parts) {
+  std::erase_if(parts, [&](const ScoredPart& part) {
+    return table.answers()[static_cast<size_t>(part.answer)].repeat != 0;
+  });
+  return parts;
+}
+
+/// An arm with what it has of one total.
+struct Side {
+  const ScoreTable& table;
+  std::vector<ScoredPart> parts;
+};
+
+void add_level(ScoreFinding& finding, const Side& method, ScoreRange range, double confidence) {
+  Numbering numbering;
+  const auto parts = numbering.of(by_answer(method.table, method.parts));
+  const Interval level =
+      with_ends_of(score_intervals({}, parts, numbering.clusters(), range, confidence).method,
+                   numbering.clusters());
+  finding.value.low = level.low;
+  finding.value.high = level.high;
+}
+
+void add_difference(ScoreFinding& finding, const Side& baseline, const Side& method,
+                    ScoreRange range, double margin, double confidence) {
+  auto before = by_answer(baseline.table, baseline.parts),
+       after = by_answer(method.table, method.parts);
+  finding.left_out = keep_shared(before, after);
+  finding.pairs = std::ssize(after);
+  Numbering numbering;
+  const auto theirs = numbering.of(before), ours = numbering.of(after);
+  const ScoreIntervals found =
+      score_intervals(theirs, ours, numbering.clusters(), range, confidence);
+  finding.difference = with_ends_of(found.difference, numbering.clusters());
+  if (!found.differences) return;
+  const ClusterMean gained =
+      finding.lower_is_better ? found.differences->mirrored() : *found.differences;
+  finding.would_do = gained.clusters_above(-margin, confidence);
 }
 
 }  // namespace
@@ -146,25 +212,30 @@ std::string_view headline_score(const ArmFinding& arm) {
 
 std::map<std::string_view, ScoreFinding> score_findings(
     const ScoreTable& method, const ScoreTable* baseline,
-    const std::vector<std::string_view>& with_interval, double confidence) {
+    const std::vector<std::string_view>& with_interval, double margin, double confidence) {
   std::map<std::string_view, ScoreFinding> findings;
   for (const TaskMetric& metric : task_metrics())
     for (const MetricTotal& total : metric.total(method)) {
       ScoreFinding& finding = findings[total.name];
-      finding = {{total.value, std::nan(""), std::nan("")},
-                 total.count,
-                 std::nullopt,
-                 std::nullopt,
-                 metric.lower_is_better};
+      finding.value = {total.value, std::nan(""), std::nan("")};
+      finding.count = total.count;
+      finding.lower_is_better = metric.lower_is_better;
       if (std::find(with_interval.begin(), with_interval.end(), total.name) == with_interval.end())
         continue;
-      const auto ours = metric.parts(total.name, method);
-      const auto theirs =
-          baseline ? metric.parts(total.name, *baseline) : std::vector<ScoredPart>{};
-      add_intervals(finding, method, ours, baseline, theirs, confidence);
-      if (!theirs.empty() && std::find(metric.right_or_wrong.begin(), metric.right_or_wrong.end(),
-                                       total.name) != metric.right_or_wrong.end())
-        finding.p = mcnemar(*baseline, theirs, method, ours);
+      const ScoreRange range = range_of(total.name);
+      const Side ours{method, metric.parts(total.name, method)};
+      add_level(finding, ours, range, confidence);
+      if (!baseline) continue;
+      const Side theirs{*baseline, metric.parts(total.name, *baseline)};
+      if (theirs.parts.empty()) continue;
+      add_difference(finding, theirs, ours, range, margin, confidence);
+      if (std::find(metric.right_or_wrong.begin(), metric.right_or_wrong.end(), total.name) ==
+          metric.right_or_wrong.end())
+        continue;
+      auto before = by_answer(*baseline, first_repeats(*baseline, theirs.parts)),
+           after = by_answer(method, first_repeats(method, ours.parts));
+      keep_shared(before, after);
+      finding.p = right_or_wrong_p(before, after);
     }
   return findings;
 }

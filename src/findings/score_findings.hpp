@@ -24,10 +24,11 @@ std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 std::string_view headline_score(const ArmFinding& arm);
 
 /// All totals that the stored scores come to. An interval and a difference from `baseline` (null:
-/// none; else read together with `method`) have those of `with_interval`; p-values are raw.
+/// none; else read together with `method`) have those of `with_interval`; `would_do` is of
+/// `margin`; p-values are raw.
 std::map<std::string_view, ScoreFinding> score_findings(
     const ScoreTable& method, const ScoreTable* baseline,
-    const std::vector<std::string_view>& with_interval, double confidence);
+    const std::vector<std::string_view>& with_interval, double margin, double confidence);
 
 /// Adjusts the p-values of all arms for their number.
 void adjust_p_values(std::vector<ArmFinding>& arms);

@@ -100,7 +100,12 @@ std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun
   const auto all = measured.all();
   if (all.empty()) return std::nullopt;
   speedup.blocks = std::ssize(all);
-  speedup.ratio = interval_over(all, confidence);
+  const RobustRatio robust = robust_ratio_of_totals(all, confidence);
+  speedup.ratio = with_ends_of(robust.ratio, speedup.blocks);
+  speedup.without_outliers =
+      with_ends_of(robust.without_outliers, speedup.blocks - robust.outliers());
+  speedup.slow_baseline = robust.slow_baseline;
+  speedup.slow_method = robust.slow_method;
   if (speedup.disturbed > 0) speedup.quiet = interval_over(quiet.all(), confidence);
   if (const auto of = repeats.all(); of.size() > 1)
     for (const BlockPair& pair : of) speedup.of_repeats.push_back(pair.baseline / pair.method);

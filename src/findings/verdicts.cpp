@@ -17,6 +17,14 @@ double t_of(const Measured& measured) {
   return student_t_quantile(0.975, static_cast<double>(measured.units - 1));
 }
 
+/// Intervals that are narrower have no width but for rounding.
+constexpr double kRounding = 1e-12;
+
+/// p of so many units that all lie on one side.
+double sign_test_p(const Measured& measured) {
+  return std::min(1.0, 2 * std::exp2(-static_cast<double>(measured.units)));
+}
+
 double scaled(const Measured& measured, double value) {
   return measured.logarithmic ? std::log(value) : value;
 }
@@ -25,9 +33,13 @@ double scaled(const Measured& measured, double value) {
 double p_about(const Measured& measured, double at) {
   const double away = scaled(measured, measured.value.estimate) - scaled(measured, at);
   if (std::isnan(away)) return 1;
+  // Intervals need not be symmetric: what counts is the side on which the limit lies.
   const double half =
-      (scaled(measured, measured.value.high) - scaled(measured, measured.value.low)) / 2;
-  if (!std::isfinite(half) || measured.units < 2) return 1;
+      away > 0 ? scaled(measured, measured.value.estimate) - scaled(measured, measured.value.low)
+               : scaled(measured, measured.value.high) - scaled(measured, measured.value.estimate);
+  if (std::isnan(half) || measured.units < 2) return 1;
+  // Without any spread each unit is on the same side: the sign test.
+  if (half <= kRounding) return std::abs(away) <= kRounding ? 1 : sign_test_p(measured);
   return student_t_p(away / half * t_of(measured), static_cast<double>(measured.units - 1));
 }
 
@@ -35,8 +47,11 @@ double p_about(const Measured& measured, double at) {
 double p_of(const Measured& measured, const Limit& limit) {
   const double estimate = measured.value.estimate;
   if (std::isnan(estimate)) return 1;
-  // Without any spread it is on one side, also where it lies on the limit.
-  if (measured.exact || measured.value.low == measured.value.high) return 0;
+  if (measured.exact) return 0;
+  // Units that all lie on a limit keep to it.
+  if (scaled(measured, measured.value.high) - scaled(measured, measured.value.low) <= kRounding &&
+      measured.units >= 2)
+    return sign_test_p(measured);
   if (limit.relation != Limit::Relation::within) return p_about(measured, limit.value);
   const double low = p_about(measured, -limit.value), high = p_about(measured, limit.value);
   return limit.holds(estimate) ? std::max(low, high) : estimate < 0 ? low : high;

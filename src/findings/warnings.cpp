@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/findings/score_findings.hpp"
 #include "src/support/machine_use.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -24,6 +25,13 @@ std::string disturbed_text(std::int64_t disturbed, std::int64_t measurements) {
   return str("others had a share of the machine, or it stood still (", percent(kDisturbedShare, 0),
              " or more of the threads' time), in ", disturbed, " of ",
              counted(measurements, "measurement"));
+}
+
+std::string interval_text(const Interval& interval) {
+  return str(fixed(interval.estimate, 2),
+             std::isfinite(interval.low)
+                 ? str(" [", fixed(interval.low, 2), ", ", fixed(interval.high, 2), "]")
+                 : "");
 }
 
 class Warnings {
@@ -130,6 +138,13 @@ class Warnings {
           str("a speedup over ", counted(speedup.blocks, "different block"), " has no interval"),
           str("from ", kFewestBlocks, " on it has (--block, --limit)"));
     if (speedup.disturbed > 0) disturbed(speedup);
+    if (const std::int64_t outliers = speedup.slow_baseline + speedup.slow_method; outliers > 0)
+      add("outliers",
+          str("of ", counted(speedup.blocks, "block"), ", ", outliers,
+              " took one arm far longer than the others let expect (the baseline ",
+              speedup.slow_baseline, ", this arm ", speedup.slow_method,
+              "); the others alone give ", interval_text(speedup.without_outliers)),
+          "the interval holds both; more blocks, or a quieter machine, tell them apart");
     if (const auto& ratios = speedup.of_repeats; !ratios.empty()) {
       const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
       if (*most > kSteady * *least)
@@ -149,10 +164,7 @@ class Warnings {
           str(", ", speedup.in_vain == speedup.repaired ? "all" : std::to_string(speedup.in_vain),
               " of these disturbed again");
     if (speedup.quiet && std::isfinite(speedup.quiet->estimate))
-      text += str(", and the undisturbed ones alone give ", fixed(speedup.quiet->estimate, 2),
-                  std::isfinite(speedup.quiet->low) ? str(" [", fixed(speedup.quiet->low, 2), ", ",
-                                                          fixed(speedup.quiet->high, 2), "]")
-                                                    : "");
+      text += ", and the undisturbed ones alone give " + interval_text(*speedup.quiet);
     add("disturbed", text,
         speedup.repaired == speedup.disturbed && speedup.in_vain == 0 ? ""
         : speedup.in_vain > 0 ? "what disturbs goes on; run again when the machine is idle"
@@ -162,6 +174,12 @@ class Warnings {
   void against_baseline() {
     const ArmFinding* baseline = comparison_.baseline_of(*arm_);
     if (!baseline) return;
+    if (const auto score = arm_->scores.find(headline_score(*arm_));
+        score != arm_->scores.end() && score->second.left_out > 0)
+      add("unpaired",
+          str("the difference of scores is over the ", counted(score->second.pairs, "answer"),
+              " that both arms have; ", score->second.left_out, " of one arm alone are left out"),
+          "run --resume, or --retry-errors, gives both arms all answers");
     const double ours = arm_->state.tokens, theirs = baseline->state.tokens;
     const auto open = [](const ArmFinding& arm) { return arm.run.run.form == "free"; };
     const RunRow& run = arm_->run.run;

@@ -33,9 +33,13 @@ std::string json_value(const std::optional<std::string>& value, bool last) {
 
 namespace {
 
+bool is_word_for_absent(std::string_view stripped) {
+  return stripped == kAbsent || stripped == "null";
+}
+
 std::optional<std::string> present(const std::string& text) {
   const std::string_view stripped = strip(text);
-  if (stripped.empty() || stripped == kAbsent || stripped == "null") return std::nullopt;
+  if (stripped.empty() || is_word_for_absent(stripped)) return std::nullopt;
   return text;
 }
 
@@ -44,6 +48,7 @@ std::optional<std::string> present(const std::string& text) {
 class ObjectReader final : public nlohmann::json_sax<Json> {
  public:
   std::map<std::string, std::optional<std::string>> values;
+  std::map<std::string, bool> said_absent;
 
   bool null() override { return value(std::nullopt); }
   bool boolean(bool b) override { return value(b ? "true" : "false"); }
@@ -74,9 +79,10 @@ class ObjectReader final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool value(const std::optional<std::string>& text) {
-    if (depth_ == 1)
+    if (depth_ == 1) {
       values[key_] = text ? present(*text) : std::nullopt;
-    else if (text)
+      said_absent[key_] = !text || is_word_for_absent(strip(*text));
+    } else if (text)
       nested_.push_back(*text);
     return true;
   }
@@ -119,12 +125,22 @@ std::optional<std::string> parse_plain_value(std::string_view raw) {
   return present(std::string(rstrip(raw.substr(0, raw.find('\n')))));
 }
 
+bool says_absent(std::string_view raw) {
+  raw = strip(raw);
+  raw = rstrip(raw.substr(0, raw.find('\n')));
+  if (!raw.empty() && raw.back() == ',') raw = rstrip(raw.substr(0, raw.size() - 1));
+  if (!raw.empty() && raw.front() == '"') raw.remove_prefix(1);
+  if (!raw.empty() && raw.back() == '"') raw.remove_suffix(1);
+  return is_word_for_absent(strip(raw));
+}
+
 JsonAnswer parse_json_answer(std::string_view text, const std::vector<Context>& contexts) {
   text = text.substr(0, text.find(kAnswerClosing));
   JsonAnswer answer;
   size_t at = 0;
   for (size_t c = 0; c < contexts.size(); ++c) {
     auto& values = answer.values.emplace_back(contexts[c].fields.size());
+    auto& said_absent = answer.said_absent.emplace_back(contexts[c].fields.size());
     const size_t open = find_object(text, std::to_string(c + 1), at);
     ObjectReader reader;
     const bool read =
@@ -135,8 +151,10 @@ JsonAnswer parse_json_answer(std::string_view text, const std::vector<Context>& 
     if (!read) continue;
     for (size_t f = 0; f < values.size(); ++f)
       if (const auto found = reader.values.find(contexts[c].fields[f].name);
-          found != reader.values.end())
+          found != reader.values.end()) {
         values[f] = found->second;
+        said_absent[f] = reader.said_absent.at(found->first);
+      }
   }
   return answer;
 }

@@ -41,8 +41,13 @@ std::optional<std::string> parse_json_value(std::string_view raw);
 /// absent.
 std::optional<std::string> parse_plain_value(std::string_view raw);
 
+/// Whether a value that was read as absent says so (null, n/a, with or without quotes); a value
+/// without any text does not.
+bool says_absent(std::string_view raw);
+
 struct JsonAnswer {
   std::vector<std::vector<std::optional<std::string>>> values;  ///< [context][field]
+  std::vector<std::vector<bool>> said_absent;  ///< [context][field]: null or n/a stands there
   std::vector<bool> parsed;  ///< per context: false where its object could not be read
 };
 

@@ -70,11 +70,32 @@ std::vector<Cell> row_of(const ListedRun& run) {
           {run.commit.substr(0, 12), Json(run.commit)}};
 }
 
+/// The row of all sittings of an arm.
+std::vector<Cell> row_of(const Sittings& sittings) {
+  const RunRow& run = sittings.arm->run.run;
+  std::vector<Cell> cells{shown_name(run.dataset), run.label, str("all ", sittings.count)};
+  for (int i = 0; i < 5; ++i) cells.push_back(no_cell());
+  cells.push_back(number_cell(sittings.speedup.estimate, 2));
+  cells.push_back(ratio_interval_cell(sittings.speedup));
+  for (int i = 0; i < 5; ++i) cells.push_back(no_cell());
+  return cells;
+}
+
 void add_notes(Table& table, const AcrossRuns& across) {
   table.notes.push_back(
       "Speeds of different runs were not measured side by side: between them the machine may have "
       "changed as well. A speedup is over the baseline of its own run, measured side by side with "
       "it; arms that are to be compared in speed belong into one run.");
+  std::vector<std::string> apart;
+  for (const Sittings& sittings : across.sittings)
+    apart.push_back(str(sittings.arm->run.run.dataset.name, " ", sittings.arm->run.run.label, " ",
+                        percent(sittings.between - 1)));
+  if (!apart.empty())
+    table.notes.push_back(
+        str("all N: over the runs with the first one's settings, what another sitting may find: "
+            "random effects of the logarithms (DerSimonian and Laird), interval of Hartung and "
+            "Knapp. Beyond their own intervals sittings lie apart by: ",
+            join(apart, ", "), "."));
   table.notes.push_back(str(
       "score - first's and same answers: on the examples that both answered; ",
       fixed(100 * across.invocations.front().confidence, 0),
@@ -144,12 +165,14 @@ Table across_table(const AcrossRuns& across) {
                    {"failed", Align::right},
                    {"examples/s", Align::right, "examples_per_second"},
                    {"speedup", Align::right},
+                   {"interval", Align::left, "speedup_interval"},
                    {"tokens/forward", Align::right, "tokens_per_forward"},
                    {"score", Align::left, "score_name"},
                    {"value", Align::right, "score"},
                    {"score - first's", Align::left, "score_difference"},
                    {"same answers", Align::right, "identical"}};
-  for (const AcrossRow& row : across.rows) {
+  for (size_t r = 0; r < across.rows.size(); ++r) {
+    const AcrossRow& row = across.rows[r];
     const RunSummary& run = row.arm->run;
     const double score =
         row.score_name.empty() ? std::nan("") : row.arm->scores.at(row.score_name).value.estimate;
@@ -165,6 +188,7 @@ Table across_table(const AcrossRuns& across) {
          row.arm->speedup       ? number_cell(row.arm->speedup->ratio.estimate, 2)
          : row.arm->is_baseline ? Cell("1 (baseline)", Json(1.0))
                                 : no_cell(),
+         row.arm->speedup ? ratio_interval_cell(row.arm->speedup->ratio) : no_cell(),
          number_cell(row.arm->tokens_per_forward.estimate, 2),
          row.score_name.empty()
              ? no_cell()
@@ -174,6 +198,13 @@ Table across_table(const AcrossRuns& across) {
              : no_cell(),
          difference_cell(row.difference),
          row.identical ? Cell(percent(*row.identical), Json(*row.identical)) : no_cell()});
+    const auto of_place = [&](const RunRow& other) {
+      return other.label == run.run.label && other.dataset.name == run.run.dataset.name &&
+             other.dataset.split == run.run.dataset.split;
+    };
+    if (r + 1 < across.rows.size() && of_place(across.rows[r + 1].arm->run.run)) continue;
+    for (const Sittings& sittings : across.sittings)
+      if (of_place(sittings.arm->run.run)) table.rows.push_back(row_of(sittings));
   }
   add_notes(table, across);
   return table;

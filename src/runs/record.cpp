@@ -155,6 +155,16 @@ JobRow job_row(const JobKey& key, const Answers& answers) {
   return job;
 }
 
+namespace {
+
+void add_scores(GenerationRow& row, const ScoredExample& example,
+                const std::vector<const TaskMetric*>& metrics) {
+  for (const TaskMetric* metric : metrics)
+    for (auto& score : metric->score(example)) row.scores.push_back(std::move(score));
+}
+
+}  // namespace
+
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
     const std::optional<std::vector<const TaskMetric*>>& metrics) {
@@ -168,17 +178,17 @@ std::vector<GenerationRow> generation_rows(
       const FieldResult& field = answers.fields[c][f];
       values[examples[c]->fields[f].name] = field.text ? OrderedJson(*field.text) : OrderedJson();
       row.tokens.insert(row.tokens.end(), field.tokens.begin(), field.tokens.end());
-      row.fields.push_back({examples[c]->fields[f].name, field.text.value_or(""), field.tokens,
-                            std::string(name(field.stop))});
+      std::string text = field.text.value_or("");
+      const bool no_value = !field.said_absent && strip(text).empty();
+      row.fields.push_back({examples[c]->fields[f].name, std::move(text), field.tokens,
+                            std::string(name(field.stop)), no_value});
     }
     // A job of one example is its example's answer as it came; in a stack each has its own part.
     row.text = examples.size() == 1 ? answers.text : dump(values);
     if (examples.size() == 1 && !answers.tokens.empty()) row.tokens = answers.tokens;
     if (metrics) {
       // From what is stored, as `score` does it again.
-      const ScoredExample example = scored_example(sample_rows({*examples[c]}).front(), row.fields);
-      for (const TaskMetric* metric : *metrics)
-        for (auto& score : metric->score(example)) row.scores.push_back(std::move(score));
+      add_scores(row, scored_example(sample_rows({*examples[c]}).front(), row.fields), *metrics);
       ScoreRow parsed;
       parsed.metric = "parsed";
       parsed.value = answers.parsed[c] ? 1 : 0;
@@ -189,14 +199,16 @@ std::vector<GenerationRow> generation_rows(
   return rows;
 }
 
-std::vector<GenerationRow> failed_rows(const std::vector<const Example*>& examples,
-                                       const std::string& error) {
+std::vector<GenerationRow> failed_rows(
+    const std::vector<const Example*>& examples, const std::string& error,
+    const std::optional<std::vector<const TaskMetric*>>& metrics) {
   std::vector<GenerationRow> rows;
   for (const Example* example : examples) {
     GenerationRow row;
     row.sample = example->id;
     row.stop = "error";
     row.error = error;
+    if (metrics) add_scores(row, failed_example(sample_rows({*example}).front()), *metrics);
     rows.push_back(std::move(row));
   }
   return rows;

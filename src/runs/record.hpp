@@ -30,8 +30,9 @@ std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
     const std::optional<std::vector<const TaskMetric*>>& metrics);
 
-/// A job that failed as a whole: its rows carry the reason.
-std::vector<GenerationRow> failed_rows(const std::vector<const Example*>& examples,
-                                       const std::string& error);
+/// A job that failed as a whole: its rows carry the reason, and the scores of wrong answers.
+std::vector<GenerationRow> failed_rows(
+    const std::vector<const Example*>& examples, const std::string& error,
+    const std::optional<std::vector<const TaskMetric*>>& metrics);
 
 }  // namespace pardec

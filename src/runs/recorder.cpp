@@ -14,6 +14,17 @@
 
 namespace pardec {
 
+namespace {
+
+/// None: answers that are forced carry no score.
+std::optional<std::vector<const TaskMetric*>> metrics_for(const RunSpec& spec,
+                                                          const RunCell& cell) {
+  if (!spec.oracle.kind.empty()) return std::nullopt;
+  return metrics_of(*cell.work->entry);
+}
+
+}  // namespace
+
 void check_trace(const RunSpec& spec) {
   if (spec.trace.empty()) return;
   check_apart("--trace", spec.trace, spec.db);
@@ -76,9 +87,7 @@ void Recorder::finish(const RunCell& cell, RowId block, int repeat, const JobPla
                       const Request& request, const Answers& answers, const Tokenizer& tokenizer) {
   std::vector<GenerationRow> generations;
   try {
-    generations = generation_rows(
-        cell.work->examples_of(job), answers,
-        spec_.oracle.kind.empty() ? std::optional(metrics_of(*cell.work->entry)) : std::nullopt);
+    generations = generation_rows(cell.work->examples_of(job), answers, metrics_for(spec_, cell));
     counts_.turns_off += turns_off_text(request, answers, tokenizer);
   } catch (const std::exception& error) {
     fail(cell, block, repeat, job, reason_of(error));
@@ -93,7 +102,8 @@ void Recorder::fail(const RunCell& cell, RowId block, int repeat, const JobPlan&
   job.key = plan.key;
   job.error = reason;
   counts_.failed += std::ssize(plan.key);
-  commit(std::move(job), cell, block, repeat, failed_rows(cell.work->examples_of(plan), reason));
+  commit(std::move(job), cell, block, repeat,
+         failed_rows(cell.work->examples_of(plan), reason, metrics_for(spec_, cell)));
 }
 
 bool Recorder::finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,

@@ -31,10 +31,12 @@ Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMe
   for (auto& generation : out.generations) {
     const std::vector<ScoreRow> stored = std::move(generation.row.scores);
     generation.row.scores.clear();
-    if (generation.row.error) continue;
-    ++answered;
-    const ScoredExample example =
-        scored_example(samples.at(generation.row.sample), generation.row.fields);
+    const SampleRow& sample = samples.at(generation.row.sample);
+    if (generation.row.error && sample.fields.empty()) continue;  // of schema version 1
+    answered += !generation.row.error;
+    const ScoredExample example = generation.row.error
+                                      ? failed_example(sample)
+                                      : scored_example(sample, generation.row.fields);
     for (const TaskMetric* metric : metrics) try {
         for (auto& row : metric->score(example)) {
           ++rows[metric];

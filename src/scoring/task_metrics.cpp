@@ -175,9 +175,11 @@ Rows by_field(const ScoredExample& example, Score score) {
 
 Rows token_scores(const ScoredExample& example) {
   return by_field(example, [](const ScoredField& field, Rows& rows) {
-    const TokenScores scores = squad_scores(field.answer, field.references);
+    const TokenScores scores =
+        field.no_value ? TokenScores{} : squad_scores(field.answer, field.references);
     const Json details{{"has_answer", !field.references.empty()}};
-    constexpr const char* kVersion = "2";  // 1: "NULL" and the like counted as answers
+    // 1: "NULL" and the like counted as answers; 2: an empty answer said that there is none
+    constexpr const char* kVersion = "3";
     rows.push_back(row("token_f1", field.name, scores.f1, details, kVersion));
     rows.push_back(row("squad_exact", field.name, scores.exact, details, kVersion));
   });
@@ -199,8 +201,9 @@ std::vector<MeanTotal> token_means() {
 
 Rows exact_scores(const ScoredExample& example) {
   return by_field(example, [](const ScoredField& field, Rows& rows) {
-    rows.push_back(
-        row("exact_match", field.name, exact_match(field.answer, field.references) ? 1 : 0));
+    const bool right = !field.no_value && exact_match(field.answer, field.references);
+    rows.push_back(row("exact_match", field.name, right ? 1 : 0, {},
+                       "2"));  // 1: an empty answer said that there is none
   });
 }
 
@@ -231,7 +234,8 @@ Rows choice_scores(const ScoredExample& example) {
 Rows repetition_scores(const ScoredExample& example) {
   Rows rows;
   for (const auto& field : example.fields)
-    rows.push_back(row("repetition", field.name, repetition(field.answer)));
+    if (!strip(field.answer).empty())  // of no words there is no share
+      rows.push_back(row("repetition", field.name, repetition(field.answer)));
   return rows;
 }
 
@@ -239,6 +243,11 @@ Rows pass_scores(const ScoredExample& example) {
   Rows rows;
   for (const auto& field : example.fields) {
     if (field.test.empty()) continue;
+    if (example.failed) {
+      rows.push_back(row("passed", field.name, 0,
+                         {{"verdict", "failed"}, {"reason", "there is no answer"}}, "2"));
+      continue;
+    }
     const SandboxResult result =
         PythonSandbox().run({.program = task_program(example.text, field.answer),
                              .head = task_head(example.text),
@@ -356,13 +365,29 @@ std::vector<MetricTotal> likelihood_totals(const ScoreTable& stored) {
   return {{"log_likelihood", sum / tokens, std::ssize(parts)}};
 }
 
+TaskMetric repetition_metric() {
+  TaskMetric metric = mean_metric(
+      "repetition", "words over different words, and the share of answers above 3.5", "fields",
+      repetition_scores,
+      {{"repetition", "repetition"},
+       {"degenerate", "repetition", [](double value) { return value > kDegenerate ? 1.0 : 0.0; }}},
+      {"degenerate"}, /*right=*/{}, /*lower_is_better=*/true);
+  metric.range = {1, kNoRange.most};
+  metric.ranges = {{"degenerate", {}}};
+  return metric;
+}
+
+/// Of a judge's single answers.
+constexpr ScoreRange kGrades{1, 10};
+
 /// A metric whose rows a judge gives, as a mean.
 TaskMetric judged_mean(std::string_view name, std::string_view what, std::string_view total,
-                       std::string_view rows) {
+                       std::string_view rows, ScoreRange range = {}) {
   TaskMetric metric = mean_metric(name, what, "verdicts, which pardec judge gets",
                                   nothing_by_itself, {{total, rows}});
   metric.judged = true;
   metric.rows = rows;
+  metric.range = range;
   metric.reads = {{rows, true}};
   return metric;
 }
@@ -385,6 +410,14 @@ std::vector<AttributeOutcome> attribute_outcomes(const ScoreTable& stored) {
   return outcomes;
 }
 
+ScoredExample failed_example(const SampleRow& sample) {
+  std::vector<FieldAnswer> none(sample.fields.size());
+  for (FieldAnswer& answer : none) answer.no_value = true;
+  ScoredExample example = scored_example(sample, none);
+  example.failed = true;
+  return example;
+}
+
 ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers) {
   if (sample.fields.size() != answers.size())
     throw ConfigError(str("sample ", sample.key, " has ",
@@ -404,6 +437,7 @@ ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAns
     out.test = field.value("test", "");
     out.question = field.value("question", "");
     out.answer = answers[f].text;
+    out.no_value = answers[f].no_value;
   }
   return example;
 }
@@ -430,12 +464,7 @@ const std::vector<TaskMetric>& task_metrics() {
                   {{"rouge_l", "rouge_l"}, {"rouge_1", "rouge_1"}, {"rouge_2", "rouge_2"}}),
       mean_metric("accuracy", "right letters of multiple-choice questions", "choices",
                   choice_scores, {{"accuracy", "accuracy"}}, {"accuracy"}, "accuracy"),
-      mean_metric("repetition", "words over different words, and the share of answers above 3.5",
-                  "fields", repetition_scores,
-                  {{"repetition", "repetition"},
-                   {"degenerate", "repetition",
-                    [](double value) { return value > kDegenerate ? 1.0 : 0.0; }}},
-                  {"degenerate"}, /*right=*/{}, /*lower_is_better=*/true),
+      repetition_metric(),
       {"pass_at_k",
        "programs that pass their tests, run in a sandbox (bubblewrap)",
        {"pass_at_1", "pass_at_10"},
@@ -461,11 +490,12 @@ const std::vector<TaskMetric>& task_metrics() {
        /*lower_is_better=*/false,
        /*judged=*/true,
        "judge_class"},
-      judged_mean("judge_score", "a judge's grades from 1 to 10", "judge_score", "judge_score"),
+      judged_mean("judge_score", "a judge's grades from 1 to 10", "judge_score", "judge_score",
+                  kGrades),
       judged_mean("judge_win_rate", "pairs that a judge decided for the arm, a tie as half",
                   "judge_win_rate", "judge_preference"),
       judged_mean("judge_template", "numbers that a judge gave by a template of one's own",
-                  "judge_template", "judge_template"),
+                  "judge_template", "judge_template", kNoRange),
       {.name = "likelihood",
        .what = "mean log-probability of a token of what was answered to open questions, under the "
                "network of --model",
@@ -475,7 +505,8 @@ const std::vector<TaskMetric>& task_metrics() {
        .reads = {{"likelihood", true}},
        .total = likelihood_totals,
        .parts = likelihood_parts,
-       .by_network = true},
+       .by_network = true,
+       .range = kNoRange},
   };
   return kMetrics;
 }
@@ -494,6 +525,16 @@ bool lower_is_better(std::string_view total) {
     return metric.lower_is_better &&
            std::find(metric.totals.begin(), metric.totals.end(), total) != metric.totals.end();
   });
+}
+
+ScoreRange range_of(std::string_view total) {
+  for (const TaskMetric& metric : task_metrics()) {
+    for (const auto& [name, range] : metric.ranges)
+      if (name == total) return range;
+    if (std::find(metric.totals.begin(), metric.totals.end(), total) != metric.totals.end())
+      return metric.range;
+  }
+  return kNoRange;
 }
 
 bool computes(std::string_view total) {

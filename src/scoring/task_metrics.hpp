@@ -2,9 +2,11 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "metrics/score_intervals.hpp"
 #include "src/scoring/score_table.hpp"
 #include "src/store/rows.hpp"
 #include "src/store/store.hpp"
@@ -20,20 +22,25 @@ struct ScoredField {
   std::string name;
   bool annotated = true;
   std::vector<std::string> references;
-  std::string question;  ///< an open one; empty: it has none
-  int choices = 0;       ///< of a multiple-choice question
-  std::string test;      ///< of a programming task: what runs behind text and answer
-  std::string answer;    ///< empty: absent
+  std::string question;   ///< an open one; empty: it has none
+  int choices = 0;        ///< of a multiple-choice question
+  std::string test;       ///< of a programming task: what runs behind text and answer
+  std::string answer;     ///< empty: absent
+  bool no_value = false;  ///< not even a word for absence: no right answer to anything
 };
 
 struct ScoredExample {
   std::string category, text;
   std::vector<ScoredField> fields;
+  bool failed = false;  ///< there is no answer; its fields are empty and have no value
 };
 
 /// Joins a stored sample and the answers to its fields. ConfigError where the sample was stored
-/// without its fields (schema version 1), or has not the answers' fields.
+/// without its fields (schema version 1), or does not have the answers' fields.
 ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers);
+
+/// The same of an answer that failed: it counts as wrong wherever an answer is right or wrong.
+ScoredExample failed_example(const SampleRow& sample);
 
 /// One number of a whole run.
 struct MetricTotal {
@@ -80,6 +87,8 @@ struct TaskMetric {
   bool judged = false;           ///< `judge` stores its rows; an answer alone has none
   std::string_view rows = {};    ///< the metric of those rows
   bool by_network = false;       ///< a network gives its rows: score --model
+  ScoreRange range = {};         ///< of its totals' scores, but for those that it names
+  std::vector<std::pair<std::string_view, ScoreRange>> ranges = {};
 };
 
 const std::vector<TaskMetric>& task_metrics();
@@ -93,6 +102,9 @@ const TaskMetric& find_metric(std::string_view name);
 
 /// Whether a lower value of this total is a better one.
 bool lower_is_better(std::string_view total);
+
+/// Between what the score of one answer lies.
+ScoreRange range_of(std::string_view total);
 
 /// Whether there is a total of this name.
 bool computes(std::string_view total);

@@ -21,6 +21,7 @@ std::string fields_json(const std::vector<FieldAnswer>& fields) {
     item["text"] = field.text;
     item["tokens"] = field.tokens;
     item["stop"] = field.stop;
+    if (field.no_value) item["no_value"] = true;
     out.push_back(std::move(item));
   }
   return dump(out);

@@ -21,7 +21,8 @@ std::vector<FieldAnswer> fields(const Statement& row, int column, const std::str
   std::vector<FieldAnswer> out;
   for (const Json& item : parse_json(row.text(column), file, 0)) {
     out.push_back({item.at("name").get<std::string>(), item.at("text").get<std::string>(),
-                   item.at("tokens").get<Tokens>(), item.at("stop").get<std::string>()});
+                   item.at("tokens").get<Tokens>(), item.at("stop").get<std::string>(),
+                   item.value("no_value", false)});
   }
   return out;
 }

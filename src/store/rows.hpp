@@ -180,6 +180,8 @@ struct FieldAnswer {
   std::string name, text;
   Tokens tokens;
   std::string stop;
+  /// Neither a text nor a word for absence (null, n/a): empty, or not to be read.
+  bool no_value = false;
 };
 
 /// How an answer compares with the baseline's for the same example and repeat.

@@ -1,5 +1,7 @@
 #include "src/findings/verdicts.hpp"
 
+#include "metrics/score_intervals.hpp"
+
 #include <cmath>
 #include <functional>
 #include <map>
@@ -27,10 +29,10 @@ Measured speed_ratio(Rng& rng, double ratio, int blocks = 16) {
 Measured mean(Rng& rng, double level, int examples = 40) {
   std::vector<ScorePart> parts;
   for (int e = 0; e < examples; ++e) parts.push_back({e, 0, level + 0.2 * rng.normal(), 1});
-  return {score_intervals({}, parts, examples).method, examples, false, false};
+  return {score_intervals({}, parts, examples, std::nullopt).method, examples, false, false};
 }
 
-/// The difference of two arms on the same examples.
+/// The difference of two arms on the same examples, of a quantity without a range.
 Measured difference(Rng& rng, double apart, int examples = 60) {
   std::vector<ScorePart> before, after;
   for (int e = 0; e < examples; ++e) {
@@ -38,7 +40,8 @@ Measured difference(Rng& rng, double apart, int examples = 60) {
     before.push_back({e, 0, example + 0.03 * rng.normal(), 1});
     after.push_back({e, 0, example + apart + 0.03 * rng.normal(), 1});
   }
-  return {score_intervals(before, after, examples).difference, examples, false, false};
+  return {score_intervals(before, after, examples, std::nullopt).difference, examples, false,
+          false};
 }
 
 /// Speeds of points, each against each other one.
@@ -103,6 +106,40 @@ TEST_CASE("A difference is decided on either side of its limit", "[verdicts]") {
   check_sides(trial("within", 0.03, 0.0), trial("within", 0.03, 0.07), trial("within", 0.03, 0.03));
   check_sides(trial("within", 0.03, 0.0), trial("within", 0.03, -0.07),
               trial("within", 0.03, -0.03));
+}
+
+TEST_CASE("Equal answers of few examples decide nothing about a score", "[verdicts]") {
+  const auto equal = [](int examples) -> std::vector<Measured> {
+    std::vector<ScorePart> parts;
+    for (int e = 0; e < examples; ++e) parts.push_back({e, 0, 1, 1});
+    return {{score_intervals(parts, parts, examples).difference, examples, false, false}};
+  };
+  for (const auto& [op, value] : {std::pair(">=", -0.05), std::pair("within", 0.05)})
+    for (const int examples : {10, 24, 60, 75}) {
+      INFO(op << " " << examples);
+      CHECK(decide(equal(examples), limit(op, value)).verdict == ClaimVerdict::open);
+    }
+  CHECK(decide(equal(80), limit(">=", -0.05)).verdict == ClaimVerdict::confirmed);
+}
+
+TEST_CASE("Units that are all alike count as so many signs", "[verdicts]") {
+  const auto alike = [](std::int64_t units) -> std::vector<Measured> {
+    return {{{4, 4 - 1e-16, 4 + 1e-16}, units, true, false}};
+  };
+  VerdictRules rules;
+  rules.fewest_units = 2;
+  CHECK(decide(alike(5), limit(">", 3), rules).verdict == ClaimVerdict::open);  // 2 / 2^5 > .05
+  CHECK(decide(alike(6), limit(">", 3), rules).verdict == ClaimVerdict::confirmed);
+  CHECK(decide(alike(6), limit("<", 3), rules).verdict == ClaimVerdict::refuted);
+  CHECK(decide(alike(6), limit(">=", 4), rules).verdict == ClaimVerdict::confirmed);
+  const std::vector<Measured> computed = {{{4, 4, 4}, 0, true, true}};
+  CHECK(decide(computed, limit(">", 3)).verdict == ClaimVerdict::confirmed);
+}
+
+TEST_CASE("An interval counts on the side on which the limit lies", "[verdicts]") {
+  const std::vector<Measured> wide_below = {{{0, -0.1, 0.01}, 50, false, false}};
+  CHECK(decide(wide_below, limit(">=", -0.05)).verdict == ClaimVerdict::open);
+  CHECK(decide(wide_below, limit("<=", 0.05)).verdict == ClaimVerdict::confirmed);
 }
 
 TEST_CASE("An order is decided on either side", "[verdicts]") {
