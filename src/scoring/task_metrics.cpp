@@ -437,7 +437,7 @@ ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAns
     out.test = field.value("test", "");
     out.question = field.value("question", "");
     out.answer = answers[f].text;
-    out.no_value = answers[f].no_value;
+    out.no_value = answers[f].no_value && strip(out.answer).empty();
   }
   return example;
 }

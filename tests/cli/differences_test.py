@@ -10,11 +10,12 @@ import random
 import sys
 
 import numpy
+import scipy.stats
 
 from harness import ROOT, Checks, change, query, scratch
 
 sys.path.insert(0, str(ROOT / "tests/metrics"))
-from statistics_oracle import holm, mcnemar
+from statistics_oracle import holm, score_interval, signs
 
 
 def answer(db):
@@ -24,6 +25,7 @@ def answer(db):
         answers = json.loads(row["answers"])
         for given, field in zip(answers, json.loads(row["fields"])):
             right = field["references"][0] if field["references"] else ""
+            given.pop("no_value", None)
             given["text"] = right if rng.random() < (0.5 if row["label"] == "ar" else 0.7) else rng.choice(["", "nothing of it", "B"])
         change(db, "UPDATE generation SET fields = ? WHERE id = ?", json.dumps(answers), row["id"])
 
@@ -48,7 +50,8 @@ def parts(db, dataset, label, key):
 
 
 def jackknife(before, after):
-    """(score, its interval, difference, its interval) of the method `after`: Student's t, by leaving out one cluster at a time."""
+    """(score, its interval, difference, its interval) of the method `after`: Student's t, by leaving out one cluster at a time, with the
+    degrees of freedom of as many equal clusters; widened to the score interval."""
     clusters = sorted({*before, *after})
     groups = sorted({g for arm in (before, after) for of in arm.values() for g, *_ in of}, key=str)
 
@@ -67,20 +70,26 @@ def jackknife(before, after):
     ours, theirs, n = sums(after), sums(before), len(clusters)
     whole, without = numpy.ones((1, n)), 1 - numpy.eye(n)
 
-    def interval(estimate, values):
-        half = t_quantile(n - 1) * numpy.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum())
-        return [estimate - half, estimate + half]
+    def shares(of):
+        """Of each cluster in the mean over groups of ratios of sums."""
+        denominators = of[1]
+        there = denominators.sum(axis=0) > 0
+        return (denominators[:, there] / denominators[:, there].sum(axis=0)).mean(axis=1)
+
+    def interval(estimate, values, share, influences, range_):
+        effective = share.sum() ** 2 / (share ** 2).sum()
+        half = scipy.stats.t.ppf(0.975, max(1, effective - 1)) * numpy.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum())
+        there = share > 0
+        low, high = score_interval(estimate + influences[there] / share[there], share[there], *range_, there.sum())
+        return [min(low, estimate - half), max(high, estimate + half)]
+
+    def influences(of):
+        return (1 - shares(of)) * (score(of, whole)[0] - score(of, without))
 
     value, difference = score(ours, whole)[0], score(ours, whole)[0] - score(theirs, whole)[0]
-    return value, interval(value, score(ours, without)), difference, interval(difference, score(ours, without) - score(theirs, without))
-
-
-def t_quantile(degrees):
-    """Of .975: by adding up Student's density."""
-    t = numpy.linspace(-60, 60, 2_400_001)
-    density = (1 + t**2 / degrees) ** (-(degrees + 1) / 2)
-    share = numpy.cumsum(density)
-    return t[numpy.searchsorted(share, 0.975 * share[-1])]
+    level = interval(value, score(ours, without), shares(ours), influences(ours), (0, 1))
+    apart = interval(difference, score(ours, without) - score(theirs, without), (shares(ours) + shares(theirs)) / 2, influences(ours) - influences(theirs), (-1, 1))
+    return value, level, difference, apart
 
 
 def intervals(check, db, rows):
@@ -102,16 +111,17 @@ def intervals(check, db, rows):
 
 
 def tests(check, db, rows):
-    """McNemar's test of right letters, Holm's adjustment for all of them; four texts are too few for an interval."""
+    """The exact test of right letters by text, Holm's adjustment for all of them; four texts are too few for an interval."""
     raw, shown = [], []
     for row in rows:
         if row["arm"] == "ar":
             continue
-        right = {label: {(r["key"], r["field"]): r["value"] for r in query(db, """SELECT sample.key, score.field, value FROM score
+        right = {label: {(r["cluster"], r["key"], r["field"]): r["value"] for r in query(db, """SELECT sample.key, sample.cluster, score.field, value FROM score
                   JOIN generation ON generation.id = generation_id JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id
                   WHERE metric = 'accuracy' AND label = ?""", label)} for label in ("ar", row["arm"])}
         theirs, ours = right["ar"], right[row["arm"]]
-        raw.append(mcnemar(sum(theirs[k] > ours[k] for k in ours), sum(theirs[k] < ours[k] for k in ours)))
+        texts = sorted({cluster for cluster, *_ in ours})
+        raw.append(signs([sum(int(ours[k] - theirs[k]) for k in ours if k[0] == text) for text in texts]))
         got = row["score_accuracy_difference"]
         shown.append(got["p_mcnemar_holm"])
         check(got["interval"] == [None, None] and row["score_accuracy_interval"] is None, f"{row['arm']}: no interval over four texts, found {got}")

@@ -216,7 +216,7 @@ def of_claims(check, pardec):
         change(db, "UPDATE generation SET fields = ?, error = NULL WHERE id = ?", json.dumps(fields), answer["id"])
 
     def of(arm, example, field):
-        return drawn("claim", example, field).choices(CLASSES, [9, 1, 0, 1, 1] if arm == "hpd" else [3, 6, 0, 1, 2])[0]
+        return drawn("claim", example, field).choices(CLASSES, [12, 0, 0, 1, 0] if arm == "hpd" else [1, 9, 0, 1, 1])[0]
 
     judge = Judge(lambda prompt, times, again: json.dumps({"explanation": "", "classes": {field: of(arm, example, field) for arm, example, field in named(prompt)}}))
     service = judge.file(pardec.folder, "claims")

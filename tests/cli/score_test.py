@@ -51,6 +51,7 @@ def answer(db, make):
         answers, fields = json.loads(row["answers"]), json.loads(row["fields"])
         for i, one in enumerate(answers):
             one["text"] = make(fields, i)
+            one.pop("no_value", None)
         change(db, "UPDATE generation SET fields = ? WHERE id = ?", json.dumps(answers), row["id"])
 
 

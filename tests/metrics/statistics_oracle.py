@@ -64,6 +64,35 @@ def wilson(right, n):
     return [middle - half, middle + half]
 
 
+def lower_score_end(values, shares, least, t):
+    """The lowest mean that is not refuted: its variance is that of the likeliest distribution with this mean on the values
+    and on `least`, by the Lagrangian of the empirical likelihood (Owen 1988)."""
+    values, shares = numpy.asarray(values, float), numpy.asarray(shares, float) / numpy.sum(shares)
+    least = min(least, values.min())
+    estimate, effective = float(shares @ values), 1 / float(shares @ shares)
+    if estimate <= least:
+        return least
+
+    def refutes(mean):
+        away, most = values - mean, 1 / (mean - least)
+        slope = lambda tilt: float(shares @ (away / (1 + tilt * away)))
+        tilt = most
+        with numpy.errstate(divide="ignore", invalid="ignore"):
+            if values.min() <= least or slope(most) < 0:
+                tilt = scipy.optimize.brentq(slope, 0, most * (1 - 1e-13))
+        mass = shares / (1 + tilt * away)
+        variance = float(mass @ away**2) + max(0, 1 - mass.sum()) * (least - mean) ** 2
+        return effective * (estimate - mean) ** 2 / variance - t * t
+
+    width = estimate - least
+    return scipy.optimize.brentq(refutes, least + 1e-9 * width, estimate - 1e-9 * width, xtol=1e-10)
+
+
+def score_interval(values, shares, least, most, clusters):
+    t = student(clusters)
+    return [lower_score_end(values, shares, least, t), -lower_score_end(-numpy.asarray(values), shares, -most, t)]
+
+
 def student_mean(values):
     """Of equal clusters the jackknife is the usual interval of a mean."""
     half = student(len(values)) * float(numpy.std(values, ddof=1)) / math.sqrt(len(values))
