@@ -123,7 +123,13 @@ void reproduce_bound(Reproduction& result, const ReproduceOptions& options,
         result.differs.push_back(line);
   result.differs.push_back(str("bound: of ", bound.value("dtype", "bf16"), ", jobs side by side: ",
                                bound.contains("batch") ? dump(bound["batch"]) : "1"));
-  result.evidence = std::make_unique<BoundEvidence>(of.traces, setting_of(bound), of.lacking);
+  BoundSetting setting = setting_of(bound);
+  setting.baseline = result.baseline;
+  const bool smaller = std::any_of(
+      of.made.begin(), of.made.end(),
+      [&](const Comparison& comparison) { return is_smaller(*result.item, comparison); });
+  result.evidence =
+      std::make_unique<BoundEvidence>(of.traces, setting, of.lacking, of.made, smaller);
 }
 
 }  // namespace pardec

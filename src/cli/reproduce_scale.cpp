@@ -47,7 +47,9 @@ bool whole(const RunSpec& spec, const std::string& invocation) {
 
 double balance_here(const PaperItem& item, const std::string& scale, const std::string& dtype) {
   if (std::none_of(item.claims.begin(), item.claims.end(), [&](const Claim& claim) {
-        return claim.tested_at(scale) && claim.test.below_balance;
+        return claim.tested_at(scale) &&
+               std::any_of(claim.tests.begin(), claim.tests.end(),
+                           [](const ClaimTest& test) { return test.below_balance; });
       }))
     return std::nan("");
   const Dtype type = parse_dtype(dtype == "auto" ? "bf16" : dtype);
@@ -77,7 +79,8 @@ void ask_for_claims(const Reproduction& result, const ReproduceOptions& options,
                     const std::string& invocation, const SignalStop& stop) {
   std::set<std::string> protocols;
   for (const Claim& claim : result.item->claims)
-    if (claim.tested_at(result.scale)) protocols.insert(protocol_for(claim.test.metric));
+    if (claim.tested_at(result.scale))
+      for (const ClaimTest& test : claim.tests) protocols.insert(protocol_for(test.metric));
   protocols.erase("");
   if (protocols.empty()) {
     std::fprintf(stderr, "%s: --judge is not asked, no claim of it at this scale needs a judge\n",
@@ -178,6 +181,30 @@ Reproduction reproduce(const PaperItem& item, const std::string& scale,
   return result;
 }
 
+namespace {
+
+/// Datasets and arms of a scale that a run does not have.
+Lacking not_in(const Comparison& comparison, const Json& scale) {
+  std::set<std::string> datasets, arms;
+  for (const ArmFinding& arm : comparison.arms) {
+    datasets.insert(arm.run.run.dataset.name);
+    arms.insert(arm.run.run.label);
+  }
+  Lacking lacking;
+  for (const Json& one : scale.value("datasets", Json::array()))
+    if (const auto name = one.get<std::string>(); !datasets.contains(name))
+      lacking.datasets[name] = str("dataset ", name, ", which that run does not have");
+  for (const Json& arm : scale.value("decoders", Json::array()))
+    if (const auto label = arm.value("label", arm.value("name", ""));
+        !arms.contains(label) &&
+        std::none_of(comparison.not_applicable.begin(), comparison.not_applicable.end(),
+                     [&](const auto& one) { return one.first.second == label; }))
+      lacking.arms[label] = str("arm ", label, ", which that run does not have");
+  return lacking;
+}
+
+}  // namespace
+
 std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
                                      const std::string& invocation) {
   std::vector<Reproduction> results;
@@ -193,7 +220,7 @@ std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
       name_arms(result, item.scale(scale));
       result.baseline.clear();
       if (!run) run = std::make_shared<StoredRun>(store, invocation, result.baseline);
-      judge(result, run, {});
+      judge(result, run, not_in(run->comparison(), item.scale(scale)));
       test_claims(result);
     }
   return results;

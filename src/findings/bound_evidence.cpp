@@ -36,6 +36,11 @@ PassWork times(const PassWork& work, int count) {
   return {work.rows * count, work.head_rows * count, work.cached * count, work.pairs * count};
 }
 
+Found stands(Found found, Standing standing) {
+  if (found.measured) found.measured->standing = standing;
+  return found;
+}
+
 std::string lacks_metric(const std::string& metric) {
   return str(metric, ", which no roofline has");
 }
@@ -99,8 +104,12 @@ BoundEvidence::Bound BoundEvidence::bound_of(const std::vector<TraceWork>& works
 }
 
 BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
-                             const BoundSetting& setting, Lacking lacking)
-    : lacking_(std::move(lacking)) {
+                             const BoundSetting& setting, Lacking lacking,
+                             std::vector<Comparison> made, bool smaller)
+    : lacking_(std::move(lacking)),
+      baseline_(setting.baseline),
+      made_(std::move(made)),
+      smaller_(smaller) {
   for (const auto& [dataset, of_dataset] : traces) {
     std::map<std::string, std::vector<TraceWork>> arms;
     for (const Trace& trace : of_dataset) add_work(arms[arm_of(trace)], trace);
@@ -110,6 +119,7 @@ BoundEvidence::BoundEvidence(const std::map<std::string, std::vector<Trace>>& tr
       for (const auto& network : setting.networks) {
         const std::string place = str(dataset, ", ", network.name, " on ", machine.name);
         places_.push_back(place);
+        dataset_of_place_[place] = dataset;
         same.push_back(place);
         for (const auto& [arm, works] : arms) {
           const auto any = [&works = works](auto is) {
@@ -185,7 +195,8 @@ Found BoundEvidence::level(const Scope& place, const std::string& arm,
                            const std::string& metric) const {
   const auto value = value_of(metric);
   if (!value) return {std::nullopt, lacks_metric(metric)};
-  return over_units({{place, arm}}, false, [&](const auto& sums) { return value(sums[0]); });
+  return stands(over_units({{place, arm}}, false, [&](const auto& sums) { return value(sums[0]); }),
+                value == speed ? Standing::at_most : Standing::itself);
 }
 
 Found BoundEvidence::spread(const Scope& place, const std::string& arm,
@@ -197,7 +208,7 @@ Found BoundEvidence::spread(const Scope& place, const std::string& arm,
     members.emplace_back(Scope{one, place.categories}, arm);
     members.emplace_back(Scope{one, place.categories}, other);
   }
-  return over_units(members, true, [](const std::vector<Sums>& sums) {
+  const Found found = over_units(members, true, [](const std::vector<Sums>& sums) {
     double least = std::numeric_limits<double>::infinity(), most = 0;
     for (std::size_t i = 0; i < sums.size(); i += 2) {
       const double speedup = speed(sums[i]) / speed(sums[i + 1]);
@@ -206,6 +217,14 @@ Found BoundEvidence::spread(const Scope& place, const std::string& arm,
     }
     return most / least;
   });
+  return stands(found, Standing::nothing);
+}
+
+Standing BoundEvidence::standing_of(const std::string& arm, const std::string& other) const {
+  if (arm == other) return Standing::itself;
+  return other == baseline_ ? Standing::at_most
+         : arm == baseline_ ? Standing::at_least
+                            : Standing::nothing;
 }
 
 Found BoundEvidence::ratio(const Scope& place, const std::string& arm, const std::string& other,
@@ -213,29 +232,58 @@ Found BoundEvidence::ratio(const Scope& place, const std::string& arm, const std
   if (metric == "speedup_spread") return spread(place, arm, other);
   const auto value = value_of(metric);
   if (!value) return {std::nullopt, lacks_metric(metric)};
-  return over_units({{place, arm}, {place, other}}, true,
-                    [&](const auto& sums) { return value(sums[0]) / value(sums[1]); });
+  return stands(over_units({{place, arm}, {place, other}}, true,
+                           [&](const auto& sums) { return value(sums[0]) / value(sums[1]); }),
+                value == speed ? standing_of(arm, other) : Standing::itself);
 }
 
 Found BoundEvidence::ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
                                      const std::string& metric) const {
   const auto value = value_of(metric);
   if (!value) return {std::nullopt, lacks_metric(metric)};
-  return over_units({{place, a.arm}, {place, a.over}, {place, b.arm}, {place, b.over}}, true,
-                    [&](const auto& sums) {
-                      return value(sums[0]) / value(sums[1]) / (value(sums[2]) / value(sums[3]));
-                    });
+  return stands(over_units({{place, a.arm}, {place, a.over}, {place, b.arm}, {place, b.over}}, true,
+                           [&](const auto& sums) {
+                             return value(sums[0]) / value(sums[1]) /
+                                    (value(sums[2]) / value(sums[3]));
+                           }),
+                value == speed ? Standing::nothing : Standing::itself);
 }
 
 Found BoundEvidence::difference(const Scope& place, const std::string& arm,
                                 const std::string& other, const std::string& metric) const {
   const auto value = value_of(metric);
   if (!value) return {std::nullopt, lacks_metric(metric)};
-  return over_units({{place, arm}, {place, other}}, false,
-                    [&](const auto& sums) { return value(sums[0]) - value(sums[1]); });
+  return stands(over_units({{place, arm}, {place, other}}, false,
+                           [&](const auto& sums) { return value(sums[0]) - value(sums[1]); }),
+                value == speed ? Standing::nothing : Standing::itself);
 }
 
-Qualifiers BoundEvidence::qualifiers(const std::string&) const { return {.bound = true}; }
+Qualifiers BoundEvidence::qualifiers(const std::string& place) const {
+  Qualifiers qualifiers{.scaled = smaller_, .bound = true};
+  const auto dataset = dataset_of_place_.find(place);
+  for (const Comparison& comparison : made_)
+    for (const ArmFinding& arm : comparison.arms) {
+      const RunRow& run = arm.run.run;
+      if (dataset != dataset_of_place_.end() && run.dataset.name != dataset->second) continue;
+      qualifiers.forced = qualifiers.forced || run.oracle.has_value();
+      qualifiers.standin = qualifiers.standin || run.dataset.standin() || run.dataset.sample;
+    }
+  return qualifiers;
+}
+
+std::vector<Caveat> BoundEvidence::caveats(const std::string& place,
+                                           const std::vector<std::string>& arms,
+                                           const std::string& metric) const {
+  std::vector<Caveat> all;
+  const auto dataset = dataset_of_place_.find(place);
+  if (dataset == dataset_of_place_.end()) return all;
+  for (const Comparison& comparison : made_)
+    for (Caveat& caveat : caveats_of(comparison, dataset->second, arms, metric))
+      // What says nothing of passes is about their time.
+      if (effect_of(caveat.code, Quantity::passes) != Effect::none)
+        all.push_back(std::move(caveat));
+  return all;
+}
 
 double BoundEvidence::balance() const { return std::nan(""); }
 

@@ -23,18 +23,23 @@ struct BoundSetting {
   std::vector<Network> networks;
   std::vector<Hardware> machines;
   std::map<std::string, int> batches;  ///< by arm; 1 where none is named
+  std::string baseline;  ///< arm that a speedup is over; it is taken to reach its roofline
 };
 
 /// Bounds by the roofline, computed, not measured. A place is "DATASET, NETWORK on MACHINE". Has
 /// the metrics `speed` (examples a second), `tokens_per_forward`, `rows_per_pass`, `length` (ids
 /// chosen for an example), and `speedup_spread` (largest over least of `speed` of an arm over the
 /// others, over all networks of a dataset and machine). Intervals are over examples (jackknife):
-/// those that some arm had in one prompt are one unit.
+/// those that some arm had in one prompt are one unit. A speed is at most that, and so is a speedup
+/// over the baseline, where that reaches its own roofline as nearly as the arm does; other ratios
+/// of speeds bound nothing. What is counted in the traces is no bound.
 class BoundEvidence : public Evidence {
  public:
-  /// `traces` by dataset.
+  /// `traces` by dataset; `made`: the runs that wrote them. `smaller`: their network is, or their
+  /// examples are fewer than the paper's.
   BoundEvidence(const std::map<std::string, std::vector<Trace>>& traces,
-                const BoundSetting& setting, Lacking lacking);
+                const BoundSetting& setting, Lacking lacking, std::vector<Comparison> made = {},
+                bool smaller = false);
 
   std::vector<std::string> places() const override { return places_; }
   std::vector<std::string> categories(const std::string&) const override { return {}; }
@@ -50,6 +55,9 @@ class BoundEvidence : public Evidence {
     return std::nullopt;
   }
   Qualifiers qualifiers(const std::string& place) const override;
+  /// Of the answers alone: how the traces' passes were timed is not what a bound is of.
+  std::vector<Caveat> caveats(const std::string& place, const std::vector<std::string>& arms,
+                              const std::string& metric) const override;
   double balance() const override;
 
  private:
@@ -74,9 +82,15 @@ class BoundEvidence : public Evidence {
   using Members = std::vector<std::pair<Scope, std::string>>;  ///< arms at places
   Found over_units(const Members& members, bool logarithmic,
                    const std::function<double(const std::vector<Sums>&)>& of) const;
+  /// What a ratio of speeds says.
+  Standing standing_of(const std::string& arm, const std::string& other) const;
   Found spread(const Scope& place, const std::string& arm, const std::string& other) const;
 
   Lacking lacking_;
+  std::string baseline_;
+  std::vector<Comparison> made_;
+  bool smaller_;
+  std::map<std::string, std::string> dataset_of_place_;
   std::vector<std::string> places_;
   std::map<std::pair<std::string, std::string>, Bound> bounds_;        ///< by place and arm
   std::map<std::string, std::vector<std::string>> networks_of_place_;  ///< places of other networks

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
 #include <set>
 
 #include "src/support/number_text.hpp"
@@ -13,12 +16,61 @@ namespace {
 
 using Kind = ClaimTest::Kind;
 
-/// Collects the parts of one claim, and what lacks.
-class Test {
+bool decides(ClaimVerdict verdict) {
+  return verdict != ClaimVerdict::open && verdict != ClaimVerdict::not_testable;
+}
+
+/// Of a share near 1 (Wilson 1927), with as many units as answers.
+Interval share_interval(const IdentityCount& count) {
+  const auto n = static_cast<double>(count.compared);
+  const double share = static_cast<double>(count.same + count.ties) / n, z = 1.959964;
+  const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
+  const double half =
+      z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+  return {share, middle - half, std::min(1.0, middle + half)};
+}
+
+std::string shown(const Interval& value) {
+  return str(fixed(value.estimate, 2),
+             std::isfinite(value.low)
+                 ? str(" [", fixed(value.low, 2), ", ", fixed(value.high, 2), "]")
+                 : "");
+}
+
+/// The same measurement in the ways in which it can be taken.
+class Views {
  public:
-  Test(const Claim& claim, const std::string& scale, const Evidence& evidence)
-      : test_(claim.test), evidence_(evidence), finding_{&claim, scale, ClaimVerdict::open, {}, {},
-                                                         {},     ""} {}
+  explicit Views(const Evidence& evidence) : evidence_(evidence) {}
+
+  /// Null: there is no such way.
+  const Evidence* of(MeasuredView view) {
+    if (view == MeasuredView::all) return &evidence_;
+    const auto [at, isnew] = made_.try_emplace(view);
+    if (isnew) at->second = evidence_.seen(view);
+    return at->second.get();
+  }
+
+ private:
+  const Evidence& evidence_;
+  std::map<MeasuredView, std::unique_ptr<Evidence>> made_;
+};
+
+/// In what way a number is taken again to see whether a warning decides; none: it is not.
+std::optional<MeasuredView> view_of(Effect effect) {
+  if (effect == Effect::undisturbed) return MeasuredView::undisturbed;
+  if (effect == Effect::by_token) return MeasuredView::by_token;
+  return std::nullopt;
+}
+
+std::string shown(const Caveat& caveat) {
+  return str(caveat.code, ", ", caveat.arm, " on ", caveat.dataset, ": ", caveat.found);
+}
+
+/// Collects the parts of one test of a claim, and what lacks.
+class Tested {
+ public:
+  Tested(const ClaimTest& test, const Evidence& evidence, Views& views, const VerdictRules& rules)
+      : test_(test), evidence_(evidence), views_(views), rules_(rules) {}
 
   ClaimFinding run() {
     std::vector<std::string> places =
@@ -37,23 +89,37 @@ class Test {
         of_place({place});
         continue;
       }
-      for (const std::string& category : evidence_.categories(place)) of_place({place, {category}});
+      const auto categories = evidence_.categories(place);
+      if (categories.empty()) lacks(str("categories of ", place));
+      for (const std::string& category : categories) of_place({place, {category}});
     }
     decide_parts();
+    const auto& parts = finding_.parts;
+    if (std::none_of(parts.begin(), parts.end(),
+                     [](const auto& part) { return part.measured.standing != Standing::itself; }))
+      finding_.qualifiers.bound = false;
     return std::move(finding_);
   }
 
  private:
-  Scope at(const Scope& place, const Point& point) const {
+  using Part = ClaimFinding::Part;
+  using Take = std::function<Found(const Evidence&)>;
+
+  /// What a part has beside its number.
+  struct Beside {
+    std::vector<Caveat> caveats;
+    std::map<MeasuredView, Found> taken;  ///< again, where a caveat asks for it
+  };
+
+  static Scope at(const Scope& place, const Point& point) {
     return {point.dataset.empty() ? place.dataset : point.dataset,
             point.categories.empty() ? place.categories : point.categories};
   }
 
   std::string label(const Scope& place, const std::string& of) const {
     std::vector<std::string> words;
-    if (!place.dataset.empty()) words.push_back(place.dataset);
-    if (!place.categories.empty()) words.push_back(join(place.categories, "+"));
-    if (!of.empty()) words.push_back(of);
+    for (const std::string& word : {place.dataset, join(place.categories, "+"), of})
+      if (!word.empty()) words.push_back(word);
     return join(words, ", ");
   }
 
@@ -62,21 +128,29 @@ class Test {
     return where.empty() ? point.arm : where;
   }
 
-  Found value(const Scope& place, const Point& point) const {
+  std::string rule() const {
+    const Limit& limit = test_.limit;
+    if (test_.kind != Kind::identity) return limit.text();
+    return limit.value == 1 ? "the baseline's answers throughout, equal logits apart"
+                            : str("a share of ", limit.text(), " of the baseline's answers");
+  }
+
+  Found value(const Evidence& evidence, const Scope& place, const Point& point) const {
     const Scope there = at(place, point);
-    return point.over.empty() ? evidence_.level(there, point.arm, test_.metric)
-                              : evidence_.ratio(there, point.arm, point.over, test_.metric);
+    return point.over.empty() ? evidence.level(there, point.arm, test_.metric)
+                              : evidence.ratio(there, point.arm, point.over, test_.metric);
   }
 
   /// How many times more the first is than the second.
-  Found compare(const Scope& place, const Point& a, const Point& b) const {
+  Found compare(const Evidence& evidence, const Scope& place, const Point& a,
+                const Point& b) const {
     const Scope one = at(place, a), other = at(place, b);
     const bool here = one.dataset == other.dataset && one.categories == other.categories;
     if (here && a.over.empty() && b.over.empty())
-      return evidence_.ratio(one, a.arm, b.arm, test_.metric);
+      return evidence.ratio(one, a.arm, b.arm, test_.metric);
     if (here && !a.over.empty() && !b.over.empty())
-      return evidence_.ratio_of_ratios(one, {a.arm, a.over}, {b.arm, b.over}, test_.metric);
-    const Found left = value(place, a), right = value(place, b);
+      return evidence.ratio_of_ratios(one, {a.arm, a.over}, {b.arm, b.over}, test_.metric);
+    const Found left = value(evidence, place, a), right = value(evidence, place, b);
     if (!left.measured || !right.measured) return left.measured ? right : left;
     return {quotient(*left.measured, *right.measured), ""};
   }
@@ -86,11 +160,39 @@ class Test {
       finding_.lacks.push_back(what);
   }
 
-  void add(const std::string& label, const Found& found) {
-    if (found.measured)
-      finding_.parts.push_back({label, *found.measured, ClaimVerdict::open});
-    else
+  /// The warnings of all arms that a number is computed of.
+  std::vector<Caveat> caveats(const Scope& place, const std::vector<Point>& points) {
+    std::map<std::string, std::vector<std::string>> arms;  // by dataset
+    for (const Point& point : points)
+      for (const std::string& arm : {point.arm, point.over})
+        if (!arm.empty()) arms[at(place, point).dataset].push_back(arm);
+    std::vector<Caveat> all;
+    for (const auto& [dataset, labels] : arms)
+      for (Caveat& caveat : evidence_.caveats(dataset, labels, test_.metric))
+        all.push_back(std::move(caveat));
+    for (const Caveat& caveat : all)
+      if (std::find(finding_.caveats.begin(), finding_.caveats.end(), caveat) ==
+          finding_.caveats.end())
+        finding_.caveats.push_back(caveat);
+    return all;
+  }
+
+  Found add(const Scope& place, const std::vector<Point>& points, const std::string& name,
+            const Take& take) {
+    Found found = take(evidence_);
+    if (!found.measured) {
       lacks(found.lacks);
+      return found;
+    }
+    finding_.parts.push_back({name, rule(), *found.measured});
+    Beside beside{caveats(place, points), {}};
+    for (const Caveat& caveat : beside.caveats)
+      if (const auto view = view_of(caveat.effect); view && !beside.taken.contains(*view)) {
+        const Evidence* other = views_.of(*view);
+        beside.taken[*view] = other ? take(*other) : Found{std::nullopt, "another measurement"};
+      }
+    beside_.push_back(std::move(beside));
+    return found;
   }
 
   /// Excuses the newest part where the arm's passes hold more rows than the machine takes for free.
@@ -107,22 +209,27 @@ class Test {
   void of_place(const Scope& place) {
     const auto& points = test_.points;
     const size_t before = finding_.parts.size();
+    const auto of_arm = [&](const Point& point) {
+      return label(at(place, point), points.size() > 1 ? point.arm : "");
+    };
     switch (test_.kind) {
       case Kind::ratio:
       case Kind::bound:
         for (const Point& point : points) {
-          const Found found = value(place, point);
-          add(label(at(place, point), points.size() > 1 ? point.arm : ""), found);
+          const Found found = add(place, {point}, of_arm(point), [&](const Evidence& evidence) {
+            return value(evidence, place, point);
+          });
           if (found.measured) note_balance(at(place, point), point.arm);
         }
         break;
       case Kind::difference:
         for (const Point& point : points)
-          add(label(at(place, point), points.size() > 1 ? point.arm : ""),
-              evidence_.difference(at(place, point), point.arm, point.over, test_.metric));
+          add(place, {point}, of_arm(point), [&](const Evidence& evidence) {
+            return evidence.difference(at(place, point), point.arm, point.over, test_.metric);
+          });
         break;
       case Kind::identity:
-        for (const Point& point : points) add_identity(at(place, point), point);
+        for (const Point& point : points) add_identity(at(place, point), point, of_arm(point));
         break;
       case Kind::order:
       case Kind::trend:
@@ -133,7 +240,8 @@ class Test {
         break;
     }
     if (finding_.parts.size() > before)
-      merge(evidence_.qualifiers(points.front().dataset.empty() ? place.dataset : ""));
+      finding_.qualifiers = finding_.qualifiers.with(
+          evidence_.qualifiers(points.front().dataset.empty() ? place.dataset : ""));
   }
 
   /// Each link of an order or trend. Across a point that lacks the next one is compared.
@@ -143,36 +251,47 @@ class Test {
       for (next = i + 1; next < points.size(); ++next) {
         const bool rises = test_.kind == Kind::trend && test_.rises;
         const Point &more = points[rises ? next : i], &less = points[rises ? i : next];
-        const Found found = compare(place, more, less);
-        add(label(place, str(label(more), " > ", label(less))), found);
+        const Found found =
+            add(place, {more, less}, label(place, str(label(more), " > ", label(less))),
+                [&](const Evidence& evidence) { return compare(evidence, place, more, less); });
         if (found.measured) {
           note_balance(at(place, more), more.arm);
           break;
         }
-        broken_chain_ = true;
       }
       if (next == points.size()) next = i + 1;  // nothing goes with this one
     }
   }
 
-  void add_identity(const Scope& place, const Point& point) {
+  void add_identity(const Scope& place, const Point& point, const std::string& name) {
     const auto count = evidence_.identity(place, point.arm, point.over, test_.metric);
     if (!count || count->compared == 0) {
       const Found level = evidence_.level(place, point.arm, test_.metric);
       lacks(level.lacks.empty() ? str("answers of ", point.over, " to compare with") : level.lacks);
       return;
     }
-    counts_.push_back(*count);
-    // Wilson's interval: of a share near 1, with as many units as answers.
-    const auto n = static_cast<double>(count->compared);
-    const double share = static_cast<double>(count->same + count->ties) / n, z = 1.959964;
-    const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
-    const double half =
-        z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-    finding_.parts.push_back(
-        {label(place, ""),
-         {{share, middle - half, std::min(1.0, middle + half)}, count->compared},
-         ClaimVerdict::open});
+    finding_.parts.push_back({name, rule(), {share_interval(*count), count->compared}});
+    finding_.parts.back().identity = count;
+    beside_.push_back({caveats(place, {point}), {}});
+  }
+
+  /// How many times better each of the points that are to be best is than each other one.
+  struct Better {
+    std::vector<std::vector<Measured>> of;
+    std::string lacks;
+  };
+  Better better(const Evidence& evidence, const Scope& place, const std::vector<Point>& own,
+                const std::vector<Point>& others) const {
+    Better all;
+    for (const Point& mine : own) {
+      auto& row = all.of.emplace_back();
+      for (const Point& other : others) {
+        const Found found = compare(evidence, place, mine, other);
+        if (!found.measured) return {{}, found.lacks};
+        row.push_back(*found.measured);
+      }
+    }
+    return all;
   }
 
   void add_optimum(const Scope& place) {
@@ -181,56 +300,101 @@ class Test {
       (std::find(test_.among.begin(), test_.among.end(), point.arm) != test_.among.end() ? own
                                                                                          : others)
           .push_back(point);
-    std::vector<std::vector<Measured>> better;
-    for (const Point& mine : own) {
-      auto& row = better.emplace_back();
-      for (const Point& other : others) {
-        const Found found = compare(place, mine, other);
-        if (!found.measured) return lacks(found.lacks);
-        row.push_back(*found.measured);
+    const Better all = better(evidence_, place, own, others);
+    if (!all.lacks.empty()) return lacks(all.lacks);
+    const Decision decision = decide_optimum(all.of, rules_);
+    std::string unfit;
+    for (const Caveat& caveat : caveats(place, test_.points)) {
+      if (caveat.effect == Effect::unfit) unfit = shown(caveat);
+      if (const auto view = view_of(caveat.effect)) {
+        const Evidence* other = views_.of(*view);
+        const Better again = other ? better(*other, place, own, others) : Better{};
+        if (decide_optimum(again.of, rules_).verdict != decision.verdict) unfit = shown(caveat);
       }
     }
-    const Decision decision = decide_optimum(better);
-    optima_.push_back(decision.verdict);
+    const bool stands = unfit.empty() || !decides(decision.verdict);
+    optima_.push_back(stands ? decision.verdict : ClaimVerdict::open);
     // What is shown: the best of these against each other.
     size_t best = 0;
-    for (size_t i = 1; i < better.size(); ++i)
-      if (!better[i].empty() &&
-          better[i].front().value.estimate > better[best].front().value.estimate)
+    for (size_t i = 1; i < all.of.size(); ++i)
+      if (!all.of[i].empty() &&
+          all.of[i].front().value.estimate > all.of[best].front().value.estimate)
         best = i;
     for (size_t o = 0; o < others.size(); ++o) {
-      finding_.parts.push_back({label(place, str(own[best].arm, " > ", others[o].arm)),
-                                better[best][o], decision.parts[o]});
+      finding_.parts.push_back({label(place, str(own[best].arm, " > ", others[o].arm)), rule(),
+                                all.of[best][o], stands ? decision.parts[o] : ClaimVerdict::open});
+      if (!stands) finding_.parts.back().unfit = unfit;
       note_balance(at(place, own[best]), own[best].arm);
     }
   }
 
-  void merge(const Qualifiers& more) {
-    Qualifiers& all = finding_.qualifiers;
-    all = {all.forced || more.forced, all.standin || more.standin, all.scaled || more.scaled,
-           all.bound || more.bound};
+  Decision decide(const std::vector<Measured>& measured) const {
+    return pardec::decide(measured, test_.limit, rules_);
+  }
+
+  /// Leaves parts open whose numbers are unfit to decide them, with the reason.
+  void leave_unfit_open(const std::vector<Measured>& measured) {
+    const auto leave_open = [](Part& part, const std::string& why) {
+      part.verdict = ClaimVerdict::open;
+      part.unfit = why;
+    };
+    for (size_t i = 0; i < finding_.parts.size(); ++i) {
+      Part& part = finding_.parts[i];
+      for (const Caveat& caveat : beside_[i].caveats)
+        if (caveat.effect == Effect::unfit && decides(part.verdict))
+          leave_open(part, shown(caveat));
+    }
+    for (const auto& [effect, words] :
+         {std::pair{Effect::undisturbed, "the undisturbed measurements alone"},
+          std::pair{Effect::by_token, "by the token it"}}) {
+      const MeasuredView view = *view_of(effect);
+      std::vector<Measured> again = measured;
+      bool taken = false;
+      for (size_t i = 0; i < again.size(); ++i)
+        if (const auto found = beside_[i].taken.find(view); found != beside_[i].taken.end()) {
+          taken = true;
+          // Nothing to measure it by: it decides nothing.
+          again[i] = found->second.measured.value_or(Measured{{NAN, NAN, NAN}});
+        }
+      if (!taken) continue;
+      const Decision decision = decide(again);
+      for (size_t i = 0; i < again.size(); ++i) {
+        Part& part = finding_.parts[i];
+        if (!beside_[i].taken.contains(view) || !decides(part.verdict) ||
+            part.verdict == decision.parts[i])
+          continue;
+        const auto caveat = std::find_if(beside_[i].caveats.begin(), beside_[i].caveats.end(),
+                                         [&](const Caveat& one) { return one.effect == effect; });
+        leave_open(part,
+                   str(shown(*caveat), "; ",
+                       std::isnan(again[i].value.estimate)
+                           ? str("of ", part.label, " nothing else is measured")
+                           : str(words, effect == Effect::undisturbed ? " give " : " is ",
+                                 shown(again[i].value), ", over ", enough(again[i]) ? "" : "only ",
+                                 again[i].units, " blocks or examples")));
+      }
+    }
   }
 
   void decide_parts() {
-    const auto any = [](const std::vector<ClaimVerdict>& verdicts, ClaimVerdict verdict) {
-      return std::find(verdicts.begin(), verdicts.end(), verdict) != verdicts.end();
-    };
     if (test_.kind == Kind::optimum) {
-      finding_.verdict = optima_.empty()                       ? ClaimVerdict::not_testable
-                         : any(optima_, ClaimVerdict::refuted) ? ClaimVerdict::refuted
-                         : any(optima_, ClaimVerdict::open)    ? ClaimVerdict::open
-                                                               : ClaimVerdict::confirmed;
+      finding_.verdict = together(optima_);
     } else {
       std::vector<Measured> measured;
-      for (const auto& part : finding_.parts) measured.push_back(part.measured);
+      std::vector<IdentityCount> counts;
+      for (const Part& part : finding_.parts) {
+        measured.push_back(part.measured);
+        if (part.identity) counts.push_back(*part.identity);
+      }
       const bool all_same = test_.kind == Kind::identity && test_.limit.value == 1;
-      const Decision decision = all_same ? decide_identity(counts_) : decide(measured, test_.limit);
+      const Decision decision = all_same ? decide_identity(counts, rules_) : decide(measured);
       for (size_t i = 0; i < finding_.parts.size(); ++i)
         finding_.parts[i].verdict = decision.parts[i];
-      finding_.verdict = decision.verdict;
+      leave_unfit_open(measured);
+      std::vector<ClaimVerdict> verdicts;
+      for (const Part& part : finding_.parts) verdicts.push_back(part.verdict);
+      finding_.verdict = together(verdicts);
     }
-    if (finding_.verdict == ClaimVerdict::confirmed && broken_chain_)
-      finding_.verdict = ClaimVerdict::open;
     bool excused = finding_.verdict == ClaimVerdict::refuted && !excused_.empty();
     for (size_t i = 0; i < finding_.parts.size(); ++i)
       if (finding_.parts[i].verdict == ClaimVerdict::refuted) excused &= excused_.contains(i);
@@ -240,49 +404,155 @@ class Test {
 
   const ClaimTest& test_;
   const Evidence& evidence_;
-  ClaimFinding finding_;
-  std::vector<IdentityCount> counts_;
+  Views& views_;
+  const VerdictRules rules_;
+  ClaimFinding finding_{};
+  std::vector<Beside> beside_;  // of parts, but for an optimum
   std::vector<ClaimVerdict> optima_;
   std::set<size_t> excused_;  // parts
-  bool broken_chain_ = false;
 };
+
+/// What a bound leaves room for, beside what the paper measured; empty: there is no bound, or no
+/// such number.
+std::string bound_remark(const ClaimFinding& finding) {
+  const Json& published = finding.claim->published;
+  double least = NAN, most = NAN;  // of what the bound allows
+  for (const ClaimFinding::Part& part : finding.parts)
+    if (part.measured.standing == Standing::at_most) {
+      least = std::fmin(least, part.measured.value.estimate);
+      most = std::fmax(most, part.measured.value.estimate);
+    }
+  if (std::isnan(most) || !published.is_object() || !published.contains("most")) return "";
+  const auto theirs_most = published["most"].get<double>();
+  const double theirs_least = published.value("least", theirs_most);
+  const auto range = [](double low, double high) {
+    return fixed(low, 2) == fixed(high, 2) ? fixed(low, 2)
+                                           : str(fixed(low, 2), " to ", fixed(high, 2));
+  };
+  return str("at most ", range(least, most), ", published ", range(theirs_least, theirs_most), ": ",
+             theirs_most <= least   ? "the bound leaves room"
+             : theirs_least <= most ? "the bound leaves room for a part of that alone; a baseline "
+                                      "far from its roofline gives more"
+                                    : "more than the bound leaves room for, as a baseline far from "
+                                      "its roofline gives");
+}
 
 }  // namespace
 
 bool ClaimFinding::unexpected() const {
   const auto expected = claim->expect.find(scale);
-  return expected != claim->expect.end() &&
-         (verdict == ClaimVerdict::confirmed || verdict == ClaimVerdict::refuted) &&
-         verdict != expected->second;
+  return expected != claim->expect.end() && decides(verdict) && verdict != expected->second;
+}
+
+std::string ClaimFinding::by_construction() const {
+  const auto found = claim->by_construction.find(scale);
+  return found == claim->by_construction.end() ? "" : found->second;
 }
 
 std::string ClaimFinding::why() const {
-  const Limit& limit = claim->test.limit;
   std::vector<std::string> reasons;
   const auto add = [&](const std::string& reason, const auto& is) {
     constexpr size_t kMost = 6;
     std::vector<std::string> labels;
     size_t count = 0;
     for (const Part& part : parts)
-      if (is(part) && ++count <= kMost && !part.label.empty()) labels.push_back(part.label);
+      if (is(part) && ++count <= kMost) labels.push_back(part.label);
     if (count > kMost) labels.push_back(str("and ", count - kMost, " more"));
-    if (count) reasons.push_back(labels.empty() ? reason : str(reason, ": ", join(labels, "; ")));
+    if (count) reasons.push_back(str(reason, ": ", join(labels, "; ")));
   };
-  const auto open = [](const Part& part) { return part.verdict == ClaimVerdict::open; };
-  add(limit.text(), [](const Part& part) { return part.verdict == ClaimVerdict::confirmed; });
-  add("not " + limit.text(),
-      [](const Part& part) { return part.verdict == ClaimVerdict::refuted; });
-  add(str("may or may not be ", limit.text()),
-      [&](const Part& part) { return open(part) && enough(part.measured); });
+  std::vector<std::string> rules;
+  for (const Part& part : parts)
+    if (std::find(rules.begin(), rules.end(), part.rule) == rules.end()) rules.push_back(part.rule);
+  const auto bounds = [](const Part& part) { return part.measured.standing != Standing::itself; };
+  for (const std::string& rule : rules) {
+    const auto is = [&](ClaimVerdict wanted, auto other) {
+      return [&rule, wanted, other](const Part& part) {
+        return part.rule == rule && part.verdict == wanted && other(part);
+      };
+    };
+    const auto measured = [&](const Part& part) { return !bounds(part); };
+    add(rule, is(ClaimVerdict::confirmed, measured));
+    add("not " + rule, is(ClaimVerdict::refuted, measured));
+    add("the bound allows no more than is not " + rule, is(ClaimVerdict::refuted, bounds));
+    add("the bound allows " + rule, is(ClaimVerdict::not_contradicted, bounds));
+    add("may or may not be " + rule, is(ClaimVerdict::open, [](const Part& part) {
+          return part.unfit.empty() && enough(part.measured) &&
+                 part.measured.standing != Standing::nothing;
+        }));
+  }
+  const auto open = [](const Part& part) {
+    return part.verdict == ClaimVerdict::open && part.unfit.empty();
+  };
+  add("a ratio of two bounds bounds nothing",
+      [&](const Part& part) { return open(part) && part.measured.standing == Standing::nothing; });
   add(str("fewer than ", VerdictRules{}.fewest_units, " blocks or examples"),
-      [&](const Part& part) { return open(part) && !enough(part.measured); });
+      [&](const Part& part) {
+        return open(part) && !enough(part.measured) && part.measured.standing != Standing::nothing;
+      });
+  std::vector<std::string> unfit;
+  for (const Part& part : parts)
+    if (!part.unfit.empty() && std::find(unfit.begin(), unfit.end(), part.unfit) == unfit.end())
+      unfit.push_back(part.unfit);
+  constexpr size_t kMostUnfit = 3;
+  const size_t more = unfit.size() > kMostUnfit ? unfit.size() - kMostUnfit : 0;
+  unfit.resize(unfit.size() - more);
+  if (!unfit.empty())
+    reasons.push_back(
+        str("unfit to decide it: ", join(unfit, "; "), more ? str("; and ", more, " more") : ""));
   if (!note.empty()) reasons.push_back(note);
+  if (const std::string remark = bound_remark(*this); !remark.empty()) reasons.push_back(remark);
   if (!lacks.empty()) reasons.push_back(str("lacks ", join(lacks, "; ")));
+  if (const std::string cannot = by_construction(); !cannot.empty())
+    reasons.push_back(str("it cannot fail: ", cannot));
   return join(reasons, ". ");
 }
 
 ClaimFinding test_claim(const Claim& claim, const std::string& scale, const Evidence& evidence) {
-  return Test(claim, scale, evidence).run();
+  ClaimFinding all{&claim, scale, ClaimVerdict::not_testable, {}, {}, {}, {}, ""};
+  Views views(evidence);
+  // Each of several tests may refute the claim: they share the error.
+  VerdictRules rules;
+  rules.confidence = 1 - (1 - rules.confidence) / static_cast<double>(claim.tests.size());
+  std::vector<ClaimVerdict> verdicts;
+  const auto add_new = [](auto& to, const auto& from) {
+    for (const auto& one : from)
+      if (std::find(to.begin(), to.end(), one) == to.end()) to.push_back(one);
+  };
+  for (const ClaimTest& test : claim.tests) {
+    ClaimFinding one = Tested(test, evidence, views, rules).run();
+    if (one.verdict != ClaimVerdict::not_testable) verdicts.push_back(one.verdict);
+    for (ClaimFinding::Part& part : one.parts) {
+      if (!test.label.empty()) part.label += str(part.label.empty() ? "" : ", ", test.label);
+      all.parts.push_back(std::move(part));
+    }
+    add_new(all.lacks, one.lacks);
+    add_new(all.caveats, one.caveats);
+    all.qualifiers = all.qualifiers.with(one.qualifiers);
+    if (all.note.empty()) all.note = one.note;
+  }
+  all.verdict = together(verdicts);
+  // A part that nothing was measured of may be otherwise.
+  if (!all.lacks.empty() &&
+      (all.verdict == ClaimVerdict::confirmed || all.verdict == ClaimVerdict::not_contradicted))
+    all.verdict = ClaimVerdict::open;
+  return all;
+}
+
+std::string counts_text(const std::vector<const ClaimFinding*>& findings) {
+  const auto counted_verdicts = [&](bool certain) {
+    std::vector<std::string> counts;
+    for (const ClaimVerdict verdict : kClaimVerdicts)
+      if (const auto count =
+              std::count_if(findings.begin(), findings.end(), [&](const ClaimFinding* finding) {
+                return finding->verdict == verdict && finding->by_construction().empty() != certain;
+              }))
+        counts.push_back(str(count, " ", name(verdict)));
+    return join(counts, ", ");
+  };
+  const std::string may_fail = counted_verdicts(false), cannot = counted_verdicts(true);
+  if (findings.empty()) return "nothing is claimed";
+  return str("claims: ", may_fail.empty() ? "none that can fail" : may_fail,
+             cannot.empty() ? "" : str("; apart from these, that cannot fail: ", cannot));
 }
 
 }  // namespace pardec

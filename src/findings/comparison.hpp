@@ -69,6 +69,7 @@ struct Speedup {
   std::int64_t in_vain = 0;        ///< of these: disturbed that time, too
   std::optional<Interval> quiet;   ///< where some were disturbed: by their second times where those
                                    ///< were undisturbed, without them elsewhere
+  std::int64_t quiet_blocks = 0;   ///< of different examples, that `quiet` is over
   std::vector<double> of_repeats;  ///< the ratio of each repeat, where there are several
   bool traced = false;
 };

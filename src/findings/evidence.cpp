@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "datasets/dataset.hpp"
+#include "src/findings/joint_quantity.hpp"
 #include "src/findings/pairing.hpp"
 #include "src/findings/responses.hpp"
 #include "src/findings/score_findings.hpp"
@@ -89,6 +90,14 @@ const std::map<std::string, OfJob>& job_metrics() {
       {"seconds_per_job",
        [](const JobView& v) -> Two {
          return std::pair{seconds_of(v.job->counters.total_ns), 1.0};
+       }},
+      {"decode_speed",  // the first id comes with the prompt's pass
+       [](const JobView& v) -> Two {
+         return std::pair{sum(v,
+                              [](const ResponseCounts& r) {
+                                return real(std::max<std::int64_t>(0, r.text_tokens - 1));
+                              }),
+                          sum(v, [](const ResponseCounts& r) { return seconds_of(r.decode_ns); })};
        }},
       {"length",
        [](const JobView& v) -> Two {
@@ -232,6 +241,11 @@ std::string Qualifiers::text() const {
   return said.empty() ? "measured" : join(said, ", ");
 }
 
+Qualifiers Qualifiers::with(const Qualifiers& other) const {
+  return {forced || other.forced, standin || other.standin, scaled || other.scaled,
+          bound || other.bound};
+}
+
 Found Evidence::ratio_of_ratios(const Scope& place, const ArmPair& a, const ArmPair& b,
                                 const std::string& metric) const {
   const Found left = ratio(place, a.arm, a.over, metric),
@@ -288,6 +302,7 @@ struct StoredRun::Cell {
   ScoreTable scores;
   RunAnswers answers;
   std::vector<JobView> jobs;
+  std::set<RowId> disturbed_blocks;
 
   bool has(const Scope& place, const std::string& category) const {
     return place.categories.empty() || std::find(place.categories.begin(), place.categories.end(),
@@ -303,11 +318,13 @@ struct StoredRun::Cell {
     return metric == "headline" ? std::string(headline_score(*arm)) : metric;
   }
 
-  std::vector<QuantityPart> parts(const Scope& place, const std::string& metric) const {
+  std::vector<QuantityPart> parts(const Scope& place, const std::string& metric,
+                                  bool undisturbed = false) const {
     std::vector<QuantityPart> all;
     if (const auto of_job = job_metrics().find(metric); of_job != job_metrics().end()) {
       for (const JobView& view : jobs) {
         if (!has(place, view.category)) continue;
+        if (undisturbed && disturbed_blocks.contains(view.job->block)) continue;
         const auto two = of_job->second(view);
         if (two && two->second > 0)
           all.push_back({view.job->key, view.clusters, "", two->first, two->second});
@@ -361,6 +378,8 @@ StoredRun::StoredRun(Store& store, const std::string& invocation, const std::str
       view.together = view.together || (asked > 1 && view.responses.size() == 1);
     }
     for (auto& [key, view] : views) cell->jobs.push_back(std::move(view));
+    for (const BlockFigures& block : cell->measured.blocks)
+      if (is_disturbed(block.time, arm.run.run.threads)) cell->disturbed_blocks.insert(block.id);
     cells_.push_back(std::move(cell));
   }
 }
@@ -413,21 +432,37 @@ std::vector<std::string> StoredEvidence::categories(const std::string& dataset) 
   return {names.begin(), names.end()};
 }
 
+std::unique_ptr<Evidence> StoredEvidence::seen(MeasuredView view) const {
+  auto other = std::make_unique<StoredEvidence>(run_, lacking_, smaller_, balance_);
+  other->view_ = view;
+  return other;
+}
+
+bool StoredEvidence::undisturbed_only(const std::string& metric) const {
+  const Quantity quantity = quantity_of(metric);
+  return view_ == MeasuredView::undisturbed &&
+         (quantity == Quantity::answer_speed || quantity == Quantity::token_speed);
+}
+
 Found StoredEvidence::level(const Scope& place, const std::string& arm,
                             const std::string& metric) const {
   const Cell* one = cell(place.dataset, arm);
   if (!one) return {std::nullopt, lack_of(place.dataset, arm)};
   const ArmFinding& found = *one->arm;
   if (const std::string lacks = undecided_of(found); !lacks.empty()) return {std::nullopt, lacks};
-  if (metric == "speedup") {
+  if (metric == "speedup" || metric == "decode_speedup") {
     const ArmFinding* baseline = comparison_.baseline_of(found);
     if (!baseline) return {Measured{{1, 1, 1}, 0, true, true}, ""};
-    return ratio(place, arm, baseline->run.run.label, "speed");
+    return ratio(place, arm, baseline->run.run.label,
+                 metric == "speedup" ? "speed" : "decode_speed");
   }
-  if (place.categories.empty() && found.blocks > 0) {
+  const auto measured = view_ == MeasuredView::undisturbed
+                            ? undisturbed_speed(found, one->measured, comparison_.confidence)
+                            : UndisturbedSpeed{found.examples_per_second, found.blocks};
+  if (place.categories.empty() && measured.blocks > 0) {
     const auto speed = [&](double factor) {
-      return Found{Measured{times(found.examples_per_second, factor), found.blocks, true, false},
-                   ""};
+      return Found{
+          Measured{times(measured.examples_per_second, factor), measured.blocks, true, false}, ""};
     };
     const RunSummary& run = found.run;
     if (metric == "speed" || metric == "examples_per_second") return speed(1);
@@ -458,7 +493,7 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
     return {std::nullopt, unknown};
   if (is_score(metric) && found.run.run.oracle)
     return {std::nullopt, "answers that are not forced"};
-  const std::vector<QuantityPart> parts = one->parts(place, metric);
+  const std::vector<QuantityPart> parts = one->parts(place, metric, undisturbed_only(metric));
   if (parts.empty() && needs_judge(metric))
     return {std::nullopt,
             str("a judge, for ", metric, " of ", arm, " on ", place.dataset,
@@ -482,6 +517,8 @@ Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cel
     if (!speedup)
       return {std::nullopt, str("a block that ", arm.arm->run.run.label, " and ",
                                 other.arm->run.run.label, " were both measured on")};
+    if (view_ == MeasuredView::undisturbed && speedup->disturbed > 0)
+      return {Measured{*speedup->quiet, speedup->quiet_blocks, true, false}, ""};
     return {Measured{speedup->ratio, speedup->blocks, true, false}, ""};
   }
   // Blocks mix categories. Alone in flight, jobs have times of their own.
@@ -489,8 +526,9 @@ Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cel
     if (one->arm->run.run.batch_size != 1)
       return {std::nullopt,
               str("arm ", one->arm->run.run.label, " with batch_size 1, for times by category")};
+  const bool quiet = undisturbed_only("seconds_per_job");
   const PairedParts shared =
-      paired(arm.parts(place, "seconds_per_job"), other.parts(place, "seconds_per_job"));
+      paired(arm.parts(place, "seconds_per_job", quiet), other.parts(place, "seconds_per_job", quiet));
   std::vector<BlockPair> both(static_cast<size_t>(shared.units), BlockPair{0, 0});
   for (const ScorePart& part : shared.other)
     both[static_cast<size_t>(part.cluster)].baseline += part.numerator;
@@ -500,26 +538,47 @@ Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cel
   return {Measured{ratio_of_totals(both), std::ssize(both), true, false}, ""};
 }
 
-Found StoredEvidence::law(const Scope& place, const std::string& arm,
-                          const std::string& other) const {
-  const Found stages = ratio(place, arm, other, "parallel_stage_speedup");
-  const Found all = ratio(place, arm, other, "tps");
-  const Found dp = level(place, arm, "dp"), ppd = level(place, arm, "ppd");
-  for (const Found* one : {&stages, &all, &dp, &ppd})
-    if (!one->measured) return *one;
-  const double predicted = 1 / (1 - ppd.measured->value.estimate * dp.measured->value.estimate *
-                                        (1 - 1 / stages.measured->value.estimate));
-  const Interval& speedup = all.measured->value;
-  return {Measured{{speedup.estimate / predicted - 1, speedup.low / predicted - 1,
-                    speedup.high / predicted - 1},
-                   all.measured->units,
-                   false,
-                   false},
-          ""};
+Found StoredEvidence::of_stages(const Scope& place, const Cell& arm, const Cell& other,
+                                const std::string& metric) const {
+  const auto level = [&](const Cell& cell, const char* name) {
+    std::vector<UnitPart> all;
+    // A stack is one unit; a single example is that of its cluster.
+    for (const QuantityPart& part : cell.parts(place, name, undisturbed_only(metric)))
+      all.push_back({part.answers.size() == 1 ? part.clusters.front() : join(part.answers, "\n"),
+                     part.numerator, part.denominator});
+    return all;
+  };
+  // In the order of StageLevel.
+  const std::vector<std::vector<UnitPart>> levels{level(arm, "tps"),   level(other, "tps"),
+                                                  level(arm, "p_tps"), level(arm, "dp"),
+                                                  level(arm, "ppd"),   level(arm, "abn")};
+  const std::string &label = arm.arm->run.run.label, &theirs = other.arm->run.run.label;
+  if (levels[kTps].empty() || levels[kSequentialTps].empty())
+    return {std::nullopt, str("the time that ", levels[kTps].empty() ? label : theirs,
+                              " takes to write an answer")};
+  if (levels[kParallelTps].empty())
+    return {std::nullopt, str("an answer of ", label, " with a parallel stage")};
+  const bool law = metric == "serial_parallel_law";
+  return {joint_quantity(levels, !law, law ? law_of_stages : stage_speedup_per_branch), ""};
 }
 
 Found StoredEvidence::ratio(const Scope& place, const std::string& arm, const std::string& other,
                             const std::string& metric) const {
+  Found found = ratio_of_view(place, arm, other, metric);
+  if (!found.measured || view_ != MeasuredView::by_token ||
+      quantity_of(metric) != Quantity::answer_speed)
+    return found;
+  const Found ours = level(place, arm, "length"), theirs = level(place, other, "length");
+  for (const Found* length : {&ours, &theirs})
+    if (!length->measured) return *length;
+  const double longer = ours.measured->value.estimate / theirs.measured->value.estimate;
+  const bool time = metric == "seconds_per_job" || metric == "latency";
+  found.measured->value = times(found.measured->value, time ? 1 / longer : longer);
+  return found;
+}
+
+Found StoredEvidence::ratio_of_view(const Scope& place, const std::string& arm,
+                                    const std::string& other, const std::string& metric) const {
   const Cell *one = cell(place.dataset, arm), *two = cell(place.dataset, other);
   if (!one || !two) return {std::nullopt, lack_of(place.dataset, one ? other : arm)};
   for (const Cell* side : {one, two})
@@ -527,15 +586,18 @@ Found StoredEvidence::ratio(const Scope& place, const std::string& arm, const st
       return {std::nullopt, lacks};
   if (metric == "speed") return speed_ratio(place, *one, *two);
   if (metric == "parallel_stage_speedup") {
-    const auto stages = one->parts(place, "p_tps"), serial = two->parts(place, "tps");
+    const bool quiet = undisturbed_only(metric);
+    const auto stages = one->parts(place, "p_tps", quiet), serial = two->parts(place, "tps", quiet);
     if (stages.empty()) return {std::nullopt, str("an answer of ", arm, " with a parallel stage")};
     return compared(ratio_of(stages, serial, std::nullopt), arm, other);
   }
-  if (metric == "serial_parallel_law") return law(place, arm, other);
+  if (metric == "serial_parallel_law" || metric == "stage_speedup_per_branch")
+    return of_stages(place, *one, *two, metric);
   for (const std::string& label : {arm, other})
     if (Found level = this->level(place, label, metric); !level.measured) return level;
-  const auto ours = one->parts(place, metric), theirs = two->parts(place, metric);
-  if (!ours.empty() && !theirs.empty())
+  const bool quiet = undisturbed_only(metric);
+  const auto ours = one->parts(place, metric, quiet), theirs = two->parts(place, metric, quiet);
+  if (!ours.empty() && !theirs.empty()) 
     return compared(ratio_of(ours, theirs, one->range(metric)), arm, other);
   return {quotient(*level(place, arm, metric).measured, *level(place, other, metric).measured), ""};
 }

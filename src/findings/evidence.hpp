@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/findings/comparison.hpp"
+#include "src/findings/fitness.hpp"
 #include "src/findings/verdicts.hpp"
 #include "src/store/store.hpp"
 
@@ -36,6 +37,8 @@ struct Qualifiers {
 
   /// e.g. "forced, stand-in"; "measured" where nothing is otherwise than in the paper.
   std::string text() const;
+  /// Of numbers of both kinds.
+  Qualifiers with(const Qualifiers& other) const;
 };
 
 /// Metrics are the names of experiments/papers/README.md. A metric that there is not, an arm that
@@ -64,6 +67,14 @@ class Evidence {
                                                 const std::string& other,
                                                 const std::string& metric) const = 0;
   virtual Qualifiers qualifiers(const std::string& place) const = 0;
+  /// The warnings that a number has which is computed of these arms' measurements at a place.
+  virtual std::vector<Caveat> caveats(const std::string& /*place*/,
+                                      const std::vector<std::string>& /*arms*/,
+                                      const std::string& /*metric*/) const {
+    return {};
+  }
+  /// The same measurement taken in another way; null: there is none.
+  virtual std::unique_ptr<Evidence> seen(MeasuredView /*view*/) const { return nullptr; }
   /// Rows that one pass may hold before computing takes longer than reading the weights.
   virtual double balance() const = 0;
 };
@@ -149,15 +160,24 @@ class StoredEvidence : public Evidence {
                                         const std::string& other,
                                         const std::string& metric) const override;
   Qualifiers qualifiers(const std::string& place) const override;
+  std::vector<Caveat> caveats(const std::string& place, const std::vector<std::string>& arms,
+                              const std::string& metric) const override {
+    return caveats_of(comparison_, place, arms, metric);
+  }
+  std::unique_ptr<Evidence> seen(MeasuredView view) const override;
   double balance() const override { return balance_; }
 
  private:
   using Cell = StoredRun::Cell;
   const Cell* cell(const std::string& dataset, const std::string& arm) const;
   std::string lack_of(const std::string& dataset, const std::string& arm) const;
-  /// ASPD's TPS over the other's, over what its stages predict (1/(1 - PPD DP (1 - 1/r)), r their
-  /// speedup), less 1.
-  Found law(const Scope& place, const std::string& arm, const std::string& other) const;
+  /// Whether jobs of disturbed blocks are left out of such a metric.
+  bool undisturbed_only(const std::string& metric) const;
+  /// Of both arms' StageLevel.
+  Found of_stages(const Scope& place, const Cell& arm, const Cell& other,
+                  const std::string& metric) const;
+  Found ratio_of_view(const Scope& place, const std::string& arm, const std::string& other,
+                      const std::string& metric) const;
   Found speed_ratio(const Scope& place, const Cell& arm, const Cell& other) const;
 
   std::shared_ptr<const StoredRun> run_;
@@ -165,6 +185,7 @@ class StoredEvidence : public Evidence {
   Lacking lacking_;
   bool smaller_;
   double balance_;
+  MeasuredView view_ = MeasuredView::all;
 };
 
 }  // namespace pardec

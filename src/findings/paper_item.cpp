@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 #include <tuple>
 
 #include "src/support/error.hpp"
@@ -46,10 +47,10 @@ Kind parse_kind(const std::string& text, const std::string& where) {
 }
 
 ClaimVerdict parse_expected(const std::string& text, const std::string& where) {
-  for (const ClaimVerdict verdict :
-       {ClaimVerdict::confirmed, ClaimVerdict::refuted, ClaimVerdict::open})
-    if (name(verdict) == text) return verdict;
-  throw ConfigError(str(where, " is '", text, "', expected confirmed, refuted or open"));
+  for (const ClaimVerdict verdict : kClaimVerdicts)
+    if (verdict != ClaimVerdict::not_testable && name(verdict) == text) return verdict;
+  throw ConfigError(
+      str(where, " is '", text, "', expected confirmed, refuted, not contradicted or open"));
 }
 
 /// An arm, or [arm, over].
@@ -64,6 +65,7 @@ ClaimTest read_test(const Json& json, const std::string& where) {
   JsonReader read(json, where);
   ClaimTest test{};
   test.kind = parse_kind(read.required<std::string>("kind"), read.where("kind"));
+  test.label = read.optional<std::string>("label", "");
   test.metric = read.required<std::string>("metric");
   test.in = texts(read.any("in"), read.where("in"));
   const auto each = read.optional<std::string>("each", "dataset");
@@ -136,6 +138,22 @@ ClaimTest read_test(const Json& json, const std::string& where) {
   return test;
 }
 
+/// One, or a list of several, each with a label.
+std::vector<ClaimTest> read_tests(const Json& json, const std::string& where) {
+  if (!json.is_array()) return {read_test(json, where)};
+  std::vector<ClaimTest> tests;
+  std::set<std::string> labels;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    tests.push_back(read_test(json[i], str(where, "[", i, "]")));
+    if (const std::string& label = tests.back().label;
+        label.empty() || !labels.insert(label).second)
+      throw ConfigError(str(where, "[", i, "]: label is '", label,
+                            "', expected one that no other test of the claim has"));
+  }
+  if (tests.empty()) throw ConfigError(str(where, " is empty, expected a test"));
+  return tests;
+}
+
 Claim read_claim(const Json& json, const std::string& where) {
   JsonReader read(json, where);
   Claim claim;
@@ -143,14 +161,21 @@ Claim read_claim(const Json& json, const std::string& where) {
   claim.says = read.required<std::string>("says");
   claim.where = read.optional<std::string>("where", "");
   claim.published = read.any("published");
-  claim.test = read_test(read.any("test"), read.where("test"));
+  claim.tests = read_tests(read.any("test"), read.where("test"));
   claim.scales = read.required<std::vector<std::string>>("scales");
-  const Json& expect = read.any("expect");
-  for (const std::string& scale : claim.scales) {
-    const Json said = expect.is_object() ? expect.value(scale, Json()) : expect;
-    if (said.is_string())
-      claim.expect[scale] = parse_expected(said.get<std::string>(), read.where("expect"));
-  }
+  const auto by_scale = [&](const char* key, const auto& take) {
+    const Json& value = read.any(key);
+    for (const std::string& scale : claim.scales) {
+      const Json said = value.is_object() ? value.value(scale, Json()) : value;
+      if (said.is_string()) take(scale, said.get<std::string>());
+    }
+  };
+  by_scale("expect", [&](const std::string& scale, const std::string& said) {
+    claim.expect[scale] = parse_expected(said, read.where("expect"));
+  });
+  by_scale("by_construction", [&](const std::string& scale, const std::string& said) {
+    claim.by_construction[scale] = said;
+  });
   read.finish();
   return claim;
 }
@@ -190,11 +215,13 @@ void check_arms(const PaperItem& item) {
       for (const Json& arm : spec.value("decoders", Json::array()))
         labels.push_back(arm.value("label", arm.value("name", "")));
       if (labels.empty()) continue;
-      for (const Point& point : claim.test.points)
-        for (const std::string& arm : {point.arm, point.over})
-          if (!arm.empty() && std::find(labels.begin(), labels.end(), arm) == labels.end())
-            throw ConfigError(str(item.file.string(), ": claim ", claim.id, " names arm '", arm,
-                                  "', which scale ", scale, " has not", known_names(arm, labels)));
+      for (const ClaimTest& test : claim.tests)
+        for (const Point& point : test.points)
+          for (const std::string& arm : {point.arm, point.over})
+            if (!arm.empty() && std::find(labels.begin(), labels.end(), arm) == labels.end())
+              throw ConfigError(str(item.file.string(), ": claim ", claim.id, " names arm '", arm,
+                                    "', which scale ", scale, " has not",
+                                    known_names(arm, labels)));
     }
 }
 

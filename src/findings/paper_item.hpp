@@ -42,6 +42,7 @@ struct Point {
 struct ClaimTest {
   enum class Kind { ratio, bound, difference, order, trend, optimum, identity };
   Kind kind;
+  std::string label;  ///< of its parts, where the claim has several tests; else empty
   std::string metric;
   std::vector<Point> points;       ///< each a part; of order, trend and optimum in their order
   std::vector<std::string> among;  ///< optimum: arms
@@ -57,10 +58,11 @@ struct ClaimTest {
 /// A sentence of a paper that a measurement can be right or wrong about.
 struct Claim {
   std::string id, says, where;
-  Json published;  ///< {"least", "most"}, {"at"}, ... or null
-  ClaimTest test;
+  Json published;                ///< {"least", "most"}, {"at"}, ... or null
+  std::vector<ClaimTest> tests;  ///< all of them have to hold
   std::vector<std::string> scales;
-  std::map<std::string, ClaimVerdict> expect;  ///< by scale
+  std::map<std::string, ClaimVerdict> expect;          ///< by scale
+  std::map<std::string, std::string> by_construction;  ///< by scale: why it cannot fail there
 
   bool tested_at(const std::string& scale) const;
 };

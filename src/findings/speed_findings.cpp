@@ -33,10 +33,6 @@ class Sums {
   std::map<Key, BlockPair> sums_;
 };
 
-bool disturbed(const BlockTime& time, int threads) {
-  return taken_share(time.use.machine, time.wall_ns, threads) >= kDisturbedShare;
-}
-
 std::optional<Percentiles> percentiles(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
   std::sort(values.begin(), values.end());
@@ -52,6 +48,10 @@ bool same_streams(const RunRow& run, const RunRow& baseline) {
 
 }  // namespace
 
+bool is_disturbed(const BlockTime& time, int threads) {
+  return taken_share(time.use.machine, time.wall_ns, threads) >= kDisturbedShare;
+}
+
 bool both_ask_one_by_one(const RunRow& baseline, const RunRow& run) {
   return !run.oracle && run.form == "value" && baseline.form == "value";
 }
@@ -61,7 +61,7 @@ void add_examples_per_second(ArmFinding& arm, const MeasuredBlocks& measured, do
   for (const BlockFigures& block : measured.blocks) {
     sums.add(block.key, static_cast<double>(block.examples), seconds(block.time.wall_ns));
     ++arm.measurements;
-    arm.disturbed += disturbed(block.time, arm.run.run.threads);
+    arm.disturbed += is_disturbed(block.time, arm.run.run.threads);
   }
   const auto all = sums.all();
   arm.blocks = std::ssize(all);
@@ -83,7 +83,7 @@ std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun
     add(repeats, pair.repeat, pair.baseline, pair.method);
     speedup.traced = speedup.traced || pair.baseline.use.traced || pair.method.use.traced;
     const auto is_quiet = [&](const BlockTime& theirs, const BlockTime& ours) {
-      return !disturbed(theirs, baseline.run.threads) && !disturbed(ours, method.run.threads);
+      return !is_disturbed(theirs, baseline.run.threads) && !is_disturbed(ours, method.run.threads);
     };
     if (is_quiet(pair.baseline, pair.method)) {
       add(quiet, pair.key, pair.baseline, pair.method);
@@ -106,7 +106,10 @@ std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun
       with_ends_of(robust.without_outliers, speedup.blocks - robust.outliers());
   speedup.slow_baseline = robust.slow_baseline;
   speedup.slow_method = robust.slow_method;
-  if (speedup.disturbed > 0) speedup.quiet = interval_over(quiet.all(), confidence);
+  if (speedup.disturbed > 0) {
+    speedup.quiet = interval_over(quiet.all(), confidence);
+    speedup.quiet_blocks = std::ssize(quiet.all());
+  }
   if (const auto of = repeats.all(); of.size() > 1)
     for (const BlockPair& pair : of) speedup.of_repeats.push_back(pair.baseline / pair.method);
   return speedup;

@@ -9,6 +9,9 @@ namespace pardec {
 /// Examples a second over the blocks that were measured whole, and how many these are.
 void add_examples_per_second(ArmFinding& arm, const MeasuredBlocks& measured, double confidence);
 
+/// Whether others had a share of the machine that counts while a block was measured.
+bool is_disturbed(const BlockTime& time, int threads);
+
 /// A run, and what was measured of it.
 struct MeasuredRun {
   const RunRow& run;

@@ -57,17 +57,45 @@ double p_of(const Measured& measured, const Limit& limit) {
   return limit.holds(estimate) ? std::max(low, high) : estimate < 0 ? low : high;
 }
 
-ClaimVerdict together(const std::vector<ClaimVerdict>& parts) {
-  const auto any = [&](ClaimVerdict verdict) {
-    return std::find(parts.begin(), parts.end(), verdict) != parts.end();
-  };
-  if (parts.empty()) return ClaimVerdict::not_testable;
-  return any(ClaimVerdict::refuted) ? ClaimVerdict::refuted
-         : any(ClaimVerdict::open)  ? ClaimVerdict::open
-                                    : ClaimVerdict::confirmed;
+/// What a part says that lies off the limit, or wholly within it.
+ClaimVerdict verdict_of(const Measured& part, const Limit& limit) {
+  using enum Limit::Relation;
+  const bool holds = limit.holds(part.value.estimate);
+  switch (part.standing) {
+    case Standing::itself:
+      return holds ? ClaimVerdict::confirmed : ClaimVerdict::refuted;
+    case Standing::at_most:
+    case Standing::at_least: {
+      if (holds) return ClaimVerdict::not_contradicted;
+      // Whether what the bound leaves room for is all on the wrong side.
+      const bool wants_more = limit.relation == above || limit.relation == at_least ||
+                              (limit.relation == within && part.value.estimate < 0);
+      return wants_more == (part.standing == Standing::at_most) ? ClaimVerdict::refuted
+                                                                : ClaimVerdict::open;
+    }
+    case Standing::nothing:
+      break;
+  }
+  return ClaimVerdict::open;
+}
+
+Standing standing_of_quotient(Standing a, Standing b) {
+  if (b == Standing::itself) return a;
+  if (a != Standing::itself) return Standing::nothing;
+  return b == Standing::at_most    ? Standing::at_least
+         : b == Standing::at_least ? Standing::at_most
+                                   : Standing::nothing;
 }
 
 }  // namespace
+
+ClaimVerdict together(std::span<const ClaimVerdict> parts) {
+  if (parts.empty()) return ClaimVerdict::not_testable;
+  for (const ClaimVerdict verdict :
+       {ClaimVerdict::refuted, ClaimVerdict::open, ClaimVerdict::not_contradicted})
+    if (std::find(parts.begin(), parts.end(), verdict) != parts.end()) return verdict;
+  return ClaimVerdict::confirmed;
+}
 
 bool enough(const Measured& measured, const VerdictRules& rules) {
   return measured.exact || measured.units >= rules.fewest_units;
@@ -75,7 +103,8 @@ bool enough(const Measured& measured, const VerdictRules& rules) {
 
 Measured quotient(const Measured& a, const Measured& b) {
   const double ratio = a.value.estimate / b.value.estimate;
-  if (a.exact && b.exact) return {{ratio, ratio, ratio}, 0, true, true};
+  const Standing standing = standing_of_quotient(a.standing, b.standing);
+  if (a.exact && b.exact) return {{ratio, ratio, ratio}, 0, true, true, standing};
   // A level's interval is symmetric about itself; to first order its logarithm's is as wide as that
   // over the level.
   const auto half = [](const Measured& measured) {
@@ -85,7 +114,7 @@ Measured quotient(const Measured& a, const Measured& b) {
   };
   const double both = std::hypot(half(a), half(b));
   const std::int64_t units = a.exact ? b.units : b.exact ? a.units : std::min(a.units, b.units);
-  return {{ratio, ratio * std::exp(-both), ratio * std::exp(both)}, units, true, false};
+  return {{ratio, ratio * std::exp(-both), ratio * std::exp(both)}, units, true, false, standing};
 }
 
 bool Limit::holds(double quantity) const {
@@ -138,6 +167,8 @@ std::string_view name(ClaimVerdict verdict) {
       return "confirmed";
     case ClaimVerdict::refuted:
       return "refuted";
+    case ClaimVerdict::not_contradicted:
+      return "not contradicted";
     case ClaimVerdict::open:
       return "open";
     case ClaimVerdict::not_testable:
@@ -148,13 +179,13 @@ std::string_view name(ClaimVerdict verdict) {
 
 Decision decide(std::span<const Measured> parts, const Limit& limit, const VerdictRules& rules) {
   std::vector<double> p;
-  for (const Measured& part : parts) p.push_back(enough(part, rules) ? p_of(part, limit) : 1);
+  for (const Measured& part : parts)
+    p.push_back(enough(part, rules) && part.standing != Standing::nothing ? p_of(part, limit) : 1);
   const std::vector<double> adjusted = holm(p);
   Decision decision{ClaimVerdict::open, {}};
   for (size_t i = 0; i < parts.size(); ++i)
-    decision.parts.push_back(adjusted[i] >= 1 - rules.confidence    ? ClaimVerdict::open
-                             : limit.holds(parts[i].value.estimate) ? ClaimVerdict::confirmed
-                                                                    : ClaimVerdict::refuted);
+    decision.parts.push_back(adjusted[i] >= 1 - rules.confidence ? ClaimVerdict::open
+                                                                 : verdict_of(parts[i], limit));
   decision.verdict = together(decision.parts);
   return decision;
 }
@@ -170,7 +201,8 @@ Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
   for (size_t o = 1; o < better.front().size(); ++o)
     if (better.front()[o].value.estimate < better.front()[other].value.estimate) other = o;
   const Decision leads = decide(better[own], above, rules);
-  if (leads.verdict == ClaimVerdict::confirmed) return leads;
+  if (leads.verdict == ClaimVerdict::confirmed || leads.verdict == ClaimVerdict::not_contradicted)
+    return leads;
   std::vector<Measured> against;
   for (const auto& of_point : better) against.push_back(of_point[other]);
   if (decide(against, below, rules).verdict == ClaimVerdict::confirmed)

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,16 +11,25 @@
 /// What measured quantities say of a claim about them. Pure functions.
 namespace pardec {
 
+/// What a number says of the quantity that it stands for.
+enum class Standing {
+  itself,    ///< it is an estimate of the quantity
+  at_most,   ///< the quantity is no more than that, e.g. a speedup that a roofline allows
+  at_least,  ///< the quantity is no less than that
+  nothing,   ///< the quantity may lie on either side, e.g. of a ratio of two such speedups
+};
+
 /// A quantity as it was measured: a level, a difference or a ratio.
 struct Measured {
   Interval value;            ///< its 95 % interval; ends NaN: there is none
   std::int64_t units = 0;    ///< blocks or clusters of examples that the interval is over
   bool logarithmic = false;  ///< the interval is symmetric about the logarithm, as a ratio's is
   bool exact = false;        ///< computed, not sampled: it has no interval and needs none
+  Standing standing = Standing::itself;
 };
 
 /// A over B, of two that were measured on different examples: half-widths of the logarithms add in
-/// squares. REQUIRES: both above 0.
+/// squares. Of two bounds nothing is known. REQUIRES: both above 0.
 Measured quotient(const Measured& a, const Measured& b);
 
 /// Where a claim says that a quantity lies.
@@ -37,9 +47,14 @@ Limit parse_limit(std::string_view op, double value, const std::string& where);
 enum class ClaimVerdict {
   confirmed,
   refuted,
-  open,          ///< the interval holds the limit, or is over too few blocks
-  not_testable,  ///< something lacks
+  not_contradicted,  ///< a bound leaves room for it
+  open,              ///< the interval holds the limit, or is over too few blocks
+  not_testable,      ///< something lacks
 };
+/// All, in the order in which they are counted.
+inline constexpr std::array<ClaimVerdict, 5> kClaimVerdicts{
+    ClaimVerdict::confirmed, ClaimVerdict::refuted, ClaimVerdict::not_contradicted,
+    ClaimVerdict::open, ClaimVerdict::not_testable};
 std::string_view name(ClaimVerdict verdict);
 
 struct VerdictRules {
@@ -56,10 +71,16 @@ struct Decision {
   std::vector<ClaimVerdict> parts;
 };
 
+/// Of parts that all have to hold: refuted where one is, else open where one is, else not
+/// contradicted where one is, else confirmed. No part: not testable.
+ClaimVerdict together(std::span<const ClaimVerdict> parts);
+
 /// A claim that each part keeps to the limit: confirmed where all do, refuted where one does not.
 /// A part is decided where its two-sided p about the limit is below 1 - confidence by Holm's
 /// adjustment for all parts, on the side that its estimate is on; alone, that is where its interval
-/// leaves the limit out. No part: not testable.
+/// leaves the limit out. A part that is a bound refutes where all that it leaves room for is on the
+/// wrong side, and is never confirmed: not contradicted where the bound itself is on the right
+/// side, open elsewhere. No part: not testable.
 Decision decide(std::span<const Measured> parts, const Limit& limit,
                 const VerdictRules& rules = {});
 

@@ -12,9 +12,6 @@ namespace pardec {
 
 namespace {
 
-/// Answers whose length differs by more than this share are not the same work.
-constexpr double kSameLength = 0.1;
-
 /// Repeats whose ratios differ by more than this factor did not measure the same.
 constexpr double kSteady = 1.25;
 

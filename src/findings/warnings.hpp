@@ -5,6 +5,9 @@
 
 namespace pardec {
 
+/// Answers whose length differs by more than this share are not the same work.
+inline constexpr double kSameLength = 0.1;
+
 /// What says that a number of the comparison should not be believed as it stands;
 /// results/README.md lists the codes.
 std::vector<Warning> warnings_of(const Comparison& comparison);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "src/report/measured_columns.hpp"
 #include "src/support/error.hpp"
@@ -101,6 +102,21 @@ std::string published_text(const Json& published) {
                                                  : str(end("least"), " to ", end("most"));
 }
 
+/// What stands before a number that is a bound.
+std::string standing_text(const ClaimFinding::Part& part) {
+  switch (part.measured.standing) {
+    case Standing::itself:
+      break;
+    case Standing::at_most:
+      return "at most ";
+    case Standing::at_least:
+      return "at least ";
+    case Standing::nothing:
+      return "of bounds ";
+  }
+  return "";
+}
+
 /// "squad 5.12 [4.80, 5.44]; race ...": at most six parts.
 std::string measured_text(const ClaimFinding& finding) {
   constexpr size_t kMost = 6;
@@ -111,22 +127,72 @@ std::string measured_text(const ClaimFinding& finding) {
       break;
     }
     const std::string interval = part.measured.exact ? "" : interval_text(part.measured.value);
-    parts.push_back(str(part.label, " ", number(part.measured.value.estimate),
-                        interval.empty() ? "" : " ", interval));
+    const auto value = [&] {
+      if (!part.identity) return str(standing_text(part), number(part.measured.value.estimate));
+      return str(part.identity->same, " of ", part.identity->compared, " the same",
+                 part.identity->ties ? str(" and ", part.identity->ties, " by equal logits") : "",
+                 ", a share of ", number(part.measured.value.estimate));
+    };
+    parts.push_back(str(part.label, " ", value(), interval.empty() ? "" : " ", interval));
   }
   return parts.empty() ? "-" : join(parts, "; ");
 }
 
 Json parts_json(const ClaimFinding& finding) {
   Json parts = Json::array();
-  for (const auto& part : finding.parts)
-    parts.push_back({{"label", part.label},
-                     {"value", json_of(part.measured.value.estimate)},
-                     {"low", json_of(part.measured.value.low)},
-                     {"high", json_of(part.measured.value.high)},
-                     {"units", part.measured.units},
-                     {"verdict", name(part.verdict)}});
+  for (const auto& part : finding.parts) {
+    Json& one = parts.emplace_back(Json{{"label", part.label},
+                                        {"rule", part.rule},
+                                        {"value", json_of(part.measured.value.estimate)},
+                                        {"low", json_of(part.measured.value.low)},
+                                        {"high", json_of(part.measured.value.high)},
+                                        {"units", part.measured.units},
+                                        {"verdict", name(part.verdict)}});
+    if (const std::string bound(rstrip(standing_text(part))); !bound.empty()) one["bound"] = bound;
+    if (!part.unfit.empty()) one["unfit"] = part.unfit;
+    if (part.identity)
+      one.update({{"same", part.identity->same},
+                  {"compared", part.identity->compared},
+                  {"ties", part.identity->ties}});
+  }
   return parts;
+}
+
+/// "untaught k5, k2; disturbed ar": the codes of the warnings, those first that make a number
+/// unfit.
+std::string caveats_text(const ClaimFinding& finding) {
+  std::vector<std::string> codes;
+  std::map<std::string, std::vector<std::string>> arms;
+  const auto add_all = [&](bool beside) {
+    for (const Caveat& caveat : finding.caveats) {
+      if ((caveat.effect == Effect::beside) != beside) continue;
+      if (arms[caveat.code].empty()) codes.push_back(caveat.code);
+      if (auto& of = arms[caveat.code]; std::find(of.begin(), of.end(), caveat.arm) == of.end())
+        of.push_back(caveat.arm);
+    }
+  };
+  add_all(false);
+  add_all(true);
+  std::vector<std::string> texts;
+  for (const std::string& code : codes) texts.push_back(str(code, " ", join(arms[code], ", ")));
+  return texts.empty() ? "-" : join(texts, "; ");
+}
+
+Json caveats_json(const ClaimFinding& finding) {
+  Json all = Json::array();
+  for (const Caveat& caveat : finding.caveats)
+    all.push_back({{"code", caveat.code},
+                   {"dataset", caveat.dataset},
+                   {"arm", caveat.arm},
+                   {"found", caveat.found},
+                   {"effect", name(caveat.effect)}});
+  return all;
+}
+
+/// "by construction, forced": how a verdict was come by.
+std::string qualified_text(const ClaimFinding& finding) {
+  return str(finding.by_construction().empty() ? "" : "by construction, ",
+             finding.qualifiers.text());
 }
 
 std::string heading(const PaperItem& item, const std::string& what) {
@@ -141,7 +207,7 @@ std::string shown_verdict(const ClaimFinding& finding) {
   const std::string verdict(name(finding.verdict));
   return finding.verdict == ClaimVerdict::not_testable
              ? verdict
-             : str(verdict, " (", finding.qualifiers.text(), ")");
+             : str(verdict, " (", qualified_text(finding), ")");
 }
 
 Table published_table(const PaperItem& item, const std::string& where, const Evidence& evidence,
@@ -224,9 +290,10 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
   table.title = title;
   const bool several = items.size() > 1;
   if (several) table.columns.push_back({"item"});
-  for (const Column& column : {Column{"claim"}, Column{"verdict"}, Column{"qualified"},
-                               Column{"says"}, Column{"published"}, Column{"measured"},
-                               Column{"why"}, Column{"expected"}, Column{"scale"}})
+  for (const Column& column :
+       {Column{"claim"}, Column{"verdict"}, Column{"qualified"}, Column{"says"},
+        Column{"published"}, Column{"measured"}, Column{"why"}, Column{"warnings"},
+        Column{"expected"}, Column{"scale"}})
     table.columns.push_back(column);
   table.columns.back().data_only = true;
   for (const ReproducedItem& of_item : items)
@@ -238,23 +305,42 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
       if (several) row.emplace_back(of_item.item->name);
       row.emplace_back(finding.claim->id);
       row.emplace_back(std::string(name(finding.verdict)));
-      row.emplace_back(decided ? finding.qualifiers.text() : "-");
+      row.emplace_back(decided ? qualified_text(finding) : "-");
       row.emplace_back(finding.claim->says);
       row.emplace_back(published_text(finding.claim->published), finding.claim->published);
       row.emplace_back(measured_text(finding), parts_json(finding));
       row.emplace_back(why.empty() ? "-" : why);
+      row.emplace_back(caveats_text(finding), caveats_json(finding));
       row.emplace_back(expected == finding.claim->expect.end() ? std::string("-")
                        : finding.unexpected()                  ? str(name(expected->second), " (!)")
                                               : std::string(name(expected->second)));
       row.emplace_back(finding.scale);
     }
+  std::vector<const ClaimFinding*> findings;
+  for (const ReproducedItem& of_item : items)
+    for (const ClaimFinding& finding : of_item.findings) findings.push_back(&finding);
+  const auto any = [&](const auto& is) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const ClaimFinding* finding) { return is(*finding); });
+  };
   table.notes = {
+      counts_text(findings) + ".",
       "confirmed: the 95 % interval lies wholly where the claim says, after Holm's adjustment for "
-      "its parts; refuted: wholly elsewhere; open: it holds the limit, or is over fewer than 10 "
-      "blocks or examples; not testable: for want of what stands under why.",
+      "its parts; refuted: wholly elsewhere; open: it holds the limit, is over fewer than 10 "
+      "blocks or examples, or a warning makes the number unfit; not testable: for want of what "
+      "stands under why.",
       "measured: as in the paper; scaled: a smaller network or fewer examples; stand-in: other "
-      "data "
-      "than the publisher's; forced: an oracle chose the tokens; bound: computed by the roofline."};
+      "data than the publisher's; forced: an oracle chose the tokens; bound: computed by the "
+      "roofline; by construction: it cannot fail so, and is counted apart."};
+  if (any([](const ClaimFinding& one) { return one.qualifiers.bound && !one.parts.empty(); }))
+    table.notes.emplace_back(
+        "not contradicted: a bound leaves room for it. A bound may refute a claim, and confirms "
+        "none: a speedup is at most that where the baseline reaches its roofline; of two such "
+        "speedups nothing follows.");
+  if (any([](const ClaimFinding& one) { return !one.caveats.empty(); }))
+    table.notes.emplace_back(
+        "warnings: what compare warns of for the arms that the numbers are of (codes: "
+        "results/README.md; which make which numbers unfit: experiments/papers/README.md).");
   return table;
 }
 

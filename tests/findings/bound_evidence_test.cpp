@@ -87,6 +87,51 @@ TEST_CASE("bounds: a ratio of passes is the speedup, and varies as examples do")
   CHECK(evidence.level({place.dataset, {"maths"}}, "ar", "speed").lacks == "traces by category");
 }
 
+TEST_CASE("bounds: a speedup over the baseline is at most that, and other ratios bound nothing") {
+  std::vector<Trace> traces;
+  for (int e = 0; e < 12; ++e) {
+    traces.push_back(trace_of("ar", {name_of(e)}, 24, 1));
+    traces.push_back(trace_of("two", {name_of(e)}, 12, 2));
+    traces.push_back(trace_of("four", {name_of(e)}, 6, 4));
+  }
+  BoundSetting with_baseline = setting();
+  with_baseline.baseline = "ar";
+  const BoundEvidence evidence({{"data", traces}}, with_baseline, {}, {}, true);
+  const Scope place{"data, net on box"};
+  const auto ratio = [&](const char* a, const char* b, const char* metric) {
+    return evidence.ratio(place, a, b, metric).measured->standing;
+  };
+  CHECK(ratio("two", "ar", "speed") == Standing::at_most);
+  CHECK(ratio("ar", "two", "speed") == Standing::at_least);
+  CHECK(ratio("four", "two", "speed") == Standing::nothing);
+  CHECK(ratio("two", "ar", "speedup_spread") == Standing::nothing);
+  // What is counted in the traces is no bound.
+  CHECK(ratio("four", "two", "tokens_per_forward") == Standing::itself);
+  CHECK(evidence.level(place, "two", "speed").measured->standing == Standing::at_most);
+  CHECK(evidence.level(place, "two", "tokens_per_forward").measured->standing == Standing::itself);
+  CHECK(evidence.difference(place, "two", "ar", "speed").measured->standing == Standing::nothing);
+  CHECK(
+      evidence.ratio_of_ratios(place, {"four", "ar"}, {"two", "ar"}, "speed").measured->standing ==
+      Standing::nothing);
+  CHECK(evidence.qualifiers(place.dataset).text() == "bound, scaled");
+}
+
+TEST_CASE("bounds: what is wrong with the answers is wrong with the bound, their time is not") {
+  Comparison made;
+  made.arms.emplace_back();
+  made.arms.back().run.run.label = "k5";
+  made.arms.back().run.run.decoder = "space";
+  made.arms.back().run.run.dataset.name = "data";
+  made.arms.back().disturbed = 3;
+  for (const char* code : {"untaught", "traced", "short_batch"})
+    made.warnings.push_back({code, "data", "k5", "found", ""});
+  const BoundEvidence evidence({{"data", {trace_of("k5", {"e"}, 3, 1)}}}, setting(), {}, {made});
+  const auto caveats = evidence.caveats("data, net on box", {"k5"}, "speed");
+  REQUIRE(caveats.size() == 1);
+  CHECK(caveats[0].code == "untaught");
+  CHECK(caveats[0].effect == Effect::unfit);
+}
+
 TEST_CASE("bounds: examples of one prompt are one unit, of whatever arm the prompt is") {
   std::vector<Trace> traces;
   for (int e = 0; e < 12; ++e) traces.push_back(trace_of("ar", {name_of(e)}, 20, 1));

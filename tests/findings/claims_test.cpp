@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <set>
 
 #include "src/support/error.hpp"
 #include "tests/support/catch.hpp"
@@ -51,7 +53,24 @@ class Simulated : public Evidence {
   Qualifiers qualifiers(const std::string& place) const override {
     return {.standin = place == "race", .scaled = true};
   }
+  std::vector<Caveat> caveats(const std::string& place, const std::vector<std::string>& arms,
+                              const std::string&) const override {
+    std::vector<Caveat> all;
+    for (const std::string& arm : arms)
+      for (const auto& [code, effect] : warned)
+        if (arm == warned_arm) all.push_back({code, place, arm, "found", effect});
+    return all;
+  }
+  std::unique_ptr<Evidence> seen(MeasuredView) const override {
+    auto other = std::make_unique<Simulated>(*this);
+    other->levels = levels_again;
+    return levels_again.empty() ? nullptr : std::move(other);
+  }
   double balance() const override { return 18; }
+
+  std::map<std::string, Effect> warned;  ///< by code
+  std::string warned_arm = "a";
+  std::map<std::string, double> levels_again;  ///< as they are measured again; empty: they are not
 
  private:
   double value(const Scope& place, const std::string& arm) const {
@@ -266,6 +285,220 @@ TEST_CASE("A loss of time above the machine's balance refutes nothing", "[claims
       R"({"kind": "optimum", "metric": "speed", "along": ["ARM", "ar"], "among": ["wide"])";
   CHECK(of(best, "wide", "}").verdict == ClaimVerdict::refuted);
   CHECK(of(best, "wide", when).verdict == ClaimVerdict::open);
+}
+
+TEST_CASE("A warning that makes a number unfit leaves the claim open, others stand beside",
+          "[claims]") {
+  const Claim claim = claim_of(
+      R"({"kind": "ratio", "metric": "speed", "of": ["a", "b"], "over": "ar", "op": ">", "than": 1.5})");
+  const auto of = [&](Effect effect, std::map<std::string, double> again = {}) {
+    Simulated evidence;
+    evidence.warned = {{"code", effect}};
+    evidence.levels_again = std::move(again);
+    return test_claim(claim, "small", evidence);
+  };
+  const ClaimFinding beside = of(Effect::beside);
+  CHECK(beside.verdict == ClaimVerdict::confirmed);
+  REQUIRE(beside.caveats.size() == 2);  // of each dataset
+  CHECK(beside.caveats[0].code == "code");
+  CHECK(beside.caveats[0].dataset == "squad");
+  const ClaimFinding unfit = of(Effect::unfit);
+  CHECK(unfit.verdict == ClaimVerdict::open);
+  CHECK(unfit.why() ==
+        "above 1.5: squad, b; race, b. unfit to decide it: code, a on squad: found; code, a on "
+        "race: found");
+  CHECK(of(Effect::undisturbed).verdict == ClaimVerdict::open);  // nothing else was measured
+  CHECK(of(Effect::undisturbed, {{"ar", 1}, {"a", 1.9}, {"b", 3}}).verdict ==
+        ClaimVerdict::confirmed);
+  const ClaimFinding other = of(Effect::undisturbed, {{"ar", 1}, {"a", 1.5}, {"b", 3}});
+  CHECK(other.verdict == ClaimVerdict::open);
+  CHECK(other.why().find("the undisturbed measurements alone give 1.50 [1.47, 1.53]") !=
+        std::string::npos);
+  CHECK(of(Effect::by_token, {{"ar", 1}, {"a", 1.2}, {"b", 3}}).why().find("by the token it is") !=
+        std::string::npos);
+  // What is refuted by a number that is fit stays so, whatever else is unfit.
+  Simulated slow;
+  slow.warned = {{"code", Effect::unfit}};
+  slow.levels["b"] = 1.2;
+  CHECK(test_claim(claim, "small", slow).verdict == ClaimVerdict::refuted);
+}
+
+TEST_CASE("A best that a warning makes unfit is open", "[claims]") {
+  const Claim claim = claim_of(
+      R"({"kind": "optimum", "metric": "speed", "along": ["a", "b", "ar"], "among": ["b"], "in": ["squad"]})");
+  Simulated evidence;
+  CHECK(test_claim(claim, "small", evidence).verdict == ClaimVerdict::confirmed);
+  evidence.warned = {{"code", Effect::unfit}};
+  CHECK(test_claim(claim, "small", evidence).verdict == ClaimVerdict::open);
+  evidence.warned = {{"code", Effect::undisturbed}};
+  evidence.levels_again = {{"ar", 1}, {"a", 2}, {"b", 2.8}};
+  CHECK(test_claim(claim, "small", evidence).verdict == ClaimVerdict::confirmed);
+  evidence.levels_again["a"] = 3;
+  CHECK(test_claim(claim, "small", evidence).verdict == ClaimVerdict::open);
+}
+
+TEST_CASE("A claim of which a dataset lacks is refuted or open, never confirmed", "[claims]") {
+  const std::string test =
+      R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "in": ["squad", "xsum"], "than": )";
+  class WithoutXsum : public Simulated {
+    Found ratio(const Scope& place, const std::string& arm, const std::string& other,
+                const std::string& metric) const override {
+      if (place.dataset == "xsum") return {std::nullopt, "dataset xsum"};
+      return Simulated::ratio(place, arm, other, metric);
+    }
+  };
+  const Claim holds = claim_of(test + "1.5}"), fails = claim_of(test + "2.5}");
+  const ClaimFinding open = test_claim(holds, "small", WithoutXsum{});
+  CHECK(open.verdict == ClaimVerdict::open);
+  CHECK(open.why() == "above 1.5: squad. lacks dataset xsum");
+  CHECK(test_claim(fails, "small", WithoutXsum{}).verdict == ClaimVerdict::refuted);
+}
+
+TEST_CASE("A claim of several tests needs all of them", "[claims]") {
+  const auto of = [](double most) {
+    return claim_of(
+        R"([{"label": "faster", "kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "than": 1},)"
+        R"( {"label": "by less", "kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": "<", "than": )" +
+        std::to_string(most) + "}]");
+  };
+  const Claim three = of(3), two = of(2), less = of(1.5);
+  const ClaimFinding both = test_claim(three, "small", Simulated{});
+  CHECK(both.verdict == ClaimVerdict::confirmed);
+  REQUIRE(both.parts.size() == 4);
+  CHECK(both.parts[0].label == "squad, faster");
+  CHECK(both.parts[3].label == "race, by less");
+  CHECK(both.why() ==
+        "above 1: squad, faster; race, faster. below 3: squad, by less; race, by less");
+  CHECK(test_claim(two, "small", Simulated{}).verdict == ClaimVerdict::open);
+  CHECK(test_claim(less, "small", Simulated{}).verdict == ClaimVerdict::refuted);
+  for (const char* label : {"", R"("label": "faster",)"})  // none, and that of another test
+    CHECK_THROWS_AS(
+        claim_of(
+            R"([{"label": "faster", "kind": "bound", "metric": "speed", "of": "a", "op": ">", "than": 1}, {)" +
+            std::string(label) +
+            R"( "kind": "bound", "metric": "speed", "of": "a", "op": "<", "than": 9}])"),
+        ConfigError);
+}
+
+TEST_CASE("Claims that cannot fail are marked, and counted apart", "[claims]") {
+  const std::string test =
+      R"({"kind": "ratio", "metric": "speed", "of": "a", "over": "ar", "op": ">", "than": 1.5})";
+  const Claim certain = claim_of(test, R"(confirmed", "by_construction": "it forks)");
+  const Claim other =
+      claim_of(test, R"(confirmed", "by_construction": {"shape": "it forks"}, "where": ")");
+  const ClaimFinding cannot = test_claim(certain, "small", Simulated{}),
+                     may = test_claim(other, "small", Simulated{});
+  CHECK(cannot.by_construction() == "it forks");
+  CHECK(cannot.why().ends_with("it cannot fail: it forks"));
+  CHECK(may.by_construction().empty());
+  CHECK(counts_text({&cannot, &may}) ==
+        "claims: 1 confirmed; apart from these, that cannot fail: 1 confirmed");
+  CHECK(counts_text({&may, &may}) == "claims: 2 confirmed");
+  CHECK(counts_text({}) == "nothing is claimed");
+}
+
+TEST_CASE("An identity says how many answers it is of, and by what rule", "[claims]") {
+  Simulated evidence;
+  const Claim claim = claim_of(
+      R"({"kind": "identity", "metric": "identical", "of": ["a", "b"], "from": "ar", "op": ">=", "than": 1, "in": ["squad"]})");
+  const ClaimFinding all = test_claim(claim, "small", evidence);
+  CHECK(all.why() == "the baseline's answers throughout, equal logits apart: squad, a; squad, b");
+  REQUIRE(all.parts.size() == 2);
+  CHECK(all.parts[0].identity->compared == 40);
+  CHECK(all.parts[0].measured.value.low > 0.9);  // of Wilson's, which is not what decides
+  evidence.same = 39;
+  CHECK(test_claim(claim, "small", evidence).why() ==
+        "not the baseline's answers throughout, equal logits apart: squad, a; squad, b");
+  const Claim most = claim_of(
+      R"({"kind": "identity", "metric": "identical", "of": "a", "from": "ar", "op": ">=", "than": 0.5, "in": ["squad"]})");
+  CHECK(test_claim(most, "small", evidence).why() ==
+        "a share of at least 0.5 of the baseline's answers: squad");
+}
+
+TEST_CASE("A bound's verdict has the published numbers and the gap beside it", "[claims]") {
+  class Bounds : public Simulated {
+   public:
+    Standing standing = Standing::at_most;
+    Found ratio(const Scope& place, const std::string& arm, const std::string& other,
+                const std::string& metric) const override {
+      Found found = Simulated::ratio(place, arm, other, metric);
+      found.measured->standing = standing;
+      return found;
+    }
+    Qualifiers qualifiers(const std::string&) const override { return {.bound = true}; }
+  };
+  const auto of = [](const char* published, Standing standing = Standing::at_most) {
+    const Claim claim = claim_of(
+        R"({"kind": "ratio", "metric": "speed", "of": "b", "over": "ar", "op": ">", "than": 1, "in": ["squad"]})",
+        std::string("not contradicted\", \"published\": ") + published + ", \"where\": \"");
+    Bounds bounds;
+    bounds.standing = standing;
+    const ClaimFinding finding = test_claim(claim, "small", bounds);
+    CHECK(!finding.unexpected());
+    CHECK(finding.qualifiers.text() == "bound");
+    CHECK(finding.verdict ==
+          (standing == Standing::at_most ? ClaimVerdict::not_contradicted : ClaimVerdict::open));
+    return finding.why();
+  };
+  CHECK(of(R"({"least": 1.26, "most": 2.08})") ==
+        "the bound allows above 1: squad. at most 3.00, published 1.26 to 2.08: the bound leaves "
+        "room");
+  CHECK(of(R"({"least": 2.2, "most": 8})").find("for a part of that alone") != std::string::npos);
+  CHECK(of(R"({"least": 5, "most": 8})").find("more than the bound leaves room for") !=
+        std::string::npos);
+  CHECK(of(R"({"least": 5, "most": 8})", Standing::nothing) ==
+        "a ratio of two bounds bounds nothing: squad");
+}
+
+namespace {
+
+/// Measures everything that anybody asks for.
+class Everything : public Evidence {
+ public:
+  explicit Everything(std::vector<std::string> datasets) : datasets_(std::move(datasets)) {}
+  std::vector<std::string> places() const override { return datasets_; }
+  std::vector<std::string> categories(const std::string&) const override { return {"code", ""}; }
+  Found level(const Scope&, const std::string&, const std::string&) const override {
+    return {Measured{{2, 1.9, 2.1}, 20, false, false}, ""};
+  }
+  Found ratio(const Scope& place, const std::string& arm, const std::string&,
+              const std::string& metric) const override {
+    return level(place, arm, metric);
+  }
+  Found difference(const Scope& place, const std::string& arm, const std::string&,
+                   const std::string& metric) const override {
+    return level(place, arm, metric);
+  }
+  std::optional<IdentityCount> identity(const Scope&, const std::string&, const std::string&,
+                                        const std::string&) const override {
+    return IdentityCount{20, 20, 0};
+  }
+  Qualifiers qualifiers(const std::string&) const override { return {}; }
+  double balance() const override { return std::nan(""); }
+
+ private:
+  std::vector<std::string> datasets_;
+};
+
+}  // namespace
+
+TEST_CASE("Each part of each claim of the papers has a label of its own", "[claims]") {
+  for (const PaperItem& item : read_papers().items)
+    for (const Claim& claim : item.claims)
+      for (const std::string& scale : claim.scales) {
+        std::vector<std::string> datasets;
+        const Json named = item.scale(scale).value("datasets", Json::array({"data"}));
+        for (const Json& one : named) datasets.push_back(one.get<std::string>());
+        const ClaimFinding finding = test_claim(claim, scale, Everything(datasets));
+        INFO(item.name << ", " << claim.id << ", " << scale);
+        CHECK(!finding.parts.empty());
+        std::set<std::string> labels;
+        for (const auto& part : finding.parts) {
+          INFO(part.label);
+          CHECK(!part.label.empty());
+          CHECK(labels.insert(part.label).second);
+        }
+      }
 }
 
 TEST_CASE("A claim that cannot be tested is refused with what was expected", "[claims]") {

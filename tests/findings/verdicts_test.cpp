@@ -185,6 +185,72 @@ TEST_CASE("An identity is refuted by one answer, ties apart", "[verdicts]") {
   CHECK(decide_identity({}).verdict == ClaimVerdict::not_testable);
 }
 
+TEST_CASE("A bound refutes, and confirms nothing, whatever it is held against", "[verdicts]") {
+  using enum ClaimVerdict;
+  const auto of = [](Standing standing, double bound, const char* op, double than) {
+    const Measured part{{bound, bound - 0.01, bound + 0.01}, 20, false, false, standing};
+    return decide(std::vector{part}, limit(op, than)).verdict;
+  };
+  const auto at_most = [&](double bound, const char* op, double than = 1) {
+    return of(Standing::at_most, bound, op, than);
+  };
+  for (const char* more : {">", ">="}) {
+    CHECK(at_most(4.88, more) == not_contradicted);
+    CHECK(at_most(0.8, more) == refuted);
+    CHECK(at_most(1, more) == open);
+  }
+  for (const char* less : {"<", "<="}) {
+    CHECK(at_most(0.8, less) == not_contradicted);
+    CHECK(at_most(4.88, less) == open);  // the quantity may be anywhere below
+  }
+  CHECK(at_most(0.8, "within", 1) == not_contradicted);
+  CHECK(at_most(4.88, "within", 1) == open);
+  for (const char* less : {"<", "<="}) {
+    CHECK(of(Standing::at_least, 0.2, less, 1) == not_contradicted);
+    CHECK(of(Standing::at_least, 4.88, less, 1) == refuted);
+  }
+  CHECK(of(Standing::at_least, 4.88, ">", 1) == not_contradicted);
+  CHECK(of(Standing::at_least, 0.2, ">", 1) == open);
+  CHECK(at_most(-4.88, "within", 1) == refuted);
+  CHECK(of(Standing::at_least, 4.88, "within", 1) == refuted);
+  CHECK(of(Standing::at_least, -4.88, "within", 1) == open);
+  for (const char* op : {">", ">=", "<", "<=", "within"})
+    for (const double bound : {0.2, 4.88}) CHECK(of(Standing::nothing, bound, op, 1) == open);
+}
+
+TEST_CASE("What is bounded of parts is together what the least sure of them says", "[verdicts]") {
+  using enum ClaimVerdict;
+  const auto part = [](double value, Standing standing) {
+    return Measured{{value, value / 1.01, value * 1.01}, 20, true, false, standing};
+  };
+  const auto of = [&](const std::vector<Measured>& parts) {
+    return decide(parts, limit(">", 1)).verdict;
+  };
+  const Measured sure = part(3, Standing::itself), room = part(3, Standing::at_most),
+                 none = part(0.5, Standing::at_most), nothing = part(3, Standing::nothing);
+  CHECK(of({sure, sure}) == confirmed);
+  CHECK(of({sure, room}) == not_contradicted);
+  CHECK(of({room, nothing}) == open);
+  CHECK(of({sure, room, nothing, none}) == refuted);
+  CHECK(decide_optimum({{nothing, nothing}, {nothing, nothing}}).verdict == open);
+  CHECK(decide_optimum({{room, room}}).verdict == not_contradicted);
+}
+
+TEST_CASE("A quotient of two bounds bounds nothing", "[verdicts]") {
+  const auto of = [](Standing a, Standing b) {
+    return quotient({{2, 1.9, 2.1}, 20, true, false, a}, {{4, 3.9, 4.1}, 20, true, false, b})
+        .standing;
+  };
+  using enum Standing;
+  CHECK(of(itself, itself) == itself);
+  CHECK(of(at_most, itself) == at_most);
+  CHECK(of(itself, at_most) == at_least);
+  CHECK(of(itself, at_least) == at_most);
+  CHECK(of(at_most, at_most) == nothing);
+  CHECK(of(at_most, at_least) == nothing);
+  CHECK(of(itself, nothing) == nothing);
+}
+
 TEST_CASE("A verdict needs enough blocks", "[verdicts]") {
   Rng rng(3);
   const auto of = [&](int blocks) {

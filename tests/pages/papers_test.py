@@ -5,6 +5,7 @@ Usage: papers_test.py
 import collections
 import json
 import math
+import re
 import sys
 
 import jsonschema
@@ -39,6 +40,45 @@ def derived(check, items):
         check(math.isclose(table["Mean", "saved"], of / 100, abs_tol=1e-9), f"{name}: mean of {table['Mean', 'saved']}")
 
 
+def codes_of(file, heading):
+    """The codes in the first column of the first table below a heading."""
+    text = file.read_text(encoding="utf-8").split(f"\n### {heading}\n")[1]
+    rows = re.search(r"^\|---.*\n((?:\|.*\n)+)", text, re.M)[1]
+    return [code for row in rows.splitlines() for code in re.findall(r"`(\w+)`", row.split("|")[1])]
+
+
+def warnings(check):
+    there, told = codes_of(ROOT / "results" / "README.md", "Warnings"), codes_of(PAPERS / "README.md", "Which warnings make which numbers unfit")
+    check(len(there) > 15 and sorted(there) == sorted(told), f"warnings that the papers' README says nothing of, or says twice: {sorted(set(there) ^ set(told))} of {len(there)}")
+    rules = (ROOT / "src" / "findings" / "fitness.cpp").read_text(encoding="utf-8")
+    columns = dict(re.findall(r'Rule\{"(\w+)",\s*\{([^}]*)\}', rules))
+    words = {"unfit": "unfit", "beside": "beside", "none": "", "by_token": "alike by the token", "undisturbed": "alike undisturbed"}
+    for row in (PAPERS / "README.md").read_text(encoding="utf-8").split("### Which warnings")[1].splitlines():
+        cells = [cell.strip() for cell in row.split("|")[1:-1]]
+        for code in re.findall(r"`(\w+)`", cells[0]) if row.startswith("| `") and len(cells) == 8 else ():
+            check([words[effect.strip()] for effect in columns.pop(code, "").split(",") if effect] == cells[1:], f"{code}: the README says {cells[1:]}")
+    check(not columns, f"rules that the README does not tell: {sorted(columns)}")
+
+
+def certain(check, items):
+    """What is counted of forced answers can't fail, and claims say so."""
+    counts = {"tokens_per_forward", "forwards_per_job", "rows_per_pass"}
+    marked = 0
+    for name, item in items.items():
+        for claim in item["claims"]:
+            why = claim.get("by_construction", {})
+            for scale in claim["scales"]:
+                said = why if isinstance(why, str) else why.get(scale)
+                marked += bool(said)
+                tests = claim["test"] if isinstance(claim["test"], list) else [claim["test"]]
+                forced = "oracle" in item["scales"][scale]
+                check(said or not (forced and all(test["metric"] in counts for test in tests)), f"{name}, {claim['id']}, {scale}: cannot fail, and has no by_construction")
+                bound = "bound" in item["scales"][scale] and claim.get("expect")
+                expect = claim["expect"].get(scale) if bound and isinstance(claim["expect"], dict) else claim.get("expect")
+                check(not bound or expect != "confirmed" or all(test["metric"] in counts for test in tests), f"{name}, {claim['id']}: a bound confirms nothing")
+    check(marked >= 3, f"{marked} claims are marked")
+
+
 def main():
     check = Checks()
     schema = json.loads((PAPERS / "item.schema.json").read_text(encoding="utf-8"))
@@ -70,9 +110,11 @@ def main():
         all_of_them = [f"Table {n + 1}" for n in range(tables)] + [f"Figure {n + 1}" for n in range(figures)]
         check(sorted(there) == sorted(all_of_them), f"{paper}: {sorted(set(all_of_them) ^ set(there))}")
     check(len(items) == 58 and len(pictures) == 20 and classes == {"A": 18, "B": 5, "C": 33, "D": 2}, f"{len(items)} items, {len(pictures)} pictures, {classes}")
-    kinds = {claim["test"]["kind"] for item in items.values() for claim in item["claims"]}
+    kinds = {test["kind"] for item in items.values() for claim in item["claims"] for test in (claim["test"] if isinstance(claim["test"], list) else [claim["test"]])}
     check(kinds == {"ratio", "bound", "difference", "order", "trend", "optimum", "identity"}, f"kinds of claims: {kinds}")
     derived(check, items)
+    warnings(check)
+    certain(check, items)
     return check.finish()
 
 

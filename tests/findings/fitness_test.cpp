@@ -1,0 +1,127 @@
+// Which warnings make which numbers unfit to decide a claim.
+#include "src/findings/fitness.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace pardec;
+
+namespace {
+
+ArmFinding arm(const char* label, const char* decoder, const char* network) {
+  ArmFinding finding;
+  RunRow& run = finding.run.run;
+  run.label = label;
+  run.decoder = decoder;
+  run.model.hash = network;
+  run.dataset.name = "vicuna-bench";
+  run.form = "free";
+  finding.state.answers = 20;
+  finding.state.tokens = 100;
+  return finding;
+}
+
+Comparison comparison() {
+  Comparison all;
+  all.arms = {arm("ar", "ar", "a"), arm("spec", "prompt-lookup", "a"), arm("k5", "space", "b"),
+              arm("apar", "apar", "c")};
+  return all;
+}
+
+void warn(Comparison& all, const char* code, const char* label) {
+  all.warnings.push_back({code, "vicuna-bench", label, "found", ""});
+}
+
+/// The effect of the one caveat that there is; none: there is none.
+Effect effect(const Comparison& all, const std::vector<std::string>& arms, const char* metric) {
+  const auto caveats = caveats_of(all, "vicuna-bench", arms, metric);
+  CHECK(caveats.size() <= 1);
+  return caveats.empty() ? Effect::none : caveats.front().effect;
+}
+
+}  // namespace
+
+TEST_CASE("fitness: options that were not taught say nothing of speed, passes or quality") {
+  Comparison all = comparison();
+  warn(all, "untaught", "k5");
+  for (const char* metric :
+       {"speed", "tokens_per_forward", "acceptance", "rouge_l", "length", "tps", "max_cached"})
+    CHECK(effect(all, {"k5", "ar"}, metric) == Effect::unfit);
+  // Whatever it guesses, it has to write what the network would.
+  CHECK(effect(all, {"k5", "ar"}, "identical") == Effect::beside);
+  CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::none);  // of another arm
+  CHECK(caveats_of(all, "mt-bench", {"k5", "ar"}, "speed").empty());
+  all = comparison();
+  warn(all, "untaught", "ar");
+  CHECK(effect(all, {"ar", "k5"}, "speed") == Effect::beside);  // AR takes what it takes
+  CHECK(effect(all, {"ar", "k5"}, "rouge_l") == Effect::unfit);
+}
+
+TEST_CASE("fitness: a stack that was not taught changes answers, and not their passes") {
+  Comparison all = comparison();
+  all.arms.push_back(arm("hpd", "hpd", "d"));
+  RunRow& run = all.arms.back().run.run;
+  run.config["untaught_options"] = {"stack 1, taught 2"};
+  warn(all, "untaught", "hpd");
+  CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::beside);
+  CHECK(effect(all, {"hpd", "ar"}, "extractgpt_f1_micro") == Effect::unfit);
+  run.config["untaught_options"] = {"stack 1, taught 2", "k_max 8, taught 30"};
+  CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::unfit);
+  run.config["untaught_options"] = {"stack 1, taught 2"};
+  run.config["taught_otherwise"] = "the network was taught with another wording";
+  CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::unfit);
+}
+
+TEST_CASE("fitness: a disturbed time decides where the undisturbed ones decide the same") {
+  Comparison all = comparison();
+  all.arms[1].disturbed = 3;
+  all.arms[1].measurements = 12;
+  CHECK(effect(all, {"spec", "ar"}, "speed") == Effect::undisturbed);
+  CHECK(effect(all, {"spec", "ar"}, "tokens_per_second") == Effect::undisturbed);
+  CHECK(effect(all, {"spec", "ar"}, "tokens_per_forward") == Effect::none);
+  CHECK(effect(all, {"spec", "ar"}, "rouge_l") == Effect::none);
+  CHECK(caveats_of(all, "vicuna-bench", {"spec"}, "speed").front().found.find("3 of 12") !=
+        std::string::npos);
+  for (const char* code : {"traced", "unsteady", "oversubscribed", "not_release", "short_batch"}) {
+    Comparison other = comparison();
+    warn(other, code, "spec");
+    CHECK(effect(other, {"spec", "ar"}, "speed") == Effect::unfit);
+    CHECK(effect(other, {"spec", "ar"}, "tokens_per_forward") == Effect::none);
+  }
+}
+
+TEST_CASE("fitness: a small cache holds fewer jobs by design") {
+  Comparison all = comparison();
+  warn(all, "short_batch", "apar");
+  all.arms[3].run.run.config["cache_blocks"] = 32;
+  CHECK(effect(all, {"apar"}, "tokens_per_second") == Effect::beside);
+}
+
+TEST_CASE("fitness: answers that were cut are no length, and no time of an answer") {
+  Comparison all = comparison();
+  warn(all, "hit_limit", "apar");
+  CHECK(effect(all, {"apar", "ar"}, "length") == Effect::unfit);
+  CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::by_token);
+  CHECK(effect(all, {"apar", "ar"}, "tokens_per_second") == Effect::beside);
+  all.arms[3].run.run.form = "json";  // a form to fill is not measured by its tokens
+  CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::unfit);
+  // The same ids are cut in the same place.
+  all = comparison();
+  warn(all, "hit_limit", "spec");
+  CHECK(effect(all, {"spec", "ar"}, "speed") == Effect::beside);
+}
+
+TEST_CASE("fitness: answers of other lengths are other work") {
+  Comparison all = comparison();
+  all.arms[3].state.tokens = 120;
+  CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::by_token);
+  CHECK(effect(all, {"apar", "ar"}, "length") == Effect::none);
+  CHECK(effect(all, {"spec", "ar"}, "speed") == Effect::none);
+  all.arms[3].state.tokens = 109;
+  CHECK(effect(all, {"apar", "ar"}, "speed") == Effect::none);
+}
+
+TEST_CASE("fitness: a warning that no rule is about stands beside") {
+  CHECK(effect_of("new_code", Quantity::score) == Effect::beside);
+  CHECK(quantity_of("extractgpt_f1_micro") == Quantity::score);
+  CHECK(quantity_of("headline") == Quantity::score);
+}
