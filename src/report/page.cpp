@@ -142,8 +142,8 @@ h4 { margin: 0 0 4px; font-size: 0.95rem; overflow-wrap: anywhere; }
 .tokens sub { color: var(--soft); font-size: 0.72em; padding-left: 1px; }
 .absent { color: var(--soft); }
 mark { background: var(--differs); color: inherit; border-radius: 3px; padding: 1px 5px; margin-left: -5px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
-.right { color: var(--right); } .wrong { color: var(--wrong); }
-td.right, td.wrong, td.undecided { font-weight: 600; }
+.right { color: var(--right); } .wrong { color: var(--wrong); } td.bounded { color: var(--right); font-style: italic; }
+td.right, td.wrong, td.bounded, td.undecided { font-weight: 600; }
 .rest { color: var(--soft); font-size: 0.84rem; margin: -6px 0 12px; max-width: 100ch; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); gap: 24px 36px; }
 .facts section { min-width: 0; }

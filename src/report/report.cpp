@@ -73,6 +73,13 @@ void write_warnings(Page& page, const Report& report) {
   page.line("</ol></section>");
 }
 
+bool are_verdicts(const ReportTable& table) { return table.id == "verdicts"; }
+
+/// Figures, or why there are none.
+bool has_figures(const Report& report) {
+  return !report.figures.empty() || !report.without_figures.empty();
+}
+
 void write_header(Page& page, const Report& report) {
   page.line("<header>")
       .line("<div class=\"top\"><div>")
@@ -87,13 +94,16 @@ void write_header(Page& page, const Report& report) {
   }
   write_warnings(page, report);
   page.line("<nav aria-label=\"Sections\">");
-  if (!report.claims.empty()) page.line("<a href=\"#verdicts\">Verdicts</a>");
-  if (report.claims.size() > 1) page.line("<a href=\"#published\">Published and measured</a>");
+  const auto verdicts = std::count_if(report.claims.begin(), report.claims.end(), are_verdicts);
+  if (verdicts > 0) page.line("<a href=\"#verdicts\">Verdicts</a>");
+  if (std::ssize(report.claims) > verdicts)
+    page.line("<a href=\"#published\">Published and measured</a>");
   if (!report.tables.empty()) page.line("<a href=\"#comparison\">Comparison</a>");
-  page.line("<a href=\"#figures\">Figures</a>");
+  if (has_figures(report)) page.line("<a href=\"#figures\">Figures</a>");
   if (!report.examples.examples.empty()) page.line("<a href=\"#examples\">Examples</a>");
   if (report.tables.size() > 1) page.line("<a href=\"#details\">Tokens and time</a>");
-  page.line("<a href=\"#measured\">How it was measured</a>").line("</nav>").line("</header>");
+  if (!report.facts.empty()) page.line("<a href=\"#measured\">How it was measured</a>");
+  page.line("</nav>").line("</header>");
 }
 
 void write_highlights(Page& page, const Report& report) {
@@ -173,7 +183,10 @@ void write_table(Page& page, const ReportTable& shown) {
     if (table.columns[c].align == Align::right) names.emplace_back("number");
     if (is_arm(table.columns[c])) names.emplace_back("arm");
     if (table.columns[c].header == "verdict")
-      names.emplace_back(text == "confirmed" ? "right" : text == "refuted" ? "wrong" : "undecided");
+      names.emplace_back(text == "confirmed"          ? "right"
+                         : text == "refuted"          ? "wrong"
+                         : text == "not contradicted" ? "bounded"
+                                                      : "undecided");
     if (same[c]) names.emplace_back("same");
     if (prose && text == "-") names.emplace_back("none");
     if (display_width(text) > kLoose)
@@ -224,23 +237,26 @@ void write_table(Page& page, const ReportTable& shown) {
 }
 
 void write_claims(Page& page, const Report& report) {
-  for (std::size_t t = 0; t < report.claims.size(); ++t) {
-    const ReportTable& shown = report.claims[t];
-    if (t == 1) page.line("<h2 id=\"published\">Published and measured</h2>");
-    if (t == 0)
+  bool first = true;
+  for (const ReportTable& shown : report.claims) {
+    if (are_verdicts(shown)) {
       page.line("<h2 id=\"verdicts\">", escape_html(shown.heading), "</h2>");
-    else
+    } else {
+      if (std::exchange(first, false))
+        page.line("<h2 id=\"published\">Published and measured</h2>");
       page.line("<h3 class=\"apart\">", escape_html(shown.heading), "</h3>");
+    }
     write_table(page, shown);
   }
 }
 
 void write_figures(Page& page, const Report& report) {
+  if (!has_figures(report)) return;
   page.line("<h2 id=\"figures\">Figures</h2>");
-  if (report.figures.empty())
-    page.line(element(
-        "p", "subtitle",
-        report.without_figures.empty() ? "There is nothing to draw." : report.without_figures));
+  if (report.figures.empty()) {
+    page.line(element("p", "subtitle", report.without_figures));
+    return;
+  }
   page.line("<div class=\"figures\">");
   for (const auto& figure : report.figures)
     page.line("<figure>")
@@ -489,6 +505,7 @@ void write_examples(Page& page, const Report& report) {
 }
 
 void write_facts(Page& page, const Report& report) {
+  if (report.facts.empty()) return;
   page.line("<h2 id=\"measured\">How it was measured</h2>").line("<div class=\"facts\">");
   for (const auto& group : report.facts) {
     page.line("<section>").line(element("h3", "", group.heading)).line("<dl>");

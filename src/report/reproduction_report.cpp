@@ -60,25 +60,29 @@ std::vector<NamedFigure> published_figures(const ReproducedItem& of) {
 }
 
 std::string counts_of(const std::vector<ReproducedItem>& items) {
-  std::vector<std::string> parts;
-  for (const ClaimVerdict verdict : {ClaimVerdict::confirmed, ClaimVerdict::refuted,
-                                     ClaimVerdict::open, ClaimVerdict::not_testable}) {
-    std::int64_t count = 0;
-    for (const ReproducedItem& item : items)
-      for (const ClaimFinding& finding : item.findings) count += finding.verdict == verdict;
-    if (count) parts.push_back(str(count, " ", name(verdict)));
-  }
-  return parts.empty() ? "nothing is claimed" : "claims: " + join(parts, ", ");
+  std::vector<const ClaimFinding*> findings;
+  for (const ReproducedItem& item : items)
+    for (const ClaimFinding& finding : item.findings) findings.push_back(&finding);
+  return counts_text(findings);
 }
 
 }  // namespace
 
 std::vector<ReportTable> reproduction_tables(const std::vector<ReproducedItem>& items) {
   std::vector<ReportTable> tables;
-  tables.push_back(
-      {"verdicts", "Verdicts", claims_table(items, "Claims"), {}, /*filter=*/"verdict"});
-  for (const ReproducedItem& item : items)
-    tables.push_back({str("published-", item.item->name), item.table.title, item.table});
+  if (Table claims = claims_table(items, "Claims"); !claims.rows.empty())
+    tables.push_back({"verdicts", "Verdicts", std::move(claims), {}, /*filter=*/"verdict"});
+  Table unmeasured;
+  unmeasured.title = "Without a number that was measured";
+  unmeasured.columns = {{"item"}, {"measures"}, {"why"}};
+  for (const ReproducedItem& item : items) {
+    if (item.table.rows.empty())
+      unmeasured.rows.push_back({item.item->name, item.item->measures,
+                                 item.table.notes.empty() ? "-" : join(item.table.notes, ". ")});
+    else
+      tables.push_back({str("published-", item.item->name), item.table.title, item.table});
+  }
+  if (!unmeasured.rows.empty()) tables.push_back({"published-none", unmeasured.title, unmeasured});
   return tables;
 }
 

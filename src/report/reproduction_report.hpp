@@ -9,7 +9,8 @@
 
 namespace pardec {
 
-/// The verdicts on all claims of these items, then each item's own table: what a page begins with.
+/// The verdicts on all claims of these items, where there are any, then each item's own table, and
+/// one of those that have no number in theirs: what a page begins with.
 std::vector<ReportTable> reproduction_tables(const std::vector<ReproducedItem>& items);
 
 /// The page of what `reproduce` found of some items.

@@ -232,6 +232,7 @@ std::vector<FactGroup> facts_of(const Comparison& comparison) {
 // The page --------------------------------------------------------------------------
 
 void add_figures(Report& report, const std::vector<NamedFigure>& figures) {
+  if (figures.empty()) return;
   if (!can_draw()) {
     report.without_figures =
         "Figures are left out: gnuplot was missing where this report was made (apt-get install "
