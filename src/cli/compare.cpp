@@ -5,6 +5,7 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
@@ -15,10 +16,11 @@ namespace pardec {
 
 Verb compare_verb() {
   struct Flags : ComparisonFlags {
-    std::string format = "md";
+    std::string format = "text";
     int differences = 0;
     bool accounting = false, matrix = false;
     double usd_per_hour = 0;
+    ColumnChoice columns;
   };
   return {
       "compare", "speed and answers of one run's arms side by side",
@@ -38,12 +40,12 @@ Verb compare_verb() {
         app.add_option("--usd-per-hour", flags->usd_per_hour,
                        "with --accounting: price of the device, for the price of 1,000 examples")
             ->type_name("X");
-        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-            ->capture_default_str()
-            ->type_name("FORMAT");
+        add_columns(app, flags->columns);
+        add_format(app, flags->format);
         return [flags] {
           const TableFormat format = parse_table_format(flags->format);
           check_compare_options(flags->compare);
+          check_columns(flags->columns);
           check_at_least("--differences", flags->differences, 0);
           if (!(flags->usd_per_hour >= 0))
             throw ConfigError(
@@ -72,8 +74,8 @@ Verb compare_verb() {
               : flags->differences > 0
                   ? differences_table(differing_answers(store, measured(), flags->differences))
               : flags->matrix ? matrix_table(compared())
-                              : comparison_table(compared());
-          std::cout << render(table, format);
+                              : choose_columns(comparison_table(compared()), flags->columns);
+          print_table(table, format);
           return flags->strict ? exit_code(compared(), true) : 0;
         };
       }};

@@ -6,6 +6,7 @@
 
 #include "datasets/published_counts.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/findings/paper_item.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/table.hpp"
@@ -95,13 +96,13 @@ int check_data(const DataFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   Table table, findings;
   table.title = "Data check";
-  table.columns = {{"dataset"},
-                   {"split"},
+  table.columns = with_dataset(
+                   {{"split"},
                    {"state"},
                    {"examples", Align::right},
                    {"fields", Align::right},
                    {"faults", Align::right},
-                   {"notes", Align::right}};
+                   {"notes", Align::right}});
   findings.title = "Findings";
   findings.columns = {{"dataset"}, {"split"}, {"kind"}, {"finding"}};
   bool bad = false;
@@ -117,9 +118,9 @@ int check_data(const DataFlags& flags) {
       for (const auto& example : dataset.examples) fields += std::ssize(example.fields);
       bad = bad || !found.faults.empty();
       table.rows.push_back(
-          {shown_name(dataset), dataset.split, found.faults.empty() ? "good" : "BAD",
+          with_dataset(dataset_cells(dataset), {dataset.split, found.faults.empty() ? "good" : "BAD",
            number_cell(std::ssize(dataset.examples)), number_cell(fields),
-           number_cell(std::ssize(found.faults)), number_cell(std::ssize(found.notes))});
+           number_cell(std::ssize(found.faults)), number_cell(std::ssize(found.notes))}));
       for (const auto& [kind, texts] :
            {std::pair{"fault", &found.faults}, std::pair{"note", &found.notes}})
         for (const auto& text : *texts)
@@ -129,8 +130,11 @@ int check_data(const DataFlags& flags) {
   table.notes = {
       "fault: a record that is left out here, and that a run refuses; note: read all the same, or "
       "fewer records than the publisher's."};
-  std::cout << render(table, format);
-  if (!findings.rows.empty()) std::cout << "\n" << render(findings, format);
+  print_table(table, format);
+  if (!findings.rows.empty()) {
+    std::cout << "\n";
+    print_table(findings, format);
+  }
   return bad ? 2 : 0;
 }
 
@@ -219,9 +223,7 @@ Verb data_verb() {
             ->type_name("STYLE")
             ->group(flags_of({"fetch", "rewrite", "label"}));
         add_teacher_flags(app, *flags);
-        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-            ->capture_default_str()
-            ->type_name("FORMAT");
+        add_format(app, flags->format);
         return [flags] {
           if (flags->action == "list") return list_data(*flags);
           if (flags->action == "standin") return standin_data(*flags);

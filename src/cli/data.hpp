@@ -19,7 +19,7 @@ class App;
 namespace pardec {
 
 struct DataFlags {
-  std::string action, data_root, split, tokenizer, format = "md";
+  std::string action, data_root, split, tokenizer, format = "text";
   std::vector<std::string> datasets;
   // list
   bool addresses = false;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "src/cli/data.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/findings/corpus.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/prompt/pieces.hpp"
@@ -22,11 +23,11 @@ namespace pardec {
 namespace {
 
 /// The means that the model is evaluated at, and what it gives; letters are the paper's.
-std::vector<Cell> attention_row(const std::string& name, std::int64_t examples, double m, double p,
+std::vector<Cell> attention_row(std::vector<Cell> dataset, std::int64_t examples, double m, double p,
                                 double c, double x, double y, const AttentionStats* exact) {
   const AttentionRatios ratios = attention_ratios(m, p, c, x, y);
   const auto cell = [](double value) { return number_cell(value, 3); };
-  return {name,
+  return with_dataset(std::move(dataset), {
           number_cell(examples),
           number_cell(m, 2),
           number_cell(p, 2),
@@ -41,7 +42,7 @@ std::vector<Cell> attention_row(const std::string& name, std::int64_t examples, 
           cell(ratios.pcpa_decode_intensity),
           cell(ratios.ippd_decode_intensity),
           exact ? cell(total_flop_factor(*exact)) : Cell("-", Json()),
-          exact ? cell(total_access_ratio(*exact)) : Cell("-", Json())};
+          exact ? cell(total_access_ratio(*exact)) : Cell("-", Json())});
 }
 
 }  // namespace
@@ -53,8 +54,8 @@ int attention_stats(const DataFlags& flags) {
   const Tokenizer tokenizer = tokenizer_of(flags);
   Table table;
   table.title = "Attention per head: IPPD against prefix caching with PagedAttention (PC+PA)";
-  table.columns = {{"dataset"},
-                   {"contexts", Align::right},
+  table.columns = with_dataset(
+                   {{"contexts", Align::right},
                    {"M", Align::right},
                    {"|p|", Align::right, "p"},
                    {"|c|", Align::right, "c"},
@@ -68,7 +69,7 @@ int attention_stats(const DataFlags& flags) {
                    {"decode intensity: PC+PA", Align::right, "pcpa_decode_intensity"},
                    {"IPPD ", Align::right, "ippd_decode_intensity"},
                    {"all FLOPs: IPPD / PC+PA", Align::right, "total_flop_factor"},
-                   {"all accesses: PC+PA / IPPD", Align::right, "total_access_ratio"}};
+                   {"all accesses: PC+PA / IPPD", Align::right, "total_access_ratio"}});
   bool samples = false, standins = false;
   std::vector<std::string> protocol_notes;
   for (const DatasetEntry* entry : chosen_datasets(flags)) {
@@ -82,14 +83,14 @@ int attention_stats(const DataFlags& flags) {
     samples = samples || dataset.sample, standins = standins || dataset.standin;
     const AttentionStats stats = attention_of(
         dataset, protocol_of(*entry, dataset, flags, protocol_notes), tokenizer, flags.contexts);
-    table.rows.push_back(attention_row(shown_name(dataset), stats.examples, stats.m.value(),
+    table.rows.push_back(attention_row(dataset_cells(dataset), stats.examples, stats.m.value(),
                                        stats.p.value(), stats.c.value(), stats.x.value(),
                                        stats.y.value(), &stats));
   }
   for (const auto& [name, row] : published_rows("ippd/table1.json")) {
     const auto number = [&row = row](const char* key) { return row.at(key).get<double>(); };
     table.rows.push_back(attention_row(
-        "paper: " + name, row.at("contexts").get<std::int64_t>(), number("parallelism"),
+        dataset_cells("paper: " + name), row.at("contexts").get<std::int64_t>(), number("parallelism"),
         number("instruction"), number("context"), number("question"), number("answer"), nullptr));
   }
   table.notes = {
@@ -104,7 +105,7 @@ int attention_stats(const DataFlags& flags) {
   table.notes.insert(table.notes.end(), protocol_notes.begin(), protocol_notes.end());
   if (samples) table.notes.push_back(kSampleNote);
   if (standins) table.notes.push_back(kStandinMark);
-  std::cout << render(table, format);
+  print_table(table, format);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "datasets/sources.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/data.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/http/download.hpp"
 #include "src/report/table.hpp"
 #include "src/support/archive.hpp"
@@ -227,7 +228,7 @@ int fetch_data(const DataFlags& flags) {
   table.notes.push_back(
       "checked: SHA-256 against the publisher's, where that is known; 'pardec data "
       "check' reads the records. ~: from memory.");
-  std::cout << render(table, format);
+  print_table(table, format);
   return failed ? 1 : 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "datasets/sources.hpp"
 #include "src/cli/data.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
@@ -54,7 +55,7 @@ int list_addresses(const DataFlags& flags) {
   table.notes.push_back(
       "unverified: nobody has reached the address with pardec yet; where it is "
       "wrong, the page leads on. ~: from memory. {part}: what --part names.");
-  std::cout << render(table, parse_table_format(flags.format));
+  print_table(table, parse_table_format(flags.format));
   return 0;
 }
 
@@ -98,7 +99,7 @@ int list_data(const DataFlags& flags) {
   table.notes = {
       "splits: the first is read where none is named. fetch: what 'pardec data fetch NAME' gets; "
       "--addresses lists it. datasets/README.md says how the files are called."};
-  std::cout << render(table, format);
+  print_table(table, format);
   return 0;
 }
 

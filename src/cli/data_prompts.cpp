@@ -4,6 +4,7 @@
 
 #include "datasets/made_prompts.hpp"
 #include "src/cli/data.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/report/table.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
@@ -47,7 +48,7 @@ int make_prompt_data(const DataFlags& flags) {
   table.notes = {str(file.string(), ": ", prompts.size(), " prompts, seed ", flags.seed,
                      ". 'pardec run --dataset jsonl --split ", split,
                      "' answers them, 'pardec train --from-run' learns the answers.")};
-  std::cout << render(table, format);
+  print_table(table, format);
   return 0;
 }
 

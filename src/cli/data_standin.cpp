@@ -5,6 +5,7 @@
 #include "datasets/standin.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/data.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/prompt/chat_template.hpp"
 #include "src/prompt/pieces.hpp"
 #include "src/prompt/prompt_choice.hpp"
@@ -111,7 +112,7 @@ Table make_standins(const DataFlags& flags) {
 
 int standin_data(const DataFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
-  std::cout << render(make_standins(flags), format);
+  print_table(make_standins(flags), format);
   return 0;
 }
 

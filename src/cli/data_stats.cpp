@@ -4,6 +4,7 @@
 #include <set>
 
 #include "src/cli/data.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/findings/corpus.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/prompt/pieces.hpp"
@@ -57,8 +58,8 @@ int data_stats(const DataFlags& flags) {
   const auto hpd = published_rows("hpd/table2.json"), ippd = published_rows("ippd/table1.json");
   Table table;
   table.title = "Datasets";
-  table.columns = {{"dataset"},
-                   {"split"},
+  table.columns = with_dataset(
+                   {{"split"},
                    {"examples", Align::right},
                    {"paper: examples", Align::right, "examples_published"},
                    {"fields", Align::right, "fields"},
@@ -80,7 +81,7 @@ int data_stats(const DataFlags& flags) {
                    {"paper: prompt", Align::right, "prompt_tokens_published"},
                    {"answer", Align::right, "answer_tokens"},
                    {"paper: answer", Align::right, "answer_tokens_published"},
-                   {"value", Align::right, "value_tokens"}};
+                   {"value", Align::right, "value_tokens"}});
   bool samples = false, standins = false;
   std::vector<std::string> protocol_notes;
   std::set<std::string> chosen;
@@ -102,8 +103,8 @@ int data_stats(const DataFlags& flags) {
       };
       const bool in_hpd = hpd.contains(dataset.name);
       const auto mean = [](const Mean& of) { return number_cell(of.value(), 2); };
-      table.rows.push_back({shown_name(dataset),
-                            dataset.split,
+      table.rows.push_back(with_dataset(dataset_cells(dataset),
+                            {dataset.split,
                             number_cell(stats.examples),
                             in_hpd ? paper(hpd, dataset.split, 0) : paper(ippd, "contexts", 0),
                             number_cell(stats.all_fields),
@@ -125,7 +126,7 @@ int data_stats(const DataFlags& flags) {
                             Cell("-", Json()),
                             mean(stats.answer),
                             paper(ippd, "answer", 2),
-                            mean(stats.value)});
+                            mean(stats.value)}));
     }
   if (flags.published) add_published(table, chosen);
   table.notes = {
@@ -151,7 +152,7 @@ int data_stats(const DataFlags& flags) {
   table.notes.insert(table.notes.end(), protocol_notes.begin(), protocol_notes.end());
   if (samples) table.notes.push_back(kSampleNote);
   if (standins) table.notes.push_back(kStandinMark);
-  std::cout << render(table, format);
+  print_table(table, format);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "src/cli/command_line.hpp"
 #include "src/cli/execute.hpp"
 #include "src/cli/paid_service.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
@@ -124,7 +125,7 @@ void Teacher::print_plan(const char* follows) const {
   table.notes = {str("What is stored is not asked again. ", follows),
                  "at most: each prompt has fewer tokens than bytes, each reply --max-tokens."};
   if (!service_.prices) table.notes.emplace_back("no price: the service's file has no 'prices'.");
-  std::cout << render(table, parse_table_format(flags_.format));
+  print_table(table, parse_table_format(flags_.format));
 }
 
 std::optional<int> Teacher::stopped() const {
@@ -151,7 +152,7 @@ void print_made(const Table& table,
                 const DataFlags& flags) {
   constexpr size_t kMost = 20;
   const TableFormat format = parse_table_format(flags.format);
-  std::cout << render(table, format);
+  print_table(table, format);
   for (const auto& [title, reasons] : why) {
     if (reasons.empty()) continue;
     std::vector<std::pair<std::string, std::int64_t>> sorted(reasons.begin(), reasons.end());
@@ -164,7 +165,8 @@ void print_made(const Table& table,
       of.rows.push_back({visible_text(sorted[r].first), number_cell(sorted[r].second)});
     if (sorted.size() > kMost)
       of.notes = {str("and ", sorted.size() - kMost, " further reasons; --details has all.")};
-    std::cout << (format == TableFormat::md ? "\n" : "") << render(of, format);
+    print_gap(format);
+    print_table(of, format);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "decoders/training_formats.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/model/device.hpp"
 #include "src/model/weight_check.hpp"
 #include "src/prompt/prompt_choice.hpp"
@@ -33,7 +34,7 @@ namespace pardec {
 namespace {
 
 struct DoctorFlags {
-  std::string model, data_root, db, format = "md";
+  std::string model, data_root, db, format = "text";
 };
 
 class Checks {
@@ -223,7 +224,7 @@ int doctor(const DoctorFlags& flags) {
                             flags.model.empty() ? "the quickstart model" : flags.model,
                             " has or lacks of what it needs",
                             flags.model.empty() ? "; --model asks of another." : "."));
-  std::cout << render(table, parse_table_format(flags.format));
+  print_table(table, parse_table_format(flags.format));
   return checks.failed() ? 1 : 0;
 }
 
@@ -240,9 +241,7 @@ Verb doctor_verb() {
             app.add_option("--data-root", flags->data_root, "also read the datasets there")
                 ->type_name("DIR");
             app.add_option("--db", flags->db, "also open this database")->type_name("FILE");
-            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-                ->capture_default_str()
-                ->type_name("FORMAT");
+            add_format(app, flags->format);
             return [flags] { return doctor(*flags); };
           }};
 }

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "src/checkpoint/checkpoint.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/findings/comparison.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/runs/arms.hpp"
@@ -89,8 +90,8 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
   const std::vector<Arm>& arms = spec.arms;
   Table table;
   table.title = "Plan (nothing is run)";
-  table.columns = {{"dataset"},
-                   {"split"},
+  table.columns = with_dataset(
+                   {{"split"},
                    {"examples", Align::right},
                    {"arm"},
                    {"decoder"},
@@ -104,7 +105,7 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                    {"full", Align::right},
                    {"positions", Align::right},
                    {"too long", Align::right, "too_long"},
-                   {"compared with"}};
+                   {"compared with"}});
   std::vector<ArmFace> seen;
   for (const Arm& arm : arms) seen.push_back(look_at(spec, arm));
   const auto jobs_of = [](const Workload& work, size_t arm) {
@@ -131,7 +132,7 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
               : std::nullopt;
       const auto baseline = baseline_of(arms, a, spec.baseline);
       table.rows.push_back(
-          {shown_name(work.dataset), work.dataset.split,
+          with_dataset(dataset_cells(work.dataset), {work.dataset.split,
            number_cell(static_cast<std::int64_t>(work.examples.size())), arms[a].label,
            arms[a].decoder, dump(arms[a].algorithm->options()),
            work.runs(a) ? std::string(name(form_on(shape, *arms[a].algorithm))) : "n/a",
@@ -147,7 +148,7 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                ? Cell(str(*sizes->least, " to ", sizes->most), Json{*sizes->least, sizes->most})
                : no_cell(),
            sizes ? number_cell(sizes->too_long) : no_cell(),
-           baseline ? arms[*baseline].label : "-"});
+           baseline ? arms[*baseline].label : "-"}));
       if (!work.runs(a)) table.notes.push_back(str("n/a: ", who, ": it ", work.not_applicable[a]));
       add_fill_note(table, who, full, jobs, std::ssize(work.blocks), arms[a].batch_size);
       if (sizes) add_size_notes(table, who, *sizes, jobs, seen[a].face->config);
@@ -176,7 +177,7 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
   if (std::any_of(seen.begin(), seen.end(), [](const ArmFace& arm) { return !arm.face; }))
     table.notes.push_back(
         "no network was looked at for what decoders need; --model DIR names one that is there");
-  std::cout << render(table, format);
+  print_table(table, format);
   for (size_t a = 0; a < arms.size(); ++a)
     if (seen[a].needs.lacking)
       throw ConfigError(str("arm '", arms[a].label, "' cannot run: ", seen[a].needs.text));

@@ -8,6 +8,7 @@
 #include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/signal_stop.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/findings/comparison.hpp"
 #include "src/findings/judge_findings.hpp"
 #include "src/report/judge_table.hpp"
@@ -97,8 +98,7 @@ void add_judge_flags(CLI::App& app, JudgeFlags& flags) {
   app.add_option("--confidence-level", flags.confidence, "of the intervals")
       ->capture_default_str()
       ->type_name("P");
-  text("--format", flags.format, "md, csv, csv-safe, json, jsonl or latex", "FORMAT")
-      ->capture_default_str();
+  add_format(app, flags.format);
 }
 
 }  // namespace
@@ -128,8 +128,10 @@ void print_judged(Store& store, const std::string& invocation, const JudgeFlags&
   const TableFormat format = parse_table_format(flags.format);
   const auto tables =
       judge_tables(judge_findings(store, invocation, flags.confidence), flags.confidence);
-  for (size_t t = 0; t < tables.size(); ++t)
-    std::cout << (t > 0 && format == TableFormat::md ? "\n" : "") << render(tables[t], format);
+  for (size_t t = 0; t < tables.size(); ++t) {
+    if (t > 0) print_gap(format);
+    print_table(tables[t], format);
+  }
 }
 
 void print_left_out(const JudgeUnits& units) {
@@ -162,7 +164,7 @@ int run_judge(const JudgeFlags& flags) {
     const JudgePlan plan = plan_judging(store, task, units, [&](const chat::Call& call) {
       return chat::worst_case(service, call);
     });
-    std::cout << render(judge_plan_table(plan, service.prices.has_value()), format);
+    print_table(judge_plan_table(plan, service.prices.has_value()), format);
     return 0;
   }
   chat::Budget budget;

@@ -11,7 +11,7 @@ namespace pardec {
 
 struct JudgeFlags {
   std::string action = "run", db = "results/pardec.sqlite", run, service, protocol, baseline;
-  std::string references = "auto", labels, name, out, format = "md", progress = "auto";
+  std::string references = "auto", labels, name, out, format = "text", progress = "auto";
   std::vector<std::string> datasets;
   int votes = 1;
   std::int64_t limit = 0, max_tokens = 2048, token_budget = 0;

@@ -5,6 +5,7 @@
 #include "datasets/dataset.hpp"
 #include "decoders/decoder.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/report/table.hpp"
 #include "src/scoring/task_metrics.hpp"
 #include "src/support/error.hpp"
@@ -83,26 +84,26 @@ Table dataset_table() {
 
 Verb list_verb() {
   struct Flags {
-    std::string what, format = "md";
+    std::string what, format = "text";
   };
   return {"list", "decoders and datasets that can be named", "pardec list decoders",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<Flags>();
             app.add_option("what", flags->what, "decoders or datasets; both without it");
-            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-                ->capture_default_str()
-                ->type_name("FORMAT");
+            add_format(app, flags->format);
             return [flags] {
               const TableFormat format = parse_table_format(flags->format);
               if (!flags->what.empty() && flags->what != "decoders" && flags->what != "datasets")
                 throw ConfigError(str("list: there is no list of '", flags->what, "'",
                                       known_names(flags->what, {"decoders", "datasets"})));
-              if (flags->what != "datasets") std::cout << render(decoder_table(), format);
+              if (flags->what != "datasets") print_table(decoder_table(), format);
               // A program has them in the decoders' rows.
-              if (flags->what == "decoders" && format == TableFormat::md)
-                std::cout << "\n" << render(option_table(), format);
+              if (flags->what == "decoders" && is_for_people(format)) {
+                print_gap(format);
+                print_table(option_table(), format);
+              }
               if (flags->what.empty()) std::cout << "\n";
-              if (flags->what != "decoders") std::cout << render(dataset_table(), format);
+              if (flags->what != "decoders") print_table(dataset_table(), format);
               return 0;
             };
           }};

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "src/cli/command_line.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/report/table.hpp"
 #include "src/store/store.hpp"
 #include "src/support/text.hpp"
@@ -14,7 +15,7 @@ namespace {
 struct MergeFlags {
   std::string into;
   std::vector<std::string> from;
-  std::string format = "md";
+  std::string format = "text";
 };
 
 /// What the database holds now, in a row that begins with `file`.
@@ -46,7 +47,7 @@ int merge(const MergeFlags& flags) {
     store.merge(from);
     add_row(table, store, from);
   }
-  std::cout << render(table, format);
+  print_table(table, format);
   return 0;
 }
 
@@ -63,9 +64,7 @@ Verb merge_verb() {
                            "databases whose runs it gets; they stay as they are. What it has "
                            "already stays too, but for failed jobs that went well there")
                 ->required();
-            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-                ->capture_default_str()
-                ->type_name("FORMAT");
+            add_format(app, flags->format);
             return [flags] { return merge(*flags); };
           }};
 }

@@ -7,6 +7,7 @@
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
 #include "src/cli/model.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -148,10 +149,7 @@ Verb model_verb() {
         app.add_flag("--weights", flags->weights,
                      "read all weights; exit code 1 where one is not finite")
             ->group(flags_of({"inspect"}));
-        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-            ->capture_default_str()
-            ->type_name("FORMAT")
-            ->group(flags_of({"inspect"}));
+        add_format(app, flags->format)->group(flags_of({"inspect"}));
         return [flags] {
           if (flags->action == "inspect") return inspect_model(*flags);
           if (flags->action == "merge") return merge_model(*flags);

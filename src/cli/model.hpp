@@ -9,7 +9,7 @@
 namespace pardec {
 
 struct ModelVerbFlags {
-  std::string action, folder, config, tokenizer, adapter, out, format = "md";
+  std::string action, folder, config, tokenizer, adapter, out, format = "text";
   std::vector<std::string> tokens, rename;
   int layers = 0;
   std::uint64_t seed = 1;

@@ -5,6 +5,7 @@
 
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/model.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/model/adapter.hpp"
 #include "src/model/extra_heads.hpp"
 #include "src/model/weight_check.hpp"
@@ -113,7 +114,10 @@ int inspect_model(const ModelVerbFlags& flags) {
   }
   const TableFormat format = parse_table_format(flags.format);
   const bool object = format == TableFormat::json || format == TableFormat::jsonl;
-  std::cout << (object ? dump(all) + "\n" : render(table, format));
+  if (object)
+    std::cout << dump(all) << "\n";
+  else
+    print_table(table, format);
   return check.not_finite.empty() ? 0 : 1;
 }
 

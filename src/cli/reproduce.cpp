@@ -12,6 +12,7 @@
 #include "src/cli/command_line.hpp"
 #include "src/cli/reproduce_choice.hpp"
 #include "src/cli/reproduce_scale.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/report/reproduction_report.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
@@ -25,7 +26,7 @@ namespace {
 
 struct ReproduceFlags {
   ReproduceOptions options{.db = "results/pardec.sqlite"};
-  std::string paper, item, scale = "small", budget, format = "md", report;
+  std::string paper, item, scale = "small", budget, format = "text", report;
 };
 
 /// "10m", "90s", "1.5h" or seconds. ConfigError.
@@ -49,7 +50,9 @@ class Printer {
       all_.push_back(Json::parse(render(table, format_)));
       return;
     }
-    std::cout << (first_ ? "" : "\n") << render(table, format_) << std::flush;
+    if (!first_) std::cout << "\n";
+    print_table(table, format_);
+    std::cout << std::flush;
     first_ = false;
   }
   void finish() {
@@ -151,7 +154,7 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   if (flags.paper.empty() || flags.paper == "list") {
     if (!flags.item.empty())
       throw ConfigError(str("reproduce list takes no item, found '", flags.item, "'"));
-    std::cout << render(papers_table(papers, stored_verdicts(papers, flags.options.db)), format);
+    print_table(papers_table(papers, stored_verdicts(papers, flags.options.db)), format);
     return 0;
   }
   const std::vector<const PaperItem*> items = chosen_items(papers, flags.paper, flags.item);
@@ -203,9 +206,7 @@ Verb reproduce_verb() {
         app.add_option("--db", options.db, "database; what it holds already is not run again")
             ->capture_default_str()
             ->type_name("FILE");
-        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-            ->capture_default_str()
-            ->type_name("FORMAT");
+        add_format(app, flags->format);
         app.add_option("--report", flags->report,
                        "also write a page for a browser: verdicts, tables and figures")
             ->type_name("FILE");

@@ -5,6 +5,7 @@
 
 #include "decoders/decoder.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/findings/traces.hpp"
 #include "src/model/device.hpp"
 #include "src/report/roofline_table.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 struct RooflineFlags {
   std::string trace, model, draft_model, dtype = "bf16", baseline = kPlainDecoder, passes,
-                                         format = "md";
+                                         format = "text";
   std::vector<std::string> hardware{"here"};
   int batch_size = 1, threads = 0;
 };
@@ -46,7 +47,7 @@ int roofline(const RooflineFlags& flags) {
   if (flags.passes.empty()) {
     const std::string title = str("What the hardware allows: ", flags.model, ", ", flags.dtype,
                                   ", ", counted(flags.batch_size, "sequence"), " in a pass");
-    std::cout << render(
+    print_table(
         roofline_table(roofline_of(traces, setting, machines), machines, title, flags.baseline),
         format);
     return 0;
@@ -61,7 +62,7 @@ int roofline(const RooflineFlags& flags) {
       throw ConfigError(str("--passes: ", flags.trace, " has no request '", flags.passes, "'",
                             known_names(flags.passes, known)));
     }
-    std::cout << render(pass_table(passes, flags.passes, machine), format);
+    print_table(pass_table(passes, flags.passes, machine), format);
   }
   return 0;
 }
@@ -107,9 +108,7 @@ Verb roofline_verb() {
         app.add_option("--threads", flags->threads, "CPU threads for 'here'; 0: all cores")
             ->capture_default_str()
             ->type_name("N");
-        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-            ->capture_default_str()
-            ->type_name("FORMAT");
+        add_format(app, flags->format);
         return [flags] { return roofline(*flags); };
       }};
 }

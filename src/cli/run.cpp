@@ -14,6 +14,7 @@
 #include "src/cli/execute.hpp"
 #include "src/cli/judge.hpp"
 #include "src/cli/run_flags.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/findings/roofline.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/runs/arms.hpp"
@@ -94,8 +95,9 @@ int run(CLI::App& app, RunFlags& flags) {
   CompareOptions options{.baseline = spec.baseline, .hardware = flags.hardware};
   if (!options.hardware.empty() && !spec.trace.empty()) options.traced = read_works(spec.trace);
   const Comparison comparison = compare(*done.store, done.invocation, options);
-  std::cout << render(flags.matrix ? matrix_table(comparison) : comparison_table(comparison),
-                      parse_table_format(flags.format));
+  print_table(flags.matrix ? matrix_table(comparison)
+                           : choose_columns(comparison_table(comparison), flags.columns),
+              parse_table_format(flags.format));
   if (limited && spec.model.device == "cpu")
     std::fprintf(stderr, "memory: %s\n", describe_peak().c_str());
   std::fprintf(stderr, "database: %s\n", spec.db.c_str());

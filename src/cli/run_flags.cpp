@@ -7,6 +7,7 @@
 #include "datasets/dataset.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/prompt/chat_template.hpp"
 #include "src/runs/arms.hpp"
 #include "src/support/checks.hpp"
@@ -167,9 +168,8 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->type_name("X");
   app.add_option("--trace", flags.spec.trace, "write what every fed token saw and chose (slow)")
       ->type_name("FILE");
-  app.add_option("--format", flags.format, "of the table: md, csv, csv-safe, json, jsonl or latex")
-      ->capture_default_str()
-      ->type_name("FORMAT");
+  add_format(app, flags.format);
+  add_columns(app, flags.columns);
   app.add_flag("--matrix", flags.matrix, "the table with one row an arm and one column a dataset");
   if (!flags.sweep) add_hardware(app, flags.hardware);
   add_strict(app, flags.strict);
@@ -232,6 +232,7 @@ void finish(RunFlags& flags) {
   spec.progress = parse_progress_style(flags.progress);
   spec.oracle = parse_oracle(flags.oracle);
   parse_table_format(flags.format);
+  check_columns(flags.columns);
   spec.decode.sampling();
   check_chat_template(spec.decode.chat_template, spec.decode.chat_set);
   spec.arms = make_arms(flags.decoders, flags.arms, flags.sets, flags.batch_size);

@@ -22,12 +22,13 @@ struct RunFlags {
   std::vector<GridAxis> grid_of_file;  ///< of -c, where --grid gives none
   std::string target_ci;               ///< empty: none
   bool fresh = false;                  ///< begins anew
-  std::string oracle, shard, progress = "auto", config, format = "md";
+  std::string oracle, shard, progress = "auto", config, format = "text";
   std::vector<std::string> hardware;
   int batch_size = 8;
   double fail_on_error = 0;
   std::string judge;  ///< of `run`: the file of a service that judges the answers
   bool dry_run = false, matrix = false, strict = false;
+  ColumnChoice columns;
 };
 
 void add_flags(CLI::App& app, RunFlags& flags);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "src/cli/command_line.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/report/run_list_table.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
@@ -18,7 +19,7 @@ namespace pardec {
 namespace {
 
 struct RunsFlags {
-  std::string db = "results/pardec.sqlite", action = "list", format = "md";
+  std::string db = "results/pardec.sqlite", action = "list", format = "text";
   std::vector<std::string> arguments;  ///< of the action
   RunListFilter filter;
   int limit = 20;
@@ -29,7 +30,7 @@ struct RunsFlags {
 int list(const RunsFlags& flags, TableFormat format) {
   check_at_least("--limit", flags.limit, 0);
   Store store(flags.db, {.read_only = true});
-  std::cout << render(run_list_table(list_runs(store, flags.filter, flags.limit)), format);
+  print_table(run_list_table(list_runs(store, flags.filter, flags.limit)), format);
   return 0;
 }
 
@@ -53,7 +54,7 @@ int compare_runs(const RunsFlags& flags, TableFormat format) {
                             invocations[i].substr(0, 8),
                             ", which was named before, expected each once"));
   }
-  std::cout << render(across_table(compare_across(*store, invocations, flags.confidence)), format);
+  print_table(across_table(compare_across(*store, invocations, flags.confidence)), format);
   return 0;
 }
 
@@ -174,10 +175,7 @@ Verb runs_verb() {
             app.add_flag("--yes", flags->yes,
                          "remove without asking, also what is running or was killed")
                 ->group(flags_of({"rm"}));
-            app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-                ->capture_default_str()
-                ->type_name("FORMAT")
-                ->group(flags_of({"list", "compare"}));
+            add_format(app, flags->format)->group(flags_of({"list", "compare"}));
             return [flags] { return runs(*flags); };
           },
           {"list", "compare", "name", "note", "rm"}};

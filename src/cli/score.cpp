@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "src/cli/command_line.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/runs/likelihood.hpp"
@@ -24,7 +25,7 @@ namespace pardec {
 namespace {
 
 struct ScoreFlags {
-  std::string db = "results/pardec.sqlite", run, format = "md";
+  std::string db = "results/pardec.sqlite", run, format = "text";
   std::vector<std::string> metrics;
   ModelOptions model{.dtype = "auto"};
   std::string chat_template = "auto";
@@ -97,9 +98,9 @@ int score(const ScoreFlags& flags) {
   const std::string invocation = find_invocation(store, flags.run);
   Table table;
   table.title = str("Scores of run ", invocation.substr(0, 8));
-  table.columns = {{"dataset"},         {"arm"},
+  table.columns = with_dataset({{"arm"},
                    {"metric"},          {"score", Align::right},
-                   {"n", Align::right}, {"changed", Align::right}};
+                   {"n", Align::right}, {"changed", Align::right}});
   std::vector<RunSummary> runs;  // of all shards
   std::vector<std::string> shards;
   for (const auto& shard : store.shards_of(invocation)) {
@@ -144,9 +145,9 @@ int score(const ScoreFlags& flags) {
                                   ": its examples have no ", metric->needs, "."));
     for (const TaskMetric* metric : metrics)
       for (const MetricTotal& total : metric->total(scores))
-        table.rows.push_back({shown_name(row.dataset), row.label, std::string(total.name),
+        table.rows.push_back(with_dataset(dataset_cells(row.dataset), {row.label, std::string(total.name),
                               number_cell(total.value, 4), number_cell(total.count),
-                              number_cell(whole.changed[metric])});
+                              number_cell(whole.changed[metric])}));
     if (metrics.empty())
       table.notes.push_back(str(row.dataset.name, " ", row.label,
                                 ": its metrics need a judge or run code, and are not among those "
@@ -169,7 +170,7 @@ int score(const ScoreFlags& flags) {
             flags.model.model,
             "; text that repeats itself is likely, too: read it beside repetition."));
   if (const std::string note = untrained_note(runs); !note.empty()) table.notes.push_back(note);
-  std::cout << render(table, format);
+  print_table(table, format);
   return 0;
 }
 
@@ -214,9 +215,7 @@ Verb score_verb() {
         app.add_option("--threads", flags->model.threads, "likelihood: CPU threads; 0: all cores")
             ->capture_default_str()
             ->type_name("N");
-        app.add_option("--format", flags->format, "md, csv, csv-safe, json, jsonl or latex")
-            ->capture_default_str()
-            ->type_name("FORMAT");
+        add_format(app, flags->format);
         return [flags] { return score(*flags); };
       }};
 }

@@ -12,6 +12,7 @@
 #include "src/cli/execute.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/sweep_plan.hpp"
+#include "src/cli/table_output.hpp"
 #include "src/findings/best_cells.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/support/error.hpp"
@@ -55,6 +56,9 @@ std::string memory_of(const RunSpec& spec, const ArmFinding& cell) {
   return "";
 }
 
+/// More cells are counted alone.
+constexpr size_t kNamed = 5;
+
 std::string best_note(const RunSpec& spec, const Comparison& comparison, const BestCell& cell) {
   const ArmFinding* baseline = comparison.baseline_of(*cell.best);
   const std::string limit = spec.model.memory_limit;
@@ -64,8 +68,18 @@ std::string best_note(const RunSpec& spec, const Comparison& comparison, const B
                                                   " times as fast as ", baseline->run.run.label)
                                             : "",
                          ", ", memory_of(spec, *cell.best));
-  if (cell.ties.empty()) return note + "; faster than every other one, interval by interval.";
-  constexpr size_t kNamed = 5;
+  std::vector<std::string> open;
+  for (const ArmFinding* arm : cell.undecided)
+    if (open.size() < kNamed) open.push_back(arm->run.run.label);
+  const std::string undecided =
+      open.empty() ? ""
+                   : str(" Not decided, answers open: ", join(open, ", "),
+                         cell.undecided.size() > kNamed
+                             ? str(" and ", cell.undecided.size() - kNamed, " more")
+                             : "",
+                         ".");
+  if (cell.ties.empty())
+    return str(note, "; faster than every other one with answers as good.", undecided);
   std::vector<std::string> ties;
   for (const BestCell::Tie& tie : cell.ties) {
     if (ties.size() == kNamed) break;
@@ -76,7 +90,7 @@ std::string best_note(const RunSpec& spec, const Comparison& comparison, const B
              std::isfinite(cell.ties.front().ratio.low)
                  ? ""
                  : str(" (no interval over fewer than ", kFewestBlocks, " blocks)"),
-             ".");
+             ".", undecided);
 }
 
 int sweep(CLI::App& app, RunFlags& flags) {
@@ -98,7 +112,7 @@ int sweep(CLI::App& app, RunFlags& flags) {
   if (spec.refused.size() > refused) workloads = load_workloads(spec);  // of the arms that are left
   const auto code_of_cells = [&] { return spec.refused.empty() ? 0 : 3; };
   if (flags.dry_run) {
-    std::cout << render(sweep_plan(spec, workloads, sessions), format);
+    print_table(sweep_plan(spec, workloads, sessions), format);
     return stop.signal() ? 128 + stop.signal() : code_of_cells();
   }
   const Execution done = execute(spec, workloads, sessions, stop,
@@ -106,17 +120,19 @@ int sweep(CLI::App& app, RunFlags& flags) {
   if (done.signal) return done.stopped(spec);
   const Measurements measured = measurements_of(*done.store, done.invocation);
   const Comparison comparison = compare(*done.store, done.invocation, {}, measured);
-  Table table = flags.matrix ? matrix_table(comparison) : comparison_table(comparison);
+  Table table = flags.matrix ? matrix_table(comparison)
+                             : choose_columns(comparison_table(comparison), flags.columns);
+  table.conclusion.clear();  // the best cells say the same, by the seconds of each two
   const std::vector<BestCell> best = best_cells(measured, comparison);
   for (const std::string& dataset : spec.datasets) {
     const auto cell = std::find_if(best.begin(), best.end(),
                                    [&](const BestCell& one) { return one.dataset == dataset; });
-    table.notes.push_back(
+    table.conclusion.push_back(
         cell == best.end()
-            ? str("best cell of ", dataset, ": none; all were broken, or shown to answer worse.")
+            ? str("best cell of ", dataset, ": none; no cell has answers that are shown not to be worse.")
             : best_note(spec, comparison, *cell));
   }
-  std::cout << render(table, format);
+  print_table(table, format);
   std::fprintf(stderr, "database: %s\n", spec.db.c_str());
   if (const int code = exit_code(done.counts, flags.fail_on_error)) return code;
   if (code_of_cells())

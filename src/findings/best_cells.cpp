@@ -11,8 +11,16 @@ namespace pardec {
 namespace {
 
 bool may_be_best(const Comparison& comparison, const ArmFinding& arm) {
-  const ArmFinding* baseline = comparison.baseline_of(arm);
-  return arm.blocks > 0 && !arm.broken() && !(baseline && shown_worse(arm, *baseline));
+  const QualityShown quality = quality_shown(comparison, arm);
+  return arm.blocks > 0 && !arm.broken() &&
+         (quality == QualityShown::baseline || quality == QualityShown::same ||
+          quality == QualityShown::not_worse);
+}
+
+/// Answers that more examples might show to be not worse.
+bool is_undecided(const Comparison& comparison, const ArmFinding& arm) {
+  const QualityShown quality = quality_shown(comparison, arm);
+  return arm.blocks > 0 && (quality == QualityShown::open || quality == QualityShown::unknown);
 }
 
 }  // namespace
@@ -35,7 +43,7 @@ std::vector<BestCell> best_cells(const Measurements& measured, const Comparison&
     const auto seconds_over = [&](const ArmFinding& other, const ArmFinding& arm) {
       return speedup_of(measured_of(other), measured_of(arm), comparison.confidence);
     };
-    BestCell cell{dataset, arms.front(), {}};
+    BestCell cell{dataset, arms.front(), {}, {}};
     for (const ArmFinding* arm : arms)
       if (const auto faster = arm == cell.best ? std::nullopt : seconds_over(*cell.best, *arm);
           faster && faster->ratio.estimate > 1)
@@ -49,6 +57,11 @@ std::vector<BestCell> best_cells(const Measurements& measured, const Comparison&
                      [](const BestCell::Tie& a, const BestCell::Tie& b) {
                        return a.ratio.estimate < b.ratio.estimate;
                      });
+    for (const ArmFinding& arm : comparison.arms)
+      if (arm.run.run.dataset.name == dataset && is_undecided(comparison, arm)) {
+        const auto ratio = seconds_over(arm, *cell.best);
+        if (ratio && !(ratio->ratio.low > 1)) cell.undecided.push_back(&arm);
+      }
     found.push_back(std::move(cell));
   }
   return found;

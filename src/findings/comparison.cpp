@@ -316,7 +316,7 @@ DifferingAnswers differing_answers(Store& store, const Measurements& measured, i
     read.bind(place->ours, place->theirs).step();
     const RunRow& run = runs[place->arm].run;
     DifferingAnswer& differs = differing.first.emplace_back(
-        DifferingAnswer{run.dataset.name, run.label, std::string(place->sample), "", "", "",
+        DifferingAnswer{run.dataset, run.label, std::string(place->sample), "", "", "",
                         read.maybe_integer(2), place->gap});
     const Json fields = parse_json(read.view(0), store.path().string(), 0),
                before = parse_json(read.view(1), store.path().string(), 0);

@@ -110,6 +110,9 @@ struct ScoreFinding {
   /// Exact test of right and wrong answers by cluster (clustered_mcnemar), after Holm.
   std::optional<double> p;
   bool lower_is_better = false;
+  std::int64_t pairs = 0;     ///< answers that both arms have, which the difference is over
+  std::int64_t left_out = 0;  ///< of the arm or its baseline alone
+  std::optional<std::int64_t> would_do = {};  ///< examples that would decide; none: not known
 
   /// Whether the score is not worse than the baseline's by more than `margin`, as far as its
   /// difference's interval says.
@@ -210,7 +213,8 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
 
 /// Where one answer departs from the baseline's.
 struct DifferingAnswer {
-  std::string dataset, arm, sample, field, baseline, answer;
+  DatasetRow dataset;
+  std::string arm, sample, field, baseline, answer;
   std::optional<std::int64_t> token;  ///< of the first difference among the answer's value tokens
   double gap;                         ///< of its logits; infinite: not known
 };

@@ -478,7 +478,7 @@ Found StoredEvidence::level(const Scope& place, const std::string& arm,
     return {
         Measured{{found.speeds.latency->p50, std::nan(""), std::nan("")}, std::ssize(one->jobs)},
         ""};
-  if (metric == "exact_match" || metric == "identical") {
+  if (metric == "em" || metric == "identical") {
     const ArmFinding* baseline = comparison_.baseline_of(found);
     const auto count =
         baseline ? identity(place, arm, baseline->run.run.label, metric) : std::nullopt;
@@ -624,7 +624,7 @@ std::optional<IdentityCount> StoredEvidence::identity(const Scope& place, const 
     if (theirs == two->answers.by_sample.end() || ours.generation.row.error ||
         theirs->second.generation.row.error || !one->has(place, ours.generation.category))
       continue;
-    if (metric == "exact_match") {
+    if (metric == "em") {
       const auto& our_fields = ours.generation.row.fields;
       const auto& their_fields = theirs->second.generation.row.fields;
       for (size_t f = 0; f < std::min(our_fields.size(), their_fields.size()); ++f) {

@@ -22,13 +22,61 @@ bool only_another_network(const ArmFinding& arm, const ArmFinding& baseline) {
          arm.run.run.model.hash != baseline.run.run.model.hash;
 }
 
+bool all_identical(const ArmFinding& arm) {
+  const RunSummary& run = arm.run;
+  return !run.run.oracle && run.compared > 0 && run.identical == run.compared &&
+         run.compared == run.generations && run.failed_generations == 0;
+}
+
+/// Arms of one baseline by their speedups, which blocks pair; others by examples a second.
+bool is_faster(const ArmFinding& arm, const ArmFinding& than) {
+  if (arm.baseline == than.baseline)
+    return arm.speedup->ratio.estimate > than.speedup->ratio.estimate;
+  return arm.examples_per_second.estimate > than.examples_per_second.estimate;
+}
+
 }  // namespace
 
-bool shown_worse(const ArmFinding& arm, const ArmFinding& baseline) {
-  if (arm.run.run.untrained != baseline.run.run.untrained) return true;
+SpeedShown speed_shown(const ArmFinding& arm) {
+  if (!arm.speedup || !std::isfinite(arm.speedup->ratio.low) ||
+      !std::isfinite(arm.speedup->ratio.high))
+    return SpeedShown::unknown;
+  const Interval& ratio = arm.speedup->ratio;
+  return ratio.low > 1 ? SpeedShown::faster : ratio.high < 1 ? SpeedShown::slower : SpeedShown::open;
+}
+
+const ScoreFinding* first_score(const ArmFinding& arm) {
   const auto score = arm.scores.find(headline_score(arm));
-  return !arm.run.run.untrained && score != arm.scores.end() &&
-         score->second.verdict(0) == ScoreFinding::Verdict::worse;
+  return score == arm.scores.end() ? nullptr : &score->second;
+}
+
+QualityShown quality_shown(const Comparison& comparison, const ArmFinding& arm) {
+  const ArmFinding* baseline = comparison.baseline_of(arm);
+  if (!baseline) return QualityShown::baseline;
+  if (arm.broken() || baseline->broken()) return QualityShown::broken;
+  if (all_identical(arm)) return QualityShown::same;
+  if (arm.run.run.untrained || baseline->run.run.untrained) return QualityShown::noise;
+  const ScoreFinding* score = first_score(arm);
+  if (!score || !score->difference || arm.run.run.oracle) return QualityShown::unknown;
+  switch (score->verdict(comparison.margin)) {
+    case ScoreFinding::Verdict::not_worse:
+      return QualityShown::not_worse;
+    case ScoreFinding::Verdict::worse:
+      return QualityShown::worse;
+    case ScoreFinding::Verdict::open:
+      break;
+  }
+  return QualityShown::open;
+}
+
+bool Standing::is_shown() const {
+  return speed == SpeedShown::faster &&
+         (quality == QualityShown::same || quality == QualityShown::not_worse);
+}
+
+bool Standing::is_ruled_out() const {
+  return speed == SpeedShown::slower || quality == QualityShown::worse ||
+         quality == QualityShown::noise || quality == QualityShown::broken;
 }
 
 std::vector<Headline> headlines_of(const Comparison& comparison) {
@@ -37,18 +85,19 @@ std::vector<Headline> headlines_of(const Comparison& comparison) {
     const ArmFinding* baseline = comparison.baseline_of(arm);
     if (!baseline || only_another_network(arm, *baseline)) continue;
     Headline& headline = of_dataset(headlines, arm.run.run.dataset.name);
-    auto& broken = headline.broken;
-    for (const ArmFinding* one : {baseline, &arm})
-      if (one->broken() &&
-          std::find(broken.begin(), broken.end(), one->run.run.label) == broken.end())
-        broken.push_back(one->run.run.label);
-    if (baseline->broken() || arm.broken() || !arm.speedup ||
-        !std::isfinite(arm.speedup->ratio.estimate))
-      continue;
-    if (shown_worse(arm, *baseline))
-      headline.worse = true;
-    else if (!headline.best || arm.speedup->ratio.estimate > headline.best->speedup->ratio.estimate)
+    headline.arms.push_back({&arm, speed_shown(arm), quality_shown(comparison, arm)});
+    if (headline.arms.back().is_shown() && (!headline.best || is_faster(arm, *headline.best)))
       headline.best = &arm;
+  }
+  for (Headline& headline : headlines) {
+    if (!headline.best) continue;
+    for (const Standing& one : headline.arms)
+      if (one.arm != headline.best && one.is_shown() &&
+          one.arm->baseline == headline.best->baseline &&
+          one.arm->speedup->ratio.high >= headline.best->speedup->ratio.low)
+        headline.ties.push_back(one.arm);
+    std::erase_if(headline.arms,
+                  [&](const Standing& one) { return one.arm == headline.best; });
   }
   return headlines;
 }

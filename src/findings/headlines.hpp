@@ -6,18 +6,50 @@
 
 namespace pardec {
 
-/// What is said first of one dataset: its fastest arm that may be believed and is not shown to
-/// answer worse than its baseline.
-struct Headline {
-  std::string dataset;
-  const ArmFinding* best = nullptr;  ///< null: there is none, since
-  std::vector<std::string> broken;   ///< most answers of these arms are none,
-  bool worse = false;                ///< or others answer worse, or no block was measured
+/// What is shown of an arm's speed beside its baseline's.
+enum class SpeedShown {
+  faster,   ///< the speedup's interval lies above 1
+  slower,   ///< below 1
+  open,     ///< it holds 1
+  unknown,  ///< there is no interval
+};
+SpeedShown speed_shown(const ArmFinding& arm);
+
+/// What is shown of an arm's answers beside its baseline's.
+enum class QualityShown {
+  same,       ///< every answer is the baseline's, none failed
+  not_worse,  ///< by the first score of its dataset, at the comparison's margin
+  worse,
+  open,      ///< the score's interval says neither
+  unknown,   ///< there is no score, or the tokens were forced
+  noise,     ///< the network of one of the two is untrained
+  broken,    ///< most answers of one of the two are none
+  baseline,  ///< it is compared with nothing
+};
+QualityShown quality_shown(const Comparison& comparison, const ArmFinding& arm);
+
+/// The score that quality_shown goes by; null: there is none.
+const ScoreFinding* first_score(const ArmFinding& arm);
+
+/// An arm that has a baseline, and what is shown of it.
+struct Standing {
+  const ArmFinding* arm;
+  SpeedShown speed;
+  QualityShown quality;
+
+  /// Faster, and not worse.
+  bool is_shown() const;
+  /// Not faster, or worse, or broken: more examples would not make it the one to take.
+  bool is_ruled_out() const;
 };
 
-/// Whether the score that its dataset is judged by first was shown to be below the baseline's, or
-/// is that of noise.
-bool shown_worse(const ArmFinding& arm, const ArmFinding& baseline);
+/// What can be said first of one dataset.
+struct Headline {
+  std::string dataset;
+  const ArmFinding* best = nullptr;    ///< the fastest that is_shown; null: none is
+  std::vector<const ArmFinding*> ties;  ///< shown as well, with an interval that meets the best's
+  std::vector<Standing> arms;           ///< all but the best, in the order of the comparison
+};
 
 /// Of each dataset on which some arm has a baseline that is another decoder or runs on the same
 /// network. The comparison outlives them.

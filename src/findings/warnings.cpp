@@ -1,7 +1,9 @@
 #include "src/findings/warnings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "src/findings/score_findings.hpp"
 #include "src/support/machine_use.hpp"
@@ -15,12 +17,22 @@ namespace {
 /// Repeats whose ratios differ by more than this factor did not measure the same.
 constexpr double kSteady = 1.25;
 
+/// By what a warning undoes: everything, then the answers, then the speed, then advice.
+constexpr std::array<std::string_view, 19> kRanked{
+    "broken",     "failed",      "unparsed",    "empty",       "untrained",
+    "departs",    "untaught",    "hit_limit",   "other_tokenizer",
+    "unfinished", "unmeasured",  "not_release", "few_blocks",  "disturbed",
+    "unsteady",   "oversubscribed", "traced",   "lengths",     "short_batch"};
+
+auto rank_of(const Warning& warning) {
+  return std::find(kRanked.begin(), kRanked.end(), warning.code) - kRanked.begin();
+}
+
 /// From this share of the answers on, how they ended is said.
 constexpr double kWorthSaying = 0.1;
 
 std::string disturbed_text(std::int64_t disturbed, std::int64_t measurements) {
-  return str("others had a share of the machine, or it stood still (", percent(kDisturbedShare, 0),
-             " or more of the threads' time), in ", disturbed, " of ",
+  return str("others had the machine in ", disturbed, " of ",
              counted(measurements, "measurement"));
 }
 
@@ -66,59 +78,56 @@ class Warnings {
     if (arm_->broken())
       add("broken",
           str(state.broken, " of ", counted(state.answers, "answer"),
-              " failed, could not be read, came empty or ended at the limit"),
-          "neither speed nor scores say anything");
+              " failed, unreadable, empty or cut"),
+          "nothing can be read from speed or scores");
     if (state.failed > 0)
       add("failed", str(state.failed, " of ", counted(state.answers, "answer"), " failed"));
-    share("unparsed", state.unparsed, "could not be read as what was asked for");
-    share("empty", state.empty, "came empty");
-    share("hit_limit", state.hit_limit, "ended at the limit",
-          "their cost is that of the limit, which --max-new-tokens or --per-field raises");
+    share("unparsed", state.unparsed, "unreadable");
+    share("empty", state.empty, "empty");
+    share("hit_limit", state.hit_limit, "cut at the limit",
+          "raise --max-new-tokens or --per-field");
   }
 
   void training() {
     const RunRow& run = arm_->run.run;
     if (run.untrained)
       add("untrained",
-          "the network's weights are random, or it was never taught what this decoder needs",
-          "what it writes so is noise");
+          "random weights, or not trained for this decoder", "answers are noise");
     std::vector<std::string> untaught =
         run.config.value("untaught_options", std::vector<std::string>());
     if (std::string note = run.config.value("taught_otherwise", ""); !note.empty())
       untaught.push_back(std::move(note));
     if (!untaught.empty())
-      add("untaught", join(untaught, ", "), "answers may be worse than the network can give");
+      add("untaught", join(untaught, ", "), "answers may suffer");
   }
 
   void side_by_side() {
     if (arm_->jobs.short_of_it())
       add("short_batch",
           str(fixed(arm_->jobs.reached, 1), " of ", counted(arm_->jobs.asked, "job"), " in flight"),
-          "this is not the speed of that batch; longer blocks (--block), more examples or a "
-          "smaller batch_size fill it");
+          "longer --block, more examples or a smaller batch_size");
     if (arm_->stack.short_of_it())
       add("short_stack",
           str(fixed(arm_->stack.reached, 1), " of ", counted(arm_->stack.asked, "example"),
               " in a job"),
-          str("there were no more of one category, or none that can share a job; a larger --limit, "
-              "or a smaller stack (",
-              find_decoder(arm_->run.run.decoder).stack_option, "=N), fills it"));
+          str("a larger --limit or a smaller ",
+              find_decoder(arm_->run.run.decoder).stack_option));
   }
 
   void measurement() {
     const RunSummary& run = arm_->run;
     if (run.run.status == RunStatus::running)
       add("unfinished",
-          str("it goes on, or was killed",
-              run.compared == 0 && arm_->baseline ? ", so its answers are not compared yet" : ""),
+          str("running or killed",
+              run.compared == 0 && arm_->baseline ? ", its answers not compared yet" : ""),
           "run --resume ends it");
     else if (run.measured_blocks < run.blocks)
       add("unmeasured",
-          str("there is no time of ", run.blocks - run.measured_blocks, " of ",
+          str("no time of ", run.blocks - run.measured_blocks, " of ",
               counted(run.blocks, "block")),
-          "such are not done whole in one process, or a job of them failed");
+          "stopped in between, or a job failed");
     if (run.run.build_type != "Release")
-      add("not_release", str("measured with a ", run.run.build_type, " build"));
+      add("not_release", str("a ", run.run.build_type, " build"));
     const int cores = run.run.environment.value("cores", 0);
     if (run.run.device == "cpu" && cores > 0 && run.run.threads > cores)
       add("oversubscribed",
@@ -126,14 +135,14 @@ class Warnings {
     if (!arm_->speedup) {
       if (arm_->disturbed > 0)
         add("disturbed", disturbed_text(arm_->disturbed, arm_->measurements),
-            "--repair N measures up to N again");
+            "--repair N measures again");
       return;
     }
     const Speedup& speedup = *arm_->speedup;
     if (speedup.blocks < kFewestBlocks)
       add("few_blocks",
           str("a speedup over ", counted(speedup.blocks, "different block"), " has no interval"),
-          str("from ", kFewestBlocks, " on it has (--block, --limit)"));
+          str(kFewestBlocks, " would do (--block, --limit)"));
     if (speedup.disturbed > 0) disturbed(speedup);
     if (const std::int64_t outliers = speedup.slow_baseline + speedup.slow_method; outliers > 0)
       add("outliers",
@@ -146,26 +155,26 @@ class Warnings {
       const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
       if (*most > kSteady * *least)
         add("unsteady",
-            str("the repeats' own ratios go from ", fixed(*least, 2), " to ", fixed(*most, 2)),
-            "the interval over blocks says too little");
+            str("the repeats' ratios go from ", fixed(*least, 2), " to ", fixed(*most, 2)),
+            "the interval is too narrow");
     }
     if (speedup.traced)
-      add("traced", "a trace was written while this was measured", "that takes time");
+      add("traced", "a trace was written meanwhile", "that takes time");
   }
 
   void disturbed(const Speedup& speedup) {
     std::string text = disturbed_text(speedup.disturbed, speedup.measurements);
-    if (speedup.repaired > 0) text += str(", ", speedup.repaired, " of them measured again");
+    if (speedup.repaired > 0) text += str(", ", speedup.repaired, " measured again");
     if (speedup.in_vain > 0)
       text +=
           str(", ", speedup.in_vain == speedup.repaired ? "all" : std::to_string(speedup.in_vain),
-              " of these disturbed again");
+              " in vain");
     if (speedup.quiet && std::isfinite(speedup.quiet->estimate))
-      text += ", and the undisturbed ones alone give " + interval_text(*speedup.quiet);
+      text += ", the others give " + interval_text(*speedup.quiet);
     add("disturbed", text,
         speedup.repaired == speedup.disturbed && speedup.in_vain == 0 ? ""
-        : speedup.in_vain > 0 ? "what disturbs goes on; run again when the machine is idle"
-                              : "--repair N measures up to N again");
+        : speedup.in_vain > 0 ? "run again when the machine is idle"
+                              : "--repair N measures again");
   }
 
   void against_baseline() {
@@ -183,20 +192,19 @@ class Warnings {
     const bool ids = same_ids(baseline->run.run.model, run.model);
     if (!ids)
       add("other_tokenizer",
-          "its network has another tokenizer than the baseline's: answers are compared as texts, "
-          "and what counts tokens (tokens/forward, tokens/s) is of other tokens");
+          "not the baseline's tokenizer", "counts of tokens are of other tokens");
     if (ids && arm_->speedup && open(*arm_) && open(*baseline) && ours > 0 && theirs > 0 &&
         std::abs(ours / theirs - 1) > kSameLength)
       add("lengths",
-          str("answers have ", fixed(ours, 1), " tokens of text, the baseline's ", fixed(theirs, 1),
-              ": ", fixed(arm_->speedup->ratio.estimate, 2), " times as fast by the answer, ",
-              fixed(arm_->speedup->ratio.estimate * ours / theirs, 2), " by the token"));
+          str("answers of ", fixed(ours, 0), " tokens, the baseline's ", fixed(theirs, 0),
+              ": by the token ", fixed(arm_->speedup->ratio.estimate * ours / theirs, 2),
+              " times as fast"));
     const bool greedy = run.config.value("temperature", 0.0) == 0;
     if (arm_->departure && baseline->run.run.model.hash == run.model.hash && greedy &&
         run.dtype == "fp32" && find_decoder(run.decoder).exact &&
         run.form == baseline->run.run.form)
       add("departs", str(arm_->departure->departed, " of ", arm_->departure->compared,
-                         " answers not the baseline's, though this decoder gives its ids"));
+                         " answers differ, though this decoder gives the baseline's ids"));
   }
 
   const Comparison& comparison_;
@@ -207,7 +215,11 @@ class Warnings {
 }  // namespace
 
 std::vector<Warning> warnings_of(const Comparison& comparison) {
-  return Warnings(comparison).all();
+  std::vector<Warning> all = Warnings(comparison).all();
+  std::stable_sort(all.begin(), all.end(), [](const Warning& a, const Warning& b) {
+    return rank_of(a) < rank_of(b);
+  });
+  return all;
 }
 
 }  // namespace pardec

@@ -9,7 +9,8 @@ namespace pardec {
 inline constexpr double kSameLength = 0.1;
 
 /// What says that a number of the comparison should not be believed as it stands;
-/// results/README.md lists the codes.
+/// results/README.md lists the codes. Those that undo most come first: of all, of the answers, of
+/// the speed, then advice.
 std::vector<Warning> warnings_of(const Comparison& comparison);
 
 }  // namespace pardec

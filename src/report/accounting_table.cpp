@@ -2,6 +2,7 @@
 #include <string>
 
 #include "src/report/comparison_table.hpp"
+#include "src/report/dataset_name.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -24,8 +25,8 @@ Cell shortened(const std::string& text) {
 Table accounting_table(const std::vector<ArmAccount>& accounts) {
   Table table;
   table.title = "What each arm fed, chose and cached";
-  table.columns = {{"dataset"},
-                   {"arm"},
+  table.columns = with_dataset(
+                   {{"arm"},
                    {"jobs", Align::right},
                    {"prompt", Align::right},
                    {"forced", Align::right},
@@ -39,20 +40,20 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
                    {"cached, peak", Align::right, "cached_peak"},
                    {"pads", Align::right},
                    {"prefill s", Align::right, "prefill_seconds"},
-                   {"decode s", Align::right, "decode_seconds"}};
+                   {"decode s", Align::right, "decode_seconds"}});
   const bool priced = accounts.front().usd_per_thousand.has_value();
   if (priced) table.columns.push_back({"USD/1k", Align::right, "usd_per_thousand"});
   for (const ArmAccount& account : accounts) {
     const RunSummary& run = account.run;
     const JobCounters& c = run.totals;
-    table.rows.push_back({run.run.dataset.name, run.run.label, number_cell(run.jobs),
+    table.rows.push_back(with_dataset(dataset_cells(run.run.dataset), {run.run.label, number_cell(run.jobs),
                           number_cell(c.prompt_tokens), number_cell(c.forced),
                           number_cell(c.chosen), number_cell(c.fed), number_cell(c.text_tokens),
                           number_cell(c.forwards), number_cell(account.parallelism, 2),
                           number_cell(c.attended), number_cell(account.attention_accesses),
                           number_cell(c.cached_peak), number_cell(account.pads),
                           number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2),
-                          number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)});
+                          number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)}));
     if (priced) table.rows.back().push_back(number_cell(*account.usd_per_thousand, 4));
   }
   table.notes.push_back(
@@ -72,18 +73,18 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
 Table differences_table(const DifferingAnswers& answers) {
   Table table;
   table.title = "Where answers depart from the baseline's";
-  table.columns = {{"dataset"},
-                   {"arm"},
+  table.columns = with_dataset(
+                   {{"arm"},
                    {"sample"},
                    {"field"},
                    {"baseline"},
                    {"answer"},
                    {"token", Align::right},
-                   {"logit gap", Align::right, "logit_gap"}};
+                   {"logit gap", Align::right, "logit_gap"}});
   for (const DifferingAnswer& one : answers.first) {
-    table.rows.push_back({one.dataset, one.arm, one.sample, one.field, shortened(one.baseline),
+    table.rows.push_back(with_dataset(dataset_cells(one.dataset), {one.arm, one.sample, one.field, shortened(one.baseline),
                           shortened(one.answer), number_cell(one.token.value_or(-1)),
-                          number_cell(one.gap, 4)});
+                          number_cell(one.gap, 4)}));
   }
   table.notes.push_back(
       str(counted(answers.count, "answer"),

@@ -12,6 +12,7 @@
 #include "src/findings/score_findings.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
+#include "src/report/metric_title.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -183,7 +184,7 @@ std::optional<NamedFigure> quality_over_speed(const Comparison& comparison, std:
   figure.from_zero = false;
   figure.x_label = str("speedup over ", run.label);
   const bool lower = lower_is_better(metric);
-  figure.y_label = score_header(metric) + (lower ? " (lower is better)" : "");
+  figure.y_label = metric_title(metric) + (lower ? " (lower is better)" : "");
   std::vector<RunSummary> drawn;
   for (std::size_t a = 0; a < comparison.arms.size(); ++a) {
     const ArmFinding& arm = comparison.arms[a];

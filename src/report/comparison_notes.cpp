@@ -6,6 +6,7 @@
 
 #include "src/report/comparison_table.hpp"
 #include "src/report/dataset_name.hpp"
+#include "src/report/metric_title.hpp"
 #include "src/report/roofline_table.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -136,7 +137,7 @@ std::vector<std::string> judged_notes(const std::vector<JudgedShare>& judged) {
   std::map<std::string, std::vector<std::string>> arms;  // what -> of how many
   std::map<std::string, std::set<std::string>> others;
   for (const JudgedShare& share : judged) {
-    const std::string what = str(score_header(share.total), " of ", share.dataset, ", by ",
+    const std::string what = str(metric_title(share.total), " of ", share.dataset, ", by ",
                                  share.judge, " (", share.protocol, ")");
     arms[what].push_back(str(share.arm, " ", share.scored, " of ", share.of));
     others[what].insert(share.others.begin(), share.others.end());
@@ -156,7 +157,7 @@ void add_uncomputed_notes(Table& table, const Comparison& comparison) {
   for (std::string& note : judged_notes(comparison.judged)) table.notes.push_back(std::move(note));
   for (const Uncomputed& one : comparison.uncomputed) {
     std::vector<std::string> totals;
-    for (const std::string_view total : one.totals) totals.push_back(score_header(total));
+    for (const std::string_view total : one.totals) totals.push_back(metric_title(total));
     table.notes.push_back(one.metric.empty()
                               ? str("no ", join(totals, ", "), " of ", one.dataset,
                                     ": a judge gives it (pardec judge).")

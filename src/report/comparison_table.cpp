@@ -8,6 +8,8 @@
 #include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/measured_columns.hpp"
+#include "src/report/metric_title.hpp"
+#include "src/report/recommendation.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -33,15 +35,32 @@ Cell stack_cell(const Reached& stack) {
 
 // Speed, and what it is a speed of.
 
-/// Speedup, its interval, and over how many blocks.
+Tone tone_of(SpeedShown speed) {
+  switch (speed) {
+    case SpeedShown::faster:
+      return Tone::good;
+    case SpeedShown::slower:
+      return Tone::bad;
+    case SpeedShown::open:
+      return Tone::caution;
+    case SpeedShown::unknown:
+      break;
+  }
+  return Tone::plain;
+}
+
+/// Speedup with its interval, and that for programs.
 std::vector<Cell> speed_cells(const Comparison& comparison, const ArmFinding& arm) {
   if (!arm.speedup)
     return {!arm.baseline && arm.is_baseline ? Cell(kBaselineSpeedup, Json(1.0)) : no_cell(),
-            no_cell(), number_cell(arm.blocks)};
+            no_cell()};
   const Interval& ratio = arm.speedup->ratio;
   const bool broken = arm.broken() || comparison.baseline_of(arm)->broken();
-  return {Cell(fixed(ratio.estimate, 2) + (broken ? " (broken)" : ""), json_of(ratio.estimate)),
-          ratio_interval_cell(ratio), number_cell(arm.speedup->blocks)};
+  Cell interval = ratio_interval_cell(ratio);
+  return {Cell(str(fixed(ratio.estimate, 2), interval.value->is_null() ? "" : " " + interval.text,
+                   broken ? " (broken)" : ""),
+               json_of(ratio.estimate), broken ? Tone::bad : tone_of(speed_shown(arm))),
+          std::move(interval)};
 }
 
 /// What each machine allows, of the traces.
@@ -62,14 +81,6 @@ Cell count_cell(const ArmFinding& arm) {
 
 // Scores.
 
-/// How a total is called in tables, and its key.
-std::pair<std::string, std::string> named(std::string_view total) {
-  if (total == "extractgpt_f1_micro") return {"F1 micro", "f1_micro"};
-  if (total == "extractgpt_f1_macro") return {"F1 macro", "f1_macro"};
-  if (total == "strict_f1_micro") return {"F1 strict", "f1_strict"};
-  return {replace_all(std::string(total), "_", " "), str("score_", total)};
-}
-
 /// The first score that some dataset here is judged by: its difference is shown to people, too.
 bool is_headline(const Comparison& comparison, std::string_view total) {
   return std::any_of(comparison.arms.begin(), comparison.arms.end(),
@@ -82,14 +93,52 @@ bool is_judged(const Comparison& comparison, std::string_view total) {
                      [&](const JudgedShare& share) { return share.total == total; });
 }
 
+/// What an arm's dataset is judged by first, or would be.
+std::string_view first_metric(const Comparison& comparison, const ArmFinding& arm) {
+  if (const auto metric = headline_score(arm); !metric.empty() || !arm.baseline) return metric;
+  return headline_score(*comparison.baseline_of(arm));
+}
+
+/// The one that all arms with a score have; empty: there are several, or none.
+std::string_view common_metric(const Comparison& comparison) {
+  std::string_view common;
+  for (const ArmFinding& arm : comparison.arms) {
+    const auto metric = first_metric(comparison, arm);
+    if (metric.empty()) continue;
+    if (!common.empty() && common != metric) return {};
+    common = metric;
+  }
+  return common;
+}
+
+/// Difference, verdict and value of the first score, which are columns of the short table.
+void add_first_score_columns(Table& table, const Comparison& comparison) {
+  const auto common = common_metric(comparison);
+  const std::string header = common.empty() ? "score" : metric_title(common);
+  const auto brief = [](Column column) {
+    column.brief = true;
+    return column;
+  };
+  table.columns.push_back(brief({"difference", Align::left, "score_difference"}));
+  table.columns.push_back({"verdict"});
+  table.columns.push_back(brief({header, Align::left, "score"}));
+  table.columns.back().number = true;
+  table.columns.push_back({"metric", Align::left, "score_name", /*data_only=*/true});
+}
+
 void add_score_columns(Table& table, const Comparison& comparison) {
   for (const auto total : comparison.scores) {
-    const auto [header, key] = named(total);
-    table.columns.push_back({header, Align::right, key});
+    const std::string header = metric_title(total), key(total);
+    const auto wide = [](Column column) {
+      column.wide = true;
+      return column;
+    };
+    table.columns.push_back(wide({header, Align::right, key}));
     table.columns.push_back(
         {header + " interval", Align::left, key + "_interval", /*data_only=*/true});
-    table.columns.push_back({header + " - baseline's", Align::left, key + "_difference",
-                             /*data_only=*/comparison.oracle() || !is_headline(comparison, total)});
+    table.columns.push_back(
+        wide({header + " - baseline's", Align::left, key + "_difference",
+              /*data_only=*/comparison.oracle() || !is_headline(comparison, total)}));
     if (!is_judged(comparison, total)) continue;
     table.columns.push_back({header + " judge", Align::left, key + "_judge", /*data_only=*/true});
     for (const char* count : {"scored", "of", "refused", "unscored", "errors"})
@@ -118,6 +167,9 @@ Cell difference_cell(const ScoreFinding& score, double margin, bool broken) {
   const std::string_view verdict = shown(score.verdict(margin));
   value["margin"] = margin;
   value["verdict"] = broken ? Json() : Json(verdict);
+  value["pairs"] = score.pairs;
+  value["left_out"] = score.left_out;
+  value["would_do"] = score.would_do ? Json(*score.would_do) : Json();
   std::string text = difference_text(d);
   if (broken)
     text += " (broken)";
@@ -128,6 +180,33 @@ Cell difference_cell(const ScoreFinding& score, double margin, bool broken) {
     text += *score.p < 0.001 ? " p < 0.001" : str(" p ", fixed(*score.p, 3));
   }
   return {std::move(text), std::move(value)};
+}
+
+/// The cells of add_first_score_columns.
+void add_first_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
+                           const ArmFinding& arm) {
+  const auto metric = headline_score(arm);
+  const ScoreFinding* score = first_score(arm);
+  const QualityShown quality = quality_shown(comparison, arm);
+  if (score && score->difference) {
+    Cell cell = difference_cell(*score, comparison.margin, quality == QualityShown::broken);
+    cells.emplace_back(difference_text(*score->difference), *cell.value);
+  } else {
+    cells.push_back(no_cell());
+  }
+  const std::string_view word = verdict_word(comparison, arm);
+  cells.emplace_back(verdict_text(comparison, arm), word.empty() ? Json() : Json(word),
+                     verdict_tone(quality));
+  if (score) {
+    const double value = score->value.estimate;
+    cells.push_back(
+        Cell(str(fixed(value, 3), arm.run.run.untrained ? " (untrained)" : "",
+                 common_metric(comparison).empty() ? " " + metric_title(metric) : ""),
+             json_of(value)));
+    cells.push_back(std::string(metric));
+  } else {
+    cells.insert(cells.end(), 2, no_cell());
+  }
 }
 
 /// Who judged, and how many of how many got a verdict.
@@ -171,7 +250,8 @@ void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
 void add_own_columns(Table& table, const Comparison& comparison) {
   for (const DecoderEntry* entry : comparison.own)
     for (const OwnColumn& column : entry->own_columns.columns)
-      table.columns.push_back({std::string(column.header), Align::right, std::string(column.key)});
+      table.columns.push_back(
+          {std::string(column.header), Align::right, std::string(column.key), false, {}, true});
 }
 
 void add_own_cells(std::vector<Cell>& cells, const Comparison& comparison, const ArmFinding& arm) {
@@ -196,10 +276,15 @@ void add_not_applicable_rows(Table& table, const Comparison& comparison) {
         comparison.arms.begin(), comparison.arms.end(),
         [&name = pair.first](const ArmFinding& arm) { return arm.run.run.dataset.name == name; });
     std::vector<Cell>& cells = table.rows.emplace_back(before, no_cell());
-    cells[0] = shown == comparison.arms.end() ? pair.first : shown_name(shown->run.run.dataset);
-    cells[1] = pair.second;
-    for (size_t c = 2; c < before; ++c)
-      if (table.columns[c].header == "n") cells[c] = Cell("n/a", Json());
+    const std::vector<Cell> dataset = shown == comparison.arms.end()
+                                          ? dataset_cells(pair.first)
+                                          : dataset_cells(shown->run.run.dataset);
+    std::copy(dataset.begin(), dataset.end(), cells.begin());
+    for (size_t c = dataset.size(); c < before; ++c)
+      if (table.columns[c].header == "arm")
+        cells[c] = pair.second;
+      else if (table.columns[c].header == "n" || table.columns[c].header == "speedup")
+        cells[c] = Cell("n/a", Json());
     cells.push_back(reason);
   }
 }
@@ -249,9 +334,65 @@ std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
   return note + ".";
 }
 
-}  // namespace
+/// What the columns are that all see.
+void add_short_notes(Table& table, const Comparison& comparison, bool several) {
+  const std::string percents = fixed(100 * comparison.confidence, 0) + " %";
+  if (comparison.oracle()) table.notes.push_back(oracle_note(*comparison.oracle()));
+  const bool scored = !comparison.oracle() && !comparison.scores.empty();
+  table.notes.push_back(str(
+      "speedup: the baseline's seconds over the arm's, with its ", percents, " interval",
+      scored ? str("; difference: of the score from the baseline's; not worse: its interval lies ",
+                   std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
+                       ? "within "
+                       : "above -",
+                   fixed(comparison.margin, 2), " (--margin)")
+             : "",
+      "; tokens per pass: chosen for one answer in one forward pass. All columns: --wide."));
+  if (!several) return;
+  std::vector<std::string> networks;
+  for (const ArmFinding& arm : comparison.arms)
+    if (const std::string one = str(arm.run.run.label, " on ", networks_text(arm.run.run));
+        std::find(networks.begin(), networks.end(), one) == networks.end())
+      networks.push_back(one);
+  table.notes.push_back(str("networks: ", join(networks, ", "), "."));
+}
 
-std::string score_header(std::string_view total) { return named(total).first; }
+/// What the others are.
+void add_column_notes(Table& table, const Comparison& comparison) {
+  const std::string percents = fixed(100 * comparison.confidence, 0) + " %";
+  table.wide_notes.push_back(str(
+      "speedup: ratio of total seconds on the same blocks, arms alternating; ", percents,
+      " interval by the paired jackknife over blocks (Student's t), none of fewer than ",
+      kFewestBlocks, ". n: examples, and how often each was answered."));
+  table.wide_notes.push_back(str(
+      "in flight: jobs in a forward pass, mean, of those asked for; streams: answers that choose "
+      "in it, mean (values or questions where they are decoded apart).",
+      comparison.stacks ? " stack: examples in a job." : ""));
+  table.wide_notes.emplace_back(
+      "tokens/s: chosen ids by wall time, of arms whose ids are the baseline's by construction; "
+      "latency: from the start of an answer's job until it is there, median. More speeds: --format "
+      "json.");
+  if (comparison.oracle()) return;
+  const bool value_f1 = !comparison.scores.empty() && comparison.scores.front() == "f1_micro";
+  table.wide_notes.push_back(
+      str("identical: answers equal to the baseline's in every field.",
+          value_f1
+              ? " F1 as ExtractGPT counts it; strict: unannotated fields count as absent."
+              : ""));
+  if (comparison.scores.empty()) return;
+  table.wide_notes.push_back(str(
+      "score - baseline's: ", percents,
+      " interval by the paired jackknife over examples that share no text, none of fewer than ",
+      kFewestBlocks, "; not worse: it lies above -", fixed(comparison.margin, 2),
+      " (compare --margin)",
+      std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
+          ? ", of what is better low (degenerate, repetition) below it"
+          : "",
+      "; p: McNemar's exact test of right and wrong answers, Holm's adjustment for all rows and "
+      "scores. Intervals of every score: --format json."));
+}
+
+}  // namespace
 
 std::string shown_in_flight(const ArmFinding& arm) {
   return std::isfinite(arm.jobs.reached) ? str(fixed(arm.jobs.reached, 1), " of ", arm.jobs.asked)
@@ -262,43 +403,54 @@ Table comparison_table(const Comparison& comparison) {
   const bool oracle = comparison.oracle().has_value();
   Table table;
   table.title = title_of(comparison);
-  table.columns = {{"dataset"}, {"arm"}};
+  const auto wide = [](Column column) {
+    column.wide = !column.data_only;
+    return column;
+  };
+  table.columns = with_dataset({{"arm"}});
   const bool several = several_networks(runs_of(comparison));
-  if (several) table.columns.push_back({"model"});
-  if (comparison.stacks) table.columns.push_back({"stack", Align::right, "", false, {"", "asked"}});
-  const std::vector<Column> common = {
-      {"in flight", Align::right, "in_flight", false, {"", "asked"}},
-      {"streams", Align::right},
-      {"n", Align::right},
-      {"failed", Align::right},
-      {comparison.unit + "/s", Align::right, "examples_per_second"},
-      {"speedup", Align::right},
-      {fixed(100 * comparison.confidence, 0) + " % interval", Align::left, "speedup_interval"},
-      {"blocks", Align::right},
-      {"tokens/forward", Align::right, "tokens_per_forward"},
-      {oracle ? "same choices" : "identical", Align::right, oracle ? "same_choices" : "identical"}};
-  table.columns.insert(table.columns.end(), common.begin(), common.end());
+  if (several) table.columns.push_back(wide({"model"}));
+  table.columns.push_back({"speedup"});
+  table.columns.back().number = true;
+  table.columns.push_back({fixed(100 * comparison.confidence, 0) + " % interval", Align::left,
+                           "speedup_interval", /*data_only=*/true});
+  add_first_score_columns(table, comparison);
+  table.columns.push_back({"tokens per pass", Align::right, "tokens_per_forward"});
+  if (comparison.stacks)
+    table.columns.push_back(wide({"stack", Align::right, "", false, {"", "asked"}}));
+  for (const Column& column : std::vector<Column>{
+           {"in flight", Align::right, "in_flight", false, {"", "asked"}},
+           {"streams", Align::right},
+           {"n", Align::right},
+           {"failed", Align::right},
+           {comparison.unit + "/s", Align::right, "examples_per_second"},
+           {"blocks", Align::right},
+           {oracle ? "same choices" : "identical", Align::right,
+            oracle ? "same_choices" : "identical"}})
+    table.columns.push_back(wide(column));
   for (const std::string& machine : comparison.allowing)
-    table.columns.push_back(
-        {str("speedup at most (", machine, ")"), Align::right, str("speedup_at_most_", machine)});
-  if (comparison.exact_matches) table.columns.push_back({"EM", Align::right, "exact_match"});
-  for (const Column& column : measured_columns(comparison)) table.columns.push_back(column);
+    table.columns.push_back(wide(
+        {str("speedup at most (", machine, ")"), Align::right, str("speedup_at_most_", machine)}));
+  if (comparison.exact_matches) table.columns.push_back(wide({"EM", Align::right, "em"}));
+  for (const Column& column : measured_columns(comparison)) table.columns.push_back(wide(column));
   add_score_columns(table, comparison);
   add_own_columns(table, comparison);
 
   for (const ArmFinding& arm : comparison.arms) {
     const RunSummary& run = arm.run;
     std::vector<Cell>& cells = table.rows.emplace_back();
-    cells = {shown_name(run.run.dataset), run.run.label};
+    cells = with_dataset(dataset_cells(run.run.dataset), {run.run.label});
     if (several) cells.push_back({networks_text(run.run), Json(run.run.model.path)});
+    for (Cell& cell : speed_cells(comparison, arm)) cells.push_back(std::move(cell));
+    add_first_score_cells(cells, comparison, arm);
+    cells.push_back(number_cell(arm.tokens_per_forward.estimate, 2));
     if (comparison.stacks) cells.push_back(stack_cell(arm.stack));
     cells.push_back(reached_cell(shown_in_flight(arm), arm.jobs));
     cells.push_back(std::isfinite(arm.streams) ? number_cell(arm.streams, 1) : no_cell());
     cells.push_back(count_cell(arm));
     cells.push_back(number_cell(run.failed_generations));
     cells.push_back(number_cell(arm.examples_per_second.estimate, 2));
-    for (Cell& cell : speed_cells(comparison, arm)) cells.push_back(std::move(cell));
-    cells.push_back(number_cell(arm.tokens_per_forward.estimate, 2));
+    cells.push_back(number_cell(arm.speedup ? arm.speedup->blocks : arm.blocks));
     cells.push_back(arm.baseline ? share_cell(arm.likeness) : no_cell());
     add_allowed_cells(cells, comparison, arm);
     if (comparison.exact_matches)
@@ -309,50 +461,20 @@ Table comparison_table(const Comparison& comparison) {
   }
 
   add_not_applicable_rows(table, comparison);
-  table.notes.push_back(
-      str("speedup: ratio of total seconds on the same blocks, arms alternating; ",
-          fixed(100 * comparison.confidence, 0),
-          " % interval by the paired jackknife over blocks (Student's t), none of fewer than ",
-          kFewestBlocks, ". n: examples, and how often each was answered."));
-  table.notes.push_back(str(
-      "in flight: jobs in a forward pass, mean, of those asked for; streams: answers that choose "
-      "in it, mean (values or questions where they are decoded apart).",
-      comparison.stacks ? " stack: examples in a job." : ""));
-  table.notes.push_back(
-      "tokens/s: chosen ids by wall time, of arms whose ids are the baseline's by construction; "
-      "latency: "
-      "from the start of an answer's job until it is there, median. More speeds: --format json.");
+  for (const Recommendation& one : recommendations(comparison))
+    table.conclusion.push_back(one.text());
+  add_short_notes(table, comparison, several);
   add_roofline_notes(table, comparison);
   add_warnings(table, comparison);
-  const bool value_f1 =
-      !comparison.scores.empty() && comparison.scores.front() == "extractgpt_f1_micro";
-  table.notes.push_back(
-      oracle ? oracle_note(*comparison.oracle())
-             : str("identical: answers equal to the baseline's in every field.",
-                   value_f1 ? " F1 as ExtractGPT counts it; strict: unannotated fields count as "
-                              "absent."
-                            : ""));
-  if (!oracle && !comparison.scores.empty())
-    table.notes.push_back(str(
-        "score - baseline's: ", fixed(100 * comparison.confidence, 0),
-        " % interval by the paired jackknife over examples that share no text, none of fewer than ",
-        kFewestBlocks, "; not worse: it lies above -", fixed(comparison.margin, 2),
-        " (compare --margin)",
-        std::any_of(comparison.scores.begin(), comparison.scores.end(), lower_is_better)
-            ? ", of what is better low (degenerate, repetition) below it"
-            : "",
-        "; p: McNemar's exact test of right and wrong answers, Holm's "
-        "adjustment for "
-        "all rows "
-        "and scores. Intervals of every score: --format json."));
+  add_column_notes(table, comparison);
   if (comparison.exact_matches)
-    table.notes.push_back(
+    table.wide_notes.push_back(
         "EM: fields whose answer equals the baseline's id by id, where both ask one by one (IPPD, "
         "Table 2).");
   for (const DecoderEntry* entry : comparison.own)
-    table.notes.emplace_back(entry->own_columns.note);
+    table.wide_notes.emplace_back(entry->own_columns.note);
   for (const ArmFinding& arm : comparison.arms)
-    if (arm.departure) table.notes.push_back(departure_note(arm, comparison.baseline_of(arm)));
+    if (arm.departure) table.wide_notes.push_back(departure_note(arm, comparison.baseline_of(arm)));
   add_target_notes(table, comparison);
   for (const ArmFinding& arm : comparison.arms)
     if (!arm.baseline && !arm.is_baseline && arm.run.run.baseline.value_or("").empty())

@@ -8,9 +8,10 @@
 
 namespace pardec {
 
-/// The arms of an invocation side by side, one row an arm of a dataset: what was in flight, speed,
-/// ratio to the baseline with its interval, tokens per forward, share of identical answers, scores
-/// with their differences, counts of the decoders' own.
+/// The arms of an invocation side by side, one row an arm of a dataset. People see speedup with its
+/// interval, difference of the first score with its own, verdict, score and tokens per pass; the
+/// rest is wide (choose_columns): what was in flight, speeds, share of identical answers, all
+/// scores with their differences, counts of the decoders' own. Its conclusion is a recommendation.
 Table comparison_table(const Comparison& comparison);
 
 /// The same as one row an arm and one column a dataset, each cell the dataset's headline score, the
@@ -25,10 +26,7 @@ Table accounting_table(const std::vector<ArmAccount>& accounts);
 Table differences_table(const DifferingAnswers& answers);
 
 /// What stands as the speedup of an arm that others are compared with.
-inline constexpr const char* kBaselineSpeedup = "1 (baseline)";
-
-/// How a total is called in tables, e.g. "F1 micro".
-std::string score_header(std::string_view total);
+inline constexpr const char* kBaselineSpeedup = "baseline";
 
 /// "7.4 of 8": jobs in flight, of those that were asked for.
 std::string shown_in_flight(const ArmFinding& arm);

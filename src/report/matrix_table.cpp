@@ -4,6 +4,7 @@
 #include "src/findings/score_findings.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
+#include "src/report/metric_title.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -66,7 +67,7 @@ Table matrix_table(const Comparison& comparison) {
         headline[name] = metric;
     }
     table.columns.push_back(
-        {str(shown, headline.contains(name) ? ": " + score_header(headline[name]) : ""),
+        {str(shown, headline.contains(name) ? ": " + metric_title(headline[name]) : ""),
          Align::right, name});
   }
   for (const std::string& label : labels) {

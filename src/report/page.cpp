@@ -60,7 +60,10 @@ button { font: inherit; color: inherit; }
 .highlight .value { font-size: 2.3rem; line-height: 1.2; font-weight: 650; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; }
 .highlight .range { color: var(--soft); font-size: 0.95rem; font-weight: 400; letter-spacing: 0; display: block; }
 .highlight .beside { font-size: 0.9rem; margin: 6px 0 0; padding: 0; list-style: none; }
-.without { background: var(--panel); border: 1px solid var(--rule); border-radius: 10px; padding: 14px 18px; margin: 28px 0 0; max-width: 100ch; }
+.advice { margin: 20px 0 0; max-width: 110ch; }
+.advice p { margin: 0; max-width: none; font-weight: 600; font-size: 1.08rem; overflow-wrap: anywhere; }
+.advice .more { font-weight: 400; font-size: 0.95rem; color: var(--soft); }
+.advice p + p:not(.more) { margin-top: 12px; }
 .warnings h2 { font-size: 1rem; margin: 20px 0 8px; }
 .warnings ol { margin: 0; padding: 10px 14px 10px 40px; background: var(--mark); color: var(--mark-ink); border-left: 4px solid var(--mark-rule); border-radius: 4px; overflow-wrap: anywhere; }
 .warnings ul { margin: 2px 0 8px; padding-left: 20px; }

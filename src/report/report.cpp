@@ -80,6 +80,16 @@ bool has_figures(const Report& report) {
   return !report.figures.empty() || !report.without_figures.empty();
 }
 
+void write_advice(Page& page, const Report& report) {
+  if (report.advice.empty()) return;
+  page.line("<section class=\"advice\" aria-label=\"Recommendation\">");
+  for (const Report::Advice& one : report.advice) {
+    page.line(element("p", "", one.said));
+    for (const std::string& more : one.more) page.line(element("p", "more", more));
+  }
+  page.line("</section>");
+}
+
 void write_header(Page& page, const Report& report) {
   page.line("<header>")
       .line("<div class=\"top\"><div>")
@@ -92,6 +102,7 @@ void write_header(Page& page, const Report& report) {
     for (const auto& mark : report.marks) page.line(element("li", "", mark));
     page.line("</ul>");
   }
+  write_advice(page, report);
   write_warnings(page, report);
   page.line("<nav aria-label=\"Sections\">");
   const auto verdicts = std::count_if(report.claims.begin(), report.claims.end(), are_verdicts);
@@ -107,7 +118,6 @@ void write_header(Page& page, const Report& report) {
 }
 
 void write_highlights(Page& page, const Report& report) {
-  for (const auto& reason : report.without_highlight) page.line(element("p", "without", reason));
   if (report.highlights.empty()) return;
   page.line("<div class=\"highlights\">");
   for (const auto& highlight : report.highlights) {

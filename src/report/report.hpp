@@ -116,8 +116,13 @@ struct Report {
   /// What a reader must know before any number, e.g. that the network is untrained.
   std::vector<std::string> marks;
   std::vector<ReportWarning> warnings;
-  std::vector<Highlight> highlights;           ///< of each dataset one arm, which may be believed
-  std::vector<std::string> without_highlight;  ///< datasets that have none, and why
+  /// Which arm to take, in words; of each dataset a text and what it does not say.
+  struct Advice {
+    std::string said;
+    std::vector<std::string> more;
+  };
+  std::vector<Advice> advice;
+  std::vector<Highlight> highlights;  ///< of each dataset the arm that is shown to be faster
   /// Verdicts on claims of papers, then their tables and figures beside what was measured; they
   /// stand before all else.
   std::vector<ReportTable> claims;

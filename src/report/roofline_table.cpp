@@ -38,7 +38,7 @@ Table roofline_table(const Roofline& roofline, const std::vector<Hardware>& mach
                             Cell(fixed(row.seconds, row.seconds < 1 ? 4 : 2), Json(row.seconds)),
                             Cell(percent(row.memory_bound), Json(row.memory_bound)),
                             number_cell(row.tokens_per_second, 1),
-                            row.is_baseline ? Cell("1 (baseline)", Json(1.0))
+                            row.is_baseline ? Cell(kBaselineSpeedup, Json(1.0))
                             : row.speedup   ? number_cell(*row.speedup, 2)
                                             : no_cell()});
   for (const Hardware& machine : machines)

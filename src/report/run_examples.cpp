@@ -8,6 +8,7 @@
 #include "src/findings/chosen_lines.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/report/dataset_name.hpp"
+#include "src/report/metric_title.hpp"
 #include "src/scoring/stored_answers.hpp"
 #include "src/scoring/task_metrics.hpp"
 #include "src/support/number_text.hpp"
@@ -119,7 +120,7 @@ std::vector<std::string> shown_scores(const GenerationRow& row,
                              [&](auto total) { return total.starts_with(score.metric); });
         });
     if (of_dataset)
-      shown.push_back(str(replace_all(score.metric, "_", " "), " ", fixed(score.value, 3)));
+      shown.push_back(str(metric_title(score.metric), " ", fixed(score.value, 3)));
   }
   return shown;
 }

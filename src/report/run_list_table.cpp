@@ -6,6 +6,7 @@
 
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
+#include "src/report/metric_title.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/measured_columns.hpp"
 #include "src/support/number_text.hpp"
@@ -38,8 +39,12 @@ std::vector<Cell> row_of(const ListedRun& run) {
     models.push_back(network_name(model));
     paths.push_back(model.path);
   }
-  std::vector<std::string> datasets;
-  for (const DatasetRow& dataset : run.datasets) datasets.push_back(shown_name(dataset));
+  std::vector<std::string> datasets, names, samples;
+  for (const DatasetRow& dataset : run.datasets) {
+    datasets.push_back(shown_name(dataset));
+    names.push_back(dataset.name);
+    if (dataset.sample) samples.push_back(dataset.name);
+  }
   const std::string status = str(name(run.status), run.shard.empty() ? "" : ", shard " + run.shard,
                                  run.oracle ? ", oracle " + *run.oracle : "");
   return {{run.invocation.substr(0, 8), Json(run.invocation)},
@@ -49,7 +54,8 @@ std::vector<Cell> row_of(const ListedRun& run) {
            paths.size() == 1 ? Json(paths.front()) : Json(paths)},
           run.dtype,
           list_cell(run.arms),
-          list_cell(datasets),
+          {join(datasets, ", "), Json(names)},
+          {join(samples, ", "), Json(samples)},
           number_cell(run.examples),
           number_cell(run.failed),
           run.speedup ? Cell(str(fixed(*run.speedup, 2), " (", run.arm, ", ", run.dataset, ")"),
@@ -58,7 +64,7 @@ std::vector<Cell> row_of(const ListedRun& run) {
           run.arm,
           run.dataset,
           run.warnings.empty() ? Cell("-", Json::array()) : list_cell(run.warnings),
-          run.score ? Cell(str(fixed(*run.score, 3), " ", score_header(run.score_name),
+          run.score ? Cell(str(fixed(*run.score, 3), " ", metric_title(run.score_name),
                                run.speedup ? "" : str(" (", run.arm, ", ", run.dataset, ")"),
                                run.untrained ? " (untrained)" : ""),
                            Json(*run.score))
@@ -73,12 +79,12 @@ std::vector<Cell> row_of(const ListedRun& run) {
 /// The row of all sittings of an arm.
 std::vector<Cell> row_of(const Sittings& sittings) {
   const RunRow& run = sittings.arm->run.run;
-  std::vector<Cell> cells{shown_name(run.dataset), run.label, str("all ", sittings.count)};
+  std::vector<Cell> cells{run.label, str("all ", sittings.count)};
   for (int i = 0; i < 5; ++i) cells.push_back(no_cell());
   cells.push_back(number_cell(sittings.speedup.estimate, 2));
   cells.push_back(ratio_interval_cell(sittings.speedup));
   for (int i = 0; i < 5; ++i) cells.push_back(no_cell());
-  return cells;
+  return with_dataset(dataset_cells(run.dataset), std::move(cells));
 }
 
 void add_notes(Table& table, const AcrossRuns& across) {
@@ -125,6 +131,7 @@ Table run_list_table(const RunList& list) {
                    {"dtype", Align::left, "", /*data_only=*/true},
                    {"arms"},
                    {"datasets"},
+                   {"own samples", Align::left, "sample_datasets", /*data_only=*/true},
                    {"n", Align::right},
                    {"failed", Align::right},
                    {"best speedup", Align::right, "speedup"},
@@ -156,8 +163,8 @@ Table run_list_table(const RunList& list) {
 Table across_table(const AcrossRuns& across) {
   Table table;
   table.title = join(across.names, " and ");
-  table.columns = {{"dataset"},
-                   {"arm"},
+  table.columns = with_dataset(
+                   {{"arm"},
                    {"run"},
                    {"invocation", Align::left, "", /*data_only=*/true},
                    {"when (UTC)", Align::left, "started_utc"},
@@ -170,15 +177,15 @@ Table across_table(const AcrossRuns& across) {
                    {"score", Align::left, "score_name"},
                    {"value", Align::right, "score"},
                    {"score - first's", Align::left, "score_difference"},
-                   {"same answers", Align::right, "identical"}};
+                   {"same answers", Align::right, "identical"}});
   for (size_t r = 0; r < across.rows.size(); ++r) {
     const AcrossRow& row = across.rows[r];
     const RunSummary& run = row.arm->run;
     const double score =
         row.score_name.empty() ? std::nan("") : row.arm->scores.at(row.score_name).value.estimate;
     table.rows.push_back(
-        {shown_name(run.run.dataset),
-         run.run.label,
+        with_dataset(dataset_cells(run.run.dataset),
+         {run.run.label,
          across.names[row.invocation],
          run.run.invocation,
          {replace_all(run.run.started_utc.substr(0, 16), "T", " "), Json(run.run.started_utc)},
@@ -186,18 +193,18 @@ Table across_table(const AcrossRuns& across) {
          number_cell(run.failed_generations),
          number_cell(row.arm->examples_per_second.estimate, 2),
          row.arm->speedup       ? number_cell(row.arm->speedup->ratio.estimate, 2)
-         : row.arm->is_baseline ? Cell("1 (baseline)", Json(1.0))
+         : row.arm->is_baseline ? Cell(kBaselineSpeedup, Json(1.0))
                                 : no_cell(),
          row.arm->speedup ? ratio_interval_cell(row.arm->speedup->ratio) : no_cell(),
          number_cell(row.arm->tokens_per_forward.estimate, 2),
          row.score_name.empty()
              ? no_cell()
-             : Cell(score_header(row.score_name), Json(std::string(row.score_name))),
+             : Cell(metric_title(row.score_name), Json(std::string(row.score_name))),
          std::isfinite(score)
              ? Cell(fixed(score, 3) + (run.run.untrained ? " (untrained)" : ""), Json(score))
              : no_cell(),
          difference_cell(row.difference),
-         row.identical ? Cell(percent(*row.identical), Json(*row.identical)) : no_cell()});
+         row.identical ? Cell(percent(*row.identical), Json(*row.identical)) : no_cell()}));
     const auto of_place = [&](const RunRow& other) {
       return other.label == run.run.label && other.dataset.name == run.run.dataset.name &&
              other.dataset.split == run.run.dataset.split;

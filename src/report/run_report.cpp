@@ -9,6 +9,8 @@
 #include "src/findings/score_findings.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
+#include "src/report/metric_title.hpp"
+#include "src/report/recommendation.hpp"
 #include "src/report/measured_columns.hpp"
 #include "src/report/run_examples.hpp"
 #include "src/support/number_text.hpp"
@@ -81,7 +83,7 @@ std::string score_text(const ArmFinding& arm) {
   const auto metric = headline_score(arm);
   const auto score = arm.scores.find(metric);
   if (arm.run.run.untrained || score == arm.scores.end()) return "";
-  std::string text = str(score_header(metric), " ", fixed(score->second.value.estimate, 3));
+  std::string text = str(metric_title(metric), " ", fixed(score->second.value.estimate, 3));
   if (const auto& difference = score->second.difference)
     text += str(", ", difference_text(*difference), " against the baseline");
   return text;
@@ -94,9 +96,7 @@ Highlight highlight_of(const Comparison& comparison, const ArmFinding& arm) {
   highlight.label = str(run.dataset.name, ": ", run.label, " against ", baseline.run.run.label);
   const Interval& ratio = arm.speedup->ratio;
   highlight.value = fixed(ratio.estimate, 2) + "×";
-  highlight.range = std::isfinite(ratio.low)
-                        ? ratio_interval_cell(ratio).text
-                        : str("no interval: fewer than ", kFewestBlocks, " blocks");
+  highlight.range = ratio_interval_cell(ratio).text;
   highlight.beside.push_back(str(fixed(arm.examples_per_second.estimate, 2), " against ",
                                  fixed(baseline.examples_per_second.estimate, 2), " ",
                                  find_dataset(run.dataset.name).unit, "/s"));
@@ -113,20 +113,15 @@ Highlight highlight_of(const Comparison& comparison, const ArmFinding& arm) {
   return highlight;
 }
 
-/// Of each dataset its headline; where there is none, why.
+/// Which arm to take, and of each dataset its headline, where something is shown.
 void add_highlights(Report& report, const Comparison& comparison) {
+  for (const Recommendation& one : recommendations(comparison)) {
+    report.advice.push_back({str("Of these, on this machine, for ", one.dataset, ": ", one.said), {}});
+    for (const std::string* more : {&one.undecided, &one.against})
+      if (!more->empty()) report.advice.back().more.push_back(*more);
+  }
   for (const Headline& headline : headlines_of(comparison))
-    if (headline.best)
-      report.highlights.push_back(highlight_of(comparison, *headline.best));
-    else
-      report.without_highlight.push_back(
-          str("No headline for ", headline.dataset, ": ",
-              !headline.broken.empty()
-                  ? str("most answers of ", join(headline.broken, ", "),
-                        " are unparsed, empty or cut by their limit, so that their speed is of "
-                        "nothing that anybody asked for.")
-              : headline.worse ? "every arm that could have one answers worse than its baseline."
-                               : "no block was measured by an arm and its baseline."));
+    if (headline.best) report.highlights.push_back(highlight_of(comparison, *headline.best));
 }
 
 /// The table's warnings at the top, and those of an arm in its row.

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "src/report/text_table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -15,14 +16,6 @@ const Cell& cell_at(const std::vector<Cell>& row, std::size_t column, const Cell
   return column < row.size() ? row[column] : none;
 }
 
-/// One line, since a row is one.
-std::string one_line(std::string_view text) {
-  std::string out = replace_all(std::string(text), "\r\n", " ");
-  std::replace(out.begin(), out.end(), '\n', ' ');
-  std::replace(out.begin(), out.end(), '\r', ' ');
-  return visible_text(out);
-}
-
 std::string pad(const std::string& text, int width, Align align) {
   const std::string spaces(static_cast<std::size_t>(std::max(0, width - display_width(text))), ' ');
   return align == Align::right ? spaces + text : text + spaces;
@@ -32,7 +25,7 @@ std::string pad(const std::string& text, int width, Align align) {
 std::vector<std::string> keys(const Table& table) {
   std::vector<std::string> out;
   for (const Column& column : table.columns) {
-    const std::string wanted = column.key.empty() ? column.header : column.key;
+    const std::string& wanted = key_of(column);
     std::string key = wanted;
     for (int n = 2; std::find(out.begin(), out.end(), key) != out.end(); ++n)
       key = str(wanted, "_", n);
@@ -44,10 +37,6 @@ std::vector<std::string> keys(const Table& table) {
 // Markdown --------------------------------------------------------------------
 
 std::string md_cell(const std::string& text) { return replace_all(one_line(text), "|", "\\|"); }
-
-std::string warning_line(const MergedWarning& warning) {
-  return str("WARNING (", warning.code, ") ", warning.text());
-}
 
 std::string render_md(const Table& table) {
   const Cell none("");
@@ -76,6 +65,7 @@ std::string render_md(const Table& table) {
     }
     out += "\n";
   }
+  for (const std::string& line : table.conclusion) out += "\n" + one_line(line) + "\n";
   if (!table.notes.empty() || !table.warnings.empty()) out += "\n";
   for (const MergedWarning& warning : merge_warnings(table))
     out += "- " + one_line(warning_line(warning)) + "\n";
@@ -204,7 +194,10 @@ std::string render_json(const Table& table) {
   out["title"] = table.title;
   out["columns"] = names;
   out["rows"] = std::move(rows);
-  out["notes"] = table.notes;
+  out["conclusion"] = table.conclusion;
+  std::vector<std::string> notes = table.notes;
+  notes.insert(notes.end(), table.wide_notes.begin(), table.wide_notes.end());
+  out["notes"] = std::move(notes);
   out["warnings"] = OrderedJson::array();
   for (const Table::Warning& warning : table.warnings)
     out["warnings"].push_back({{"code", warning.code},
@@ -282,6 +275,7 @@ std::string render_latex(const Table& table) {
     out += join(line, " & ") + " \\\\\n";
   }
   out += "\\bottomrule\n\\end{tabular}\n";
+  for (const std::string& said : table.conclusion) out += "\\par " + latex_text(said) + "\n";
   for (const MergedWarning& warning : merge_warnings(table))
     out += "\\par\\footnotesize " + latex_text(warning_line(warning)) + "\n";
   for (const std::string& note : table.notes)
@@ -354,13 +348,29 @@ std::string who_they_are(const Table& table, const std::vector<std::size_t>& war
 
 }  // namespace
 
+std::string one_line(std::string_view text) {
+  std::string out = replace_all(std::string(text), "\r\n", " ");
+  std::replace(out.begin(), out.end(), '\n', ' ');
+  std::replace(out.begin(), out.end(), '\r', ' ');
+  return visible_text(out);
+}
+
+std::string warning_line(const MergedWarning& warning) {
+  return str("WARNING (", warning.code, ") ", warning.text());
+}
+
+const std::string& key_of(const Column& column) {
+  return column.key.empty() ? column.header : column.key;
+}
+
 FlatTable flat(const Table& table) {
   const Cell none = no_cell();
   const std::vector<CsvColumn> columns = csv_columns(table);
   FlatTable out;
   for (const CsvColumn& column : columns)
     out.columns.push_back(
-        {column.header, column.part || table.columns[column.column].align == Align::right});
+        {column.header, column.part || table.columns[column.column].number ||
+                            table.columns[column.column].align == Align::right});
   for (const auto& row : table.rows) {
     std::vector<Json>& values = out.rows.emplace_back();
     for (const auto& [header, column, part] : columns) {
@@ -381,17 +391,63 @@ std::string csv_line(const std::vector<Json>& values, bool safe) {
   return (cells.size() == 1 && cells[0].empty() ? "\"\"" : join(cells, ",")) + "\n";
 }
 
-Table without_data_columns(const Table& table) {
-  Table out{
-      table.title,    {},        std::vector<std::vector<Cell>>(table.rows.size()), table.notes,
-      table.warnings, table.arms};
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (table.columns[c].data_only) continue;
+namespace {
+
+/// The columns of these places, in their order; all else as it is.
+Table with_columns(const Table& table, const std::vector<std::size_t>& places) {
+  Table out = table;
+  out.columns.clear();
+  for (auto& row : out.rows) row.clear();
+  for (const std::size_t c : places) {
     out.columns.push_back(table.columns[c]);
     for (std::size_t r = 0; r < table.rows.size(); ++r)
-      if (c < table.rows[r].size()) out.rows[r].push_back(table.rows[r][c]);
+      out.rows[r].push_back(c < table.rows[r].size() ? table.rows[r][c] : Cell(""));
   }
   return out;
+}
+
+Table where(const Table& table, bool (*is)(const Column&)) {
+  std::vector<std::size_t> places;
+  for (std::size_t c = 0; c < table.columns.size(); ++c)
+    if (is(table.columns[c])) places.push_back(c);
+  return with_columns(table, places);
+}
+
+/// What people see of it.
+Table for_people(const Table& table) {
+  return where(table, [](const Column& column) { return !column.data_only && !column.wide; });
+}
+
+}  // namespace
+
+Table without_data_columns(const Table& table) {
+  return where(table, [](const Column& column) { return !column.data_only; });
+}
+
+Table choose_columns(Table table, const ColumnChoice& choice) {
+  if (!choice.wide && choice.names.empty()) return table;
+  table.notes.insert(table.notes.end(), table.wide_notes.begin(), table.wide_notes.end());
+  table.wide_notes.clear();
+  if (choice.names.empty()) {
+    for (Column& column : table.columns) {
+      column.data_only = column.data_only || column.brief;
+      column.wide = false;
+    }
+    return table;
+  }
+  const std::vector<std::string> names = keys(table);
+  std::vector<std::size_t> places;
+  std::vector<std::string> lacking;
+  for (const std::string& name : choice.names)
+    if (const auto place = std::find(names.begin(), names.end(), name); place != names.end())
+      places.push_back(static_cast<std::size_t>(place - names.begin()));
+    else
+      lacking.push_back(name);
+  table = with_columns(table, places);
+  for (Column& column : table.columns) column.data_only = column.wide = column.group = false;
+  if (!lacking.empty())
+    table.notes.push_back(str("columns that this table does not have: ", join(lacking, ", "), "."));
+  return table;
 }
 
 std::string Table::Warning::text() const { return str(found, advice.empty() ? "" : "; ", advice); }
@@ -438,6 +494,7 @@ Cell number_cell(double value, int decimals) {
 Cell number_cell(std::int64_t value) { return Cell(std::to_string(value), Json(value)); }
 
 TableFormat parse_table_format(std::string_view name) {
+  if (name == "text") return TableFormat::text;
   if (name == "md") return TableFormat::md;
   if (name == "csv") return TableFormat::csv;
   if (name == "csv-safe") return TableFormat::csv_safe;
@@ -445,14 +502,16 @@ TableFormat parse_table_format(std::string_view name) {
   if (name == "jsonl") return TableFormat::jsonl;
   if (name == "latex") return TableFormat::latex;
   throw ConfigError(str("--format: there is no format '", name, "'",
-                        known_names(name, {"md", "csv", "csv-safe", "json", "jsonl", "latex"})));
+                        known_names(name, {"text", "md", "csv", "csv-safe", "json", "jsonl", "latex"})));
 }
 
-std::string render(const Table& table, TableFormat format) {
+std::string render(const Table& table, TableFormat format, const Screen& screen) {
   for ([[maybe_unused]] const auto& row : table.rows) assert(row.size() <= table.columns.size());
   switch (format) {
+    case TableFormat::text:
+      return text_table(for_people(table), screen);
     case TableFormat::md:
-      return render_md(without_data_columns(table));
+      return render_md(for_people(table));
     case TableFormat::csv:
       return render_csv(table, false);
     case TableFormat::csv_safe:
@@ -462,7 +521,7 @@ std::string render(const Table& table, TableFormat format) {
     case TableFormat::jsonl:
       return render_jsonl(table);
     case TableFormat::latex:
-      return render_latex(without_data_columns(table));
+      return render_latex(for_people(table));
   }
   return "";
 }

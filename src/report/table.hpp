@@ -18,17 +18,26 @@ struct Column {
   /// csv: names of the items of its values, which are lists; a column each, the first by the key
   /// alone. Other lists of numbers are numbered from 1.
   std::vector<std::string> parts = {};
+  bool wide = false;   ///< for people only where all columns are asked for (choose_columns)
+  bool brief = false;  ///< for people only where they are not
+  bool number = false;  ///< its values are numbers, though it is aligned as text is
+  bool group = false;  ///< text: rows of one text in it stand below it, as below a heading
 };
+
+/// What a cell says is good or bad news, for colours.
+enum class Tone { plain, good, bad, caution };
 
 /// What is shown, and optionally the value behind it: csv, json and jsonl write the value in full
 /// precision.
 struct Cell {
   Cell(const char* shown) : text(shown) {}
   Cell(std::string shown) : text(std::move(shown)) {}
-  Cell(std::string shown, Json raw) : text(std::move(shown)), value(std::move(raw)) {}
+  Cell(std::string shown, Json raw, Tone news = Tone::plain)
+      : text(std::move(shown)), value(std::move(raw)), tone(news) {}
 
   std::string text;
   std::optional<Json> value;
+  Tone tone = Tone::plain;
 };
 
 /// A number shown with `decimals` digits after the point; "n/a" where it is not finite (null in
@@ -48,6 +57,10 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes;
+  /// What follows from the table, in words; stands right below it.
+  std::vector<std::string> conclusion = {};
+  /// Notes on columns that are Column::wide.
+  std::vector<std::string> wide_notes = {};
   /// What says that a number here should not be believed as it stands. They stand before the notes.
   struct Warning {
     std::string code, dataset, arm, found;
@@ -78,8 +91,27 @@ struct MergedWarning {
 /// A table's, in the order in which their codes come first.
 std::vector<MergedWarning> merge_warnings(const Table& table);
 
-/// What is shown to people: the table without its columns that are data_only.
+/// "WARNING (code) ...", a line for people.
+std::string warning_line(const MergedWarning& warning);
+
+/// One line without controls, since a row is one.
+std::string one_line(std::string_view text);
+
+/// The key of a column in json: its header where it has none of its own.
+const std::string& key_of(const Column& column);
+
+/// The table without its columns that are data_only.
 Table without_data_columns(const Table& table);
+
+/// Which columns a table shows.
+struct ColumnChoice {
+  bool wide = false;               ///< all that are for people
+  std::vector<std::string> names;  ///< keys: these alone, in every format; empty: as `wide` says
+};
+/// A table that shows these: columns that are wide become plain ones and those that are brief
+/// data_only, or there are no others than the named ones. A name that the table does not have is
+/// left out, and a note says so.
+Table choose_columns(Table table, const ColumnChoice& choice);
 
 /// The columns and values of csv: each value is a number, true, false, a text or null.
 struct FlatTable {
@@ -95,14 +127,24 @@ FlatTable flat(const Table& table);
 /// A line of csv, with its end; a number as it is in json. `safe`: see csv-safe below.
 std::string csv_line(const std::vector<Json>& values, bool safe);
 
-enum class TableFormat { md, csv, csv_safe, json, jsonl, latex };
+enum class TableFormat { text, md, csv, csv_safe, json, jsonl, latex };
 
-/// `md|csv|csv-safe|json|jsonl|latex`; anything else is a ConfigError.
+/// `text|md|csv|csv-safe|json|jsonl|latex`; anything else is a ConfigError.
 TableFormat parse_table_format(std::string_view name);
+/// Their names, for the help of a flag.
+inline constexpr const char* kTableFormats =
+    "text, which fits the terminal, md, csv, csv-safe, json, jsonl or latex";
+
+/// What text is written to.
+struct Screen {
+  int width = 80;
+  bool colour = false;
+};
 
 /// The table as text that ends with a line end (an empty table in jsonl is empty text).
-///   md     title, columns aligned by display width, notes: also what a terminal shows; like latex
-///          without columns that are data_only
+///   text   for a terminal: no line is wider than the screen (text_table.hpp). Like md and latex
+///          without columns that are data_only or wide
+///   md     title, columns aligned by display width, conclusion, warnings, notes
 ///   csv    RFC 4180 quoting, LF line ends; header and rows only, columns by their keys in json;
 ///          every text as it is, so that a spreadsheet takes one that begins with = + - or @ for a
 ///          formula; an interval (key X_interval) is two columns X_low and X_high, a difference
@@ -110,10 +152,10 @@ TableFormat parse_table_format(std::string_view name);
 ///          is as many columns as its longest has items
 ///   csv-safe  the same for spreadsheets: a text that begins so, or with a tab or carriage return,
 ///          has ' before it; numbers stay numbers
-///   json   {"title", "columns": [keys], "rows": [objects], "notes",
+///   json   {"title", "columns": [keys], "rows": [objects], "conclusion", "notes",
 ///          "warnings": [{"code", "dataset", "arm", "text"}]}
 ///   jsonl  one object a row
 ///   latex  a booktabs table with caption and notes
-std::string render(const Table& table, TableFormat format);
+std::string render(const Table& table, TableFormat format, const Screen& screen = {});
 
 }  // namespace pardec

@@ -137,15 +137,15 @@ std::vector<MetricTotal> value_totals(const ScoreTable& stored) {
   if (outcomes.empty()) return {};
   const AttributeScores annotated = extractgpt_f1(outcomes), strict = strict_f1(outcomes);
   const std::int64_t n = std::ssize(stored.column("value_correct").rows);
-  return {{"extractgpt_f1_micro", annotated.micro_f1, n},
-          {"extractgpt_f1_macro", annotated.macro_f1, n},
-          {"strict_f1_micro", strict.micro_f1, n},
-          {"strict_f1_macro", strict.macro_f1, n}};
+  return {{"f1_micro", annotated.micro_f1, n},
+          {"f1_macro", annotated.macro_f1, n},
+          {"f1_strict", strict.micro_f1, n},
+          {"f1_strict_macro", strict.macro_f1, n}};
 }
 
 /// F1 = 2 vc / (2 vc + nv + vn + 2 vw), over all for micro, by category and attribute for macro.
 std::vector<ScoredPart> value_parts(std::string_view total, const ScoreTable& stored) {
-  const bool macro = total.ends_with("_macro"), annotated_only = total.starts_with("extractgpt");
+  const bool macro = total.ends_with("_macro"), annotated_only = !total.starts_with("f1_strict");
   const ScoreColumn& column = stored.column("value_correct");
   const auto counts = column.for_details(value_counts);
   const auto annotated = column.for_details(is_annotated);
@@ -446,7 +446,7 @@ const std::vector<TaskMetric>& task_metrics() {
   static const std::vector<TaskMetric> kMetrics = {
       {"value_f1",
        "values as ExtractGPT counts them, and strictly",
-       {"extractgpt_f1_micro", "extractgpt_f1_macro", "strict_f1_micro", "strict_f1_macro"},
+       {"f1_micro", "f1_macro", "f1_strict", "f1_strict_macro"},
        "attributes",
        value_scores,
        {{"value_correct", true}},

@@ -72,7 +72,7 @@ def listing(check, pardec, ids):
     check(listed[0]["arms"] == ["ar"] and listed[0]["model"].endswith("/second") and listed[2]["arms"] == ["ar", "prompt-lookup"], f"{listed}")
     compared = json.loads(pardec.good("compare", "--db", db, "--run", ids[0], "--format", "json"))["rows"]
     of_arm = next(row for row in compared if row["arm"] == listed[2]["arm"])
-    check(listed[2]["score_name"] == "extractgpt_f1_micro" and listed[2]["score"] == of_arm["f1_micro"], f"score as compare has it: {listed[2]}, {of_arm}")
+    check(listed[2]["score_name"] == "f1_micro" and listed[2]["score"] == of_arm["f1_micro"], f"score as compare has it: {listed[2]}, {of_arm}")
     for args, expected in ((["--dataset", "mt-bench"], ids[2:]), (["--model", "first"], ids[1::-1]), (["--decoder", "prompt-lookup"], ids[1::-1]),
                            (["--limit", "1"], ids[2:]), (["--since", "2999"], []), (["--since", listed[0]["started_utc"]], ids[2:])):
         check([row["invocation"] for row in rows(pardec, *args)] == expected, f"{args}: {rows(pardec, *args)}, expected {expected}")

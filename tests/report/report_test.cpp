@@ -43,7 +43,7 @@ Report example_report() {
   report.warnings = {{"cut", {"oa-mine hpd: cut <off>"}, "so <what>"},
                      {"many", {"one", "two", "three", "four"}}};
   report.tables.front().warnings = {{}, {{0, "cut <off>; so <what>"}}};
-  report.without_highlight = {"No headline for b"};
+  report.advice = {{"take <hpd>", {"Not decided: b"}}};
   report.facts = {{"Run", {{"seed", "1"}}}};
   return report;
 }
@@ -81,7 +81,7 @@ TEST_CASE("texts are escaped wherever they stand, marks come before numbers") {
   CHECK_THAT(page, Catch::Contains("Failed: why &lt;not&gt;"));
   CHECK_THAT(page, Catch::Contains("Which &lt;one&gt;?"));
   CHECK_THAT(page, Catch::Contains("one of &lt;many&gt;"));
-  CHECK_THAT(page, Catch::Contains("No headline for b"));
+  CHECK_THAT(page, Catch::Contains("take &lt;hpd&gt;"));
   CHECK_THAT(page, Catch::Contains("gnuplot was missing"));
   CHECK(page.find("noise &amp; more") < page.find("2.46×"));
 }

@@ -1,0 +1,21 @@
+#include "src/report/metric_title.hpp"
+
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+std::string metric_title(std::string_view key) {
+  // Stored of one answer (score.metric), by the totals that they are of.
+  if (key == "extractgpt_f1") key = "f1_micro";
+  if (key == "strict_f1") key = "f1_strict";
+  std::vector<std::string> words;
+  for (const std::string& word : split(replace_all(std::string(key), "_at_", "@"), '_'))
+    words.push_back(word == "f1"      ? "F1"
+                    : word == "rouge" ? "ROUGE"
+                    : word == "squad" ? "SQuAD"
+                    : word == "l"     ? "L"
+                                      : word);
+  return join(words, " ");
+}
+
+}  // namespace pardec
