@@ -24,13 +24,15 @@ struct RunsFlags {
   RunListFilter filter;
   int limit = 20;
   double confidence = 0.95;
-  bool yes = false;
+  bool yes = false, wide = false;
 };
 
 int list(const RunsFlags& flags, TableFormat format) {
   check_at_least("--limit", flags.limit, 0);
   Store store(flags.db, {.read_only = true});
-  print_table(run_list_table(list_runs(store, flags.filter, flags.limit)), format);
+  print_table(choose_columns(run_list_table(list_runs(store, flags.filter, flags.limit)),
+                             {.wide = flags.wide}),
+              format);
   return 0;
 }
 
@@ -175,6 +177,7 @@ Verb runs_verb() {
             app.add_flag("--yes", flags->yes,
                          "remove without asking, also what is running or was killed")
                 ->group(flags_of({"rm"}));
+            app.add_flag("--wide", flags->wide, "all columns")->group(flags_of({"list"}));
             add_format(app, flags->format)->group(flags_of({"list", "compare"}));
             return [flags] { return runs(*flags); };
           },

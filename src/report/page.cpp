@@ -147,6 +147,11 @@ h4 { margin: 0 0 4px; font-size: 0.95rem; overflow-wrap: anywhere; }
 mark { background: var(--differs); color: inherit; border-radius: 3px; padding: 1px 5px; margin-left: -5px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 .right { color: var(--right); } .wrong { color: var(--wrong); } td.bounded { color: var(--right); font-style: italic; }
 td.right, td.wrong, td.bounded, td.undecided { font-weight: 600; }
+.whole { white-space: nowrap; }
+.choice { margin: 0 0 8px; } .choice .scroll { margin-top: 8px; }
+.all { accent-color: var(--accent); margin: 0 6px 0 0; vertical-align: middle; } .all + label { font-size: 0.88rem; }
+.all:not(:checked) ~ .scroll .more, .all:checked ~ .scroll .brief { display: none; }
+details.notes summary { cursor: pointer; } details.notes ul { margin: 4px 0 0; padding-left: 18px; }
 .rest { color: var(--soft); font-size: 0.84rem; margin: -6px 0 12px; max-width: 100ch; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 270px), 1fr)); gap: 24px 36px; }
 .facts section { min-width: 0; }
@@ -175,6 +180,15 @@ footer { color: var(--soft); font-size: 0.85rem; padding-top: 48px; padding-bott
   th, td { padding: 7px 9px; }
   .example { padding: 12px; }
   .same { display: none; }
+  .cards, .cards tbody { display: block; }
+  .cards thead { display: block; }
+  .cards thead tr, .cards tbody tr { display: flex; flex-wrap: wrap; gap: 2px 16px; padding: 8px 10px; }
+  .cards thead tr { border-bottom: 1px solid var(--rule); }
+  .cards tbody tr + tr { border-top: 1px solid var(--rule); }
+  .cards th, .cards td, .cards tbody tr + tr > * { padding: 0; border: 0; min-width: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
+  .cards td.arm { position: static; background: none; flex-basis: 100%; font-weight: 600; }
+  .cards td[data-name="dataset"] { flex-basis: 100%; color: var(--soft); }
+  .cards td:not(.arm, [data-name="dataset"])::before { content: attr(data-name); color: var(--soft); font-weight: 400; font-size: 0.85em; display: block; }
 }
 @media (max-width: 960px) {
   .browse.chosen { grid-template-columns: minmax(0, 1fr); }

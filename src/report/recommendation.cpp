@@ -37,15 +37,16 @@ std::string needed_text(const ArmFinding& arm) {
 std::string undecided_text(const Standing& one) {
   const ArmFinding& arm = *one.arm;
   if (one.speed == SpeedShown::unknown)
-    return arm.speedup ? str(speed_text(arm), " over ", counted(arm.speedup->blocks, "block"), ", ",
-                             kFewestBlocks, " or more have an interval")
+    return arm.speedup ? str(speed_text(arm), ", no interval: ", counted(arm.speedup->blocks, "block"),
+                             " of the ", kFewestBlocks, " needed")
                        : std::string("no block was measured beside its baseline");
   if (one.speed == SpeedShown::open)
-    return str("no difference in speed shown, ", ratio_interval_cell(arm.speedup->ratio).text);
+    return str("no difference in speed shown: ", fixed(arm.speedup->ratio.estimate, 2), " ",
+               interval_cell(arm.speedup->ratio, 2).text);
   const std::string fast = speed_text(arm);
   if (arm.run.run.oracle) return fast + ", the tokens were forced";
   if (one.quality == QualityShown::unknown) return fast + ", its answers have no score";
-  return str(fast, ", but its answers are open: ", needed_text(arm));
+  return str(fast, ", answers open: ", needed_text(arm));
 }
 
 std::string ruled_out_text(const Standing& one) {
@@ -99,7 +100,8 @@ std::string stay_text(const Comparison& comparison, const Headline& headline) {
   }
   if (baselines.empty())
     return str("nothing to take: most answers of ", listed(broken, ", "), " are none.");
-  return str("no difference shown, stay with ", listed(baselines, " or "), ".");
+  return str("stay with ", listed(baselines, " or "),
+             ", no other is shown to be faster with answers as good.");
 }
 
 }  // namespace

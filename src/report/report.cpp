@@ -152,6 +152,15 @@ std::string warning_marks(const std::vector<RowWarning>& warnings) {
   return html;
 }
 
+/// A cell's text; an interval after an estimate stays whole.
+std::string cell_html(const std::string& text) {
+  const auto begin = text.find(" ["), end = text.find(']', begin);
+  if (begin == std::string::npos || end == std::string::npos) return escape_html(text);
+  return str(escape_html(text.substr(0, begin + 1)), "<span class=\"whole\">",
+             escape_html(text.substr(begin + 1, end - begin)), "</span>",
+             escape_html(text.substr(end + 1)));
+}
+
 /// Buttons that show the rows of one text alone.
 void write_row_filter(Page& page, const ReportTable& shown, const Table& table) {
   const auto column = std::find_if(
@@ -188,25 +197,35 @@ void write_table(Page& page, const ReportTable& shown) {
     for (std::size_t c = 0; c < row.size(); ++c)
       if (display_width(row[c].text) > kWrapped) sentences.insert(c);
   const bool prose = sentences.size() >= 2;
-  const auto classes = [&](std::size_t c, std::string_view text) {
+  const auto classes = [&](std::size_t c, std::string_view text, Tone tone = Tone::plain) {
     std::vector<std::string> names;
     if (table.columns[c].align == Align::right) names.emplace_back("number");
     if (is_arm(table.columns[c])) names.emplace_back("arm");
-    if (table.columns[c].header == "verdict")
+    if (table.columns[c].wide) names.emplace_back("more");
+    if (table.columns[c].brief) names.emplace_back("brief");
+    if (tone == Tone::plain && table.columns[c].header == "verdict" && !text.empty() && text != "-")
       names.emplace_back(text == "confirmed"          ? "right"
                          : text == "refuted"          ? "wrong"
                          : text == "not contradicted" ? "bounded"
                                                       : "undecided");
+    if (tone != Tone::plain)
+      names.emplace_back(tone == Tone::good ? "right" : tone == Tone::bad ? "wrong" : "undecided");
     if (same[c]) names.emplace_back("same");
     if (prose && text == "-") names.emplace_back("none");
     if (display_width(text) > kLoose)
       names.emplace_back(display_width(text) > kWrapped ? "wrapped" : "loose");
     return names.empty() ? "" : str(" class=\"", join(names, " "), "\"");
   };
+  // With columns that are not always shown a narrow screen has a card a row.
+  const bool cards = std::any_of(table.columns.begin(), table.columns.end(),
+                                 [](const Column& column) { return column.wide; });
   write_row_filter(page, shown, table);
+  if (cards)
+    page.line("<div class=\"choice\"><input type=\"checkbox\" class=\"all\" id=\"", shown.id,
+              "-all\"><label for=\"", shown.id, "-all\">all columns</label>");
   page.line("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"",
             escape_html(shown.heading), "\">")
-      .line("<table class=\"sortable", prose ? " prose" : "", "\" id=\"", shown.id, "-table\">")
+      .line("<table class=\"sortable", prose ? " prose" : "", cards ? " cards" : "", "\" id=\"", shown.id, "-table\">")
       .line("<caption class=\"out\">",
             escape_html(shown.heading == table.title ? table.title
                                                      : shown.heading + ": " + table.title),
@@ -226,21 +245,26 @@ void write_table(Page& page, const ReportTable& shown) {
       const Cell cell = c < row.size() ? row[c] : Cell("");
       const bool named = is_arm(table.columns[c]);
       cells +=
-          str("<td", classes(c, cell.text),
+          str("<td", classes(c, cell.text, cell.tone),
               cell.value ? str(" data-value=\"", escape_html(dump(*cell.value)), "\"") : "",
-              prose && c >= *sentences.begin()
+              cards || (prose && c >= *sentences.begin())
                   ? str(" data-name=\"", escape_html(table.columns[c].header), "\"")
                   : "",
-              ">", escape_html(cell.text),
+              ">", cell_html(cell.text),
               named && r < shown.warnings.size() ? warning_marks(shown.warnings[r]) : "", "</td>");
     }
     page.line("<tr>", cells, "</tr>");
   }
-  page.line("</tbody></table></div>");
+  page.line("</tbody></table></div>", cards ? "</div>" : "");
   if (!table.notes.empty()) {
     page.line("<ul class=\"notes\">");
     for (const auto& note : table.notes) page.line(element("li", "", note));
     page.line("</ul>");
+  }
+  if (!table.wide_notes.empty()) {
+    page.line("<details class=\"notes\"><summary>What all columns are</summary><ul>");
+    for (const auto& note : table.wide_notes) page.line(element("li", "", note));
+    page.line("</ul></details>");
   }
   page.line("<script type=\"application/json\" id=\"", shown.id, "-json\">",
             escape_json_script(rstrip(render(shown.table, TableFormat::json))), "</script>");

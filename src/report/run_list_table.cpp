@@ -39,9 +39,8 @@ std::vector<Cell> row_of(const ListedRun& run) {
     models.push_back(network_name(model));
     paths.push_back(model.path);
   }
-  std::vector<std::string> datasets, names, samples;
+  std::vector<std::string> names, samples;
   for (const DatasetRow& dataset : run.datasets) {
-    datasets.push_back(shown_name(dataset));
     names.push_back(dataset.name);
     if (dataset.sample) samples.push_back(dataset.name);
   }
@@ -54,8 +53,8 @@ std::vector<Cell> row_of(const ListedRun& run) {
            paths.size() == 1 ? Json(paths.front()) : Json(paths)},
           run.dtype,
           list_cell(run.arms),
-          {join(datasets, ", "), Json(names)},
-          {join(samples, ", "), Json(samples)},
+          list_cell(names),
+          list_cell(samples),
           number_cell(run.examples),
           number_cell(run.failed),
           run.speedup ? Cell(str(fixed(*run.speedup, 2), " (", run.arm, ", ", run.dataset, ")"),
@@ -124,26 +123,30 @@ void add_notes(Table& table, const AcrossRuns& across) {
 Table run_list_table(const RunList& list) {
   Table table;
   table.title = "Runs";
+  const auto wide = [](Column column) {
+    column.wide = true;
+    return column;
+  };
   table.columns = {{"run", Align::left, "invocation"},
                    {"name"},
                    {"when (UTC)", Align::left, "started_utc"},
-                   {"model"},
+                   wide({"model"}),
                    {"dtype", Align::left, "", /*data_only=*/true},
                    {"arms"},
                    {"datasets"},
                    {"own samples", Align::left, "sample_datasets", /*data_only=*/true},
                    {"n", Align::right},
-                   {"failed", Align::right},
+                   wide({"failed", Align::right}),
                    {"best speedup", Align::right, "speedup"},
                    {"arm", Align::left, "", /*data_only=*/true},
                    {"dataset", Align::left, "", /*data_only=*/true},
                    {"warnings"},
-                   {"score", Align::right},
+                   wide({"score", Align::right}),
                    {"score name", Align::left, "score_name", /*data_only=*/true},
                    {"status"},
                    {"shard", Align::left, "", /*data_only=*/true},
-                   {"note"},
-                   {"commit"}};
+                   wide({"note"}),
+                   wide({"commit"})};
   for (const ListedRun& run : list.runs) table.rows.push_back(row_of(run));
   if (std::ssize(list.runs) < list.matching)
     table.notes.push_back(
@@ -152,11 +155,9 @@ Table run_list_table(const RunList& list) {
     table.notes.push_back("No run matches.");
   else
     table.notes.push_back(
-        "best speedup: the highest over a baseline of an arm that is not broken and not shown to "
-        "answer worse, as the report's headline; what else speaks against it stands under "
-        "warnings, "
-        "of the same arm and dataset, as is the score. "
-        "n: examples. 'pardec compare --run ID' has intervals, warnings and all arms.");
+        "best speedup: of an arm that is shown to be faster, with answers as good, as in "
+        "recommendations; warnings are of the same arm and dataset. n: examples. All columns: "
+        "--wide. 'pardec compare --run ID' has intervals and all arms.");
   return table;
 }
 

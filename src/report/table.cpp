@@ -426,9 +426,9 @@ Table without_data_columns(const Table& table) {
 
 Table choose_columns(Table table, const ColumnChoice& choice) {
   if (!choice.wide && choice.names.empty()) return table;
-  table.notes.insert(table.notes.end(), table.wide_notes.begin(), table.wide_notes.end());
-  table.wide_notes.clear();
   if (choice.names.empty()) {
+    table.notes.insert(table.notes.end(), table.wide_notes.begin(), table.wide_notes.end());
+    table.wide_notes.clear();
     for (Column& column : table.columns) {
       column.data_only = column.data_only || column.brief;
       column.wide = false;

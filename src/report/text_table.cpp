@@ -181,7 +181,14 @@ std::vector<Band> bands_of(std::vector<TextColumn>& columns, const Lines& groups
   Band key(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(names));
   for (TextColumn& column : columns)
     column.width = std::min(std::max(column.natural, column.header_word), width);
-  fit(key, width / 2);
+  if (!fit(key, width / 2))
+    while (width_of(key) > width / 2) {
+      TextColumn* widest = *std::max_element(
+          key.begin(), key.end(),
+          [](const TextColumn* one, const TextColumn* other) { return one->width < other->width; });
+      if (widest->width <= 1) break;
+      --widest->width;
+    }
   std::vector<Band> bands;
   for (std::size_t c = names; c < all.size(); ++c) {
     const int room = width - width_of(key) - kGap;

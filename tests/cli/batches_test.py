@@ -38,7 +38,7 @@ def stacks(check, pardec, model):
     jobs = query(db, """SELECT count(generation.id) AS n FROM generation JOIN job ON job.id = job_id JOIN run ON run.id = job.run_id
                         WHERE decoder = 'ippd' GROUP BY job.id ORDER BY job.id""")
     check([j["n"] for j in jobs] == [6, 2], f"contexts in ippd's prompts: {jobs}")
-    check(rows["ippd"]["exact_match"] == 1, f"a stack over articles equals independent decoding: {rows['ippd']}")
+    check(rows["ippd"]["em"] == 1, f"a stack over articles equals independent decoding: {rows['ippd']}")
     check(rows["ippd"]["stack"] == [4, 6] and rows["sep"]["stack"] == [1, 1], f"stacks reached, and asked for: {rows}")
     check(note_about(ran, "squad ippd: 4.0 of 6 examples"), f"a stack that is not full is noted: {ran['warnings']}")
     md = pardec.good("compare", "--db", db)

@@ -37,7 +37,7 @@ def parts(db, dataset, label, key):
                             JOIN generation ON generation.id = generation_id JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id
                             JOIN dataset ON dataset.id = run.dataset_id WHERE dataset.name = ? AND label = ?""", dataset, label):
         details = json.loads(row["details"] or "{}")
-        if key == "score_accuracy" and row["metric"] == "accuracy":
+        if key == "accuracy" and row["metric"] == "accuracy":
             one = ("", row["value"], 1)
         elif key.startswith("f1") and row["metric"] == "value_correct" and (key == "f1_strict" or details["annotated"]):
             letters = details["counts_as"]
@@ -122,17 +122,18 @@ def tests(check, db, rows):
         theirs, ours = right["ar"], right[row["arm"]]
         texts = sorted({cluster for cluster, *_ in ours})
         raw.append(signs([sum(int(ours[k] - theirs[k]) for k in ours if k[0] == text) for text in texts]))
-        got = row["score_accuracy_difference"]
+        got = row["accuracy_difference"]
         shown.append(got["p_mcnemar_holm"])
-        check(got["interval"] == [None, None] and row["score_accuracy_interval"] is None, f"{row['arm']}: no interval over four texts, found {got}")
+        check(got["interval"] == [None, None] and row["accuracy_interval"] is None, f"{row['arm']}: no interval over four texts, found {got}")
         check(abs(got["estimate"] - (sum(ours.values()) - sum(theirs.values())) / len(ours)) < 1e-12, f"{row['arm']}: {got}")
     check(len(raw) == 2 and numpy.allclose(shown, holm(raw), rtol=1e-12), f"p {shown}, expected {holm(raw)} of {raw}")
 
 
 def shown(check, pardec, db):
-    """A terminal shows the headline's difference; intervals of every score are for programs."""
-    header = next(line for line in pardec.good("compare", "--db", db).splitlines() if line.startswith("| dataset"))
-    check("F1 micro - baseline's" in header and "F1 macro - baseline's" not in header and "interval |" in header and "F1 micro interval" not in header, header)
+    """A terminal shows the first score's difference; intervals of every score are for programs."""
+    brief, wide = (next(line for line in pardec.good("compare", "--db", db, "--format", "md", *how).splitlines() if line.startswith("| dataset")) for how in ([], ["--wide"]))
+    check([cell.strip() for cell in brief.split("|")[1:-1]] == ["dataset", "arm", "speedup", "difference", "verdict", "F1 micro", "tokens per pass"], brief)
+    check("F1 micro - baseline's" in wide and "F1 macro - baseline's" not in wide and "F1 micro interval" not in wide and "| difference" not in wide, wide)
     table = list(csv.DictReader(io.StringIO(pardec.good("compare", "--db", db, "--format", "csv"))))
     rows = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
     number = lambda text: float(text) if text else None

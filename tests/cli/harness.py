@@ -26,15 +26,16 @@ TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_ac
         "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "tie_word_embeddings": False}
 
 
-# Columns of a comparison, and of claims (scale), that csv and json alone have: intervals, differences of all scores but a dataset's first, most that says how it was measured.
-FOR_PROGRAMS = re.compile(r".*_difference$|(f1|score)_.*_interval$|(forwards|prompt_tokens)_per_second$|roofline_share$|latency_p9[59]|first_token|.*_measurements$|speedup_(un|of)|"
+# Columns of a comparison, and of claims (scale), that csv and json alone have, also beside --wide: intervals, differences of all scores but a dataset's first (the short table has
+# that one in columns of its own), most that says how it was measured.
+FOR_PROGRAMS = re.compile(r".*_difference$|.*_interval$|score(_name)?$|dataset_is_|(forwards|prompt_tokens)_per_second$|roofline_share$|latency_p9[59]|first_token|.*_measurements$|speedup_(un|of)|"
                           r"(repeats|unparsed|empty|hit_limit|broken|tokens_per_answer)$|scale$")
 
 
 def for_people(key, headers):
-    """Whether a terminal that shows these headers has the column of this key: differences are those of the scores whose headers say so."""
+    """Whether --wide with these headers has the column of this key: differences are those of the scores whose headers say so."""
     differences = {header.removesuffix(" - baseline's").lower().replace(" ", "_") for header in headers if header.endswith(" - baseline's")}
-    return not FOR_PROGRAMS.match(key) or (key.endswith("_difference") and key.removesuffix("_difference").removeprefix("score_") in differences)
+    return not FOR_PROGRAMS.match(key) or (key.endswith("_difference") and key.removesuffix("_difference") in differences)
 
 
 class Checks:
@@ -59,7 +60,8 @@ class Checks:
 def clean_environment(**extra):
     """The environment without what would change the program's defaults."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PARDEC_") and k not in ("NO_COLOR", "TERM")}
-    return {**kept, "OMP_NUM_THREADS": "1", **{k: str(v) for k, v in extra.items()}}
+    # One line a note, whatever is printed.
+    return {**kept, "OMP_NUM_THREADS": "1", "COLUMNS": "100000", **{k: str(v) for k, v in extra.items()}}
 
 
 class ForkServer:

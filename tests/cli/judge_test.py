@@ -131,9 +131,9 @@ def five_classes(check, pardec, db):
     compared = compared["rows"]
     counts = ("judge", "scored", "of", "refused", "unscored", "errors")
     for row in compared:
-        check([row[f"score_judge_f1_{key}"] for key in counts] == ["classes", 96, 100, 2, 2, 0] and "score_judge_recall_of" not in row, f"denominators for programs: {row}")
-        check(close(row["score_judge_f1"] if "score_judge_f1" in row else row.get("judge_f1"), rows[row["arm"]]["score"]), f"compare shows judge_f1: {sorted(row)}")
-    in_all_tables(check, pardec, db, "score_judge_f1", {arm: row["score"] for arm, row in rows.items()})
+        check([row[f"judge_f1_{key}"] for key in counts] == ["classes", 96, 100, 2, 2, 0] and "judge_recall_of" not in row, f"denominators for programs: {row}")
+        check(close(row["judge_f1"] if "judge_f1" in row else row.get("judge_f1"), rows[row["arm"]]["score"]), f"compare shows judge_f1: {sorted(row)}")
+    in_all_tables(check, pardec, db, "judge_f1", {arm: row["score"] for arm, row in rows.items()})
     pardec.good("judge", "export", "--db", db, "--protocol", "five-classes", "--out", "classes.html")
     sheet = json.loads(re.search(r'id="sheet">(.*?)</script>', (pardec.folder / "classes.html").read_text(), re.S)[1])
     check(all(item["verdicts"] == (["missing", "correct null"] if item["answer"] == "(none)" else ["correct", "incorrect", "correct null", "hallucination"]) for item in sheet["items"]),
@@ -146,7 +146,7 @@ def five_classes(check, pardec, db):
     with (pardec.folder / "compared.csv").open("w") as file:
         file.write(pardec.good("compare", "--db", db, "--format", "csv"))
     with (pardec.folder / "compared.csv").open(newline="") as file:
-        check([[row[f"score_judge_f1_{key}"] for key in counts] for row in csv.DictReader(file)] == [["classes", "96", "100", "2", "2", "0"]] * 2, "denominators in csv")
+        check([[row[f"judge_f1_{key}"] for key in counts] for row in csv.DictReader(file)] == [["classes", "96", "100", "2", "2", "0"]] * 2, "denominators in csv")
     without = {(row["arm"], row["state"]): (row["votes"], row["reason"]) for row in judged(pardec, db, service, "--protocol", "five-classes")["Without a verdict"]}
     check(without == {(arm, state): (2, why) for arm in ("ar", "hpd") for state, why in (("refused", "refused: I cannot"), ("unscored", "'classes.Roast' is missing"))}, f"reasons: {without}")
     before = sum(judge.asked.values())
@@ -224,7 +224,7 @@ def of_claims(check, pardec):
     check(re.fullmatch(r"differs: judge: claims \(five-classes\), a verdict on oa-mine ar (\d+) of \1, oa-mine hpd \1 of \1 \(paper: not stated\)", "|".join(notes)), f"who judged: {notes}")
     asked = sum(judge.asked.values())
     compared = next(r for r in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"] if r["arm"] == "hpd")
-    check(row["verdict"] == "confirmed" and close(row["measured"][0]["value"], compared["score_judge_f1_difference"]["estimate"]), f"with a judge: {row}, {compared.get('score_judge_f1_difference')}")
+    check(row["verdict"] == "confirmed" and close(row["measured"][0]["value"], compared["judge_f1_difference"]["estimate"]), f"with a judge: {row}, {compared.get('judge_f1_difference')}")
     check(asked == 24 and reproduce() == row and len(notes) == 1 and sum(judge.asked.values()) == asked, f"{asked} calls; stored verdicts decide without a judge")
     item["claims"][0]["test"] = {"kind": "ratio", "metric": "speed", "of": "hpd", "over": "ar", "op": ">", "than": 0.01}
     file.write_text(json.dumps(item))
@@ -247,7 +247,7 @@ def templates(check, pardec, db):
         for arm in ("ar", "other"):
             planted = [n for i in range(EXAMPLES) for t in (1, 2) if (n := number((arm, f"talk-{i}", f"turn {t}"))) is not None]
             row = compared[arm]
-            check(close(row.get("score_judge_template"), sum(planted) / len(planted)), f"{verdict}: {arm}: {sorted(k for k in row if 'judge' in k)}")
+            check(close(row.get("judge_template"), sum(planted) / len(planted)), f"{verdict}: {arm}: {sorted(k for k in row if 'judge' in k)}")
 
 
 def equal_questions(check, pardec):
@@ -287,8 +287,8 @@ def against_whom(check, pardec):
         ran = pardec("judge", "--db", db, "--service", service, "--protocol", "pairwise", "--baseline", baseline, "--progress", "none")
         check(ran.returncode == 0, f"against {baseline}: {ran.stderr}")
         said = json.loads(pardec.good("compare", "--db", db, "--format", "json"))
-        found = {row["arm"]: row["score_judge_win_rate"] for row in said["rows"] if row["score_judge_win_rate"] is not None}
-        check(all(row["score_judge_win_rate_of"] in (8, None) for row in said["rows"]) and "cannot be judged" not in ran.stderr, f"shards: {ran.stderr} {said['rows'][0]}")
+        found = {row["arm"]: row["judge_win_rate"] for row in said["rows"] if row["judge_win_rate"] is not None}
+        check(all(row["judge_win_rate_of"] in (8, None) for row in said["rows"]) and "cannot be judged" not in ran.stderr, f"shards: {ran.stderr} {said['rows'][0]}")
         check(found == values and any(f"(pairwise, against {baseline})" in note for note in said["notes"]), f"against {baseline}: {found} {said['notes']}")
 
 
@@ -304,7 +304,7 @@ def which_judge(check, pardec, db):
         if name == "second" or asked:
             check(f"by one-model{number} (single): ar 100 of 100, other 100 of 100" in found and other in found.split("it was asked last; what ")[1].split("said stands")[0], f"{name}: {found[-900:]}")
         said = json.loads(pardec.good("compare", "--db", db, "--format", "json"))
-        check(all(row["score_judge_score"] == score and row["score_judge_score_judge"] == "one-model" + number for row in said["rows"]), f"{name}: {said['rows'][0]}")
+        check(all(row["judge_score"] == score and row["judge_score_judge"] == "one-model" + number for row in said["rows"]), f"{name}: {said['rows'][0]}")
         check(any(f"by one-model{number} (single)" in note and all(one in note for one in people) for note in said["notes"]), f"{name}: {said['notes']} {people}")
     check(asked == 200 == sum(judges["first"].asked.values()), "the second time nobody is asked")
     short = Judge(lambda prompt, times, again: {"id": "1", "model": "judge-1", "choices": [{"index": 0, "finish_reason": "stop" if wide else "length", "message": {
@@ -320,7 +320,7 @@ def which_judge(check, pardec, db):
     row = next(row for row in tables(ran.stdout)["Judged"] if row["judge"] == "silent")
     check(ran.returncode == 3 and (row["scored"], row["unscored"], row["score"]) == (0, 100, None), f"no verdict: {ran.returncode} {row}")
     said = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
-    check(all(row["score_judge_score_judge"] == "one-model" for row in said), f"who said nothing takes nobody's place: {said[0]}")
+    check(all(row["judge_score_judge"] == "one-model" for row in said), f"who said nothing takes nobody's place: {said[0]}")
 
 
 def merged(check, pardec, db):
@@ -351,7 +351,7 @@ def merged(check, pardec, db):
         for service, score in ((of_one, 4), (of_two, 8)):
             pardec.good("judge", "--db", into, *ask, service)
             said = json.loads(pardec.good("compare", "--db", into, "--format", "json"))["rows"]
-            check([(row["score_judge_score"], row["score_judge_score_scored"]) for row in said] == [(score, 100)] * 2, f"{into}: {said[0]}")
+            check([(row["judge_score"], row["judge_score_scored"]) for row in said] == [(score, 100)] * 2, f"{into}: {said[0]}")
     check(failed > 0 and sum(one.asked.values()) + sum(two.asked.values()) == asked, f"{failed} errors; nobody is asked behind a merge")
 
 
@@ -387,7 +387,7 @@ def grades(check, pardec, db):
     prompts = query(db, "SELECT count(*) AS n FROM judge_attempt")[0]["n"]
     check(prompts == 600 == sum(judge.asked.values()), f"{prompts} attempts")
     compared = {row["arm"]: row for row in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]}
-    check(close(compared["ar"].get("judge_score", compared["ar"].get("score_judge_score")), rows["ar"]["score"]), f"compare shows judge_score: {sorted(compared['ar'])}")
+    check(close(compared["ar"].get("judge_score", compared["ar"].get("judge_score")), rows["ar"]["score"]), f"compare shows judge_score: {sorted(compared['ar'])}")
 
 
 def killed(check, pardec, db):

@@ -71,7 +71,7 @@ def main():
         check("no likelihood of oa-mine" in notes and "repeats itself is likely" in notes, f"what it is not of, and how to read it: {notes}")
         before = query(db, SCORES)
         rows = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
-        shown = {(row["dataset"].split()[0], row["arm"]): row.get("score_log_likelihood") for row in rows}
+        shown = {(row["dataset"].split()[0], row["arm"]): row.get("log_likelihood") for row in rows}
         check(all(shown[key] == got[key] for key in got), f"compare shows them: {shown}")
         for what, args, says in (("no network", ["--metric", "likelihood"], "name one by --model DIR"),
                                  ("a network for nothing", ["--model", reader], "--model belongs to --metric likelihood"),

@@ -55,7 +55,7 @@ def main():
 
         again = pardec.good("compare", "--db", "m.sqlite", "--matrix", "--format", "json")
         check(json.loads(again) == table, "compare makes the same table")
-        shown = pardec.good("compare", "--db", "m.sqlite", "--matrix")
+        shown = pardec.good("compare", "--db", "m.sqlite", "--matrix", "--format", "md")
         check(all(f"| {arm} (untrained) " in shown for arm in UNTAUGHT) and "| ar " in shown, f"marks: {shown}")
         hpd = next(line for line in shown.splitlines() if line.startswith("| hpd "))
         check(re.search(r"\| +n/a \|$", hpd), f"n/a: {hpd}")

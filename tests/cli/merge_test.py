@@ -24,7 +24,7 @@ def dump(db):
 def merging(check, pardec, shards):
     together = pardec.folder / "all.sqlite"
     before = [dump(shard) for shard in shards]
-    said = pardec.good("merge", together, *shards)
+    said = pardec.good("merge", together, *shards, "--format", "md")
     check([dump(shard) for shard in shards] == before, "what is merged stays as it is")
     sums = {table: sum(counts(shard)[table] for shard in shards) for table in TABLES}
     check(counts(together) == {**sums, "sample": counts(together)["sample"]}, f"every row of both: {counts(together)}, expected {sums}")

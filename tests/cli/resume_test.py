@@ -73,7 +73,7 @@ def finished(check, pardec, model, db):
     """--resume on a finished run does nothing."""
     before = contents(db)
     ran = pardec(*command(model, db, "--resume"))
-    check(ran.returncode == 0 and "| hpd" in ran.stdout, f"--resume on a finished run: exit {ran.returncode}: {ran.stderr}")
+    check(ran.returncode == 0 and "hpd " in ran.stdout, f"--resume on a finished run: exit {ran.returncode}: {ran.stderr}")
     check(contents(db) == before, "--resume on a finished run changed what is stored")
     check({r["status"] for r in query(db, "SELECT status FROM run")} == {"done"}, "--resume on a finished run: it stays done")
 

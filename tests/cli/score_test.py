@@ -36,7 +36,7 @@ def same_numbers(check, pardec, db, model):
     compared = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]
     for row in compared:
         key = (row["dataset"].split()[0], row["arm"])
-        for ours, theirs in (("extractgpt_f1_micro", "f1_micro"), ("extractgpt_f1_macro", "f1_macro"), ("strict_f1_micro", "f1_strict")):
+        for ours, theirs in (("f1_micro", "f1_micro"), ("f1_macro", "f1_macro"), ("f1_strict", "f1_strict")):
             check(rows[(*key, ours)]["score"] == row[theirs], f"{key}: {ours} {rows[(*key, ours)]['score']}, compare says {row[theirs]}")
     check(len(rows) == 4 * len(compared) == 16, f"{len(rows)} totals of {len(compared)} runs")
     gone = change(db, "DELETE FROM score WHERE metric <> 'parsed'")
@@ -222,7 +222,7 @@ def not_yet(check, pardec):
 
     table, notes = said("humaneval-x")
     command = notes[0].partition("what computes it: ")[2] if check(len(notes) == 1, f"what is lacking: {table['notes']}") else ""
-    check(command.startswith("pardec score ") and "score_pass_at_1" not in table["columns"], f"what computes it: {notes}")
+    check(command.startswith("pardec score ") and "pass_at_1" not in table["columns"], f"what computes it: {notes}")
     check(any("a judge gives it" in note for note in said("mt-bench")[1]), f"what nothing computes: {table['notes']}")
     for shown in (pardec.good("compare", "--db", db), pardec.good("compare", "--db", db, "--matrix")):
         check(f"- {notes[0]}" in shown, f"in the table: {shown}")
@@ -232,10 +232,10 @@ def not_yet(check, pardec):
         return
     pardec.good(*shlex.split(command)[1:])
     table, notes = said("humaneval-x")
-    shown = pardec.good("compare", "--db", db)
-    check(not notes and [row["score_pass_at_1"] for row in table["rows"]] == [0, 0, None, None] and re.search(r"\| +pass at 1 \|", shown), f"computed: {notes} {table['columns']}")
+    shown = pardec.good("compare", "--db", db, "--wide", "--format", "md")
+    check(not notes and [row["pass_at_1"] for row in table["rows"]] == [0, 0, None, None] and re.search(r"\| +pass@1 \|", shown), f"computed: {notes} {table['columns']}")
     pardec.good("score", "--db", db, "--metric", "repetition,rouge")
-    check({"score_repetition", "score_pass_at_1", "score_degenerate"} <= set(said("mt-bench")[0]["columns"]), "what somebody had computed stands beside it")
+    check({"repetition", "pass_at_1", "degenerate"} <= set(said("mt-bench")[0]["columns"]), "what somebody had computed stands beside it")
     ran = pardec("score", "--db", db, "--metric", "value_f1")
     check(ran.returncode == 2 and "have no attributes" in ran.stderr and "f1_micro" not in said("mt-bench")[0]["columns"], f"texts and programs are no values: {ran.stderr}")
 
