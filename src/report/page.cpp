@@ -147,6 +147,8 @@ h4 { margin: 0 0 4px; font-size: 0.95rem; overflow-wrap: anywhere; }
 mark { background: var(--differs); color: inherit; border-radius: 3px; padding: 1px 5px; margin-left: -5px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 .right { color: var(--right); } .wrong { color: var(--wrong); } td.bounded { color: var(--right); font-style: italic; }
 td.right, td.wrong, td.bounded, td.undecided { font-weight: 600; }
+td.tone-good, td.tone-bad, td.tone-caution { font-weight: 600; }
+.tone-good { color: var(--right); } .tone-bad { color: var(--wrong); } .tone-caution { color: var(--mark-ink); }
 .whole { white-space: nowrap; }
 .choice { margin: 0 0 8px; } .choice .scroll { margin-top: 8px; }
 .all { accent-color: var(--accent); margin: 0 6px 0 0; vertical-align: middle; } .all + label { font-size: 0.88rem; }

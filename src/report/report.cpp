@@ -209,7 +209,9 @@ void write_table(Page& page, const ReportTable& shown) {
                          : text == "not contradicted" ? "bounded"
                                                       : "undecided");
     if (tone != Tone::plain)
-      names.emplace_back(tone == Tone::good ? "right" : tone == Tone::bad ? "wrong" : "undecided");
+      names.emplace_back(tone == Tone::good  ? "tone-good"
+                         : tone == Tone::bad ? "tone-bad"
+                                             : "tone-caution");
     if (same[c]) names.emplace_back("same");
     if (prose && text == "-") names.emplace_back("none");
     if (display_width(text) > kLoose)

@@ -14,6 +14,7 @@
 #include "datasets/dataset.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
+#include "src/report/metric_title.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
@@ -27,7 +28,7 @@ const double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::optional<std::size_t> column_of(const Table& table, const std::string& key) {
   for (std::size_t c = 0; c < table.columns.size(); ++c)
-    if ((table.columns[c].key.empty() ? table.columns[c].header : table.columns[c].key) == key)
+    if (key_of(table.columns[c]) == key)
       return c;
   return std::nullopt;
 }
@@ -124,10 +125,7 @@ struct SweepPoint {
 
 std::string heading_of(const std::string& y, const std::string& unit) {
   if (y == "examples_per_second") return unit + "/s";
-  if (y == "tokens_per_forward") return "tokens per forward";
-  std::string name = y;
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name.starts_with("f1") ? "F1" + name.substr(2) : name;
+  return y == "tokens_per_forward" ? "tokens per pass" : metric_title(y);
 }
 
 /// Makes dates the time since the first one's minute, in a unit that fits; returns what that is.
@@ -173,8 +171,8 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
     const Comparison comparison = compare(store, invocation, {.confidence = sweep.confidence});
     const Table table = comparison_table(comparison);
     for (const auto& column : table.columns)
-      if (column.align == Align::right && keys.size() < table.columns.size())
-        keys.push_back(column.key.empty() ? column.header : column.key);
+      if ((column.align == Align::right || column.number) && keys.size() < table.columns.size())
+        keys.push_back(key_of(column));
     for (std::size_t r = 0; r < comparison.arms.size(); ++r) {
       const ArmFinding& arm = comparison.arms[r];
       const RunRow& run = arm.run.run;

@@ -87,7 +87,7 @@ def main():
         for name in ("run", "compare"):
             plain = COLOUR.sub("", shown[name])
             header = next(line for line in plain.splitlines() if "verdict" in line)
-            check(all(word in plain.split("---")[0] for word in ("arm", "speedup", "difference", "verdict", "F1", "micro")), f"{name}: {header}")
+            check(all(word in plain.split("---")[0] for word in ("arm", "speedup", "difference", "verdict", "score", "pass")), f"{name}: {header}")
             check(LONG.split("-")[0] in plain and "日本語" in plain and "Of these, on this machine, for oa-mine: " in plain, f"{name}: {plain[:900]}")
             rows = json.loads(pardec.good("compare", "--db", "r.sqlite", "--format", "json"))["rows"] if name == "compare" else []
             for row in rows:

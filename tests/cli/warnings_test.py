@@ -239,7 +239,7 @@ def others(tell, model):
 
 def lower_is_better(tell, model):
     """Of a share of degenerate answers the lower one is the better: for verdict, headline and Pareto front."""
-    db = tell.run("degenerate", "--model", model, "--decoder", "ar,lookahead", "--dataset", "mt-bench", "--data-root", "questions", "--max-new-tokens", 4)
+    db = tell.run("degenerate", "--model", model, "--decoder", "ar,lookahead", "--dataset", "mt-bench", "--data-root", "questions", "--block", 1, "--max-new-tokens", 4)
     change(db, "UPDATE run SET untrained = 0")
     for value, verdict, front in ((9, "worse", ""), (1, "not worse", "lookahead")):
         change(db, "UPDATE score SET value = CASE label WHEN 'ar' THEN ? ELSE ? END FROM generation JOIN run ON run.id = run_id WHERE generation.id = generation_id AND "
