@@ -30,8 +30,8 @@ std::string speed_text(const ArmFinding& arm) {
 /// What would show an open difference of scores.
 std::string needed_text(const ArmFinding& arm) {
   const ScoreFinding* score = first_score(arm);
-  return score && score->would_do ? str("about ", *score->would_do, " examples would do")
-                                  : "more examples are needed";
+  return score && score->would_do ? str("needs about ", *score->would_do, " examples")
+                                  : "needs more examples";
 }
 
 std::string undecided_text(const Standing& one) {
@@ -46,7 +46,7 @@ std::string undecided_text(const Standing& one) {
   const std::string fast = speed_text(arm);
   if (arm.run.run.oracle) return fast + ", the tokens were forced";
   if (one.quality == QualityShown::unknown) return fast + ", its answers have no score";
-  return str(fast, ", answers open: ", needed_text(arm));
+  return str(fast, ", ", needed_text(arm));
 }
 
 std::string ruled_out_text(const Standing& one) {
@@ -101,7 +101,7 @@ std::string stay_text(const Comparison& comparison, const Headline& headline) {
   if (baselines.empty())
     return str("nothing to take: most answers of ", listed(broken, ", "), " are none.");
   return str("stay with ", listed(baselines, " or "),
-             ", no other is shown to be faster with answers as good.");
+             ", nothing faster is shown to answer as well.");
 }
 
 }  // namespace

@@ -339,8 +339,8 @@ std::string text_table(const Table& table, const Screen& screen) {
     if (b > 0) out += "\n";
     add_band(out, bands[b], groups, grouped, screen);
   }
+  if (!table.conclusion.empty()) out += "\n";
   for (const std::string& text : table.conclusion) {
-    out += "\n";
     for (const std::string& line : wrapped(one_line(text), screen.width))
       out += painted(line, "1", screen.colour) + "\n";
   }

@@ -74,7 +74,7 @@ def blocks(check, pardec, model):
         reached[name] = of["eight"]["in_flight"][0]
         check(of["one"]["in_flight"] == [1, 1] and of["eight"]["in_flight"][1] == 8, f"{name}: in flight: {of}")
         check(all((r["speedup_interval"] is None) == (r["blocks"] < 6 or r["arm"] == "one") and r["speedup"] > 0 for r in of.values()), f"{name}: intervals: {of}")
-        check(note_about(ran, "oa-mine eight:", "not the speed of that batch") == (reached[name] < 6.4), f"{name}: a batch that was not full is noted: {ran['warnings']}")
+        check(note_about(ran, "oa-mine eight:", "jobs in flight") == (reached[name] < 6.4), f"{name}: a batch that was not full is noted: {ran['warnings']}")
         check(of["ippd"]["streams"] > of["ippd"]["in_flight"][0] and of["eight"]["streams"] == of["eight"]["in_flight"][0], f"{name}: streams: {of}")
         # One id a stream and pass: what was in flight follows from the jobs' own counts.
         for block in query(db, """SELECT label, block.*, (SELECT sum(forwards) FROM job WHERE block_id = block.id) AS forwards,

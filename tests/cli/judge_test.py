@@ -127,7 +127,7 @@ def five_classes(check, pardec, db):
         check([row[k] for k in ("C", "I", "M", "CN", "H")] == [c[label] for label in CLASSES], f"{arm}: counts {row} {c}")
     check(sum(judge.asked.values()) == 2 * (EXAMPLES + 4), f"asked once more where there was no verdict, and only there: {sum(judge.asked.values())}")
     compared = json.loads(pardec.good("compare", "--db", db, "--format", "json"))
-    check("judge f1 of jsonl, by classes (five-classes): ar 96 of 100, hpd 96 of 100 have a verdict." in compared["notes"], f"the denominator: {compared['notes']}")
+    check("judge F1 of jsonl, by classes (five-classes): ar 96 of 100, hpd 96 of 100 have a verdict." in compared["notes"], f"the denominator: {compared['notes']}")
     compared = compared["rows"]
     counts = ("judge", "scored", "of", "refused", "unscored", "errors")
     for row in compared:

@@ -27,7 +27,7 @@ def metrics(check, pardec, model):
     header = next(csv.reader([pardec.good("compare", "--db", "r.sqlite", "--format", "csv").splitlines()[0]]))
     check({"f1_micro", "f1_micro_low", "f1_micro_difference", "token_f1", "rouge_l"} <= set(header), f"csv: {header}")
     matrix = json.loads(pardec.good("compare", "--db", "r.sqlite", "--matrix", "--format", "json"))["rows"]
-    check({cell["metric"] for row in matrix for cell in row.values() if isinstance(cell, dict)} <= set(compared["columns"]), f"matrix: {matrix[0]}")
+    check({cell["metric"] for row in matrix for cell in row.values() if isinstance(cell, dict) and "metric" in cell} <= set(compared["columns"]), f"matrix: {matrix[0]}")
     check({row["score_name"] for row in json.loads(pardec.good("runs", "--db", "r.sqlite", "--format", "json"))["rows"]} == {"f1_micro"}, "runs")
     drawn = pardec.good("plot", "--db", "r.sqlite", "--x", "seed", "--y", "f1_micro", "--script")
     check("F1 micro" in drawn, f"a figure: {drawn[:800]}")

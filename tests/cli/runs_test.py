@@ -35,18 +35,20 @@ def sums(db, invocation):
 
 
 def headline(check, pardec, ids):
-    """A best speedup is one that may be believed: cut answers have none; where most ended, the fastest arm that is not shown to be worse has it."""
+    """A best speedup is one that is shown: cut answers have none; where most ended, the arm with the baseline's answers and an interval above 1 has it."""
     db = pardec.folder / "r.sqlite"
     check(all(row["speedup"] is None and "broken" in row["warnings"] for row in rows(pardec)[1:]), f"cut answers have no best speedup: {rows(pardec)}")
     shutil.copy(db, pardec.folder / "ended.sqlite")
     change(pardec.folder / "ended.sqlite", "UPDATE generation SET stop = 'eos'")
     change(pardec.folder / "ended.sqlite", "UPDATE generation SET fields = replace(fields, '\"limit\"', '\"eos\"'), text = 'x'")
     change(pardec.folder / "ended.sqlite", "UPDATE score SET value = 1 WHERE metric = 'parsed'")
+    # The clock's times are what they are; these are twice as fast, a little unevenly.
+    change(pardec.folder / "ended.sqlite", "UPDATE block SET wall_ns = CASE label WHEN 'ar' THEN 2000000 ELSE 1000000 END + 1000 * position FROM run WHERE run.id = run_id")
     listed = json.loads(pardec.good("runs", "--db", "ended.sqlite", "--format", "json"))["rows"]
     for row in listed[1:]:
         speedup = sums(pardec.folder / "ended.sqlite", row["invocation"])["speedup"]
         check(row["speedup"] and abs(row["speedup"] - speedup) < 1e-9 and row["arm"] == "prompt-lookup", f"speedup: {row}, by SQL {speedup}")
-        check("untrained" in row["warnings"] and "few_blocks" in row["warnings"] and "broken" not in row["warnings"], f"the warnings of its arm: {row}")
+        check("untrained" in row["warnings"] and "broken" not in row["warnings"], f"the warnings of its arm: {row}")
     table = list(csv.DictReader(io.StringIO(pardec.good("runs", "--db", "ended.sqlite", "--format", "csv"))))
     check(len(table) == 3 and float(table[2]["speedup"]) == listed[2]["speedup"], f"csv: {table}")
 
@@ -54,7 +56,7 @@ def headline(check, pardec, ids):
 def make(pardec):
     """Three invocations: two networks, the second with another seed and option."""
     first, second = pardec.synthesise("first"), pardec.synthesise("second", seed=2)
-    common = ["--limit", 6, "--block", 2, "--max-new-tokens", 12, "--progress", "none", "--db", "r.sqlite"]
+    common = ["--limit", 6, "--block", 1, "--max-new-tokens", 12, "--progress", "none", "--db", "r.sqlite"]
     pardec.good("run", "--model", first, "--decoder", "ar,prompt-lookup", "--dataset", "oa-mine", *common)
     pardec.good("run", "--model", first, "--decoder", "ar,prompt-lookup", "--dataset", "oa-mine", "--set", "prompt-lookup.draft=3", "--runs", 2, *common)
     pardec.good("run", "--model", second, "--decoder", "ar", "--dataset", "mt-bench", *common)
@@ -91,7 +93,7 @@ def naming(check, pardec, ids):
     for verb in (["score", "--run", "plain"], ["report", "--run", "plain", "-o", "r.html"]):
         ran = pardec(*verb, "--db", db)
         check(ran.returncode == 0, f"{verb}: {ran.stderr}")
-    recorded = pardec("run", "--model", pardec.folder / "first", "--decoder", "ar", "--dataset", "oa-mine", "--limit", 6, "--block", 2, "--max-new-tokens", 12, "--oracle",
+    recorded = pardec("run", "--model", pardec.folder / "first", "--decoder", "ar", "--dataset", "oa-mine", "--limit", 6, "--block", 1, "--max-new-tokens", 12, "--oracle",
                       "recorded:plain", "--db", db, "--progress", "none")
     check(recorded.returncode == 0, f"an oracle takes a name: {recorded.stderr}")
     pardec.good("runs", "rm", json.loads(pardec.good("runs", "--db", db, "--format", "json"))["rows"][0]["invocation"], "--yes", "--db", db)

@@ -91,9 +91,10 @@ def values(check, db, rows):
                                             JOIN sample ON sample.id = sample_id JOIN dataset ON dataset.id = run.dataset_id
                                             WHERE dataset.name = ? AND label = ?""", dataset, label)
                     for field, given in zip(json.loads(row["fields"]), json.loads(row["answers"]))]
-        for name, strict in (("extractgpt_f1", False), ("strict_f1", True)):
+        for name, strict in (("f1", False), ("f1_strict", True)):
             truth = dict(zip(("micro", "macro"), value_f1(answered, strict)))
-            ours = {part: rows[dataset, label, f"{name}_{part}"]["score"] for part in truth}
+            keys = {"micro": name, "macro": f"{name}_macro"} if strict else {part: f"{name}_{part}" for part in truth}
+            ours = {part: rows[dataset, label, keys[part]]["score"] for part in truth}
             check(all(abs(ours[part] - truth[part]) < 1e-12 and 0 < truth[part] < 1 for part in truth), f"{dataset} {label} {name}: {ours}, expected {truth}")
 
 

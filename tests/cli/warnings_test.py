@@ -241,6 +241,7 @@ def lower_is_better(tell, model):
     """Of a share of degenerate answers the lower one is the better: for verdict, headline and Pareto front."""
     db = tell.run("degenerate", "--model", model, "--decoder", "ar,lookahead", "--dataset", "mt-bench", "--data-root", "questions", "--block", 1, "--max-new-tokens", 4)
     change(db, "UPDATE run SET untrained = 0")
+    change(db, "UPDATE generation SET identical = 0 WHERE identical = 1")  # else no score counts
     for value, verdict, front in ((9, "worse", ""), (1, "not worse", "lookahead")):
         change(db, "UPDATE score SET value = CASE label WHEN 'ar' THEN ? ELSE ? END FROM generation JOIN run ON run.id = run_id WHERE generation.id = generation_id AND "
                    "metric = 'repetition'", 10 - value, value)

@@ -27,7 +27,7 @@ def tables(text):
 
 def main():
     def said(*flags):
-        return subprocess.run([sys.argv[1], "list", "decoders", *flags], capture_output=True, text=True, check=True).stdout
+        return subprocess.run([sys.argv[1], "list", "decoders", "--format", "md", *flags], capture_output=True, text=True, check=True).stdout
 
     check = Checks()
     page, program = tables((ROOT / "decoders" / "README.md").read_text(encoding="utf-8")), tables(said())
