@@ -110,9 +110,6 @@ struct ScoreFinding {
   /// Exact test of right and wrong answers by cluster (clustered_mcnemar), after Holm.
   std::optional<double> p;
   bool lower_is_better = false;
-  std::int64_t pairs = 0;     ///< answers that both arms have, which the difference is over
-  std::int64_t left_out = 0;  ///< of the arm or its baseline alone
-  std::optional<std::int64_t> would_do = {};  ///< examples that would decide; none: not known
 
   /// Whether the score is not worse than the baseline's by more than `margin`, as far as its
   /// difference's interval says.

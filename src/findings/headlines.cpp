@@ -22,6 +22,13 @@ bool only_another_network(const ArmFinding& arm, const ArmFinding& baseline) {
          arm.run.run.model.hash != baseline.run.run.model.hash;
 }
 
+/// Decoders that give the baseline's ids are no worse, whatever the number of examples.
+bool same_by_construction(const ArmFinding& arm, const ArmFinding& baseline) {
+  const RunRow& run = arm.run.run;
+  return run.model.hash == baseline.run.run.model.hash && run.form == baseline.run.run.form &&
+         run.config.value("temperature", 0.0) == 0 && find_decoder(run.decoder).exact;
+}
+
 bool all_identical(const ArmFinding& arm) {
   const RunSummary& run = arm.run;
   return !run.run.oracle && run.compared > 0 && run.identical == run.compared &&
@@ -54,7 +61,7 @@ QualityShown quality_shown(const Comparison& comparison, const ArmFinding& arm) 
   const ArmFinding* baseline = comparison.baseline_of(arm);
   if (!baseline) return QualityShown::baseline;
   if (arm.broken() || baseline->broken()) return QualityShown::broken;
-  if (all_identical(arm)) return QualityShown::same;
+  if (all_identical(arm) && same_by_construction(arm, *baseline)) return QualityShown::same;
   if (arm.run.run.untrained || baseline->run.run.untrained) return QualityShown::noise;
   const ScoreFinding* score = first_score(arm);
   if (!score || !score->difference || arm.run.run.oracle) return QualityShown::unknown;

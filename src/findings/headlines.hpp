@@ -17,7 +17,7 @@ SpeedShown speed_shown(const ArmFinding& arm);
 
 /// What is shown of an arm's answers beside its baseline's.
 enum class QualityShown {
-  same,       ///< every answer is the baseline's, none failed
+  same,       ///< the decoder gives the baseline's answers, and did; none failed
   not_worse,  ///< by the first score of its dataset, at the comparison's margin
   worse,
   open,      ///< the score's interval says neither
