@@ -69,7 +69,7 @@ Interval jackknife_interval(double estimate, std::span<const double> without, do
                              : Interval{estimate, kNaN, kNaN};
 }
 
-RandomEffects random_effects(std::span<const Effect> effects, double confidence) {
+RandomEffects random_effects(std::span<const EffectSize> effects, double confidence) {
   const auto count = static_cast<double>(effects.size());
   if (effects.empty()) return {{kNaN, kNaN, kNaN}, kNaN};
   if (effects.size() < 2) return {{effects.front().estimate, kNaN, kNaN}, kNaN};
@@ -78,14 +78,14 @@ RandomEffects random_effects(std::span<const Effect> effects, double confidence)
   };
   const auto weigh = [&](double between) {
     Weighed all{0, 0, 0, 0};
-    for (const Effect& one : effects) {
+    for (const EffectSize& one : effects) {
       const double weight = 1 / (one.variance + between);
       all.mean += weight * one.estimate;
       all.weight += weight;
       all.squares += weight * weight;
     }
     all.mean /= all.weight;
-    for (const Effect& one : effects)
+    for (const EffectSize& one : effects)
       all.around +=
           (one.estimate - all.mean) * (one.estimate - all.mean) / (one.variance + between);
     return all;

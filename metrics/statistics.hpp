@@ -61,7 +61,7 @@ Interval jackknife_interval(double estimate, std::span<const double> without,
 Interval hull(const Interval& a, const Interval& b);
 
 /// A quantity that was found several times, each time with a variance of its own.
-struct Effect {
+struct EffectSize {
   double estimate, variance;
 };
 
@@ -73,7 +73,7 @@ struct RandomEffects {
 /// DerSimonian and Laird (1986) for what lies between; the mean's interval is Hartung's and Knapp's
 /// (2001), Student's of one less than there are times, never narrower than without their factor
 /// (Roever et al. 2015). Fewer than two: no ends. REQUIRES: variances above 0.
-RandomEffects random_effects(std::span<const Effect> effects, double confidence = 0.95);
+RandomEffects random_effects(std::span<const EffectSize> effects, double confidence = 0.95);
 
 /// P(|T| > |t|) of Student's distribution. REQUIRES: degrees > 0.
 double student_t_p(double t, double degrees);

@@ -76,12 +76,12 @@ QualityShown quality_shown(const Comparison& comparison, const ArmFinding& arm) 
   return QualityShown::open;
 }
 
-bool Standing::is_shown() const {
+bool ArmStanding::is_shown() const {
   return speed == SpeedShown::faster &&
          (quality == QualityShown::same || quality == QualityShown::not_worse);
 }
 
-bool Standing::is_ruled_out() const {
+bool ArmStanding::is_ruled_out() const {
   return speed == SpeedShown::slower || quality == QualityShown::worse ||
          quality == QualityShown::noise || quality == QualityShown::broken;
 }
@@ -98,13 +98,13 @@ std::vector<Headline> headlines_of(const Comparison& comparison) {
   }
   for (Headline& headline : headlines) {
     if (!headline.best) continue;
-    for (const Standing& one : headline.arms)
+    for (const ArmStanding& one : headline.arms)
       if (one.arm != headline.best && one.is_shown() &&
           one.arm->baseline == headline.best->baseline &&
           one.arm->speedup->ratio.high >= headline.best->speedup->ratio.low)
         headline.ties.push_back(one.arm);
     std::erase_if(headline.arms,
-                  [&](const Standing& one) { return one.arm == headline.best; });
+                  [&](const ArmStanding& one) { return one.arm == headline.best; });
   }
   return headlines;
 }

@@ -132,19 +132,19 @@ std::vector<std::string> differences_between(const Comparison& first, const Comp
 }
 
 /// Where a sitting has an interval: its logarithm, with the variance that this stands for.
-std::optional<Effect> effect_of(const ArmFinding& arm, double confidence) {
+std::optional<EffectSize> effect_of(const ArmFinding& arm, double confidence) {
   if (!arm.speedup || !std::isfinite(arm.speedup->ratio.low)) return std::nullopt;
   const Interval& ratio = arm.speedup->ratio;
   const double t =
       student_t_quantile(0.5 + confidence / 2, static_cast<double>(arm.speedup->blocks - 1));
   const double error = std::log(ratio.high / ratio.low) / 2 / t;
   if (!(error > 0)) return std::nullopt;
-  return Effect{std::log(ratio.estimate), error * error};
+  return EffectSize{std::log(ratio.estimate), error * error};
 }
 
 std::optional<Sittings> sittings_of(const AcrossRuns& across, const RunRow& place,
                                     double confidence) {
-  std::vector<Effect> effects;
+  std::vector<EffectSize> effects;
   const ArmFinding* first = nullptr;
   for (const AcrossRow& row : across.rows) {
     if (!same_place(row.arm->run.run, place) || !across.differences[row.invocation].empty())

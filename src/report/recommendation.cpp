@@ -34,7 +34,7 @@ std::string needed_text(const ArmFinding& arm) {
                                   : "needs more examples";
 }
 
-std::string undecided_text(const Standing& one) {
+std::string undecided_text(const ArmStanding& one) {
   const ArmFinding& arm = *one.arm;
   if (one.speed == SpeedShown::unknown)
     return arm.speedup ? str(speed_text(arm), ", no interval: ", counted(arm.speedup->blocks, "block"),
@@ -49,7 +49,7 @@ std::string undecided_text(const Standing& one) {
   return str(fast, ", ", needed_text(arm));
 }
 
-std::string ruled_out_text(const Standing& one) {
+std::string ruled_out_text(const ArmStanding& one) {
   switch (one.quality) {
     case QualityShown::broken:
       return "most answers are none";
@@ -92,7 +92,7 @@ std::string take_text(const Comparison& comparison, const Headline& headline) {
 /// Where no arm is shown to be better: what stays.
 std::string stay_text(const Comparison& comparison, const Headline& headline) {
   std::vector<std::string> baselines, broken;
-  for (const Standing& one : headline.arms) {
+  for (const ArmStanding& one : headline.arms) {
     const ArmFinding& baseline = *comparison.baseline_of(*one.arm);
     auto& labels = baseline.broken() ? broken : baselines;
     if (std::find(labels.begin(), labels.end(), baseline.run.run.label) == labels.end())
@@ -121,7 +121,7 @@ std::vector<Recommendation> recommendations(const Comparison& comparison) {
                                      : stay_text(comparison, headline),
                        "", ""};
     std::vector<std::string> undecided, against;
-    for (const Standing& standing : headline.arms) {
+    for (const ArmStanding& standing : headline.arms) {
       const std::string& label = standing.arm->run.run.label;
       if (standing.is_ruled_out())
         against.push_back(str(label, " (", ruled_out_text(standing), ")"));

@@ -106,7 +106,7 @@ TEST_CASE("the fastest of those that are shown, and which are not told apart fro
   CHECK(headlines[0].best == &comparison.arms[2]);
   CHECK(headlines[0].ties == std::vector<const ArmFinding*>{&comparison.arms[1]});
   REQUIRE(headlines[0].arms.size() == 3);
-  const Standing& open = headlines[0].arms[2];
+  const ArmStanding& open = headlines[0].arms[2];
   CHECK((open.arm == &comparison.arms[4] && open.quality == QualityShown::open));
   CHECK((!open.is_shown() && !open.is_ruled_out()));
 }

@@ -35,7 +35,7 @@ Json answer(const Json& request) {
   if (call == "difference") return ends(intervals_of(request).difference);
   if (call == "level") return ends(intervals_of(request).method);
   if (call == "random_effects") {
-    std::vector<Effect> effects;
+    std::vector<EffectSize> effects;
     for (const auto& one : request.at("effects")) effects.push_back({one.at(0), one.at(1)});
     const RandomEffects found = random_effects(effects);
     return {found.mean.estimate, found.mean.low, found.mean.high, found.between};
