@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -286,27 +287,40 @@ DifferingAnswers differing_answers(Store& store, const Measurements& measured, i
     std::string_view sample;
     std::int32_t repeat;
     RowId ours, theirs;
+    int repeats = 1;
     auto rank() const { return std::tie(gap, arm, sample, repeat); }
   };
   const Figures& figures = measured.figures;
   std::vector<RunSummary> runs;
   for (const RunFigures& run : figures.runs) runs.push_back(run.summary);
-  std::vector<Place> places;
+  DifferingAnswers differing;
+  std::map<std::pair<size_t, std::int32_t>, Place> of_examples;  // by arm
   for (size_t a = 0; a < runs.size(); ++a) {
     const RunSummary* baseline = find_baseline(runs, runs[a], "");
     if (!baseline || runs[a].run.oracle) continue;
+    differing.repeated = differing.repeated || runs[a].run.repeats > 1;
     AnswerPlaces theirs(figures.runs[static_cast<size_t>(baseline - runs.data())]);
     for (const AnswerFigures& ours : figures.runs[a].answers) {
       if (ours.identical.value_or(true) || ours.failed) continue;
       const AnswerFigures* before = theirs.find(ours.example, ours.repeat);
       if (!before || before->failed) continue;
-      places.push_back({ours.gap.value_or(std::numeric_limits<double>::infinity()), a,
-                        figures.names->keys[static_cast<size_t>(ours.example)], ours.repeat,
-                        ours.id, before->id});
+      Place place{ours.gap.value_or(std::numeric_limits<double>::infinity()),
+                  a,
+                  figures.names->keys[static_cast<size_t>(ours.example)],
+                  ours.repeat,
+                  ours.id,
+                  before->id};
+      ++differing.count;
+      const auto [found, first] = of_examples.try_emplace({a, ours.example}, place);
+      place.repeats = first ? 1 : found->second.repeats + 1;
+      if (place.rank() < found->second.rank()) found->second = place;
+      found->second.repeats = place.repeats;
     }
   }
-  DifferingAnswers differing{std::ssize(places), {}};
-  const auto end = places.begin() + std::min<std::int64_t>(most, differing.count);
+  std::vector<Place> places;
+  for (const auto& [of, place] : of_examples) places.push_back(place);
+  differing.examples = std::ssize(places);
+  const auto end = places.begin() + std::min<std::int64_t>(most, differing.examples);
   std::partial_sort(places.begin(), end, places.end(),
                     [](const Place& a, const Place& b) { return a.rank() < b.rank(); });
   Statement read(store.database(), R"(
@@ -317,7 +331,7 @@ DifferingAnswers differing_answers(Store& store, const Measurements& measured, i
     const RunRow& run = runs[place->arm].run;
     DifferingAnswer& differs = differing.first.emplace_back(
         DifferingAnswer{run.dataset, run.label, std::string(place->sample), "", "", "",
-                        read.maybe_integer(2), place->gap});
+                        read.maybe_integer(2), place->gap, place->repeats});
     const Json fields = parse_json(read.view(0), store.path().string(), 0),
                before = parse_json(read.view(1), store.path().string(), 0);
     for (size_t f = 0; f < fields.size(); ++f) {

@@ -208,16 +208,19 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options,
                    const Measurements& measured);
 
-/// Where one answer departs from the baseline's.
+/// Where an arm's answers to one example depart from the baseline's.
 struct DifferingAnswer {
   DatasetRow dataset;
   std::string arm, sample, field, baseline, answer;
   std::optional<std::int64_t> token;  ///< of the first difference among the answer's value tokens
   double gap;                         ///< of its logits; infinite: not known
+  int repeats = 1;                    ///< that depart; all else is of the one with the smallest gap
 };
-/// All are counted; of those with the smallest gap, the first, there is more.
+/// All are counted; of the examples with the smallest gap, the first, there is more.
 struct DifferingAnswers {
-  std::int64_t count = 0;
+  std::int64_t count = 0;     ///< of answers
+  std::int64_t examples = 0;  ///< of an arm, that these answer
+  bool repeated = false;      ///< examples were answered more than once
   std::vector<DifferingAnswer> first;
 };
 DifferingAnswers differing_answers(Store& store, const Measurements& measured, int most);

@@ -81,15 +81,21 @@ Table differences_table(const DifferingAnswers& answers) {
                    {"answer"},
                    {"token", Align::right},
                    {"logit gap", Align::right, "logit_gap"}});
+  if (answers.repeated) table.columns.push_back({"repeats", Align::right});
   for (const DifferingAnswer& one : answers.first) {
     table.rows.push_back(with_dataset(dataset_cells(one.dataset), {one.arm, one.sample, one.field, shortened(one.baseline),
                           shortened(one.answer), number_cell(one.token.value_or(-1)),
                           number_cell(one.gap, 4)}));
+    if (answers.repeated) table.rows.back().push_back(number_cell(one.repeats));
   }
   table.notes.push_back(
       str(counted(answers.count, "answer"),
+          answers.repeated ? str(" to ", counted(answers.examples, "example")) : "",
           " not as the baseline's; token: index of the first that differs among the "
-          "answer's value tokens; logit gap: best minus second best there."));
+          "answer's value tokens; logit gap: best minus second best there",
+          answers.repeated ? "; repeats: how many of an example's depart, of which the one with "
+                             "the smallest gap is shown."
+                           : "."));
   return table;
 }
 

@@ -379,6 +379,7 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format) {
   const auto line = [&](const auto&... parts) { out += str(parts..., "\n"); };
   line("set encoding utf8");
   line("set bars 0.7");
+  line("set datafile missing NaN");  // else a point without an interval has one's end at 0
   if (!figure.title.empty()) {
     const int size = format == FigureFormat::svg ? 15 : 10;
     line("set label ", in_quotes(figure.title), " at graph 0, graph 1 left offset 0,1.6 font ',",

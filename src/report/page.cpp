@@ -94,9 +94,9 @@ th button::after { content: "\00a0\2195"; color: var(--soft); opacity: 0.45; fon
 th[aria-sort="ascending"] button::after { content: "\00a0\2191"; opacity: 1; color: var(--accent); }
 th[aria-sort="descending"] button::after { content: "\00a0\2193"; opacity: 1; color: var(--accent); }
 .notes { color: var(--soft); font-size: 0.88rem; padding-left: 18px; margin: 12px 0 0; max-width: 124ch; overflow-wrap: anywhere; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 24px; align-items: start; }
-figure { margin: 0; border: 1px solid var(--rule); border-radius: 10px; padding: 16px 16px 12px; min-width: 0; }
-figure .drawing { overflow-x: auto; }
+.figures { display: grid; gap: 24px; }
+figure { margin: 0; border: 1px solid var(--rule); border-radius: 10px; padding: 16px 16px 12px; min-width: 0; display: flex; flex-direction: column; }
+figure .drawing { overflow-x: auto; margin: auto 0; }
 figure svg { display: block; max-width: 100%; height: auto; margin: 0 auto; }
 figcaption { color: var(--soft); font-size: 0.88rem; margin-top: 4px; }
 .filter { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin: 16px 0; font-size: 0.88rem; }
@@ -162,6 +162,17 @@ dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 footer { color: var(--soft); font-size: 0.85rem; padding-top: 48px; padding-bottom: 40px; }
 .out { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 [hidden] { display: none !important; }
+/* Two figures a row, or three; those of the last row share its width. */
+@media (min-width: 1112px) and (max-width: 1655.98px) {
+  .figures { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  figure:last-child:nth-child(odd) { grid-column: 1 / -1; }
+}
+@media (min-width: 1656px) {
+  .figures { grid-template-columns: repeat(6, minmax(0, 1fr)); }
+  figure { grid-column: span 2; }
+  figure:last-child:nth-child(3n + 1) { grid-column: 1 / -1; }
+  figure:last-child:nth-child(3n + 2), figure:nth-last-child(2):nth-child(3n + 1) { grid-column: span 3; }
+}
 @media (max-width: 1320px) {
   .prose thead tr, .prose tbody tr { display: flex; flex-wrap: wrap; gap: 2px 16px; padding: 10px 12px; }
   .prose thead tr { border-bottom: 1px solid var(--rule); }
@@ -213,6 +224,7 @@ constexpr std::string_view kPrint = R"css(
   table { font-size: 7.5pt; } th, td { padding: 3px 5px; }
   th button::after { content: none; }
   .figures { grid-template-columns: 1fr 1fr; }
+  figure { grid-column: auto !important; }
   figure svg { min-width: 0 !important; }
   figure, .example, .highlight, tr { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
@@ -449,12 +461,28 @@ constexpr std::string_view kScript = R"js(
         if (pass.value === pass.max) stop();
       }, 150);
     });
-    list.addEventListener("keydown", event => {
-      const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, PageDown: at + 10, PageUp: at - 10,
-                   Home: 0, End: shown.length - 1 }[event.key];
-      if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    // Arrow keys choose wherever the focus is in here, and sideways also where the examples are what is
+    // looked at. A field, and a box that scrolls that way, keep theirs.
+    const moves = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+    const lookedAt = () => {
+      const box = browser.getBoundingClientRect(), seen = Math.min(box.bottom, root.clientHeight) - Math.max(box.top, 0);
+      return seen > 0 && (seen >= box.height - 1 || seen >= root.clientHeight / 2);
+    };
+    const scrolls = (element, sideways) => {
+      const style = getComputedStyle(element);
+      return sideways ? /auto|scroll/.test(style.overflowX) && element.scrollWidth > element.clientWidth
+        : /auto|scroll/.test(style.overflowY) && element.scrollHeight > element.clientHeight;
+    };
+    document.addEventListener("keydown", event => {
+      const key = event.key, from = event.target, sideways = key === "ArrowLeft" || key === "ArrowRight";
+      if (!(key in moves) || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+      if (from !== list) {
+        if (!key.startsWith("Arrow") || !(browser.contains(from) || (sideways && lookedAt()))) return;
+        if (from.closest("input, select, textarea, [contenteditable]")) return;
+        for (let box = from; box && box !== document.body; box = box.parentElement) if (scrolls(box, sideways)) return;
+      }
       event.preventDefault();
-      choose(to);
+      choose(at + moves[key]);
     });
     const toNamed = () => {
       const named = examples.findIndex(example => "#" + example.id === location.hash);

@@ -521,9 +521,11 @@ void write_examples(Page& page, const Report& report) {
       .line("<div class=\"browse\">")
       .line(
           "<div class=\"chooser\" hidden><div class=\"steps\">"
-          "<button class=\"plain\" type=\"button\" id=\"previous\" aria-label=\"Previous "
+          "<button class=\"plain\" type=\"button\" id=\"previous\" title=\"or the arrow keys\" "
+          "aria-label=\"Previous "
           "example\">←</button><span id=\"place\" aria-live=\"polite\"></span><button "
-          "class=\"plain\" type=\"button\" id=\"next\" aria-label=\"Next example\">→</button>"
+          "class=\"plain\" type=\"button\" id=\"next\" title=\"or the arrow keys\" "
+          "aria-label=\"Next example\">→</button>"
           "<button class=\"plain\" type=\"button\" id=\"show-tokens\" "
           "aria-pressed=\"false\">tokens and passes</button></div>")
       .line(

@@ -1,5 +1,6 @@
 #include "src/report/figure.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -142,6 +143,34 @@ TEST_CASE("gnuplot draws every kind in every format") {
   }
   // As what it is, not as what gnuplot could make of it.
   CHECK_THAT(draw(sweep(), FigureFormat::svg), Catch::Contains("`date` @x"));
+}
+
+TEST_CASE("what has no interval has no end of one") {
+  if (!can_draw()) {
+    std::cout << "[skipped] gnuplot is missing\n";
+    return;
+  }
+  // Strokes of the first plot, which is the intervals'; but of columns and bars it is the bars'.
+  const auto strokes = [](const Figure& figure) {
+    const std::string svg = draw(figure, FigureFormat::svg);
+    const bool bars = figure.kind == FigureKind::bars || figure.kind == FigureKind::columns;
+    const auto begin = svg.find(str("id=\"gnuplot_plot_", bars ? 2 : 1));
+    REQUIRE(begin != std::string::npos);
+    const std::string plot = svg.substr(begin, svg.find("<g id=", begin) - begin);
+    size_t count = 0;
+    for (const std::string& line : split(plot, 'M')) count += line.find(" L") != std::string::npos;
+    return count;
+  };
+  for (const FigureKind kind : {FigureKind::rows, FigureKind::bars, FigureKind::columns,
+                                FigureKind::lines, FigureKind::scatter}) {
+    Figure both = kind == FigureKind::lines || kind == FigureKind::scatter ? sweep() : dots();
+    both.kind = kind;
+    both.series.resize(1);
+    Figure one = both;
+    one.series[0].points[1].low = one.series[0].points[1].high = std::nan("");
+    CAPTURE(static_cast<int>(kind), gnuplot_script(one, FigureFormat::svg));
+    CHECK(strokes(one) + 3 == strokes(both));  // a line and its two ends
+  }
 }
 
 TEST_CASE("twelve series have marks that differ in shape, and in colour") {

@@ -19,7 +19,7 @@ from harness import FOR_PROGRAMS
 
 CONFIG = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 128,
           "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 8192}
-WIDTHS = (390, 900, 1500)  # of the page of many arms and of open answers; of the others the last
+WIDTHS = (390, 900, 1280, 1500)  # of the page of many arms and of open answers; of the others the last
 QUICKSTART = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "quickstart"
 
 # Run in a page: measures what may be cut, hidden or out of reach, in both colours, into `seen`.
@@ -49,6 +49,13 @@ for (let colours = 0; colours < 2; ++colours) {
       for (const mark of marks) if (meets(t, box(mark))) fault("a mark lies on a label", text);
     }
   }
+  const grid = document.querySelector(".figures"), figures = [...grid.children].map(e => [e, box(e)]);
+  for (const [figure, b] of figures) {  // a row ends where the grid does, and its figures are as high
+    const row = figures.filter(([, other]) => Math.abs(other.top - b.top) < 1);
+    if (Math.abs(Math.max(...row.map(([, other]) => other.right)) - box(grid).right) > 1) fault("a hole beside a figure", figure);
+    if (row.some(([, other]) => Math.abs(other.bottom - b.bottom) > 1)) fault("a hole below a figure", figure);
+  }
+  seen.columns = Math.max(0, ...figures.map(([, b]) => figures.filter(([, other]) => Math.abs(other.top - b.top) < 1).length));
   for (const row of document.querySelectorAll("tr")) count += apart([...row.cells], "cells meet");
   for (const cell of document.querySelectorAll("td, th"))
     if (cell.clientWidth && cell.scrollWidth > cell.clientWidth + 1) fault("a cell is cut", cell);
@@ -120,6 +127,24 @@ seen.keys = ["ArrowDown", "ArrowRight", "ArrowUp", "End", "Home"].map(name => {
   const chosen = list.querySelector('[aria-selected="true"]');
   return [name, shown(), chosen.id === list.getAttribute("aria-activedescendant")];
 });
+// From elsewhere: [what, key, it was taken, the place in the list that is shown].
+const press = (what, element, name, scrolled) => {
+  list.dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true, cancelable: true }));
+  window.scrollTo({ top: scrolled ? document.getElementById("browser").offsetTop : 0, behavior: "instant" });
+  const kept = element.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+  return [what, name, !kept, seen.all[0].indexOf(shown()[0])];
+};
+const inside = document.querySelector(".example:not(.away)"), small = document.createElement("div");
+small.style.cssText = "width: 40px; height: 20px; overflow: auto; white-space: pre";
+small.textContent = "a box that scrolls\\nboth\\nways\\nand more";
+inside.append(small);
+seen.elsewhere = [press("a button", document.getElementById("next"), "ArrowDown"), press("a button", document.getElementById("next"), "ArrowLeft"),
+  press("a heading", inside.querySelector(".key"), "ArrowRight"), press("a heading", inside.querySelector(".key"), "PageDown"),
+  press("nothing, in sight", document.body, "ArrowRight", true), press("nothing, in sight", document.body, "ArrowDown", true),
+  press("nothing, out of sight", document.body, "ArrowRight"), press("a field", document.getElementById("of-arm"), "ArrowDown"),
+  press("a field", document.getElementById("pass"), "ArrowRight"), press("a box", small, "ArrowRight"), press("a box", small, "ArrowDown")];
+small.remove();
+list.dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true, cancelable: true }));
 seen.filters = {};
 for (const button of document.querySelectorAll("[data-filter]")) {
   if (button.disabled) continue;
@@ -308,6 +333,11 @@ def check_browser(check, seen, db, name):
     expected = [1, 2, 1, -1, 0]
     for (key, shown, marked), at in zip(seen["keys"], expected):
         check(shown == [everything[min(at, len(everything) - 1)]] and marked, f"{name}: {key} shows {shown}")
+    taken = [("a button", "ArrowDown", True, 1), ("a button", "ArrowLeft", True, 0), ("a heading", "ArrowRight", True, 1), ("a heading", "PageDown", False, 0),
+             ("nothing, in sight", "ArrowRight", True, 1), ("nothing, in sight", "ArrowDown", False, 0), ("nothing, out of sight", "ArrowRight", False, 0),
+             ("a field", "ArrowDown", False, 0), ("a field", "ArrowRight", False, 0), ("a box", "ArrowRight", False, 0), ("a box", "ArrowDown", False, 0)]
+    for found, wanted in zip(seen["elsewhere"], taken, strict=True):
+        check(tuple(found) == wanted, f"{name}: a key elsewhere: {found}, expected {wanted}")
     for kind, of_arms in kinds.items():
         some = set().union(*of_arms.values()) if of_arms else set()
         check((kind in seen["filters"]) == bool(some), f"{name}: filter {kind} can be chosen: {kind in seen['filters']}, {some}")
@@ -343,6 +373,22 @@ def check_passes(check, seen, db, name):
         check(held == 0 and struck == 0 and (not count or all_.startswith(f"{count} of {count} tokens")), f"{name}: {label} at the end: {held}, {struck}, {all_}")
 
 
+def check_departures(check, pardec, folder):
+    """An example that is answered twice departs from the baseline once, with the number of its answers that do."""
+    db, out = f"{folder}/twice.sqlite", folder / "twice.html"
+    pathlib.Path(db).unlink(missing_ok=True)
+    ran = pardec("run", "--model", str(QUICKSTART / "model"), "--arm", "ar=ar", "--arm", "hpd=hpd,stack=2", "--dataset", "oa-mine", "--limit", "6", "--runs", "2", "--threads", "1",
+                 "--progress", "none", "--db", db)
+    check(ran.returncode == 0, f"twice: run: {ran.stderr}")
+    pardec("report", "--db", db, "-o", str(out)).check_returncode()
+    table = json.loads(Page(out.read_text(encoding="utf-8")).blocks["differences"])
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        departed = dict(connection.execute("SELECT sample.key, count(*) FROM generation JOIN sample ON sample.id = sample_id WHERE identical = 0 GROUP BY 1"))
+    check(departed and {row["sample"]: row["repeats"] for row in table["rows"]} == departed and len(table["rows"]) == len(departed),
+          f"twice: {[(row['sample'], row.get('repeats')) for row in table['rows']]} depart, stored {departed}")
+    check(table["notes"][0].startswith(f"{sum(departed.values())} answers to {len(departed)} examples"), f"twice: {table['notes']}")
+
+
 def check_opened(check, program, folder, page, name, db, widths, keep):
     text = page.read_text(encoding="utf-8")
     probe = folder / f"{name}-probe.html"
@@ -372,6 +418,7 @@ def check_opened(check, program, folder, page, name, db, widths, keep):
         check(seen["cut"] == [] and seen["switched"][0] <= 7 < seen["switched"][1], f"{name} at {width}: out of sight {seen['cut']}, columns {seen['switched']}")
         check(seen["unreachable"] == 0, f"{name}: {seen['unreachable']} controls out of the keyboard's reach")
         check(seen["figures"] == text.count("<figure>"), f"{name}: {seen['figures']} figures")
+        check(not seen["figures"] or seen["columns"] == (1 if width < 1112 else 2), f"{name} at {width}: {seen['columns']} figures in a row")
         for scheme, flag in (("light", 1), ("dark", 0)) if keep else ():
             chromium(program, folder / "profile", f"--window-size={width},3600", f"--blink-settings=preferredColorScheme={flag}",
                      f"--screenshot={folder / f'{name}-{width}-{scheme}.png'}", page.as_uri())
@@ -446,6 +493,7 @@ def main():
             if browser and widths:
                 check_opened(check, browser, folder, out, name, db, widths, keep=len(sys.argv) > 2)
 
+        check_departures(check, pardec, folder)
         # Without gnuplot the page comes with its tables, and says so; a plot says what to install.
         db = f"{folder}/oracle.sqlite"
         ran = pardec("report", "--db", db, "-o", f"{folder}/plain.html", path="/nonexistent")
