@@ -142,8 +142,10 @@ void Group::apar_decode(const StepResult& theta) {
     if (!s.stop) release_cache(s, Stop::limit);
 }
 
-/// All ids that may be chosen for the answer are there.
-bool Group::spent() const { return std::ssize(stream_.tokens) >= rule_.limit; }
+/// All ids that may be chosen for the answer are there, or nobody wants more.
+bool Group::spent() const {
+  return std::ssize(stream_.tokens) >= rule_.limit || context_.interrupted();
+}
 
 /// The rows of thread `i`'s last token and of the guesses behind it choose.
 void Group::advance(size_t i, std::span<const RowLogits> rows) {
@@ -372,6 +374,7 @@ Stream Group::result() {
     counters.branch_lengths.push_back(s.chosen);
     if (*s.stop == Stop::limit || *s.stop == Stop::context) stream_.stop = *s.stop;
   }
+  if (stream_.stop == Stop::limit && context_.interrupted()) stream_.stop = Stop::interrupted;
   if (context_.tokenizer) {
     RestoredText text = restore(r_, *context_.tokenizer);
     auto& written = stream_.written.emplace();

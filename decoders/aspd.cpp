@@ -62,7 +62,7 @@ class Hybrid {
 
   Counters& counters() { return sequence_.counters(); }
   int positions() const { return context_.engine.model().config().positions(); }
-  bool spent() { return counters().chosen >= rule_.limit; }
+  bool spent() { return counters().chosen >= rule_.limit || context_.interrupted(); }
   std::string_view bytes(Token token) const {
     return context_.tokenizer ? context_.tokenizer->bytes(token) : std::string_view();
   }
@@ -125,6 +125,7 @@ Task<int> Hybrid::decode_serial(Step step) {
     if (grammar_.in_text()) {
       y_.bytes += bytes(token);
       counters().text += !contains(eos_, token);
+      if (rule_.reader) rule_.reader(y_.bytes);
     }
     const int from = x_.forced() ? -1 : row;
     stop_ = serial_end(token, std::string_view(y_.bytes).substr(stage), block);
@@ -242,6 +243,7 @@ void Hybrid::add_block(const std::vector<Branch>& branches) {
     append(y_.gaps, of.gaps);
     branch_lengths_.push_back(std::ssize(of.tokens));
   }
+  if (rule_.reader) rule_.reader(y_.bytes);
 }
 
 Stream Hybrid::finish() {
@@ -250,7 +252,7 @@ Stream Hybrid::finish() {
   counters().branch_lengths = branch_lengths_;
   y_.passes.resize(static_cast<size_t>(counters().forwards));  // the last may have fed </Branch>
   y_.written.emplace();  // control tokens stand between: no field has ids of its own
-  y_.stop = *stop_;
+  y_.stop = *stop_ == Stop::limit && context_.interrupted() ? Stop::interrupted : *stop_;
   y_.counters = sequence_.finish();
   return std::move(y_);
 }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,11 +21,12 @@ namespace pardec {
 
 /// Why a stream of choices ended.
 enum class Stop {
-  terminator,  ///< the decoder's own end was chosen: a line break (hpd), `</result>` (ar
-               ///< ask=together)
-  eos,         ///< the network's end of sequence was chosen
-  limit,       ///< max_new_tokens, per_field or K_max was reached
-  context,     ///< the network has no further position
+  terminator,   ///< the decoder's own end was chosen: a line break (hpd), `</result>` (ar
+                ///< ask=together)
+  eos,          ///< the network's end of sequence was chosen
+  limit,        ///< max_new_tokens, per_field or K_max was reached
+  context,      ///< the network has no further position
+  interrupted,  ///< whoever asked wants no more (DecoderContext::stop)
 };
 std::string_view name(Stop stop);
 
@@ -76,6 +78,10 @@ struct Request {
   /// `--oracle accept:A`: a drafted token is accepted with this probability, whatever the network
   /// says.
   std::optional<double> accept_rate;
+  /// For a reader who reads along: is given the text so far, behind each pass that adds to it.
+  /// Bytes: the last character may be unfinished. Called where the answer is one stream that is
+  /// written in order (StreamWriter, aspd). Empty: nobody reads along.
+  std::function<void(std::string_view text)> reader = {};
 };
 
 /// What decoders run on. All outlive the tasks that use them.
@@ -88,6 +94,11 @@ struct DecoderContext {
   std::function<std::unique_ptr<Chance>(std::uint64_t seed)> chance = [](std::uint64_t seed) {
     return std::make_unique<SeededChance>(seed);
   };
+  /// Whoever asked wants no more: every stream ends with its next choice, as `interrupted`, and the
+  /// answer is what is there.
+  std::stop_token stop = {};
+
+  bool interrupted() const { return stop.stop_requested(); }
 
   /// The network's ends of sequence; none under ignore_eos.
   std::vector<Token> eos() const {

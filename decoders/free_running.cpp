@@ -59,6 +59,7 @@ int StreamWriter::add(std::span<const Choice> choices, std::span<const int> rows
     ++added;
   }
   stream_.passes.push_back(static_cast<int>(added));
+  if (rule_.reader) rule_.reader(stream_.bytes);
   return static_cast<int>(added);
 }
 
@@ -78,6 +79,8 @@ void StreamWriter::add(const Choice& choice, int row) {
     stream_.stop = Stop::limit;
   else if (position_ >= context_.engine.model().config().positions())
     stream_.stop = Stop::context;
+  else if (context_.interrupted())
+    stream_.stop = Stop::interrupted;
   else
     ended_ = false;
   ++position_;
@@ -182,6 +185,8 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
   StopRule rule;
   rule.limit = request.job.limits.max_new_tokens;
   rule.until = kAnswerClosing;
+  if (request.reader)
+    rule.reader = [&](std::string_view bytes) { request.reader(str(kAnswerOpening, bytes)); };
   Stream stream = co_await decoder.stream(
       stream_request(request, request.job.id, request.pieces.whole_prompt(), rule, 0), context);
 
@@ -223,9 +228,10 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
 
 Task<Answers> decode_separately(const FreeRunningDecoder& decoder, const Request& request,
                                 const DecoderContext& context) {
+  std::vector<StreamRequest> fields = field_requests(request);
+  if (fields.size() == 1) fields[0].rule.reader = request.reader;
   std::vector<Task<Stream>> tasks;
-  for (StreamRequest& field : field_requests(request))
-    tasks.push_back(decoder.stream(std::move(field), context));
+  for (StreamRequest& field : fields) tasks.push_back(decoder.stream(std::move(field), context));
   std::vector<Stream> streams = co_await all(std::move(tasks));
   Counters cost = shared_cost(streams);
   co_return field_answers(request, std::move(streams), std::move(cost));

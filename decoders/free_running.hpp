@@ -3,6 +3,7 @@
 // a stream of choices ends, and how streams become answers. Such a decoder says only how one
 // stream is decoded.
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,11 +28,14 @@ Option ask_option();
 Option stack_option();
 std::vector<Option> with_asking(const std::vector<Option>& own);
 
-/// When a stream ends besides at end of sequence and where the network has no further position.
+/// When a stream ends besides at end of sequence, where the network has no further position and at
+/// an interruption; and who reads along until then.
 struct StopRule {
   int limit = 0;           ///< ids chosen at most
   std::string_view until;  ///< the answer ends with the token that completes this text; empty: none
   bool at_eos = true;
+  /// Is given the stream's bytes so far, behind each pass; empty: nobody reads along.
+  std::function<void(std::string_view bytes)> reader = {};
 };
 
 /// One stream that is to be decoded.

@@ -125,7 +125,7 @@ void check_context(const Request& request, std::int64_t positions, int k_max,
 }
 
 Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits,
-                               Chooser chooser, Sampling sampling, const Tokenizer& tokenizer);
+                               Chooser chooser, Sampling sampling, const DecoderContext& context);
 Answers assemble(const Request& request, std::vector<FieldResult> values,
                  const Tokenizer& tokenizer);
 
@@ -161,7 +161,7 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
                                  : std::nullopt);
     values.push_back(decode_value(sequence, layout, r,
                                   std::move(first.outputs[static_cast<size_t>(r)]),
-                                  std::move(chooser), request.job.sampling, tokenizer));
+                                  std::move(chooser), request.job.sampling, context));
   }
   Answers answers = assemble(request, co_await all(std::move(values)), tokenizer);
   for (const auto& fields : answers.fields)
@@ -179,7 +179,7 @@ Task<Answers> Hpd::decode(const Request& request, const DecoderContext& context)
 
 /// v_{r,1}, v_{r,2}, ... until a token closes the value (4.3.4) or K_max were chosen.
 Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int r, RowLogits logits,
-                               Chooser chooser, Sampling sampling, const Tokenizer& tokenizer) {
+                               Chooser chooser, Sampling sampling, const DecoderContext& context) {
   FieldResult v;
   int row = layout.end[static_cast<size_t>(r)];
   for (int k = 1;; ++k) {
@@ -188,8 +188,11 @@ Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int 
     v.tokens.push_back(choice.token);
     v.gaps.push_back(choice.gap);
     if (chooser.forced()) v.unforced.push_back(choice.unforced);
-    v.stop = closes(choice.token, tokenizer) ? Stop::terminator : Stop::limit;
-    if (v.stop == Stop::terminator || k == layout.k_max) break;
+    if (closes(choice.token, *context.tokenizer))
+      v.stop = Stop::terminator;
+    else if (k < layout.k_max && context.interrupted())
+      v.stop = Stop::interrupted;
+    if (v.stop != Stop::limit || k == layout.k_max) break;
     Step step;
     step.add(choice.token, layout.value(r, k), Origin::chosen, chooser.forced() ? -1 : row);
     step.want(0, sampling);

@@ -29,6 +29,8 @@ std::string_view name(Stop stop) {
       return "limit";
     case Stop::context:
       return "context";
+    case Stop::interrupted:
+      return "interrupted";
   }
   return "";
 }

@@ -116,6 +116,10 @@ Task<Stream> answer_question(Question question, bool shared_prefix) {
                              question.plain.oracle);
   plan.counters.text = plan.counters.text_attended = 0;
   const std::string skeleton = "1." + repair_utf8(plan.bytes);
+  if (plan.stop == Stop::interrupted) {
+    plan.bytes = skeleton;
+    co_return plan;
+  }
 
   // 2. The points, side by side.
   Stream answer;

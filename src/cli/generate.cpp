@@ -1,4 +1,7 @@
 // `pardec generate`: one prompt or Job (or a file of them) through one decoder.
+#include <unistd.h>
+
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -9,6 +12,8 @@
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
 #include "src/cli/generate_notes.hpp"
+#include "src/cli/generate_output.hpp"
+#include "src/cli/signal_stop.hpp"
 #include "src/findings/traces.hpp"
 #include "src/prompt/pieces.hpp"
 #include "src/report/watch.hpp"
@@ -16,7 +21,6 @@
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
-#include "src/tasks/answers_json.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
 #include "src/tasks/conversation.hpp"
 #include "src/tasks/decode_options.hpp"
@@ -34,7 +38,8 @@ struct GenerateFlags {
   std::string decoder = kPlainDecoder, job, prompt_tokens, format = "text", trace, from_trace;
   std::optional<std::string> prompt;  ///< an empty one is a prompt, too
   std::vector<std::string> set;
-  int batch_size = 1, pace_ms = 0;
+  int batch_size = 1;
+  std::optional<int> pace_ms;
   bool watch = false, profile = false;
 };
 
@@ -48,23 +53,23 @@ int draw_traces(const GenerateFlags& flags) {
   if (!flags.model.model.empty())
     tokenizer = load_tokenizer(flags.model.model, read_model_config(flags.model.model));
   for (const Trace& trace : read_traces(flags.from_trace))
-    show_again(trace, stderr, tokenizer ? &*tokenizer : nullptr, flags.pace_ms);
+    show_again(trace, stderr, tokenizer ? &*tokenizer : nullptr,
+               flags.pace_ms.value_or(kWatchPaceMs));
   return 0;
 }
 
 int generate(const GenerateFlags& flags) {
-  if (flags.pace_ms < 0)
-    throw ConfigError(str("--pace is ", flags.pace_ms, ", expected 0 or more"));
-  if (!flags.watch && (flags.pace_ms > 0 || !flags.from_trace.empty()))
-    throw ConfigError(str(flags.pace_ms > 0 ? "--pace" : "--from-trace",
+  if (flags.pace_ms && *flags.pace_ms < 0)
+    throw ConfigError(str("--pace is ", *flags.pace_ms, ", expected 0 or more"));
+  if (!flags.watch && (flags.pace_ms || !flags.from_trace.empty()))
+    throw ConfigError(str(flags.pace_ms ? "--pace" : "--from-trace",
                           " says how --watch draws; expected --watch beside it"));
   if (!flags.from_trace.empty()) return draw_traces(flags);
   const int inputs = !flags.job.empty() + flags.prompt.has_value() + !flags.prompt_tokens.empty();
   if (inputs != 1)
     throw ConfigError(str(inputs ? "more than one" : "none",
                           " of --job, --prompt and --prompt-tokens was given, expected one"));
-  if (flags.format != "json" && flags.format != "text")
-    throw ConfigError(str("--format is '", flags.format, "', expected text or json"));
+  const AnswerFormat format = parse_answer_format(flags.format);
   if (flags.batch_size < 1)
     throw ConfigError(str("--batch-size is ", flags.batch_size, ", expected at least 1"));
   const DecoderEntry& entry = find_decoder(flags.decoder);
@@ -85,6 +90,10 @@ int generate(const GenerateFlags& flags) {
   std::vector<Job> jobs;
   if (!flags.job.empty()) jobs = read_jobs(flags.job, flags.decode);
 
+  if (flags.prompt)
+    jobs.push_back(open_job("prompt-1", prompt_of(*flags.prompt, std::cin), flags.decode));
+
+  const SignalStop stop;
   CacheBudget cache;
   if (!flags.model.memory_limit.empty() && read_face(flags.model.model)) {
     const MemoryPlan memory = plan_memory({flags.model}, cache.block_rows);
@@ -99,16 +108,15 @@ int generate(const GenerateFlags& flags) {
   Engine& engine = session.engine;
   const Checkpoint& checkpoint = session.checkpoint;
   const Tokenizer* const tokenizer = session.tokenizer();
-  const DecoderContext& context = session.context;
+  DecoderContext context = session.context;
+  context.stop = stop.token();
   engine.set_cascade(arm.cascade);
   decoder.check(context);
 
-  if (flags.prompt)
-    jobs.push_back(open_job("prompt-1", prompt_of(*flags.prompt, std::cin), flags.decode));
   GivenRequests given = open && jobs.empty()
                             ? token_requests(token_lists, checkpoint.model.config(), flags.decode)
                             : job_requests(std::move(jobs), open, decoder, flags.decode, session);
-  const std::vector<Request>& requests = given.requests;
+  std::vector<Request>& requests = given.requests;
   std::vector<std::string>& errors = given.errors;
   for (const std::string& note : given.notes) std::cerr << "model: " << note << "\n";
   if (!open) print_taught_options(arm);
@@ -123,35 +131,27 @@ int generate(const GenerateFlags& flags) {
   }
 
   std::optional<Watch> watch;
+  std::int64_t drawing_ns = 0;
   if (flags.watch) {
-    watch.emplace(stderr, tokenizer, flags.decode.temperature == 0, flags.pace_ms);
-    engine.set_watch([&](const Trace& t, bool ended) { watch->show(t, ended); });
+    watch.emplace(stderr, tokenizer, flags.decode.temperature == 0,
+                  flags.pace_ms.value_or(kWatchPaceMs));
+    engine.set_watch([&](const Trace& t, bool ended) {
+      const std::int64_t begin = session.clock.now_ns();
+      watch->show(t, ended);
+      drawing_ns += session.clock.now_ns() - begin;
+    });
   }
 
-  // Answers come out in the order of the prompts, whenever they end; where somebody watches, when
-  // the picture stands still.
+  // Where somebody watches, answers come out when the picture stands still.
   std::vector<std::optional<Answers>> answers(requests.size());
-  size_t printed = 0;
-  const auto print_ready = [&] {
-    for (; printed < requests.size() && (answers[printed] || !errors[printed].empty()); ++printed) {
-      if (!errors[printed].empty()) {
-        std::cerr << "pardec: " << visible_text(errors[printed]) << "\n";
-        continue;
-      }
-      const Answers& a = *answers[printed];
-      if (flags.format == "json")
-        std::cout << dump(answers_json(requests[printed].job, decoder, a)) << "\n";
-      else if (!tokenizer) {
-        for (size_t t = 0; t < a.tokens.size(); ++t) std::cout << (t ? "," : "") << a.tokens[t];
-        std::cout << "\n";
-      } else
-        std::cout << a.text << "\n";
-      std::cout.flush();
-    }
-  };
+  AnswerPrinter printer(std::cout, std::cerr, requests, decoder, tokenizer, format,
+                        /*streams=*/!flags.watch && ::isatty(STDOUT_FILENO));
+  for (size_t i = 0; i < requests.size(); ++i)
+    requests[i].reader = printer.reader(i, session.clock);
   const auto run_one = [&](int i) -> Task<void> {
     const auto index = static_cast<size_t>(i);
     if (!errors[index].empty()) throw RunError(errors[index]);
+    if (context.interrupted()) co_return;
     answers[index] = co_await decode_request(decoder, requests[index], context);
   };
   Profile profile;
@@ -164,22 +164,26 @@ int generate(const GenerateFlags& flags) {
                                                 } catch (const std::exception& error) {
                                                   errors[static_cast<size_t>(i)] = reason_of(error);
                                                 }
-                                                if (!watch) print_ready();
+                                                if (!watch) printer.print_ready(answers, errors);
                                               });
-  const std::int64_t wall_ns = session.clock.now_ns() - begin - printing_ns;
+  const std::int64_t wall_ns =
+      session.clock.now_ns() - begin - printing_ns - printer.reading_ns() - drawing_ns;
   watch.reset();
-  print_ready();
+  printer.print_ready(answers, errors);
   int off = 0;
   for (size_t i = 0; i < requests.size(); ++i)
     if (answers[i] && tokenizer) off += turns_off_text(requests[i], *answers[i], *tokenizer);
   if (off > 0) std::cerr << describe_turns_off(off) << "\n";
-  if (!flags.watch)  // drawing takes time, too
-    print_speed(answers, wall_ns, flags.batch_size, flags.format == "json");
+  print_speed(answers, wall_ns, flags.batch_size, format);
   if (flags.profile) print_profile(profile, wall_ns);
   if (!flags.model.memory_limit.empty() && flags.model.device == "cpu")
     std::cerr << "memory: " << describe_peak() << "\n";
   if (trace && !trace->flush())
     throw RunError(str("--trace: ", flags.trace, " could not be written to its end"));
+  if (stop.signal()) {
+    std::cerr << describe_stop(answers, errors) << "\n";
+    return 128 + stop.signal();
+  }
   for (const auto& error : errors)
     if (!error.empty()) return requests.size() == 1 ? 2 : 3;
   return 0;
@@ -199,8 +203,8 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
   app.add_option("--set", flags.set, "an option of the decoder, e.g. hpd.k_max=16; repeatable")
       ->type_name("KEY=VALUE");
   app.add_option("--format", flags.format,
-                 "text or json (one object a line); how fast the answers came is said on stderr, "
-                 "but with --watch")
+                 "text, on a terminal as it is chosen, or json (one object a line); how fast the "
+                 "answers came is said on stderr")
       ->capture_default_str()
       ->type_name("FORMAT");
   app.add_option("--trace", flags.trace, "write what every fed token saw and chose")
@@ -208,8 +212,10 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
   app.add_flag("--watch", flags.watch,
                "show the decoder at work on stderr: in colour on a terminal (NO_COLOR is "
                "honoured), else a line a pass");
-  app.add_option("--pace", flags.pace_ms, "with --watch: milliseconds that a picture stands still")
-      ->capture_default_str()
+  app.add_option("--pace", flags.pace_ms,
+                 str("with --watch, on a terminal: milliseconds that the picture of a pass stands "
+                     "at least (default ",
+                     kWatchPaceMs, "); they count for no speed"))
       ->type_name("MS");
   app.add_option("--from-trace", flags.from_trace,
                  "with --watch: show what --trace wrote, with the tokenizer of --model")

@@ -1,5 +1,6 @@
 #include "src/cli/generate_notes.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 #include "decoders/training_formats.hpp"
@@ -23,16 +24,37 @@ void print_profile(const Profile& profile, std::int64_t wall_ns) {
 }
 
 void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_t wall_ns,
-                 int in_flight, bool as_json) {
+                 int in_flight, AnswerFormat format) {
   std::vector<Counters> costs;
   for (const auto& one : answers)
     if (one) costs.push_back(one->counters);
   if (costs.empty()) return;
   const GenerationSpeed speed = generation_speed(costs, wall_ns, in_flight);
-  if (as_json)
+  if (format == AnswerFormat::json)
     std::cerr << dump(OrderedJson{{"speed", json_of(speed)}}) << "\n";
   else
     std::cerr << "speed: " << text_of(speed) << "\n";
+}
+
+std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
+                          const std::vector<std::string>& errors) {
+  const auto is_cut = [](const std::optional<Answers>& one) {
+    return one && (one->stop == Stop::interrupted ||
+                   std::any_of(one->fields.begin(), one->fields.end(), [](const auto& fields) {
+                     return std::any_of(fields.begin(), fields.end(), [](const FieldResult& field) {
+                       return field.stop == Stop::interrupted;
+                     });
+                   }));
+  };
+  const auto cut = std::count_if(answers.begin(), answers.end(), is_cut);
+  std::int64_t open = 0;
+  for (size_t i = 0; i < answers.size(); ++i) open += !answers[i] && errors[i].empty();
+  std::vector<std::string> parts;
+  if (cut > 0)
+    parts.push_back(
+        str(counted(cut, "answer"), cut > 1 ? " end where they were" : " ends where it was"));
+  if (open > 0) parts.push_back(str(counted(open, "prompt"), " not begun"));
+  return "stopped" + (parts.empty() ? " when all was there" : ": " + join(parts, ", "));
 }
 
 void print_taught_options(const Arm& arm) {

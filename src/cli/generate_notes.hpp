@@ -1,9 +1,11 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "decoders/decoder.hpp"
+#include "src/cli/generate_output.hpp"
 #include "src/model/profile.hpp"
 #include "src/runs/arms.hpp"
 
@@ -15,7 +17,11 @@ void print_profile(const Profile& profile, std::int64_t wall_ns);
 
 /// How fast the answers came (none: it failed), in one line of text or json.
 void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_t wall_ns,
-                 int in_flight, bool as_json);
+                 int in_flight, AnswerFormat format);
+
+/// What a stop left undone, in one line: answers that were cut, and prompts without one.
+std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
+                          const std::vector<std::string>& errors);
 
 /// What the network was taught, and nobody asked otherwise; not its stack, since jobs are given.
 void print_taught_options(const Arm& arm);

@@ -24,17 +24,6 @@ constexpr std::array kColours{"36", "33", "32", "35", "34", "31",
                               "96", "93", "92", "95", "94", "91"};
 constexpr std::string_view kBold = "1", kDim = "2", kStruckOut = "2;9", kOff = "\x1b[0m";
 
-/// The beginning of `bytes` that no further byte can change: without an unfinished character.
-size_t finished(std::string_view bytes) {
-  for (size_t back = 1; back <= std::min<size_t>(3, bytes.size()); ++back) {
-    const char byte = bytes[bytes.size() - back];
-    if ((static_cast<unsigned char>(byte) & 0xC0) == 0x80) continue;
-    return utf8_bytes(byte) > back && static_cast<unsigned char>(byte) >= 0xC0 ? bytes.size() - back
-                                                                               : bytes.size();
-  }
-  return bytes.size();
-}
-
 std::string quoted(const std::string& text) {
   return "\"" + replace_all(replace_all(text, "\\", "\\\\"), "\"", "\\\"") + "\"";
 }
@@ -88,7 +77,7 @@ Watch::Watch(std::FILE* out, const Tokenizer* tokenizer, bool greedy, int pace_m
       tokenizer_(tokenizer),
       greedy_(greedy),
       picture_(may_colour(fileno(out))),
-      pace_ms_(pace_ms) {}
+      pace_(pace_ms) {}
 
 Watch::~Watch() {
   if (picture_) draw(true);
@@ -108,17 +97,29 @@ Watch::View& Watch::view_of(const Trace& trace) {
 void Watch::show(const Trace& trace, bool ended) {
   if (!trace.model.empty() || trace.emitted.empty()) return;
   View& view = view_of(trace);
+  if (picture_) pause(view);
   view.threads = threads_of(trace, greedy_);
   view.passes = trace.step.back() + 1;
   view.tokens = trace.emitted.size();
   view.ended = ended;
+  const bool first =
+      std::none_of(views_.begin(), views_.end(), [](const View& one) { return one.drawn; });
+  view.drawn = true;
   if (!picture_) {
     print(view);
     std::erase_if(views_, [](const View& v) { return v.ended; });
     return;
   }
   draw(false);
-  std::this_thread::sleep_for(std::chrono::milliseconds(pace_ms_));
+  if (first) stands_since_ = std::chrono::steady_clock::now();
+}
+
+/// Before a pass that comes behind one which is drawn: sequences share passes, so it begins with
+/// the first that comes again.
+void Watch::pause(const View& view) {
+  if (!view.drawn) return;
+  std::this_thread::sleep_until(stands_since_ + pace_);
+  for (View& one : views_) one.drawn = false;
 }
 
 // --- texts ---
@@ -141,7 +142,7 @@ std::vector<std::string> Watch::texts(const TraceThread& thread) const {
       continue;
     }
     open += spelled(token.id);
-    const size_t end = finished(open);
+    const size_t end = finished_utf8(open);
     out.push_back(visible_text(std::string_view(open).substr(0, end)));
     open.erase(0, end);
   }

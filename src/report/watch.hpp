@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ namespace pardec {
 class Watch {
  public:
   /// `out` and `tokenizer` outlive this; no tokenizer: ids are shown. `greedy`: choices are not
-  /// sampled. A picture stands still for `pace_ms` after each pass.
+  /// sampled. A picture stands for `pace_ms` at least before the next pass is drawn.
   Watch(std::FILE* out, const Tokenizer* tokenizer, bool greedy, int pace_ms);
   /// Leaves the last picture whole.
   ~Watch();
@@ -33,11 +34,13 @@ class Watch {
     int passes = 0;
     size_t tokens = 0;
     bool ended = false;
+    bool drawn = false;           // in this pass
     std::vector<size_t> printed;  // plain lines: tokens of each thread
   };
   View& view_of(const Trace& trace);
   void print(View& view);
   void draw(bool last);
+  void pause(const View& view);
   std::vector<std::string> compose(const View& view, size_t most_lines) const;
   std::string summary(const View& view) const;
   std::string spelled(Token id) const;
@@ -47,10 +50,14 @@ class Watch {
   std::FILE* out_;
   const Tokenizer* tokenizer_;
   bool greedy_, picture_;
-  int pace_ms_;
-  std::vector<View> views_;  // in the picture, in order of appearance
+  std::chrono::milliseconds pace_;
+  std::chrono::steady_clock::time_point stands_since_{};  // the first picture of this pass
+  std::vector<View> views_;                               // in the picture, in order of appearance
   size_t drawn_lines_ = 0;
 };
+
+/// How long a picture stands where nobody says it, in milliseconds: long enough to be read.
+inline constexpr int kWatchPaceMs = 100;
 
 /// A stored trace, pass by pass as it came about.
 void show_again(const Trace& trace, std::FILE* out, const Tokenizer* tokenizer, int pace_ms);

@@ -7,6 +7,7 @@
 
 #include "src/model/device.hpp"
 #include "src/runs/arms.hpp"
+#include "src/runs/time_left.hpp"
 #include "src/support/error.hpp"
 #include "src/support/machine_use.hpp"
 #include "src/support/text.hpp"
@@ -68,13 +69,16 @@ class Runner {
   std::pair<std::int64_t, MachineUse> measure(const Arm& arm, size_t count,
                                               const std::function<Task<void>(int)>& start,
                                               const std::function<void(int, Task<void>&)>& done);
+  /// What of the parts is still to be done, by cell.
+  void plan_time(const std::vector<Part>& parts);
   void warm_up(const RunCell& cell);
   void warm_up(size_t arm, const std::vector<Part>& parts) {
     for (const Part& part : parts)
       for (const RunCell* cell : part.cells)
         if (cell->index == arm && !stop_.stop_requested()) warm_up(*cell);
   }
-  void show(const std::string& arm) const;
+  /// `begun`: something that is counted was.
+  void show(const std::string& arm, bool begun = true) const;
 
   const RunSpec& spec_;
   ArmSessions& sessions_;
@@ -82,6 +86,8 @@ class Runner {
   std::stop_token stop_;
   const std::function<bool(const RunCell&)>& enough_;
   Progress& progress_;
+  std::map<const RunCell*, size_t> kinds_;  // of left_
+  TimeLeft left_{std::vector<TimeLeft::Kind>{}};
 };
 
 std::vector<size_t> Runner::arm_order(const BlockTurn& turn, int repeat) const {
@@ -126,14 +132,38 @@ void Runner::warm_up(const RunCell& cell) {
   const auto start = [&](int i) -> Task<void> {
     co_await decode_request(cell.decoder(), requests[static_cast<size_t>(i)], session.context);
   };
+  show(cell.arm->label + ", to warm up", false);
+  const std::int64_t begin = session.clock.now_ns();
   run_engine(*cell.arm, requests.size(), start, [](int, Task<void>&) {});
+  std::int64_t examples = 0;
+  for (size_t i = 0; i < count; ++i) examples += std::ssize(jobs[i].examples);
+  if (requests.size() == count)
+    left_.tried(kinds_.at(&cell), static_cast<double>(examples),
+                static_cast<double>(session.clock.now_ns() - begin) * 1e-9);
 }
 
-void Runner::show(const std::string& arm) const {
+void Runner::plan_time(const std::vector<Part>& parts) {
+  std::vector<TimeLeft::Kind> kinds;
+  for (const Part& part : parts)
+    for (size_t c = 0; c < part.cells.size(); ++c) {
+      kinds_[part.cells[c]] = kinds.size();
+      TimeLeft::Kind& kind = kinds.emplace_back();
+      kind.group = part.cells[c]->index;
+      for (size_t position = 0; position < part.work->blocks.size(); ++position)
+        for (const JobPlan& job : part.cells[c]->jobs(position))
+          for (const auto& finished : part.finished[c])
+            if (spec_.shard.has(position) && !finished.contains(job.key))
+              kind.units += static_cast<double>(job.examples.size());
+    }
+  left_ = TimeLeft(std::move(kinds));
+}
+
+void Runner::show(const std::string& arm, bool begun) const {
   const RunCounts& counts = recorder_.counts();
   progress_.update(
       counts.finished,
-      str(counts.failed ? str(counts.failed, " failed", arm.empty() ? "" : " · ") : "", arm));
+      str(counts.failed ? str(counts.failed, " failed", arm.empty() ? "" : " · ") : "", arm),
+      begun ? text_of(left_.left()) : "");
 }
 
 void Runner::run_arm(Part& part, size_t arm, const BlockTurn& turn, int repeat,
@@ -162,6 +192,11 @@ void Runner::run_block(Part& part, size_t cell_index, const BlockTurn& turn, int
     row.samples.push_back(cell.work->examples[static_cast<size_t>(index)].id);
   for (const size_t a : arm_order(turn, repeat)) row.arm_order.push_back(spec_.arms[a].label);
   const RowId block_id = recorder_.begin_block(row);
+  const std::int64_t begin = session.clock.now_ns();
+  const auto seconds = [&] { return static_cast<double>(session.clock.now_ns() - begin) * 1e-9; };
+  double all_units = 0, units = 0;  // examples
+  for (const JobPlan* job : open) all_units += static_cast<double>(job->examples.size());
+  size_t jobs_done = 0;
 
   // Prompts are rendered and tokenized before the clock starts, for every arm.
   std::vector<std::optional<Request>> requests(open.size());
@@ -194,12 +229,19 @@ void Runner::run_block(Part& part, size_t cell_index, const BlockTurn& turn, int
       recorder_.finish(cell, block_id, repeat, *open[index], *requests[index], answers[index],
                        *session.tokenizer());
     answers[index] = {};
+    units += static_cast<double>(open[index]->examples.size());
+    const auto in_flight =
+        std::min(static_cast<size_t>(cell.arm->batch_size - 1), open.size() - ++jobs_done);
+    left_.is_at(kinds_.at(&cell), units,
+                static_cast<double>(in_flight) * all_units / static_cast<double>(open.size()),
+                seconds());
     show(cell.arm->label);
   };
   std::vector<JobKey> keys;
   for (const JobPlan* job : open) keys.push_back(job->key);
   session.engine.set_trace_sink(recorder_.trace_sink(cell, std::move(keys)));
   const auto [wall, use] = measure(*cell.arm, open.size(), start, done);
+  left_.finished(kinds_.at(&cell), units, seconds());
   if (!recorder_.finish_block(block_id, wall, session.engine.occupancy(), use)) return;
   MeasuredBlock& one =
       part.measured.try_emplace({repeat, position}, MeasuredBlock{turn, repeat, 0, {}})
@@ -275,6 +317,7 @@ void Runner::run(std::vector<Part> parts) {
       part.finished.push_back(recorder_.finished_before(*cell));
     blocks.push_back(part.work->blocks.size());
   }
+  plan_time(parts);
   const std::vector<BlockTurn> turns = block_turns(blocks, spec_.shard);
   const bool blocked = spec_.order == "blocked", one_by_one = sessions_.take_turns();
   for (size_t arm = 0; !one_by_one && arm < spec_.arms.size(); ++arm) warm_up(arm, parts);

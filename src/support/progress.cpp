@@ -71,9 +71,11 @@ Progress::~Progress() {
   if (style_ != ProgressStyle::none) draw(true);
 }
 
-void Progress::update(std::int64_t done, const std::string& note) {
+void Progress::update(std::int64_t done, const std::string& note,
+                      const std::optional<std::string>& left) {
   done_ = done;
   note_ = note;
+  left_ = left;
   if (style_ == ProgressStyle::none) return;
   const std::int64_t now = SteadyClock().now_ns();
   if (now - drawn_ns_ < (style_ == ProgressStyle::bar ? kBarEvery : kPlainEvery)) return;
@@ -88,6 +90,8 @@ void Progress::draw(bool last) {
   if (!note_.empty()) line += " · " + visible_text(note_);
   if (last)
     line += " · " + duration(static_cast<std::int64_t>(seconds)) + " in all";
+  else if (left_)
+    line += left_->empty() ? "" : " · " + *left_;
   else if (done_ > begun_ && done_ < total_)
     line += " · " +
             duration(static_cast<std::int64_t>(seconds / static_cast<double>(done_ - begun_) *

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,14 +30,17 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `note` follows the count, e.g. "2 failed · 812 tok/s".
-  void update(std::int64_t done, const std::string& note);
+  /// `note` follows the count, e.g. "2 failed · 812 tok/s". How long is left is told by how long
+  /// all took that was done, or is `left`, e.g. "0:40 left", where the caller knows better.
+  void update(std::int64_t done, const std::string& note,
+              const std::optional<std::string>& left = std::nullopt);
 
  private:
   void draw(bool last);
 
   ProgressStyle style_;
   std::string what_, note_;
+  std::optional<std::string> left_;
   std::int64_t total_, begun_, done_;
   std::int64_t started_ns_, drawn_ns_ = 0;
   bool drawn_ = false;

@@ -1,11 +1,13 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace pardec {
 
-// Code points of text that is valid UTF-8; the tokenizer repairs its input once, at the door.
+// Code points of text that is valid UTF-8, where nothing else is said; the tokenizer repairs its
+// input once, at the door.
 
 /// Bytes of the code point that starts with `lead`.
 inline std::size_t utf8_bytes(char lead) {
@@ -35,6 +37,17 @@ inline char32_t previous_code_point(std::string_view text, std::size_t& end) {
   while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
   std::size_t at = end;
   return next_code_point(text, at);
+}
+
+/// Bytes of any text that no further byte can change: all but an unfinished code point at its end.
+inline std::size_t finished_utf8(std::string_view text) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
+    const char byte = text[text.size() - back];
+    if ((static_cast<unsigned char>(byte) & 0xC0) == 0x80) continue;
+    const bool leads = static_cast<unsigned char>(byte) >= 0xC0;
+    return leads && utf8_bytes(byte) > back ? text.size() - back : text.size();
+  }
+  return text.size();
 }
 
 inline void append_utf8(std::string& text, char32_t code) {

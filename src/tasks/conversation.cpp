@@ -60,13 +60,17 @@ Task<Answers> decode_conversation(const Decoder& decoder, const Request& request
   answers.parsed = {true};
   Tokens said;
   for (size_t turn = 0; turn < request.pieces.fields[0].size(); ++turn) {
-    const Request one = turn_request(request, turn, std::move(said));
+    if (turn > 0 && context.interrupted()) break;
+    Request one = turn_request(request, turn, std::move(said));
+    const std::string before = answers.text + (turn > 0 ? "\n\n" : "");
+    if (request.reader)
+      one.reader = [&](std::string_view text) { request.reader(str(before, text)); };
     Answers answer = co_await decoder.decode(one, context);
     FieldResult& field = answer.fields[0][0];
     said = one.pieces.field_prompt(0, 0);
     const Tokens ids = spoken(field, context.tokenizer);
     said.insert(said.end(), ids.begin(), ids.end());
-    answers.text += (turn ? "\n\n" : "") + answer.text;
+    answers.text = before + answer.text;
     answers.stop = answer.stop;
     if (turn == 0)
       answers.counters = answer.counters;

@@ -121,7 +121,10 @@ def plainly(check, pardec, model, name, args):
     check(watched.returncode == 0 and watched.stdout == without.stdout, f"{name}: watched, it answers something else: {watched.stderr[-300:]}")
     check("\x1b" not in watched.stderr, f"{name}: escape codes off a terminal")
     traces = [t for t in map(json.loads, file.read_text().splitlines()) if "model" not in t and t["emitted"]]
-    shown, ends = plain_lines(watched.stderr)
+    *lines, speed = watched.stderr.splitlines()
+    check(speed.startswith("speed: "), f"{name}: how fast it was, without the drawing, is not said: {speed}")
+    drawn = "".join(f"{line}\n" for line in lines)
+    shown, ends = plain_lines(drawn)
     if not check(shown is not None, f"{name}: a line that is none: {ends!r}"):
         return None
     check(len(shown) == len(ends) == len(traces), f"{name}: {len(shown)} sequences shown, {len(ends)} ended, {len(traces)} traced")
@@ -135,19 +138,19 @@ def plainly(check, pardec, model, name, args):
     replayed = pardec("generate", "--model", model, "--watch", "--from-trace", file)
     # With a tokenizer even where ids were given: the trace does not tell.
     if "--prompt-tokens" not in args:
-        check(replayed.returncode == 0 and sorted(replayed.stderr.splitlines()) == sorted(watched.stderr.splitlines()) and not replayed.stdout,
+        check(replayed.returncode == 0 and sorted(replayed.stderr.splitlines()) == sorted(lines) and not replayed.stdout,
               f"{name}: drawn from the trace it is something else: {replayed.stderr[:300]}")
     else:
         bare = pardec("generate", "--watch", "--from-trace", file)
-        check(bare.returncode == 0 and bare.stderr == watched.stderr, f"{name}: drawn from the trace it is something else: {bare.stderr[:300]}")
+        check(bare.returncode == 0 and bare.stderr == drawn, f"{name}: drawn from the trace it is something else: {bare.stderr[:300]}")
     return shown
 
 
 def in_colour(check, pardec, model, name, args, shown):
-    code, out, got = on_terminal(pardec, "generate", "--model", model, *args, "--watch", "--batch-size", 2, columns=60, rows=12)
+    code, out, got = on_terminal(pardec, "generate", "--model", model, *args, "--watch", "--pace", 0, "--batch-size", 2, columns=60, rows=12)
     if not check(code == 0, f"{name}: on a terminal: exit {code}: {got[-300:]}"):
         return
-    lines, widest = screen(got)
+    lines, widest = screen(got[:got.rindex("speed: ")])
     check(widest < 60, f"{name}: a line of {widest} columns on a terminal of 60")
     text = "".join(lines).replace(" ", "")
     for of, tokens in shown.items():
@@ -214,7 +217,7 @@ def main():
         code, _, got = on_terminal(pardec, "generate", "--model", model, "--prompt-tokens", PROMPT, "--max-new-tokens", 5, "--watch", env={"NO_COLOR": "1"})
         check(code == 0 and "\x1b" not in got and "pass 5:" in got, f"NO_COLOR: {got!r}")
         sampled = pardec("generate", "--model", model, "--prompt-tokens", PROMPT, "--max-new-tokens", 8, "--watch", "--temperature", 5, "--seed", 3)
-        ids, shown = [int(t) for t in sampled.stdout.split(",")], plain_lines(sampled.stderr)[0]
+        ids, shown = [int(t) for t in sampled.stdout.split(",")], plain_lines(sampled.stderr[:sampled.stderr.rindex("speed: ")])[0]
         check(numbers(next(iter(shown.values()))) == ids[:-1], f"sampled: {shown} shown, {ids} chosen")
         odd_texts(check, pardec, model)
         refusals(check, pardec, model)
