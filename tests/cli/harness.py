@@ -140,6 +140,20 @@ class Program:
         return self.folder / name
 
 
+# What experiments/quickstart/job.json asks for; its other fields are absent.
+JOB_ANSWER = {"Brand": "Pinafell", "Item form": "Bags", "Flavor": "Chai", "Net content": "100 Count", "Specialty": "Organic", "Tea variety": "Black Tea",
+              "Pack size": "Pack of 2", "Caffeine content": "Caffeine Free"}
+
+
+def check_first_answer(check, pardec, decoder, *flags):
+    """The answer that a reader of README.md sees first is right, value by value."""
+    answer = json.loads(pardec.good("generate", *flags, "--decoder", decoder, "--job", ROOT / "experiments/quickstart/job.json", "--format", "json"))
+    values = {field["field"]: field["text"] for field in answer["answers"]}
+    check(len(values) == 11 and {name: text for name, text in values.items() if text is not None} == JOB_ANSWER, f"{decoder} {flags}: {values}")
+    said = json.loads(answer["text"].removeprefix("<result>").removesuffix("</result>"))
+    check({name: text for name, text in said["1"].items() if text != "n/a"} == JOB_ANSWER, f"{decoder} {flags}: {answer['text']}")
+
+
 @contextlib.contextmanager
 def scratch(program):
     """A `Program` with a scratch folder that goes away."""

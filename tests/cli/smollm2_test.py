@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-from harness import ROOT, SMOLLM2, Checks, scratch, write_lines
+from harness import ROOT, SMOLLM2, Checks, check_first_answer, scratch, write_lines
 from reference import torch  # first: it skips where there is no transformers
 from generate_parity_test import excusable
 from trace_test import Replay
@@ -148,6 +148,13 @@ def replayed_traces(check, pardec, theirs, traces):
     print(f"traces: {len(found)} replayed, {replay.choices} choices, {replay.ties} ties")
 
 
+def first_answer(check, pardec):
+    """With the hpd adapter it answers the quickstart's job right."""
+    for decoder in ("hpd", "ar"):
+        for dtype in ("fp32", "bf16"):
+            check_first_answer(check, pardec, decoder, "--model", SMOLLM2, "--adapter", ROOT / "experiments/smollm2/hpd", "--dtype", dtype)
+
+
 def other_decoders(check, pardec):
     """What guesses ahead writes the plain decoder's ids."""
     def tokens(decoder, *flags):
@@ -241,6 +248,7 @@ def main():
         replayed_traces(check, pardec, theirs, traces)
         if whole:
             other_decoders(check, pardec)
+            first_answer(check, pardec)
         perplexities(check, dump, theirs)
         adapters(check, pardec)
         papers(check, pardec)
