@@ -57,7 +57,7 @@ class Watch {
 };
 
 /// How long a picture stands where nobody says it, in milliseconds: long enough to be read.
-inline constexpr int kWatchPaceMs = 100;
+inline constexpr int kWatchPaceMs = 150;
 
 /// A stored trace, pass by pass as it came about.
 void show_again(const Trace& trace, std::FILE* out, const Tokenizer* tokenizer, int pace_ms);
