@@ -4,15 +4,25 @@
 #include <torch/version.h>
 
 #include "src/kernels/instruction_set.hpp"
+#include "src/kernels/team.hpp"
 #include "src/model/torch.hpp"
 
 namespace pardec {
 
-void set_threads(int threads) {
-  if (threads > 0) at::set_num_threads(threads);
+Team& team() {
+  static Team the_team([] {
+    const int cores = at::get_num_threads();
+    at::set_num_threads(1);
+    return cores;
+  }());
+  return the_team;
 }
 
-int threads() { return at::get_num_threads(); }
+void set_threads(int threads) {
+  if (threads > 0 && threads != team().members()) team().resize(threads);
+}
+
+int threads() { return team().members(); }
 
 std::string libtorch_version() { return TORCH_VERSION; }
 

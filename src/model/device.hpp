@@ -4,8 +4,12 @@
 
 namespace pardec {
 
-/// Threads of the one pool that all kernels share. 0 keeps libtorch's choice. Call once, before the
-/// first forward.
+class Team;
+
+/// The threads of the program that compute, as many as libtorch would take where set_threads says
+/// nothing. libtorch itself computes on the thread that calls it, from the first call on.
+Team& team();
+/// Their number. 0 keeps what it is. REQUIRES: no forward runs.
 void set_threads(int threads);
 int threads();
 

@@ -3,7 +3,9 @@
 #include <limits>
 
 #include "src/kernels/kernels.hpp"
+#include "src/kernels/team.hpp"
 #include "src/model/cuda_runner.hpp"
+#include "src/model/device.hpp"
 #include "src/model/transformer.hpp"
 
 namespace pardec {
@@ -74,7 +76,7 @@ at::Tensor top_two_floats(const at::Tensor& logits) {
   const at::Tensor result = at::empty({logits.size(0), 4}, at::kDouble);
   const float* from = logits.const_data_ptr<float>();
   double* out = result.mutable_data_ptr<double>();
-  at::parallel_for(0, logits.size(0), 4, [&](std::int64_t begin, std::int64_t end) {
+  team().run(logits.size(0), 2, [&](int, std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       const TopTwo top = k.top_two(from + row * vocab, vocab);
       const double values[] = {static_cast<double>(top.best), static_cast<double>(top.second),

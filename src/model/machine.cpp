@@ -7,7 +7,9 @@
 #include <chrono>
 #include <cstdint>
 
+#include "src/kernels/team.hpp"
 #include "src/kernels/weight_memory.hpp"
+#include "src/model/device.hpp"
 #include "src/model/transformer.hpp"
 
 namespace pardec {
@@ -39,7 +41,7 @@ MachineSpeed measure_machine(Dtype dtype) {
   std::fill(words, words + kWords, std::uint64_t{1});
   std::atomic<std::uint64_t> sum{0};  // so that the reading is not left out
   const double reading = fastest([&] {
-    at::parallel_for(0, kWords, kWords / 64, [&](std::int64_t begin, std::int64_t end) {
+    team().run(kWords, kWords / 64, [&](int, std::int64_t begin, std::int64_t end) {
       std::uint64_t part = 0;
       for (std::int64_t i = begin; i < end; ++i) part += words[i];
       sum += part;

@@ -4,10 +4,11 @@
 #include <cmath>
 
 #include "src/kernels/bf16.hpp"
+#include "src/kernels/team.hpp"
 #include "src/model/bfloat16_bits.hpp"
+#include "src/model/device.hpp"
 #include "src/model/panel_attention.hpp"
 #include "src/model/profile.hpp"
-#include "src/model/team.hpp"
 #include "src/model/transformer.hpp"
 
 namespace pardec {
@@ -27,15 +28,28 @@ const float* data_or_null(const std::vector<float>& values) {
   return values.empty() ? nullptr : values.data();
 }
 
-/// Runs `work(member)` on all threads at once.
+// A piece of work takes some microseconds, so that it is worth more than sharing it out.
+constexpr std::int64_t kRowsOfAPiece = 4;                 // normed, turned or embedded
+constexpr std::int64_t kWeightBytesOfAPiece = 48 * 1024;  // read, where few rows are multiplied
+
+/// Panels of a piece of a product.
+std::int64_t panel_grain(const PackedMatrix& weights) {
+  return std::max<std::int64_t>(1, kWeightBytesOfAPiece / weights.panel_bytes());
+}
+
+/// work(i) of each row.
 template <typename Work>
-void run_team(const Work& work) {
-  const int shares = at::get_num_threads();
-  Team team(shares);
-  at::parallel_for(0, shares, 1, [&](std::int64_t begin, std::int64_t end) {
-    Team::Member member(team, begin, end);
-    work(member);
+void each_row(std::int64_t rows, const Work& work) {
+  team().run(rows, kRowsOfAPiece, [&](int, std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) work(row);
   });
+}
+
+void multiply_panels(const Kernels& kernels, const Product& product) {
+  team().run(product.weights.panel_count(), panel_grain(product.weights),
+             [&](int, std::int64_t first, std::int64_t last) {
+               kernels.multiply(product, first, last);
+             });
 }
 
 }  // namespace
@@ -96,7 +110,7 @@ class PackedBackend::Packer {
     std::byte* panels = memory_.take(packed_bytes(std::ssize(rows), inputs, type));
     const PackedMatrix matrix{panels, outputs, inputs, type};
     rows.resize(static_cast<size_t>(divided_up(std::ssize(rows)) * kPanel), nullptr);
-    at::parallel_for(0, std::ssize(rows) / kPanel, 1, [&](std::int64_t begin, std::int64_t end) {
+    team().run(std::ssize(rows) / kPanel, 1, [&](int, std::int64_t begin, std::int64_t end) {
       for (std::int64_t p = begin; p < end; ++p)
         kernels_.pack_panel(type, rows.data() + p * kPanel, inputs,
                             panels + p * matrix.panel_bytes());
@@ -174,7 +188,7 @@ struct Part {
 
 }  // namespace
 
-/// One forward pass: buffers for all rows, filled phase by phase by the whole team.
+/// One forward pass: buffers for all rows, filled phase by phase by the team.
 class PackedBackend::Pass {
  public:
   Pass(const PackedBackend& packed, const Model::Network& network,
@@ -203,17 +217,14 @@ class PackedBackend::Pass {
 
   at::Tensor run() {
     laps_.skip();
-    run_team([&](Team::Member& member) {
-      prepare(member);
-      finish(member, &Profile::rows_ns);
-      attention_.prepare(member);
-      member.wait();
-      if (member.index() == 0) laps_.skip();
-      for (size_t i = 0; i < packed_.layers_.size(); ++i) {
-        if (!skipped_.skips_attention(i)) attend(member, i);
-        if (!skipped_.skips_mlp(i)) mlp(member, packed_.layers_[i]);
-      }
-    });
+    prepare();
+    laps_.add_to(&Profile::rows_ns);
+    attention_.prepare();
+    laps_.skip();
+    for (size_t i = 0; i < packed_.layers_.size(); ++i) {
+      if (!skipped_.skips_attention(i)) attend(i);
+      if (!skipped_.skips_mlp(i)) mlp(packed_.layers_[i]);
+    }
     return x_;
   }
 
@@ -228,21 +239,14 @@ class PackedBackend::Pass {
     rows_ += part.count;
   }
 
-  /// The end of a phase, whose time is that part's.
-  void finish(Team::Member& member, std::int64_t Profile::*part) {
-    member.wait();
-    if (member.index() == 0) laps_.add_to(part);
-  }
-
   float* x(std::int64_t row) { return x_.mutable_data_ptr<float>() + row * config_.hidden_size; }
 
   /// Embeddings, and the cosines and sines of the positions: [rope.dims / 2] each.
-  void prepare(Team::Member& member) {
+  void prepare() {
     const float* frequency = network_.inverse_frequencies.const_data_ptr<float>();
     const std::int64_t half = config_.rope.dims / 2;
     const auto turned = static_cast<float>(config_.rope.attention_factor);
-    const auto [first, last] = member.part(rows_);
-    for (std::int64_t row = first; row < last; ++row) {
+    each_row(rows_, [&](std::int64_t row) {
       packed_.embed(network_, ids_[static_cast<size_t>(row)], x(row));
       float* cos = turn_.mutable_data_ptr<float>() + row * config_.rope.dims;
       const auto position = static_cast<float>(positions_[static_cast<size_t>(row)]);
@@ -251,34 +255,32 @@ class PackedBackend::Pass {
         cos[i] = std::cos(angle) * turned;
         cos[half + i] = std::sin(angle) * turned;
       }
-    }
+    });
   }
 
   /// What a sublayer reads: x, normed where it has a norm in front.
-  void norm(Team::Member& member, const std::vector<float>& weight) {
+  void norm(const std::vector<float>& weight) {
     const std::int64_t hidden = config_.hidden_size;
-    const auto [first, last] = member.part(rows_);
-    for (std::int64_t row = first; row < last; ++row) {
+    each_row(rows_, [&](std::int64_t row) {
       std::uint16_t* out = mutable_bits(normed_) + row * hidden;
       if (weight.empty())
         k_.narrow(x(row), hidden, out);
       else
         k_.rms_norm(x(row), weight.data(), hidden, eps(), out);
-    }
-    finish(member, &Profile::rows_ns);
+    });
+    laps_.add_to(&Profile::rows_ns);
   }
 
-  void multiply(Team::Member& member, const Product& product) {
-    const auto [first, last] = member.part(product.weights.panel_count());
-    k_.multiply(product, first, last);
-    finish(member, &Profile::linear_ns);
+  void multiply(const Product& product) {
+    multiply_panels(k_, product);
+    laps_.add_to(&Profile::linear_ns);
   }
 
   /// The end of a sublayer: the product, normed where it has a norm behind, is added to x.
-  void multiply_add(Team::Member& member, const Map& map, const std::vector<float>& norm_behind,
+  void multiply_add(const Map& map, const std::vector<float>& norm_behind,
                     const at::Tensor& input) {
     const bool direct = norm_behind.empty();
-    multiply(member, {.weights = map.weights,
+    multiply({.weights = map.weights,
                       .x = bits(input),
                       .rows = rows_,
                       .x_stride = input.size(1),
@@ -288,36 +290,33 @@ class PackedBackend::Pass {
                       .out_stride = config_.hidden_size});
     if (direct) return;
     const std::int64_t hidden = config_.hidden_size;
-    const auto [first, last] = member.part(rows_);
-    for (std::int64_t row = first; row < last; ++row) {
+    each_row(rows_, [&](std::int64_t row) {
       float* branch = branch_.mutable_data_ptr<float>() + row * hidden;
       k_.rms_norm_wide(branch, norm_behind.data(), hidden, eps(), branch);
       float* sum = x(row);
       for (std::int64_t i = 0; i < hidden; ++i) sum[i] += branch[i];
-    }
-    finish(member, &Profile::rows_ns);
+    });
+    laps_.add_to(&Profile::rows_ns);
   }
 
-  void attend(Team::Member& member, size_t index) {
+  void attend(size_t index) {
     const Layer& layer = packed_.layers_[index];
-    norm(member, layer.input_norm);
-    multiply(member, {.weights = layer.qkv.weights,
+    norm(layer.input_norm);
+    multiply({.weights = layer.qkv.weights,
                       .x = bits(normed_),
                       .rows = rows_,
                       .x_stride = config_.hidden_size,
                       .bias = data_or_null(layer.qkv.bias),
                       .out = qkv_.mutable_data_ptr<float>(),
                       .out_stride = qkv_.size(1)});
-    for (const Part& part : parts_) {
-      const auto [first, last] = member.part(part.count);
-      for (std::int64_t i = first; i < last; ++i) turn_and_cache(layer, index, part, i);
-    }
-    finish(member, &Profile::rows_ns);
+    for (const Part& part : parts_)
+      each_row(part.count, [&](std::int64_t i) { turn_and_cache(layer, index, part, i); });
+    laps_.add_to(&Profile::rows_ns);
     for (size_t phase = 0; phase < attention_.phases(); ++phase) {
-      attention_.attend(member, index, phase, mutable_bits(mixed_));
-      finish(member, &Profile::attention_ns);
+      attention_.attend(index, phase, mutable_bits(mixed_));
+      laps_.add_to(&Profile::attention_ns);
     }
-    multiply_add(member, layer.o, layer.after_attention, mixed_);
+    multiply_add(layer.o, layer.after_attention, mixed_);
   }
 
   /// Row i of the part: norms and rotation of queries and keys; keys and values go to the cache.
@@ -348,9 +347,9 @@ class PackedBackend::Pass {
     }
   }
 
-  void mlp(Team::Member& member, const Layer& layer) {
-    norm(member, layer.post_norm);
-    multiply(member, {.weights = layer.gate_up.weights,
+  void mlp(const Layer& layer) {
+    norm(layer.post_norm);
+    multiply({.weights = layer.gate_up.weights,
                       .x = bits(normed_),
                       .rows = rows_,
                       .x_stride = config_.hidden_size,
@@ -358,7 +357,7 @@ class PackedBackend::Pass {
                       .finish = Product::Finish::swiglu,
                       .gated = mutable_bits(gated_),
                       .out_stride = config_.intermediate_size});
-    multiply_add(member, layer.down, layer.after_mlp, gated_);
+    multiply_add(layer.down, layer.after_mlp, gated_);
   }
 
   float eps() const { return static_cast<float>(config_.rms_norm_eps); }
@@ -445,9 +444,7 @@ at::Tensor PackedBackend::multiply(const Map& map, const at::Tensor& rows) const
                         .bias = data_or_null(map.bias),
                         .out = out.mutable_data_ptr<float>(),
                         .out_stride = weights.outputs};
-  at::parallel_for(0, weights.panel_count(), 1, [&](std::int64_t begin, std::int64_t end) {
-    kernels_.multiply(product, begin, end);
-  });
+  multiply_panels(kernels_, product);
   return out;
 }
 

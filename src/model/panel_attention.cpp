@@ -5,13 +5,19 @@
 #include <cmath>
 #include <map>
 
+#include "src/kernels/team.hpp"
 #include "src/model/bfloat16_bits.hpp"
+#include "src/model/device.hpp"
 
 namespace pardec {
 
 namespace {
 
 constexpr std::int64_t kQueries = 28;  // that share a pass over the keys
+constexpr std::int64_t kRows = 8;      // whose masks are a piece of work
+constexpr std::int64_t kGroups = 4;    // the same of groups of readers
+constexpr std::int64_t kWork = 100'000;  // of a piece: numbers of keys that queries are multiplied by
+constexpr std::int64_t kOfOneKey = 4;    // what reading one costs, in these
 
 }  // namespace
 
@@ -34,14 +40,12 @@ PanelAttention::PanelAttention(const Model::Network& network, const Kernels& ker
     rows += part.count;
   }
   plan();
-  next_task_ =
-      std::vector<std::atomic<std::int64_t>>(static_cast<size_t>(config_.layers) * phases());
   const auto options = at::TensorOptions().dtype(at::kFloat);
   const std::int64_t dim = config_.head_dim;
   if (phases() > 1)
     states_ = at::empty({rows, config_.kv_heads, attention_state(group_, dim)}, options);
   scratch_ =
-      at::empty({at::get_num_threads(), attention_scratch(group_readers(), group_, dim)}, options);
+      at::empty({threads(), attention_scratch(group_readers(), group_, dim)}, options);
 }
 
 void PanelAttention::plan() {
@@ -86,16 +90,16 @@ std::int64_t PanelAttention::group_readers() const {
   return std::max<std::int64_t>(1, kQueries / group_);
 }
 
-void PanelAttention::prepare(Team::Member& member) {
-  for (Part& part : parts_) {
-    const auto [first, last] = member.part(part.count);
-    for (Masks& masks : part.masks)
-      for (std::int64_t row = first; row < last; ++row)
-        masks.rule.write_bits(static_cast<int>(row), masks.words.data() + row * masks.stride);
-  }
-  member.wait();
-  const auto [first, last] = member.part(std::ssize(groups_));
-  for (std::int64_t i = first; i < last; ++i) find_blocks(groups_[static_cast<size_t>(i)]);
+void PanelAttention::prepare() {
+  for (Part& part : parts_)
+    team().run(part.count, kRows, [&](int, std::int64_t first, std::int64_t last) {
+      for (Masks& masks : part.masks)
+        for (std::int64_t row = first; row < last; ++row)
+          masks.rule.write_bits(static_cast<int>(row), masks.words.data() + row * masks.stride);
+    });
+  team().run(std::ssize(groups_), kGroups, [&](int, std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) find_blocks(groups_[static_cast<size_t>(i)]);
+  });
 }
 
 /// The mask of one of the group's readers, from the group's first key on.
@@ -119,48 +123,60 @@ void PanelAttention::find_blocks(Group& group) const {
   }
 }
 
-void PanelAttention::attend(const Team::Member& member, size_t layer, size_t phase,
-                            std::uint16_t* mixed) {
+std::int64_t PanelAttention::grain(size_t phase) const {
+  const auto [first, last] = phases_[phase];
+  std::int64_t work = 0;
+  for (size_t i = first; i < last; ++i)
+    work += groups_[i].slots * config_.head_dim * (kOfOneKey + groups_[i].count * group_);
+  const auto groups = static_cast<std::int64_t>(last - first);
+  return std::max<std::int64_t>(1, kWork * groups / std::max<std::int64_t>(work, 1));
+}
+
+void PanelAttention::attend(size_t layer, size_t phase, std::uint16_t* mixed) {
+  const auto [first, last] = phases_[phase];
+  const std::int64_t kv_heads = config_.kv_heads;
+  team().run(static_cast<std::int64_t>(last - first) * kv_heads, grain(phase),
+             [&, begin = first](int member, std::int64_t from, std::int64_t to) {
+               for (std::int64_t task = from; task < to; ++task)
+                 attend_head(groups_[begin + static_cast<size_t>(task / kv_heads)], layer,
+                             task % kv_heads, member, mixed);
+             });
+}
+
+void PanelAttention::attend_head(const Group& group, size_t layer, std::int64_t head, int member,
+                                 std::uint16_t* mixed) {
   const std::int64_t dim = config_.head_dim, heads = config_.heads, kv_heads = config_.kv_heads;
   const std::int64_t state = attention_state(group_, dim);
   const size_t kind = config_.window(layer) > 0 ? windows_.size() - 1 : 0;
-  float* scratch = scratch_.mutable_data_ptr<float>() + member.index() * scratch_.stride(0);
-  const auto [first, last] = phases_[phase];
-  const std::int64_t tasks = static_cast<std::int64_t>(last - first) * kv_heads;
-  std::atomic<std::int64_t>& next = next_task_[layer * phases() + phase];
-  for (std::int64_t task = next++; task < tasks; task = next++) {
-    const Group& group = groups_[first + static_cast<size_t>(task / kv_heads)];
-    const std::int64_t head = task % kv_heads;
-    std::array<Attention::Token, kQueries> tokens;
-    for (std::int64_t i = 0; i < group.count; ++i) {
-      const Reader& reader = readers_[static_cast<size_t>(group.begin + i)];
-      const std::int64_t row = parts_[reader.part].begin + reader.row;
-      std::uint16_t* query = mixed + (row * heads + head * group_) * dim;
-      tokens[static_cast<size_t>(i)] = {
-          .query = query,
-          .out = query,
-          .mask = mask(group, i, kind),
-          .state = states_.defined()
-                       ? states_.mutable_data_ptr<float>() + (row * kv_heads + head) * state
-                       : nullptr};
-    }
-    const KvCache::Storage& own = *parts_[readers_[static_cast<size_t>(group.begin)].part].cache;
-    const at::Tensor& keys = (group.shared ? group.shared->keys : own.keys)[layer];
-    const at::Tensor& values = (group.shared ? group.shared->values : own.values)[layer];
-    k_.attend({.tokens = tokens.data(),
-               .count = group.count,
-               .group = group_,
-               .dim = dim,
-               .keys = bits(keys) + head * keys.stride(0),
-               .values = bits(values) + head * values.stride(0),
-               .end = group.slots,
-               .blocks = group.blocks[kind].data(),
-               .block_count = std::ssize(group.blocks[kind]),
-               .scale = 1.0f / std::sqrt(static_cast<float>(dim)),
-               .first = group.first_slot == 0,
-               .last = !group.shared},
-              scratch);
+  std::array<Attention::Token, kQueries> tokens;
+  for (std::int64_t i = 0; i < group.count; ++i) {
+    const Reader& reader = readers_[static_cast<size_t>(group.begin + i)];
+    const std::int64_t row = parts_[reader.part].begin + reader.row;
+    std::uint16_t* query = mixed + (row * heads + head * group_) * dim;
+    tokens[static_cast<size_t>(i)] = {
+        .query = query,
+        .out = query,
+        .mask = mask(group, i, kind),
+        .state = states_.defined()
+                     ? states_.mutable_data_ptr<float>() + (row * kv_heads + head) * state
+                     : nullptr};
   }
+  const KvCache::Storage& own = *parts_[readers_[static_cast<size_t>(group.begin)].part].cache;
+  const at::Tensor& keys = (group.shared ? group.shared->keys : own.keys)[layer];
+  const at::Tensor& values = (group.shared ? group.shared->values : own.values)[layer];
+  k_.attend({.tokens = tokens.data(),
+             .count = group.count,
+             .group = group_,
+             .dim = dim,
+             .keys = bits(keys) + head * keys.stride(0),
+             .values = bits(values) + head * values.stride(0),
+             .end = group.slots,
+             .blocks = group.blocks[kind].data(),
+             .block_count = std::ssize(group.blocks[kind]),
+             .scale = 1.0f / std::sqrt(static_cast<float>(dim)),
+             .first = group.first_slot == 0,
+             .last = !group.shared},
+          scratch_.mutable_data_ptr<float>() + member * scratch_.stride(0));
 }
 
 }  // namespace pardec

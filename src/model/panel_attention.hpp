@@ -1,18 +1,16 @@
 #pragma once
-#include <atomic>
 #include <span>
 #include <vector>
 
 #include "src/kernels/kernels.hpp"
 #include "src/model/backend.hpp"
 #include "src/model/mask.hpp"
-#include "src/model/team.hpp"
 #include "src/model/transformer.hpp"
 
 namespace pardec {
 
 /// Attention of one pass of a packed network to the caches of its sequences, by the CPU's kernels.
-/// The whole team calls it. Keys come in the order of slots: what sequences share is read in a
+/// Keys come in the order of slots: what sequences share is read in a
 /// phase for all of them, the n-th shared rows in the n-th phase; then what is their own. (Cascade
 /// inference; a query's result is the same as if nothing were shared.)
 class PanelAttention {
@@ -21,14 +19,14 @@ class PanelAttention {
   PanelAttention(const Model::Network& network, const Kernels& kernels,
                  std::span<const NewRows> sequences);
 
-  /// Finds out who sees whom. Before the first `attend`, whose callers wait for one another first.
-  void prepare(Team::Member& member);
+  /// Finds out who sees whom. Before the first `attend`.
+  void prepare();
 
   size_t phases() const { return phases_.size(); }
 
   /// A phase in a layer: `mixed` [rows, heads * head_dim] bf16 are queries and, after the last
-  /// phase, what they attend to. Members wait for one another between phases.
-  void attend(const Team::Member& member, size_t layer, size_t phase, std::uint16_t* mixed);
+  /// phase, what they attend to.
+  void attend(size_t layer, size_t phase, std::uint16_t* mixed);
 
  private:
   /// What each new row of a sequence sees, as bits: words of 32 keys.
@@ -62,6 +60,10 @@ class PanelAttention {
   void add_groups(const std::vector<size_t>& parts, Group keys);
   void find_blocks(Group& group) const;
   std::int64_t group_readers() const;
+  /// Pairs of a group and a key head of that phase that are a piece of work.
+  std::int64_t grain(size_t phase) const;
+  void attend_head(const Group& group, size_t layer, std::int64_t head, int member,
+                   std::uint16_t* mixed);
   const std::uint32_t* mask(const Group& group, std::int64_t reader, size_t kind) const;
 
   const ModelConfig& config_;
@@ -72,9 +74,8 @@ class PanelAttention {
   std::vector<Reader> readers_;
   std::vector<Group> groups_;                         // phase after phase
   std::vector<std::pair<size_t, size_t>> phases_;     // [first, last) of the groups
-  std::vector<std::atomic<std::int64_t>> next_task_;  // by layer and phase: of (group, key head)
   at::Tensor states_;   // between phases, by row and key head; one phase needs none
-  at::Tensor scratch_;  // by thread
+  at::Tensor scratch_;  // by member of the team
 };
 
 }  // namespace pardec

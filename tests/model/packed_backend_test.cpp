@@ -274,14 +274,14 @@ TEST_CASE("threads change no bit") {
   const Checkpointed files(kConfigs[3]);
   Model model = files.load(Dtype::bf16);
   const Text text = branched(40);
-  const int before = at::get_num_threads();
+  const int before = threads();
   std::vector<std::vector<RowLogits>> results;
-  for (const int threads : {1, 2, 5}) {
-    at::set_num_threads(threads);
+  for (const int members : {1, 2, 5}) {
+    set_threads(members);
     KvCache cache(model);
     results.push_back(feed(model, cache, text, 0, 40));
   }
-  at::set_num_threads(before);
+  set_threads(before);
   for (size_t row = 0; row < 40; ++row) {
     CHECK(results[0][row].logits == results[1][row].logits);
     CHECK(results[0][row].logits == results[2][row].logits);

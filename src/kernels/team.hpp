@@ -1,0 +1,114 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace pardec {
+
+/// How many members of a team take part, while others want their cores. A member that has a piece
+/// of work and no core holds up all: from then on one member less takes part, for as long as was
+/// waited. Where that happens again soon after the member came back, it stays out for twice as
+/// long, up to a second: a busy machine costs little, and a single disturbance hardly anything.
+class Attendance {
+ public:
+  explicit Attendance(int members) : members_(members), active_(members) {}
+
+  int active() const { return active_; }
+  /// Those that may take part at that time; one that was out comes back.
+  int at(std::int64_t now_ns);
+  /// A caller that had computed for `worked_ns` waited for `waited_ns` until then for the others.
+  void waited(std::int64_t now_ns, std::int64_t worked_ns, std::int64_t waited_ns);
+  /// Time that members were out, summed over them.
+  std::int64_t out_ns(std::int64_t now_ns) const;
+
+ private:
+  void become(int active, std::int64_t now_ns);
+
+  int members_, active_;
+  std::int64_t since_ns_ = 0, out_ns_ = 0;  // of the last change; summed before it
+  std::int64_t back_ns_ = 0, rest_ns_ = 0;  // when one comes back, or came; how long it was out
+};
+
+/// Threads that share out the pieces of loops: the caller, and helpers that it started at its first
+/// loop. Each begins with a part of its own and then takes pieces of others': a member without a
+/// core holds up at most the piece that it has begun, and one that sleeps or is late none. Who has
+/// nothing to do spins for some tens of microseconds, then sleeps.
+class Team {
+ public:
+  explicit Team(int members) { resize(members); }
+  ~Team() { resize(1); }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int members() const { return members_; }
+  /// REQUIRES: at least 1, and no loop runs. Helpers that there were end.
+  void resize(int members);
+
+  /// Calls work(member, first, last) on pieces [first, last) that make up [0, count), each once, of
+  /// `grain` items at least (the last one of all: any number); `member` is from 0, the caller, to
+  /// members() - 1, and runs one piece at a time. Returns when all are done, and what they wrote is
+  /// seen. What a piece throws is thrown here once all that were begun have ended; no other begins
+  /// then. Where one piece is all there is, in a loop within a loop, or while another thread's loop
+  /// runs, the caller does everything, as member 0.
+  template <typename Work>
+  void run(std::int64_t count, std::int64_t grain, const Work& work) {
+    const std::int64_t pieces = count <= grain ? 1 : pieces_of(count, grain);
+    if (pieces <= 1 || members_ <= 1 || taken_.exchange(true, std::memory_order_acquire)) {
+      if (count > 0) work(0, std::int64_t{0}, count);
+      return;
+    }
+    share_out({.call = [](const void* context, int member, std::int64_t first,
+                          std::int64_t last) {
+                 (*static_cast<const Work*>(context))(member, first, last);
+               },
+               .context = &work,
+               .count = count,
+               .pieces = pieces});
+  }
+
+  /// Time that helpers were left out since others had their cores (Attendance), summed over them.
+  std::int64_t left_out_ns() const;
+  /// Helpers that sleep, and do not spin.
+  int sleeping() const;
+
+ private:
+  struct Loop {
+    void (*call)(const void* context, int member, std::int64_t first, std::int64_t last);
+    const void* context;
+    std::int64_t count, pieces;
+  };
+  /// A member's own memory: pieces [next, end) of a loop are there to be taken, by anyone.
+  struct alignas(64) Place {
+    std::atomic<std::uint64_t> pieces = 0;  // number of the loop (32 bits), next and end (16 each)
+    std::atomic<std::uint32_t> bell = 0;    // number of the last loop that the helper is called to
+    std::atomic<bool> asleep = false;
+  };
+
+  std::int64_t pieces_of(std::int64_t count, std::int64_t grain) const;
+  void share_out(const Loop& loop);
+  void start();
+  /// A helper, called to loops after number `seen`.
+  void help(int member, std::uint32_t seen);
+  /// Does pieces until none is left to begin, its own first; returns how many.
+  int take_part(int member);
+  int take(Place& place);
+  void wait_for_others(int pieces, std::int64_t begin_ns);
+  void ring(Place& place, std::uint32_t number);
+
+  int members_ = 1;
+  std::vector<Place> places_;          // by member
+  std::vector<std::thread> helpers_;   // of members 1, 2, ...
+  std::atomic<bool> taken_ = false;    // a loop runs
+  std::atomic<bool> ends_ = false;
+  Loop loop_{};
+  std::uint32_t number_ = 0;  // of the loop
+  alignas(64) std::atomic<std::uint32_t> done_ = 0;  // pieces that helpers have done
+  std::atomic<bool> failed_ = false;
+  std::exception_ptr failure_;
+  std::unique_ptr<Attendance> attendance_;
+};
+
+}  // namespace pardec
