@@ -1,6 +1,7 @@
 #include "src/model/attention.hpp"
 
 #include "src/model/layers.hpp"
+#include "src/model/pieces.hpp"
 
 namespace pardec {
 
@@ -11,6 +12,7 @@ constexpr std::int64_t kScratchBytes = std::int64_t{32}
 constexpr std::int64_t kMaskBytes = std::int64_t{32}
                                     << 20;  // of masks kept from layer to layer, for one sequence
 constexpr std::int64_t kTrainingQueries = 256;  // of a chunk
+constexpr std::int64_t kProductsOfAPiece = 200'000;  // numbers that are multiplied
 
 /// Queries that share a key head as rows of one product: keys are never repeated. x [n, heads,
 /// head_dim] -> [kv_heads, n * group, head_dim].
@@ -23,6 +25,26 @@ at::Tensor grouped(const at::Tensor& x, std::int64_t kv) {
 at::Tensor by_row(const at::Tensor& x, std::int64_t n) {
   const std::int64_t kv = x.size(0), group = x.size(1) / n, dim = x.size(2);
   return x.view({kv, n, group, dim}).permute({1, 0, 2, 3}).reshape({n, kv * group * dim});
+}
+
+/// work(first, count) on the heads of `queries` [kv_heads, rows, head_dim] that read so many keys.
+template <typename Work>
+void by_head(const at::Tensor& queries, std::int64_t keys, const Work& work) {
+  const std::int64_t heads = queries.size(0);
+  if (!can_be_cut(queries)) return work(std::int64_t{0}, heads);
+  const std::int64_t of_a_head = queries.size(1) * keys * queries.size(2);
+  in_pieces(heads, kProductsOfAPiece / std::max<std::int64_t>(of_a_head, 1) + 1,
+            [&](std::int64_t first, std::int64_t last) { work(first, last - first); });
+}
+
+/// a [kv_heads, rows, k] times b [kv_heads, k, columns]
+at::Tensor product_by_head(const at::Tensor& a, const at::Tensor& b) {
+  at::Tensor result = at::empty({a.size(0), a.size(1), b.size(2)}, a.options());
+  by_head(a, b.size(2), [&](std::int64_t first, std::int64_t heads) {
+    at::Tensor out = result.narrow(0, first, heads);
+    at::bmm_out(out, a.narrow(0, first, heads), b.narrow(0, first, heads));
+  });
+  return result;
 }
 
 }  // namespace
@@ -87,11 +109,20 @@ at::Tensor AttentionPlan::attend(Chunk& chunk, const at::Tensor& q, const at::Te
                                  const at::Tensor& values) {
   const std::int64_t n = chunk.count;
   const at::Tensor queries = grouped(q.narrow(0, chunk.begin, n), network_.config.kv_heads);
-  at::Tensor scores = at::bmm(queries, keys.narrow(1, 0, chunk.end).transpose(1, 2));
-  if (chunk.masked)
-    scores.unflatten(1, {n, -1}).add_(chunk.mask.defined() ? chunk.mask : build(chunk));
-  const at::Tensor weights = at::softmax(scores, -1, wide(network_.type)).to(network_.type);
-  return by_row(at::bmm(weights, values.narrow(1, 0, chunk.end)), n);
+  const at::Tensor seen = keys.narrow(1, 0, chunk.end), read = values.narrow(1, 0, chunk.end);
+  const at::Tensor mask = !chunk.masked          ? at::Tensor()
+                          : chunk.mask.defined() ? chunk.mask
+                                                 : build(chunk);
+  at::Tensor mixed = at::empty(queries.sizes(), queries.options());
+  by_head(queries, chunk.end, [&](std::int64_t first, std::int64_t heads) {
+    const auto of = [&](const at::Tensor& x) { return x.narrow(0, first, heads); };
+    const at::Tensor scores = at::bmm(of(queries), of(seen).transpose(1, 2));
+    if (mask.defined()) scores.unflatten(1, {n, -1}).add_(mask);
+    const at::Tensor weights = at::softmax(scores, -1, wide(network_.type)).to(network_.type);
+    at::Tensor out = of(mixed);
+    at::bmm_out(out, weights, of(read));
+  });
+  return by_row(mixed, n);
 }
 
 // ---- the sequences of a pass ----
@@ -126,14 +157,26 @@ CachedAttention::CachedAttention(const Model::Network& network, std::span<const 
 at::Tensor CachedAttention::attend(size_t layer, const at::Tensor& q, const at::Tensor& k,
                                    const at::Tensor& v) {
   std::vector<at::Tensor> outputs(parts_.size());
-  for (size_t i = 0; i < parts_.size(); ++i) {
+  each_part([&](size_t i) {
     Part& part = parts_[i];
     write_behind(*part.cache, part.cache->keys[layer], k, part.begin, part.count);
     write_behind(*part.cache, part.cache->values[layer], v, part.begin, part.count);
     if (!part.cascades) outputs[i] = alone(part, layer, q);
-  }
+  });
   if (!groups_.empty()) together(layer, q, outputs);
   return outputs.size() == 1 ? outputs.front() : at::cat(outputs, 0);
+}
+
+template <typename Work>
+void CachedAttention::each_part(const Work& work) {
+  const std::int64_t parts = std::ssize(parts_);
+  const auto all = [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) work(static_cast<size_t>(i));
+  };
+  if (network_.device.is_cpu())
+    in_pieces(parts, 1, all);
+  else
+    all(0, parts);
 }
 
 at::Tensor CachedAttention::alone(Part& part, size_t layer, const at::Tensor& q) const {
@@ -168,13 +211,13 @@ void CachedAttention::together(size_t layer, const at::Tensor& q,
     for (const size_t part : group.parts) all.push_back(queries[part]);
     const at::Tensor keys = group.rows->keys[layer].narrow(1, 0, group.slots);
     const auto scores =
-        at::bmm(at::cat(all, 1), keys.transpose(1, 2)).split_with_sizes(rows_of(group), 1);
+        product_by_head(at::cat(all, 1), keys.transpose(1, 2)).split_with_sizes(rows_of(group), 1);
     for (size_t m = 0; m < group.parts.size(); ++m) pieces[group.parts[m]].push_back(scores[m]);
   }
 
-  for (size_t i = 0; i < parts_.size(); ++i) {
+  each_part([&](size_t i) {
     Part& part = parts_[i];
-    if (!part.cascades) continue;
+    if (!part.cascades) return;
     const std::int64_t own = part.cache->own() + part.count;
     const at::Tensor keys = part.cache->keys[layer].narrow(1, 0, own);
     pieces[i].push_back(at::bmm(queries[i], keys.transpose(1, 2)));
@@ -182,14 +225,14 @@ void CachedAttention::together(size_t layer, const at::Tensor& q,
     for (const at::Tensor& piece : pieces[i]) widths.push_back(piece.size(2));
     pieces[i] = part.plans->of(layer).weights(at::cat(pieces[i], 2)).split_with_sizes(widths, 2);
     outputs[i] = at::bmm(pieces[i].back(), part.cache->values[layer].narrow(1, 0, own));
-  }
+  });
 
   std::vector<size_t> next(parts_.size());  // a part's groups come in the order of its shared rows
   for (const Group& group : groups_) {
     std::vector<at::Tensor> all;
     for (const size_t part : group.parts) all.push_back(pieces[part][next[part]++]);
     const at::Tensor values = group.rows->values[layer].narrow(1, 0, group.slots);
-    const auto mixed = at::bmm(at::cat(all, 1), values).split_with_sizes(rows_of(group), 1);
+    const auto mixed = product_by_head(at::cat(all, 1), values).split_with_sizes(rows_of(group), 1);
     for (size_t m = 0; m < group.parts.size(); ++m) outputs[group.parts[m]].add_(mixed[m]);
   }
   for (size_t i = 0; i < parts_.size(); ++i)

@@ -95,6 +95,9 @@ class CachedAttention {
     std::int64_t slots;
     std::vector<size_t> parts;
   };
+  /// work(i) of each part, in pieces on the CPU.
+  template <typename Work>
+  void each_part(const Work& work);
   at::Tensor alone(Part& part, size_t layer, const at::Tensor& q) const;
   void together(size_t layer, const at::Tensor& q, std::vector<at::Tensor>& outputs);
 

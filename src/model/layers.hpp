@@ -1,6 +1,7 @@
 #pragma once
 // A network's layers as tensor operations, over any attention: in passes through caches, on a GPU's
 // own kernels, and in training.
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct Rotation {
 at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin,
                   double scale = 1);
 
+/// x times the transposes of several maps: [n, out] each. Where no gradient is wanted, on the CPU,
+/// outputs are shared out over the team; each is the same product.
+std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, const at::Tensor& x);
+
 /// x [n, hidden] -> [n, hidden]. `attend(q, k, v)`, each [n, heads of it, head_dim] -> [n, heads *
 /// head_dim].
 template <typename Attend>
@@ -43,12 +48,13 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
         (whole ? rms_norm(rows, norm, config.rms_norm_eps) : rows).view({n, heads, dim});
     return whole ? by_head : rms_norm(by_head, norm, config.rms_norm_eps);
   };
-  const at::Tensor q = normed(layer.q(h), layer.q_norm, config.heads);
-  const at::Tensor k = normed(layer.k(h), layer.k_norm, config.kv_heads);
-  const at::Tensor v = layer.v(h).view({n, config.kv_heads, dim});
+  const auto qkv = products({&layer.q, &layer.k, &layer.v}, h);
+  const at::Tensor q = normed(qkv[0], layer.q_norm, config.heads);
+  const at::Tensor k = normed(qkv[1], layer.k_norm, config.kv_heads);
+  const at::Tensor v = qkv[2].view({n, config.kv_heads, dim});
   const at::Tensor mixed =
       attend(rotate(q, turn.q_cos, turn.q_sin, turn.q_scale), rotate(k, turn.k_cos, turn.k_sin), v);
-  return x + rms_norm(layer.o(mixed), layer.after_attention, config.rms_norm_eps);
+  return x + rms_norm(products({&layer.o}, mixed)[0], layer.after_attention, config.rms_norm_eps);
 }
 
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x);

@@ -3,9 +3,8 @@
 #include <limits>
 
 #include "src/kernels/kernels.hpp"
-#include "src/kernels/team.hpp"
 #include "src/model/cuda_runner.hpp"
-#include "src/model/device.hpp"
+#include "src/model/pieces.hpp"
 #include "src/model/transformer.hpp"
 
 namespace pardec {
@@ -223,7 +222,9 @@ std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
   }
   for (const auto& [sampling, members] : warped) {
     const at::Tensor rows = rows_on_host(
-        warp(struck.index_select(0, index_tensor(members, logits)), sampling), at::kDouble);
+        by_rows(struck.index_select(0, index_tensor(members, logits)), at::kDouble,
+                [&](const at::Tensor& some) { return warp(some, sampling); }),
+        at::kDouble);
     const double* from = rows.data_ptr<double>();
     for (const std::int64_t row : members)
       results[static_cast<size_t>(row)].probabilities.assign(from, from + vocab), from += vocab;

@@ -25,8 +25,9 @@ at::Tensor PlainBackend::residual(const Model::Network& network, const at::Tenso
 
 at::Tensor PlainBackend::logits(const Model::Network& network, const at::Tensor& rows,
                                 int head) const {
-  return head == 0 ? network.head(rows)
-                   : network.extra_heads[static_cast<size_t>(head) - 1].out(rows);
+  return products(
+      {head == 0 ? &network.head : &network.extra_heads[static_cast<size_t>(head) - 1].out},
+      rows)[0];
 }
 
 }  // namespace pardec
