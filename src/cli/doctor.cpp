@@ -1,7 +1,6 @@
 // `pardec doctor`: is everything here that a run needs?
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -12,6 +11,7 @@
 #include "decoders/training_formats.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/machine_notes.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/model/device.hpp"
 #include "src/model/weight_check.hpp"
@@ -60,14 +60,6 @@ class Checks {
   Table table_;
   int failed_ = 0;
 };
-
-std::string available_memory() {
-  std::ifstream in("/proc/meminfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.rfind("MemAvailable:", 0) == 0)
-      return str(std::stol(line.substr(13)) / 1024, " MB free");
-  return "unknown";
-}
 
 /// Programs that some verbs start, and room for what runs write. A run needs none of the first.
 void add_tools(Checks& checks, const std::string& db) {
@@ -149,6 +141,8 @@ int doctor(const DoctorFlags& flags) {
   checks.row("processor", "good",
              str(counted(std::thread::hardware_concurrency(), "core"), ", ",
                  counted(threads(), "thread"), " used, ", available_memory()));
+  const LeftByOthers left = left_by_others(threads());
+  checks.row("other programs", !left.known ? "n/a" : left.fits ? "good" : "busy", left.text);
   add_tools(checks, flags.db);
   checks.add("prompts", [] {
     std::set<std::string> names;

@@ -4,8 +4,10 @@
 #include <iostream>
 
 #include "src/checkpoint/checkpoint.hpp"
+#include "src/cli/machine_notes.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/findings/comparison.hpp"
+#include "src/model/device.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/runs/arms.hpp"
 #include "src/runs/prompt_sizes.hpp"
@@ -174,6 +176,11 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 work.dataset.split, " left out, whose text is also in train"));
   table.notes.push_back(str("database: ", spec.db, "; ", networks_note(spec)));
   if (memory) table.notes.push_back(str("memory: ", describe(*memory, spec.cache)));
+  if (spec.model.device == "cpu")
+    if (const LeftByOthers left =
+            left_by_others(spec.model.threads > 0 ? spec.model.threads : threads());
+        !left.fits)
+      table.notes.push_back(str("threads: ", left.text));
   if (std::any_of(seen.begin(), seen.end(), [](const ArmFace& arm) { return !arm.face; }))
     table.notes.push_back(
         "no network was looked at for what decoders need; --model DIR names one that is there");

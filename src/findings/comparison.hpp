@@ -142,6 +142,7 @@ struct ArmFinding {
   std::int64_t blocks = 0;         ///< of different examples, measured whole
   std::int64_t measurements = 0;   ///< of its blocks, repeats included
   std::int64_t disturbed = 0;      ///< of them: others had a share of the machine
+  double taken = 0;                ///< of its threads' time, by others, over all of them
   Speeds speeds{};
   AnswerState state;
   std::optional<Speedup> speedup;

@@ -58,11 +58,18 @@ bool both_ask_one_by_one(const RunRow& baseline, const RunRow& run) {
 
 void add_examples_per_second(ArmFinding& arm, const MeasuredBlocks& measured, double confidence) {
   Sums<std::int32_t> sums;
+  double wall = 0, taken = 0;  // of blocks that say so
   for (const BlockFigures& block : measured.blocks) {
     sums.add(block.key, static_cast<double>(block.examples), seconds(block.time.wall_ns));
     ++arm.measurements;
     arm.disturbed += is_disturbed(block.time, arm.run.run.threads);
+    const double share =
+        taken_share(block.time.use.machine, block.time.wall_ns, arm.run.run.threads);
+    if (std::isnan(share)) continue;
+    wall += seconds(block.time.wall_ns);
+    taken += share * seconds(block.time.wall_ns);
   }
+  if (wall > 0) arm.taken = taken / wall;
   const auto all = sums.all();
   arm.blocks = std::ssize(all);
   arm.examples_per_second = interval_over(all, confidence);

@@ -18,15 +18,18 @@ namespace {
 constexpr double kSteady = 1.25;
 
 /// By what a warning undoes: everything, then the answers, then the speed, then advice.
-constexpr std::array<std::string_view, 19> kRanked{
-    "broken",     "failed",      "unparsed",    "empty",       "untrained",
-    "departs",    "untaught",    "hit_limit",   "other_tokenizer",
-    "unfinished", "unmeasured",  "not_release", "few_blocks",  "disturbed",
-    "unsteady",   "oversubscribed", "traced",   "lengths",     "short_batch"};
+constexpr std::array<std::string_view, 22> kRanked{
+    "broken",     "failed",      "unparsed",   "empty",       "untrained",       "departs",
+    "untaught",   "hit_limit",   "unpaired",   "other_tokenizer", "unfinished",  "unmeasured",
+    "not_release", "few_blocks", "disturbed",  "outliers",    "unsteady",        "oversubscribed",
+    "traced",     "lengths",     "short_batch", "short_stack"};
 
 auto rank_of(const Warning& warning) {
   return std::find(kRanked.begin(), kRanked.end(), warning.code) - kRanked.begin();
 }
+
+/// From this factor on, others lengthened the times of one arm more than those of the other.
+constexpr double kSuffers = 1.02;
 
 /// From this share of the answers on, how they ended is said.
 constexpr double kWorthSaying = 0.1;
@@ -41,6 +44,14 @@ std::string interval_text(const Interval& interval) {
              std::isfinite(interval.low)
                  ? str(" [", fixed(interval.low, 2), ", ", fixed(interval.high, 2), "]")
                  : "");
+}
+
+/// What helps where others have a share of the threads' time.
+std::string disturbed_advice(const RunRow& run, double taken, const std::string& otherwise) {
+  const int fitting = threads_that_fit((1 - taken) * run.threads, run.threads);
+  if (fitting == run.threads) return otherwise;
+  return str(otherwise, otherwise.empty() ? "" : "; ", "--threads ", fitting,
+             " fits what others leave");
 }
 
 class Warnings {
@@ -135,7 +146,7 @@ class Warnings {
     if (!arm_->speedup) {
       if (arm_->disturbed > 0)
         add("disturbed", disturbed_text(arm_->disturbed, arm_->measurements),
-            "--repair N measures again");
+            disturbed_advice(run.run, arm_->taken, "--repair N measures again"));
       return;
     }
     const Speedup& speedup = *arm_->speedup;
@@ -162,8 +173,21 @@ class Warnings {
       add("traced", "a trace was written meanwhile", "that takes time");
   }
 
+  /// Whose times others lengthened more, and what that makes of the speedup.
+  std::string suffers() const {
+    const ArmFinding* baseline = comparison_.baseline_of(*arm_);
+    if (!baseline || arm_->taken >= 1 || baseline->taken >= 1) return "";
+    const std::string ours = arm_->run.run.label, theirs = baseline->run.run.label;
+    const double factor = (1 - arm_->taken) / (1 - baseline->taken);
+    return str(", they had ", percent(baseline->taken, 0), " of the time of ", theirs, " and ",
+               percent(arm_->taken, 0), " of that of ", ours,
+               factor > kSuffers       ? str(": ", theirs, " suffered more, the speedup is inflated")
+               : factor < 1 / kSuffers ? str(": ", ours, " suffered more, the speedup is deflated")
+                                       : ": both suffered alike");
+  }
+
   void disturbed(const Speedup& speedup) {
-    std::string text = disturbed_text(speedup.disturbed, speedup.measurements);
+    std::string text = disturbed_text(speedup.disturbed, speedup.measurements) + suffers();
     if (speedup.repaired > 0) text += str(", ", speedup.repaired, " measured again");
     if (speedup.in_vain > 0)
       text +=
@@ -171,10 +195,13 @@ class Warnings {
               " in vain");
     if (speedup.quiet && std::isfinite(speedup.quiet->estimate))
       text += ", the others give " + interval_text(*speedup.quiet);
+    const ArmFinding* baseline = comparison_.baseline_of(*arm_);
     add("disturbed", text,
-        speedup.repaired == speedup.disturbed && speedup.in_vain == 0 ? ""
-        : speedup.in_vain > 0 ? "run again when the machine is idle"
-                              : "--repair N measures again");
+        disturbed_advice(
+            arm_->run.run, std::max(arm_->taken, baseline ? baseline->taken : 0),
+            speedup.repaired == speedup.disturbed && speedup.in_vain == 0 ? ""
+            : speedup.in_vain > 0 ? "run again when the machine is idle"
+                                  : "--repair N measures again"));
   }
 
   void against_baseline() {

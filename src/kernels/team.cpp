@@ -120,11 +120,12 @@ void Team::wait_for_others(int pieces, std::int64_t begin_ns) {
   for (int i = 0; i < 64; ++i)
     if (ended()) return;
   const std::int64_t waiting = now_ns();
-  if (!spin(ended))
-    for (std::uint32_t done; (done = done_.load(std::memory_order_acquire)) != others;)
-      done_.wait(done, std::memory_order_acquire);
-  const std::int64_t now = now_ns();
-  attendance_->waited(now, waiting - begin_ns, now - waiting);
+  const bool sleeps = !spin(ended);
+  for (std::uint32_t done; (done = done_.load(std::memory_order_acquire)) != others;)
+    done_.wait(done, std::memory_order_acquire);
+  const std::int64_t now = now_ns(), worked = waiting - begin_ns, waited = now - waiting;
+  if (sleeps) slept_ns_ += std::min(waited, worked);
+  attendance_->waited(now, worked, waited);
 }
 
 void Team::ring(Place& place, std::uint32_t number) {

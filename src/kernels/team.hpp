@@ -71,6 +71,8 @@ class Team {
 
   /// Time that helpers were left out since others had their cores (Attendance), summed over them.
   std::int64_t left_out_ns() const;
+  /// Time that callers slept until helpers had done pieces that are as large as their own.
+  std::int64_t slept_ns() const { return slept_ns_.load(std::memory_order_relaxed); }
   /// Helpers that sleep, and do not spin.
   int sleeping() const;
 
@@ -109,6 +111,7 @@ class Team {
   std::atomic<bool> failed_ = false;
   std::exception_ptr failure_;
   std::unique_ptr<Attendance> attendance_;
+  std::atomic<std::int64_t> slept_ns_ = 0;
 };
 
 }  // namespace pardec

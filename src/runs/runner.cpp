@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "src/model/device.hpp"
+#include "src/model/team_meter.hpp"
 #include "src/runs/arms.hpp"
 #include "src/runs/time_left.hpp"
 #include "src/support/error.hpp"
@@ -111,7 +111,7 @@ std::pair<std::int64_t, MachineUse> Runner::measure(
     const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
     const std::function<void(int, Task<void>&)>& done) {
   const SteadyClock& clock = sessions_.of(arm).clock;
-  const MachineMeter meter(threads());
+  const TeamMeter meter;
   const std::int64_t begin = clock.now_ns();
   const std::int64_t outside = run_engine(arm, count, start, done);
   const std::int64_t wall = clock.now_ns() - begin - outside;

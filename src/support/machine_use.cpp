@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -36,6 +37,17 @@ std::optional<std::int64_t> stolen_ns() {
   return sum;
 }
 
+/// All cores' idle time so far; the fourth and fifth number of /proc/stat's first line.
+std::optional<std::int64_t> idle_ns() {
+  std::ifstream stat("/proc/stat");
+  std::string name;
+  std::int64_t ticks[5] = {};
+  stat >> name;
+  for (std::int64_t& column : ticks) stat >> column;
+  if (!stat) return std::nullopt;
+  return (ticks[3] + ticks[4]) * (1000000000 / ::sysconf(_SC_CLK_TCK));
+}
+
 std::optional<double> mean_mhz() {
   double sum = 0;
   int cores = 0;
@@ -61,6 +73,22 @@ double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads) {
     return std::numeric_limits<double>::quiet_NaN();
   return std::min(1.0, static_cast<double>(use.waited_ns.value_or(0) + use.stolen_ns.value_or(0)) /
                            (static_cast<double>(wall_ns) * threads));
+}
+
+double free_cores(std::chrono::milliseconds time) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::optional<std::int64_t> idle = idle_ns();
+  const std::int64_t own = process_cpu_ns();
+  std::this_thread::sleep_for(time);
+  const auto passed = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  const std::optional<std::int64_t> free = since(idle, idle_ns());
+  if (!free || passed <= 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(*free + process_cpu_ns() - own) / static_cast<double>(passed);
+}
+
+int threads_that_fit(double free, int threads) {
+  if (std::isnan(free)) return threads;
+  return std::clamp(static_cast<int>(std::lround(free)), 1, threads);
 }
 
 MachineMeter::MachineMeter(int threads)

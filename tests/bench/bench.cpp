@@ -17,12 +17,11 @@
 
 #include "src/engine/engine.hpp"
 #include "src/kernels/weight_memory.hpp"
-#include "src/model/device.hpp"
+#include "src/model/team_meter.hpp"
 #include "src/model/model.hpp"
 #include "src/model/profile.hpp"
 #include "src/model/torch.hpp"
 #include "src/support/error.hpp"
-#include "src/support/machine_use.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -187,7 +186,7 @@ void branches(benchmark::State& state, Model& model) {
 /// Adds up the values of a piece of memory, on all threads.
 std::uint64_t read_all(std::span<const std::uint16_t> memory) {
   std::atomic<std::uint64_t> sum = 0;
-  at::parallel_for(0, std::ssize(memory), 1, [&](std::int64_t begin, std::int64_t end) {
+  team().run(std::ssize(memory), 1, [&](int, std::int64_t begin, std::int64_t end) {
     std::uint16_t part = 0;
     for (std::int64_t i = begin; i < end; ++i) part ^= memory[static_cast<size_t>(i)];
     sum += part;
@@ -198,7 +197,7 @@ std::uint64_t read_all(std::span<const std::uint16_t> memory) {
 /// What `run` adds to a block of an arm, to say afterwards who had the machine.
 void guard(benchmark::State& state, Model& /*the threads are there*/) {
   for (auto _ : state) {
-    const MachineMeter meter(threads());
+    const TeamMeter meter;
     benchmark::DoNotOptimize(meter.read());
   }
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <thread>
@@ -107,4 +108,28 @@ TEST_CASE("a process that is stopped is seen, and one that may wait for somethin
   CHECK(*use.waited_ns <= wall);
   CHECK(taken_share(use, wall, 1) >= kDisturbedShare);
   CHECK(*idle.waited_ns <= *use.waited_ns - 300000000);
+}
+
+TEST_CASE("cores that others use are not free, and own ones are") {
+  const auto cores = static_cast<double>(std::max(1U, std::thread::hardware_concurrency()));
+  std::atomic<bool> stop = false;
+  std::thread own([&] {
+    while (!stop) spin(1ms);
+  });
+  const double free = free_cores(300ms);
+  stop = true;
+  own.join();
+  if (std::isnan(free)) return;  // the system does not say
+  CHECK(free > 0);
+  CHECK(free < cores + 0.3);  // ticks are long
+}
+
+TEST_CASE("so many threads fit as find a core each") {
+  CHECK(threads_that_fit(2.0, 2) == 2);
+  CHECK(threads_that_fit(1.6, 2) == 2);
+  CHECK(threads_that_fit(1.1, 2) == 1);
+  CHECK(threads_that_fit(0.0, 8) == 1);
+  CHECK(threads_that_fit(6.7, 8) == 7);
+  CHECK(threads_that_fit(16, 8) == 8);
+  CHECK(threads_that_fit(std::nan(""), 8) == 8);
 }

@@ -1,0 +1,26 @@
+#pragma once
+#include "src/kernels/team.hpp"
+#include "src/model/device.hpp"
+#include "src/support/machine_use.hpp"
+
+namespace pardec {
+
+/// MachineMeter of the program's team: while helpers are left out, since others have their cores,
+/// those take the helpers' time; and a caller that waits for a helper does not stand still.
+class TeamMeter {
+ public:
+  TeamMeter()
+      : meter_(threads()), left_out_ns_(team().left_out_ns()), slept_ns_(team().slept_ns()) {}
+
+  MachineUse read(std::int64_t idle_ns = 0) const {
+    MachineUse use = meter_.read(idle_ns + team().slept_ns() - slept_ns_);
+    use.waited_ns = use.waited_ns.value_or(0) + team().left_out_ns() - left_out_ns_;
+    return use;
+  }
+
+ private:
+  MachineMeter meter_;
+  std::int64_t left_out_ns_, slept_ns_;
+};
+
+}  // namespace pardec
