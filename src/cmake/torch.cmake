@@ -31,7 +31,7 @@ message(STATUS "libtorch ${PARDEC_TORCH_VERSION} (${PARDEC_TORCH_KIND}) from ${T
 add_library(pardec_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/src/model/torch_pch.cpp)
 function(pardec_torch_options target)
   target_link_libraries(${target} PRIVATE ${TORCH_LIBRARIES} ${torch_openmp} pardec::warnings)
-  # at::parallel_for is serial without -fopenmp.
+  # As libtorch's headers expect. (Its threads are not used: src/model/device.hpp.)
   target_compile_options(${target} PRIVATE ${OpenMP_CXX_FLAGS} -Wno-pedantic -Wno-shadow)
   target_include_directories(${target} SYSTEM PRIVATE ${TORCH_INCLUDE_DIRS})
 endfunction()

@@ -14,7 +14,8 @@ class TeamMeter {
 
   MachineUse read(std::int64_t idle_ns = 0) const {
     MachineUse use = meter_.read(idle_ns + team().slept_ns() - slept_ns_);
-    use.waited_ns = use.waited_ns.value_or(0) + team().left_out_ns() - left_out_ns_;
+    const std::int64_t left_out = team().left_out_ns() - left_out_ns_;
+    if (use.waited_ns || left_out > 0) use.waited_ns = use.waited_ns.value_or(0) + left_out;
     return use;
   }
 

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "src/kernels/bf16.hpp"
+#include "src/model/device.hpp"
 #include "src/model/parameters.hpp"
 #include "src/model/profile.hpp"
 #include "src/model/safetensors.hpp"
