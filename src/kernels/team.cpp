@@ -11,9 +11,9 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kPieces = 8;           // of a member, where grains are small enough
-constexpr std::int64_t kSpinNs = 100'000;     // longer than what lies between most loops
-constexpr std::int64_t kLateNs = 1'000'000;   // a piece takes less, a turn of the scheduler more
+constexpr std::int64_t kPieces = 8;          // of a member, where grains are small enough
+constexpr std::int64_t kSpinNs = 100'000;    // longer than what lies between most loops
+constexpr std::int64_t kLateNs = 1'000'000;  // a piece takes less, a turn of the scheduler more
 constexpr std::int64_t kLongestRest = 1'000'000'000;
 constexpr std::int64_t kSoon = 4;  // rests within which being late again is no coincidence
 
@@ -182,9 +182,8 @@ int Team::take_part(int member) {
 std::int64_t Team::left_out_ns() const { return attendance_->out_ns(now_ns()); }
 
 int Team::sleeping() const {
-  return static_cast<int>(std::count_if(places_.begin(), places_.end(), [](const Place& place) {
-    return place.asleep.load();
-  }));
+  return static_cast<int>(std::count_if(places_.begin(), places_.end(),
+                                        [](const Place& place) { return place.asleep.load(); }));
 }
 
 }  // namespace pardec

@@ -60,10 +60,10 @@ class Team {
       if (count > 0) work(0, std::int64_t{0}, count);
       return;
     }
-    share_out({.call = [](const void* context, int member, std::int64_t first,
-                          std::int64_t last) {
-                 (*static_cast<const Work*>(context))(member, first, last);
-               },
+    share_out({.call =
+                   [](const void* context, int member, std::int64_t first, std::int64_t last) {
+                     (*static_cast<const Work*>(context))(member, first, last);
+                   },
                .context = &work,
                .count = count,
                .pieces = pieces});
@@ -101,12 +101,12 @@ class Team {
   void ring(Place& place, std::uint32_t number);
 
   int members_ = 1;
-  std::vector<Place> places_;          // by member
-  std::vector<std::thread> helpers_;   // of members 1, 2, ...
-  std::atomic<bool> taken_ = false;    // a loop runs
+  std::vector<Place> places_;         // by member
+  std::vector<std::thread> helpers_;  // of members 1, 2, ...
+  std::atomic<bool> taken_ = false;   // a loop runs
   std::atomic<bool> ends_ = false;
   Loop loop_{};
-  std::uint32_t number_ = 0;  // of the loop
+  std::uint32_t number_ = 0;                         // of the loop
   alignas(64) std::atomic<std::uint32_t> done_ = 0;  // pieces that helpers have done
   std::atomic<bool> failed_ = false;
   std::exception_ptr failure_;

@@ -11,7 +11,7 @@ constexpr std::int64_t kScratchBytes = std::int64_t{32}
                                        << 20;  // of scores, for one chunk of queries
 constexpr std::int64_t kMaskBytes = std::int64_t{32}
                                     << 20;  // of masks kept from layer to layer, for one sequence
-constexpr std::int64_t kTrainingQueries = 256;  // of a chunk
+constexpr std::int64_t kTrainingQueries = 256;       // of a chunk
 constexpr std::int64_t kProductsOfAPiece = 200'000;  // numbers that are multiplied
 
 /// Queries that share a key head as rows of one product: keys are never repeated. x [n, heads,

@@ -46,10 +46,9 @@ void each_row(std::int64_t rows, const Work& work) {
 }
 
 void multiply_panels(const Kernels& kernels, const Product& product) {
-  team().run(product.weights.panel_count(), panel_grain(product.weights),
-             [&](int, std::int64_t first, std::int64_t last) {
-               kernels.multiply(product, first, last);
-             });
+  team().run(
+      product.weights.panel_count(), panel_grain(product.weights),
+      [&](int, std::int64_t first, std::int64_t last) { kernels.multiply(product, first, last); });
 }
 
 }  // namespace
@@ -281,13 +280,13 @@ class PackedBackend::Pass {
                     const at::Tensor& input) {
     const bool direct = norm_behind.empty();
     multiply({.weights = map.weights,
-                      .x = bits(input),
-                      .rows = rows_,
-                      .x_stride = input.size(1),
-                      .bias = data_or_null(map.bias),
-                      .finish = direct ? Product::Finish::add : Product::Finish::store,
-                      .out = direct ? x(0) : branch_.mutable_data_ptr<float>(),
-                      .out_stride = config_.hidden_size});
+              .x = bits(input),
+              .rows = rows_,
+              .x_stride = input.size(1),
+              .bias = data_or_null(map.bias),
+              .finish = direct ? Product::Finish::add : Product::Finish::store,
+              .out = direct ? x(0) : branch_.mutable_data_ptr<float>(),
+              .out_stride = config_.hidden_size});
     if (direct) return;
     const std::int64_t hidden = config_.hidden_size;
     each_row(rows_, [&](std::int64_t row) {
@@ -303,12 +302,12 @@ class PackedBackend::Pass {
     const Layer& layer = packed_.layers_[index];
     norm(layer.input_norm);
     multiply({.weights = layer.qkv.weights,
-                      .x = bits(normed_),
-                      .rows = rows_,
-                      .x_stride = config_.hidden_size,
-                      .bias = data_or_null(layer.qkv.bias),
-                      .out = qkv_.mutable_data_ptr<float>(),
-                      .out_stride = qkv_.size(1)});
+              .x = bits(normed_),
+              .rows = rows_,
+              .x_stride = config_.hidden_size,
+              .bias = data_or_null(layer.qkv.bias),
+              .out = qkv_.mutable_data_ptr<float>(),
+              .out_stride = qkv_.size(1)});
     for (const Part& part : parts_)
       each_row(part.count, [&](std::int64_t i) { turn_and_cache(layer, index, part, i); });
     laps_.add_to(&Profile::rows_ns);
@@ -350,13 +349,13 @@ class PackedBackend::Pass {
   void mlp(const Layer& layer) {
     norm(layer.post_norm);
     multiply({.weights = layer.gate_up.weights,
-                      .x = bits(normed_),
-                      .rows = rows_,
-                      .x_stride = config_.hidden_size,
-                      .bias = data_or_null(layer.gate_up.bias),
-                      .finish = Product::Finish::swiglu,
-                      .gated = mutable_bits(gated_),
-                      .out_stride = config_.intermediate_size});
+              .x = bits(normed_),
+              .rows = rows_,
+              .x_stride = config_.hidden_size,
+              .bias = data_or_null(layer.gate_up.bias),
+              .finish = Product::Finish::swiglu,
+              .gated = mutable_bits(gated_),
+              .out_stride = config_.intermediate_size});
     multiply_add(layer.down, layer.after_mlp, gated_);
   }
 

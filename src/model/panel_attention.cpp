@@ -16,8 +16,9 @@ namespace {
 constexpr std::int64_t kQueries = 28;  // that share a pass over the keys
 constexpr std::int64_t kRows = 8;      // whose masks are a piece of work
 constexpr std::int64_t kGroups = 4;    // the same of groups of readers
-constexpr std::int64_t kWork = 100'000;  // of a piece: numbers of keys that queries are multiplied by
-constexpr std::int64_t kOfOneKey = 4;    // what reading one costs, in these
+constexpr std::int64_t kWork =
+    100'000;                           // of a piece: numbers of keys that queries are multiplied by
+constexpr std::int64_t kOfOneKey = 4;  // what reading one costs, in these
 
 }  // namespace
 
@@ -44,8 +45,7 @@ PanelAttention::PanelAttention(const Model::Network& network, const Kernels& ker
   const std::int64_t dim = config_.head_dim;
   if (phases() > 1)
     states_ = at::empty({rows, config_.kv_heads, attention_state(group_, dim)}, options);
-  scratch_ =
-      at::empty({threads(), attention_scratch(group_readers(), group_, dim)}, options);
+  scratch_ = at::empty({threads(), attention_scratch(group_readers(), group_, dim)}, options);
 }
 
 void PanelAttention::plan() {
@@ -176,7 +176,7 @@ void PanelAttention::attend_head(const Group& group, size_t layer, std::int64_t 
              .scale = 1.0f / std::sqrt(static_cast<float>(dim)),
              .first = group.first_slot == 0,
              .last = !group.shared},
-          scratch_.mutable_data_ptr<float>() + member * scratch_.stride(0));
+            scratch_.mutable_data_ptr<float>() + member * scratch_.stride(0));
 }
 
 }  // namespace pardec

@@ -72,8 +72,8 @@ class PanelAttention {
   std::vector<int> windows_;  // by kind of layer: without a window, with it; what some layer has
   std::vector<Part> parts_;
   std::vector<Reader> readers_;
-  std::vector<Group> groups_;                         // phase after phase
-  std::vector<std::pair<size_t, size_t>> phases_;     // [first, last) of the groups
+  std::vector<Group> groups_;                      // phase after phase
+  std::vector<std::pair<size_t, size_t>> phases_;  // [first, last) of the groups
   at::Tensor states_;   // between phases, by row and key head; one phase needs none
   at::Tensor scratch_;  // by member of the team
 };

@@ -2,11 +2,9 @@
 // libtorch's operations, which compute on the thread that calls them, shared out over the team.
 #include <cstdint>
 
-#include <c10/core/GradMode.h>
-
 #include "src/kernels/team.hpp"
 #include "src/model/device.hpp"
-#include "src/model/torch.hpp"
+#include "src/model/transformer.hpp"
 
 namespace pardec {
 

@@ -21,7 +21,8 @@ struct MachineUse {
 /// Share of the time of `threads` threads in `wall_ns` that others took, at most 1; NaN: not known.
 double taken_share(const MachineUse& use, std::int64_t wall_ns, int threads);
 
-/// Cores that were free, or this process's, while `time` went by: what others leave. NaN: not known.
+/// Cores that were free, or this process's, while `time` went by: what others leave. NaN: not
+/// known.
 double free_cores(std::chrono::milliseconds time);
 
 /// How many of so many threads find a core each where so many are free, one at least.

@@ -17,9 +17,9 @@
 
 #include "src/engine/engine.hpp"
 #include "src/kernels/weight_memory.hpp"
-#include "src/model/team_meter.hpp"
 #include "src/model/model.hpp"
 #include "src/model/profile.hpp"
+#include "src/model/team_meter.hpp"
 #include "src/model/torch.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
