@@ -412,29 +412,38 @@ class Tested {
   std::set<size_t> excused_;  // parts
 };
 
-/// What a bound leaves room for, beside what the paper measured; empty: there is no bound, or no
-/// such number.
+/// What bounds say beside what the paper measured; empty: there is no bound, or no such number.
 std::string bound_remark(const ClaimFinding& finding) {
   const Json& published = finding.claim->published;
-  double least = NAN, most = NAN;  // of what the bound allows
-  for (const ClaimFinding::Part& part : finding.parts)
-    if (part.measured.standing == Standing::at_most) {
-      least = std::fmin(least, part.measured.value.estimate);
-      most = std::fmax(most, part.measured.value.estimate);
-    }
-  if (std::isnan(most) || !published.is_object() || !published.contains("most")) return "";
+  if (!published.is_object() || !published.contains("most")) return "";
   const auto theirs_most = published["most"].get<double>();
   const double theirs_least = published.value("least", theirs_most);
   const auto range = [](double low, double high) {
     return fixed(low, 2) == fixed(high, 2) ? fixed(low, 2)
                                            : str(fixed(low, 2), " to ", fixed(high, 2));
   };
-  return str("at most ", range(least, most), ", published ", range(theirs_least, theirs_most), ": ",
-             theirs_most <= least   ? "the bound leaves room"
-             : theirs_least <= most ? "the bound leaves room for a part of that alone; a baseline "
-                                      "far from its roofline gives more"
-                                    : "more than the bound leaves room for, as a baseline far from "
-                                      "its roofline gives");
+  const auto beside = [&](const char* what, Standing standing) {
+    double least = NAN, most = NAN;
+    for (const ClaimFinding::Part& part : finding.parts)
+      if (part.measured.standing == standing) {
+        least = std::fmin(least, part.measured.value.estimate);
+        most = std::fmax(most, part.measured.value.estimate);
+      }
+    if (std::isnan(most)) return std::string();
+    const std::string both =
+        str(what, range(least, most), ", published ", range(theirs_least, theirs_most));
+    return standing == Standing::nothing ? both
+           : theirs_most <= least        ? both + ": the bound leaves room"
+           : theirs_least <= most
+               ? both +
+                     ": the bound leaves room for a part of that alone; other answers, or a "
+                     "baseline far from its roofline, give more"
+               : both +
+                     ": more than the bound leaves room for; other answers, or a baseline far "
+                     "from its roofline, give more";
+  };
+  const std::string at_most = beside("at most ", Standing::at_most);
+  return at_most.empty() ? beside("the ratio of bounds is ", Standing::nothing) : at_most;
 }
 
 }  // namespace

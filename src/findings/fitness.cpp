@@ -89,6 +89,9 @@ bool is_of_passes(Quantity quantity) {
 Effect effect_here(const Warning& warning, const ArmFinding& arm,
                    const std::vector<const ArmFinding*>& arms, Quantity quantity) {
   const Effect effect = effect_of(warning.code, quantity);
+  // Of forced answers it is no matter what the network was taught.
+  if (arm.run.run.oracle && (warning.code == "untrained" || warning.code == "untaught"))
+    return Effect::none;
   // Fewer in flight than a batch has is what a small cache does.
   const bool small_cache = arm.run.run.config.value("cache_blocks", 0) > 0;
   if (warning.code == "short_batch" && small_cache) return std::min(effect, Effect::beside);

@@ -145,7 +145,7 @@ h4 { margin: 0 0 4px; font-size: 0.95rem; overflow-wrap: anywhere; }
 .tokens sub { color: var(--soft); font-size: 0.72em; padding-left: 1px; }
 .absent { color: var(--soft); }
 mark { background: var(--differs); color: inherit; border-radius: 3px; padding: 1px 5px; margin-left: -5px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
-.right { color: var(--right); } .wrong { color: var(--wrong); } td.bounded { color: var(--right); font-style: italic; }
+.right { color: var(--right); } .wrong { color: var(--wrong); } td.bounded { color: var(--accent); }
 td.right, td.wrong, td.bounded, td.undecided { font-weight: 600; }
 td.tone-good, td.tone-bad, td.tone-caution { font-weight: 600; }
 .tone-good { color: var(--right); } .tone-bad { color: var(--wrong); } .tone-caution { color: var(--mark-ink); }

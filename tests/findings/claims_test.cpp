@@ -446,8 +446,10 @@ TEST_CASE("A bound's verdict has the published numbers and the gap beside it", "
   CHECK(of(R"({"least": 2.2, "most": 8})").find("for a part of that alone") != std::string::npos);
   CHECK(of(R"({"least": 5, "most": 8})").find("more than the bound leaves room for") !=
         std::string::npos);
-  CHECK(of(R"({"least": 5, "most": 8})", Standing::nothing) ==
-        "a ratio of two bounds bounds nothing: squad");
+  CHECK(
+      of(R"({"least": 5, "most": 8})", Standing::nothing) ==
+      "a ratio of two bounds bounds nothing: squad. the ratio of bounds is 3.00, published 5.00 to "
+      "8.00");
 }
 
 namespace {

@@ -63,12 +63,23 @@ TEST_CASE("fitness: a stack that was not taught changes answers, and not their p
   run.config["untaught_options"] = {"stack 1, taught 2"};
   warn(all, "untaught", "hpd");
   CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::beside);
-  CHECK(effect(all, {"hpd", "ar"}, "extractgpt_f1_micro") == Effect::unfit);
+  CHECK(effect(all, {"hpd", "ar"}, "f1_micro") == Effect::unfit);
   run.config["untaught_options"] = {"stack 1, taught 2", "k_max 8, taught 30"};
   CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::unfit);
   run.config["untaught_options"] = {"stack 1, taught 2"};
   run.config["taught_otherwise"] = "the network was taught with another wording";
   CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::unfit);
+}
+
+TEST_CASE("fitness: of forced answers it is no matter what the network was taught") {
+  for (const char* code : {"untrained", "untaught"})
+    for (const char* metric : {"speed", "tokens_per_forward"}) {
+      Comparison all = comparison();
+      warn(all, code, "k5");
+      CHECK(effect(all, {"k5", "ar"}, metric) == Effect::unfit);
+      all.arms[2].run.run.oracle = "references";
+      CHECK(effect(all, {"k5", "ar"}, metric) == Effect::none);
+    }
 }
 
 TEST_CASE("fitness: a disturbed time decides where the undisturbed ones decide the same") {
@@ -122,6 +133,6 @@ TEST_CASE("fitness: answers of other lengths are other work") {
 
 TEST_CASE("fitness: a warning that no rule is about stands beside") {
   CHECK(effect_of("new_code", Quantity::score) == Effect::beside);
-  CHECK(quantity_of("extractgpt_f1_micro") == Quantity::score);
+  CHECK(quantity_of("f1_micro") == Quantity::score);
   CHECK(quantity_of("headline") == Quantity::score);
 }
