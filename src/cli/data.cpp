@@ -96,13 +96,12 @@ int check_data(const DataFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   Table table, findings;
   table.title = "Data check";
-  table.columns = with_dataset(
-                   {{"split"},
-                   {"state"},
-                   {"examples", Align::right},
-                   {"fields", Align::right},
-                   {"faults", Align::right},
-                   {"notes", Align::right}});
+  table.columns = with_dataset({{"split"},
+                                {"state"},
+                                {"examples", Align::right},
+                                {"fields", Align::right},
+                                {"faults", Align::right},
+                                {"notes", Align::right}});
   findings.title = "Findings";
   findings.columns = {{"dataset"}, {"split"}, {"kind"}, {"finding"}};
   bool bad = false;
@@ -117,8 +116,9 @@ int check_data(const DataFlags& flags) {
       std::int64_t fields = 0;
       for (const auto& example : dataset.examples) fields += std::ssize(example.fields);
       bad = bad || !found.faults.empty();
-      table.rows.push_back(
-          with_dataset(dataset_cells(dataset), {dataset.split, found.faults.empty() ? "good" : "BAD",
+      table.rows.push_back(with_dataset(
+          dataset_cells(dataset),
+          {dataset.split, found.faults.empty() ? "good" : "BAD",
            number_cell(std::ssize(dataset.examples)), number_cell(fields),
            number_cell(std::ssize(found.faults)), number_cell(std::ssize(found.notes))}));
       for (const auto& [kind, texts] :

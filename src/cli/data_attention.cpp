@@ -23,26 +23,20 @@ namespace pardec {
 namespace {
 
 /// The means that the model is evaluated at, and what it gives; letters are the paper's.
-std::vector<Cell> attention_row(std::vector<Cell> dataset, std::int64_t examples, double m, double p,
-                                double c, double x, double y, const AttentionStats* exact) {
+std::vector<Cell> attention_row(std::vector<Cell> dataset, std::int64_t examples, double m,
+                                double p, double c, double x, double y,
+                                const AttentionStats* exact) {
   const AttentionRatios ratios = attention_ratios(m, p, c, x, y);
   const auto cell = [](double value) { return number_cell(value, 3); };
-  return with_dataset(std::move(dataset), {
-          number_cell(examples),
-          number_cell(m, 2),
-          number_cell(p, 2),
-          number_cell(c, 2),
-          number_cell(x, 2),
-          number_cell(y, 2),
-          cell(ratios.prefill_flop_factor),
-          cell(ratios.prefill_access_ratio),
-          cell(ratios.decode_flop_factor),
-          cell(ratios.pcpa_prefill_intensity),
-          cell(ratios.ippd_prefill_intensity),
-          cell(ratios.pcpa_decode_intensity),
-          cell(ratios.ippd_decode_intensity),
-          exact ? cell(total_flop_factor(*exact)) : Cell("-", Json()),
-          exact ? cell(total_access_ratio(*exact)) : Cell("-", Json())});
+  return with_dataset(
+      std::move(dataset),
+      {number_cell(examples), number_cell(m, 2), number_cell(p, 2), number_cell(c, 2),
+       number_cell(x, 2), number_cell(y, 2), cell(ratios.prefill_flop_factor),
+       cell(ratios.prefill_access_ratio), cell(ratios.decode_flop_factor),
+       cell(ratios.pcpa_prefill_intensity), cell(ratios.ippd_prefill_intensity),
+       cell(ratios.pcpa_decode_intensity), cell(ratios.ippd_decode_intensity),
+       exact ? cell(total_flop_factor(*exact)) : Cell("-", Json()),
+       exact ? cell(total_access_ratio(*exact)) : Cell("-", Json())});
 }
 
 }  // namespace
@@ -54,22 +48,22 @@ int attention_stats(const DataFlags& flags) {
   const Tokenizer tokenizer = tokenizer_of(flags);
   Table table;
   table.title = "Attention per head: IPPD against prefix caching with PagedAttention (PC+PA)";
-  table.columns = with_dataset(
-                   {{"contexts", Align::right},
-                   {"M", Align::right},
-                   {"|p|", Align::right, "p"},
-                   {"|c|", Align::right, "c"},
-                   {"|x|", Align::right, "x"},
-                   {"|y|", Align::right, "y"},
-                   {"prefill FLOP factor", Align::right, "prefill_flop_factor"},
-                   {"prefill access ratio", Align::right, "prefill_access_ratio"},
-                   {"decode FLOP factor", Align::right, "decode_flop_factor"},
-                   {"prefill intensity: PC+PA", Align::right, "pcpa_prefill_intensity"},
-                   {"IPPD", Align::right, "ippd_prefill_intensity"},
-                   {"decode intensity: PC+PA", Align::right, "pcpa_decode_intensity"},
-                   {"IPPD ", Align::right, "ippd_decode_intensity"},
-                   {"all FLOPs: IPPD / PC+PA", Align::right, "total_flop_factor"},
-                   {"all accesses: PC+PA / IPPD", Align::right, "total_access_ratio"}});
+  table.columns =
+      with_dataset({{"contexts", Align::right},
+                    {"M", Align::right},
+                    {"|p|", Align::right, "p"},
+                    {"|c|", Align::right, "c"},
+                    {"|x|", Align::right, "x"},
+                    {"|y|", Align::right, "y"},
+                    {"prefill FLOP factor", Align::right, "prefill_flop_factor"},
+                    {"prefill access ratio", Align::right, "prefill_access_ratio"},
+                    {"decode FLOP factor", Align::right, "decode_flop_factor"},
+                    {"prefill intensity: PC+PA", Align::right, "pcpa_prefill_intensity"},
+                    {"IPPD", Align::right, "ippd_prefill_intensity"},
+                    {"decode intensity: PC+PA", Align::right, "pcpa_decode_intensity"},
+                    {"IPPD ", Align::right, "ippd_decode_intensity"},
+                    {"all FLOPs: IPPD / PC+PA", Align::right, "total_flop_factor"},
+                    {"all accesses: PC+PA / IPPD", Align::right, "total_access_ratio"}});
   bool samples = false, standins = false;
   std::vector<std::string> protocol_notes;
   for (const DatasetEntry* entry : chosen_datasets(flags)) {
@@ -89,9 +83,10 @@ int attention_stats(const DataFlags& flags) {
   }
   for (const auto& [name, row] : published_rows("ippd/table1.json")) {
     const auto number = [&row = row](const char* key) { return row.at(key).get<double>(); };
-    table.rows.push_back(attention_row(
-        dataset_cells("paper: " + name), row.at("contexts").get<std::int64_t>(), number("parallelism"),
-        number("instruction"), number("context"), number("question"), number("answer"), nullptr));
+    table.rows.push_back(
+        attention_row(dataset_cells("paper: " + name), row.at("contexts").get<std::int64_t>(),
+                      number("parallelism"), number("instruction"), number("context"),
+                      number("question"), number("answer"), nullptr));
   }
   table.notes = {
       "The model of the IPPD paper (appendix A.2, Table 3) at the mean lengths: M questions a "

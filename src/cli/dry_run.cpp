@@ -92,22 +92,21 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
   const std::vector<Arm>& arms = spec.arms;
   Table table;
   table.title = "Plan (nothing is run)";
-  table.columns = with_dataset(
-                   {{"split"},
-                   {"examples", Align::right},
-                   {"arm"},
-                   {"decoder"},
-                   {"options"},
-                   {"form"},
-                   {"needs"},
-                   {"in flight", Align::right},
-                   {"jobs", Align::right},
-                   {"blocks", Align::right},
-                   {"examples/block", Align::right, "examples_per_block"},
-                   {"full", Align::right},
-                   {"positions", Align::right},
-                   {"too long", Align::right, "too_long"},
-                   {"compared with"}});
+  table.columns = with_dataset({{"split"},
+                                {"examples", Align::right},
+                                {"arm"},
+                                {"decoder"},
+                                {"options"},
+                                {"form"},
+                                {"needs"},
+                                {"in flight", Align::right},
+                                {"jobs", Align::right},
+                                {"blocks", Align::right},
+                                {"examples/block", Align::right, "examples_per_block"},
+                                {"full", Align::right},
+                                {"positions", Align::right},
+                                {"too long", Align::right, "too_long"},
+                                {"compared with"}});
   std::vector<ArmFace> seen;
   for (const Arm& arm : arms) seen.push_back(look_at(spec, arm));
   const auto jobs_of = [](const Workload& work, size_t arm) {
@@ -133,10 +132,10 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                                            [&] { progress->update(++tokenized, ""); }))
               : std::nullopt;
       const auto baseline = baseline_of(arms, a, spec.baseline);
-      table.rows.push_back(
-          with_dataset(dataset_cells(work.dataset), {work.dataset.split,
-           number_cell(static_cast<std::int64_t>(work.examples.size())), arms[a].label,
-           arms[a].decoder, dump(arms[a].algorithm->options()),
+      table.rows.push_back(with_dataset(
+          dataset_cells(work.dataset),
+          {work.dataset.split, number_cell(static_cast<std::int64_t>(work.examples.size())),
+           arms[a].label, arms[a].decoder, dump(arms[a].algorithm->options()),
            work.runs(a) ? std::string(name(form_on(shape, *arms[a].algorithm))) : "n/a",
            seen[a].needs.lacking ? "lacking" : seen[a].needs.text,
            number_cell(static_cast<std::int64_t>(arms[a].batch_size)),

@@ -99,8 +99,10 @@ int score(const ScoreFlags& flags) {
   Table table;
   table.title = str("Scores of run ", invocation.substr(0, 8));
   table.columns = with_dataset({{"arm"},
-                   {"metric"},          {"score", Align::right},
-                   {"n", Align::right}, {"changed", Align::right}});
+                                {"metric"},
+                                {"score", Align::right},
+                                {"n", Align::right},
+                                {"changed", Align::right}});
   std::vector<RunSummary> runs;  // of all shards
   std::vector<std::string> shards;
   for (const auto& shard : store.shards_of(invocation)) {
@@ -145,9 +147,10 @@ int score(const ScoreFlags& flags) {
                                   ": its examples have no ", metric->needs, "."));
     for (const TaskMetric* metric : metrics)
       for (const MetricTotal& total : metric->total(scores))
-        table.rows.push_back(with_dataset(dataset_cells(row.dataset), {row.label, std::string(total.name),
-                              number_cell(total.value, 4), number_cell(total.count),
-                              number_cell(whole.changed[metric])}));
+        table.rows.push_back(
+            with_dataset(dataset_cells(row.dataset),
+                         {row.label, std::string(total.name), number_cell(total.value, 4),
+                          number_cell(total.count), number_cell(whole.changed[metric])}));
     if (metrics.empty())
       table.notes.push_back(str(row.dataset.name, " ", row.label,
                                 ": its metrics need a judge or run code, and are not among those "

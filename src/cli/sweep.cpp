@@ -128,9 +128,9 @@ int sweep(CLI::App& app, RunFlags& flags) {
     const auto cell = std::find_if(best.begin(), best.end(),
                                    [&](const BestCell& one) { return one.dataset == dataset; });
     table.conclusion.push_back(
-        cell == best.end()
-            ? str("best cell of ", dataset, ": none; no cell has answers that are shown not to be worse.")
-            : best_note(spec, comparison, *cell));
+        cell == best.end() ? str("best cell of ", dataset,
+                                 ": none; no cell has answers that are shown not to be worse.")
+                           : best_note(spec, comparison, *cell));
   }
   print_table(table, format);
   std::fprintf(stderr, "database: %s\n", spec.db.c_str());

@@ -76,15 +76,14 @@ Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
   }
   Table table;
   table.title = "Sweep (nothing is stored)";
-  table.columns = with_dataset(
-                   {{"cell"},
-                   {"in flight", Align::right, "in_flight"},
-                   {"answers", Align::right},
-                   {"blocks", Align::right},
-                   {"time", Align::right, "seconds"},
-                   {"memory", Align::right, "bytes"},
-                   {"from"},
-                   {"cannot run", Align::left, "cannot_run", /*data_only=*/true}});
+  table.columns = with_dataset({{"cell"},
+                                {"in flight", Align::right, "in_flight"},
+                                {"answers", Align::right},
+                                {"blocks", Align::right},
+                                {"time", Align::right, "seconds"},
+                                {"memory", Align::right, "bytes"},
+                                {"from"},
+                                {"cannot run", Align::left, "cannot_run", /*data_only=*/true}});
   double all = 0;
   std::int64_t unknown = 0, done = 0;
   {
@@ -106,22 +105,23 @@ Table sweep_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
       std::int64_t blocks = 0;
       for (size_t block = 0; block < cell.work->blocks.size(); ++block)
         blocks += spec.shard.has(block);
-      table.rows.push_back(with_dataset(dataset_cells(cell.work->dataset), {cell.arm->label,
-                            number_cell(std::int64_t{cell.arm->batch_size}), number_cell(answers),
-                            number_cell(blocks),
-                            cost ? Cell(shown_time(seconds), Json(seconds)) : no_cell(),
-                            cost ? Cell(shown_bytes(bytes), Json(bytes)) : no_cell(),
-                            !cost        ? no_cell()
-                            : from_store ? Cell("database")
-                                         : Cell("a batch"),
-                            no_cell()}));
+      table.rows.push_back(with_dataset(
+          dataset_cells(cell.work->dataset),
+          {cell.arm->label, number_cell(std::int64_t{cell.arm->batch_size}), number_cell(answers),
+           number_cell(blocks), cost ? Cell(shown_time(seconds), Json(seconds)) : no_cell(),
+           cost ? Cell(shown_bytes(bytes), Json(bytes)) : no_cell(),
+           !cost        ? no_cell()
+           : from_store ? Cell("database")
+                        : Cell("a batch"),
+           no_cell()}));
       progress.update(++done, cell.arm->label);
     }
   }
   const auto refuse = [&](const Dataset& dataset, const std::string& label,
                           const std::string& reason) {
-    table.rows.push_back(with_dataset(dataset_cells(dataset), {label, no_cell(), no_cell(), no_cell(),
-                          Cell("n/a", Json()), no_cell(), no_cell(), reason}));
+    table.rows.push_back(
+        with_dataset(dataset_cells(dataset), {label, no_cell(), no_cell(), no_cell(),
+                                              Cell("n/a", Json()), no_cell(), no_cell(), reason}));
     table.notes.push_back(str("n/a: ", dataset.name, ", ", label, ": ", reason));
   };
   for (const Workload& work : workloads) {

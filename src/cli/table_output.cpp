@@ -19,26 +19,54 @@ namespace pardec {
 namespace {
 
 /// Columns that a comparison may have whatever its decoders and metrics are.
-constexpr std::array kColumns{
-    "dataset",       "dataset_is_sample",  "dataset_is_standin",
-    "arm",           "model",              "speedup",
-    "speedup_interval", "score_difference", "verdict",
-    "score",         "score_name",         "tokens_per_forward",
-    "stack",         "in_flight",          "streams",
-    "n",             "failed",             "examples_per_second",
-    "blocks",        "identical",          "same_choices",
-    "em",            "tokens_per_second",  "forwards_per_second",
-    "roofline_share", "prompt_tokens_per_second", "latency_p50_s",
-    "latency_p95_s", "latency_p99_s",      "first_token_p50_s",
-    "first_token_p95_s", "first_token_p99_s", "disturbed_measurements",
-    "repaired_measurements", "speedup_undisturbed", "speedup_undisturbed_interval",
-    "speedup_of_repeats", "repeats",       "unparsed",
-    "empty",         "hit_limit",          "broken",
-    "tokens_per_answer", "cannot_run"};
+constexpr std::array kColumns{"dataset",
+                              "dataset_is_sample",
+                              "dataset_is_standin",
+                              "arm",
+                              "model",
+                              "speedup",
+                              "speedup_interval",
+                              "score_difference",
+                              "verdict",
+                              "score",
+                              "score_name",
+                              "tokens_per_forward",
+                              "stack",
+                              "in_flight",
+                              "streams",
+                              "n",
+                              "failed",
+                              "examples_per_second",
+                              "blocks",
+                              "identical",
+                              "same_choices",
+                              "em",
+                              "tokens_per_second",
+                              "forwards_per_second",
+                              "roofline_share",
+                              "prompt_tokens_per_second",
+                              "latency_p50_s",
+                              "latency_p95_s",
+                              "latency_p99_s",
+                              "first_token_p50_s",
+                              "first_token_p95_s",
+                              "first_token_p99_s",
+                              "disturbed_measurements",
+                              "repaired_measurements",
+                              "speedup_undisturbed",
+                              "speedup_undisturbed_interval",
+                              "speedup_of_repeats",
+                              "repeats",
+                              "unparsed",
+                              "empty",
+                              "hit_limit",
+                              "broken",
+                              "tokens_per_answer",
+                              "cannot_run"};
 
 /// What follows the key of a metric in the key of a column.
-constexpr std::array kOfMetrics{"",        "_interval", "_difference", "_judge", "_scored",
-                                "_of",     "_refused",  "_unscored",   "_errors"};
+constexpr std::array kOfMetrics{"",    "_interval", "_difference", "_judge", "_scored",
+                                "_of", "_refused",  "_unscored",   "_errors"};
 
 /// All that a comparison may have, but what names machines.
 std::vector<std::string> known_columns() {
@@ -94,7 +122,8 @@ void print_gap(TableFormat format) {
 
 void print_table(const Table& table, TableFormat format) {
   const bool colour = format == TableFormat::text && may_colour(STDOUT_FILENO);
-  const std::string text = render(table, format, {std::max(20, terminal_size(STDOUT_FILENO).columns), colour});
+  const std::string text =
+      render(table, format, {std::max(20, terminal_size(STDOUT_FILENO).columns), colour});
   std::cout.flush();
   // The escape codes of colours are none of a cell's: those are shown as visible_text has them.
   if (colour)

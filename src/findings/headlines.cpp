@@ -49,7 +49,9 @@ SpeedShown speed_shown(const ArmFinding& arm) {
       !std::isfinite(arm.speedup->ratio.high))
     return SpeedShown::unknown;
   const Interval& ratio = arm.speedup->ratio;
-  return ratio.low > 1 ? SpeedShown::faster : ratio.high < 1 ? SpeedShown::slower : SpeedShown::open;
+  return ratio.low > 1    ? SpeedShown::faster
+         : ratio.high < 1 ? SpeedShown::slower
+                          : SpeedShown::open;
 }
 
 const ScoreFinding* first_score(const ArmFinding& arm) {

@@ -46,7 +46,7 @@ struct ArmStanding {
 /// What can be said first of one dataset.
 struct Headline {
   std::string dataset;
-  const ArmFinding* best = nullptr;    ///< the fastest that is_shown; null: none is
+  const ArmFinding* best = nullptr;     ///< the fastest that is_shown; null: none is
   std::vector<const ArmFinding*> ties;  ///< shown as well, with an interval that meets the best's
   std::vector<ArmStanding> arms;           ///< all but the best, in the order of the comparison
 };

@@ -151,8 +151,7 @@ std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs) {
     const DatasetEntry& dataset = find_dataset(run.run.dataset.name);
     for (const TaskMetric* metric : metrics_of(dataset)) {
       if (metric->name == "value_f1") {  // beside what the dataset names, the strict count
-        for (const auto total : {"f1_micro", "f1_macro", "f1_strict"})
-          add(total);
+        for (const auto total : {"f1_micro", "f1_macro", "f1_strict"}) add(total);
         continue;
       }
       for (const auto total : metric->totals)

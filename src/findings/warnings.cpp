@@ -35,8 +35,7 @@ constexpr double kSuffers = 1.02;
 constexpr double kWorthSaying = 0.1;
 
 std::string disturbed_text(std::int64_t disturbed, std::int64_t measurements) {
-  return str("others had the machine in ", disturbed, " of ",
-             counted(measurements, "measurement"));
+  return str("others had the machine in ", disturbed, " of ", counted(measurements, "measurement"));
 }
 
 std::string interval_text(const Interval& interval) {
@@ -102,14 +101,12 @@ class Warnings {
   void training() {
     const RunRow& run = arm_->run.run;
     if (run.untrained)
-      add("untrained",
-          "random weights, or not trained for this decoder", "answers are noise");
+      add("untrained", "random weights, or not trained for this decoder", "answers are noise");
     std::vector<std::string> untaught =
         run.config.value("untaught_options", std::vector<std::string>());
     if (std::string note = run.config.value("taught_otherwise", ""); !note.empty())
       untaught.push_back(std::move(note));
-    if (!untaught.empty())
-      add("untaught", join(untaught, ", "), "answers may suffer");
+    if (!untaught.empty()) add("untaught", join(untaught, ", "), "answers may suffer");
   }
 
   void side_by_side() {
@@ -121,8 +118,7 @@ class Warnings {
       add("short_stack",
           str(fixed(arm_->stack.reached, 1), " of ", counted(arm_->stack.asked, "example"),
               " in a job"),
-          str("a larger --limit or a smaller ",
-              find_decoder(arm_->run.run.decoder).stack_option));
+          str("a larger --limit or a smaller ", find_decoder(arm_->run.run.decoder).stack_option));
   }
 
   void measurement() {
@@ -169,8 +165,7 @@ class Warnings {
             str("the repeats' ratios go from ", fixed(*least, 2), " to ", fixed(*most, 2)),
             "the interval is too narrow");
     }
-    if (speedup.traced)
-      add("traced", "a trace was written meanwhile", "that takes time");
+    if (speedup.traced) add("traced", "a trace was written meanwhile", "that takes time");
   }
 
   /// Whose times others lengthened more, and what that makes of the speedup.
@@ -218,8 +213,8 @@ class Warnings {
     const RunRow& run = arm_->run.run;
     const bool ids = same_ids(baseline->run.run.model, run.model);
     if (!ids)
-      add("other_tokenizer",
-          "not the baseline's tokenizer", "counts of tokens are of other tokens");
+      add("other_tokenizer", "not the baseline's tokenizer",
+          "counts of tokens are of other tokens");
     if (ids && arm_->speedup && open(*arm_) && open(*baseline) && ours > 0 && theirs > 0 &&
         std::abs(ours / theirs - 1) > kSameLength)
       add("lengths",
@@ -243,9 +238,8 @@ class Warnings {
 
 std::vector<Warning> warnings_of(const Comparison& comparison) {
   std::vector<Warning> all = Warnings(comparison).all();
-  std::stable_sort(all.begin(), all.end(), [](const Warning& a, const Warning& b) {
-    return rank_of(a) < rank_of(b);
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Warning& a, const Warning& b) { return rank_of(a) < rank_of(b); });
   return all;
 }
 

@@ -25,35 +25,34 @@ Cell shortened(const std::string& text) {
 Table accounting_table(const std::vector<ArmAccount>& accounts) {
   Table table;
   table.title = "What each arm fed, chose and cached";
-  table.columns = with_dataset(
-                   {{"arm"},
-                   {"jobs", Align::right},
-                   {"prompt", Align::right},
-                   {"forced", Align::right},
-                   {"chosen", Align::right},
-                   {"fed", Align::right},
-                   {"text", Align::right},
-                   {"forwards", Align::right},
-                   {"parallelism", Align::right},
-                   {"attended", Align::right},
-                   {"q + K,V", Align::right, "attention_accesses"},
-                   {"cached, peak", Align::right, "cached_peak"},
-                   {"pads", Align::right},
-                   {"prefill s", Align::right, "prefill_seconds"},
-                   {"decode s", Align::right, "decode_seconds"}});
+  table.columns = with_dataset({{"arm"},
+                                {"jobs", Align::right},
+                                {"prompt", Align::right},
+                                {"forced", Align::right},
+                                {"chosen", Align::right},
+                                {"fed", Align::right},
+                                {"text", Align::right},
+                                {"forwards", Align::right},
+                                {"parallelism", Align::right},
+                                {"attended", Align::right},
+                                {"q + K,V", Align::right, "attention_accesses"},
+                                {"cached, peak", Align::right, "cached_peak"},
+                                {"pads", Align::right},
+                                {"prefill s", Align::right, "prefill_seconds"},
+                                {"decode s", Align::right, "decode_seconds"}});
   const bool priced = accounts.front().usd_per_thousand.has_value();
   if (priced) table.columns.push_back({"USD/1k", Align::right, "usd_per_thousand"});
   for (const ArmAccount& account : accounts) {
     const RunSummary& run = account.run;
     const JobCounters& c = run.totals;
-    table.rows.push_back(with_dataset(dataset_cells(run.run.dataset), {run.run.label, number_cell(run.jobs),
-                          number_cell(c.prompt_tokens), number_cell(c.forced),
-                          number_cell(c.chosen), number_cell(c.fed), number_cell(c.text_tokens),
-                          number_cell(c.forwards), number_cell(account.parallelism, 2),
-                          number_cell(c.attended), number_cell(account.attention_accesses),
-                          number_cell(c.cached_peak), number_cell(account.pads),
-                          number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2),
-                          number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)}));
+    table.rows.push_back(with_dataset(
+        dataset_cells(run.run.dataset),
+        {run.run.label, number_cell(run.jobs), number_cell(c.prompt_tokens), number_cell(c.forced),
+         number_cell(c.chosen), number_cell(c.fed), number_cell(c.text_tokens),
+         number_cell(c.forwards), number_cell(account.parallelism, 2), number_cell(c.attended),
+         number_cell(account.attention_accesses), number_cell(c.cached_peak),
+         number_cell(account.pads), number_cell(static_cast<double>(c.prefill_ns) * 1e-9, 2),
+         number_cell(static_cast<double>(c.decode_ns) * 1e-9, 2)}));
     if (priced) table.rows.back().push_back(number_cell(*account.usd_per_thousand, 4));
   }
   table.notes.push_back(

@@ -199,10 +199,9 @@ void add_first_score_cells(std::vector<Cell>& cells, const Comparison& compariso
                      verdict_tone(quality));
   if (score) {
     const double value = score->value.estimate;
-    cells.push_back(
-        Cell(str(fixed(value, 3), arm.run.run.untrained ? " (untrained)" : "",
-                 common_metric(comparison).empty() ? " " + metric_title(metric) : ""),
-             json_of(value)));
+    cells.push_back(Cell(str(fixed(value, 3), arm.run.run.untrained ? " (untrained)" : "",
+                             common_metric(comparison).empty() ? " " + metric_title(metric) : ""),
+                         json_of(value)));
     cells.push_back(std::string(metric));
   } else {
     cells.insert(cells.end(), 2, no_cell());
@@ -347,7 +346,7 @@ void add_short_notes(Table& table, const Comparison& comparison, bool several) {
                        : "above -",
                    fixed(comparison.margin, 2), " (--margin)")
              : "",
-      "; tokens per pass: chosen for one answer in one forward pass. All columns: --wide."));
+      "; tokens per pass: chosen for one answer in one forward pass."));
   if (!several) return;
   std::vector<std::string> networks;
   for (const ArmFinding& arm : comparison.arms)
@@ -360,10 +359,10 @@ void add_short_notes(Table& table, const Comparison& comparison, bool several) {
 /// What the others are.
 void add_column_notes(Table& table, const Comparison& comparison) {
   const std::string percents = fixed(100 * comparison.confidence, 0) + " %";
-  table.wide_notes.push_back(str(
-      "speedup: ratio of total seconds on the same blocks, arms alternating; ", percents,
-      " interval by the paired jackknife over blocks (Student's t), none of fewer than ",
-      kFewestBlocks, ". n: examples, and how often each was answered."));
+  table.wide_notes.push_back(
+      str("speedup: ratio of total seconds on the same blocks, arms alternating; ", percents,
+          " interval by the paired jackknife over blocks (Student's t), none of fewer than ",
+          kFewestBlocks, ". n: examples, and how often each was answered."));
   table.wide_notes.push_back(str(
       "in flight: jobs in a forward pass, mean, of those asked for; streams: answers that choose "
       "in it, mean (values or questions where they are decoded apart).",
@@ -374,11 +373,9 @@ void add_column_notes(Table& table, const Comparison& comparison) {
       "json.");
   if (comparison.oracle()) return;
   const bool value_f1 = !comparison.scores.empty() && comparison.scores.front() == "f1_micro";
-  table.wide_notes.push_back(
-      str("identical: answers equal to the baseline's in every field.",
-          value_f1
-              ? " F1 as ExtractGPT counts it; strict: unannotated fields count as absent."
-              : ""));
+  table.wide_notes.push_back(str(
+      "identical: answers equal to the baseline's in every field.",
+      value_f1 ? " F1 as ExtractGPT counts it; strict: unannotated fields count as absent." : ""));
   if (comparison.scores.empty()) return;
   table.wide_notes.push_back(str(
       "score - baseline's: ", percents,
@@ -418,15 +415,15 @@ Table comparison_table(const Comparison& comparison) {
   table.columns.push_back({"tokens per pass", Align::right, "tokens_per_forward"});
   if (comparison.stacks)
     table.columns.push_back(wide({"stack", Align::right, "", false, {"", "asked"}}));
-  for (const Column& column : std::vector<Column>{
-           {"in flight", Align::right, "in_flight", false, {"", "asked"}},
-           {"streams", Align::right},
-           {"n", Align::right},
-           {"failed", Align::right},
-           {comparison.unit + "/s", Align::right, "examples_per_second"},
-           {"blocks", Align::right},
-           {oracle ? "same choices" : "identical", Align::right,
-            oracle ? "same_choices" : "identical"}})
+  for (const Column& column :
+       std::vector<Column>{{"in flight", Align::right, "in_flight", false, {"", "asked"}},
+                           {"streams", Align::right},
+                           {"n", Align::right},
+                           {"failed", Align::right},
+                           {comparison.unit + "/s", Align::right, "examples_per_second"},
+                           {"blocks", Align::right},
+                           {oracle ? "same choices" : "identical", Align::right,
+                            oracle ? "same_choices" : "identical"}})
     table.columns.push_back(wide(column));
   for (const std::string& machine : comparison.allowing)
     table.columns.push_back(wide(

@@ -48,9 +48,7 @@ std::vector<Cell> dataset_cells(const DatasetRow& dataset) {
   return cells(dataset.name, dataset.sample, dataset.standin());
 }
 
-std::vector<Cell> dataset_cells(const std::string& name) {
-  return {name, no_cell(), no_cell()};
-}
+std::vector<Cell> dataset_cells(const std::string& name) { return {name, no_cell(), no_cell()}; }
 
 std::vector<Column> with_dataset(std::vector<Column> others) {
   return joined(dataset_columns(), std::move(others));

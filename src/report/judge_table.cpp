@@ -34,18 +34,18 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
                                    [](const JudgedArm& arm) { return arm.rates.has_value(); });
   const bool repeats = std::any_of(findings.arms.begin(), findings.arms.end(),
                                    [](const JudgedArm& arm) { return arm.agreement.votes > 1; });
-  table.columns = with_dataset(
-                   {{"arm"},
-                   {"against"},
-                   {"protocol"},
-                   {"judge"},
-                   number("scored"),
-                   number("of", "items"),
-                   number("refused"),
-                   number("unscored"),
-                   number("errors"),
-                   number("score"),
-                   {fixed(100 * confidence, 0) + " % interval", Align::left, "score_interval"}});
+  table.columns =
+      with_dataset({{"arm"},
+                    {"against"},
+                    {"protocol"},
+                    {"judge"},
+                    number("scored"),
+                    number("of", "items"),
+                    number("refused"),
+                    number("unscored"),
+                    number("errors"),
+                    number("score"),
+                    {fixed(100 * confidence, 0) + " % interval", Align::left, "score_interval"}});
   if (classes)
     for (const char* header : {"P", "R", "C", "I", "M", "CN", "H"})
       table.columns.push_back(number(header));
@@ -69,18 +69,12 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
                                                           {"alpha", "krippendorff_alpha"}})
       table.columns.push_back(number(header, key));
   for (const JudgedArm& arm : findings.arms) {
-    std::vector<Cell> row = with_dataset(dataset_cells(arm.dataset), {
-                          arm.arm,
-                          arm.baseline.empty() ? no_cell() : Cell(arm.baseline),
-                          arm.protocol,
-                          arm.judge,
-                          number_cell(arm.scored),
-                          number_cell(arm.items),
-                          number_cell(arm.votes.refused),
-                          number_cell(arm.votes.unscored),
-                          number_cell(arm.votes.errors),
-                          maybe_number(arm.score.estimate, 3),
-                          interval_cell(arm.score, 3)});
+    std::vector<Cell> row = with_dataset(
+        dataset_cells(arm.dataset),
+        {arm.arm, arm.baseline.empty() ? no_cell() : Cell(arm.baseline), arm.protocol, arm.judge,
+         number_cell(arm.scored), number_cell(arm.items), number_cell(arm.votes.refused),
+         number_cell(arm.votes.unscored), number_cell(arm.votes.errors),
+         maybe_number(arm.score.estimate, 3), interval_cell(arm.score, 3)});
     if (classes) {
       if (arm.rates) {
         const JudgeCounts& c = *arm.rates;
@@ -148,12 +142,12 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
 Table without_table(const JudgeFindings& findings) {
   Table table;
   table.title = "Without a verdict";
-  table.columns = with_dataset({{"arm"},   {"protocol"},
-                   {"judge"},   {"state"}, {"votes", Align::right},
-                   {"reason"}});
+  table.columns = with_dataset(
+      {{"arm"}, {"protocol"}, {"judge"}, {"state"}, {"votes", Align::right}, {"reason"}});
   for (const WithoutVerdict& one : findings.without)
-    table.rows.push_back(with_dataset(dataset_cells(one.dataset), {one.arm, one.protocol, one.judge, one.state,
-                          number_cell(one.votes), visible_text(one.reason)}));
+    table.rows.push_back(with_dataset(dataset_cells(one.dataset),
+                                      {one.arm, one.protocol, one.judge, one.state,
+                                       number_cell(one.votes), visible_text(one.reason)}));
   table.notes = {
       "refused: in the judge's words, or its service's; errors are asked for again by the same "
       "command. Which answers they are of: pardec export (tables judgments and pairs)."};
@@ -163,20 +157,20 @@ Table without_table(const JudgeFindings& findings) {
 Table agreement_table(const JudgeFindings& findings) {
   Table table;
   table.title = "How judges agree";
-  table.columns = with_dataset(
-                   {{"protocol"},
-                   {"judge"},
-                   {"other judge", Align::left, "other"},
-                   {"n", Align::right},
-                   {"Cohen's kappa", Align::right, "cohen_kappa"},
-                   {"agree", Align::right, "agreement"},
-                   {"n decided", Align::right, "decided"},
-                   {"agree", Align::right, "decided_agreement"}});
+  table.columns = with_dataset({{"protocol"},
+                                {"judge"},
+                                {"other judge", Align::left, "other"},
+                                {"n", Align::right},
+                                {"Cohen's kappa", Align::right, "cohen_kappa"},
+                                {"agree", Align::right, "agreement"},
+                                {"n decided", Align::right, "decided"},
+                                {"agree", Align::right, "decided_agreement"}});
   for (const JudgesAgreement& pair : findings.judges)
-    table.rows.push_back(with_dataset(dataset_cells(pair.dataset), {pair.protocol, pair.first, pair.second,
-                          number_cell(pair.items), maybe_number(pair.kappa, 3),
-                          maybe_share(pair.agreement), number_cell(pair.decided),
-                          maybe_share(pair.decided_agreement)}));
+    table.rows.push_back(
+        with_dataset(dataset_cells(pair.dataset),
+                     {pair.protocol, pair.first, pair.second, number_cell(pair.items),
+                      maybe_number(pair.kappa, 3), maybe_share(pair.agreement),
+                      number_cell(pair.decided), maybe_share(pair.decided_agreement)}));
   table.notes = {
       "n: things that both judged, an inconsistent pair being a tie; decided: pairs of "
       "which neither says tie."};
@@ -187,16 +181,17 @@ Table strength_table(const JudgeFindings& findings, double confidence) {
   Table table;
   table.title = "Strengths";
   table.columns = with_dataset(
-                   {{"protocol"},
-                   {"judge"},
-                   {"arm"},
-                   {"Bradley-Terry", Align::right, "strength"},
-                   {fixed(100 * confidence, 0) + " % interval", Align::left, "strength_interval"}});
+      {{"protocol"},
+       {"judge"},
+       {"arm"},
+       {"Bradley-Terry", Align::right, "strength"},
+       {fixed(100 * confidence, 0) + " % interval", Align::left, "strength_interval"}});
   for (const ArmStrengths& strengths : findings.strengths)
     for (size_t a = 0; a < strengths.arms.size(); ++a)
-      table.rows.push_back(with_dataset(dataset_cells(strengths.dataset), {strengths.protocol, strengths.judge,
-                            strengths.arms[a], maybe_number(strengths.strengths[a].estimate, 3),
-                            interval_cell(strengths.strengths[a], 3)}));
+      table.rows.push_back(with_dataset(dataset_cells(strengths.dataset),
+                                        {strengths.protocol, strengths.judge, strengths.arms[a],
+                                         maybe_number(strengths.strengths[a].estimate, 3),
+                                         interval_cell(strengths.strengths[a], 3)}));
   table.notes = {
       "Bradley-Terry: natural logarithms with mean 0, a tie being half a win of each; "
       "none where an arm never lost a point."};

@@ -4,8 +4,8 @@
 #include "src/findings/score_findings.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
-#include "src/report/metric_title.hpp"
 #include "src/report/dataset_name.hpp"
+#include "src/report/metric_title.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 

@@ -17,8 +17,8 @@ constexpr std::size_t kNamed = 5;
 
 /// The first of them, and how many more there are.
 std::string listed(const std::vector<std::string>& all, std::string_view separator) {
-  std::vector<std::string> named(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(
-                                                                std::min(all.size(), kNamed)));
+  std::vector<std::string> named(
+      all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kNamed)));
   return join(named, separator) +
          (all.size() > kNamed ? str(separator, all.size() - kNamed, " more") : "");
 }
@@ -37,9 +37,10 @@ std::string needed_text(const ArmFinding& arm) {
 std::string undecided_text(const ArmStanding& one) {
   const ArmFinding& arm = *one.arm;
   if (one.speed == SpeedShown::unknown)
-    return arm.speedup ? str(speed_text(arm), ", no interval: ", counted(arm.speedup->blocks, "block"),
-                             " of the ", kFewestBlocks, " needed")
-                       : std::string("no block was measured beside its baseline");
+    return arm.speedup
+               ? str(speed_text(arm), ", no interval: ", counted(arm.speedup->blocks, "block"),
+                     " of the ", kFewestBlocks, " needed")
+               : std::string("no block was measured beside its baseline");
   if (one.speed == SpeedShown::open)
     return str("no difference in speed shown: ", fixed(arm.speedup->ratio.estimate, 2), " ",
                interval_cell(arm.speedup->ratio, 2).text);
@@ -74,9 +75,8 @@ std::string take_text(const Comparison& comparison, const Headline& headline) {
   const ArmFinding& best = *headline.best;
   const ArmFinding& baseline = *comparison.baseline_of(best);
   std::string text = str("take ", best.run.run.label, ": ", speed_text(best), " as ",
-                         baseline.run.run.label, " ",
-                         interval_cell(best.speedup->ratio, 2).text, ", ",
-                         answers_text(comparison, best, baseline.run.run.label), ".");
+                         baseline.run.run.label, " ", interval_cell(best.speedup->ratio, 2).text,
+                         ", ", answers_text(comparison, best, baseline.run.run.label), ".");
   std::vector<std::string> ties, codes;
   for (const ArmFinding* arm : headline.ties) ties.push_back(arm->run.run.label);
   if (!ties.empty()) text += str(" Not told apart from it in speed: ", listed(ties, ", "), ".");
@@ -116,10 +116,9 @@ std::string Recommendation::text() const {
 std::vector<Recommendation> recommendations(const Comparison& comparison) {
   std::vector<Recommendation> all;
   for (const Headline& headline : headlines_of(comparison)) {
-    Recommendation one{headline.dataset, headline.best ? headline.best->run.run.label : "",
-                       headline.best ? take_text(comparison, headline)
-                                     : stay_text(comparison, headline),
-                       "", ""};
+    Recommendation one{
+        headline.dataset, headline.best ? headline.best->run.run.label : "",
+        headline.best ? take_text(comparison, headline) : stay_text(comparison, headline), "", ""};
     std::vector<std::string> undecided, against;
     for (const ArmStanding& standing : headline.arms) {
       const std::string& label = standing.arm->run.run.label;

@@ -227,7 +227,8 @@ void write_table(Page& page, const ReportTable& shown) {
               "-all\"><label for=\"", shown.id, "-all\">all columns</label>");
   page.line("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"",
             escape_html(shown.heading), "\">")
-      .line("<table class=\"sortable", prose ? " prose" : "", cards ? " cards" : "", "\" id=\"", shown.id, "-table\">")
+      .line("<table class=\"sortable", prose ? " prose" : "", cards ? " cards" : "", "\" id=\"",
+            shown.id, "-table\">")
       .line("<caption class=\"out\">",
             escape_html(shown.heading == table.title ? table.title
                                                      : shown.heading + ": " + table.title),

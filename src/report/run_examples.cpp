@@ -119,8 +119,7 @@ std::vector<std::string> shown_scores(const GenerationRow& row,
                  std::any_of(metric->totals.begin(), metric->totals.end(),
                              [&](auto total) { return total.starts_with(score.metric); });
         });
-    if (of_dataset)
-      shown.push_back(str(metric_title(score.metric), " ", fixed(score.value, 3)));
+    if (of_dataset) shown.push_back(str(metric_title(score.metric), " ", fixed(score.value, 3)));
   }
   return shown;
 }

@@ -6,9 +6,9 @@
 
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
-#include "src/report/metric_title.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/measured_columns.hpp"
+#include "src/report/metric_title.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -156,8 +156,8 @@ Table run_list_table(const RunList& list) {
   else
     table.notes.push_back(
         "best speedup: of an arm that is shown to be faster, with answers as good, as in "
-        "recommendations; warnings are of the same arm and dataset. n: examples. All columns: "
-        "--wide. 'pardec compare --run ID' has intervals and all arms.");
+        "recommendations; warnings are of the same arm and dataset. n: examples. "
+        "'pardec compare --run ID' has intervals and all arms.");
   return table;
 }
 
@@ -184,9 +184,9 @@ Table across_table(const AcrossRuns& across) {
     const RunSummary& run = row.arm->run;
     const double score =
         row.score_name.empty() ? std::nan("") : row.arm->scores.at(row.score_name).value.estimate;
-    table.rows.push_back(
-        with_dataset(dataset_cells(run.run.dataset),
-         {run.run.label,
+    table.rows.push_back(with_dataset(
+        dataset_cells(run.run.dataset),
+        {run.run.label,
          across.names[row.invocation],
          run.run.invocation,
          {replace_all(run.run.started_utc.substr(0, 16), "T", " "), Json(run.run.started_utc)},

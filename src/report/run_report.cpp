@@ -9,9 +9,9 @@
 #include "src/findings/score_findings.hpp"
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
+#include "src/report/measured_columns.hpp"
 #include "src/report/metric_title.hpp"
 #include "src/report/recommendation.hpp"
-#include "src/report/measured_columns.hpp"
 #include "src/report/run_examples.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -116,7 +116,8 @@ Highlight highlight_of(const Comparison& comparison, const ArmFinding& arm) {
 /// Which arm to take, and of each dataset its headline, where something is shown.
 void add_highlights(Report& report, const Comparison& comparison) {
   for (const Recommendation& one : recommendations(comparison)) {
-    report.advice.push_back({str("Of these, on this machine, for ", one.dataset, ": ", one.said), {}});
+    report.advice.push_back(
+        {str("Of these, on this machine, for ", one.dataset, ": ", one.said), {}});
     for (const std::string* more : {&one.undecided, &one.against})
       if (!more->empty()) report.advice.back().more.push_back(*more);
   }

@@ -28,8 +28,7 @@ const double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::optional<std::size_t> column_of(const Table& table, const std::string& key) {
   for (std::size_t c = 0; c < table.columns.size(); ++c)
-    if (key_of(table.columns[c]) == key)
-      return c;
+    if (key_of(table.columns[c]) == key) return c;
   return std::nullopt;
 }
 

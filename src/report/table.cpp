@@ -368,9 +368,8 @@ FlatTable flat(const Table& table) {
   const std::vector<CsvColumn> columns = csv_columns(table);
   FlatTable out;
   for (const CsvColumn& column : columns)
-    out.columns.push_back(
-        {column.header, column.part || table.columns[column.column].number ||
-                            table.columns[column.column].align == Align::right});
+    out.columns.push_back({column.header, column.part || table.columns[column.column].number ||
+                                              table.columns[column.column].align == Align::right});
   for (const auto& row : table.rows) {
     std::vector<Json>& values = out.rows.emplace_back();
     for (const auto& [header, column, part] : columns) {
@@ -501,15 +500,21 @@ TableFormat parse_table_format(std::string_view name) {
   if (name == "json") return TableFormat::json;
   if (name == "jsonl") return TableFormat::jsonl;
   if (name == "latex") return TableFormat::latex;
-  throw ConfigError(str("--format: there is no format '", name, "'",
-                        known_names(name, {"text", "md", "csv", "csv-safe", "json", "jsonl", "latex"})));
+  throw ConfigError(
+      str("--format: there is no format '", name, "'",
+          known_names(name, {"text", "md", "csv", "csv-safe", "json", "jsonl", "latex"})));
 }
 
 std::string render(const Table& table, TableFormat format, const Screen& screen) {
   for ([[maybe_unused]] const auto& row : table.rows) assert(row.size() <= table.columns.size());
   switch (format) {
-    case TableFormat::text:
-      return text_table(for_people(table), screen);
+    case TableFormat::text: {
+      Table people = for_people(table);
+      if (std::any_of(table.columns.begin(), table.columns.end(),
+                      [](const Column& column) { return column.wide && !column.data_only; }))
+        people.notes.emplace_back("all columns: --wide.");
+      return text_table(people, screen);
+    }
     case TableFormat::md:
       return render_md(for_people(table));
     case TableFormat::csv:

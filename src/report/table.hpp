@@ -18,10 +18,10 @@ struct Column {
   /// csv: names of the items of its values, which are lists; a column each, the first by the key
   /// alone. Other lists of numbers are numbered from 1.
   std::vector<std::string> parts = {};
-  bool wide = false;   ///< for people only where all columns are asked for (choose_columns)
-  bool brief = false;  ///< for people only where they are not
+  bool wide = false;    ///< for people only where all columns are asked for (choose_columns)
+  bool brief = false;   ///< for people only where they are not
   bool number = false;  ///< its values are numbers, though it is aligned as text is
-  bool group = false;  ///< text: rows of one text in it stand below it, as below a heading
+  bool group = false;   ///< text: rows of one text in it stand below it, as below a heading
 };
 
 /// What a cell says is good or bad news, for colours.

@@ -13,8 +13,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr int kGap = 2;          ///< between columns
-constexpr int kNarrow = 16;      ///< words up to this width are not broken as long as others can be
+constexpr int kGap = 2;      ///< between columns
+constexpr int kNarrow = 16;  ///< words up to this width are not broken as long as others can be
 constexpr std::size_t kTall = 4;  ///< rows of more lines are worse than bands
 
 // Text in lines.
@@ -346,8 +346,8 @@ std::string text_table(const Table& table, const Screen& screen) {
   }
   if (!table.notes.empty() || !table.warnings.empty()) out += "\n";
   for (const MergedWarning& warning : merge_warnings(table))
-    add_item(out, warning_line(warning), code_of(warning.code == "broken" ? Tone::bad : Tone::caution),
-             screen);
+    add_item(out, warning_line(warning),
+             code_of(warning.code == "broken" ? Tone::bad : Tone::caution), screen);
   for (const std::string& note : table.notes) add_item(out, note, "", screen);
   return out;
 }

@@ -201,8 +201,9 @@ def running(check, pardec):
     ran = pardec(*run, "--db", "shapes.sqlite", "--trace", "shapes.jsonl", timeout=900)
     if not check(ran.returncode == 0 and "n/a" in ran.stderr, f"run: exit {ran.returncode}: {ran.stderr[-1500:]}"):
         return
-    check("examples/s" in ran.stdout and "products/s" not in ran.stdout, "products and prompts in one table are counted in examples")
     db = pardec.folder / "shapes.sqlite"
+    wide = pardec.good("compare", "--wide", "--db", db)
+    check("examples/s" in wide and "products/s" not in wide, "products and prompts in one table are counted in examples")
     runs = query(db, """SELECT label, dataset.name, dataset.split, form, status, (SELECT count(*) FROM generation WHERE run_id = run.id AND error IS NULL) AS good
                         FROM run JOIN dataset ON dataset.id = dataset_id""")
     check({(r["label"], r["name"]) for r in runs} == {(arm, d) for (d, arm), n in jobs.items() if n} and all(r["status"] == "done" for r in runs), f"runs: {runs}")

@@ -31,7 +31,8 @@ TEST_CASE("a recommendation says what to take, why, and what is not decided") {
                      arm("space", {6, 5, 7}, {0, -0.1, 0.1}, 75),
                      arm("ippd", {1, 0.9, 1.1}, {0, -0.01, 0.01}),
                      arm("apar", {3, 2, 4}, {-0.3, -0.4, -0.2})};
-  comparison.warnings = {{"disturbed", "oa-mine", "hpd", "", ""}, {"broken", "squad", "hpd", "", ""}};
+  comparison.warnings = {{"disturbed", "oa-mine", "hpd", "", ""},
+                         {"broken", "squad", "hpd", "", ""}};
   auto all = recommendations(comparison);
   REQUIRE(all.size() == 1);
   CHECK(all[0].take == "hpd");

@@ -14,8 +14,13 @@ Table speeds(const std::string& arm = "prompt-lookup") {
   table.title = "model, fp32, cpu, 2 threads";
   Column dataset{"dataset"};
   dataset.group = true;
-  table.columns = {dataset,      {"arm"},      {"speedup"},
-                   {"difference"}, {"verdict"}, {"F1 micro"}, {"tokens per pass", Align::right}};
+  table.columns = {dataset,
+                   {"arm"},
+                   {"speedup"},
+                   {"difference"},
+                   {"verdict"},
+                   {"F1 micro"},
+                   {"tokens per pass", Align::right}};
   table.rows = {{"oa-mine", "ar", "baseline", "-", "-", "0.596", "1.00"},
                 {"oa-mine", arm, "4.81 [4.50, 5.15]", "-0.004 [-0.052, +0.043]",
                  Cell("open: about 75 would do", Json("open"), Tone::caution), "0.592", "7.13"},
@@ -67,9 +72,8 @@ TEST_CASE("at 80 columns every row has its quality, and intervals stay whole") {
   for (const char* whole : {"[4.50, 5.15]", "[-0.052, +0.043]", "would do", "0.592", "7.13"})
     CHECK_THAT(text, Catch::Contains(whole));
   const auto lines = split(text, '\n');
-  CHECK(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
-          return line.starts_with("arm ");
-        }) == 1);
+  CHECK(std::count_if(lines.begin(), lines.end(),
+                      [](const std::string& line) { return line.starts_with("arm "); }) == 1);
 }
 
 TEST_CASE("no width and no name makes a line wider, and no text is lost") {
@@ -131,7 +135,8 @@ TEST_CASE("the short form, all columns, or the named ones") {
     CHECK_THAT(shown({}), Catch::Contains("difference") && !Catch::Contains("38"));
     CHECK_THAT(shown({}), !Catch::Contains("n: examples"));
     CHECK_THAT(shown({.wide = true}), Catch::Contains("38") && !Catch::Contains("difference"));
-    CHECK_THAT(shown({.wide = true}), Catch::Contains("n: examples") && !Catch::Contains("seconds"));
+    CHECK_THAT(shown({.wide = true}),
+               Catch::Contains("n: examples") && !Catch::Contains("seconds"));
   }
   const Json json = Json::parse(render(choose_columns(table, {}), TableFormat::json));
   CHECK(json["columns"] == Json{"dataset", "arm", "speedup", "difference", "verdict", "F1 micro",
