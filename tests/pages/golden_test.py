@@ -40,10 +40,11 @@ UPDATE environment SET json = '{"cores":1,"processor":"made-up"}';
 UPDATE model SET path = '/made-up/model';
 """
 TABLES = {
-    "compare.md": ["compare"], "compare.csv": ["compare", "--format", "csv"], "compare.json": ["compare", "--format", "json"],
+    "compare.txt": ["compare"], "compare-160.txt": ["compare"], "compare-wide.txt": ["compare", "--wide"], "runs.txt": ["runs"],
+    "compare.md": ["compare", "--format", "md"], "compare.csv": ["compare", "--format", "csv"], "compare.json": ["compare", "--format", "json"],
     "compare.jsonl": ["compare", "--format", "jsonl"], "compare.tex": ["compare", "--format", "latex"],
-    "matrix.md": ["compare", "--matrix"], "accounting.md": ["compare", "--accounting", "--usd-per-hour", "3.6"],
-    "differences.md": ["compare", "--differences", "4"], "score.md": ["score", "--metric", "token_f1,rouge"],
+    "matrix.md": ["compare", "--matrix", "--format", "md"], "accounting.md": ["compare", "--accounting", "--usd-per-hour", "3.6", "--format", "md"],
+    "differences.md": ["compare", "--differences", "4", "--format", "md"], "score.md": ["score", "--metric", "token_f1,rouge", "--format", "md"],
 }
 
 
@@ -84,7 +85,7 @@ def pages(program):
         db = pardec.folder / "golden.sqlite"
         make_up(db)
         for name, arguments in TABLES.items():
-            yield f"tables/{name}", shortened(pardec.good(*arguments, "--db", db))
+            yield f"tables/{name}", shortened(pardec.good(*arguments, "--db", db, env={"COLUMNS": 160 if "160" in name else 80}))
         pardec.good("report", "--db", db, "--examples", "4", "-o", "report.html")
         yield "report.html", shortened(words_of((pardec.folder / "report.html").read_text(encoding="utf-8")))
 
