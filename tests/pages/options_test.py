@@ -27,13 +27,13 @@ def tables(text):
 
 def main():
     def said(*flags):
-        return subprocess.run([sys.argv[1], "list", "decoders", "--format", "md", *flags], capture_output=True, text=True, check=True).stdout
+        return subprocess.run([sys.argv[1], "list", "decoders", "--format", *(flags or ["md"])], capture_output=True, text=True, check=True).stdout
 
     check = Checks()
     page, program = tables((ROOT / "decoders" / "README.md").read_text(encoding="utf-8")), tables(said())
     names = [re.fullmatch(r"\[`([\w-]+)`\]\(pages/([\w-]+)\.md\)", row[0]) for row in page["name"][1:]]
     check(all(names) and all(name[1] == name[2] for name in names), "each name links to its page")
-    check(sorted(name[1] for name in names) == sorted(row["name"] for row in json.loads(said("--format", "json"))["rows"]), f"decoders: {[name[1] for name in names]}")
+    check(sorted(name[1] for name in names) == sorted(row["name"] for row in json.loads(said("json"))["rows"]), f"decoders: {[name[1] for name in names]}")
     check(len(program["option"]) > 20, f"{len(program['option'])} options")
     for row in program["option"]:
         check(row in page["option"], f"decoders/README.md lacks the row {row}")

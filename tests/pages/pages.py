@@ -68,11 +68,5 @@ def verbs_of(program):
     return re.findall(r"^  ([a-z]+)  +\S", help_of(program).split("Verbs:\n")[1].split("\n\n")[0], re.M)
 
 
-def table_headers(text):
-    """The header rows of the markdown tables in a text, each a list of cells."""
-    lines = text.splitlines()
-    return [cells(line) for line, rule in zip(lines, lines[1:]) if line.startswith("|") and re.fullmatch(r"\|[-:| ]+\|", rule)]
-
-
 def cells(line):
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
