@@ -57,6 +57,40 @@ bool has_enough(Store& store, const RunSpec& spec, const std::vector<RunCell>& c
   return is_baseline;
 }
 
+/// What was measured again, and what came of it.
+void print_measured_again(const RunCounts& counts) {
+  if (counts.torn > 0)
+    std::fprintf(
+        stderr,
+        "%s measured again by all arms, having no time of one process (a stop, or a failed "
+        "job, had cost it)%s\n",
+        counted(counts.torn, "block").c_str(),
+        counts.torn_in_vain == 0
+            ? ""
+            : str("; ", counts.torn_in_vain, " of them have none still").c_str());
+  for (const RepairCounts& repair : counts.repairs) {
+    std::string text = str("repair: ", repair.dataset, ": ");
+    if (repair.disturbed == 0) {
+      text += repair.repaired_before == 0
+                  ? "no block is disturbed; nothing was measured again"
+                  : str("nothing was measured again; ", repair.repaired_before,
+                        " of the blocks had been disturbed, and were quiet when measured again");
+    } else {
+      const std::int64_t left = repair.disturbed - repair.again, loud = repair.again - repair.quiet;
+      text += str(repair.again, " of ", counted(repair.disturbed, "disturbed block"),
+                  " measured again: ", repair.quiet, " quiet now",
+                  loud > 0 ? str(", ", loud, " disturbed again") : "",
+                  left > 0 ? str("; ", left, " left, a larger --repair takes more") : "");
+    }
+    std::fprintf(stderr, "%s\n", text.c_str());
+  }
+  if (counts.other_answers > 0)
+    std::fprintf(stderr,
+                 "%s done once more gave other ids than those stored, so that the time is not of "
+                 "these answers and was not stored\n",
+                 counted(counts.other_answers, "job").c_str());
+}
+
 }  // namespace
 
 void print_own_sample(const Dataset& dataset) {
@@ -99,6 +133,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   done.counts = run_cells(spec, workloads, sessions, cells, recorder, until.value_or(stop.token()),
                           spec.target_ci > 0 ? enough : std::function<bool(const RunCell&)>());
   store.check_place();
+  print_measured_again(done.counts);
   if (done.counts.turns_off > 0)
     std::fprintf(stderr, "%s\n", describe_turns_off(done.counts.turns_off).c_str());
   done.signal = stop.signal();

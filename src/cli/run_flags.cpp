@@ -124,8 +124,8 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--repair", flags.spec.repair,
-                 "of each dataset, measure up to N blocks again that others disturbed; both times "
-                 "are stored and shown")
+                 "of each dataset, measure up to N blocks again that others disturbed, also of a "
+                 "run that is done (--resume); both times are stored and shown")
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--runs", flags.spec.runs, "repeats of everything")

@@ -142,7 +142,7 @@ class Warnings {
     if (!arm_->speedup) {
       if (arm_->disturbed > 0)
         add("disturbed", disturbed_text(arm_->disturbed, arm_->measurements),
-            disturbed_advice(run.run, arm_->taken, "--repair N measures again"));
+            disturbed_advice(run.run, arm_->taken, repair_advice()));
       return;
     }
     const Speedup& speedup = *arm_->speedup;
@@ -181,6 +181,14 @@ class Warnings {
                                        : ": both suffered alike");
   }
 
+  /// How the same run measures again.
+  std::string repair_advice() const {
+    const auto& experiment = arm_->run.run.experiment;
+    const bool sweep = experiment && experiment->json.contains("grid");  // it goes on by itself
+    return str("the same command with ", sweep ? "" : "--resume ",
+               "--repair N measures again");
+  }
+
   void disturbed(const Speedup& speedup) {
     std::string text = disturbed_text(speedup.disturbed, speedup.measurements) + suffers();
     if (speedup.repaired > 0) text += str(", ", speedup.repaired, " measured again");
@@ -196,7 +204,7 @@ class Warnings {
             arm_->run.run, std::max(arm_->taken, baseline ? baseline->taken : 0),
             speedup.repaired == speedup.disturbed && speedup.in_vain == 0 ? ""
             : speedup.in_vain > 0 ? "run again when the machine is idle"
-                                  : "--repair N measures again"));
+                                  : repair_advice()));
   }
 
   void against_baseline() {

@@ -1,5 +1,6 @@
 #include "src/runs/recorder.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "src/engine/trace.hpp"
@@ -51,21 +52,20 @@ Recorder::Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, 
       }
 }
 
-std::vector<std::set<JobKey>> Recorder::finished_before(const RunCell& cell) {
-  std::vector<std::set<JobKey>> finished(static_cast<size_t>(spec_.runs));
-  for (const FinishedJob& job : store_.finished_jobs(cell.row.id)) {
-    if (job.failed && spec_.retry_errors) continue;
-    counts_.finished += std::ssize(job.key);
-    if (job.failed) counts_.failed += std::ssize(job.key);
-    if (job.repeat < spec_.runs) finished[static_cast<size_t>(job.repeat)].insert(job.key);
-  }
-  return finished;
+void Recorder::count_finished() {
+  for (const RunCell& cell : cells_)
+    for (const FinishedJob& job : store_.finished_jobs(cell.row.id)) {
+      if (job.failed && spec_.retry_errors) continue;
+      counts_.finished += std::ssize(job.key);
+      if (job.failed) counts_.failed += std::ssize(job.key);
+    }
 }
 
 std::function<void(Trace)> Recorder::trace_sink(const RunCell& cell, std::vector<JobKey> jobs) {
   if (!trace_) return {};
   return [this, label = cell.arm->label, dataset = cell.row.dataset.name,
           jobs = std::move(jobs)](Trace trace) {
+    if (jobs[static_cast<size_t>(trace.task)].empty()) return;
     trace.arm = label;
     trace.dataset = dataset;
     trace.examples = jobs[static_cast<size_t>(trace.task)];
@@ -104,6 +104,16 @@ void Recorder::fail(const RunCell& cell, RowId block, int repeat, const JobPlan&
   counts_.failed += std::ssize(plan.key);
   commit(std::move(job), cell, block, repeat,
          failed_rows(cell.work->examples_of(plan), reason, metrics_for(spec_, cell)));
+}
+
+bool Recorder::same_answers(const RunCell& cell, int repeat, const JobPlan& job,
+                            const Answers& answers) {
+  const auto rows = generation_rows(cell.work->examples_of(job), answers, std::nullopt);
+  const bool same = std::all_of(rows.begin(), rows.end(), [&](const GenerationRow& row) {
+    return store_.answer_ids(cell.row.id, repeat, row.sample) == row.tokens;
+  });
+  counts_.other_answers += !same;
+  return same;
 }
 
 bool Recorder::finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,

@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "src/model/team_meter.hpp"
 #include "src/runs/arms.hpp"
@@ -20,21 +22,30 @@ namespace {
 
 struct Stopped {};
 
-/// A block as it was measured, and what others had of the machine meanwhile.
-struct MeasuredBlock {
-  BlockTurn turn;
-  int repeat;
-  double taken;                         // share, at most over its arms
-  std::map<const RunCell*, RowId> ids;  // of the arms that it was measured by
-};
-
 /// One dataset's part of a run.
 struct Part {
   const Workload* work;
   std::vector<const RunCell*> cells;
-  std::vector<std::vector<std::set<JobKey>>> finished;       ///< [cell][repeat], before this began
-  std::map<std::pair<int, size_t>, MeasuredBlock> measured;  ///< by repeat and position
+  std::vector<const CellState*> states;  ///< of each cell, before this began
+  std::set<BlockPlace> torn;             ///< begun before and taken up again
 };
+
+/// The time of a block's jobs, all of them in flight as far as the batch lets them.
+struct Pass {
+  std::int64_t wall;
+  MachineUse use;
+  bool whole = true;  ///< each gave an answer; one that was stored before, the same one
+};
+
+/// Those of some of the cells, in their order.
+std::vector<const CellState*> states_of(const std::vector<const RunCell*>& some,
+                                        const std::vector<RunCell>& cells,
+                                        const std::vector<CellState>& states) {
+  std::vector<const CellState*> of_some;
+  for (const RunCell* cell : some)
+    of_some.push_back(&states[static_cast<size_t>(cell - cells.data())]);
+  return of_some;
+}
 
 class Runner {
  public:
@@ -47,21 +58,29 @@ class Runner {
         enough_(enough),
         progress_(progress) {}
 
-  void run(std::vector<Part> parts);
+  void run(const std::vector<RunCell>& cells, std::vector<Part> parts);
 
  private:
   /// Indices of the arms in the order in which they do a block.
   std::vector<size_t> arm_order(const BlockTurn& turn, int repeat) const;
-  /// The cells of one arm do a block, but those that need no `more`.
+  /// The cells of one arm do their block, of those that are `to_do`.
   void run_arm(Part& part, size_t arm, const BlockTurn& turn, int repeat,
-               const std::vector<bool>& more);
+               const std::vector<bool>& to_do);
+  /// A cell does all jobs of a block together, so that there is a time of all of it, and what is
+  /// not stored yet is stored. Where a failed job lets it have none, only what is not.
   void run_block(Part& part, size_t cell_index, const BlockTurn& turn, int repeat);
+  /// By the clock. `open` says which jobs' answers are stored in the `block`; those of the others
+  /// are, and are compared.
+  Pass run_jobs(const RunCell& cell, const std::vector<const JobPlan*>& jobs,
+                const std::vector<bool>& open, RowId block, int repeat);
   /// The cells that need another block, by index.
   std::vector<bool> needing_more(const std::vector<const RunCell*>& cells) const;
-  /// The blocks of which others had most of the machine, at most --repair of them, are measured
-  /// once more by all arms that they were measured by. What is answered is not recorded.
-  void repair(const std::vector<Part>& parts);
-  void measure_again(const RunCell& cell, const MeasuredBlock& block);
+  /// The blocks of which others had most of the machine, at most --repair of each dataset, are
+  /// measured once more by all arms that they were measured by.
+  void repair(const std::vector<RunCell>& cells, const std::vector<Part>& parts,
+              const std::vector<BlockTurn>& turns);
+  /// Blocks that were torn and are still.
+  void count_torn(const std::vector<RunCell>& cells, const std::vector<Part>& parts);
   /// Engine::run as the arm wants it.
   std::int64_t run_engine(const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
                           const std::function<void(int, Task<void>&)>& done);
@@ -78,7 +97,7 @@ class Runner {
         if (cell->index == arm && !stop_.stop_requested()) warm_up(*cell);
   }
   /// `begun`: something that is counted was.
-  void show(const std::string& arm, bool begun = true) const;
+  void show(const std::string& doing, bool begun = true) const;
 
   const RunSpec& spec_;
   ArmSessions& sessions_;
@@ -111,7 +130,7 @@ std::pair<std::int64_t, MachineUse> Runner::measure(
     const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
     const std::function<void(int, Task<void>&)>& done) {
   const SteadyClock& clock = sessions_.of(arm).clock;
-  const TeamMeter meter;
+  const MachineMeter meter(threads());
   const std::int64_t begin = clock.now_ns();
   const std::int64_t outside = run_engine(arm, count, start, done);
   const std::int64_t wall = clock.now_ns() - begin - outside;
@@ -146,158 +165,183 @@ void Runner::plan_time(const std::vector<Part>& parts) {
   std::vector<TimeLeft::Kind> kinds;
   for (const Part& part : parts)
     for (size_t c = 0; c < part.cells.size(); ++c) {
-      kinds_[part.cells[c]] = kinds.size();
+      const RunCell& cell = *part.cells[c];
+      kinds_[&cell] = kinds.size();
       TimeLeft::Kind& kind = kinds.emplace_back();
-      kind.group = part.cells[c]->index;
-      for (size_t position = 0; position < part.work->blocks.size(); ++position)
-        for (const JobPlan& job : part.cells[c]->jobs(position))
-          for (const auto& finished : part.finished[c])
-            if (spec_.shard.has(position) && !finished.contains(job.key))
+      kind.group = cell.index;
+      for (size_t position = 0; position < part.work->blocks.size(); ++position) {
+        if (!spec_.shard.has(position)) continue;
+        for (int repeat = 0; repeat < spec_.runs; ++repeat) {
+          const CellBlock block = block_of(cell, *part.states[c], {repeat, position});
+          const auto& finished = part.states[c]->finished[static_cast<size_t>(repeat)];
+          if (block == CellBlock::measured) continue;
+          for (const JobPlan& job : cell.jobs(position))
+            if (block != CellBlock::failed || !finished.contains(job.key))
               kind.units += static_cast<double>(job.examples.size());
+        }
+      }
     }
   left_ = TimeLeft(std::move(kinds));
 }
 
-void Runner::show(const std::string& arm, bool begun) const {
-  const RunCounts& counts = recorder_.counts();
+void Runner::show(const std::string& doing, bool begun) const {
+  const RunCounts& counts = std::as_const(recorder_).counts();
   progress_.update(
       counts.finished,
-      str(counts.failed ? str(counts.failed, " failed", arm.empty() ? "" : " · ") : "", arm),
+      str(counts.failed ? str(counts.failed, " failed", doing.empty() ? "" : " · ") : "", doing),
       begun ? text_of(left_.left()) : "");
 }
 
 void Runner::run_arm(Part& part, size_t arm, const BlockTurn& turn, int repeat,
-                     const std::vector<bool>& more) {
+                     const std::vector<bool>& to_do) {
   if (stop_.stop_requested()) return;
   for (size_t c = 0; c < part.cells.size(); ++c)
-    if (part.cells[c]->index == arm && more[c]) run_block(part, c, turn, repeat);
+    if (part.cells[c]->index == arm && to_do[c]) run_block(part, c, turn, repeat);
 }
 
 void Runner::run_block(Part& part, size_t cell_index, const BlockTurn& turn, int repeat) {
-  const size_t position = turn.position;
   const RunCell& cell = *part.cells[cell_index];
-  const std::set<JobKey>& finished = part.finished[cell_index][static_cast<size_t>(repeat)];
-  const BlockPlan& block = cell.work->blocks[position];
-  std::vector<const JobPlan*> open;
-  for (const auto& job : cell.jobs(position))
-    if (!finished.contains(job.key)) open.push_back(&job);
-  if (open.empty()) return;
-  Session& session = sessions_.of(*cell.arm);
+  const CellState& state = *part.states[cell_index];
+  const BlockPlace place{repeat, turn.position};
+  const std::set<JobKey>& finished = state.finished[static_cast<size_t>(repeat)];
+  const bool without_time = block_of(cell, state, place) == CellBlock::failed;
+  std::vector<const JobPlan*> jobs;
+  std::vector<bool> open;
+  for (const JobPlan& job : cell.jobs(turn.position)) {
+    const bool is_open = !finished.contains(job.key);
+    if (without_time && !is_open) continue;
+    jobs.push_back(&job);
+    open.push_back(is_open);
+  }
+  if (jobs.empty()) return;
 
   BlockRow row;
   row.run = cell.row.id;
   row.repeat = repeat;
-  row.position = static_cast<int>(position);
-  for (const int index : block.examples)
+  row.position = static_cast<int>(turn.position);
+  for (const int index : cell.work->blocks[turn.position].examples)
     row.samples.push_back(cell.work->examples[static_cast<size_t>(index)].id);
   for (const size_t a : arm_order(turn, repeat)) row.arm_order.push_back(spec_.arms[a].label);
-  const RowId block_id = recorder_.begin_block(row);
+  const RowId block = recorder_.begin_block(row);
+  const Pass pass = run_jobs(cell, jobs, open, block, repeat);
+  if (pass.whole && !without_time)
+    recorder_.finish_block(block, pass.wall, sessions_.of(*cell.arm).engine.occupancy(), pass.use);
+}
+
+Pass Runner::run_jobs(const RunCell& cell, const std::vector<const JobPlan*>& jobs,
+                      const std::vector<bool>& open, RowId block, int repeat) {
+  Session& session = sessions_.of(*cell.arm);
   const std::int64_t begin = session.clock.now_ns();
   const auto seconds = [&] { return static_cast<double>(session.clock.now_ns() - begin) * 1e-9; };
   double all_units = 0, units = 0;  // examples
-  for (const JobPlan* job : open) all_units += static_cast<double>(job->examples.size());
+  for (const JobPlan* job : jobs) all_units += static_cast<double>(job->examples.size());
   size_t jobs_done = 0;
-
   // Prompts are rendered and tokenized before the clock starts, for every arm.
-  std::vector<std::optional<Request>> requests(open.size());
-  std::vector<std::string> errors(open.size());
-  for (size_t i = 0; i < open.size(); ++i) try {
-      requests[i] = make_request(spec_, cell, *open[i], repeat, session);
+  std::vector<std::optional<Request>> requests(jobs.size());
+  std::vector<std::string> errors(jobs.size());
+  for (size_t i = 0; i < jobs.size(); ++i) try {
+      requests[i] = make_request(spec_, cell, *jobs[i], repeat, session);
     } catch (const std::exception& error) {
       errors[i] = reason_of(error);
     }
-  std::vector<Answers> answers(open.size());
+  std::vector<Answers> answers(jobs.size());
   const auto start = [&](int i) -> Task<void> {
     const auto index = static_cast<size_t>(i);
     if (stop_.stop_requested()) throw Stopped{};
     if (!requests[index]) throw RunError(errors[index]);
     answers[index] = co_await decode_request(cell.decoder(), *requests[index], session.context);
   };
+  Pass pass{};
   const auto done = [&](int i, Task<void>& task) {
     const auto index = static_cast<size_t>(i);
     std::optional<std::string> reason;
     try {
       task.result();
+      if (!open[index] && !recorder_.same_answers(cell, repeat, *jobs[index], answers[index]))
+        pass.whole = false;
     } catch (const Stopped&) {
+      pass.whole = false;
       return;
     } catch (const std::exception& error) {
       reason = reason_of(error);
+      pass.whole = false;
     }
-    if (reason)
-      recorder_.fail(cell, block_id, repeat, *open[index], *reason);
-    else
-      recorder_.finish(cell, block_id, repeat, *open[index], *requests[index], answers[index],
+    if (open[index] && reason)
+      recorder_.fail(cell, block, repeat, *jobs[index], *reason);
+    else if (open[index])
+      recorder_.finish(cell, block, repeat, *jobs[index], *requests[index], answers[index],
                        *session.tokenizer());
     answers[index] = {};
-    units += static_cast<double>(open[index]->examples.size());
+    units += static_cast<double>(jobs[index]->examples.size());
     const auto in_flight =
-        std::min(static_cast<size_t>(cell.arm->batch_size - 1), open.size() - ++jobs_done);
+        std::min(static_cast<size_t>(cell.arm->batch_size - 1), jobs.size() - ++jobs_done);
     left_.is_at(kinds_.at(&cell), units,
-                static_cast<double>(in_flight) * all_units / static_cast<double>(open.size()),
+                static_cast<double>(in_flight) * all_units / static_cast<double>(jobs.size()),
                 seconds());
-    show(cell.arm->label);
+    show(open[index] ? cell.arm->label : cell.arm->label + ", measured again");
   };
   std::vector<JobKey> keys;
-  for (const JobPlan* job : open) keys.push_back(job->key);
-  session.engine.set_trace_sink(recorder_.trace_sink(cell, std::move(keys)));
-  const auto [wall, use] = measure(*cell.arm, open.size(), start, done);
+  for (size_t i = 0; i < jobs.size(); ++i) keys.push_back(open[i] ? jobs[i]->key : JobKey());
+  const bool any_open = std::find(open.begin(), open.end(), true) != open.end();
+  session.engine.set_trace_sink(any_open ? recorder_.trace_sink(cell, std::move(keys))
+                                         : std::function<void(Trace)>());
+  std::tie(pass.wall, pass.use) = measure(*cell.arm, jobs.size(), start, done);
   left_.finished(kinds_.at(&cell), units, seconds());
-  if (!recorder_.finish_block(block_id, wall, session.engine.occupancy(), use)) return;
-  MeasuredBlock& one =
-      part.measured.try_emplace({repeat, position}, MeasuredBlock{turn, repeat, 0, {}})
-          .first->second;
-  const double taken = taken_share(use, wall, cell.row.threads);
-  if (taken > one.taken) one.taken = taken;
-  one.ids[&cell] = block_id;
+  return pass;
 }
 
-void Runner::measure_again(const RunCell& cell, const MeasuredBlock& block) {
-  Session& session = sessions_.of(*cell.arm);
-  session.engine.set_trace_sink({});
-  std::vector<Request> requests;
-  for (const JobPlan& job : cell.jobs(block.turn.position))
-    requests.push_back(make_request(spec_, cell, job, block.repeat, session));
-  const auto start = [&](int i) -> Task<void> {
-    if (stop_.stop_requested()) throw Stopped{};
-    co_await decode_request(cell.decoder(), requests[static_cast<size_t>(i)], session.context);
+void Runner::repair(const std::vector<RunCell>& cells, const std::vector<Part>& parts,
+                    const std::vector<BlockTurn>& turns) {
+  if (spec_.repair == 0) return;
+  const auto states = recorder_.states();
+  struct Worst {
+    const Part* part;
+    BlockTurn turn;
+    DisturbedBlock block;
+    size_t passes = 0;  // whole ones
+    double taken = 0;   // at most over them
   };
-  bool whole = true;
-  const auto done = [&](int, Task<void>& task) {
-    try {
-      task.result();
-    } catch (...) {  // stopped, or failed where it went well before
-      whole = false;
+  std::vector<Worst> worst;
+  std::vector<RepairCounts> counts;
+  for (const Part& part : parts) {
+    DisturbedBlocks found = disturbed_blocks(part.cells, states_of(part.cells, cells, states));
+    counts.push_back({part.work->dataset.name, std::ssize(found.blocks), 0, 0, found.quiet_again});
+    found.blocks.resize(std::min(found.blocks.size(), static_cast<size_t>(spec_.repair)));
+    for (DisturbedBlock& block : found.blocks)
+      for (const BlockTurn& turn : turns)
+        if (&parts[turn.dataset] == &part && turn.position == block.place.second)
+          worst.push_back({&part, turn, std::move(block)});
+  }
+  const auto again = [&](Worst& one, size_t arm) {
+    for (const auto& [cell, block] : one.block.blocks) {
+      if (cell->index != arm || stop_.stop_requested()) continue;
+      std::vector<const JobPlan*> jobs;
+      for (const JobPlan& job : cell->jobs(one.turn.position)) jobs.push_back(&job);
+      const int repeat = one.block.place.first;
+      const Pass pass = run_jobs(*cell, jobs, std::vector<bool>(jobs.size()), block, repeat);
+      if (!pass.whole) continue;
+      recorder_.repair_block(block, pass.wall, pass.use);
+      ++one.passes;
+      const double taken = taken_share(pass.use, pass.wall, cell->row.threads);
+      if (taken > one.taken) one.taken = taken;
     }
   };
-  const auto [wall, use] = measure(*cell.arm, requests.size(), start, done);
-  if (whole) recorder_.repair_block(block.ids.at(&cell), wall, use);
-}
-
-void Runner::repair(const std::vector<Part>& parts) {
-  std::vector<const MeasuredBlock*> worst;
-  for (const Part& part : parts) {
-    std::vector<const MeasuredBlock*> of_part;
-    for (const auto& [key, block] : part.measured)
-      if (block.taken >= kDisturbedShare) of_part.push_back(&block);
-    std::stable_sort(
-        of_part.begin(), of_part.end(),
-        [](const MeasuredBlock* a, const MeasuredBlock* b) { return a->taken > b->taken; });
-    of_part.resize(std::min(of_part.size(), static_cast<size_t>(spec_.repair)));
-    worst.insert(worst.end(), of_part.begin(), of_part.end());
+  if (sessions_.take_turns()) {
+    for (size_t arm = 0; !worst.empty() && arm < spec_.arms.size(); ++arm) {
+      warm_up(arm, parts);
+      for (Worst& one : worst) again(one, arm);
+    }
+  } else {
+    for (Worst& one : worst)
+      for (const size_t arm : arm_order(one.turn, one.block.place.first)) again(one, arm);
   }
-  const auto again = [&](const MeasuredBlock& block, size_t arm) {
-    for (const auto& [cell, id] : block.ids)
-      if (cell->index == arm && !stop_.stop_requested()) measure_again(*cell, block);
-  };
-  if (!sessions_.take_turns()) {
-    for (const MeasuredBlock* block : worst)
-      for (const size_t arm : arm_order(block->turn, block->repeat)) again(*block, arm);
-    return;
+  for (const Worst& one : worst) {
+    if (one.passes < one.block.blocks.size()) continue;  // stopped, or other answers came
+    RepairCounts& of_part = counts[static_cast<size_t>(one.part - parts.data())];
+    ++of_part.again;
+    of_part.quiet += one.taken < kDisturbedShare;
   }
-  for (size_t arm = 0; !worst.empty() && arm < spec_.arms.size(); ++arm) {
-    warm_up(arm, parts);
-    for (const MeasuredBlock* block : worst) again(*block, arm);
-  }
+  recorder_.counts().repairs = std::move(counts);
 }
 
 std::vector<bool> Runner::needing_more(const std::vector<const RunCell*>& cells) const {
@@ -310,11 +354,26 @@ std::vector<bool> Runner::needing_more(const std::vector<const RunCell*>& cells)
   return more;
 }
 
-void Runner::run(std::vector<Part> parts) {
+void Runner::count_torn(const std::vector<RunCell>& cells, const std::vector<Part>& parts) {
+  if (stop_.stop_requested()) return;  // the next process takes them up
+  if (std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.torn.empty(); }))
+    return;
+  const auto states = recorder_.states();
+  for (const Part& part : parts)
+    for (const BlockPlace& place : part.torn) {
+      const auto left = cells_to_do(part.cells, states_of(part.cells, cells, states), place,
+                                    std::vector<bool>(part.cells.size()));
+      ++recorder_.counts().torn;
+      recorder_.counts().torn_in_vain += std::find(left.begin(), left.end(), true) != left.end();
+    }
+}
+
+void Runner::run(const std::vector<RunCell>& cells, std::vector<Part> parts) {
+  recorder_.count_finished();
+  const std::vector<CellState> states = recorder_.states();
   std::vector<size_t> blocks;
   for (Part& part : parts) {
-    for (const RunCell* cell : part.cells)
-      part.finished.push_back(recorder_.finished_before(*cell));
+    part.states = states_of(part.cells, cells, states);
     blocks.push_back(part.work->blocks.size());
   }
   plan_time(parts);
@@ -325,8 +384,14 @@ void Runner::run(std::vector<Part> parts) {
     for (int repeat = 0; repeat < spec_.runs; ++repeat)
       for (const BlockTurn& turn : turns) {
         Part& part = parts[turn.dataset];
-        const std::vector<bool> more = needing_more(part.cells);  // whole blocks, so pairs are
-        for (const size_t arm : arms_of(turn, repeat)) run_arm(part, arm, turn, repeat, more);
+        const BlockPlace place{repeat, turn.position};
+        // Whole blocks, so pairs are.
+        const std::vector<bool> to_do =
+            cells_to_do(part.cells, part.states, place, needing_more(part.cells));
+        for (size_t c = 0; c < part.cells.size(); ++c)
+          if (to_do[c] && block_of(*part.cells[c], *part.states[c], place) != CellBlock::fresh)
+            part.torn.insert(place);
+        for (const size_t arm : arms_of(turn, repeat)) run_arm(part, arm, turn, repeat, to_do);
       }
   };
   if (!blocked)
@@ -335,7 +400,8 @@ void Runner::run(std::vector<Part> parts) {
     if (one_by_one) warm_up(arm, parts);  // its networks come anew
     each_turn([&](const BlockTurn&, int) { return std::vector<size_t>{arm}; });
   }
-  repair(parts);
+  count_torn(cells, parts);
+  repair(cells, parts, turns);
   show("");
 }
 
@@ -358,7 +424,7 @@ RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
       for (const RunCell& cell : cells)
         if (cell.work == &work) part.cells.push_back(&cell);
     }
-    runner.run(std::move(parts));
+    runner.run(cells, std::move(parts));
   }
   recorder.close();
   recorder.finish_runs(stop.stop_requested());

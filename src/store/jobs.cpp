@@ -197,20 +197,21 @@ void Store::drop_job(RowId job) {
 
 bool Store::finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
                          const BlockOccupancy& occupancy, const BlockUse& use) {
+  Transaction transaction(db_);
   db_.run(
       R"(
       UPDATE block SET process = ?2, wall_ns = ?3, passes = ?4, job_passes = ?5, stream_passes = ?6,
                        cpu_ns = ?7, waited_ns = ?8, stolen_ns = ?9, mhz = ?10, traced = ?11
-      WHERE id = ?1 AND wall_ns IS NULL
-        AND NOT EXISTS (
-          SELECT 1 FROM job WHERE block_id = ?1
-          AND (job.process <> ?2 OR attempts <> 1 OR error IS NOT NULL))
+      WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM job WHERE block_id = ?1 AND error IS NOT NULL)
         AND example_count = (
           SELECT count(*) FROM generation JOIN job ON job.id = job_id WHERE block_id = ?1))",
       block, process, wall_ns, occupancy.passes, occupancy.job_passes, occupancy.stream_passes,
       use.machine.cpu_ns, use.machine.waited_ns, use.machine.stolen_ns, use.machine.mhz,
       use.traced);
-  return db_.integer("SELECT process = ? FROM block WHERE id = ?", process, block) == 1;
+  const bool stored = sqlite3_changes(db_.handle()) == 1;
+  if (stored) db_.run("DELETE FROM block_repair WHERE block_id = ?", block);
+  transaction.commit();
+  return stored;
 }
 
 void Store::repair_block(RowId block, const std::string& process, std::int64_t wall_ns,

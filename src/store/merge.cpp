@@ -49,6 +49,17 @@ constexpr char kGenerationColumns[] =
     "repeat, text, error, tokens, fields, field_count, stop, identical, first_difference, "
     "gap_at_difference";
 
+/// Whether a block was not measured by all arms in one process: it is so while a run goes on, and
+/// was so where it was merged before its end.
+std::string torn_sql(const std::string& database, const std::string& block) {
+  return str("EXISTS (SELECT 1 FROM ", database, ".run AS own JOIN ", database,
+             ".run AS run ON run.invocation = own.invocation AND run.dataset_id = own.dataset_id",
+             " JOIN ", database, ".block AS other_arm ON other_arm.run_id = run.id AND ",
+             "other_arm.repeat = ", block, ".repeat AND other_arm.block_key = ", block,
+             ".block_key WHERE own.id = ", block, ".run_id AND (other_arm.process IS NULL OR ",
+             block, ".process IS NULL OR other_arm.process <> ", block, ".process))");
+}
+
 /// Databases before schema version 4 have no occupancy of blocks, before 5 no use of the machine,
 /// no repairs and no names.
 std::string runs_sql(std::int64_t version) {
@@ -66,6 +77,9 @@ std::string runs_sql(std::int64_t version) {
   FROM other.run WHERE true ON CONFLICT DO NOTHING;
 CREATE TEMP TABLE map_run AS SELECT theirs.id AS old, ours.id AS new
   FROM other.run AS theirs JOIN main.run AS ours USING (uuid);
+UPDATE main.run SET status = theirs.status, ended_utc = theirs.ended_utc
+  FROM temp.map_run AS map JOIN other.run AS theirs ON theirs.id = map.old
+  WHERE run.id = map.new AND run.status = 'running' AND theirs.status = 'done';
 
 INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process,
                         wall_ns, passes, job_passes, stream_passes, cpu_ns, waited_ns, stolen_ns,
@@ -80,6 +94,25 @@ INSERT INTO temp.map_block SELECT theirs.id, ours.id
   JOIN main.block AS ours ON ours.run_id = map.new AND ours.repeat = theirs.repeat
                          AND ours.block_key = theirs.block_key;
 
+CREATE TEMP TABLE better_block AS SELECT ours.id AS new, theirs.id AS old
+  FROM temp.map_block AS map JOIN main.block AS ours ON ours.id = map.new
+  JOIN other.block AS theirs ON theirs.id = map.old
+  WHERE theirs.wall_ns IS NOT NULL AND )",
+             torn_sql("main", "ours"), " AND NOT ", torn_sql("other", "theirs"), R"(;
+UPDATE main.block SET process = theirs.process, wall_ns = theirs.wall_ns
+  FROM temp.better_block AS better JOIN other.block AS theirs ON theirs.id = better.old
+  WHERE block.id = better.new;
+)",
+             use ? R"(
+UPDATE main.block SET passes = theirs.passes, job_passes = theirs.job_passes,
+    stream_passes = theirs.stream_passes, cpu_ns = theirs.cpu_ns, waited_ns = theirs.waited_ns,
+    stolen_ns = theirs.stolen_ns, mhz = theirs.mhz, traced = theirs.traced
+  FROM temp.better_block AS better JOIN other.block AS theirs ON theirs.id = better.old
+  WHERE block.id = better.new;
+DELETE FROM main.block_repair WHERE block_id IN (SELECT new FROM temp.better_block);
+)"
+                 : "",
+             R"(
 INSERT INTO main.artifact (run_id, kind, path, sha256)
   SELECT new, kind, path, sha256 FROM other.artifact JOIN temp.map_run ON old = run_id
   WHERE true ON CONFLICT DO NOTHING;
@@ -227,7 +260,7 @@ DROP TABLE temp.map_judge; DROP TABLE temp.map_protocol; DROP TABLE temp.map_rep
 constexpr char kDropMaps[] = R"(
 DROP TABLE temp.map_model; DROP TABLE temp.map_dataset; DROP TABLE temp.map_sample;
 DROP TABLE temp.map_run; DROP TABLE temp.map_block; DROP TABLE temp.their_job;
-DROP TABLE temp.map_job; DROP TABLE temp.map_generation;
+DROP TABLE temp.map_job; DROP TABLE temp.map_generation; DROP TABLE temp.better_block;
 )";
 
 /// Lets go of the other file, whatever happened.

@@ -149,6 +149,15 @@ std::vector<StoredGeneration> Store::generations(RowId run, const SampleIds& onl
   return out;
 }
 
+std::optional<Tokens> Store::answer_ids(RowId run, int repeat, const std::string& sample) {
+  Statement find(db_,
+                 "SELECT tokens FROM generation WHERE run_id = ?1 AND repeat = ?2 AND sample_id = ("
+                 "SELECT sample.id FROM sample JOIN run USING (dataset_id) "
+                 "WHERE run.id = ?1 AND sample.key = ?3)");
+  if (!find.bind(run, repeat, sample).step()) return std::nullopt;
+  return tokens(find, 0, path_.string());
+}
+
 std::vector<SampleRow> Store::samples(RowId dataset, const SampleIds& only) {
   const std::string file = path_.string();
   const bool with_content = db_.integer("PRAGMA user_version") >= 2;

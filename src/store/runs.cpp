@@ -202,13 +202,14 @@ std::vector<FinishedJob> Store::finished_jobs(RowId run) {
   Statement find(db_, R"(
     SELECT key, repeat, error IS NOT NULL
            OR EXISTS (SELECT 1 FROM generation
-                      WHERE job_id = job.id AND generation.error IS NOT NULL)
+                      WHERE job_id = job.id AND generation.error IS NOT NULL),
+           error IS NOT NULL
     FROM job WHERE run_id = ? ORDER BY repeat, key)");
   find.bind(run);
   std::vector<FinishedJob> out;
   while (find.step())
     out.push_back({parse_json(find.text(0), path_.string(), 0).get<JobKey>(),
-                   static_cast<int>(find.integer(1)), find.integer(2) != 0});
+                   static_cast<int>(find.integer(1)), find.integer(2) != 0, find.integer(3) != 0});
   return out;
 }
 

@@ -40,7 +40,8 @@ enum class Committed {
 struct FinishedJob {
   JobKey key;
   int repeat;
-  bool failed;  ///< the job or one of its generations has an error
+  bool failed;        ///< the job or one of its generations has an error
+  bool failed_whole;  ///< the job itself has
 };
 
 /// Empty members match everything.
@@ -133,8 +134,10 @@ class Store {
   /// block counts as not measured, and what other arms' answers were found to be against it is
   /// forgotten.
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
-  /// Stores the block's time, and what shared its passes, when `process` ran every job of it, at
-  /// the first attempt, and none failed; else the block stays unmeasured and false comes back.
+  /// Stores the time in which `process` ran all jobs of the block together, and what shared its
+  /// passes, where each of them is there and none failed; else false comes back. It takes the place
+  /// of an earlier time and of its repair. Answers may be of an earlier process: a stop cost the
+  /// block its time, and a pass that gave the same ones was measured.
   bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const BlockOccupancy& occupancy = {}, const BlockUse& use = {});
   /// The block's time once more; the first one stays. Nothing happens where the block was not
@@ -154,6 +157,8 @@ class Store {
   /// All, or those with answers to these samples.
   std::vector<JobRow> jobs(RowId run, const SampleIds& only = std::nullopt);
   std::vector<StoredGeneration> generations(RowId run, const SampleIds& only = std::nullopt);
+  /// The ids of one answer; none: it is not there.
+  std::optional<Tokens> answer_ids(RowId run, int repeat, const std::string& sample);
   /// In the order in which they were put. Text and fields are empty in a database of schema
   /// version 1.
   std::vector<SampleRow> samples(RowId dataset, const SampleIds& only = std::nullopt);

@@ -32,8 +32,8 @@ def check_sound(check, what, db):
                       ("jobs lack their histogram", "SELECT id FROM job WHERE forwards <> (SELECT sum(forwards) FROM step_histogram WHERE job_id = job.id)"),
                       ("answers lack scores", "SELECT id FROM generation WHERE NOT EXISTS (SELECT 1 FROM score WHERE generation_id = generation.id)"),
                       ("answers stand twice", """SELECT 1 FROM generation JOIN run ON run.id = run_id GROUP BY invocation, label, repeat, sample_id HAVING count(*) > 1"""),
-                      ("blocks have a time of several processes", """SELECT id FROM block WHERE wall_ns IS NOT NULL AND
-                                                                     (SELECT count(DISTINCT process) FROM job WHERE block_id = block.id) > 1""")):
+                      ("blocks have no time of all arms in one process", """SELECT 1 FROM block JOIN run ON run.id = run_id WHERE status = 'done'
+                                                                            GROUP BY invocation, dataset_id, repeat, position HAVING count(wall_ns) < count(*) OR count(DISTINCT process) > 1""")):
         found = query(db, sql)
         check(not found, f"{what}: {len(found)} {told}")
 

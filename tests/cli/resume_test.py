@@ -6,6 +6,7 @@ Real processes on the project's samples with a network of random weights: SIGKIL
 --resume under other settings, --retry-errors.
 """
 import random
+import re
 import shutil
 import signal
 import sys
@@ -63,10 +64,98 @@ def kills(check, pardec, model, wanted, rng):
     check_whole(check, "killed three times", db, wanted)
     processes = query(db, "SELECT count(DISTINCT process) AS n FROM job")[0]["n"]
     check(processes == 4, f"jobs come from {processes} processes, expected 4")
-    mixed = query(db, """SELECT count(*) AS n FROM block WHERE wall_ns IS NOT NULL AND
-                         (SELECT count(DISTINCT process) FROM job WHERE block_id = block.id) > 1""")[0]["n"]
-    check(mixed == 0, f"{mixed} blocks have a time although two processes did them")
+    check(paired(db) == paired(pardec.folder / "whole.sqlite"), f"as many pairs as undisturbed: {paired(db)}")
     return db
+
+
+def paired(db):
+    """Blocks that count for a speedup, by arm, and how many blocks each arm has no time of."""
+    pairs = {(r["dataset"], r["label"]): r["n"] for r in query(db, "SELECT dataset, label, count(*) AS n FROM speedup_pairs GROUP BY 1, 2")}
+    return pairs, query(db, "SELECT count(*) AS n FROM block WHERE wall_ns IS NULL")[0]["n"]
+
+
+def torn(check, pardec, model, rng):
+    """Blocks whose time was lost to a stop are measured again by all arms in one process; their answers stay as they were."""
+    small = ["--limit", 16, "--block", 2]
+    for order, arms in (("interleaved", []), ("blocked", []), ("interleaved", ["--runs", 2])):
+        args = lambda db: command(model, db, *small, *arms, "--order", order)
+        args = lambda db, args=args: [("hpd.stack=2" if a == "hpd.stack=6" else a) for a in args(db)]
+        whole = pardec.folder / f"torn-{order}-{len(arms)}.sqlite"
+        pardec.good(*args(whole))
+        wanted, total = answers(whole), job_count(whole)
+        pairs, unmeasured = paired(whole)
+        check(unmeasured == 0 and min(pairs.values()) >= 8 and len(pairs) == 2, f"undisturbed, {order}: {pairs}, {unmeasured} blocks without a time")
+        for trial, number in enumerate((signal.SIGKILL, signal.SIGINT, signal.SIGKILL)):
+            db = pardec.folder / f"torn-{order}-{len(arms)}-{trial}.sqlite"
+            stops, said = 0, ""
+            for attempt in range(1 + 3 * (trial == 2)):  # the last one is stopped several times
+                process = pardec.start(*args(db), *(["--resume"] if attempt else []))
+                stops += signal_after(process, db, job_count(db) + rng.randint(1, max(1, total // 4)), number, rng.uniform(0, 0.01))
+                process.communicate(timeout=120)
+            before, jobs = paired(db), query(db, "SELECT run_id, key, repeat, process, text, tokens FROM job ORDER BY id")
+            ran = pardec(*args(db), "--resume")
+            what = f"{order}, {' '.join(map(str, arms))} stopped {stops} times by {number.name}"
+            check(ran.returncode == 0, f"{what}: exit {ran.returncode}: {ran.stderr}")
+            check(answers(db) == wanted and paired(db) == (pairs, 0), f"{what}: {paired(db)}, before {before}, undisturbed {pairs}")
+            check(query(db, "SELECT run_id, key, repeat, process, text, tokens FROM job ORDER BY id")[:len(jobs)] == jobs, f"{what}: what was stored stays")
+            alone = query(db, """SELECT count(*) AS n FROM (SELECT 1 FROM block JOIN run ON run.id = run_id GROUP BY dataset_id, repeat, position
+                                 HAVING count(DISTINCT process) > 1)""")[0]["n"]
+            check(alone == 0, f"{what}: {alone} blocks have times of several processes")
+            if order == "blocked" and stops and job_count(db) < total:
+                check("measured again by all arms" in ran.stderr, f"{what}: {ran.stderr}")
+            contained = contents(db)
+            again = pardec(*args(db), "--resume")
+            check(again.returncode == 0 and contents(db) == contained and "measured again" not in again.stderr, f"{what}: once more does nothing: {again.stderr}")
+
+
+def other_ids(check, pardec, model):
+    """A time is not stored beside answers that it is not of."""
+    db = pardec.folder / "other-ids.sqlite"
+    shutil.copy(pardec.folder / "torn-interleaved-0.sqlite", db)
+    args = [("hpd.stack=2" if a == "hpd.stack=6" else a) for a in command(model, db, "--limit", 16, "--block", 2, "--order", "interleaved", "--resume")]
+    change(db, "UPDATE block SET wall_ns = NULL, process = NULL WHERE id IN (SELECT block_id FROM job ORDER BY id LIMIT 1)")
+    shutil.copy(db, pardec.folder / "same-ids.sqlite")
+    change(db, "UPDATE generation SET tokens = '[1]' WHERE job_id = (SELECT id FROM job ORDER BY id LIMIT 1)")
+    kept = answers(db)
+    ran = pardec(*args)
+    check(ran.returncode == 0 and "1 job done once more gave other ids than those stored" in ran.stderr and "1 block" in ran.stderr and "1 of them have none still" in ran.stderr,
+          f"other ids: {ran.returncode}: {ran.stderr}")
+    check(answers(db) == kept and query(db, "SELECT count(*) AS n FROM block WHERE wall_ns IS NULL")[0]["n"] == 1, "other ids: no time, and the answers stay")
+    ran = pardec(*["same-ids.sqlite" if a == db else a for a in args])
+    check(ran.returncode == 0 and "measured again by all arms" in ran.stderr and "other ids" not in ran.stderr and paired(pardec.folder / "same-ids.sqlite")[1] == 0,
+          f"the same ids: {ran.stderr}")
+
+
+def repairs(check, pardec, model):
+    """--resume --repair N measures up to N disturbed blocks of a finished run again, and says what came of it, or that there is nothing to do."""
+    db = pardec.folder / "repaired.sqlite"
+    shutil.copy(pardec.folder / "torn-interleaved-0.sqlite", db)
+    args = [("hpd.stack=2" if a == "hpd.stack=6" else a) for a in command(model, db, "--limit", 16, "--block", 2, "--order", "interleaved", "--resume")]
+    change(db, "UPDATE block SET waited_ns = 0, stolen_ns = 0")
+    kept = contents(db)
+
+    def repair(number):
+        ran = pardec(*args, "--repair", number)
+        check(ran.returncode == 0 and contents(db) == kept, f"--repair {number} leaves answers and first times: {ran.returncode}: {ran.stderr}")
+        return [line for line in ran.stderr.splitlines() if line.startswith("repair: ")] or ["nothing is said"]
+
+    nothing = "no block is disturbed; nothing was measured again"
+    check(repair(3) == [f"repair: {name}: {nothing}" for name in ("oa-mine", "ae-110k")], f"nothing is disturbed: {repair(3)}")
+    change(db, """UPDATE block SET waited_ns = wall_ns * (2 + position) / 8 WHERE position < 3 AND run_id IN
+                  (SELECT run.id FROM run JOIN dataset ON dataset.id = dataset_id WHERE name = 'oa-mine' AND label = 'hpd')""")
+    kept = contents(db)
+    said = repair(2)
+    check(re.fullmatch(r"repair: oa-mine: 2 of 3 disturbed blocks measured again: \d quiet now(, \d disturbed again)?; 1 left, a larger --repair takes more", said[0]), f"two of three: {said}")
+    found = query(db, "SELECT position, count(*) AS arms, count(DISTINCT block_repair.process) AS processes FROM block_repair JOIN block ON block.id = block_id GROUP BY 1 ORDER BY 1")
+    check([tuple(row.values()) for row in found] == [(1, 2, 1), (2, 2, 1)], f"the worst, by both arms in one process: {found}")
+    change(db, "UPDATE block_repair SET waited_ns = 0, stolen_ns = 0")
+    said = repair(9)
+    check(said[0].startswith("repair: oa-mine: 1 of 1 disturbed block measured again: ") and "left" not in said[0], f"the one that is left: {said}")
+    change(db, "UPDATE block_repair SET waited_ns = 0, stolen_ns = 0")
+    said = repair(9)
+    check(said == ["repair: oa-mine: nothing was measured again; 3 of the blocks had been disturbed, and were quiet when measured again", f"repair: ae-110k: {nothing}"], f"all are: {said}")
+    change(db, "UPDATE block_repair SET waited_ns = wall_ns WHERE block_id = (SELECT min(block_id) FROM block_repair)")
+    check(repair(9)[0].startswith("repair: oa-mine: 1 of 1 disturbed block measured again"), "disturbed twice: measured a third time")
 
 
 def finished(check, pardec, model, db):
@@ -222,6 +311,9 @@ def main():
         check(len(wanted) == 2 * sum(len(records(d)) for d in ("oa-mine", "ae-110k")), f"{len(wanted)} answers")
         check(len({value[0] for value in wanted.values()}) > 0.9 * len(wanted), "answers differ from one another, else a mixed-up run would not show")
         turns(check, pardec, model)
+        torn(check, pardec, model, rng)
+        other_ids(check, pardec, model)
+        repairs(check, pardec, model)
         db = kills(check, pardec, model, wanted, rng)
         finished(check, pardec, model, db)
         refusals(check, pardec, model, db)

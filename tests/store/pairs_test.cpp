@@ -21,7 +21,7 @@ RowId block_of(Store& store, RowId run, int position, const std::vector<std::str
 
 }  // namespace
 
-TEST_CASE("a block's time is stored only when one process ran all of it") {
+TEST_CASE("a block's time is stored when all its jobs are there, and the last pass counts") {
   TemporaryFolder folder;
   Store store(folder.path() / "x.sqlite");
   const RowId run = begin(store, example_run());
@@ -32,22 +32,25 @@ TEST_CASE("a block's time is stored only when one process ran all of it") {
   CHECK(!store.finish_block(whole, "p-1", 100));  // two examples are missing
   commit(store, stack(run, keys(2, 2), whole));
   CHECK(store.finish_block(whole, "p-1", 200));
-  CHECK(store.finish_block(whole, "p-1", 999));  // was done; stays
-  CHECK(!store.finish_block(whole, "p-2", 999));
-  CHECK(store.database().integer("SELECT wall_ns FROM block WHERE id = ?", whole) == 200);
+  store.repair_block(whole, "p-1", 190, {});
+  CHECK(store.finish_block(whole, "p-2", 210));  // a time takes its repair with it
+  CHECK(store.database().integer("SELECT wall_ns FROM block WHERE id = ? AND process = 'p-2'",
+                                 whole) == 210);
+  CHECK(store.database().integer("SELECT count(*) FROM block_repair") == 0);
+  CHECK(store.answer_ids(run, 0, keys(0, 1)[0]) == stack(run, keys(0, 2)).generations[0].tokens);
+  CHECK(!store.answer_ids(run, 1, keys(0, 1)[0]));
+  CHECK(!store.answer_ids(run, 0, "nobody"));
 
   const RowId resumed = block_of(store, run, 1, keys(4, 4));
   commit(store, stack(run, keys(4, 2), resumed, "killed"));
   commit(store, stack(run, keys(6, 2), resumed, "p-2"));
-  CHECK(!store.finish_block(resumed, "p-2", 100));
-  CHECK(store.database().integer(
-            "SELECT wall_ns IS NULL AND process IS NULL FROM block WHERE id = ?", resumed) == 1);
+  CHECK(store.finish_block(resumed, "p-2", 100));  // it did the first jobs once more
 
   const RowId broken = block_of(store, run, 2, keys(8, 2));
   commit(store, failed(stack(run, keys(8, 2), broken), "boom"));
   CHECK(!store.finish_block(broken, "p-1", 100));
   commit(store, stack(run, keys(8, 2), broken));
-  CHECK(!store.finish_block(broken, "p-1", 100));  // its time would hold the failure
+  CHECK(store.finish_block(broken, "p-1", 100));  // a pass in which none failed
 }
 
 TEST_CASE("a job that is replaced takes the block's time and others' comparison with it") {
@@ -217,4 +220,48 @@ TEST_CASE("merging brings the shards together, and twice is once") {
   CHECK(store.database().integer("PRAGMA foreign_key_check") == 0);
   CHECK_THROWS_WITH(store.merge(folder.path() / "all.sqlite"), Catch::Contains("merged into"));
   CHECK_THROWS_WITH(store.merge(folder.path() / "none.sqlite"), Catch::Contains("no such file"));
+}
+
+TEST_CASE("a run that was merged before its end gets the times that came behind") {
+  TemporaryFolder folder;
+  const auto from = folder.path() / "from.sqlite";
+  Store all(folder.path() / "all.sqlite");
+  {
+    Store store(from);
+    const RowId ar = begin(store, example_run("ar")), hpd = begin(store, example_run());
+    CHECK(measure(store, ar, 0, keys(0, 2), 1000));
+    CHECK(measure(store, hpd, 0, keys(0, 2), 500));
+    store.repair_block(1, "p-1", 990, {});
+    CHECK(measure(store, ar, 1, keys(2, 2), 1000));
+    commit(store, stack(hpd, keys(2, 2), block_of(store, hpd, 1, keys(2, 2))));  // killed
+    all.merge(from);
+    CHECK(block_pairs(all, 1, 2).size() == 1);
+    CHECK(store.finish_block(3, "p-2", 1100));
+    CHECK(store.finish_block(4, "p-2", 510));
+    store.finish_run(ar, RunStatus::done);
+    store.finish_run(hpd, RunStatus::done);
+  }
+  const auto check = [&] {
+    const auto pairs = block_pairs(all, 1, 2);
+    REQUIRE(pairs.size() == 2);
+    const auto& later = pairs[0].baseline.wall_ns == 1000 ? pairs[1] : pairs[0];
+    CHECK(later.baseline.wall_ns == 1100);
+    CHECK(later.method.wall_ns == 510);
+    CHECK(all.find_runs({.status = RunStatus::done}).size() == 2);
+    CHECK(all.database().integer("SELECT wall_ns FROM block_repair") == 990);
+  };
+  all.merge(from);
+  check();
+  all.merge(from);
+  check();
+  // An earlier state does not take them away.
+  const auto before = folder.path() / "before.sqlite";
+  {
+    Store store(before);
+    store.merge(from);
+    store.database().run(
+        "UPDATE block SET wall_ns = 900, process = 'p-1' WHERE position = 1 AND wall_ns = 1100");
+  }
+  all.merge(before);
+  check();
 }
