@@ -130,7 +130,7 @@ std::pair<std::int64_t, MachineUse> Runner::measure(
     const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
     const std::function<void(int, Task<void>&)>& done) {
   const SteadyClock& clock = sessions_.of(arm).clock;
-  const MachineMeter meter(threads());
+  const TeamMeter meter;
   const std::int64_t begin = clock.now_ns();
   const std::int64_t outside = run_engine(arm, count, start, done);
   const std::int64_t wall = clock.now_ns() - begin - outside;
