@@ -115,11 +115,14 @@ JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& u
         [&](const chat::NextCall& next, chat::Events& events) { judges.ask(next, events, stop); },
         [&](const JudgeProgress& now) {
           progress.update(now.calls,
-                          str(now.before + now.done(), " of ", now.votes, " judged, ",
+                          str(now.before + now.equal + now.done(), " of ", now.votes, " judged, ",
                               now.unscored + now.refused + now.failed, " without a verdict"));
         });
   }
   print_spent(store, task.judge, "judge", done.calls);
+  if (done.equal > 0)
+    std::fprintf(stderr, "%s of equal answers: ties, and nobody was asked\n",
+                 counted(done.equal, "verdict").c_str());
   return done;
 }
 

@@ -1,4 +1,5 @@
 // `pardec judge export` and `import`: people as judges.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -31,7 +32,12 @@ int export_sheet(const JudgeFlags& flags) {
   std::string command = str("pardec judge import --db ", flags.db, " --run ",
                             task.invocation.substr(0, 8), " --protocol ", flags.protocol);
   if (!flags.baseline.empty()) command += " --baseline " + flags.baseline;
+  const auto equal = std::count_if(units.units.begin(), units.units.end(),
+                                   [](const JudgeUnit& unit) { return unit.equal; });
   std::cout << flags.out << ": " << counted(std::ssize(sheet.items), "item")
+            << (equal == 0 ? ""
+                           : str(" (without ", counted(equal, "pair"),
+                                 " of equal answers, which are ties)"))
             << "; when it is filled in: " << command << " --labels FILE --name NAME\n";
   return 0;
 }

@@ -33,7 +33,7 @@ bool is_person(const std::string& judge) { return judge.starts_with(kHuman); }
 std::optional<std::string> said_of(const JudgedItem& item, bool person) {
   if (item.baseline != 0) {
     const auto winner = winner_of(item.votes, person);
-    if (!winner) return std::nullopt;
+    if (!winner || are_equal(item.votes)) return std::nullopt;
     return *winner == Winner::method ? "method" : *winner == Winner::tie ? "tie" : "baseline";
   }
   std::vector<VoteRow> votes;
@@ -69,6 +69,7 @@ VoteAgreement agreement_of(const std::vector<JudgedItem>& items) {
   std::vector<Votes> all;
   size_t most = 0;
   for (const JudgedItem& item : items) {
+    if (are_equal(item.votes)) continue;  // nobody's vote
     Votes& votes = all.emplace_back();
     if (item.baseline != 0) {
       for (const PairVerdict& pair : pair_verdicts(item.votes)) {
@@ -88,7 +89,7 @@ VoteAgreement agreement_of(const std::vector<JudgedItem>& items) {
     most = std::max(most, votes.size());
   }
   for (Votes& votes : all) votes.resize(most);
-  out.votes = static_cast<std::int64_t>(most);
+  out.votes = static_cast<std::int64_t>(std::max<size_t>(most, 1));
   if (most < 2) return out;
   out.flips = flip_rate(all);
   out.fleiss = fleiss_kappa(all);
@@ -124,7 +125,10 @@ void add_pairs(JudgedArm& arm, const std::vector<JudgedItem>& items,
   std::vector<PairVerdict> pairs;
   Outcomes outcomes;
   for (const JudgedItem& item : items) {
-    for (const PairVerdict& pair : pair_verdicts(item.votes)) pairs.push_back(pair);
+    const bool equal = are_equal(item.votes);
+    arm.equal += equal;
+    if (!equal)
+      for (const PairVerdict& pair : pair_verdicts(item.votes)) pairs.push_back(pair);
     const auto winner = winner_of(item.votes, person);
     if (!winner) continue;
     ++arm.scored;

@@ -36,6 +36,7 @@ struct JudgedArm {
   std::string baseline;                ///< of pairs
   VerdictCounts votes;                 ///< every vote, and of pairs every order
   std::int64_t items = 0, scored = 0;  ///< values, turns or pairs, and those with a verdict
+  std::int64_t equal = 0;              ///< pairs of equal answers: ties that nobody was asked about
   Interval score;                      ///< mean grade, F1 or win rate, over those
   std::map<std::string, std::int64_t> classes;  ///< how often each label was given
   std::optional<JudgeCounts> rates;             ///< of five classes

@@ -54,6 +54,7 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
              {"W", "wins"},
              {"T", "ties"},
              {"L", "losses"},
+             {"equal", "equal_answers"},
              {"x", "hpd_ratio"},
              {"x/(1+x)", "hpd_ratio_normalised"},
              {"equal length", "length_adjusted_win_rate"},
@@ -90,12 +91,12 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
     if (pairs) {
       if (arm.outcomes) {
         const Outcomes& o = *arm.outcomes;
-        row.insert(row.end(),
-                   {number_cell(o.wins), number_cell(o.ties), number_cell(o.losses),
-                    maybe_number(o.hpd_ratio(), 3), maybe_number(o.hpd_ratio_normalised(), 3),
-                    maybe_number(arm.length_adjusted->estimate, 3)});
+        row.insert(row.end(), {number_cell(o.wins), number_cell(o.ties), number_cell(o.losses),
+                               number_cell(arm.equal), maybe_number(o.hpd_ratio(), 3),
+                               maybe_number(o.hpd_ratio_normalised(), 3),
+                               maybe_number(arm.length_adjusted->estimate, 3)});
       } else {
-        row.insert(row.end(), 6, no_cell());
+        row.insert(row.end(), 7, no_cell());
       }
       if (arm.bias)
         row.insert(row.end(), {maybe_share(arm.bias->consistent), maybe_share(arm.bias->first),
@@ -129,7 +130,9 @@ Table verdict_table(const JudgeFindings& findings, double confidence) {
         "in compare, report and claims: nothing of this; they take what networks judged.");
   if (pairs)
     table.notes.push_back(
-        "a pair is a tie unless both orders name one winner; x: (W + T) / (T + L), as in HPD's "
+        "a pair is a tie unless both orders name one winner; equal: pairs of equal answers, ties "
+        "that nobody was asked about and that say nothing of the judge (consistent, first, second, "
+        "agreement); x: (W + T) / (T + L), as in HPD's "
         "Figure 8; equal length: the win rate of a logistic regression on the difference of "
         "lengths, where that is 0; first, second: pairs whose verdicts lean to that place.");
   if (repeats)
@@ -215,16 +218,19 @@ Table judge_plan_table(const JudgePlan& plan, bool priced) {
                    {"stored", Align::right},
                    {"known replies", Align::right, "cached"},
                    {"equal questions", Align::right, "shared"},
+                   {"equal answers", Align::right, "equal"},
                    {"calls", Align::right},
                    {"tokens at most", Align::right, "tokens"},
                    {"price at most", Align::right, "price"}};
   table.rows.push_back({number_cell(plan.progress.votes), number_cell(plan.progress.before),
                         number_cell(plan.progress.cached), number_cell(plan.shared),
-                        number_cell(plan.calls), number_cell(plan.worst.tokens),
+                        number_cell(plan.progress.equal), number_cell(plan.calls),
+                        number_cell(plan.worst.tokens),
                         priced ? number_cell(plan.worst.cost, 4) : no_cell()});
   table.notes = {
       "stored: verdicts of before; known replies: stored replies to the same question serve; equal "
-      "questions: asked by one of the calls, for another answer.",
+      "questions: asked by one of the calls, for another answer; equal answers: pairs that are "
+      "ties by themselves, and not asked about.",
       "at most: each prompt has fewer tokens than bytes, each reply --max-tokens; a reply "
       "without a verdict is asked about once more, and an attempt may have to be repeated."};
   if (!priced) table.notes.emplace_back("no price: the service's file has no 'prices'.");

@@ -59,18 +59,24 @@ Subject subject_of(const SampleRow& sample, const StoredGeneration& answer,
 }
 
 /// Votes of a task that are stored: those in an error are asked for again, and, where it says so,
-/// all without a verdict.
+/// all without a verdict. What was said of equal answers before they were ties does not count.
 using DoneVotes = std::set<std::tuple<RowId, RowId, std::string, int, bool>>;
 
 DoneVotes done_votes(Store& store, const JudgeTask& task, const JudgeUnits& units, RowId judge,
                      RowId protocol) {
   std::set<RowId> runs;
-  for (const JudgeUnit& unit : units.units) runs.insert(unit.run);
+  std::set<std::tuple<RowId, RowId, std::string>> equal;
+  for (const JudgeUnit& unit : units.units) {
+    runs.insert(unit.run);
+    if (unit.equal) equal.emplace(unit.generation, unit.baseline, unit.field);
+  }
   DoneVotes done;
   for (const RowId run : runs)
     for (const JudgmentRow& row : judgments(store, run))
       if (row.judge == judge && row.protocol == protocol && row.vote.state != "error" &&
-          (row.vote.state == "scored" || !task.retry)) {
+          (row.vote.state == "scored" || !task.retry) &&
+          (row.vote.reason == kEqualAnswers ||
+           !equal.contains({row.generation, row.baseline, row.vote.field}))) {
         done.emplace(row.generation, row.baseline, row.vote.field, row.vote.vote, row.method_first);
       }
   return done;
@@ -106,6 +112,18 @@ std::vector<WantedVote> wanted_votes(const JudgeTask& task, const JudgeUnits& un
   return wanted;
 }
 
+/// One row of the vote, without what was said.
+JudgmentRow row_of(const WantedVote& wanted, RowId judge, RowId protocol) {
+  JudgmentRow row;
+  row.generation = wanted.unit->generation;
+  row.baseline = wanted.unit->baseline;
+  row.method_first = wanted.order == Order::method_first;
+  row.judge = judge;
+  row.protocol = protocol;
+  row.vote.vote = wanted.vote;
+  return row;
+}
+
 /// The question that one vote is the answer to; `take` is the caller's.
 Question question_of(const JudgeTask& task, const WantedVote& wanted) {
   Question question;
@@ -135,11 +153,16 @@ class Judging {
               if (progress) progress(counts_);
             }) {
     const DoneVotes done = done_votes(store, task, units, judge_, protocol_);
+    put_votes(store, judge_, {}, equal_ties(task, units, judge_, protocol_));
     std::map<std::string, size_t> known;  // call keys: equal questions are asked once
     for (const WantedVote& wanted : wanted_votes(task, units)) {
       ++counts_.votes;
       if (is_done(done, task, wanted)) {
         ++counts_.before;
+        continue;
+      }
+      if (wanted.unit->equal) {
+        ++counts_.equal;
         continue;
       }
       const auto key = call_of(task.judge, question_of(task, wanted), task.max_tokens).key;
@@ -187,14 +210,8 @@ class Judging {
   void add_rows(std::vector<JudgmentRow>& rows, const WantedVote& wanted, const std::string& state,
                 const Reading& reading) const {
     const auto add = [&](const std::string& field, const JudgeVerdict* verdict) {
-      JudgmentRow& row = rows.emplace_back();
-      row.generation = wanted.unit->generation;
-      row.baseline = wanted.unit->baseline;
-      row.method_first = wanted.order == Order::method_first;
-      row.judge = judge_;
-      row.protocol = protocol_;
+      JudgmentRow& row = rows.emplace_back(row_of(wanted, judge_, protocol_));
       row.vote.field = field;
-      row.vote.vote = wanted.vote;
       row.vote.state = state;
       row.vote.reason = reading.problem;
       if (!verdict) return;
@@ -221,7 +238,32 @@ class Judging {
   Questioning asking_;
 };
 
+/// Whether a judge would be shown the same in both orders.
+bool shown_equal(const JudgeProtocol& protocol, const Subject& subject) {
+  const auto texts = [&](Order order) {
+    std::vector<std::string> shown;
+    for (chat::Message& message : protocol.ask(subject, order).messages)
+      shown.push_back(std::move(message.text));
+    return shown;
+  };
+  return texts(Order::method_first) == texts(Order::baseline_first);
+}
+
 }  // namespace
+
+std::vector<JudgmentRow> equal_ties(const JudgeTask& task, const JudgeUnits& units, RowId judge,
+                                    RowId protocol) {
+  std::vector<JudgmentRow> rows;
+  for (const WantedVote& wanted : wanted_votes(task, units))
+    if (wanted.unit->equal) {
+      JudgmentRow& row = rows.emplace_back(row_of(wanted, judge, protocol));
+      row.vote.field = wanted.unit->field;
+      row.vote.state = "scored";
+      row.vote.label = "tie";
+      row.vote.reason = kEqualAnswers;
+    }
+  return rows;
+}
 
 JudgeUnits judge_units(Store& store, const JudgeTask& task) {
   const std::vector<RunSummary> runs = whole_run(store, task.invocation);
@@ -293,10 +335,12 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
         continue;
       }
       for (size_t turn = 0; turn < (turns ? unit.subject.fields.size() : 1); ++turn) {
-        out.units.push_back(unit);
-        if (!turns) continue;
-        out.units.back().subject.turn = turn;
-        out.units.back().field = unit.subject.fields[turn].name;
+        JudgeUnit& one = out.units.emplace_back(unit);
+        if (turns) {
+          one.subject.turn = turn;
+          one.field = unit.subject.fields[turn].name;
+        }
+        one.equal = task.protocol.compares && shown_equal(task.protocol, one.subject);
       }
     }
   }
@@ -343,6 +387,10 @@ JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& un
     ++plan.progress.votes;
     if (is_done(done, task, wanted)) {
       ++plan.progress.before;
+      continue;
+    }
+    if (wanted.unit->equal) {
+      ++plan.progress.equal;
       continue;
     }
     const chat::Call call = call_of(task.judge, question_of(task, wanted), task.max_tokens);
@@ -426,7 +474,13 @@ std::vector<PairVerdict> pair_verdicts(const std::vector<JudgmentRow>& rows) {
   return pairs;
 }
 
+bool are_equal(const std::vector<JudgmentRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const JudgmentRow& row) { return row.vote.reason == kEqualAnswers; });
+}
+
 std::optional<Winner> winner_of(const std::vector<JudgmentRow>& rows, bool one_order) {
+  if (are_equal(rows)) return Winner::tie;
   std::int64_t whole = 0, lead = 0;
   for (const PairVerdict& pair : pair_verdicts(rows)) {
     auto winner = pair.winner();
@@ -491,6 +545,7 @@ void store_judged_scores(Store& store, const JudgeTask& task) {
                        {"votes", rows.size()}};
       if (task.protocol.compares) {
         score.details["baseline"] = baseline;
+        if (are_equal(rows)) score.details["equal_answers"] = true;
         const auto winner = winner_of(rows, /*one_order=*/false);
         if (!winner) continue;
         score.value = *winner == Winner::method ? 1 : *winner == Winner::tie ? 0.5 : 0;

@@ -35,7 +35,12 @@ struct JudgeUnit {
   int repeat = 0;
   std::string field;  ///< empty: the whole example
   Subject subject;
+  /// Of two answers: a judge would be shown the same whichever came first.
+  bool equal = false;
 };
+
+/// Reason of the votes on equal answers: they are ties by themselves, and nobody is asked.
+inline constexpr std::string_view kEqualAnswers = "equal answers";
 
 /// What there is to judge.
 struct JudgeUnits {
@@ -59,6 +64,7 @@ struct JudgeProgress {
   std::int64_t votes = 0;   ///< verdicts that the task wants
   std::int64_t before = 0;  ///< of these stored before
   std::int64_t cached = 0;  ///< taken from replies to equal questions, at no cost
+  std::int64_t equal = 0;   ///< ties of equal answers, which nobody is asked about
   std::int64_t scored = 0, unscored = 0, refused = 0, failed = 0;  ///< by this judging
   std::int64_t calls = 0;                                          ///< replies that came
 
@@ -77,6 +83,10 @@ struct JudgePlan {
 JudgePlan plan_judging(Store& store, const JudgeTask& task, const JudgeUnits& units,
                        const std::function<chat::WorstCase(const chat::Call&)>& worst_case);
 
+/// The votes of the task on pairs of equal answers: ties, in each order.
+std::vector<JudgmentRow> equal_ties(const JudgeTask& task, const JudgeUnits& units, RowId judge,
+                                    RowId protocol);
+
 /// Judges what is not judged yet. Each reply is stored with its verdicts as it comes, so that a
 /// killed judging goes on behind it; errors of `ask` go through, with all that came before stored.
 /// Votes that ended in an error are asked for again. Stores the scores that follow, also then.
@@ -94,6 +104,9 @@ std::optional<JudgeVerdict> verdict_of(const std::vector<VoteRow>& votes);
 
 /// What one judge said of one pair of answers: for each vote both orders.
 std::vector<PairVerdict> pair_verdicts(const std::vector<JudgmentRow>& rows);
+
+/// Whether these votes are of equal answers, and so nobody's.
+bool are_equal(const std::vector<JudgmentRow>& rows);
 
 /// And as one: whom most votes prefer, a tie where as many prefer each. None: no vote is whole. A
 /// person sees each pair in one order alone, and that counts (`one_order`).

@@ -168,6 +168,7 @@ Sheet make_sheet(const JudgeTask& task, const JudgeUnits& units, std::uint64_t s
               allowed_verdicts(task.protocol),
               {}};
   for (const JudgeUnit& unit : units.units) {
+    if (unit.equal) continue;  // a tie by itself
     Order order = Order::method_first;
     if (task.protocol.compares) {
       const LabelPlace first{&unit, order, unit.field};
@@ -250,6 +251,8 @@ void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
     row.judge = judge;
     row.protocol = protocol;
   }
+  for (JudgmentRow& row : equal_ties(task, units, judge, protocol))
+    if (row.method_first) rows.push_back(std::move(row));  // a person sees one order
   put_votes(store, judge, {}, std::move(rows));
 }
 

@@ -25,7 +25,8 @@ struct Sheet {
   std::vector<SheetItem> items;       ///< in a drawn order
 };
 
-/// ConfigError for a protocol that people cannot be asked by: a template without labels.
+/// Without pairs of equal answers. ConfigError for a protocol that people cannot be asked by: a
+/// template without labels.
 Sheet make_sheet(const JudgeTask& task, const JudgeUnits& units, std::uint64_t seed);
 
 /// What somebody said of an item.
@@ -41,8 +42,8 @@ struct Label {
 std::vector<Label> read_labels(const std::filesystem::path& file, const std::string& protocol);
 
 /// Stores labels as the verdicts of the task's judge; of an item that was labelled before, the new
-/// one counts. DataError, before any is stored: an item that is not of these units, one that stands
-/// twice, a verdict that may not be given.
+/// one counts; pairs of equal answers are ties. DataError, before any is stored: an item that is
+/// not of these units, one that stands twice, a verdict that may not be given.
 void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
                    const std::vector<Label>& labels);
 

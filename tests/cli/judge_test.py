@@ -259,13 +259,79 @@ def equal_questions(check, pardec):
 
     def plan(protocol):
         row = tables(pardec.good("judge", "--db", "twins.sqlite", "--service", service, "--format", "json", "--baseline", "ar", "--dry-run", "--protocol", protocol))["What would be asked"][0]
-        return [row[key] for key in ("verdicts", "stored", "cached", "shared", "calls")]
+        return [row[key] for key in ("verdicts", "stored", "cached", "shared", "equal", "calls")]
 
     (pardec.folder / "same.json").write_text(json.dumps({"name": "same", "prompt": "{answer}?", "verdict": "good", "schema": {
         "type": "object", "properties": {"good": {"type": "boolean"}}, "required": ["good"], "additionalProperties": False}}))
-    check(plan("pairwise") == [2 * EXAMPLES, 0, 0, 0, 2 * EXAMPLES], f"orders are other questions: {plan('pairwise')}")
+    check(plan("pairwise") == [2 * EXAMPLES, 0, 0, 0, 2 * EXAMPLES, 0], f"pairs of equal answers are no questions: {plan('pairwise')}")
     answers = len({tuple(field["text"] for field in json.loads(row["fields"])) for row in query(pardec.folder / "twins.sqlite", "SELECT fields FROM generation")})
-    check(plan("same.json") == [2 * EXAMPLES, 0, 0, 2 * EXAMPLES - answers, answers], f"equal questions, of {answers} answers: {plan('same.json')}")
+    check(plan("same.json") == [2 * EXAMPLES, 0, 0, 2 * EXAMPLES - answers, 0, answers], f"equal questions, of {answers} answers: {plan('same.json')}")
+
+
+def equal_answers(check, pardec, talks):
+    """Pairs of equal answers are ties that nobody is asked about: an arm that answers as the baseline does cannot win against it, whatever the judge says."""
+    db = shutil.copy(talks, pardec.folder / "equal.sqlite")
+    answers = {row["key"]: row["fields"] for row in query(db, "SELECT sample.key, generation.fields FROM generation JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id WHERE label = 'ar'")}
+    for i in range(EXAMPLES):  # both turns as ar's, or the first one, or the second one alone
+        example, equal = f"talk-{i}", (0, 1) if i < 30 else (0,) if i < 40 else (1,) if i < 45 else ()
+        row = query(db, "SELECT generation.id, generation.fields FROM generation JOIN run ON run.id = run_id JOIN sample ON sample.id = sample_id WHERE label = 'other' AND sample.key = ?", example)[0]
+        fields, theirs = json.loads(row["fields"]), json.loads(answers[example])
+        for turn in equal:
+            fields[turn]["text"] = theirs[turn]["text"]
+        change(db, "UPDATE generation SET fields = ? WHERE id = ?", json.dumps(fields), row["id"])
+    told, turns = {}, 2 * EXAMPLES
+    same = 2 * 30 + 10  # a second turn is shown with the first one
+
+    def say(prompt, times, again):  # of equal answers the one that is the method's by chance: A, then B; else the other arm
+        with lock:
+            before = told[prompt] = told.get(prompt, 0) + 1
+        said = named(prompt)
+        first, second = said[:len(said) // 2], said[len(said) // 2:]
+        return json.dumps({"explanation": "", "winner": ("A" if before == 1 else "B") if first == second else "A" if "other" in {name[0] for name in first} else "B"})
+
+    lock, judge = threading.Lock(), Judge(say)
+    service = judge.file(pardec.folder, "equal", concurrency=1)
+    ask = ("judge", "--db", db, "--service", service, "--protocol", "pairwise", "--progress", "none", "--format", "json")
+
+    def plan():
+        row = tables(pardec.good(*ask, "--dry-run"))["What would be asked"][0]
+        return [row[key] for key in ("verdicts", "stored", "equal", "calls")]
+
+    def pairs():
+        return next(row for row in tables(pardec.good(*ask))["Judged"] if row["judge"] == "equal")
+
+    check(plan() == [2 * turns, 0, 2 * same, 2 * (turns - same)], f"the plan: {plan()}")
+    ran = pardec(*ask)
+    check(ran.returncode == 0 and f"{2 * same} verdicts of equal answers: ties, and nobody was asked" in ran.stderr and sum(judge.asked.values()) == 2 * (turns - same),
+          f"asked {sum(judge.asked.values())} of {2 * (turns - same)}: {ran.returncode}: {ran.stderr}")
+    row = pairs()
+    check((row["wins"], row["ties"], row["losses"], row["equal_answers"], row["scored"], row["errors"]) == (turns - same, same, 0, same, turns, 0), f"ties by themselves: {row}")
+    check(close(row["score"], (turns - same / 2) / turns) and row["consistent"] == 1 and row["first_biased"] == 0, f"nothing of the judge is in them: {row}")
+    votes = query(db, "SELECT state, winner, reason, reply_id FROM comparison JOIN judge ON judge.id = judge_id WHERE name = 'equal' AND reason = 'equal answers'")
+    check(len(votes) == 2 * same and all((v["state"], v["winner"], v["reply_id"]) == ("scored", "tie", None) for v in votes), f"stored as what they are: {len(votes)} {votes[:2]}")
+    compared = next(r for r in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"] if r["arm"] == "other")
+    check(close(compared["score_judge_win_rate"], row["score"]), f"compare: {compared['score_judge_win_rate']}")
+    check(plan() == [2 * turns, 2 * turns, 0, 0] and pairs() == row and sum(judge.asked.values()) == 2 * (turns - same), f"once more: nobody is asked: {plan()}")
+    # What an older pardec was told of them does not count.
+    change(db, "UPDATE comparison SET winner = 'method', reason = NULL WHERE reason = 'equal answers'")
+    check(plan() == [2 * turns, 2 * (turns - same), 2 * same, 0] and pairs() == row and sum(judge.asked.values()) == 2 * (turns - same), f"verdicts of before: {pairs()}")
+    # People are not asked either.
+    said = pardec.good("judge", "export", "--db", db, "--protocol", "pairwise", "--out", "equal.csv")
+    check(f"{turns - same} items (without {same} pairs of equal answers, which are ties)" in said, f"a sheet: {said}")
+    with (pardec.folder / "equal.csv").open(newline="") as file:
+        items = list(csv.DictReader(file))
+    (pardec.folder / "equal.json").write_text(json.dumps({"protocol": "pairwise", "labels": [{"item": items[0]["item"], "verdict": "tie"}]}))
+    pardec.good("judge", "import", "--db", db, "--protocol", "pairwise", "--labels", "equal.json", "--name", "EVA")
+    person = next(row for row in tables(pardec.good("judge", "--db", db, "--format", "json"))["Judged"] if row["judge"] == "human:EVA")
+    check((person["ties"], person["equal_answers"], person["items"]) == (same + 1, same, same + 1), f"a person: {person}")
+    agree = tables(pardec.good("judge", "--db", db, "--format", "json"))["How judges agree"]
+    check([row["n"] for row in agree if {row["judge"], row["other"]} == {"human:EVA", "equal"}] == [1], f"nobody agrees about what nobody was asked: {agree}")
+    # An arm that answers as the baseline does everywhere: half, and no call at all.
+    change(db, """UPDATE generation SET fields = theirs.fields FROM (SELECT generation.sample_id, generation.fields FROM generation JOIN run ON run.id = run_id WHERE label = 'ar') AS theirs
+                  WHERE theirs.sample_id = generation.sample_id""")
+    twin = Judge(say)
+    row = next(row for row in tables(pardec.good(*ask[:4], twin.file(pardec.folder, "twin"), *ask[5:]))["Judged"] if row["judge"] == "twin")
+    check((row["wins"], row["losses"], row["score"], sum(twin.asked.values())) == (0, 0, 0.5, 0), f"all are equal: {row}")
 
 
 def against_whom(check, pardec):
@@ -766,6 +832,7 @@ def main():
         stopped(check, pardec, talks)
         which_judge(check, pardec, talks)
         equal_questions(check, pardec)
+        equal_answers(check, pardec, talks)
         against_whom(check, pardec)
         merged(check, pardec, talks)
         behind_a_run(check, pardec)
