@@ -234,7 +234,8 @@ struct DecoderChoice {
   const Json& options;  ///< outlives this
 };
 /// How well `other` serves as what `method` is compared with where nobody says it: 0: not at all.
-int baseline_rank(const DecoderChoice& method, const DecoderChoice& other);
+/// `open`: on open prompts, which are asked one way alone.
+int baseline_rank(const DecoderChoice& method, const DecoderChoice& other, bool open = false);
 
 /// The bytes of all tokens, joined.
 std::string bytes_of(const Tokens& tokens, const Tokenizer& tokenizer);

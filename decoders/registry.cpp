@@ -105,13 +105,14 @@ Json value_of(const DecoderChoice& choice, std::string_view name) {
 
 }  // namespace
 
-int baseline_rank(const DecoderChoice& method, const DecoderChoice& other) {
+int baseline_rank(const DecoderChoice& method, const DecoderChoice& other, bool open) {
   const Json together = "together";
   const bool plain = other.decoder == kPlainDecoder && value_of(other, "forced_keys") == false &&
                      value_of(other, "stack") == 1;
   if (!plain) return 0;
   const Json asks = value_of(other, "ask"), asked = value_of(method, "ask");
   const std::string_view wanted = find_decoder(method.decoder).baseline_asks;
+  if (open) return asks == together ? 2 : 1;
   if (!wanted.empty()) return asks == Json(wanted);
   if (asks == (asked.is_null() ? together : asked)) return 2;
   return asks == together;

@@ -8,8 +8,10 @@
 #include "src/cli/table_output.hpp"
 #include "src/findings/comparison.hpp"
 #include "src/model/device.hpp"
+#include "src/report/comparison_notes.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/runs/arms.hpp"
+#include "src/runs/baseline_arms.hpp"
 #include "src/runs/prompt_sizes.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
@@ -41,6 +43,23 @@ void add_fill_note(Table& table, const std::string& who, double full, std::int64
   table.notes.push_back(str(who, ": its batch of ", batch_size, " is full for ", percent(full, 0),
                             " of ", counted(jobs, "job"), " in ", counted(blocks, "block"),
                             "; a smaller batch_size, more examples or a longer --block fill it"));
+}
+
+static_assert(kLeastBlocks == kFewestBlocks);  // blocks by default, and what findings need
+
+/// How long blocks are, and why.
+std::string block_note(const RunSpec& spec, const Workload& work) {
+  const std::string blocks = str(work.dataset.name, ": ", counted(std::ssize(work.blocks), "block"),
+                                 " of about ", counted(work.block, "example"));
+  if (spec.block > 0) return blocks + ", as --block says";
+  if (std::ssize(work.blocks) == 1)
+    return blocks + ", all that there are, since six cannot be made of them";
+  if (work.block >= work.filling_block)
+    return blocks + ", so that each arm's batch is full during three quarters of its jobs";
+  return str(blocks, ", so that there are the ", kFewestBlocks, " that an interval needs",
+             spec.shard.count > 1 ? " and one for each shard" : "",
+             "; longer ones would fill the batches better: more examples (--limit) or a smaller "
+             "batch_size do both");
 }
 
 /// What the dataset's protocol says of fields that are asked one by one.
@@ -131,7 +150,7 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
               ? std::optional(prompt_sizes(spec, work, a, *seen[a].face, *seen[a].chat,
                                            [&] { progress->update(++tokenized, ""); }))
               : std::nullopt;
-      const auto baseline = baseline_of(arms, a, spec.baseline);
+      const auto baseline = baseline_on(spec, work, a);
       table.rows.push_back(with_dataset(
           dataset_cells(work.dataset),
           {work.dataset.split, number_cell(static_cast<std::int64_t>(work.examples.size())),
@@ -158,10 +177,13 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
   table.notes.push_back(
       "full: share of the jobs during which the batch is full, since an arm ends a block with none "
       "in flight; positions: that jobs need, smallest to largest.");
+  for (const auto& work : workloads) table.notes.push_back(block_note(spec, work));
+  for (const AddedBaseline& one : added_baselines(arms))
+    table.notes.push_back(added_baseline_note(one.label, one.serves));
   for (const auto& work : workloads)
     if (std::ssize(work.blocks) < kFewestBlocks &&
         std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) {
-          return baseline_of(arms, static_cast<size_t>(&arm - arms.data()), spec.baseline);
+          return baseline_on(spec, work, static_cast<size_t>(&arm - arms.data()));
         }))
       table.notes.push_back(str(work.dataset.name, ": ", counted(std::ssize(work.blocks), "block"),
                                 spec.runs > 1 ? ", whatever the repeats" : "",

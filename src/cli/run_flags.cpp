@@ -10,6 +10,7 @@
 #include "src/cli/table_output.hpp"
 #include "src/prompt/chat_template.hpp"
 #include "src/runs/arms.hpp"
+#include "src/runs/baseline_arms.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -107,9 +108,9 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--block", flags.spec.block,
-                 "examples that one arm does before the next one's turn; 0: so many that "
-                 "every arm's batch is full during three quarters of its jobs, or all, and as many "
-                 "blocks as there are shards")
+                 "examples that one arm does before the next one's turn; 0: so many that batches "
+                 "are full for three quarters of their jobs, but six blocks where there can be, "
+                 "and as many as there are shards")
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--cache-blocks", flags.spec.cache.blocks,
@@ -136,7 +137,7 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->capture_default_str()
       ->type_name("ORDER");
   app.add_option("--baseline", flags.spec.baseline,
-                 "label of the arm that the others are compared with")
+                 "label of the arm that the others are compared with; without it ar, as each needs")
       ->type_name("LABEL");
   app.add_option("--oracle", flags.oracle,
                  "force what is chosen, to measure speed with an untrained network: references "
@@ -237,6 +238,7 @@ void finish(RunFlags& flags) {
   check_chat_template(spec.decode.chat_template, spec.decode.chat_set);
   spec.arms = make_arms(flags.decoders, flags.arms, flags.sets, flags.batch_size);
   spec.given = {{"arms", flags.arms}, {"decoders", flags.decoders}};
+  if (flags.add_baselines) add_baselines(spec);
   if (flags.sweep) lay_grid(flags);
   check_arms(spec, [&](Arm& arm) {
     take_taught_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);

@@ -29,6 +29,7 @@ struct RunFlags {
   std::string judge;  ///< of `run`: the file of a service that judges the answers
   bool dry_run = false, matrix = false, strict = false;
   ColumnChoice columns;
+  bool add_baselines = true;  ///< that arms need and nobody named
 };
 
 void add_flags(CLI::App& app, RunFlags& flags);

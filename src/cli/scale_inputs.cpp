@@ -197,6 +197,7 @@ RunFlags flags_of(const Runnable& runnable, const std::string& name, const fs::p
   flags.spec.model.threads = options.threads;
   flags.progress = options.progress;
   flags.spec.argv = options.argv;
+  flags.add_baselines = false;  // a paper's item has its own arms
   finish(flags);
   flags.spec.given["scale"] = runnable.experiment;
   flags.spec.given["scale"]["data_root"] = runnable.data_root;

@@ -119,6 +119,23 @@ void add_allowed_note(Table& table, const Comparison& comparison) {
 
 }  // namespace
 
+std::string added_baseline_note(const std::string& label, const std::vector<std::string>& serves) {
+  return str(
+      label, ": added by itself, since ", join(serves, ", "), serves.size() == 1 ? " is" : " are",
+      " compared with an AR that asks so, and none was given; --baseline LABEL names another "
+      "one");
+}
+
+void add_added_baseline_notes(Table& table, const Comparison& comparison) {
+  std::set<std::string> said;
+  for (const ArmFinding& arm : comparison.arms)
+    if (arm.run.run.experiment)
+      for (const Json& one : arm.run.run.experiment->json.value(kAddedBaselines, Json::array()))
+        if (const auto label = one.at("arm").get<std::string>(); said.insert(label).second)
+          table.notes.push_back(
+              added_baseline_note(label, one.at("for").get<std::vector<std::string>>()) + ".");
+}
+
 void add_roofline_notes(Table& table, const Comparison& comparison) {
   if (comparison.machines.empty()) return;
   std::vector<std::string> machines;

@@ -35,6 +35,10 @@ std::string shard_note(const std::string& shards);
 /// Arms that could not be run on a dataset, with the reason.
 void add_not_applicable_notes(Table& table, const Comparison& comparison);
 
+/// That a baseline was added which nobody named, and for which arms.
+std::string added_baseline_note(const std::string& label, const std::vector<std::string>& serves);
+void add_added_baseline_notes(Table& table, const Comparison& comparison);
+
 /// What the shares of a roofline are of, and of which machine, where they were asked for.
 void add_roofline_notes(Table& table, const Comparison& comparison);
 /// Whose verdicts judged scores are of, of how many, and who else judged; one line for all arms of

@@ -473,12 +473,18 @@ Table comparison_table(const Comparison& comparison) {
   for (const ArmFinding& arm : comparison.arms)
     if (arm.departure) table.wide_notes.push_back(departure_note(arm, comparison.baseline_of(arm)));
   add_target_notes(table, comparison);
+  const auto baseline_asks = [](const RunRow& run) {
+    const std::string_view asks = find_decoder(run.decoder).baseline_asks;
+    return asks.empty() ? run.options.value("ask", "together") : std::string(asks);
+  };
   for (const ArmFinding& arm : comparison.arms)
     if (!arm.baseline && !arm.is_baseline && arm.run.run.baseline.value_or("").empty())
       table.notes.push_back(str(arm.run.run.dataset.name, " ", arm.run.run.label,
                                 ": compared with nothing, since no arm here is a baseline of it; "
                                 "run one beside it, e.g. ",
-                                kPlainDecoder, ", or name it by --baseline."));
+                                kPlainDecoder, " with ask=", baseline_asks(arm.run.run),
+                                ", or name it by --baseline."));
+  add_added_baseline_notes(table, comparison);
   add_uncomputed_notes(table, comparison);
   add_not_applicable_notes(table, comparison);
   add_origin_notes(table, comparison);

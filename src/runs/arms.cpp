@@ -244,12 +244,14 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& mo
 }
 
 std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
-                                  const std::string& baseline) {
+                                  const std::string& baseline, bool open) {
   const Arm& of = arms[arm];
   std::vector<int> ranks;  // 0: does not serve
   if (baseline.empty()) {
     for (const Arm& other : arms)
-      ranks.push_back(baseline_rank({of.decoder, of.options}, {other.decoder, other.options}));
+      ranks.push_back(open && other.added ? 0
+                                          : baseline_rank({of.decoder, of.options},
+                                                          {other.decoder, other.options}, open));
   } else {
     std::vector<std::string> labels;
     for (const Arm& other : arms) {

@@ -24,6 +24,7 @@ struct Arm {
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
   Json taught = Json::object();              ///< of the options: what the network was taught
   std::vector<std::string> given;            ///< options that somebody wrote for it
+  bool added = false;  ///< a baseline that nobody named (src/runs/baseline_arms.hpp)
   /// Of a cell of a grid (src/runs/grid.hpp): the arm that it was made of, and its place, by axis.
   std::string of;
   std::map<std::string, Json> place;
@@ -71,8 +72,8 @@ std::vector<std::string> arms_of_experiment(const Json& decoders, const Json& mo
 /// empty, else the first of those that serve best (baseline_rank), of these one on the same network
 /// where there is one, and of cells of a grid one at the nearest place. `baseline` may also name
 /// the arm that cells were made of: then the nearest of these. None: there is no such arm, or it is
-/// this one.
+/// this one. `open`: on open prompts, which all arms ask one way, and for which none is added.
 std::optional<size_t> baseline_of(const std::vector<Arm>& arms, size_t arm,
-                                  const std::string& baseline);
+                                  const std::string& baseline, bool open = false);
 
 }  // namespace pardec

@@ -56,21 +56,53 @@ std::vector<size_t> job_ends(const std::vector<Example>& examples, const std::ve
   return ends;
 }
 
-/// Those of the `borders` at which blocks of about `length` examples end. The last border is the
-/// end of all.
-std::vector<size_t> block_ends(const std::vector<size_t>& borders, int length) {
-  if (borders.empty()) return {};
-  const size_t all = borders.back(), wanted = static_cast<size_t>(std::max(length, 1)),
-               count = std::max<size_t>(1, all / wanted);
+/// Places where a block may end.
+struct Borders {
+  std::vector<std::vector<size_t>> jobs;  ///< [arm] where its jobs end
+  std::vector<size_t> all;                ///< where a job of every arm ends
+  std::vector<size_t> whole;              ///< of these, those that cut no cluster
+};
+
+Borders borders_of(const std::vector<Example>& examples, const std::vector<int>& order,
+                   const std::vector<Stacking>& stackings) {
+  Borders borders;
+  for (size_t place = 1; place <= order.size(); ++place) borders.all.push_back(place);
+  for (const Stacking& stacking : stackings) {
+    const auto& ends = borders.jobs.emplace_back(job_ends(examples, order, stacking));
+    std::vector<size_t> both;
+    std::set_intersection(borders.all.begin(), borders.all.end(), ends.begin(), ends.end(),
+                          std::back_inserter(both));
+    borders.all = std::move(both);
+  }
+  const auto cluster = [&](size_t place) -> const std::string& {
+    return examples[static_cast<size_t>(order[place])].cluster;
+  };
+  for (const size_t place : borders.all)
+    if (place == order.size() || cluster(place) != cluster(place - 1))
+      borders.whole.push_back(place);
+  return borders;
+}
+
+/// The one next to `target`, which is at most the last of them.
+size_t nearest(const std::vector<size_t>& places, size_t target) {
+  const auto after = std::lower_bound(places.begin(), places.end(), target);
+  if (after != places.begin() && target - *std::prev(after) < *after - target)
+    return *std::prev(after);
+  return *after;
+}
+
+/// Those of the borders at which blocks of about `length` examples end. The last border is the end
+/// of all.
+std::vector<size_t> block_ends(const Borders& borders, int length) {
+  if (borders.all.empty()) return {};
+  const size_t all = borders.all.back(), wanted = static_cast<size_t>(std::max(length, 1)),
+               count = std::max<size_t>(1, all / wanted), half = (wanted + 1) / 2;
   std::vector<size_t> ends;
   for (size_t i = 1; i < count; ++i) {
     const size_t target = i * all / count, begin = ends.empty() ? 0 : ends.back();
-    const auto after = std::lower_bound(borders.begin(), borders.end(), target);
-    size_t nearest = *after;
-    if (after != borders.begin() && target - *std::prev(after) < nearest - target)
-      nearest = *std::prev(after);
-    if (nearest >= begin + (wanted + 1) / 2 && nearest + (wanted + 1) / 2 <= all)
-      ends.push_back(nearest);
+    size_t end = nearest(borders.whole, target);
+    if (end > target + wanted / 2 || end + wanted / 2 < target) end = nearest(borders.all, target);
+    if (end >= begin + half && end + half <= all) ends.push_back(end);
   }
   ends.push_back(all);
   return ends;
@@ -81,21 +113,12 @@ std::vector<size_t> block_ends(const std::vector<size_t>& borders, int length) {
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<Stacking>& stackings, int block_examples) {
   const std::vector<int> order = by_category(examples);
-  std::vector<std::vector<size_t>> ends;  // [arm]
-  for (const Stacking& stacking : stackings) ends.push_back(job_ends(examples, order, stacking));
-  std::vector<size_t> meeting(order.size());  // places where a job of every arm ends
-  for (size_t place = 0; place < meeting.size(); ++place) meeting[place] = place + 1;
-  for (const auto& of_arm : ends) {
-    std::vector<size_t> both;
-    std::set_intersection(meeting.begin(), meeting.end(), of_arm.begin(), of_arm.end(),
-                          std::back_inserter(both));
-    meeting = std::move(both);
-  }
-
+  const Borders borders = borders_of(examples, order, stackings);
+  const auto& ends = borders.jobs;
   std::vector<BlockPlan> blocks;
   std::vector<size_t> next(stackings.size(), 0);  // [arm] job
   size_t begin = 0;
-  for (const size_t end : block_ends(meeting, block_examples)) {
+  for (const size_t end : block_ends(borders, block_examples)) {
     BlockPlan& block = blocks.emplace_back();
     block.examples.assign(order.begin() + static_cast<long>(begin),
                           order.begin() + static_cast<long>(end));
@@ -133,7 +156,7 @@ std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shar
   return order;
 }
 
-int default_block_examples(int examples, const std::vector<Stacking>& stackings,
+int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes) {
   // Full for three quarters of its jobs, a batch of b has at least 4 (b - 1) of them.
   std::int64_t least = 1;
@@ -144,6 +167,17 @@ int default_block_examples(int examples, const std::vector<Stacking>& stackings,
   constexpr int kLonger = 4, kBlocks = 20;
   const std::int64_t length = std::clamp<std::int64_t>(examples / kBlocks, least, kLonger * least);
   return static_cast<int>(std::min<std::int64_t>(length, std::max(examples, 1)));
+}
+
+int default_block_examples(const std::vector<Example>& examples,
+                           const std::vector<Stacking>& stackings,
+                           const std::vector<int>& batch_sizes) {
+  const auto all = static_cast<int>(examples.size());
+  const int filling = filling_block_examples(all, stackings, batch_sizes);
+  const Borders borders = borders_of(examples, by_category(examples), stackings);
+  for (int length = filling; length >= 1; length = std::min(length - 1, all / kLeastBlocks))
+    if (std::ssize(block_ends(borders, length)) >= kLeastBlocks) return length;
+  return filling;
 }
 
 double full_share(const std::vector<BlockPlan>& blocks, size_t arm, int batch_size) {

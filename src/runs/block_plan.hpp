@@ -33,7 +33,8 @@ struct BlockPlan {
 /// Forms every arm's jobs, as `stackings` say, independently of the other arms: examples category
 /// by category, each in file order, the last job of a category (of all) shorter. Then cuts the
 /// examples into equal blocks of about `block_examples`, none shorter than half of it, where the
-/// borders of all arms' jobs meet; one block where there are not enough examples for two.
+/// borders of all arms' jobs meet, if possible between clusters (examples of one text); one block
+/// where there are not enough examples for two.
 std::vector<BlockPlan> plan_blocks(const std::vector<Example>& examples,
                                    const std::vector<Stacking>& stackings, int block_examples);
 
@@ -48,10 +49,18 @@ struct BlockTurn {
 /// whatever is done at a stop is spread over datasets and categories.
 std::vector<BlockTurn> block_turns(const std::vector<size_t>& blocks, const Shard& shard);
 
-/// Block length by default: so long that each arm's batch is full during three quarters of its
-/// jobs, up to four times as long while that leaves twenty blocks, and all examples where they are
-/// too few.
-int default_block_examples(int examples, const std::vector<Stacking>& stackings,
+/// Over fewer different blocks a speedup has no interval.
+inline constexpr int kLeastBlocks = 6;
+
+/// So long that each arm's batch is full during three quarters of its jobs, up to four times as
+/// long while that leaves twenty blocks, and all examples where they are too few.
+int filling_block_examples(int examples, const std::vector<Stacking>& stackings,
+                           const std::vector<int>& batch_sizes);
+
+/// Block length by default: filling_block_examples, but no longer than leaves kLeastBlocks blocks,
+/// where there can be as many.
+int default_block_examples(const std::vector<Example>& examples,
+                           const std::vector<Stacking>& stackings,
                            const std::vector<int>& batch_sizes);
 
 /// Share of an arm's jobs during which `batch_size` are in flight: a block's batch is full until so

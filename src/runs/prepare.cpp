@@ -6,6 +6,7 @@
 #include "decoders/training_formats.hpp"
 #include "src/model/device.hpp"
 #include "src/prompt/prompt_choice.hpp"
+#include "src/runs/baseline_arms.hpp"
 #include "src/runs/record.hpp"
 #include "src/scoring/dataset_rows.hpp"
 #include "src/support/error.hpp"
@@ -125,7 +126,7 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session,
   row.decoder = arm.decoder;
   row.options = Json::parse(dump(cell.decoder().options()));
   row.form = name(cell.form());
-  if (const auto baseline = baseline_of(spec.arms, cell.index, spec.baseline))
+  if (const auto baseline = baseline_on(spec, work, cell.index))
     row.baseline = spec.arms[*baseline].label;
   row.dataset = dataset_row(work.dataset);
   row.model = model_row(store, session.checkpoint);
@@ -150,6 +151,8 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session,
   Json given = spec.given;
   given["datasets"] = spec.datasets;
   given[kNotApplicable] = not_applicable;
+  for (const AddedBaseline& one : added_baselines(spec.arms))
+    given[kAddedBaselines].push_back({{"arm", one.label}, {"for", one.serves}});
   row.experiment = ExperimentRow{spec.name, std::move(given)};
   return row;
 }

@@ -5,6 +5,7 @@
 
 #include "src/prompt/prompt_choice.hpp"
 #include "src/runs/arms.hpp"
+#include "src/runs/baseline_arms.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/project_files.hpp"
@@ -29,6 +30,24 @@ void add_shots(Workload& work, int count, const std::function<Dataset()>& train)
   } catch (const ConfigError& error) {
     throw ConfigError(str("dataset ", work.entry->name, ": its prompt shows ", count,
                           " worked examples: ", error.what(), "; --shots gives another number"));
+  }
+}
+
+/// An added baseline is run where an arm is that it was added for, and asks otherwise than others.
+void leave_out_unneeded(Workload& work, const std::vector<Arm>& arms) {
+  for (const AddedBaseline& added : added_baselines(arms)) {
+    if (!work.runs(added.arm)) continue;
+    const bool needed =
+        std::any_of(added.serves.begin(), added.serves.end(), [&](const std::string& label) {
+          const auto arm = std::find_if(arms.begin(), arms.end(),
+                                        [&](const Arm& one) { return one.label == label; });
+          return work.runs(static_cast<size_t>(arm - arms.begin()));
+        });
+    if (work.dataset.shape == Shape::open)
+      work.not_applicable[added.arm] = "asks an open prompt as the other arms do";
+    else if (!needed)
+      work.not_applicable[added.arm] =
+          str("is a baseline of ", join(added.serves, ", "), " alone, not run here");
   }
 }
 
@@ -76,11 +95,13 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
     if (const int shots = spec.shots.value_or(entry.shots);
         shots > 0 && asks_alone(work.dataset.shape, arms))
       add_shots(work, shots, [&] { return load("train"); });
+    for (const Arm& arm : arms)
+      work.not_applicable.push_back(not_applicable(work.dataset.shape, *arm.algorithm));
+    leave_out_unneeded(work, arms);
     std::vector<Stacking> stackings;
     std::vector<int> batches;
     int together = 1;  // of one category in a job
     for (size_t a = 0; a < arms.size(); ++a) {
-      work.not_applicable.push_back(not_applicable(work.dataset.shape, *arms[a].algorithm));
       stackings.push_back(work.runs(a) ? stacking_on(work.dataset.shape, *arms[a].algorithm,
                                                      work.protocols[a].prompt)
                                        : Stacking{});
@@ -94,17 +115,22 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
       throw ConfigError(str("dataset ", name, ": --offset ", spec.offset, " leaves none of its ",
                             counted(std::ssize(work.dataset.examples), "example")));
     const auto examples = static_cast<int>(work.examples.size());
-    const int block = spec.block > 0
-                          ? spec.block
-                          : std::min(default_block_examples(examples, stackings, batches),
-                                     std::max(1, examples / spec.shard.count));
-    work.blocks = plan_blocks(work.examples, stackings, block);
+    work.filling_block = filling_block_examples(examples, stackings, batches);
+    work.block = spec.block > 0
+                     ? spec.block
+                     : std::min(default_block_examples(work.examples, stackings, batches),
+                                std::max(1, examples / spec.shard.count));
+    work.blocks = plan_blocks(work.examples, stackings, work.block);
     for (BlockPlan& plan : work.blocks)
       for (size_t a = 0; a < arms.size(); ++a)
         if (!work.runs(a)) plan.jobs[a].clear();
     workloads.push_back(std::move(work));
   }
   return workloads;
+}
+
+std::optional<size_t> baseline_on(const RunSpec& spec, const Workload& work, size_t arm) {
+  return baseline_of(spec.arms, arm, spec.baseline, work.dataset.shape == Shape::open);
 }
 
 void check_any_runs(const RunSpec& spec, const std::vector<Workload>& workloads) {

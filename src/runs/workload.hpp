@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Workload {
   std::vector<Example> examples;    ///< selected
   std::vector<Protocol> protocols;  ///< [arm]: a checkpoint may have a wording of its own
   std::vector<BlockPlan> blocks;
+  int block = 0;                            ///< examples that each has about
+  int filling_block = 0;                    ///< so many would fill every arm's batch
   std::vector<std::string> not_applicable;  ///< [arm] why it does not run here; empty: it does
 
   bool runs(size_t arm) const { return not_applicable[arm].empty(); }
@@ -28,6 +31,9 @@ struct Workload {
 
 /// Reads the datasets that are named, and plans who does what. ConfigError, DataError.
 std::vector<Workload> load_workloads(const RunSpec& spec);
+
+/// What an arm is compared with on one dataset: baseline_of.
+std::optional<size_t> baseline_on(const RunSpec& spec, const Workload& work, size_t arm);
 
 /// ConfigError where no arm can do anything.
 void check_any_runs(const RunSpec& spec, const std::vector<Workload>& workloads);

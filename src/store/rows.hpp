@@ -22,6 +22,8 @@ using RowId = std::int64_t;
 /// Key in ExperimentRow::json: arms that do not run on a dataset, as a list of {"dataset", "arm",
 /// "reason"}.
 inline constexpr const char* kNotApplicable = "not_applicable";
+/// Another: baselines that nobody named and that were added, as a list of {"arm", "for": [arms]}.
+inline constexpr const char* kAddedBaselines = "added_baselines";
 
 struct ExperimentRow {
   std::string name;

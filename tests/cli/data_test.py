@@ -195,12 +195,18 @@ def running(check, pardec):
     plan = json.loads(pardec.good(*run[:1], *run[3:], "--dry-run", "--format", "json"))
     jobs = {(r["dataset"].split()[0], r["arm"]): r["jobs"] for r in plan["rows"]}
     check({d for (d, arm), n in jobs.items() if arm == "hpd" and n is None} == {*OPEN}, f"the plan says n/a: {jobs}")
-    check(all(n for (_, arm), n in jobs.items() if arm != "hpd"), f"ar and ippd run on all: {jobs}")
+    check(all(n for (_, arm), n in jobs.items() if arm in ("ar", "ippd")), f"ar and ippd run on all: {jobs}")
+    check({d for (d, arm), n in jobs.items() if arm == "ar-separately" and n is None} == {*OPEN}, f"ippd's baseline is added where ar asks otherwise: {jobs}")
+    against = {(r["dataset"].split()[0], r["arm"]): r["compared with"] for r in plan["rows"]}
+    check(all(against[d, "ippd"] == ("ar" if d in OPEN else "ar-separately") and against[d, "ar-separately"] == "ar" and against[d, "hpd"] == "ar" for d in every),
+          f"each arm has its baseline: {against}")
+    check(sum(n.startswith("ar-separately: added by itself, since ippd is compared with an AR that asks so") for n in plan["notes"]) == 1, f"the plan says so: {plan['notes']}")
     check(sum("mt-bench, hpd" in n and "open prompt" in n for n in plan["notes"]) == 1, f"the reasons: {plan['notes']}")
     check(jobs["squad", "hpd"] == jobs["squad", "ar"] == 2, f"texts with questions of their own are asked one a job: {jobs}")
     ran = pardec(*run, "--db", "shapes.sqlite", "--trace", "shapes.jsonl", timeout=900)
     if not check(ran.returncode == 0 and "n/a" in ran.stderr, f"run: exit {ran.returncode}: {ran.stderr[-1500:]}"):
         return
+    check("- ar-separately: added by itself, since ippd is compared with" in ran.stdout and "compared with nothing" not in ran.stdout, f"the table says so: {ran.stdout}")
     db = pardec.folder / "shapes.sqlite"
     wide = pardec.good("compare", "--wide", "--db", db)
     check("examples/s" in wide and "products/s" not in wide, "products and prompts in one table are counted in examples")

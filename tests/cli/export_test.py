@@ -102,7 +102,7 @@ def main():
             check(kinds["arm"] == "string" and kinds["n"] == "int64" and kinds["speedup_low"] == "double", f"types of columns: {kinds}")
             return check.finish()
         said = pardec.good("export", "--db", db, "--format", "jsonl", "--out", pardec.folder / "deep" / "j")
-        check([line.split("/")[-1] for line in said.splitlines()] == ["comparison.jsonl 4", "runs.jsonl 3", "blocks.jsonl 18", "jobs.jsonl 24", "generations.jsonl 30"],
+        check([line.split("/")[-1] for line in said.splitlines()] == ["comparison.jsonl 4", "runs.jsonl 3", "blocks.jsonl 24", "jobs.jsonl 30", "generations.jsonl 36"],
               f"files and their rows: {said}")
         pardec.good("export", "--db", db, "--out", pardec.folder / "c", "--run", query(db, "SELECT invocation FROM run")[0]["invocation"][:8])
         lines = {table: [json.loads(line) for line in (pardec.folder / "deep" / "j" / f"{table}.jsonl").read_text(encoding="utf-8").splitlines()] for table in TABLES}

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "decoders/training_formats.hpp"
+#include "src/runs/baseline_arms.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
@@ -275,4 +276,57 @@ TEST_CASE("an arm takes what its network was taught, where nobody gave others") 
   auto damaged = make_arms({"space"}, {}, {}, 1);
   take_taught_options(damaged[0], {{"format", {"space"}}, {"space", "a damaged record"}});
   CHECK(damaged[0].taught.empty());
+}
+
+TEST_CASE("AR is run in the form that each arm needs") {
+  const auto with = [](const std::vector<std::string>& decoders,
+                       const std::vector<std::string>& arms, const std::string& baseline = "",
+                       const std::vector<std::string>& sets = {}) {
+    RunSpec spec;
+    spec.arms = make_arms(decoders, arms, sets, 8);
+    spec.baseline = baseline;
+    add_baselines(spec);
+    std::vector<std::string> found;  // label, "*" where it was added, and what it is compared with
+    for (size_t a = 0; a < spec.arms.size(); ++a) {
+      const auto other = baseline_of(spec.arms, a, spec.baseline);
+      found.push_back(str(spec.arms[a].label, spec.arms[a].added ? "*" : "", " ",
+                          spec.arms[a].algorithm->options().value("ask", "-"), " > ",
+                          other ? spec.arms[*other].label : "nothing"));
+    }
+    return found;
+  };
+  using Found = std::vector<std::string>;
+  CHECK(with({"ar", "ippd"}, {}) ==
+        Found{"ar together > nothing", "ar-separately* separately > ar", "ippd - > ar-separately"});
+  CHECK(with({"ar", "hpd", "prompt-lookup"}, {}) ==
+        Found{"ar together > nothing", "hpd - > ar", "prompt-lookup together > ar"});
+  CHECK(with({"ippd", "ar"}, {"l=lookahead,ask=separately", "hpd=hpd"}) ==
+        Found{"ippd - > ar-separately", "ar together > nothing", "ar-separately* separately > ar",
+              "l separately > ar-separately", "hpd - > ar"});
+  // What somebody asked for is theirs.
+  CHECK(with({"ippd"}, {"ar=ar,ask=together"}) ==
+        Found{"ippd - > nothing", "ar together > nothing"});
+  CHECK(with({"ar", "hpd"}, {}, "", {"ar.ask=separately"}) ==
+        Found{"ar separately > nothing", "hpd - > nothing"});
+  CHECK(with({"ar", "ippd"}, {}, "ar") == Found{"ar together > nothing", "ippd - > ar"});
+  CHECK(with({"ar", "ippd"}, {"sep=ar,ask=separately"}) ==
+        Found{"ar together > nothing", "ippd - > sep", "sep separately > ar"});
+  CHECK(with({"ippd", "hpd"}, {}) == Found{"ippd - > nothing", "hpd - > nothing"});
+  // One that is stacked is no baseline, one on the arm's own network the better one.
+  CHECK(with({"ippd"}, {"ar=ar,stack=6"}) == Found{"ippd - > nothing", "ar together > nothing"});
+  CHECK(with({"ar"}, {"b=ar,model=B", "ippd=ippd,model=B", "ar-separately=hpd"}) ==
+        Found{"ar together > nothing", "b together > ar", "b-separately* separately > b",
+              "ippd - > b-separately", "ar-separately - > ar"});
+}
+
+TEST_CASE("on open prompts all arms ask one way") {
+  RunSpec spec;
+  spec.arms = make_arms({"ar", "ippd"}, {}, {}, 8);
+  add_baselines(spec);
+  REQUIRE(spec.arms.size() == 3);
+  CHECK(baseline_of(spec.arms, 2, "") == 1u);
+  CHECK(baseline_of(spec.arms, 2, "", /*open=*/true) == 0u);
+  const auto arms = make_arms({"ippd"}, {"sep=ar,ask=separately"}, {}, 1);
+  CHECK(baseline_of(arms, 0, "", /*open=*/true) == 1u);
+  CHECK(baseline_of(arms, 1, "", /*open=*/true) == std::nullopt);
 }

@@ -133,25 +133,25 @@ TEST_CASE("blocks are equal, about as long as asked, and never short of half of 
 }
 
 TEST_CASE(
-    "by default every arm's batch is full for most of a block, where there are the examples") {
+    "every arm's batch is full for most of a block that fills it, where there are the examples") {
   const auto plan = [](int count, const std::vector<Stacking>& stackings,
                        const std::vector<int>& batches) {
     std::vector<std::string> categories;
     for (int i = 0; i < count; ++i)
       categories.push_back(std::string(1, static_cast<char>('a' + i % 5)));
     return plan_blocks(examples(categories), stackings,
-                       default_block_examples(count, stackings, batches));
+                       filling_block_examples(count, stackings, batches));
   };
   // 15 prompts, 8 at a time: in blocks of one they would be decoded one by one.
   CHECK(plan(15, {{1}, {1}}, {1, 8}).size() == 1);
-  CHECK(default_block_examples(15, {{1}, {1}}, {1, 8}) == 15);
-  CHECK(default_block_examples(100, {{1}, {1}}, {32, 1}) == 100);
-  CHECK(default_block_examples(600, {{1}, {6, true}}, {32, 4}) == 124);
-  CHECK(default_block_examples(100'000, {{1}}, {8}) == 112);
-  CHECK(default_block_examples(96, {{1}, {6, true}}, {4, 1}) == 12);
-  CHECK(default_block_examples(60, {{1}, {6}}, {1, 1}) == 6);  // batches of one are always full
-  CHECK(default_block_examples(0, {{1}}, {8}) == 1);
-  CHECK(default_block_examples(2'000'000'000, {{1}}, {2'000'000'000}) == 2'000'000'000);
+  CHECK(filling_block_examples(15, {{1}, {1}}, {1, 8}) == 15);
+  CHECK(filling_block_examples(100, {{1}, {1}}, {32, 1}) == 100);
+  CHECK(filling_block_examples(600, {{1}, {6, true}}, {32, 4}) == 124);
+  CHECK(filling_block_examples(100'000, {{1}}, {8}) == 112);
+  CHECK(filling_block_examples(96, {{1}, {6, true}}, {4, 1}) == 12);
+  CHECK(filling_block_examples(60, {{1}, {6}}, {1, 1}) == 6);  // batches of one are always full
+  CHECK(filling_block_examples(0, {{1}}, {8}) == 1);
+  CHECK(filling_block_examples(2'000'000'000, {{1}}, {2'000'000'000}) == 2'000'000'000);
 
   Rng rng(9);
   for (int round = 0; round < 200; ++round) {
@@ -177,6 +177,60 @@ TEST_CASE(
     CHECK((count < 4 * batches[0] || full_share(alone, 0, batches[0]) > 0.7));
     CHECK(full_share(alone, 0, 1) == 1.0);
   }
+}
+
+TEST_CASE("by default there are the six blocks that an interval needs, where there can be") {
+  const auto plan = [](const std::vector<Example>& all, const std::vector<Stacking>& stackings,
+                       const std::vector<int>& batches) {
+    std::vector<size_t> lengths;
+    for (const auto& block :
+         plan_blocks(all, stackings, default_block_examples(all, stackings, batches)))
+      lengths.push_back(block.examples.size());
+    return lengths;
+  };
+  const auto alike = [](size_t count) { return examples(std::vector<std::string>(count, "a")); };
+  CHECK(plan(alike(12), {{1}, {2}}, {8, 8}) == std::vector<size_t>(6, 2));
+  CHECK(plan(alike(15), {{1}}, {8}) == std::vector<size_t>{2, 2, 2, 2, 2, 2, 3});
+  CHECK(plan(alike(6), {{1}}, {8}) == std::vector<size_t>(6, 1));
+  CHECK(plan(alike(36), {{1}, {6}}, {8, 8}) == std::vector<size_t>(6, 6));
+  // There cannot be six: whole batches are worth more.
+  CHECK(plan(alike(12), {{1}, {6}}, {8, 8}) == std::vector<size_t>{12});
+  CHECK(plan(alike(5), {{1}}, {8}) == std::vector<size_t>{5});
+  CHECK(default_block_examples({}, {{1}}, {8}) == 1);
+  // With enough of them batches are full, too.
+  CHECK(default_block_examples(alike(100'000), {{1}}, {8}) == 112);
+  CHECK(plan(alike(300), {{1}}, {8}).size() == 10);
+
+  Rng rng(11);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::string> categories;
+    for (std::uint64_t i = 1 + rng.below(120); i > 0; --i)
+      categories.push_back(std::string(1, static_cast<char>('a' + rng.below(4))));
+    const auto all = examples(categories);
+    std::vector<Stacking> stackings;
+    std::vector<int> batches;
+    for (std::uint64_t i = 1 + rng.below(3); i > 0; --i) {
+      stackings.push_back({1 + static_cast<int>(rng.below(3)), rng.below(2) == 0});
+      batches.push_back(1 + static_cast<int>(rng.below(16)));
+    }
+    size_t most = 0;
+    for (int length = 1; length <= std::ssize(all); ++length)
+      most = std::max(most, plan_blocks(all, stackings, length).size());
+    INFO(all.size() << " examples, at most " << most << " blocks");
+    CHECK((plan(all, stackings, batches).size() >= 6) == (most >= 6));
+  }
+}
+
+TEST_CASE("a block ends between texts where there is such a border near by") {
+  auto all = examples(std::vector<std::string>(20, "a"));
+  const auto lengths = [&](int block) {
+    std::vector<size_t> out;
+    for (const auto& plan : plan_blocks(all, {{1}}, block)) out.push_back(plan.examples.size());
+    return out;
+  };
+  for (size_t i = 0; i < all.size(); ++i) all[i].cluster = std::string(1, "pqrs"[i / 6]);
+  CHECK(lengths(6) == std::vector<size_t>{6, 6, 8});  // 13 would be half of all that is left
+  CHECK(lengths(2) == std::vector<size_t>(10, 2));    // texts are longer than blocks
 }
 
 TEST_CASE("a batch is full until too few jobs are left") {
