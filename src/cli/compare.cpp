@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "src/cli/across_runs.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
 #include "src/cli/table_output.hpp"
@@ -25,7 +26,8 @@ Verb compare_verb() {
   return {
       "compare", "speed and answers of one run's arms side by side",
       "pardec compare --db r.sqlite --format json\n  pardec compare --db r.sqlite --differences "
-      "20\n  pardec compare --db r.sqlite --accounting --usd-per-hour 3.77",
+      "20\n  pardec compare --db r.sqlite --run 3f2a,91c0,b7d1    (sittings of one command)\n"
+      "  pardec compare --db r.sqlite --accounting --usd-per-hour 3.77",
       [](CLI::App& app) -> std::function<int()> {
         auto flags = std::make_shared<Flags>();
         add_flags(app, *flags);
@@ -52,6 +54,9 @@ Verb compare_verb() {
                 str("--usd-per-hour is ", flags->usd_per_hour, ", expected 0 or more"));
           if (flags->usd_per_hour > 0 && !flags->accounting)
             throw ConfigError("--usd-per-hour is a price for --accounting; give both, or neither");
+          if (const auto ids = split(flags->run, ','); ids.size() > 1)
+            return print_across(flags->db, {ids.begin(), ids.end()}, flags->compare.confidence,
+                                format);
           const auto opened = open_to_compare(flags->db, flags->run);
           Store& store = *opened;
           const std::string invocation = find_invocation(store, flags->run);

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "src/cli/across_runs.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/report/run_list_table.hpp"
@@ -33,30 +34,6 @@ int list(const RunsFlags& flags, TableFormat format) {
   print_table(choose_columns(run_list_table(list_runs(store, flags.filter, flags.limit)),
                              {.wide = flags.wide}),
               format);
-  return 0;
-}
-
-int compare_runs(const RunsFlags& flags, TableFormat format) {
-  check_compare_options({.confidence = flags.confidence});
-  if (flags.arguments.size() < 2)
-    throw ConfigError(str("runs compare: ", counted(std::ssize(flags.arguments), "ID"),
-                          " given, expected two or more; 'pardec runs' lists them"));
-  Store all(flags.db, {.read_only = true});
-  std::vector<std::string> invocations;
-  for (const std::string& id : flags.arguments) invocations.push_back(find_invocation(all, id));
-  std::string first = invocations.front();
-  const auto store = open_to_compare(flags.db, first);
-  for (size_t i = 0; i < invocations.size(); ++i) {
-    // Of shards of one run the newest one has the rows of all.
-    for (const std::string& shard : all.shards_of(invocations[i]))
-      if (!store->find_runs({.invocation = shard}).empty()) invocations[i] = shard;
-    if (std::find(invocations.begin(), invocations.begin() + static_cast<std::ptrdiff_t>(i),
-                  invocations[i]) != invocations.begin() + static_cast<std::ptrdiff_t>(i))
-      throw ConfigError(str("runs compare: '", flags.arguments[i], "' is run ",
-                            invocations[i].substr(0, 8),
-                            ", which was named before, expected each once"));
-  }
-  print_table(across_table(compare_across(*store, invocations, flags.confidence)), format);
   return 0;
 }
 
@@ -122,7 +99,8 @@ int remove(const RunsFlags& flags) {
 
 int runs(const RunsFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
-  if (flags.action == "compare") return compare_runs(flags, format);
+  if (flags.action == "compare")
+    return print_across(flags.db, flags.arguments, flags.confidence, format);
   if (flags.action == "name" || flags.action == "note") return rename(flags);
   if (flags.action == "rm") return remove(flags);
   if (flags.action != "list")

@@ -115,6 +115,8 @@ def sittings(check, pardec):
         low, high = together[0]["speedup_interval"]
         check(min(each) <= together[0]["speedup"] <= max(each) and low < together[0]["speedup"] < high, f"{together[0]} of {each}")
     check(any("random effects" in note for note in shown["notes"]), f"notes say what it is: {shown['notes']}")
+    again = json.loads(pardec.good("compare", "--run", ",".join(ids), "--db", db, "--format", "json"))
+    check(again == shown, "compare of several runs says the same")
     # Another command is no sitting of this one.
     pardec.good("run", "--model", QUICKSTART, "--arm", "ar=ar", "--arm", "hpd=hpd,k_max=16", "--dataset", "oa-mine", "--limit", 12, "--block", 2,
                 "--db", db, "--progress", "none")
