@@ -147,8 +147,7 @@ class Warnings {
     }
     const Speedup& speedup = *arm_->speedup;
     if (speedup.blocks < kFewestBlocks)
-      add("few_blocks",
-          str("a speedup over ", counted(speedup.blocks, "different block"), " has no interval"),
+      add("few_blocks", str("no interval over ", counted(speedup.blocks, "different block")),
           str(kFewestBlocks, " would do (--block, --limit)"));
     if (speedup.disturbed > 0) disturbed(speedup);
     if (const std::int64_t outliers = speedup.slow_baseline + speedup.slow_method; outliers > 0)

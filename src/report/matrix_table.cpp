@@ -6,6 +6,7 @@
 #include "src/report/comparison_table.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/metric_title.hpp"
+#include "src/report/recommendation.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
@@ -95,6 +96,8 @@ Table matrix_table(const Comparison& comparison) {
                           : no_cell());
     }
   }
+  for (const Recommendation& one : recommendations(comparison))
+    table.conclusion.push_back(one.text());
   table.notes.push_back(
       str("score · speedup over the baseline · ids chosen in a forward pass; ",
           fixed(100 * comparison.confidence, 0),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <regex>
+#include <set>
 
 #include "src/report/comparison_notes.hpp"
 #include "src/report/comparison_table.hpp"
@@ -151,6 +152,12 @@ Table run_list_table(const RunList& list) {
   if (std::ssize(list.runs) < list.matching)
     table.notes.push_back(
         str("The newest ", list.runs.size(), " of ", list.matching, "; --limit 0 lists all."));
+  std::set<std::string> samples;
+  for (const ListedRun& run : list.runs)
+    for (const DatasetRow& dataset : run.datasets)
+      if (dataset.sample) samples.insert(dataset.name);
+  if (!samples.empty())
+    table.notes.push_back(str(join({samples.begin(), samples.end()}, ", "), ": ", kSampleNote));
   if (list.runs.empty())
     table.notes.push_back("No run matches.");
   else
