@@ -52,7 +52,7 @@ int Attendance::at(std::int64_t now_ns) {
 void Attendance::waited(std::int64_t now_ns, std::int64_t worked_ns, std::int64_t waited_ns) {
   if (waited_ns < kLateNs || waited_ns < 2 * worked_ns || active_ == 1) return;
   const bool again = rest_ns_ > 0 && now_ns - waited_ns - back_ns_ < kSoon * rest_ns_;
-  rest_ns_ = std::min(again ? 2 * rest_ns_ : waited_ns, kLongestRest);
+  rest_ns_ = std::min(again ? 4 * rest_ns_ : 2 * waited_ns, kLongestRest);
   back_ns_ = now_ns + rest_ns_;
   become(active_ - 1, now_ns);
 }
@@ -96,6 +96,11 @@ void Team::share_out(const Loop& loop) {
   if (helpers_.empty()) start();
   const std::int64_t begin = now_ns();
   const std::int64_t active = std::min<std::int64_t>(attendance_->at(begin), loop.pieces);
+  if (active == 1) {  // as fast as without a team
+    taken_.store(false, std::memory_order_release);
+    loop.call(loop.context, 0, 0, loop.count);
+    return;
+  }
   loop_ = loop;
   done_.store(0, std::memory_order_relaxed);
   ++number_;

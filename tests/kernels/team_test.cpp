@@ -171,17 +171,17 @@ TEST_CASE("where a member had to be waited for, one less takes part, longer each
 
   attendance.waited(1000 * kMs, kMs / 10, 10 * kMs);
   CHECK(attendance.at(1000 * kMs) == 2);
-  CHECK(attendance.at(1009 * kMs) == 2);
-  CHECK(attendance.at(1010 * kMs) == 3);
-  CHECK(attendance.out_ns(1010 * kMs) == 10 * kMs);
+  CHECK(attendance.at(1019 * kMs) == 2);
+  CHECK(attendance.at(1020 * kMs) == 3);
+  CHECK(attendance.out_ns(1020 * kMs) == 20 * kMs);
 
-  attendance.waited(1030 * kMs, kMs / 10, 10 * kMs);  // soon again
-  CHECK(attendance.at(1049 * kMs) == 2);
-  CHECK(attendance.at(1050 * kMs) == 3);
-  CHECK(attendance.out_ns(1050 * kMs) == 30 * kMs);
+  attendance.waited(1040 * kMs, kMs / 10, 10 * kMs);  // soon again
+  CHECK(attendance.at(1119 * kMs) == 2);
+  CHECK(attendance.at(1120 * kMs) == 3);
+  CHECK(attendance.out_ns(1120 * kMs) == 100 * kMs);
 
   attendance.waited(5000 * kMs, kMs / 10, 10 * kMs);  // a long time after
-  CHECK(attendance.at(5010 * kMs) == 3);
+  CHECK(attendance.at(5020 * kMs) == 3);
 }
 
 TEST_CASE("members that are always late stay out for a second at most, and one stays") {
