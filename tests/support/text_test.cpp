@@ -3,6 +3,7 @@
 #include "src/support/error.hpp"
 #include "src/support/json.hpp"
 #include "src/support/rng.hpp"
+#include "src/support/utf8.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace pardec;
@@ -75,4 +76,26 @@ TEST_CASE("the generator is the published one") {
   CHECK(rng.next() == 11091344671253066420u);
   CHECK(rng.next() == 13793997310169335082u);
   CHECK(derive_seed(1, "a") != derive_seed(1, "b"));
+}
+
+TEST_CASE("what is finished of a text is no half character, and stays as it is") {
+  CHECK(finished_utf8("") == 0);
+  CHECK(finished_utf8("a\xC3") == 1);
+  CHECK(finished_utf8("a\xC3\xA9") == 3);
+  CHECK(finished_utf8("\xF0\x9F\x98") == 0);
+  CHECK(finished_utf8("\xF0\x9F\x98\x80") == 4);
+  CHECK(finished_utf8("\x80\x80\x80\x80") == 4);
+  Rng rng(3);
+  const std::string_view bytes = "ab\x80\xBF\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\xFF";
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    std::string shown;
+    for (int i = 0; i < 12; ++i) {
+      text += bytes[rng.below(bytes.size())];
+      const std::string now = repair_utf8(text.substr(0, finished_utf8(text)));
+      REQUIRE(now.starts_with(shown));
+      shown = now;
+    }
+    CHECK(repair_utf8(text).starts_with(shown));
+  }
 }
