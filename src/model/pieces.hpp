@@ -1,9 +1,13 @@
 #pragma once
 // libtorch's operations, which compute on the thread that calls them, shared out over the team.
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
+
 #include <cstdint>
 
 #include "src/kernels/team.hpp"
 #include "src/model/device.hpp"
+#include "src/model/torch.hpp"
 #include "src/model/transformer.hpp"
 
 namespace pardec {
