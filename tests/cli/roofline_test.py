@@ -55,7 +55,7 @@ def shares(check, pardec, machine):
     pardec.good("run", "--model", QUICKSTART / "model", "--draft-model", QUICKSTART / "draft", "--arm", "one=ar,batch_size=1", "--arm", "many=hpd,stack=2,batch_size=1", "--arm",
                 "draft=speculative", "--dataset", "oa-mine", "--limit", 5, "--trace", "s.jsonl", "--db", "s.sqlite", "--progress", "none", "--baseline", "one")
     compared = lambda *args: json.loads(pardec.good("compare", "--db", "s.sqlite", "--format", "json", *args))
-    check(all(row["roofline_share"] is None for row in compared()["rows"]) and "of roofline" not in pardec.good("compare", "--db", "s.sqlite"), "none unasked")
+    check(all(row["roofline_share"] is None for row in compared()["rows"]) and "of roofline" not in pardec.good("compare", "--wide", "--db", "s.sqlite"), "none unasked")
     wall = {row["label"]: row["wall"] * 1e-9 for row in query(pardec.folder / "s.sqlite", "SELECT label, sum(wall_ns) AS wall FROM block JOIN run ON run.id = run_id GROUP BY label")}
     for name, bandwidth, speed in (("memory", 30, 1e9), ("computing", 1e12, 0.02), ("both", 30, 0.02)):
         (pardec.folder / f"{name}.json").write_text(json.dumps({**machine, "bandwidth_gb_s": bandwidth, "tflop_s": {"fp32": speed}}))
@@ -72,7 +72,7 @@ def shares(check, pardec, machine):
             check(math.isclose(found, least[arm], rel_tol=1e-9) if exact else 0.5 * least[arm] < found < 1.05 * least[arm], f"{name} {arm}: at least {found} s, traced {least[arm]} s")
         cell = f"{next(row for row in table['rows'] if row['arm'] == 'one')['forwards_per_second']:.1f} ({100 * share['one']:.0f} %)"
         pardec.good("report", "--db", "s.sqlite", "--hardware", f"{name}.json", "-o", "s.html", "--examples", 0)
-        for shown in (pardec.good("compare", "--db", "s.sqlite", "--hardware", f"{name}.json"), (pardec.folder / "s.html").read_text()):
+        for shown in (pardec.good("compare", "--db", "s.sqlite", "--wide", "--hardware", f"{name}.json"), (pardec.folder / "s.html").read_text()):
             check(cell in shown and "forwards/s (of roofline)" in shown and "a machine, " in shown, f"{name}: {cell} in one column, and of which machine")
     here = compared("--hardware", "here")
     check(0 < here["rows"][0]["roofline_share"] and any("here, 1 thread" in note for note in here["notes"]), f"measured here: {here['notes']}")
