@@ -64,8 +64,9 @@ def tour(check, page, program, long):
 def demo(check, program, long):
     """The demo's run, on a few titles or as it is: its table has the columns and rows that the README shows."""
     lines = (ROOT / "scripts" / "demo").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
-    run = [line for line in lines if line.startswith('"$pardec" ')]
-    check(len(run) == 2, f"scripts/demo calls the program {len(run)} times, expected run and report")
+    calls = [i for i, line in enumerate(lines) if line.startswith('"$pardec" ')]
+    check(len(calls) == 3, f"scripts/demo calls the program {len(calls)} times, expected run, report and generate")
+    run = lines[calls[0]:calls[-1] + 1]
     with tempfile.TemporaryDirectory(prefix="pardec-demo-") as folder:
         folder = pathlib.Path(folder)
         scratch_copy(folder, program)
@@ -74,6 +75,7 @@ def demo(check, program, long):
         ran = shell(folder, f"pardec={shlex.quote(str(program))}\nfolder=.\ndb=demo.sqlite\n{few}" + "\n".join(run))
         print(f"{time.monotonic() - begin:5.1f} s  scripts/demo", flush=True)
         check(ran.returncode == 0 and (folder / "report.html").exists(), f"scripts/demo: exit {ran.returncode}: {ran.stderr[-1500:]}")
+        check('"Flavor": "Chai"' in ran.stdout and "Pinafell Organic" in ran.stdout, f"scripts/demo: no answer with its title: {ran.stdout[-800:]}")
 
     shown = next(block.text for block in blocks(ROOT / "README.md") if not block.language)
 
