@@ -466,6 +466,9 @@ def main():
             compared = pardec("compare", "--db", db, "--format", "json").stdout
             check_numbers(check, page, compared, name, "comparison")
             check_numbers(check, page, pardec("compare", "--db", db, "--accounting", "--format", "json").stdout, name, "accounting")
+            codes = list(dict.fromkeys(warning["code"].replace("_", " ") for warning in json.loads(compared)["warnings"]))
+            warned = re.findall(r'<li id="warning-\d+"><strong>([^<]*)', text)
+            check(warned == codes and "broken" not in codes[1:], f"{name}: warned of {warned}, compare of {codes}")
             check_offline(check, page, text, name)
             check_unscripted(check, text, db, name)
             check(("Untrained (" in text) == (name != "sweep") and ("Oracle (references)" in text) == (name == "oracle"), f"{name}: marks")
