@@ -10,6 +10,7 @@ END
 set terminal svg noenhanced size 814.4,360 dynamic font 'Helvetica,13' linewidth 1.2
 set encoding utf8
 set bars 0.7
+set datafile missing NaN
 set label "speedup over hpd.k_max: it's \140date\140 @x \042q\042" at graph 0, graph 1 left offset 0,1.6 font ',15' textcolor rgb '#1f2933'
 set tmargin 4
 set rmargin 13
@@ -34,6 +35,7 @@ END
 set terminal pngcairo noenhanced size 1440,268 fontscale 2 font 'DejaVu Sans,9' linewidth 2.4
 set encoding utf8
 set bars 0.7
+set datafile missing NaN
 set lmargin 8
 set rmargin 3
 unset key
