@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <c10/core/GradMode.h>
+
 #include "src/model/torch.hpp"
 
 #include "src/model/backend.hpp"
