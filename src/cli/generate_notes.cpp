@@ -5,6 +5,7 @@
 
 #include "decoders/training_formats.hpp"
 #include "src/report/table.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/generation_speed.hpp"
 
