@@ -425,11 +425,15 @@ Table comparison_table(const Comparison& comparison) {
                            {oracle ? "same choices" : "identical", Align::right,
                             oracle ? "same_choices" : "identical"}})
     table.columns.push_back(wide(column));
+  // What --hardware asks for is shown.
   for (const std::string& machine : comparison.allowing)
-    table.columns.push_back(wide(
-        {str("speedup at most (", machine, ")"), Align::right, str("speedup_at_most_", machine)}));
+    table.columns.push_back(
+        {str("speedup at most (", machine, ")"), Align::right, str("speedup_at_most_", machine)});
   if (comparison.exact_matches) table.columns.push_back(wide({"EM", Align::right, "em"}));
-  for (const Column& column : measured_columns(comparison)) table.columns.push_back(wide(column));
+  for (const Column& column : measured_columns(comparison))
+    table.columns.push_back(column.key == "forwards_per_second" && !comparison.machines.empty()
+                                ? column
+                                : wide(column));
   add_score_columns(table, comparison);
   add_own_columns(table, comparison);
 
