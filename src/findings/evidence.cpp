@@ -527,8 +527,8 @@ Found StoredEvidence::speed_ratio(const Scope& place, const Cell& arm, const Cel
       return {std::nullopt,
               str("arm ", one->arm->run.run.label, " with batch_size 1, for times by category")};
   const bool quiet = undisturbed_only("seconds_per_job");
-  const PairedParts shared =
-      paired(arm.parts(place, "seconds_per_job", quiet), other.parts(place, "seconds_per_job", quiet));
+  const PairedParts shared = paired(arm.parts(place, "seconds_per_job", quiet),
+                                    other.parts(place, "seconds_per_job", quiet));
   std::vector<BlockPair> both(static_cast<size_t>(shared.units), BlockPair{0, 0});
   for (const ScorePart& part : shared.other)
     both[static_cast<size_t>(part.cluster)].baseline += part.numerator;
@@ -597,7 +597,7 @@ Found StoredEvidence::ratio_of_view(const Scope& place, const std::string& arm,
     if (Found level = this->level(place, label, metric); !level.measured) return level;
   const bool quiet = undisturbed_only(metric);
   const auto ours = one->parts(place, metric, quiet), theirs = two->parts(place, metric, quiet);
-  if (!ours.empty() && !theirs.empty()) 
+  if (!ours.empty() && !theirs.empty())
     return compared(ratio_of(ours, theirs, one->range(metric)), arm, other);
   return {quotient(*level(place, arm, metric).measured, *level(place, other, metric).measured), ""};
 }

@@ -105,8 +105,7 @@ std::vector<Headline> headlines_of(const Comparison& comparison) {
           one.arm->baseline == headline.best->baseline &&
           one.arm->speedup->ratio.high >= headline.best->speedup->ratio.low)
         headline.ties.push_back(one.arm);
-    std::erase_if(headline.arms,
-                  [&](const ArmStanding& one) { return one.arm == headline.best; });
+    std::erase_if(headline.arms, [&](const ArmStanding& one) { return one.arm == headline.best; });
   }
   return headlines;
 }

@@ -48,7 +48,7 @@ struct Headline {
   std::string dataset;
   const ArmFinding* best = nullptr;     ///< the fastest that is_shown; null: none is
   std::vector<const ArmFinding*> ties;  ///< shown as well, with an interval that meets the best's
-  std::vector<ArmStanding> arms;           ///< all but the best, in the order of the comparison
+  std::vector<ArmStanding> arms;        ///< all but the best, in the order of the comparison
 };
 
 /// Of each dataset on which some arm has a baseline that is another decoder or runs on the same

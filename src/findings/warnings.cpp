@@ -19,10 +19,10 @@ constexpr double kSteady = 1.25;
 
 /// By what a warning undoes: everything, then the answers, then the speed, then advice.
 constexpr std::array<std::string_view, 22> kRanked{
-    "broken",     "failed",      "unparsed",   "empty",       "untrained",       "departs",
-    "untaught",   "hit_limit",   "unpaired",   "other_tokenizer", "unfinished",  "unmeasured",
-    "not_release", "few_blocks", "disturbed",  "outliers",    "unsteady",        "oversubscribed",
-    "traced",     "lengths",     "short_batch", "short_stack"};
+    "broken",      "failed",     "unparsed",    "empty",           "untrained",  "departs",
+    "untaught",    "hit_limit",  "unpaired",    "other_tokenizer", "unfinished", "unmeasured",
+    "not_release", "few_blocks", "disturbed",   "outliers",        "unsteady",   "oversubscribed",
+    "traced",      "lengths",    "short_batch", "short_stack"};
 
 auto rank_of(const Warning& warning) {
   return std::find(kRanked.begin(), kRanked.end(), warning.code) - kRanked.begin();
@@ -175,7 +175,7 @@ class Warnings {
     const double factor = (1 - arm_->taken) / (1 - baseline->taken);
     return str(", they had ", percent(baseline->taken, 0), " of the time of ", theirs, " and ",
                percent(arm_->taken, 0), " of that of ", ours,
-               factor > kSuffers       ? str(": ", theirs, " suffered more, the speedup is inflated")
+               factor > kSuffers ? str(": ", theirs, " suffered more, the speedup is inflated")
                : factor < 1 / kSuffers ? str(": ", ours, " suffered more, the speedup is deflated")
                                        : ": both suffered alike");
   }
@@ -184,8 +184,7 @@ class Warnings {
   std::string repair_advice() const {
     const auto& experiment = arm_->run.run.experiment;
     const bool sweep = experiment && experiment->json.contains("grid");  // it goes on by itself
-    return str("the same command with ", sweep ? "" : "--resume ",
-               "--repair N measures again");
+    return str("the same command with ", sweep ? "" : "--resume ", "--repair N measures again");
   }
 
   void disturbed(const Speedup& speedup) {
@@ -199,11 +198,10 @@ class Warnings {
       text += ", the others give " + interval_text(*speedup.quiet);
     const ArmFinding* baseline = comparison_.baseline_of(*arm_);
     add("disturbed", text,
-        disturbed_advice(
-            arm_->run.run, std::max(arm_->taken, baseline ? baseline->taken : 0),
-            speedup.repaired == speedup.disturbed && speedup.in_vain == 0 ? ""
-            : speedup.in_vain > 0 ? "run again when the machine is idle"
-                                  : repair_advice()));
+        disturbed_advice(arm_->run.run, std::max(arm_->taken, baseline ? baseline->taken : 0),
+                         speedup.repaired == speedup.disturbed && speedup.in_vain == 0 ? ""
+                         : speedup.in_vain > 0 ? "run again when the machine is idle"
+                                               : repair_advice()));
   }
 
   void against_baseline() {

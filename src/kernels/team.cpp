@@ -89,8 +89,7 @@ void Team::start() {
 }
 
 std::int64_t Team::pieces_of(std::int64_t count, std::int64_t grain) const {
-  const std::int64_t most =
-      std::min(count / std::max<std::int64_t>(grain, 1), kPieces * members_);
+  const std::int64_t most = std::min(count / std::max<std::int64_t>(grain, 1), kPieces * members_);
   return most > members_ ? most - most % members_ : most;  // as many for each
 }
 

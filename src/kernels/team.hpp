@@ -11,7 +11,8 @@ namespace pardec {
 /// How many members of a team take part, while others want their cores. A member that has a piece
 /// of work and no core holds up all: from then on one member less takes part, for twice as long as
 /// was waited. Where that happens again soon after the member came back, it stays out for four
-/// times as long, up to a second: a busy machine costs little, a single disturbance hardly anything.
+/// times as long, up to a second: a busy machine costs little, a single disturbance hardly
+/// anything.
 class Attendance {
  public:
   explicit Attendance(int members) : members_(members), active_(members) {}

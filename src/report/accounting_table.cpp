@@ -72,19 +72,19 @@ Table accounting_table(const std::vector<ArmAccount>& accounts) {
 Table differences_table(const DifferingAnswers& answers) {
   Table table;
   table.title = "Where answers depart from the baseline's";
-  table.columns = with_dataset(
-                   {{"arm"},
-                   {"sample"},
-                   {"field"},
-                   {"baseline"},
-                   {"answer"},
-                   {"token", Align::right},
-                   {"logit gap", Align::right, "logit_gap"}});
+  table.columns = with_dataset({{"arm"},
+                                {"sample"},
+                                {"field"},
+                                {"baseline"},
+                                {"answer"},
+                                {"token", Align::right},
+                                {"logit gap", Align::right, "logit_gap"}});
   if (answers.repeated) table.columns.push_back({"repeats", Align::right});
   for (const DifferingAnswer& one : answers.first) {
-    table.rows.push_back(with_dataset(dataset_cells(one.dataset), {one.arm, one.sample, one.field, shortened(one.baseline),
-                          shortened(one.answer), number_cell(one.token.value_or(-1)),
-                          number_cell(one.gap, 4)}));
+    table.rows.push_back(with_dataset(
+        dataset_cells(one.dataset),
+        {one.arm, one.sample, one.field, shortened(one.baseline), shortened(one.answer),
+         number_cell(one.token.value_or(-1)), number_cell(one.gap, 4)}));
     if (answers.repeated) table.rows.back().push_back(number_cell(one.repeats));
   }
   table.notes.push_back(

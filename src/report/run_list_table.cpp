@@ -171,21 +171,20 @@ Table run_list_table(const RunList& list) {
 Table across_table(const AcrossRuns& across) {
   Table table;
   table.title = join(across.names, " and ");
-  table.columns = with_dataset(
-                   {{"arm"},
-                   {"run"},
-                   {"invocation", Align::left, "", /*data_only=*/true},
-                   {"when (UTC)", Align::left, "started_utc"},
-                   {"n", Align::right},
-                   {"failed", Align::right},
-                   {"examples/s", Align::right, "examples_per_second"},
-                   {"speedup", Align::right},
-                   {"interval", Align::left, "speedup_interval"},
-                   {"tokens/forward", Align::right, "tokens_per_forward"},
-                   {"score", Align::left, "score_name"},
-                   {"value", Align::right, "score"},
-                   {"score - first's", Align::left, "score_difference"},
-                   {"same answers", Align::right, "identical"}});
+  table.columns = with_dataset({{"arm"},
+                                {"run"},
+                                {"invocation", Align::left, "", /*data_only=*/true},
+                                {"when (UTC)", Align::left, "started_utc"},
+                                {"n", Align::right},
+                                {"failed", Align::right},
+                                {"examples/s", Align::right, "examples_per_second"},
+                                {"speedup", Align::right},
+                                {"interval", Align::left, "speedup_interval"},
+                                {"tokens/forward", Align::right, "tokens_per_forward"},
+                                {"score", Align::left, "score_name"},
+                                {"value", Align::right, "score"},
+                                {"score - first's", Align::left, "score_difference"},
+                                {"same answers", Align::right, "identical"}});
   for (size_t r = 0; r < across.rows.size(); ++r) {
     const AcrossRow& row = across.rows[r];
     const RunSummary& run = row.arm->run;
