@@ -152,7 +152,7 @@ td.tone-good, td.tone-bad, td.tone-caution { font-weight: 600; }
 .whole { white-space: nowrap; }
 .choice { margin: 0 0 8px; } .choice .scroll { margin-top: 8px; }
 .all { accent-color: var(--accent); margin: 0 6px 0 0; vertical-align: middle; } .all + label { font-size: 0.88rem; }
-.all:not(:checked) ~ .scroll td { white-space: normal; }
+.all:not(:checked) ~ .scroll td { white-space: normal; min-width: 0; }
 .all:not(:checked) ~ .scroll .more, .all:checked ~ .scroll .brief { display: none; }
 details.notes summary { cursor: pointer; } details.notes ul { margin: 4px 0 0; padding-left: 18px; }
 .rest { color: var(--soft); font-size: 0.84rem; margin: -6px 0 12px; max-width: 100ch; }
