@@ -151,7 +151,7 @@ void Team::help(int member, std::uint32_t seen) {
     seen = place.bell.load(std::memory_order_acquire);
     if (ends_.load(std::memory_order_acquire)) return;
     if (const int done = take_part(member)) {
-      done_.fetch_add(static_cast<std::uint32_t>(done), std::memory_order_acq_rel);
+      done_.fetch_add(static_cast<std::uint32_t>(done));
       done_.notify_one();
     }
   }
