@@ -10,6 +10,7 @@ import sys
 KNOWN = [
     r"::k[A-Z]\w*$",  # constants by name: g++ leaves some constexpr arrays of pointers in .data
     r"^guard variable for pardec::",
+    r"^pardec::team\(\)::the_team$",  # the program's threads, as there is one processor
 ]
 SECTIONS = (".data", ".bss", ".tdata", ".tbss")  # .data.rel.ro is constant once the loader is done
 
