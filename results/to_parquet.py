@@ -16,7 +16,7 @@ def main():
         import pyarrow.parquet
     except ImportError as error:
         sys.exit(f"{sys.executable}: {error}")
-    types = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "text": pyarrow.string()}
+    types = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "text": pyarrow.string(), "boolean": pyarrow.bool_()}
     for table in json.load(sys.stdin)["tables"]:
         schema = pyarrow.schema([(name, types[kind]) for name, kind in table["columns"]])
         target = os.path.splitext(table["file"])[0] + ".parquet"

@@ -36,6 +36,8 @@ const std::array<Effect, 7>* effects_of(std::string_view code) {
       Rule{"short_stack", {unfit, unfit, unfit, none, unfit, beside, beside}},
       Rule{"oversubscribed", {unfit, unfit, none, none, none, none, none}},
       Rule{"not_release", {unfit, unfit, none, none, none, none, none}},
+      Rule{"outliers", {beside, beside, none, none, none, none, none}},
+      Rule{"unpaired", {none, none, none, none, none, beside, none}},
       Rule{"few_blocks", {beside, beside, none, none, none, none, none}},
       Rule{"unmeasured", {beside, beside, none, none, none, none, none}},
       Rule{"unfinished", {beside, beside, beside, beside, beside, beside, beside}},
@@ -54,14 +56,10 @@ bool names(const std::array<std::string_view, N>& all, std::string_view one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-/// Whether all write the same ids by design: the same network and prompts, greedily, and decoders
-/// that change nothing of it.
+/// Whether all write the same ids by design.
 bool same_answers(const std::vector<const ArmFinding*>& arms) {
   return std::all_of(arms.begin(), arms.end(), [&](const ArmFinding* arm) {
-    const RunRow &run = arm->run.run, &first = arms.front()->run.run;
-    return run.model.hash == first.model.hash && run.form == first.form &&
-           run.config.value("temperature", 0.0) == 0 &&
-           (run.decoder == kPlainDecoder || find_decoder(run.decoder).exact);
+    return same_by_construction(arm->run.run, arms.front()->run.run);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "src/findings/score_findings.hpp"
+#include "src/findings/speed_findings.hpp"
 
 namespace pardec {
 
@@ -20,13 +21,6 @@ Headline& of_dataset(std::vector<Headline>& headlines, const std::string& datase
 bool only_another_network(const ArmFinding& arm, const ArmFinding& baseline) {
   return arm.run.run.decoder == baseline.run.run.decoder &&
          arm.run.run.model.hash != baseline.run.run.model.hash;
-}
-
-/// Decoders that give the baseline's ids are no worse, whatever the number of examples.
-bool same_by_construction(const ArmFinding& arm, const ArmFinding& baseline) {
-  const RunRow& run = arm.run.run;
-  return run.model.hash == baseline.run.run.model.hash && run.form == baseline.run.run.form &&
-         run.config.value("temperature", 0.0) == 0 && find_decoder(run.decoder).exact;
 }
 
 bool all_identical(const ArmFinding& arm) {
@@ -63,7 +57,9 @@ QualityShown quality_shown(const Comparison& comparison, const ArmFinding& arm) 
   const ArmFinding* baseline = comparison.baseline_of(arm);
   if (!baseline) return QualityShown::baseline;
   if (arm.broken() || baseline->broken()) return QualityShown::broken;
-  if (all_identical(arm) && same_by_construction(arm, *baseline)) return QualityShown::same;
+  // Decoders that give the baseline's ids are no worse, whatever the number of examples.
+  if (all_identical(arm) && same_by_construction(arm.run.run, baseline->run.run))
+    return QualityShown::same;
   if (arm.run.run.untrained || baseline->run.run.untrained) return QualityShown::noise;
   const ScoreFinding* score = first_score(arm);
   if (!score || !score->difference || arm.run.run.oracle) return QualityShown::unknown;

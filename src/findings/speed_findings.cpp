@@ -40,16 +40,20 @@ std::optional<Percentiles> percentiles(std::vector<double> values) {
 }
 
 bool same_streams(const RunRow& run, const RunRow& baseline) {
-  if (run.model.hash != baseline.model.hash) return false;
-  const bool greedy = run.config.value("temperature", 0.0) == 0;
-  return (greedy && find_decoder(run.decoder).exact && run.form == baseline.form) ||
-         both_ask_one_by_one(baseline, run);
+  return (find_decoder(run.decoder).exact && same_by_construction(run, baseline)) ||
+         (run.model.hash == baseline.model.hash && both_ask_one_by_one(baseline, run));
 }
 
 }  // namespace
 
 bool is_disturbed(const BlockTime& time, int threads) {
   return taken_share(time.use.machine, time.wall_ns, threads) >= kDisturbedShare;
+}
+
+bool same_by_construction(const RunRow& run, const RunRow& other) {
+  return run.model.hash == other.model.hash && run.form == other.form &&
+         run.config.value("temperature", 0.0) == 0 &&
+         (run.decoder == kPlainDecoder || find_decoder(run.decoder).exact);
 }
 
 bool both_ask_one_by_one(const RunRow& baseline, const RunRow& run) {

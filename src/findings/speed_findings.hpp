@@ -33,6 +33,10 @@ bool is_within(const Interval& ratio, double share);
 /// give its ids, and where both ask field by field.
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFigures& figures);
 
+/// Whether two runs write the same ids by design: the same network and prompts, greedily, and
+/// decoders that change nothing of it.
+bool same_by_construction(const RunRow& run, const RunRow& other);
+
 /// IPPD's EM, and tokens a second, have a sense where both arms ask one by one.
 bool both_ask_one_by_one(const RunRow& baseline, const RunRow& run);
 

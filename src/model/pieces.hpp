@@ -1,8 +1,5 @@
 #pragma once
 // libtorch's operations, which compute on the thread that calls them, shared out over the team.
-#include <ATen/core/LegacyTypeDispatch.h>
-#include <ATen/core/grad_mode.h>
-
 #include <cstdint>
 
 #include "src/kernels/team.hpp"

@@ -156,7 +156,7 @@ int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
   int off = 0;
   Tokens said = pieces.field_prompt(0, 0);
   std::string text = pieces.turns[0];
-  for (size_t turn = 1; turn < std::min(pieces.turns.size(), answers.size()); ++turn) {
+  for (size_t turn = 1; turn < std::min(pieces.turns.size(), answers.size() + 1); ++turn) {
     append(said, answers.at(turn - 1).ids);
     append(said, pieces.fields[0][turn]);
     text += answers[turn - 1].text + pieces.turns[turn];

@@ -169,14 +169,16 @@ Source source_of(Database& db, const std::string& name, const std::vector<Export
 Source source_of(const FlatTable& table) {
   Source source{"comparison", {}, {}};
   for (size_t c = 0; c < table.columns.size(); ++c) {
-    bool any = false, whole = true;
+    bool any = false, whole = true, flags = true;
     for (const auto& row : table.rows) {
       any = any || !row[c].is_null();
+      flags = flags && (row[c].is_null() || row[c].is_boolean());
       whole = whole && (row[c].is_null() || row[c].is_number_integer());
     }
-    source.columns.emplace_back(table.columns[c].name, !table.columns[c].numbers ? "text"
-                                                       : any && whole            ? "integer"
-                                                                                 : "number");
+    source.columns.emplace_back(table.columns[c].name, any && flags                ? "boolean"
+                                                       : !table.columns[c].numbers ? "text"
+                                                       : any && whole              ? "integer"
+                                                                                   : "number");
   }
   source.each_row = [&table](const auto& row) {
     for (const auto& values : table.rows) row(values);

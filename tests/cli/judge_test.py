@@ -310,7 +310,7 @@ def equal_answers(check, pardec, talks):
     votes = query(db, "SELECT state, winner, reason, reply_id FROM comparison JOIN judge ON judge.id = judge_id WHERE name = 'equal' AND reason = 'equal answers'")
     check(len(votes) == 2 * same and all((v["state"], v["winner"], v["reply_id"]) == ("scored", "tie", None) for v in votes), f"stored as what they are: {len(votes)} {votes[:2]}")
     compared = next(r for r in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"] if r["arm"] == "other")
-    check(close(compared["score_judge_win_rate"], row["score"]), f"compare: {compared['score_judge_win_rate']}")
+    check(close(compared["judge_win_rate"], row["score"]), f"compare: {compared['judge_win_rate']}")
     check(plan() == [2 * turns, 2 * turns, 0, 0] and pairs() == row and sum(judge.asked.values()) == 2 * (turns - same), f"once more: nobody is asked: {plan()}")
     # What an older pardec was told of them does not count.
     change(db, "UPDATE comparison SET winner = 'method', reason = NULL WHERE reason = 'equal answers'")
