@@ -265,6 +265,9 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
     arm.scores =
         score_findings(measured.scores[a], found ? &measured.scores[*arm.baseline] : nullptr,
                        comparison.scores, options.margin, confidence);
+    if (found && gave_same_answers(arm.run, found->run))  // other examples have the same scores
+      for (auto& [name, score] : arm.scores)
+        if (score.difference) score.difference->low = score.difference->high = score.difference->estimate;
   }
   if (!options.brief) {
     for (size_t a = 0; a < runs.size(); ++a) {

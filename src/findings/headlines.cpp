@@ -23,12 +23,6 @@ bool only_another_network(const ArmFinding& arm, const ArmFinding& baseline) {
          arm.run.run.model.hash != baseline.run.run.model.hash;
 }
 
-bool all_identical(const ArmFinding& arm) {
-  const RunSummary& run = arm.run;
-  return !run.run.oracle && run.compared > 0 && run.identical == run.compared &&
-         run.compared == run.generations && run.failed_generations == 0;
-}
-
 /// Arms of one baseline by their speedups, which blocks pair; others by examples a second.
 bool is_faster(const ArmFinding& arm, const ArmFinding& than) {
   if (arm.baseline == than.baseline)
@@ -58,8 +52,7 @@ QualityShown quality_shown(const Comparison& comparison, const ArmFinding& arm) 
   if (!baseline) return QualityShown::baseline;
   if (arm.broken() || baseline->broken()) return QualityShown::broken;
   // Decoders that give the baseline's ids are no worse, whatever the number of examples.
-  if (all_identical(arm) && same_by_construction(arm.run.run, baseline->run.run))
-    return QualityShown::same;
+  if (gave_same_answers(arm.run, baseline->run.run)) return QualityShown::same;
   if (arm.run.run.untrained || baseline->run.run.untrained) return QualityShown::noise;
   const ScoreFinding* score = first_score(arm);
   if (!score || !score->difference || arm.run.run.oracle) return QualityShown::unknown;

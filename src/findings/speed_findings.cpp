@@ -56,6 +56,12 @@ bool same_by_construction(const RunRow& run, const RunRow& other) {
          (run.decoder == kPlainDecoder || find_decoder(run.decoder).exact);
 }
 
+bool gave_same_answers(const RunSummary& run, const RunRow& baseline) {
+  return !run.run.oracle && run.compared > 0 && run.identical == run.compared &&
+         run.compared == run.generations && run.failed_generations == 0 &&
+         same_by_construction(run.run, baseline);
+}
+
 bool both_ask_one_by_one(const RunRow& baseline, const RunRow& run) {
   return !run.oracle && run.form == "value" && baseline.form == "value";
 }

@@ -37,6 +37,9 @@ Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFig
 /// decoders that change nothing of it.
 bool same_by_construction(const RunRow& run, const RunRow& other);
 
+/// Whether a run did so: every answer is the baseline's, none failed.
+bool gave_same_answers(const RunSummary& run, const RunRow& baseline);
+
 /// IPPD's EM, and tokens a second, have a sense where both arms ask one by one.
 bool both_ask_one_by_one(const RunRow& baseline, const RunRow& run);
 

@@ -199,6 +199,7 @@ def of_claims(check, pardec):
     item["claims"] = [{"id": "J", "says": "HPD extracts better", "scales": ["small"], "expect": "confirmed",
                        "test": {"kind": "difference", "metric": "judge_f1", "of": "hpd", "from": "ar", "op": ">=", "than": 0.2}}]
     item["scales"]["small"]["decoders"] = [arm for arm in item["scales"]["small"]["decoders"] if arm["label"] != "spec"]
+    item["scales"]["small"]["decoders"][-1]["set"]["stack"] = 2  # as the network was trained
     file.write_text(json.dumps(item))
 
     def reproduce(*more):
