@@ -78,7 +78,7 @@ struct Request {
   /// `--oracle accept:A`: a drafted token is accepted with this probability, whatever the network
   /// says.
   std::optional<double> accept_rate;
-  /// For a reader who reads along: is given the text so far, behind each pass that adds to it.
+  /// For a reader who reads along: is given the text so far, after each pass that adds to it.
   /// Bytes: the last character may be unfinished. Called where the answer is one stream that is
   /// written in order (StreamWriter, aspd). Empty: nobody reads along.
   std::function<void(std::string_view text)> reader = {};

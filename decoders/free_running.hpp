@@ -34,7 +34,7 @@ struct StopRule {
   int limit = 0;           ///< ids chosen at most
   std::string_view until;  ///< the answer ends with the token that completes this text; empty: none
   bool at_eos = true;
-  /// Is given the stream's bytes so far, behind each pass; empty: nobody reads along.
+  /// Is given the stream's bytes so far, after each pass; empty: nobody reads along.
   std::function<void(std::string_view bytes)> reader = {};
 };
 

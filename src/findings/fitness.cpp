@@ -63,7 +63,7 @@ bool same_answers(const std::vector<const ArmFinding*>& arms) {
   });
 }
 
-/// Whether what the network was taught otherwise changes its answers, and not how many passes a
+/// Whether other training than the settings ask for changes the answers, and not how many passes a
 /// decoder takes for them: where the decoder needs no training, and of how many examples are in a
 /// job, whose values are chosen apart.
 bool changes_answers_alone(const ArmFinding& arm) {
@@ -87,7 +87,7 @@ bool is_of_passes(Quantity quantity) {
 Effect effect_here(const Warning& warning, const ArmFinding& arm,
                    const std::vector<const ArmFinding*>& arms, Quantity quantity) {
   const Effect effect = effect_of(warning.code, quantity);
-  // Of forced answers it is no matter what the network was taught.
+  // Forced answers do not depend on what the network was trained for.
   if (arm.run.run.oracle && (warning.code == "untrained" || warning.code == "untaught"))
     return Effect::none;
   // Fewer in flight than a batch has is what a small cache does.

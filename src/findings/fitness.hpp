@@ -26,7 +26,7 @@ Quantity quantity_of(std::string_view metric);
 enum class MeasuredView {
   all,
   undisturbed,  ///< without what was measured while others had a share of the machine
-  by_token,     ///< speeds by the token of text in place of the answer
+  by_token,     ///< speeds by the token of text, not by the answer
 };
 
 /// What a warning does to a number.

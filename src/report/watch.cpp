@@ -114,7 +114,7 @@ void Watch::show(const Trace& trace, bool ended) {
   if (first) stands_since_ = std::chrono::steady_clock::now();
 }
 
-/// Before a pass that comes behind one which is drawn: sequences share passes, so it begins with
+/// Before a pass that comes after one which is drawn: sequences share passes, so it begins with
 /// the first that comes again.
 void Watch::pause(const View& view) {
   if (!view.drawn) return;
