@@ -267,7 +267,9 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
                        comparison.scores, options.margin, confidence);
     if (found && gave_same_answers(arm.run, found->run))  // other examples have the same scores
       for (auto& [name, score] : arm.scores)
-        if (score.difference) score.difference->low = score.difference->high = score.difference->estimate;
+        if (score.difference && score.difference->estimate == 0 &&
+            std::isfinite(score.difference->low))
+          score.difference->low = score.difference->high = 0;
   }
   if (!options.brief) {
     for (size_t a = 0; a < runs.size(); ++a) {
