@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "decoders/acceptance.hpp"
 #include "decoders/options.hpp"
 #include "decoders/own_columns.hpp"
 #include "src/engine/engine.hpp"
@@ -75,9 +76,8 @@ struct Request {
   std::optional<Oracle> oracle;
   /// Of the decoder's own requests, where it has some (Decoder::wording). REQUIRES: outlives it.
   const PromptFile* wording = nullptr;
-  /// `--oracle accept:A`: a drafted token is accepted with this probability, whatever the network
-  /// says.
-  std::optional<double> accept_rate;
+  /// `--oracle accept...`: what accepts guesses, whatever the network says.
+  std::optional<AcceptanceLaw> acceptance;
   /// For a reader who reads along: is given the text so far, after each pass that adds to it.
   /// Bytes: the last character may be unfinished. Called where the answer is one stream that is
   /// written in order (StreamWriter, aspd). Empty: nobody reads along.
@@ -131,6 +131,8 @@ class Decoder {
   /// Why an oracle of a kind that its registry row has does not drive it with these options,
   /// completing "it ..."; empty: it does. Asked before any model is loaded.
   virtual std::string undriven(std::string_view /*oracle*/) const { return {}; }
+  /// How many guesses in a row a pass checks at most; none: it makes none, or their number varies.
+  virtual std::optional<int> draft_length() const { return std::nullopt; }
   /// Whether it needs `--draft-model`.
   virtual bool drafts_with_model() const { return false; }
   /// What it found of what it needs besides weights, e.g. "[Fork] is 4089, [Child] 4090"; empty:

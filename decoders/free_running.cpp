@@ -168,7 +168,7 @@ StreamRequest stream_request(const Request& request, std::string name, Tokens pr
                     .seed = stream_seed(request.job.seed, index),
                     .oracle = std::nullopt,
                     .index = index,
-                    .accept_rate = request.accept_rate};
+                    .acceptance = request.acceptance};
   if (request.oracle) {
     out.oracle = request.oracle->streams[static_cast<size_t>(index)];
     out.oracles = &*request.oracle;

@@ -44,11 +44,11 @@ struct StreamRequest {
   Tokens prompt;
   StopRule rule;
   Sampling sampling;
-  std::uint64_t seed = 0;             ///< of its random decisions
-  std::optional<Tokens> oracle;       ///< ids that are chosen whatever the network says
-  const Oracle* oracles = nullptr;    ///< those of the whole request, which outlives this ...
-  int index = 0;                      ///< ... and which of its streams this is
-  std::optional<double> accept_rate;  ///< as in Request
+  std::uint64_t seed = 0;                   ///< of its random decisions
+  std::optional<Tokens> oracle;             ///< ids that are chosen whatever the network says
+  const Oracle* oracles = nullptr;          ///< those of the whole request, which outlives this ...
+  int index = 0;                            ///< ... and which of its streams this is
+  std::optional<AcceptanceLaw> acceptance;  ///< as in Request
 };
 
 /// The rule of a stream that ends with its oracle at the latest, where it has one.

@@ -54,12 +54,12 @@ Tokens next_guesses(const std::vector<Tokens>& paths, const std::vector<int>& fo
   return guesses;
 }
 
-/// What one row makes of guesses: the choice, and whether it is one of them.
-std::pair<Choice, bool> judge(const RowLogits& row, const Tokens& guesses, Chance& chance,
-                              const ForcedAcceptance& forced) {
-  if (forced.coins) {
+/// What one row makes of the guesses at this place: the choice, and whether it is one of them.
+std::pair<Choice, bool> judge(const RowLogits& row, const Tokens& guesses, size_t place,
+                              Chance& chance, ForcedAcceptance& forced) {
+  if (forced) {
     Choice choice = own_choice(row, chance);
-    const bool accepted = !guesses.empty() && forced.coins->happens(forced.rate);
+    const bool accepted = !guesses.empty() && forced.accepts(static_cast<int>(place));
     if (accepted) choice.token = guesses.front();
     return {choice, accepted};
   }
@@ -78,14 +78,14 @@ std::pair<Choice, bool> judge(const RowLogits& row, const Tokens& guesses, Chanc
 
 PathVerdict verify_paths(const RowLogits& root, const std::vector<std::vector<RowLogits>>& rows,
                          const std::vector<Tokens>& paths, Chance& chance,
-                         const ForcedAcceptance& forced) {
+                         ForcedAcceptance forced) {
   PathVerdict verdict;
   std::vector<int> followed(paths.size());
   std::iota(followed.begin(), followed.end(), 0);
   const RowLogits* row = &root;
   for (size_t depth = 0;; ++depth) {
     const auto [choice, accepted] =
-        judge(*row, next_guesses(paths, followed, depth), chance, forced);
+        judge(*row, next_guesses(paths, followed, depth), depth, chance, forced);
     verdict.choices.push_back(choice);
     if (!accepted) return verdict;
     std::erase_if(followed, [&, token = choice.token](int p) {
@@ -161,6 +161,7 @@ class Lookahead final : public FreeRunningDecoder {
                             rows, " rows a pass, expected at most ", kMostRows));
   }
 
+  std::optional<int> draft_length() const override { return options_.N - 1; }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 
  private:
@@ -196,7 +197,7 @@ Task<Stream> Lookahead::stream(StreamRequest request, const DecoderContext& cont
   Window window(options_, request.prompt, first_guesses);
   Tokens pending = request.prompt;  // the end of the text that is not fed
   int n = static_cast<int>(pending.size()), newest_from = -1;
-  StreamWriter writer(sequence, request.rule, request.accept_rate.has_value(), n, context);
+  StreamWriter writer(sequence, request.rule, request.acceptance.has_value(), n, context);
   while (!writer.ended()) {
     Step step;
     for (const Token token : pending)

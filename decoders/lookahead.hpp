@@ -37,12 +37,12 @@ struct PathVerdict {
 
 /// Goes down the paths as long as one of them agrees with the network: greedily, by its best;
 /// sampling, guess by guess with probability p(guess), which is struck out of p when it fails
-/// (Fu et al., Algorithm 4); forced, by coins.
+/// (Fu et al., Algorithm 4); forced, by a law.
 ///   root   the row of the token that the paths begin at
 ///   rows   [path][guess]
 PathVerdict verify_paths(const RowLogits& root, const std::vector<std::vector<RowLogits>>& rows,
                          const std::vector<Tokens>& paths, Chance& chance,
-                         const ForcedAcceptance& forced = {});
+                         ForcedAcceptance forced = {});
 
 DecoderEntry lookahead_entry();
 

@@ -26,6 +26,7 @@
 
 #include "decoders/free_running.hpp"
 #include "decoders/medusa_tree.hpp"
+#include "decoders/speculation.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -43,15 +44,15 @@ class Medusa final : public FreeRunningDecoder {
   std::string needs(const Tokenizer*, const ModelConfig& config) const override {
     return needed_heads(tree_, "medusa.tree", config);
   }
+  std::optional<int> draft_length() const override { return tree_.depth(); }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 
  private:
   TreeVerdict accept(const Tokens& guesses, std::span<const RowLogits> rows, Chance& chance,
-                     const ForcedAcceptance& forced) const {
+                     ForcedAcceptance forced) const {
     const bool sampled = !rows.front().probabilities.empty();
-    return typical_ && sampled && !forced.coins
-               ? accept_typical(tree_, guesses, rows, chance)
-               : accept_exact(tree_, guesses, rows, chance, forced);
+    return typical_ && sampled && !forced ? accept_typical(tree_, guesses, rows, chance)
+                                          : accept_exact(tree_, guesses, rows, chance, forced);
   }
 
   MedusaTree tree_;
@@ -62,16 +63,14 @@ Task<Stream> Medusa::stream(StreamRequest request, const DecoderContext& context
   check(context);
   check_prompt(request.name, request.prompt.size(), context.engine.model().config());
   const auto chance = context.chance(request.seed);
-  const auto coins = context.chance(derive_seed(request.seed, "accept"));
-  ForcedAcceptance forced;
-  if (request.accept_rate) forced = {*request.accept_rate, coins.get()};
+  const AcceptanceOracle oracle = acceptance_oracle(request, context);
 
   Sequence sequence = context.engine.open(request.name, "medusa");
   const std::vector<int> segments = add_tree_segments(sequence, tree_, {0});
   Tokens pending = request.prompt;  // the end of the text that is not fed; its last is the root
   Tokens guesses;                   // of the tree's nodes
   int n = static_cast<int>(pending.size()), newest_from = -1;
-  StreamWriter writer(sequence, request.rule, request.accept_rate.has_value(), n, context);
+  StreamWriter writer(sequence, request.rule, request.acceptance.has_value(), n, context);
   for (;;) {
     // 1. The root and the tree behind it, in one pass.
     Step step;
@@ -85,7 +84,7 @@ Task<Stream> Medusa::stream(StreamRequest request, const DecoderContext& context
     const StepResult seen = co_await sequence.forward(std::move(step));
 
     // 2. The longest path that the network agrees with.
-    const TreeVerdict verdict = accept(guesses, seen.outputs, *chance, forced);
+    const TreeVerdict verdict = accept(guesses, seen.outputs, *chance, oracle.forced);
 
     // 3. It joins the text; all other guesses go.
     std::vector<int> choosing{seen.first_row + root};

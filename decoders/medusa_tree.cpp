@@ -249,17 +249,19 @@ int find_child(const MedusaTree& tree, const Tokens& tokens, int node, Token tok
 }
 
 TreeVerdict accept_exact(const MedusaTree& tree, const Tokens& tokens,
-                         std::span<const RowLogits> rows, Chance& chance,
-                         const ForcedAcceptance& forced) {
+                         std::span<const RowLogits> rows, Chance& chance, ForcedAcceptance forced) {
   check_sizes(tokens, rows);
   TreeVerdict verdict;
   for (int node = -1;;) {
     Choice& choice = verdict.choices.emplace_back(own_choice(row_of(rows, node), chance));
-    if (forced.coins) {
+    if (forced) {
       int best = 0;  // the first child has rank 0
       while (best < std::ssize(tokens) && tree.nodes[static_cast<size_t>(best)].parent != node)
         ++best;
-      node = best < std::ssize(tokens) && forced.coins->happens(forced.rate) ? best : -1;
+      node =
+          best < std::ssize(tokens) && forced.accepts(static_cast<int>(std::ssize(verdict.nodes)))
+              ? best
+              : -1;
       if (node >= 0) choice.token = tokens[static_cast<size_t>(node)];
     } else {
       node = find_child(tree, tokens, node, choice.token);

@@ -82,12 +82,12 @@ struct TreeVerdict {
 };
 
 /// Each row chooses, greedily or by a draw from its distribution; where one of its guesses is that
-/// choice, this guess chooses next. Exact in both cases: the choices are the network's. Forced: a
-/// coin says whether the best guess is accepted.
+/// choice, this guess chooses next. Exact in both cases: the choices are the network's. Forced: the
+/// law says whether the best guess is accepted.
 ///   rows  [tokens + 1]: the root's, then the nodes'
 TreeVerdict accept_exact(const MedusaTree& tree, const Tokens& tokens,
                          std::span<const RowLogits> rows, Chance& chance,
-                         const ForcedAcceptance& forced = {});
+                         ForcedAcceptance forced = {});
 
 /// Typical acceptance (section 2.3.1): a guess x is good where p(x) > min(0.09, 0.3 exp(-H(p))), p
 /// being its parent's distribution and H its entropy; the longest path of good guesses is accepted,

@@ -58,6 +58,7 @@ class PromptLookup final : public FreeRunningDecoder {
         ngram_(options.whole("ngram")),
         draft_(options.whole("draft")) {}
 
+  std::optional<int> draft_length() const override { return draft_; }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override {
     return speculate(name(), std::move(request), context, [this](DraftScene scene) {
       return std::make_unique<LookupDrafter>(ngram_, draft_, scene.eos);

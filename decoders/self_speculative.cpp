@@ -126,6 +126,7 @@ class SelfSpeculative final : public FreeRunningDecoder {
     return str("guesses without ", count(skipped.attention), " of ", config.layers,
                " attentions and ", count(skipped.mlp), " of ", config.layers, " MLPs");
   }
+  std::optional<int> draft_length() const override { return options_.gamma; }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override {
     const SkippedSublayers skipped = options_.skipped(context.engine.model().config());
     return speculate(name(), std::move(request), context, [this, skipped](DraftScene scene) {

@@ -70,6 +70,7 @@ class Space final : public FreeRunningDecoder {
   std::string needs(const Tokenizer* tokenizer, const ModelConfig& config) const override {
     return told({"[M]"}, {space_mask_token(options_.mask_token, tokenizer, config.vocab_size)});
   }
+  std::optional<int> draft_length() const override { return options_.k; }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
 
  private:
@@ -136,7 +137,7 @@ Task<Stream> Space::stream(StreamRequest request, const DecoderContext& context)
   Sequence sequence = context.engine.open(request.name, "space");
   for (int i = 0; i <= options_.k; ++i) sequence.add_segment({0});  // of group i, in every step
   int n = static_cast<int>(request.prompt.size()) - 1;
-  StreamWriter O(sequence, request.rule, request.accept_rate.has_value(), n + 1, context);
+  StreamWriter O(sequence, request.rule, request.acceptance.has_value(), n + 1, context);
   Line line{.x = request.prompt.back(), .c = {}, .drafted_by = {}};
   Step step;  // the first grid comes with the prompt ahead
   for (int t = 0; t < n; ++t)

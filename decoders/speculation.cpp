@@ -34,9 +34,9 @@ Step verifying_step(const Tokens& text, size_t cached, size_t prompt, int newest
 
 AcceptanceOracle acceptance_oracle(const StreamRequest& request, const DecoderContext& context) {
   AcceptanceOracle oracle;
-  if (!request.accept_rate) return oracle;
+  if (!request.acceptance) return oracle;
   oracle.coins = context.chance(derive_seed(request.seed, "accept"));
-  oracle.forced = {.rate = *request.accept_rate, .coins = oracle.coins.get()};
+  oracle.forced = ForcedAcceptance(*request.acceptance, *oracle.coins);
   return oracle;
 }
 
@@ -48,7 +48,7 @@ Task<Stream> speculate(std::string_view decoder, StreamRequest request,
 
   Sequence sequence = context.engine.open(request.name, std::string(decoder));
   Tokens text = request.prompt;
-  StreamWriter writer(sequence, request.rule, request.accept_rate.has_value(),
+  StreamWriter writer(sequence, request.rule, request.acceptance.has_value(),
                       static_cast<int>(text.size()), context);
   const auto drafter = make({sequence, *chance, request.sampling, writer.eos()});
   size_t cached = 0;

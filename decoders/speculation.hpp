@@ -9,7 +9,7 @@
 
 namespace pardec {
 
-/// `--oracle accept:A` for one stream, where it is asked for: coins of its own, by its seed.
+/// `--oracle accept...` for one stream, where it is asked for: coins of its own, by its seed.
 struct AcceptanceOracle {
   std::unique_ptr<Chance> coins;
   ForcedAcceptance forced;  ///< looks at `coins`

@@ -117,6 +117,10 @@ class Speculative final : public FreeRunningDecoder {
     if (!context.draft)
       throw ConfigError("decoder speculative needs a draft network; give --draft-model DIR");
   }
+  std::optional<int> draft_length() const override {
+    if (options_.schedule == GammaSchedule::heuristic) return std::nullopt;
+    return options_.gamma;
+  }
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override {
     check(context);
     const DraftLength length(options_.schedule, options_.gamma, options_.threshold);

@@ -82,13 +82,13 @@ Verdict accept_sampled(std::span<const RowLogits> rows, const Candidates& candid
 }
 
 Verdict accept_forced(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
-                      const ForcedAcceptance& forced) {
+                      ForcedAcceptance forced) {
   check_sizes(rows, candidates);
   Verdict verdict;
   for (const RowLogits& row : rows) {
     const auto i = static_cast<size_t>(verdict.accepted);
     verdict.choices.push_back(own_choice(row, chance));
-    if (i == candidates.tokens.size() || !forced.coins->happens(forced.rate)) break;
+    if (i == candidates.tokens.size() || !forced.accepts(verdict.accepted)) break;
     verdict.choices.back().token = candidates.tokens[i];
     ++verdict.accepted;
   }
@@ -96,8 +96,8 @@ Verdict accept_forced(std::span<const RowLogits> rows, const Candidates& candida
 }
 
 Verdict verify(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
-               const ForcedAcceptance& forced, Extra extra) {
-  if (forced.coins) return accept_forced(rows, candidates, chance, forced);
+               ForcedAcceptance forced, Extra extra) {
+  if (forced) return accept_forced(rows, candidates, chance, forced);
   if (!rows.empty() && !rows.front().probabilities.empty())
     return accept_sampled(rows, candidates, chance, extra);
   return accept_greedy(rows, candidates);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "decoders/acceptance.hpp"
 #include "src/engine/sampler.hpp"
 
 namespace pardec {
@@ -32,12 +33,6 @@ struct Verdict {
   std::vector<Choice> choices;  ///< [accepted + 1]; choice i was made by row i
 };
 
-/// `--oracle accept:A`: instead of the target a coin decides on each candidate.
-struct ForcedAcceptance {
-  double rate = 0;  ///< A: a candidate is accepted with this probability
-  Chance* coins = nullptr;
-};
-
 /// norm(max(0, p - q)); p where nothing is left (p = q up to rounding). Ids beyond the end of q
 /// have no weight in it.
 std::vector<double> residual(const std::vector<double>& p, const std::vector<double>& q);
@@ -54,14 +49,14 @@ Verdict accept_greedy(std::span<const RowLogits> rows, const Candidates& candida
 Verdict accept_sampled(std::span<const RowLogits> rows, const Candidates& candidates,
                        Chance& chance, Extra extra = Extra::residual);
 
-/// Candidate i stays if the i-th coin says so; the token behind the last accepted one is the
-/// network's own. `unforced` keeps what the network itself chose in each row.
+/// Candidate i stays if the law says so; the token after the last accepted one is the network's
+/// own. `unforced` keeps what the network itself chose in each row.
 Verdict accept_forced(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
-                      const ForcedAcceptance& forced);
+                      ForcedAcceptance forced);
 
-/// Whichever of the three applies: forced where `forced` has coins, sampled where the rows have
+/// Whichever of the three applies: forced where `forced` has a law, sampled where the rows have
 /// probabilities, else greedy.
 Verdict verify(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
-               const ForcedAcceptance& forced = {}, Extra extra = Extra::residual);
+               ForcedAcceptance forced = {}, Extra extra = Extra::residual);
 
 }  // namespace pardec

@@ -112,8 +112,8 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   else if (spec.resume)
     throw ConfigError(
         str("--resume: ", spec.db, " does not exist; leave --resume out to begin a run"));
-  else if (spec.oracle.kind == "recorded")
-    throw ConfigError(str("--oracle ", spec.oracle.text, ": ", spec.db,
+  else if (const Arm* arm = forced_arm(spec.arms, "recorded"))
+    throw ConfigError(str("--oracle ", arm->oracle.text, ": ", spec.db,
                           " does not exist; expected the database that holds the recorded run"));
   std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
   done.signal = stop.signal();

@@ -30,7 +30,7 @@ namespace {
 std::optional<chat::ServiceSpec> judge_of(const RunFlags& flags,
                                           const std::vector<Workload>& workloads) {
   if (flags.judge.empty()) return std::nullopt;
-  if (!flags.spec.oracle.kind.empty())
+  if (forced_arm(flags.spec.arms))
     throw ConfigError(
         "--judge with --oracle: forced answers carry no score; leave one of them out");
   if (std::none_of(workloads.begin(), workloads.end(), [](const Workload& work) {

@@ -140,9 +140,8 @@ void add_flags(CLI::App& app, RunFlags& flags) {
                  "label of the arm that the others are compared with; without it ar, as each needs")
       ->type_name("LABEL");
   app.add_option("--oracle", flags.oracle,
-                 "force what is chosen, to measure speed with an untrained network: references "
-                 "(the reference answers), recorded:RUN (what a stored run chose) or accept:A (a "
-                 "share A of drafted tokens)")
+                 "force what is chosen, to measure speed on any weights: references, recorded:RUN, "
+                 "accept:A[,A...], accept-length:L or accept-curve:FILE:NETWORK")
       ->type_name("KIND");
   app.add_option("--db", flags.spec.db, "database")->capture_default_str()->type_name("FILE");
   if (flags.sweep) {
@@ -231,7 +230,7 @@ void finish(RunFlags& flags) {
   check_share("--fail-on-error", flags.fail_on_error);
   spec.shard = parse_shard(flags.shard);
   spec.progress = parse_progress_style(flags.progress);
-  spec.oracle = parse_oracle(flags.oracle);
+  spec.oracle = parse_oracle(flags.oracle, "--oracle");
   parse_table_format(flags.format);
   check_columns(flags.columns);
   spec.decode.sampling();
@@ -242,8 +241,9 @@ void finish(RunFlags& flags) {
   if (flags.sweep) lay_grid(flags);
   check_arms(spec, [&](Arm& arm) {
     take_taught_options(arm, read_training_record(texts_folder(networks_of(spec, arm))).settings);
-    check_oracle(spec.oracle, {arm});
+    give_oracle(arm, spec.oracle);
   });
+  check_oracle_used(spec);
   for (size_t a = 0; a < spec.arms.size(); ++a) baseline_of(spec.arms, a, spec.baseline);
 }
 

@@ -219,6 +219,15 @@ Measurements measurements_of(Store& store, const std::string& invocation) {
   return measured;
 }
 
+std::vector<std::string> Comparison::oracles() const {
+  std::vector<std::string> all;
+  for (const ArmFinding& arm : arms)
+    if (const auto& oracle = arm.run.run.oracle;
+        oracle && std::find(all.begin(), all.end(), *oracle) == all.end())
+      all.push_back(*oracle);
+  return all;
+}
+
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options) {
   return compare(store, invocation, options, measurements_of(store, invocation));
 }
@@ -251,6 +260,9 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
     comparison.arms.push_back(finding_of(figures[a], scores, options));
     comparison.stacks = comparison.stacks || comparison.arms.back().stack.asked > 1;
   }
+  // Of forced answers there are none, and those of an arm left free beside them would stand alone.
+  const bool scored = !comparison.forced();
+  if (!scored) comparison.scores.clear();
   for (size_t a = 0; a < runs.size(); ++a) {
     ArmFinding& arm = comparison.arms[a];
     const RunSummary* found = find_baseline(runs, runs[a], baseline_label);
@@ -262,6 +274,7 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
       comparison.exact_matches =
           comparison.exact_matches || both_ask_one_by_one(baseline.run.run, arm.run.run);
     }
+    if (!scored) continue;
     arm.scores =
         score_findings(measured.scores[a], found ? &measured.scores[*arm.baseline] : nullptr,
                        comparison.scores, options.margin, confidence);
@@ -277,7 +290,7 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
       arm.speeds = speeds_of(arm, comparison.baseline_of(arm), figures[a]);
     }
     if (!options.hardware.empty()) add_rooflines(comparison, options);
-    comparison.uncomputed = uncomputed_in(comparison.arms);
+    if (scored) comparison.uncomputed = uncomputed_in(comparison.arms);
     adjust_p_values(comparison.arms);
     add_own_columns(comparison, figures);
   }

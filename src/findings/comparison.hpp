@@ -189,7 +189,9 @@ struct Comparison {
   /// Dataset and arm that could not be run, with the reason.
   std::map<std::pair<std::string, std::string>, std::string> not_applicable;
 
-  const std::optional<std::string>& oracle() const { return arms.front().run.run.oracle; }
+  /// Of the arms, each once: ar stays free next to arms whose guesses are forced.
+  std::vector<std::string> oracles() const;
+  bool forced() const { return !oracles().empty(); }
   const ArmFinding* baseline_of(const ArmFinding& arm) const {
     return arm.baseline ? &arms[*arm.baseline] : nullptr;
   }

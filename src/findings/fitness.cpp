@@ -26,6 +26,7 @@ const std::array<Effect, 7>* effects_of(std::string_view code) {
       Rule{"broken", {unfit, unfit, unfit, unfit, unfit, unfit, unfit}},
       Rule{"untrained", {unfit, unfit, unfit, unfit, unfit, unfit, unfit}},
       Rule{"untaught", {unfit, unfit, unfit, unfit, unfit, unfit, beside}},
+      Rule{"acceptance", {unfit, unfit, unfit, none, none, none, none}},
       Rule{"hit_limit", {by_token, beside, beside, unfit, beside, beside, beside}},
       Rule{"lengths", {by_token, beside, beside, none, beside, beside, none}},
       Rule{"other_tokenizer", {beside, unfit, unfit, unfit, unfit, beside, beside}},

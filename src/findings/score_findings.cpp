@@ -183,7 +183,7 @@ std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms) {
   };
   for (const ArmFinding& arm : arms) {
     const RunRow& run = arm.run.run;
-    if (run.oracle || arm.state.answers == arm.state.failed) continue;
+    if (arm.state.answers == arm.state.failed) continue;
     std::vector<std::string_view> judged;
     for (const std::string_view total : find_dataset(run.dataset.name).metrics)
       if (needs_judge(total)) judged.push_back(total);

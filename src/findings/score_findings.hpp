@@ -17,7 +17,7 @@ void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
                    const ScoreTable& scores);
 
 /// Metrics of the arms' datasets that no answer has a score of, of those that are not computed
-/// unasked; none under an oracle.
+/// unasked.
 std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 
 /// The first score that its dataset is judged by and that the arm has; empty: none.

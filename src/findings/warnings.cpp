@@ -18,11 +18,11 @@ namespace {
 constexpr double kSteady = 1.25;
 
 /// By what a warning undoes: everything, then the answers, then the speed, then advice.
-constexpr std::array<std::string_view, 22> kRanked{
-    "broken",      "failed",     "unparsed",    "empty",           "untrained",  "departs",
-    "untaught",    "hit_limit",  "unpaired",    "other_tokenizer", "unfinished", "unmeasured",
-    "not_release", "few_blocks", "disturbed",   "outliers",        "unsteady",   "oversubscribed",
-    "traced",      "lengths",    "short_batch", "short_stack"};
+constexpr std::array<std::string_view, 23> kRanked{
+    "broken",         "failed",      "unparsed",   "empty",       "untrained",       "departs",
+    "untaught",       "acceptance",  "hit_limit",  "unpaired",    "other_tokenizer", "unfinished",
+    "unmeasured",     "not_release", "few_blocks", "disturbed",   "outliers",        "unsteady",
+    "oversubscribed", "traced",      "lengths",    "short_batch", "short_stack"};
 
 auto rank_of(const Warning& warning) {
   return std::find(kRanked.begin(), kRanked.end(), warning.code) - kRanked.begin();
@@ -30,6 +30,9 @@ auto rank_of(const Warning& warning) {
 
 /// From this factor on, others lengthened the times of one arm more than those of the other.
 constexpr double kSuffers = 1.02;
+
+/// A mean length of passes under an oracle that is off by more than this share was not reached.
+constexpr double kLengthReached = 0.05;
 
 /// From this share of the answers on, how they ended is said.
 constexpr double kWorthSaying = 0.1;
@@ -60,9 +63,10 @@ class Warnings {
   std::vector<Warning> all() {
     for (const ArmFinding& arm : comparison_.arms) {
       arm_ = &arm;
-      const bool forced = comparison_.oracle().has_value();
+      const bool forced = comparison_.forced();
       if (!forced) answers();
       training();
+      acceptance();
       side_by_side();
       measurement();
       if (!forced) against_baseline();
@@ -107,6 +111,20 @@ class Warnings {
     if (std::string note = run.config.value("taught_otherwise", ""); !note.empty())
       untaught.push_back(std::move(note));
     if (!untaught.empty()) add("untaught", join(untaught, ", "), "answers may suffer");
+  }
+
+  void acceptance() {
+    constexpr std::string_view kLength = "accept-length:";
+    const std::string oracle = arm_->run.run.oracle.value_or("");
+    if (!oracle.starts_with(kLength)) return;
+    const double asked = std::stod(oracle.substr(kLength.size()));
+    const double reached = arm_->run.accept_length();
+    if (std::abs(reached / asked - 1) <= kLengthReached) return;
+    add("acceptance",
+        str("passes that check guesses gave ",
+            std::isfinite(reached) ? fixed(reached, 2) + " tokens" : "nothing", " on average, not ",
+            fixed(asked, 2)),
+        "longer answers (--max-new-tokens, --ignore-eos), or a decoder that always has guesses");
   }
 
   void side_by_side() {

@@ -40,7 +40,7 @@ std::string title_of(const Comparison& comparison) {
   const bool several = several_networks(runs_of(comparison));
   return str(several ? "several networks" : network_name(first.model), ", ", first.dtype, ", ",
              first.device, ", ", counted(first.threads, "thread"), untrained ? ", untrained" : "",
-             first.oracle ? ", oracle " + *first.oracle : "");
+             comparison.forced() ? ", oracle " + join(comparison.oracles(), ", ") : "");
 }
 
 std::string size_of(const std::vector<RunSummary>& runs) {
@@ -60,14 +60,33 @@ std::string size_of(const std::vector<RunSummary>& runs) {
              plural(most_repeats, " repeat"));
 }
 
-std::string oracle_note(const std::string& oracle) {
-  if (oracle.starts_with("accept:"))
-    return str("oracle ", oracle,
-               ": drafted tokens were accepted at this rate whatever the network said, so speed is "
-               "that of such drafts and no score is given.");
-  return "oracle: the reference answers were forced, so speed is that of right answers and no "
-         "score "
-         "is given; same choices: share of the network's own choices that agree after equal ids.";
+std::vector<std::string> oracle_notes(const Comparison& comparison) {
+  const std::vector<std::string> oracles = comparison.oracles();
+  std::vector<std::string> notes;
+  for (const std::string& oracle : oracles) {
+    std::vector<std::string> labels;
+    for (const ArmFinding& arm : comparison.arms)
+      if (arm.run.run.oracle == oracle &&
+          std::find(labels.begin(), labels.end(), arm.run.run.label) == labels.end())
+        labels.push_back(arm.run.run.label);
+    const std::string whose = oracles.size() > 1 ? str(" of ", join(labels, ", ")) : "";
+    if (oracle.starts_with("accept"))
+      notes.push_back(str("oracle", whose, ", ", oracle, ": guesses were accepted ",
+                          oracle.starts_with("accept-length")
+                              ? "so that a pass that checks some gives this many tokens on average"
+                              : "at this rate",
+                          ", whatever the network said. The speed is that of such guesses, and no "
+                          "score is given."));
+    else
+      notes.push_back(
+          str("oracle", whose, ", ", oracle, ": ",
+              oracle == "references" ? "the reference answers were forced, so the speed is that of "
+                                       "right answers and no score is given"
+                                     : "what a stored run chose was forced, so the speed is that "
+                                       "of its answers and no score is given",
+              ". same choices: share of the network's own choices that agree after equal ids."));
+  }
+  return notes;
 }
 
 std::string shard_note(const std::string& shards) {

@@ -23,8 +23,8 @@ std::string networks_text(const RunRow& run);
 /// How much was measured, e.g. "n 36 to 38, 2 threads, 3 repeats".
 std::string size_of(const std::vector<RunSummary>& runs);
 
-/// What an oracle forced, and what its numbers are of.
-std::string oracle_note(const std::string& oracle);
+/// What the oracles of its arms forced, and what its numbers are of; a sentence or two each.
+std::vector<std::string> oracle_notes(const Comparison& comparison);
 
 /// Which arms' answers are noise, and why; empty: none are.
 std::string untrained_note(const std::vector<RunSummary>& runs);

@@ -138,7 +138,7 @@ void add_score_columns(Table& table, const Comparison& comparison) {
         {header + " interval", Align::left, key + "_interval", /*data_only=*/true});
     table.columns.push_back(
         wide({header + " - baseline's", Align::left, key + "_difference",
-              /*data_only=*/comparison.oracle() || !is_headline(comparison, total)}));
+              /*data_only=*/comparison.forced() || !is_headline(comparison, total)}));
     if (!is_judged(comparison, total)) continue;
     table.columns.push_back({header + " judge", Align::left, key + "_judge", /*data_only=*/true});
     for (const char* count : {"scored", "of", "refused", "unscored", "errors"})
@@ -336,8 +336,8 @@ std::string departure_note(const ArmFinding& arm, const ArmFinding* baseline) {
 /// What the columns are that all see.
 void add_short_notes(Table& table, const Comparison& comparison, bool several) {
   const std::string percents = fixed(100 * comparison.confidence, 0) + " %";
-  if (comparison.oracle()) table.notes.push_back(oracle_note(*comparison.oracle()));
-  const bool scored = !comparison.oracle() && !comparison.scores.empty();
+  for (std::string& note : oracle_notes(comparison)) table.notes.push_back(std::move(note));
+  const bool scored = !comparison.forced() && !comparison.scores.empty();
   table.notes.push_back(str(
       "speedup: the baseline's seconds over the arm's, with its ", percents, " interval",
       scored ? str("; difference: of the score from the baseline's; not worse: its interval lies ",
@@ -371,7 +371,7 @@ void add_column_notes(Table& table, const Comparison& comparison) {
       "tokens/s: chosen ids by wall time, of arms whose ids are the baseline's by construction; "
       "latency: from the start of an answer's job until it is there, median. More speeds: --format "
       "json.");
-  if (comparison.oracle()) return;
+  if (comparison.forced()) return;
   const bool value_f1 = !comparison.scores.empty() && comparison.scores.front() == "f1_micro";
   table.wide_notes.push_back(str(
       "identical: answers equal to the baseline's in every field.",
@@ -397,7 +397,7 @@ std::string shown_in_flight(const ArmFinding& arm) {
 }
 
 Table comparison_table(const Comparison& comparison) {
-  const bool oracle = comparison.oracle().has_value();
+  const bool oracle = comparison.forced();
   Table table;
   table.title = title_of(comparison);
   const auto wide = [](Column column) {
@@ -425,6 +425,10 @@ Table comparison_table(const Comparison& comparison) {
                            {oracle ? "same choices" : "identical", Align::right,
                             oracle ? "same_choices" : "identical"}})
     table.columns.push_back(wide(column));
+  const bool guesses =
+      std::any_of(comparison.arms.begin(), comparison.arms.end(),
+                  [](const ArmFinding& arm) { return arm.run.checking_passes > 0; });
+  if (guesses) table.columns.push_back(wide({"accepted length", Align::right, "accept_length"}));
   // What --hardware asks for is shown.
   for (const std::string& machine : comparison.allowing)
     table.columns.push_back(
@@ -453,6 +457,8 @@ Table comparison_table(const Comparison& comparison) {
     cells.push_back(number_cell(arm.examples_per_second.estimate, 2));
     cells.push_back(number_cell(arm.speedup ? arm.speedup->blocks : arm.blocks));
     cells.push_back(arm.baseline ? share_cell(arm.likeness) : no_cell());
+    if (guesses)
+      cells.push_back(run.checking_passes > 0 ? number_cell(run.accept_length(), 2) : no_cell());
     add_allowed_cells(cells, comparison, arm);
     if (comparison.exact_matches)
       cells.push_back(std::isfinite(arm.exact_match) ? share_cell(arm.exact_match) : no_cell());
@@ -468,6 +474,10 @@ Table comparison_table(const Comparison& comparison) {
   add_roofline_notes(table, comparison);
   add_warnings(table, comparison);
   add_column_notes(table, comparison);
+  if (guesses)
+    table.wide_notes.push_back(
+        "accepted length: mean tokens of a pass that checks guesses, those that entered the answer "
+        "and the network's own.");
   if (comparison.exact_matches)
     table.wide_notes.push_back(
         "EM: fields whose answer equals the baseline's id by id, where both ask one by one (IPPD, "

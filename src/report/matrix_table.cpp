@@ -102,7 +102,7 @@ Table matrix_table(const Comparison& comparison) {
       str("score · speedup over the baseline · ids chosen in a forward pass; ",
           fixed(100 * comparison.confidence, 0),
           " % intervals and all other numbers: pardec compare without --matrix."));
-  if (comparison.oracle()) table.notes.push_back(oracle_note(*comparison.oracle()));
+  for (std::string& note : oracle_notes(comparison)) table.notes.push_back(std::move(note));
   add_uncomputed_notes(table, comparison);
   add_not_applicable_notes(table, comparison);
   add_origin_notes(table, comparison);

@@ -31,20 +31,17 @@ std::vector<std::string> distinct(const std::vector<RunSummary>& runs, const Nam
 
 // What stands at the top -------------------------------------------------------
 
-std::vector<std::string> marks_of(const std::vector<RunSummary>& runs) {
-  const RunRow& first = runs.front().run;
+std::vector<std::string> marks_of(const Comparison& comparison) {
+  const std::vector<RunSummary> runs = runs_of(comparison);
   std::vector<std::string> marks;
   if (std::string note = untrained_note(runs); !note.empty()) {
     note.front() = 'U';
     marks.push_back(note + " Only speed is to be read there.");
   }
-  if (first.oracle)
-    marks.push_back(str("Oracle (", *first.oracle,
-                        first.oracle->starts_with("accept:")
-                            ? "): drafted tokens were accepted at this rate, whatever the network "
-                              "said. Speed is that of such drafts; "
-                            : "): the tokens were forced. Speed is that of right answers; ",
-                        "nothing here says how good the decoders' own answers are."));
+  for (std::string& note : oracle_notes(comparison)) {
+    note.front() = 'O';
+    marks.push_back(std::move(note));
+  }
   std::vector<std::string> samples;
   for (const auto& run : runs)
     if (run.run.dataset.sample &&
@@ -73,8 +70,8 @@ std::vector<std::string> marks_of(const std::vector<RunSummary>& runs) {
   if (open > 0)
     marks.push_back(str("Not finished: ", open, " of ", counted(std::ssize(runs), "arm"),
                         "; numbers are of what was done until then."));
-  if (first.build_type != "Release")
-    marks.push_back(str("Measured with a ", first.build_type, " build."));
+  if (const std::string& type = runs.front().run.build_type; type != "Release")
+    marks.push_back(str("Measured with a ", type, " build."));
   return marks;
 }
 
@@ -102,7 +99,7 @@ Highlight highlight_of(const Comparison& comparison, const ArmFinding& arm) {
                                  find_dataset(run.dataset.name).unit, "/s"));
   if (std::isfinite(arm.likeness))
     highlight.beside.push_back(percent(arm.likeness) +
-                               (comparison.oracle() ? " same choices" : " identical answers"));
+                               (comparison.forced() ? " same choices" : " identical answers"));
   if (const std::string score = score_text(arm); !score.empty()) highlight.beside.push_back(score);
   highlight.beside.push_back(size_of({arm.run}));
   std::vector<std::string> codes;
@@ -261,7 +258,7 @@ Report make_report(Store& store, const Measurements& measured, const Comparison&
           : "",
       ", ", first.dtype, ", ", first.device, ", ", size_of(runs), ", ",
       first.started_utc.substr(0, 10));
-  report.marks = marks_of(runs);
+  report.marks = marks_of(comparison);
   add_highlights(report, comparison);
   report.tables.push_back({"comparison", "Comparison", comparison_table(comparison)});
   add_warnings(report, report.tables.back(), comparison);

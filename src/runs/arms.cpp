@@ -27,8 +27,8 @@ std::pair<std::string, std::string> key_value(const std::string& text, const std
 }
 
 /// Options of arms, whatever their decoder; one of the same name that the decoder has comes first.
-constexpr std::array<std::string_view, 6> kOfArms{"batch_size", "cascade",      "model",
-                                                  "adapter",    "cache_blocks", "seed"};
+constexpr std::array<std::string_view, 7> kOfArms{"batch_size",   "cascade", "model", "adapter",
+                                                  "cache_blocks", "seed",    "oracle"};
 /// Beside them, that of a decoder that drafts with a network.
 constexpr const char* kDraft = "draft";
 
@@ -71,6 +71,9 @@ void put(Arm& arm, const std::string& option, const Json& value) {
       throw ConfigError(
           str("arm ", arm.label, ": cascade is ", dump(value), ", expected true or false"));
     arm.cascade = value;
+  } else if (option == "oracle") {
+    arm.oracle = parse_oracle(value.is_string() ? value.get<std::string>() : dump(value),
+                              str("arm ", arm.label, ": oracle"));
   } else if (option == "cache_blocks") {
     arm.cache_blocks = whole_number(arm, option, value, 0, kMost);
   } else if (option == "seed") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decoders/decoder.hpp"
+#include "src/runs/oracle.hpp"
 #include "src/support/json.hpp"
 
 namespace pardec {
@@ -21,6 +22,7 @@ struct Arm {
   std::string adapter;                       ///< folder, over its network; empty: none
   std::optional<std::int64_t> cache_blocks;  ///< its own limit; none: the run's
   std::optional<std::uint64_t> seed;         ///< of its random numbers; none: the run's
+  OracleSpec oracle;                         ///< its own, or by give_oracle that of the run
   std::shared_ptr<const Decoder> algorithm;  ///< the decoder with these options
   Json taught = Json::object();              ///< of the options: what the network was taught
   std::vector<std::string> given;            ///< options that somebody wrote for it
@@ -40,9 +42,9 @@ Json option_value(const std::string& text);
 
 /// Arms from `--decoder a,b`, `--arm LABEL=NAME[,option=value...]` and `--set
 /// [decoder.]option=value`, in this order. An arm's own option beats --set. `batch_size`,
-/// `cascade`, `model`, `adapter`, `cache_blocks` and `seed` are options of every arm, `draft` of
-/// one that drafts with a network. ConfigError: no arm, two of one label, unknown decoder or option
-/// or a bad value of one, a --set that no arm has.
+/// `cascade`, `model`, `adapter`, `cache_blocks`, `seed` and `oracle` are options of every arm,
+/// `draft` of one that drafts with a network. ConfigError: no arm, two of one label, unknown
+/// decoder or option or a bad value of one, a --set that no arm has.
 std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
                            const std::vector<std::string>& arms,
                            const std::vector<std::string>& sets, int batch_size);

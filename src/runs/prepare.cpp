@@ -104,7 +104,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
   if (const std::string note = taught_otherwise(cell, session); !note.empty())
     config["taught_otherwise"] = note;
   auto untaught = untaught_in(cell, read_training_record(session.checkpoint.folder).settings);
-  if (spec.oracle.text.empty() && maybe_untaught(cell, session.checkpoint))
+  if (cell.arm->oracle.text.empty() && maybe_untaught(cell, session.checkpoint))
     untaught.push_back(str("nothing says that it was taught what ", cell.arm->decoder,
                            " needs (no training.json)"));
   if (!untaught.empty()) config["untaught_options"] = untaught;
@@ -132,7 +132,7 @@ RunRow run_row(const RunSpec& spec, const RunCell& cell, const Session& session,
   row.model = model_row(store, session.checkpoint);
   if (session.draft) row.draft = model_row(store, *session.draft);
   row.config = config_of(spec, cell, session);
-  if (!spec.oracle.text.empty()) row.oracle = spec.oracle.text;
+  if (!arm.oracle.text.empty()) row.oracle = arm.oracle.text;
   row.untrained = untrained_for(session.checkpoint, row.decoder);
   row.seed = arm.seed.value_or(spec.decode.seed);
   row.device = spec.model.device;
@@ -226,12 +226,12 @@ std::string find_same(std::vector<RunCell>& cells, Store& store) {
 }
 
 /// ConfigError where the recording lacks a job of this cell.
-Recording recording_for(const RunSpec& spec, const RunCell& cell, Store& store) {
-  Recording recording = read_recording(store, spec.oracle.run, cell.row);
+Recording recording_for(const RunCell& cell, Store& store) {
+  Recording recording = read_recording(store, cell.arm->oracle.run, cell.row);
   for (size_t block = 0; block < cell.work->blocks.size(); ++block)
     for (const JobPlan& job : cell.jobs(block))
       if (!recording.contains(job.key))
-        throw ConfigError(str("--oracle ", spec.oracle.text, ": the recording of arm '",
+        throw ConfigError(str("--oracle ", cell.arm->oracle.text, ": the recording of arm '",
                               cell.arm->label, "' on ", cell.work->dataset.name, " has no job ",
                               job_name(job.key),
                               " without error; expected the examples that it was made of"));
@@ -265,8 +265,8 @@ bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSes
         cell.row = run_row(spec, cell, session, store, not_applicable);
         cell.note = session.checkpoint.note;
       }
-  if (spec.oracle.kind == "recorded")
-    for (RunCell& cell : cells) cell.recording = recording_for(spec, cell, store);
+  for (RunCell& cell : cells)
+    if (cell.arm->oracle.kind == "recorded") cell.recording = recording_for(cell, store);
   const std::string found = spec.resume  ? find_resumable(spec, cells, store)
                             : spec.go_on ? find_same(cells, store)
                                          : "";
@@ -283,10 +283,10 @@ Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& pl
   request.job.seed = job_seed(cell.arm->seed.value_or(spec.decode.seed), plan.key);
   if (repeat > 0) request.job.seed = derive_seed(request.job.seed, str("repeat ", repeat));
   if (cell.wording) request.wording = &*cell.wording;
-  request.accept_rate = spec.oracle.accept_rate;
-  if (spec.oracle.kind == "recorded")
+  request.acceptance = cell.arm->oracle.acceptance;
+  if (cell.arm->oracle.kind == "recorded")
     request.oracle = cell.recording.at(plan.key);
-  else if (spec.oracle.kind == "references")
+  else if (cell.arm->oracle.kind == "references")
     request.oracle =
         cell.decoder().reference_oracle(request, references_of(examples), session.context);
   return request;

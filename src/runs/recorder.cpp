@@ -18,9 +18,8 @@ namespace pardec {
 namespace {
 
 /// None: answers that are forced carry no score.
-std::optional<std::vector<const TaskMetric*>> metrics_for(const RunSpec& spec,
-                                                          const RunCell& cell) {
-  if (!spec.oracle.kind.empty()) return std::nullopt;
+std::optional<std::vector<const TaskMetric*>> metrics_for(const RunCell& cell) {
+  if (!cell.arm->oracle.kind.empty()) return std::nullopt;
   return metrics_of(*cell.work->entry);
 }
 
@@ -87,7 +86,7 @@ void Recorder::finish(const RunCell& cell, RowId block, int repeat, const JobPla
                       const Request& request, const Answers& answers, const Tokenizer& tokenizer) {
   std::vector<GenerationRow> generations;
   try {
-    generations = generation_rows(cell.work->examples_of(job), answers, metrics_for(spec_, cell));
+    generations = generation_rows(cell.work->examples_of(job), answers, metrics_for(cell));
     counts_.turns_off += turns_off_text(request, answers, tokenizer);
   } catch (const std::exception& error) {
     fail(cell, block, repeat, job, reason_of(error));
@@ -103,7 +102,7 @@ void Recorder::fail(const RunCell& cell, RowId block, int repeat, const JobPlan&
   job.error = reason;
   counts_.failed += std::ssize(plan.key);
   commit(std::move(job), cell, block, repeat,
-         failed_rows(cell.work->examples_of(plan), reason, metrics_for(spec_, cell)));
+         failed_rows(cell.work->examples_of(plan), reason, metrics_for(cell)));
 }
 
 bool Recorder::same_answers(const RunCell& cell, int repeat, const JobPlan& job,

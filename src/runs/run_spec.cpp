@@ -99,53 +99,15 @@ Shard parse_shard(const std::string& text) {
   return shard;
 }
 
-OracleSpec parse_oracle(const std::string& text) {
-  const size_t colon = text.find(':');
-  OracleSpec oracle{text, text.substr(0, colon), std::nullopt, ""};
-  if (oracle.kind == "accept" && colon != std::string::npos) {
-    const std::string rate = text.substr(colon + 1);
-    size_t used = 0;
-    double value = -1;
-    try {
-      value = std::stod(rate, &used);
-    } catch (const std::exception&) {
-      used = 0;
-    }
-    if (used != rate.size() || !(value >= 0 && value <= 1))
-      throw ConfigError(str("--oracle accept: the rate is '", rate, "', expected 0 to 1"));
-    oracle.accept_rate = value;
-  } else if (oracle.kind == "recorded" && colon != std::string::npos && colon + 1 < text.size()) {
-    oracle.run = text.substr(colon + 1);
-  } else if (!text.empty() && text != "references") {
-    throw ConfigError(
-        str("--oracle is '", text, "', expected references, recorded:RUN or accept:A"));
-  }
-  return oracle;
+const Arm* forced_arm(const std::vector<Arm>& arms, std::string_view kind) {
+  for (const Arm& arm : arms)
+    if (!arm.oracle.text.empty() && (kind.empty() || arm.oracle.kind == kind)) return &arm;
+  return nullptr;
 }
 
-void check_oracle(const OracleSpec& oracle, const std::vector<Arm>& arms) {
-  if (oracle.kind.empty()) return;
-  const auto drives = [&](std::string_view decoder) {
-    const auto& kinds = find_decoder(decoder).oracles;
-    return std::find(kinds.begin(), kinds.end(), oracle.kind) != kinds.end();
-  };
-  for (const Arm& arm : arms) {
-    if (drives(arm.decoder)) {
-      if (const std::string why = arm.algorithm->undriven(oracle.kind); !why.empty())
-        throw ConfigError(str("--oracle ", oracle.kind, " does not drive arm '", arm.label,
-                              "': it ", why, "; leave one out"));
-      continue;
-    }
-    std::vector<std::string> driven;
-    for (const auto& entry : decoders())
-      if (drives(entry.name)) driven.emplace_back(entry.name);
-    throw ConfigError(str("--oracle ", oracle.kind, " drives decoders that ",
-                          oracle.kind == "accept"     ? "draft"
-                          : oracle.kind == "recorded" ? "choose their tokens one by one"
-                                                      : "answer in a form of references",
-                          " (", join(driven, ", "), "), arm '", arm.label, "' is ", arm.decoder,
-                          "; run it apart"));
-  }
+void check_oracle_used(const RunSpec& spec) {
+  if (spec.oracle.text.empty() || forced_arm(spec.arms)) return;
+  check_driven(spec.oracle, spec.arms.front());
 }
 
 }  // namespace pardec

@@ -24,18 +24,6 @@ struct Shard {
 /// ConfigError for what is not I/N; empty: one share.
 Shard parse_shard(const std::string& text);
 
-/// What is forced in place of the network's own choices.
-struct OracleSpec {
-  std::string text;                   ///< as it was given; empty: no oracle
-  std::string kind;                   ///< references, recorded or accept; empty: no oracle
-  std::optional<double> accept_rate;  ///< accept:A
-  std::string run;                    ///< recorded:RUN
-};
-/// ConfigError.
-OracleSpec parse_oracle(const std::string& text);
-/// ConfigError where the oracle does not drive every arm.
-void check_oracle(const OracleSpec& oracle, const std::vector<Arm>& arms);
-
 struct RunSpec {
   ModelOptions model;
   DecodeOptions decode;
@@ -53,7 +41,7 @@ struct RunSpec {
   int repair = 0;  ///< disturbed blocks of a dataset that are measured once more, at most
   std::string order = "interleaved";  ///< or blocked
   std::string baseline;               ///< label; empty: each arm's own
-  OracleSpec oracle;
+  OracleSpec oracle;                  ///< of the arms that have none of their own
   Shard shard;
   std::string db = "results/pardec.sqlite", trace;
   bool resume = false, retry_errors = false;
@@ -68,6 +56,12 @@ struct RunSpec {
 
 /// ConfigError for a number out of its range, and for settings that do not go together.
 void check(const RunSpec& spec);
+
+/// The first arm with an oracle, of this kind where one is named; null: there is none.
+const Arm* forced_arm(const std::vector<Arm>& arms, std::string_view kind = "");
+
+/// ConfigError where an oracle was given for the run, and drives none of its arms.
+void check_oracle_used(const RunSpec& spec);
 
 /// Calls `check` for every arm. Where they are cells of a grid, one of which it throws leaves them
 /// for `refused`, with the reason; ConfigError where none is left.

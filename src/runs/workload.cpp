@@ -81,7 +81,7 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
                           split, project_file("datasets/samples"));
     };
     work.dataset = load(spec.split);
-    if (work.dataset.shape == Shape::open && spec.oracle.kind == "references")
+    if (work.dataset.shape == Shape::open && forced_arm(arms, "references"))
       throw ConfigError(str("--oracle references forces a short answer to each field, and ", name,
                             " has open prompts; leave it out, or force what a run chose with ",
                             "--oracle recorded:RUN"));

@@ -98,7 +98,7 @@ class FigureReader {
                    "cached_peak, cached_sum, attended, scratch, branches, parallel_ratio, ",
                    version_ >= 3 ? "text_attended, parallel, " : "0, NULL, ",
                    version_ >= 5 ? "first_token_ns, " : "NULL, ", version_ >= 7 ? "turns" : "NULL",
-                   ", branch_lengths"));
+                   ", branch_lengths, acceptance"));
     while (rows.step()) {
       RunFigures* run = run_of(rows.integer(0));
       if (!run) continue;
@@ -121,7 +121,10 @@ class FigureReader {
       job.first_length = static_cast<std::int32_t>(run->branch_lengths.size());
       add_numbers(rows.view(24), run->branch_lengths);
       job.lengths = static_cast<std::int32_t>(run->branch_lengths.size()) - job.first_length;
-      if (job.failed) failed_blocks_.insert(job.block);
+      if (job.failed)
+        failed_blocks_.insert(job.block);
+      else if (const Json acceptance = rows.maybe_json(25); !acceptance.is_null())
+        count_guesses(acceptance, run->summary);
     }
     for (auto& [id, run] : runs_) {
       sort_by_repeat(run->jobs);
@@ -129,6 +132,12 @@ class FigureReader {
         jobs_.add(run->jobs[i].id, {run, static_cast<std::int32_t>(i)});
     }
     jobs_.sort();
+  }
+
+  static void count_guesses(const Json& acceptance, RunSummary& sums) {
+    sums.checking_passes += acceptance.at("drafted").at(0).get<std::int64_t>();
+    for (const Json& of_place : acceptance.at("accepted"))
+      sums.accepted += of_place.get<std::int64_t>();
   }
 
   void read_histogram() {

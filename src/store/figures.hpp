@@ -27,6 +27,14 @@ struct RunSummary {
   std::int64_t measured_wall_ns = 0, measured_examples = 0, measured_fields = 0;
   std::int64_t measured_chosen = 0, measured_text_tokens = 0;
   BlockOccupancy measured;  ///< passes 0: stored before schema version 4
+  /// Passes that checked guesses, and guesses that entered answers.
+  std::int64_t checking_passes = 0, accepted = 0;
+  /// Mean tokens of a pass that checked guesses: those that entered, and the network's own. NaN:
+  /// there is none.
+  double accept_length() const {
+    if (checking_passes == 0) return std::numeric_limits<double>::quiet_NaN();
+    return 1 + static_cast<double>(accepted) / static_cast<double>(checking_passes);
+  }
   JobCounters
       totals;  ///< cached_peak is a maximum, parallel_ratio a mean; without lengths and Json
 };

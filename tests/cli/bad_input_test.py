@@ -241,6 +241,10 @@ def command_line_cases(model, folder):
     yield Case("--oracle accept", [*run, "--oracle", "accept:0.5"], "--oracle accept", "draft")
     for rate in ("2", "-0.1", "half", "nan", ""):
         yield Case(f"--oracle accept:{rate}", [*run, "--oracle", f"accept:{rate}"], "--oracle accept", f"'{rate}'", "0 to 1")
+    for length in ("0.5", "none", ""):
+        yield Case(f"--oracle accept-length:{length}", [*run, "--oracle", f"accept-length:{length}"], "--oracle accept-length", f"'{length}'", "1 or more")
+    yield Case("--oracle accept-curve without a network", [*run, "--oracle", "accept-curve:none.json"], "--oracle", "accept-curve:FILE:NETWORK")
+    yield Case("--oracle accept-curve without a file", [*one, "--decoder", "space", "--oracle", "accept-curve:none.json:x"], "none.json", "No such file")
     yield Case("--oracle accept without a rate", [*run, "--oracle", "accept"], "--oracle", "'accept'", "accept:A")
     yield Case("--oracle recorded", [*run, "--oracle", "recorded:abc"], "--oracle recorded:abc", "new.sqlite does not exist", "expected")
     yield Case("--oracle recorded of nothing", [*run, "--oracle", "recorded:"], "--oracle", "'recorded:'", "recorded:RUN")

@@ -91,6 +91,34 @@ def oracle(check, pardec, model, draft):
     check(tables[1] < tables[0.5] < tables[0], f"forwards by rate: {tables}")
 
 
+def lengths(check, pardec, model, draft):
+    """Speculative decoding at a mean length of a pass, next to ar: by --oracle, by an arm's own, and as published."""
+    db = pardec.folder / "length.sqlite"
+    (pardec.folder / "curve.json").write_text(json.dumps({"measure": "accept_length", "draft_lengths": [2, 4], "networks": {"P": [1.75, 3]}}))
+    text = pardec.good("run", "--model", model, "--draft-model", draft, "--decoder", "ar,space", "--arm", "g=speculative,gamma=4", "--arm",
+                       f"c=speculative,gamma=4,oracle=accept-curve:{pardec.folder / 'curve.json'}:P", "--arm", "p=speculative,gamma=3,oracle=accept:1,0",
+                       "--dataset", "mt-bench", "--limit", 8, "--max-new-tokens", 80, "--ignore-eos", "--oracle", "accept-length:2.4", "--db", db,
+                       "--set", "space.mask_token=5", "--wide")
+    rows = {r["label"]: r["oracle"] for r in query(db, "SELECT label, oracle FROM run")}
+    want = {"ar": None, "space": "accept-length:2.4", "g": "accept-length:2.4", "c": "accept-length:3.0 (P, curve.json)", "p": "accept:1,0"}
+    check(rows == want, f"oracle by arm: {rows}")
+    check("accepted length" in " ".join(text.split()) and "oracle of space, g, accept-length:2.4" in " ".join(text.split()), f"the table says so: {text}")
+    passes = {}
+    for job in query(db, "SELECT label, acceptance, chosen, forwards FROM job JOIN run ON run.id = run_id WHERE acceptance IS NOT NULL"):
+        of = json.loads(job["acceptance"])
+        sums = passes.setdefault(job["label"], [0, 0])
+        sums[0] += of["drafted"][0]
+        sums[1] += sum(of["accepted"])
+        if job["label"] == "p":  # the first guess of each pass, and no other
+            check(of["accepted"][0] >= of["drafted"][0] - 1 and sum(of["accepted"][1:]) == 0, f"by place: {of}")
+        if job["label"] == "c":  # 3 tokens a pass, the last one cut
+            check(job["forwards"] == -(-job["chosen"] // 3), f"3 tokens a pass: {job['forwards']} passes, {job['chosen']} tokens")
+    means = {label: 1 + accepted / count for label, (count, accepted) in passes.items()}
+    # A pass gives 2 or 3: the mean of some 250 has a standard error of .03; the last pass of an answer is cut.
+    check(abs(means["space"] - 2.4) < 0.15 and abs(means["g"] - 2.4) < 0.15, f"mean lengths: {means}")
+    check(len(query(db, "SELECT DISTINCT sample_id FROM generation JOIN run ON run.id = run_id WHERE label = 'ar'")) == 8, "ar answers, too")
+
+
 def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
@@ -98,6 +126,7 @@ def main():
         run(check, pardec, model, draft)
         generate(check, pardec, model, draft)
         oracle(check, pardec, model, draft)
+        lengths(check, pardec, model, draft)
     return check.finish()
 
 

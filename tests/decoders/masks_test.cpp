@@ -649,7 +649,7 @@ TEST_CASE("masks: space feeds the grid of equation 4 under the group mask of A.3
       requests.push_back(
           open_request(str("r", i), draw.letters(draw.from(1, 6)), draw.from(1, 14)));
       requests.back().job.seed = static_cast<std::uint64_t>(draw.from(1, 1 << 20));
-      requests.back().accept_rate = draw.share();
+      requests.back().acceptance = AcceptanceLaw{{draw.share()}};
     }
     const Ran ran = run(model, network.tokenizer(), *decoder, requests, kTogether, true);
     for (size_t i = 0; i < requests.size(); ++i) {
@@ -731,7 +731,7 @@ TEST_CASE("masks: a guess of lookahead ends a text of its own") {
         prompt.push_back(prompt[static_cast<size_t>(draw.from(0, 1)) % prompt.size()]);
       requests.push_back(open_request(str("r", i), prompt, draw.from(1, 14)));
       requests.back().job.seed = static_cast<std::uint64_t>(draw.from(1, 1 << 20));
-      if (draw.one_in(2)) requests.back().accept_rate = draw.share();
+      if (draw.one_in(2)) requests.back().acceptance = AcceptanceLaw{{draw.share()}};
     }
     const Ran ran = run(model, smallest().tokenizer(), *decoder, requests, kTogether, true);
     for (size_t i = 0; i < requests.size(); ++i) {

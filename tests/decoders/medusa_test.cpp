@@ -389,10 +389,11 @@ TEST_CASE("medusa: the path that agrees with the network, and one token more") {
   std::vector<RowLogits> rows;
   for (const Token token : {9, 9, 8, 1, 2, 3, 4}) rows.push_back(row_with(token));
   Coins both({true, true}), one({true, false});
-  const TreeVerdict deep = accept_exact(tree, tokens, rows, unused, {0.5, &both});
+  const TreeVerdict deep = accept_exact(tree, tokens, rows, unused, {AcceptanceLaw{{0.5}}, both});
   CHECK(tokens_of(deep) == Tokens{5, 7, 1});
   CHECK(deep.choices[0].unforced == 9);
-  CHECK(tokens_of(accept_exact(tree, tokens, rows, unused, {0.5, &one})) == Tokens{5, 9});
+  CHECK(tokens_of(accept_exact(tree, tokens, rows, unused, {AcceptanceLaw{{0.5}}, one})) ==
+        Tokens{5, 9});
 }
 
 TEST_CASE("medusa: typical acceptance, by its formula") {
@@ -794,7 +795,7 @@ TEST_CASE("medusa, oracle accept:A: the number of forwards is that of the coins,
       for (int i = 0; i < 6; ++i) {
         requests.push_back(open_request(str("r", i), {9, 8, static_cast<Token>(i)}, kTokens, {},
                                         static_cast<std::uint64_t>(i)));
-        requests.back().accept_rate = rate;
+        requests.back().acceptance = AcceptanceLaw{{rate}};
       }
       const Ran ran = run(model, guessing.network.tokenizer(), *medusa(tree), requests, 4);
       double in_full = 0, full = 0;

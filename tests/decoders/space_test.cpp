@@ -297,7 +297,7 @@ TEST_CASE("where the context ends nothing is fed beyond it, and the last tokens 
     for (const int k : {1, 3, 6})
       for (const double rate : {-1.0, 0.0, 0.6, 1.0}) {
         Request asked = request;
-        if (rate >= 0) asked.accept_rate = rate;
+        if (rate >= 0) asked.acceptance = AcceptanceLaw{{rate}};
         const Ran ran = run(model, network.tokenizer(), *space(k, mask), {asked}, 1, true);
         INFO("prompt " << length << " k " << k << " rate " << rate);
         CHECK(ran.of().stop == Stop::context);
@@ -350,7 +350,7 @@ TEST_CASE("--oracle accept:A: forwards are those of the coins, and on average of
       for (int i = 0; i < 4; ++i) {
         requests.push_back(open_request(str("a", i), {7, 8, 9}, tokens));
         requests.back().job.seed = static_cast<std::uint64_t>(i);
-        requests.back().accept_rate = rate;
+        requests.back().acceptance = AcceptanceLaw{{rate}};
       }
       const Ran ran = run(model, network.tokenizer(), *space(k, mask), requests, 4);
       for (size_t i = 0; i < requests.size(); ++i) {

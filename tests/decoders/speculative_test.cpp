@@ -454,7 +454,7 @@ TEST_CASE("oracle accept:A: the number of forwards is that of the coins, and of 
       for (int i = 0; i < 8; ++i) {
         requests.push_back(open_request(str("r", i), {9, 8, 7, static_cast<Token>(i + 5)}, kTokens,
                                         {}, static_cast<std::uint64_t>(i)));
-        requests.back().accept_rate = rate;
+        requests.back().acceptance = AcceptanceLaw{{rate}};
       }
       const Ran ran = run(model, network.tokenizer(), *decoder, requests, 4, false, {}, &draft);
       double in_full_rounds = 0, full_rounds = 0;
@@ -490,7 +490,7 @@ TEST_CASE("oracle accept:A: the number of forwards is that of the coins, and of 
   Request request = open_request("r", {1, 2, 3}, 12);
   const Answers free =
       run(model, network.tokenizer(), *decoder, {request}, 1, false, {}, &draft).of();
-  request.accept_rate = 1;
+  request.acceptance = AcceptanceLaw{{1}};
   const Answers forced =
       run(model, network.tokenizer(), *decoder, {request}, 1, false, {}, &draft).of();
   CHECK(forced.tokens != free.tokens);
@@ -509,7 +509,7 @@ TEST_CASE("oracle accept:A: passes of prompt-lookup and lookahead") {
     for (int i = 0; i < 8; ++i) {
       requests.push_back(open_request(str("r", i), repeating_prompt(6 + 4 * i, 200, rng), kTokens,
                                       {}, static_cast<std::uint64_t>(i)));
-      requests.back().accept_rate = rate;
+      requests.back().acceptance = AcceptanceLaw{{rate}};
     }
     const auto lookup = make_decoder("prompt-lookup",
                                      {{"ask", "separately"}, {"ngram", kNgram}, {"draft", kDraft}});

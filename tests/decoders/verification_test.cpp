@@ -164,7 +164,7 @@ TEST_CASE("forced: coins decide, and the network's own choices stand beside them
   for (const auto& [rate, accepted, tokens] :
        std::vector<std::tuple<double, int, Tokens>>{{1.0, 3, {5, 6, 7, 4}}, {0.0, 0, {1}}}) {
     SeededChance coins(2);
-    const Verdict verdict = verify(rows, candidates, unused, {rate, &coins});
+    const Verdict verdict = verify(rows, candidates, unused, {AcceptanceLaw{{rate}}, coins});
     CHECK(verdict.accepted == accepted);
     CHECK(tokens_of(verdict) == tokens);
     for (size_t i = 0; i < verdict.choices.size(); ++i)
@@ -173,12 +173,44 @@ TEST_CASE("forced: coins decide, and the network's own choices stand beside them
   // With probability A each, one after another.
   const double a = .3;
   const auto law = law_of<int>([&](Chance& coins) {
-    return verify(rows, candidates, unused, {a, &coins}).accepted;
+    return verify(rows, candidates, unused, {AcceptanceLaw{{a}}, coins}).accepted;
   });
   CHECK(law.at(0) == Approx(1 - a).epsilon(1e-12));
   CHECK(law.at(1) == Approx(a * (1 - a)).epsilon(1e-12));
   CHECK(law.at(2) == Approx(a * a * (1 - a)).epsilon(1e-12));
   CHECK(law.at(3) == Approx(a * a * a).epsilon(1e-12));
+}
+
+TEST_CASE("forced by place: each guess at its own rate, later ones at the last") {
+  const Candidates candidates{{5, 6, 7}, {}};
+  const std::vector<RowLogits> rows = greedy_rows({1, 6, 3, 4});
+  SeededChance unused(1);
+  const auto law = law_of<int>([&](Chance& coins) {
+    return verify(rows, candidates, unused, {AcceptanceLaw{{.9, .2}}, coins}).accepted;
+  });
+  CHECK(law.at(0) == Approx(.1).epsilon(1e-12));
+  CHECK(law.at(1) == Approx(.9 * .8).epsilon(1e-12));
+  CHECK(law.at(2) == Approx(.9 * .2 * .8).epsilon(1e-12));
+  CHECK(law.at(3) == Approx(.9 * .2 * .2).epsilon(1e-12));
+}
+
+TEST_CASE("forced by length: a pass gives that many tokens on average, rounded up or down") {
+  const Candidates candidates{{5, 6, 7}, {}};
+  const std::vector<RowLogits> rows = greedy_rows({1, 6, 3, 4});
+  SeededChance unused(1);
+  const auto law = [&](double length) {
+    return law_of<int>([&](Chance& coins) {
+      return verify(rows, candidates, unused, {AcceptanceLaw{{}, length}, coins}).accepted;
+    });
+  };
+  CHECK(law(1) == std::map<int, double>{{0, 1}});
+  CHECK(law(3) == std::map<int, double>{{2, 1}});
+  CHECK(law(4) == std::map<int, double>{{3, 1}});
+  const auto between = law(2.3);
+  CHECK(between.size() == 2);
+  CHECK(between.at(1) == Approx(.7).epsilon(1e-12));
+  CHECK(between.at(2) == Approx(.3).epsilon(1e-12));
+  CHECK(law(9).at(3) == 1);  // no more than there are
 }
 
 TEST_CASE("verify takes the rule that the rows are made for") {

@@ -1,6 +1,9 @@
 // Which warnings make which numbers unfit to decide a claim.
 #include "src/findings/fitness.hpp"
 
+#include <algorithm>
+
+#include "src/findings/warnings.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace pardec;
@@ -69,6 +72,23 @@ TEST_CASE("fitness: a stack that was not taught changes answers, and not their p
   run.config["untaught_options"] = {"stack 1, taught 2"};
   run.config["taught_otherwise"] = "the network was taught with another wording";
   CHECK(effect(all, {"hpd", "ar"}, "tokens_per_forward") == Effect::unfit);
+}
+
+TEST_CASE("fitness: speed at an acceptance that was not reached decides nothing") {
+  Comparison all = comparison();
+  all.arms[1].run.run.oracle = "accept-length:3";
+  const auto warned = [&](std::int64_t passes, std::int64_t accepted) {
+    all.arms[1].run.checking_passes = passes;
+    all.arms[1].run.accepted = accepted;
+    all.warnings = warnings_of(all);
+    std::erase_if(all.warnings, [](const Warning& one) { return one.code != "acceptance"; });
+    return !all.warnings.empty();
+  };
+  CHECK_FALSE(warned(100, 200));
+  CHECK_FALSE(warned(100, 190));
+  CHECK(warned(0, 0));
+  CHECK(warned(100, 150));
+  CHECK(effect(all, {"ar", "spec"}, "speedup") == Effect::unfit);
 }
 
 TEST_CASE("fitness: of forced answers it is no matter what the network was taught") {

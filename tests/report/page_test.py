@@ -471,7 +471,7 @@ def main():
             check(warned == codes and "broken" not in codes[1:], f"{name}: warned of {warned}, compare of {codes}")
             check_offline(check, page, text, name)
             check_unscripted(check, text, db, name)
-            check(("Untrained (" in text) == (name != "sweep") and ("Oracle (references)" in text) == (name == "oracle"), f"{name}: marks")
+            check(("Untrained (" in text) == (name != "sweep") and ("Oracle, references: " in text) == (name == "oracle"), f"{name}: marks")
             check(str(pathlib.Path(db)) in text and "--progress none" in text, f"{name}: the command is recorded")
             check((text.count("<figure>") >= 4) == drawn, f"{name}: {text.count('<figure>')} figures")
             check(re.search(r'<p class="subtitle">.* n \d+(?: to \d+)?, 1 thread, 1 repeat', text), f"{name}: the title says how much was measured")
