@@ -4,6 +4,7 @@ Usage: peers_test.py PARDEC_PEER
 """
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,14 @@ with tempfile.TemporaryDirectory() as folder:
         check(abs(got - a / b) < 1e-9, "a ratio is of one round")
     for got, a, b in zip(ratio["step of 16 / step of 1, pardec"]["rounds"], ours["step 16"], ours["step 1"]):
         check(abs(got - a / b) < 1e-9, "steps are compared within a round")
+    for tokens in (16, 64):  # what is asked of a step follows from what the machine allows it in the same round
+        of = ratio[f"step of {tokens} / step of 1, pardec"]
+        bounds = result["roofline_seconds"]
+        for goal, many, one in zip(of["goals"], bounds[f"step {tokens}"], bounds["step 1"]):
+            check(abs(goal - 1.25 * many / one) < 1e-9, f"goal of a step of {tokens}: {goal}")
+        held = statistics.median(a / b for a, b in zip(of["rounds"], of["goals"])) <= 1
+        line = next(line for line in text.splitlines() if line.startswith(f"| step of {tokens} / step of 1"))
+        check(("yes" if held else "NO") in line, f"held: {line}")
     figure = out.with_suffix(".svg")
     check("no figure: " in done.stderr or "roofline" in figure.read_text(), "a figure, or why there is none")
 
