@@ -50,7 +50,9 @@ StreamWriter::StreamWriter(Sequence& sequence, const StopRule& rule, bool forced
       rule_(rule),
       forced_(forced),
       position_(position),
-      eos_(rule.at_eos ? context.eos() : std::vector<Token>{}) {}
+      eos_(rule.at_eos ? context.eos() : std::vector<Token>{}) {
+  sequence.set_limit(rule.limit);
+}
 
 int StreamWriter::add(std::span<const Choice> choices, std::span<const int> rows) {
   size_t added = 0;

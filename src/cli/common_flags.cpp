@@ -66,6 +66,9 @@ void add_flags(CLI::App& app, DecodeOptions& decode) {
       ->type_name("N");
   app.add_flag("--ignore-eos", decode.ignore_eos,
                "go on after the end of sequence, up to the limit");
+  app.add_flag("--no-generation-config", decode.no_generation_config,
+               "leave out what the checkpoint's generation_config.json does to logits "
+               "(repetition_penalty, suppress_tokens ...)");
   app.add_option("--chat-template", decode.chat_template,
                  str("markup around the prompt: auto (the checkpoint's own, or what train taught, "
                      "else plain), ",

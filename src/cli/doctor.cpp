@@ -187,9 +187,11 @@ int doctor(const DoctorFlags& flags) {
       const std::int64_t begin = clock.now_ns();
       if (!checkpoint.model.forward({&step, 1}).front().front().finite())
         throw ModelError(flags.model, "the logits of its first token are not finite");
+      const std::string rules = generation_note(checkpoint.model.config().generation, false);
       return str(parameter_count(checkpoint.model.config()), " parameters, one token in ",
                  fixed(static_cast<double>(clock.now_ns() - begin) * 1e-6, 1), " ms",
-                 checkpoint.note.empty() ? "" : "; " + checkpoint.note);
+                 checkpoint.note.empty() ? "" : "; " + checkpoint.note,
+                 rules.empty() ? "" : "; " + rules);
     });
   if (!flags.model.empty())
     checks.add("weights", [&] {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/cli/machine_notes.hpp"
@@ -196,6 +197,13 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
       table.notes.push_back(str(work.dataset.name, ": ", counted(work.seen, "example"), " of ",
                                 work.dataset.split, " left out, whose text is also in train"));
   table.notes.push_back(str("database: ", spec.db, "; ", networks_note(spec)));
+  std::set<std::string> generation;
+  for (const ArmFace& arm : seen)
+    if (arm.face)
+      generation.insert(
+          generation_note(arm.face->config.generation, spec.decode.no_generation_config));
+  generation.erase("");
+  table.notes.insert(table.notes.end(), generation.begin(), generation.end());
   if (memory) table.notes.push_back(str("memory: ", describe(*memory, spec.cache)));
   if (spec.model.device == "cpu")
     if (const LeftByOthers left =

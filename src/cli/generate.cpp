@@ -118,6 +118,7 @@ int generate(const GenerateFlags& flags) {
                             : job_requests(std::move(jobs), open, decoder, flags.decode, session);
   std::vector<Request>& requests = given.requests;
   std::vector<std::string>& errors = given.errors;
+  if (!session.note.empty()) std::cerr << "model: " << session.note << "\n";
   for (const std::string& note : given.notes) std::cerr << "model: " << note << "\n";
   if (!open) print_taught_options(arm);
 

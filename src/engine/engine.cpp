@@ -7,6 +7,8 @@
 #include <stdexcept>
 
 #include "src/engine/engine_parts.hpp"
+#include "src/engine/living_rows.hpp"
+#include "src/engine/logit_rules.hpp"
 #include "src/engine/prefix_cache.hpp"
 #include "src/model/mask.hpp"
 #include "src/support/error.hpp"
@@ -29,6 +31,7 @@ Sequence Engine::open(const std::string& request, const std::string& decoder) {
     state->trace->request = request;
     state->trace->decoder = decoder;
     state->trace->task = task_;
+    state->trace->rules = rules_.applied;
   }
   state->opened_ns = clock_.now_ns();
   return Sequence(std::move(state));
@@ -92,6 +95,46 @@ std::exception_ptr Engine::Waiting::not_finite() const {
   return nullptr;
 }
 
+void Engine::Packed::apply(const GenerationRules& rules, std::span<const Token> eos) {
+  struct Seen {
+    RowLabel label;
+    Token token;
+    Origin origin;
+  };
+  const LivingRows living(sequence->cache.slots(), sequence->segments);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    OutputRequest& output = outputs[i];
+    if (output.head != 0) continue;
+    const RowLabel& label = labels[static_cast<size_t>(output.index)];
+    std::vector<Seen> seen;
+    living.seen_by(label, [&](const KvCache::Slot& slot) {
+      const auto row = static_cast<size_t>(slot.row);
+      seen.push_back({slot.label, sequence->tokens[row], sequence->origins[row]});
+    });
+    for (size_t row = 0; row < labels.size(); ++row)
+      if (visible(label, labels[row], sequence->segments))
+        seen.push_back({labels[row], tokens[row], origins[row]});
+    std::stable_sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) {
+      return std::pair(a.label.position, a.label.order) < std::pair(b.label.position, b.label.order);
+    });
+    Tokens before;
+    int generated = 0;
+    for (const Seen& one : seen) {
+      before.push_back(one.token);
+      generated += one.origin != Origin::prompt;
+    }
+    pardec::apply(rules, {before, generated, sequence->limit}, eos,
+                  sequence->model.config().vocab_size, output);
+  }
+  auto next = outputs.begin();  // for the trace, which has what each branch asked for
+  for (Waiting* branch : branches)
+    for (OutputRequest& asked : branch->step.outputs) {
+      asked.banned = next->banned;
+      asked.allowed = next->allowed;
+      ++next;
+    }
+}
+
 void Engine::Packed::hand_out(std::vector<RowLogits> logits) {
   auto next = logits.begin();
   for (Waiting* branch : branches) {
@@ -151,6 +194,8 @@ std::vector<Engine::Packed> Engine::pack(const std::vector<Waiting*>& entering) 
                          waiting->step.tokens.end());
     found->labels.insert(found->labels.end(), waiting->step.labels.begin(),
                          waiting->step.labels.end());
+    found->origins.insert(found->origins.end(), waiting->step.origins.begin(),
+                          waiting->step.origins.end());
   }
   // Who waited for rows that were withdrawn goes on without a pass.
   std::erase_if(packed, [](const Packed& p) { return p.tokens.empty(); });
@@ -176,6 +221,7 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
 
   std::vector<SequenceStep> steps;
   for (Packed& p : packed) {
+    if (!rules_.none() && !skipped) p.apply(rules_, model_.config().eos);
     if (!skipped)
       p.sequence->close_forward();
     else if (!p.sequence->first_draft)

@@ -11,6 +11,7 @@
 #include "src/engine/counters.hpp"
 #include "src/engine/task.hpp"
 #include "src/engine/trace.hpp"
+#include "src/model/generation_rules.hpp"
 #include "src/model/model.hpp"
 #include "src/support/clock.hpp"
 
@@ -100,6 +101,8 @@ class Sequence {
   /// costs is counted as drafting of this one, which outlives it.
   Sequence open_draft(Model& draft);
 
+  /// How many ids one of its answers may have at most, for rules about the last one.
+  void set_limit(int limit);
   /// Notes that the choice of `row` is the answer's next token.
   void emit(int row);
   /// Counts the answer's streams and text; everything else is counted by the engine.
@@ -177,6 +180,11 @@ class Engine {
   /// one product for all (cascade inference), or each has a copy. Decides for forks from now on.
   void set_cascade(bool cascade) { cascade_ = cascade; }
 
+  /// What is made of logits before a choice: of each row of a whole pass by what that row sees, in
+  /// the order of the text. Drafts of a draft network go by them, too; those of extra heads, of
+  /// masks and of the network with sublayers skipped do not. For the passes from now on.
+  void set_rules(GenerationRules rules) { rules_ = std::move(rules); }
+
   /// Finished traces go there, in the order in which sequences end. Empty: none are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
@@ -224,6 +232,7 @@ class Engine {
   std::list<Sequence::State*> sequences_;  // all of the network that are open, oldest first
   int task_ = -1;                          // of `run`, that goes on right now
   bool cascade_ = false;
+  GenerationRules rules_;
   CacheBudget budget_;
   CacheReport report_;
   Occupancy occupancy_;

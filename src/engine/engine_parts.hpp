@@ -32,7 +32,9 @@ struct Sequence::State {
   bool finished = false;
   State* const drafts_for;
   std::optional<int> first_draft;  // first row fed with sublayers skipped, while there is one
-  Tokens tokens;                   // by row, all that were ever fed
+  Tokens tokens;                   // by row, all that were ever fed ...
+  std::vector<Origin> origins;     // ... and where they come from
+  int limit = 0;                   // ids that one of its answers may have; 0: not known
   /// Under a cache budget: waits for room. `evicted` has the rows to feed again, if they were given
   /// up.
   bool aside = false;
@@ -87,6 +89,7 @@ struct Engine::Packed {
   std::vector<Waiting*> branches;
   Tokens tokens;
   std::vector<RowLabel> labels;
+  std::vector<Origin> origins;
   std::vector<OutputRequest> outputs;
   HiddenRows hidden;
   bool later = false;  ///< some branch may ask for further rows
@@ -100,6 +103,8 @@ struct Engine::Packed {
   }
   /// Puts the rows that were given up before the new ones.
   void feed_again();
+  /// Adds what the rules make of the network's own logits, by what each choosing row sees.
+  void apply(const GenerationRules& rules, std::span<const Token> eos);
   /// Deals out the results of the pass to the branches.
   void hand_out(std::vector<RowLogits> logits);
 };

@@ -33,16 +33,20 @@ bool plainly_causal(std::span<const KvCache::Slot> slots, const RowLabel& newest
 void Engine::Packed::feed_again() {
   Tokens all;
   std::vector<RowLabel> all_labels;
+  std::vector<Origin> all_origins;
   for (const KvCache::Slot& slot : sequence->evicted) {
     all.push_back(sequence->tokens[static_cast<size_t>(slot.row)]);
     all_labels.push_back(slot.label);
+    all_origins.push_back(sequence->origins[static_cast<size_t>(slot.row)]);
   }
   again = static_cast<int>(all.size());
   for (OutputRequest& output : outputs) output.index += again;
   all.insert(all.end(), tokens.begin(), tokens.end());
   all_labels.insert(all_labels.end(), labels.begin(), labels.end());
   tokens = std::move(all);
+  all_origins.insert(all_origins.end(), origins.begin(), origins.end());
   labels = std::move(all_labels);
+  origins = std::move(all_origins);
 }
 
 std::int64_t Engine::blocks(std::int64_t rows) const {

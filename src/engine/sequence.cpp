@@ -45,6 +45,7 @@ Sequence::ForwardAwaiter Sequence::later(const StepResult& seen,
 
 int Sequence::add_segment(const std::vector<int>& sees) { return state_->segments.add(sees); }
 void Sequence::relabel(int row, const RowLabel& label) { state_->cache.relabel(row, label); }
+void Sequence::set_limit(int limit) { state_->limit = limit; }
 Counters& Sequence::counters() { return state_->counters; }
 int Sequence::rows_fed() const { return state_->cache.rows_fed(); }
 
@@ -76,6 +77,8 @@ Sequence Sequence::fork(const std::string& request) {
                                       state_->drafts_for);
   copy->segments = state_->segments;
   copy->tokens = state_->tokens;
+  copy->origins = state_->origins;
+  copy->limit = state_->limit;
   copy->trace = state_->trace;
   if (copy->trace) {
     copy->trace->request = request;
@@ -98,6 +101,7 @@ Sequence Sequence::open_draft(Model& draft) {
     state->trace->decoder = state_->trace->decoder;
     state->trace->task = state_->trace->task;
     state->trace->model = "draft";
+    state->trace->rules = state_->trace->rules;
   }
   return Sequence(std::move(state));
 }
@@ -152,6 +156,7 @@ void Sequence::State::account(const std::vector<Engine::Waiting*>& branches, std
 void Sequence::State::account(const Step& step, const LivingRows& living) {
   counters.fed += step.size();
   tokens.insert(tokens.end(), step.tokens.begin(), step.tokens.end());
+  origins.insert(origins.end(), step.origins.begin(), step.origins.end());
   for (const Origin origin : step.origins) {
     counters.prompt += origin == Origin::prompt;
     counters.forced += origin == Origin::forced;

@@ -48,6 +48,7 @@ OrderedJson to_json(const Trace& trace) {
   if (!trace.dataset.empty()) json["dataset"] = trace.dataset;
   if (!trace.examples.empty()) json["examples"] = trace.examples;
   if (!trace.model.empty()) json["model"] = trace.model;
+  if (!trace.rules.empty()) json["generation_config"] = trace.rules;
   if (trace.inherited > 0) json["inherited"] = trace.inherited;
   json.update({{"tokens", trace.tokens},
                {"position", trace.position},

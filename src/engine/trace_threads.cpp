@@ -118,6 +118,7 @@ Trace parse_trace(const Json& json, const std::string& where) {
   t.examples = read.optional<std::vector<std::string>>("examples", {});
   t.model = read.optional<std::string>("model", "");
   t.inherited = read.optional<int>("inherited", 0);
+  if (read.has("generation_config")) t.rules = read.any("generation_config");
   try {
     t.tokens = wholes(read.any("tokens"));
     t.position = wholes(read.any("position"));

@@ -271,6 +271,7 @@ ModelConfig read_model_config(const std::filesystem::path& folder,
     if (!json.is_object())
       throw ModelError(generation.string(), str("is ", json.type_name(), ", expected an object"));
     read_special_ids(json, generation.string(), config);
+    config.generation = parse_generation_rules(json, generation.string(), config.vocab_size);
   }
   config.extra_heads = count_extra_heads(extra_heads_file(folder, adapter));
   return config;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "src/model/generation_rules.hpp"
 #include "src/model/rope.hpp"
 #include "src/support/json.hpp"
 #include "src/support/types.hpp"
@@ -50,6 +51,7 @@ struct ModelConfig {
   std::optional<Token> bos;
   std::vector<Token>
       eos;  ///< eos_token_id of generation_config.json where it is, else of config.json
+  GenerationRules generation;  ///< of generation_config.json
   /// Heads besides the network's own, which read the same rows (parameters.hpp).
   int extra_heads = 0;
 

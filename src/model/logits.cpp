@@ -21,11 +21,12 @@ at::Tensor index_tensor(const std::vector<std::int64_t>& values, const at::Tenso
 class Places {
  public:
   void add(size_t row, const std::vector<Token>& ids, std::int64_t vocab) {
-    for (const Token id : ids) {
-      TORCH_CHECK(id >= 0 && id < vocab, "id ", id, " is not in the vocabulary");
-      rows_.push_back(static_cast<std::int64_t>(row));
-      ids_.push_back(id);
-    }
+    for (const Token id : ids) add(row, id, vocab);
+  }
+  void add(size_t row, Token id, std::int64_t vocab) {
+    TORCH_CHECK(id >= 0 && id < vocab, "id ", id, " is not in the vocabulary");
+    rows_.push_back(static_cast<std::int64_t>(row));
+    ids_.push_back(id);
   }
   bool empty() const { return rows_.empty(); }
   c10::List<std::optional<at::Tensor>> index(const at::Tensor& like) const {
@@ -38,6 +39,34 @@ class Places {
  private:
   std::vector<std::int64_t> rows_, ids_;
 };
+
+/// The rows with what is added to single ids, and with the repetition penalty; `logits` itself where
+/// none has any.
+at::Tensor adjust(const at::Tensor& logits, std::span<const OutputRequest* const> requests) {
+  Places biased, repeated;
+  std::vector<double> biases, penalties;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    for (const auto& [id, bias] : requests[i]->biased) {
+      biased.add(i, id, logits.size(1));
+      biases.push_back(bias);
+    }
+    repeated.add(i, requests[i]->repeated, logits.size(1));
+    penalties.insert(penalties.end(), requests[i]->repeated.size(),
+                     requests[i]->repetition_penalty);
+  }
+  if (biased.empty() && repeated.empty()) return logits;
+  const auto on_device = [&](const std::vector<double>& values) {
+    return at::tensor(values, at::kFloat).to(logits.device());
+  };
+  at::Tensor adjusted = logits.to(at::kFloat).clone();
+  if (!biased.empty())
+    adjusted.index_put_(biased.index(logits), on_device(biases), /*accumulate=*/true);
+  if (!repeated.empty()) {
+    const at::Tensor scores = adjusted.index(repeated.index(logits)), by = on_device(penalties);
+    adjusted.index_put_(repeated.index(logits), at::where(scores < 0, scores * by, scores / by));
+  }
+  return adjusted;
+}
 
 /// The rows without the ids that they ban or do not allow; `logits` itself where all have all.
 at::Tensor strike(const at::Tensor& logits, std::span<const OutputRequest* const> requests) {
@@ -160,10 +189,11 @@ at::Tensor rows_on_host(const at::Tensor& values, at::ScalarType type) {
 
 }  // namespace
 
-std::vector<RowLogits> reduce_logits(const at::Tensor& logits,
+std::vector<RowLogits> reduce_logits(const at::Tensor& of_network,
                                      std::span<const OutputRequest* const> requests) {
   std::vector<RowLogits> results(requests.size());
   if (requests.empty()) return results;
+  const at::Tensor logits = adjust(of_network, requests);
   const at::Tensor struck = strike(logits, requests);
   const at::Tensor top = rows_on_host(top_two(struck), at::kDouble);
   const double* value = top.data_ptr<double>();

@@ -35,7 +35,13 @@ struct OutputRequest {
   bool confidence = false;     ///< the probability of the best one is wanted
   int head = 0;                ///< 0: the network's own head; h: its h-th extra head
   int top = 0;                 ///< how many of the best ids are wanted
-  std::vector<Token> banned;   ///< ids struck out before anything else
+  /// Added to the logits of these ids before anything else.
+  std::vector<std::pair<Token, double>> biased = {};
+  /// Then the logits of these ids are divided by the penalty where they are positive, else
+  /// multiplied by it.
+  Tokens repeated = {};
+  double repetition_penalty = 1;
+  std::vector<Token> banned;   ///< ids struck out then
   std::vector<Token> allowed;  ///< where not empty: all other ids are struck out, too
 };
 

@@ -237,6 +237,16 @@ void add_origin_notes(Table& table, const Comparison& comparison) {
   if (!taught.empty())
     table.notes.push_back(str(join(taught, "; "),
                               ", as the network was taught (training.json); --set gives others."));
+  std::vector<std::string> generation;
+  for (const RunSummary& run : runs) {
+    const Json rules = run.run.config.value("generation_config", Json::object());
+    if (rules.empty()) continue;
+    const std::string note = str(several_networks(runs) ? network_name(run.run.model) + ", " : "",
+                                 rules.value("note", ""), ".");
+    if (std::find(generation.begin(), generation.end(), note) == generation.end())
+      generation.push_back(note);
+  }
+  table.notes.insert(table.notes.end(), generation.begin(), generation.end());
   std::vector<std::string> elsewhere;
   for (const ArmFinding& arm : comparison.arms)
     if (const ArmFinding* baseline = comparison.baseline_of(arm);

@@ -101,6 +101,12 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
                  {"chat_template", session.chat.name()},
                  {"chat_template_hash", sha256(session.chat.text())},
                  {"chat_set", spec.decode.chat_set}};
+  const GenerationRules& rules = session.checkpoint.model.config().generation;
+  if (const std::string note = generation_note(rules, spec.decode.no_generation_config);
+      !note.empty())
+    config["generation_config"] = {{"settings", rules.applied},
+                                   {"applied", !spec.decode.no_generation_config},
+                                   {"note", note}};
   if (const std::string note = taught_otherwise(cell, session); !note.empty())
     config["taught_otherwise"] = note;
   auto untaught = untaught_in(cell, read_training_record(session.checkpoint.folder).settings);
@@ -263,7 +269,7 @@ bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSes
       if (cell.arm == &arm) {
         const Session& session = sessions.of(arm);
         cell.row = run_row(spec, cell, session, store, not_applicable);
-        cell.note = session.checkpoint.note;
+        cell.note = session.note;
       }
   for (RunCell& cell : cells)
     if (cell.arm->oracle.kind == "recorded") cell.recording = recording_for(cell, store);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "src/model/generation_rules.hpp"
 #include "src/prompt/job.hpp"
 
 namespace pardec {
@@ -15,6 +16,7 @@ struct DecodeOptions {
   std::optional<int> per_field;  ///< none: what is asked says
   std::uint64_t seed = 1;
   bool ignore_eos = false;
+  bool no_generation_config = false;  ///< what the checkpoint's does to logits is left out
   std::string chat_template = "auto", prompt_file;
   std::vector<std::string> chat_set;
   /// `answer_ids`: a field's limit where the flags give none; 0: as elsewhere.
@@ -24,5 +26,9 @@ struct DecodeOptions {
   /// ConfigError for values that make no distribution.
   Sampling sampling() const;
 };
+
+/// What a reader of answers should know of what generation_config.json does to them: a sentence each
+/// of what is applied, or left out on request, and of what is not supported; empty: nothing.
+std::string generation_note(const GenerationRules& rules, bool left_out);
 
 }  // namespace pardec

@@ -12,10 +12,15 @@ Session::Session(const ModelOptions& model, const DecodeOptions& decode, const P
       network(loaded.get(model, parts.tokenizer)),
       checkpoint(*network),
       draft(parts.draft ? load_draft(model, checkpoint, loaded) : nullptr),
+      note(checkpoint.note),
       engine(checkpoint.model, clock),
       context{engine, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr, decode.ignore_eos,
               draft ? &draft->model : nullptr} {
   engine.set_cache_budget(parts.cache);
+  const GenerationRules& rules = checkpoint.model.config().generation;
+  if (!decode.no_generation_config) engine.set_rules(rules);
+  if (const std::string said = generation_note(rules, decode.no_generation_config); !said.empty())
+    note += (note.empty() ? "" : "; ") + said;
 }
 
 }  // namespace pardec

@@ -31,6 +31,7 @@ struct Session {
   const std::shared_ptr<Checkpoint> network;
   Checkpoint& checkpoint;
   const std::shared_ptr<Checkpoint> draft;  ///< null: none is needed
+  std::string note;  ///< what a reader of its answers should know; may be empty
   SteadyClock clock;
   Engine engine;
   DecoderContext context;
