@@ -11,17 +11,20 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kPieces = 8;          // of a member, where grains are small enough
+constexpr std::int64_t kPieces = 16;  // of a member, where grains are small enough
+constexpr int kEagerLooks = 256;
 constexpr std::int64_t kSpinNs = 100'000;    // longer than what lies between most loops
 constexpr std::int64_t kLateNs = 1'000'000;  // a piece takes less, a turn of the scheduler more
 constexpr std::int64_t kLongestRest = 1'000'000'000;
-constexpr std::int64_t kSoon = 4;  // rests within which being late again is no coincidence
 
 std::int64_t now_ns() { return SteadyClock().now_ns(); }
 
-/// Whether `holds` did within some time.
+/// Whether `holds` did within some time. The first looks follow one another: a pause is as long as
+/// a line of the cache takes from core to core.
 template <typename Condition>
 bool spin(const Condition& holds) {
+  for (int i = 0; i < kEagerLooks; ++i)
+    if (holds()) return true;
   for (std::int64_t end = 0;;) {
     for (int i = 0; i < 64; ++i) {
       if (holds()) return true;
@@ -39,6 +42,8 @@ std::uint64_t packed(std::uint32_t number, std::uint64_t next, std::uint64_t end
   return std::uint64_t{number} << 32 | next << 16 | end;
 }
 
+std::uint32_t number_of(std::uint64_t pieces) { return static_cast<std::uint32_t>(pieces >> 32); }
+
 }  // namespace
 
 int Attendance::at(std::int64_t now_ns) {
@@ -51,9 +56,14 @@ int Attendance::at(std::int64_t now_ns) {
 
 void Attendance::waited(std::int64_t now_ns, std::int64_t worked_ns, std::int64_t waited_ns) {
   if (waited_ns < kLateNs || waited_ns < 2 * worked_ns || active_ == 1) return;
-  const bool again = rest_ns_ > 0 && now_ns - waited_ns - back_ns_ < kSoon * rest_ns_;
-  rest_ns_ = std::min(again ? 4 * rest_ns_ : 2 * waited_ns, kLongestRest);
-  back_ns_ = now_ns + rest_ns_;
+  const std::int64_t present = now_ns - waited_ns - back_ns_;
+  back_ns_ = now_ns;
+  if (present > (members_ + 1) * waited_ns) {  // more than the waiting has cost
+    rest_ns_ = 0;
+    return;
+  }
+  rest_ns_ = std::min(rest_ns_ > 0 ? 4 * rest_ns_ : 2 * waited_ns, kLongestRest);
+  back_ns_ += rest_ns_;
   become(active_ - 1, now_ns);
 }
 
@@ -70,7 +80,10 @@ void Attendance::become(int active, std::int64_t now_ns) {
 void Team::resize(int members) {
   if (members < 1) throw std::logic_error("a team has one member at least");
   ends_ = true;
-  for (size_t m = 1; m <= helpers_.size(); ++m) ring(places_[m], ++number_);
+  ++number_;
+  for (size_t m = 1; m <= helpers_.size(); ++m) call(places_[m], {}, 0, 0);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (size_t m = 1; m <= helpers_.size(); ++m) wake(places_[m]);
   for (std::thread& helper : helpers_) helper.join();
   helpers_.clear();
   ends_ = false;
@@ -95,24 +108,29 @@ std::int64_t Team::pieces_of(std::int64_t count, std::int64_t grain) const {
 
 void Team::share_out(const Loop& loop) {
   if (helpers_.empty()) start();
-  const std::int64_t begin = now_ns();
-  const std::int64_t active = std::min<std::int64_t>(attendance_->at(begin), loop.pieces);
+  std::int64_t active = attendance_->active();
+  if (active < members_) active = attendance_->at(now_ns());
+  active = std::min(active, loop.pieces);
   if (active == 1) {  // as fast as without a team
     taken_.store(false, std::memory_order_release);
     loop.call(loop.context, 0, 0, loop.count);
     return;
   }
-  loop_ = loop;
   done_.store(0, std::memory_order_relaxed);
   ++number_;
-  for (std::int64_t m = active - 1; m >= 0; --m) {
+  for (std::int64_t m = active - 1; m > 0; --m) {
     Place& place = places_[static_cast<size_t>(m)];
-    place.pieces.store(packed(number_, static_cast<std::uint64_t>(loop.pieces * m / active),
-                              static_cast<std::uint64_t>(loop.pieces * (m + 1) / active)),
-                       std::memory_order_release);
-    if (m > 0) ring(place, number_);
+    call(place, loop, loop.pieces * m / active, loop.pieces * (m + 1) / active);
+    wake(place);
   }
-  const int own = take_part(0);
+  call(places_[0], loop, 1, loop.pieces / active);  // its first piece is begun
+  const std::int64_t begin = now_ns();
+  do_piece(loop, 0, 0);
+  // A helper that went to sleep meanwhile may have missed the call, or is seen asleep here.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (std::int64_t m = active - 1; m > 0; --m) wake(places_[static_cast<size_t>(m)]);
+  int own = 1;
+  for (std::int64_t m = 0; m < active; ++m) own += take_all(places_[static_cast<size_t>(m)], 0);
   wait_for_others(static_cast<int>(loop.pieces) - own, begin);
   const std::exception_ptr failure = std::exchange(failure_, nullptr);
   failed_.store(false, std::memory_order_relaxed);
@@ -134,23 +152,38 @@ void Team::wait_for_others(int pieces, std::int64_t begin_ns) {
   attendance_->waited(now, worked, waited);
 }
 
-void Team::ring(Place& place, std::uint32_t number) {
-  place.bell.store(number);
-  if (place.asleep.load()) place.bell.notify_one();
+void Team::call(Place& place, const Loop& loop, std::int64_t begin, std::int64_t end) {
+  place.loop = loop;
+  place.pieces.store(
+      packed(number_, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end)),
+      std::memory_order_release);
+}
+
+void Team::wake(Place& place) {
+  if (!place.asleep.load() || !place.asleep.exchange(false)) return;  // once is enough
+  place.bell.fetch_add(1);
+  place.bell.notify_one();
 }
 
 void Team::help(int member, std::uint32_t seen) {
   Place& place = places_[static_cast<size_t>(member)];
-  const auto called = [&] { return place.bell.load(std::memory_order_acquire) != seen; };
+  const auto called = [&] {
+    return number_of(place.pieces.load(std::memory_order_acquire)) != seen;
+  };
   for (;;) {
     if (!spin(called)) {
+      const std::uint32_t bell = place.bell.load();
       place.asleep.store(true);
-      place.bell.wait(seen);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      if (!called()) place.bell.wait(bell);
       place.asleep.store(false);
+      if (!called()) continue;
     }
-    seen = place.bell.load(std::memory_order_acquire);
+    seen = number_of(place.pieces.load(std::memory_order_acquire));
     if (ends_.load(std::memory_order_acquire)) return;
-    if (const int done = take_part(member)) {
+    for (int m = 0; m < members_; ++m) {
+      const int done = take_all(places_[static_cast<size_t>((member + m) % members_)], member);
+      if (done == 0) continue;
       done_.fetch_add(static_cast<std::uint32_t>(done));
       done_.notify_one();
     }
@@ -168,21 +201,21 @@ int Team::take(Place& place) {
   }
 }
 
-int Team::take_part(int member) {
+int Team::take_all(Place& place, int member) {
   int done = 0;
-  for (int m = 0; m < members_; ++m) {
-    Place& place = places_[static_cast<size_t>((member + m) % members_)];
-    for (int piece = take(place); piece >= 0; piece = take(place), ++done) {
-      if (failed_.load(std::memory_order_relaxed)) continue;
-      try {
-        loop_.call(loop_.context, member, loop_.count * piece / loop_.pieces,
-                   loop_.count * (piece + 1) / loop_.pieces);
-      } catch (...) {
-        if (!failed_.exchange(true)) failure_ = std::current_exception();
-      }
-    }
-  }
+  for (int piece = take(place); piece >= 0; piece = take(place), ++done)
+    do_piece(place.loop, piece, member);  // that stays until the piece is done
   return done;
+}
+
+void Team::do_piece(const Loop& loop, int piece, int member) {
+  if (failed_.load(std::memory_order_relaxed)) return;
+  try {
+    loop.call(loop.context, member, loop.count * piece / loop.pieces,
+              loop.count * (piece + 1) / loop.pieces);
+  } catch (...) {
+    if (!failed_.exchange(true)) failure_ = std::current_exception();
+  }
 }
 
 std::int64_t Team::left_out_ns() const { return attendance_->out_ns(now_ns()); }

@@ -9,10 +9,10 @@
 namespace pardec {
 
 /// How many members of a team take part, while others want their cores. A member that has a piece
-/// of work and no core holds up all: from then on one member less takes part, for twice as long as
-/// was waited. Where that happens again soon after the member came back, it stays out for four
-/// times as long, up to a second: a busy machine costs little, a single disturbance hardly
-/// anything.
+/// of work and no core holds up all. Where all were present for long before that, they gained more
+/// by it than the waiting costs, and all stay. Otherwise one member less takes part, for twice as
+/// long as was waited; where that happens again when the member is back, for four times as long, up
+/// to a second: a busy machine costs little, and what disturbs now and then no more than itself.
 class Attendance {
  public:
   explicit Attendance(int members) : members_(members), active_(members) {}
@@ -30,7 +30,8 @@ class Attendance {
 
   int members_, active_;
   std::int64_t since_ns_ = 0, out_ns_ = 0;  // of the last change; summed before it
-  std::int64_t back_ns_ = 0, rest_ns_ = 0;  // when one comes back, or came; how long it was out
+  std::int64_t back_ns_ = 0;  // when one comes back, came, or was waited for and stayed
+  std::int64_t rest_ns_ = 0;  // how long it was out; 0: it stayed
 };
 
 /// Threads that share out the pieces of loops: the caller, and helpers that it started at its first
@@ -83,10 +84,13 @@ class Team {
     const void* context;
     std::int64_t count, pieces;
   };
-  /// A member's own memory: pieces [next, end) of a loop are there to be taken, by anyone.
+  /// A member's own memory: pieces [next, end) of a loop are there to be taken, by anyone. What a
+  /// helper looks at until it is called is one line of the cache, which a call writes once: each
+  /// line that goes to and fro costs a tenth of a loop of a microsecond.
   struct alignas(64) Place {
     std::atomic<std::uint64_t> pieces = 0;  // number of the loop (32 bits), next and end (16 each)
-    std::atomic<std::uint32_t> bell = 0;    // number of the last loop that the helper is called to
+    Loop loop{};                            // that they are of
+    alignas(64) std::atomic<std::uint32_t> bell = 0;  // wakes a helper that sleeps
     std::atomic<bool> asleep = false;
   };
 
@@ -95,18 +99,19 @@ class Team {
   void start();
   /// A helper, called to loops after number `seen`.
   void help(int member, std::uint32_t seen);
-  /// Does pieces until none is left to begin, its own first; returns how many.
-  int take_part(int member);
+  /// Does pieces of a place until none is left to begin; returns how many.
+  int take_all(Place& place, int member);
   int take(Place& place);
+  void do_piece(const Loop& loop, int piece, int member);
   void wait_for_others(int pieces, std::int64_t begin_ns);
-  void ring(Place& place, std::uint32_t number);
+  void call(Place& place, const Loop& loop, std::int64_t begin, std::int64_t end);
+  void wake(Place& place);
 
   int members_ = 1;
   std::vector<Place> places_;         // by member
   std::vector<std::thread> helpers_;  // of members 1, 2, ...
   std::atomic<bool> taken_ = false;   // a loop runs
   std::atomic<bool> ends_ = false;
-  Loop loop_{};
   std::uint32_t number_ = 0;                         // of the loop
   alignas(64) std::atomic<std::uint32_t> done_ = 0;  // pieces that helpers have done
   std::atomic<bool> failed_ = false;

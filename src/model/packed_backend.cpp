@@ -30,7 +30,7 @@ const float* data_or_null(const std::vector<float>& values) {
 
 // A piece of work takes some microseconds, so that it is worth more than sharing it out.
 constexpr std::int64_t kRowsOfAPiece = 4;                 // normed, turned or embedded
-constexpr std::int64_t kWeightBytesOfAPiece = 48 * 1024;  // read, where few rows are multiplied
+constexpr std::int64_t kWeightBytesOfAPiece = 16 * 1024;  // read, where few rows are multiplied
 
 /// Panels of a piece of a product.
 std::int64_t panel_grain(const PackedMatrix& weights) {

@@ -162,26 +162,40 @@ TEST_CASE("a caller sleeps while a helper has the last piece") {
   CHECK(cpu_ns() - begin < 30 * kMs);
 }
 
-TEST_CASE("where a member had to be waited for, one less takes part, longer each time") {
+TEST_CASE("where a member had to be waited for soon after, one less takes part, longer each time") {
   Attendance attendance(3);
   CHECK(attendance.at(0) == 3);
-  attendance.waited(100 * kMs, kMs / 10, kMs / 2);  // as long as a piece may take
-  attendance.waited(100 * kMs, 10 * kMs, 15 * kMs);
-  CHECK(attendance.at(100 * kMs) == 3);
+  attendance.waited(1000 * kMs, kMs / 10, 10 * kMs);  // once, after a second together
+  CHECK(attendance.at(1000 * kMs) == 3);
+  attendance.waited(1030 * kMs, kMs / 10, kMs / 2);  // as long as a piece may take
+  attendance.waited(1030 * kMs, 10 * kMs, 15 * kMs);
+  CHECK(attendance.at(1030 * kMs) == 3);
 
-  attendance.waited(1000 * kMs, kMs / 10, 10 * kMs);
-  CHECK(attendance.at(1000 * kMs) == 2);
-  CHECK(attendance.at(1019 * kMs) == 2);
-  CHECK(attendance.at(1020 * kMs) == 3);
-  CHECK(attendance.out_ns(1020 * kMs) == 20 * kMs);
+  attendance.waited(1040 * kMs, kMs / 10, 10 * kMs);  // 30 ms together, less than 4 * 10
+  CHECK(attendance.at(1040 * kMs) == 2);
+  CHECK(attendance.at(1059 * kMs) == 2);
+  CHECK(attendance.at(1060 * kMs) == 3);
+  CHECK(attendance.out_ns(1060 * kMs) == 20 * kMs);
 
-  attendance.waited(1040 * kMs, kMs / 10, 10 * kMs);  // soon again
-  CHECK(attendance.at(1119 * kMs) == 2);
-  CHECK(attendance.at(1120 * kMs) == 3);
-  CHECK(attendance.out_ns(1120 * kMs) == 100 * kMs);
+  attendance.waited(1080 * kMs, kMs / 10, 10 * kMs);  // soon again
+  CHECK(attendance.at(1159 * kMs) == 2);
+  CHECK(attendance.at(1160 * kMs) == 3);
+  CHECK(attendance.out_ns(1160 * kMs) == 100 * kMs);
 
-  attendance.waited(5000 * kMs, kMs / 10, 10 * kMs);  // a long time after
-  CHECK(attendance.at(5020 * kMs) == 3);
+  attendance.waited(1220 * kMs, kMs / 10, 10 * kMs);  // 50 ms together
+  CHECK(attendance.at(1220 * kMs) == 3);
+  attendance.waited(1240 * kMs, kMs / 10, 10 * kMs);
+  CHECK(attendance.at(1259 * kMs) == 2);  // as the first time
+  CHECK(attendance.at(1260 * kMs) == 3);
+}
+
+TEST_CASE("what disturbs ten times a second costs no more than itself") {
+  Attendance attendance(2);
+  for (std::int64_t now = 100; now < 60'000; now += 100) {
+    CHECK(attendance.at(now * kMs) == 2);
+    attendance.waited(now * kMs, kMs / 10, 4 * kMs);
+  }
+  CHECK(attendance.out_ns(60'000 * kMs) == 0);
 }
 
 TEST_CASE("members that are always late stay out for a second at most, and one stays") {
