@@ -12,7 +12,7 @@ namespace pardec {
 namespace {
 
 constexpr std::int64_t kPieces = 16;  // of a member, where grains are small enough
-constexpr int kEagerLooks = 256;
+constexpr int kEagerLooks = 4000;
 constexpr std::int64_t kSpinNs = 100'000;    // longer than what lies between most loops
 constexpr std::int64_t kLateNs = 1'000'000;  // a piece takes less, a turn of the scheduler more
 constexpr std::int64_t kLongestRest = 1'000'000'000;
@@ -36,6 +36,13 @@ bool spin(const Condition& holds) {
     if (end == 0) end = now + kSpinNs;
     if (now >= end) return false;
   }
+}
+
+/// Fetches the line of the cache as its only holder, who may write it at once.
+void fetch_to_write([[maybe_unused]] const void* line) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
+#endif
 }
 
 std::uint64_t packed(std::uint32_t number, std::uint64_t next, std::uint64_t end) {
@@ -112,7 +119,7 @@ void Team::share_out(const Loop& loop) {
   if (active < members_) active = attendance_->at(now_ns());
   active = std::min(active, loop.pieces);
   if (active == 1) {  // as fast as without a team
-    taken_.store(false, std::memory_order_release);
+    release();
     loop.call(loop.context, 0, 0, loop.count);
     return;
   }
@@ -134,7 +141,7 @@ void Team::share_out(const Loop& loop) {
   wait_for_others(static_cast<int>(loop.pieces) - own, begin);
   const std::exception_ptr failure = std::exchange(failure_, nullptr);
   failed_.store(false, std::memory_order_relaxed);
-  taken_.store(false, std::memory_order_release);
+  release();
   if (failure) std::rethrow_exception(failure);
 }
 
@@ -168,6 +175,7 @@ void Team::wake(Place& place) {
 void Team::help(int member, std::uint32_t seen) {
   Place& place = places_[static_cast<size_t>(member)];
   const auto called = [&] {
+    fetch_to_write(&place);  // a piece is taken as soon as it is seen
     return number_of(place.pieces.load(std::memory_order_acquire)) != seen;
   };
   for (;;) {
@@ -190,7 +198,7 @@ void Team::help(int member, std::uint32_t seen) {
   }
 }
 
-int Team::take(Place& place) {
+int Team::take_piece(Place& place) {
   std::uint64_t pieces = place.pieces.load(std::memory_order_acquire);
   for (;;) {
     const auto next = static_cast<int>(pieces >> 16 & 0xFFFF);
@@ -203,7 +211,7 @@ int Team::take(Place& place) {
 
 int Team::take_all(Place& place, int member) {
   int done = 0;
-  for (int piece = take(place); piece >= 0; piece = take(place), ++done)
+  for (int piece = take_piece(place); piece >= 0; piece = take_piece(place), ++done)
     do_piece(place.loop, piece, member);  // that stays until the piece is done
   return done;
 }

@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pardec {
@@ -49,6 +50,27 @@ class Team {
   /// REQUIRES: at least 1, and no loop runs. Helpers that there were end.
   void resize(int members);
 
+  /// While it lives, all loops of its thread are the team's and those of other threads are theirs
+  /// alone: each loop that takes the team by itself first waits until what its caller wrote before
+  /// is seen by all. Where the team was taken, it does nothing.
+  class Hold {
+   public:
+    explicit Hold(Team& team) : team_(team), holds_(!team.taken_.exchange(true)) {
+      if (holds_) team_.holder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    }
+    ~Hold() {
+      if (!holds_) return;
+      team_.holder_.store(std::thread::id(), std::memory_order_relaxed);
+      team_.taken_.store(false, std::memory_order_release);
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    Team& team_;
+    const bool holds_;
+  };
+
   /// Calls work(member, first, last) on pieces [first, last) that make up [0, count), each once, of
   /// `grain` items at least (the last one of all: any number); `member` is from 0, the caller, to
   /// members() - 1, and runs one piece at a time. Returns when all are done, and what they wrote is
@@ -58,7 +80,7 @@ class Team {
   template <typename Work>
   void run(std::int64_t count, std::int64_t grain, const Work& work) {
     const std::int64_t pieces = count <= grain ? 1 : pieces_of(count, grain);
-    if (pieces <= 1 || members_ <= 1 || taken_.exchange(true, std::memory_order_acquire)) {
+    if (pieces <= 1 || members_ <= 1 || !take()) {
       if (count > 0) work(0, std::int64_t{0}, count);
       return;
     }
@@ -94,6 +116,16 @@ class Team {
     std::atomic<bool> asleep = false;
   };
 
+  /// The team for one loop; false: another one runs, or another thread holds it.
+  bool take() {
+    if (holder_.load(std::memory_order_relaxed) != std::this_thread::get_id())
+      return !taken_.exchange(true, std::memory_order_acquire);
+    return !std::exchange(runs_, true);
+  }
+  void release() {
+    if (std::exchange(runs_, false)) return;  // it stays the holder's
+    taken_.store(false, std::memory_order_release);
+  }
   std::int64_t pieces_of(std::int64_t count, std::int64_t grain) const;
   void share_out(const Loop& loop);
   void start();
@@ -101,7 +133,7 @@ class Team {
   void help(int member, std::uint32_t seen);
   /// Does pieces of a place until none is left to begin; returns how many.
   int take_all(Place& place, int member);
-  int take(Place& place);
+  int take_piece(Place& place);
   void do_piece(const Loop& loop, int piece, int member);
   void wait_for_others(int pieces, std::int64_t begin_ns);
   void call(Place& place, const Loop& loop, std::int64_t begin, std::int64_t end);
@@ -110,7 +142,9 @@ class Team {
   int members_ = 1;
   std::vector<Place> places_;         // by member
   std::vector<std::thread> helpers_;  // of members 1, 2, ...
-  std::atomic<bool> taken_ = false;   // a loop runs
+  std::atomic<bool> taken_ = false;   // a loop runs, or somebody holds it
+  std::atomic<std::thread::id> holder_{};
+  bool runs_ = false;  // a loop of the holder, which alone looks here
   std::atomic<bool> ends_ = false;
   std::uint32_t number_ = 0;                         // of the loop
   alignas(64) std::atomic<std::uint32_t> done_ = 0;  // pieces that helpers have done

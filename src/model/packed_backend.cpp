@@ -46,9 +46,11 @@ void each_row(std::int64_t rows, const Work& work) {
 }
 
 void multiply_panels(const Kernels& kernels, const Product& product) {
-  team().run(
-      product.weights.panel_count(), panel_grain(product.weights),
-      [&](int, std::int64_t first, std::int64_t last) { kernels.multiply(product, first, last); });
+  team().run(product.weights.panel_count(), panel_grain(product.weights),
+             // By value: what a helper reads first is in few lines of the cache.
+             [product, multiply = kernels.multiply](int, std::int64_t first, std::int64_t last) {
+               multiply(product, first, last);
+             });
 }
 
 }  // namespace
@@ -396,6 +398,7 @@ void PackedBackend::embed(const Model::Network& network, Token token, float* row
 
 at::Tensor PackedBackend::layers(const Model::Network& network, std::span<const NewRows> sequences,
                                  const SkippedSublayers& skipped) {
+  const Team::Hold all_of_it(team());
   return Pass(*this, network, sequences, skipped).run();
 }
 

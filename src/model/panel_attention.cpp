@@ -17,7 +17,7 @@ constexpr std::int64_t kQueries = 28;  // that share a pass over the keys
 constexpr std::int64_t kRows = 8;      // whose masks are a piece of work
 constexpr std::int64_t kGroups = 4;    // the same of groups of readers
 constexpr std::int64_t kWork =
-    100'000;                           // of a piece: numbers of keys that queries are multiplied by
+    40'000;                            // of a piece: numbers of keys that queries are multiplied by
 constexpr std::int64_t kOfOneKey = 4;  // what reading one costs, in these
 
 }  // namespace

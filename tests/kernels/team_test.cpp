@@ -119,6 +119,50 @@ TEST_CASE("a loop within a loop, and one beside another thread's, is the caller'
   CHECK(wrong == 0);
 }
 
+TEST_CASE("who holds a team shares out its loops; others' are their own alone, until it ends") {
+  Team team(3);
+  const auto members_of_a_loop = [&] {
+    std::atomic<int> arrived = 0;
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    const auto end = std::chrono::steady_clock::now() + 200ms;
+    team.run(3, 1, [&](int, std::int64_t first, std::int64_t last) {
+      arrived += static_cast<int>(last - first);
+      while (arrived < 3 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      const std::lock_guard lock(mutex);
+      seen.insert(std::this_thread::get_id());
+    });
+    CHECK(arrived == 3);
+    return std::ssize(seen);
+  };
+  const auto of_another_thread = [&] {
+    std::ptrdiff_t members = 0;
+    std::jthread([&] { members = members_of_a_loop(); }).join();
+    return members;
+  };
+  {
+    const Team::Hold hold(team);
+    const Team::Hold again(team);  // does nothing
+    for (int i = 0; i < 3; ++i) {
+      CHECK(members_of_a_loop() == 3);
+      CHECK(of_another_thread() == 1);
+    }
+    std::atomic<int> wrong = 0;
+    team.run(12, 1, [&](int, std::int64_t, std::int64_t) {  // a loop within a loop
+      const std::thread::id self = std::this_thread::get_id();
+      team.run(5, 1, [&](int member, std::int64_t, std::int64_t) {
+        if (member != 0 || std::this_thread::get_id() != self) ++wrong;
+      });
+    });
+    CHECK(wrong == 0);
+    CHECK_THROWS_AS(
+        team.run(9, 1, [](int, std::int64_t, std::int64_t) { throw std::runtime_error("piece"); }),
+        std::runtime_error);
+  }
+  CHECK(of_another_thread() == 3);
+  CHECK(members_of_a_loop() == 3);
+}
+
 TEST_CASE("a team of another size has other helpers") {
   Team team(1);
   for (const int members : {4, 1, 2, 5}) {
