@@ -15,6 +15,7 @@ constexpr std::int64_t kPieces = 16;  // of a member, where grains are small eno
 constexpr int kEagerLooks = 4000;
 constexpr std::int64_t kSpinNs = 100'000;    // longer than what lies between most loops
 constexpr std::int64_t kLateNs = 1'000'000;  // a piece takes less, a turn of the scheduler more
+constexpr std::int64_t kWorth = 4;           // times what was lost: others may take a half of all
 constexpr std::int64_t kLongestRest = 1'000'000'000;
 
 std::int64_t now_ns() { return SteadyClock().now_ns(); }
@@ -65,7 +66,7 @@ void Attendance::waited(std::int64_t now_ns, std::int64_t worked_ns, std::int64_
   if (waited_ns < kLateNs || waited_ns < 2 * worked_ns || active_ == 1) return;
   const std::int64_t present = now_ns - waited_ns - back_ns_;
   back_ns_ = now_ns;
-  if (present > (members_ + 1) * waited_ns) {  // more than the waiting has cost
+  if (present > kWorth * (members_ + 1) * waited_ns) {  // far more than the waiting has cost
     rest_ns_ = 0;
     return;
   }

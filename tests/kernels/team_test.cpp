@@ -215,7 +215,7 @@ TEST_CASE("where a member had to be waited for soon after, one less takes part, 
   attendance.waited(1030 * kMs, 10 * kMs, 15 * kMs);
   CHECK(attendance.at(1030 * kMs) == 3);
 
-  attendance.waited(1040 * kMs, kMs / 10, 10 * kMs);  // 30 ms together, less than 4 * 10
+  attendance.waited(1040 * kMs, kMs / 10, 10 * kMs);  // 30 ms together, less than 160
   CHECK(attendance.at(1040 * kMs) == 2);
   CHECK(attendance.at(1059 * kMs) == 2);
   CHECK(attendance.at(1060 * kMs) == 3);
@@ -226,11 +226,11 @@ TEST_CASE("where a member had to be waited for soon after, one less takes part, 
   CHECK(attendance.at(1160 * kMs) == 3);
   CHECK(attendance.out_ns(1160 * kMs) == 100 * kMs);
 
-  attendance.waited(1220 * kMs, kMs / 10, 10 * kMs);  // 50 ms together
-  CHECK(attendance.at(1220 * kMs) == 3);
-  attendance.waited(1240 * kMs, kMs / 10, 10 * kMs);
-  CHECK(attendance.at(1259 * kMs) == 2);  // as the first time
-  CHECK(attendance.at(1260 * kMs) == 3);
+  attendance.waited(1400 * kMs, kMs / 10, 10 * kMs);  // 230 ms together
+  CHECK(attendance.at(1400 * kMs) == 3);
+  attendance.waited(1420 * kMs, kMs / 10, 10 * kMs);
+  CHECK(attendance.at(1439 * kMs) == 2);  // as the first time
+  CHECK(attendance.at(1440 * kMs) == 3);
 }
 
 TEST_CASE("what disturbs ten times a second costs no more than itself") {
