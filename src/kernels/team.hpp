@@ -107,8 +107,8 @@ class Team {
     std::int64_t count, pieces;
   };
   /// A member's own memory: pieces [next, end) of a loop are there to be taken, by anyone. What a
-  /// helper looks at until it is called is one line of the cache, which a call writes once: each
-  /// line that goes to and fro costs a tenth of a loop of a microsecond.
+  /// helper looks at until it is called is in one line of the cache, which a call writes: a line
+  /// takes some 50 ns from core to core.
   struct alignas(64) Place {
     std::atomic<std::uint64_t> pieces = 0;  // number of the loop (32 bits), next and end (16 each)
     Loop loop{};                            // that they are of
