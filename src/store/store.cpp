@@ -15,6 +15,7 @@
 
 #include "src/store/old_schemas.hpp"
 #include "src/store/schema.hpp"
+#include "src/store/side_files.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -72,13 +73,6 @@ void check_name(const fs::path& path) {
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
     throw StoreError(name, "is a device, pipe or socket, expected a file; choose another --db", 2);
-}
-
-/// Device and inode of what the path leads to; zeros where there is nothing.
-std::pair<std::uint64_t, std::uint64_t> place_of(const fs::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return {};
-  return {info.st_dev, info.st_ino};
 }
 
 void check_writable_path(const fs::path& path, bool create_folders) {
@@ -144,14 +138,23 @@ Store::Store(const fs::path& path, OpenOptions options) : path_(path) {
   db_.execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON");
   migrate();
   place_ = place_of(path_);
+  side_files_ = SideFiles(sqlite3_db_filename(db_.handle(), "main"));
+}
+
+bool Store::is_lost() const {
+  // SQLite compares the file that it opened with what now has its name; a link that led there may
+  // lead elsewhere.
+  return place_ != FilePlace{} && (db_.moved() || place_of(path_) != place_);
 }
 
 void Store::check_place() {
-  // SQLite compares the file that it opened with what now has its name; a link that led there may
-  // lead elsewhere.
-  if (!db_.moved() && place_of(path_) == place_) return;
-  // Closing would remove the log of that name, which may be another file's by now.
-  sqlite3_db_config(db_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (!is_lost()) return;
+  const std::string saved = rescue();
+  throw StoreError(path_.string(),
+                   str("was removed or replaced by another file during the run; ", saved), 1);
+}
+
+std::string Store::rescue() {
   std::string saved;
   saved_ = true;
   try {
@@ -161,8 +164,14 @@ void Store::check_place() {
   } catch (const std::exception& error) {
     saved = str("what was stored could not be saved beside: ", error.what());
   }
-  throw StoreError(path_.string(),
-                   str("was removed or replaced by another file during the run; ", saved), 1);
+  if (db_.moved()) {  // a file that a link alone led to keeps its log
+    // Closing would take in the log of that name, which may be another file's by now.
+    sqlite3_db_config(db_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    // Whoever opens what has the name now would take in ours.
+    sqlite3_wal_checkpoint_v2(db_.handle(), "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+    side_files_.remove();
+  }
+  return saved;
 }
 
 /// Copies the database to a new file beside it, whose name ends so and with a number.
@@ -181,6 +190,10 @@ std::filesystem::path Store::save_beside(const std::string& ending) {
 
 Store::~Store() {
   if (!db_.handle()) return;
+  if (!saved_ && is_lost()) try {
+      rescue();
+    } catch (const std::exception&) {  // nobody is left to be told
+    }
   // Best effort: another process may read, or the disk be full; the log is then taken in by who
   // opens next.
   if (!sqlite3_db_readonly(db_.handle(), "main") && !db_.moved()) {
@@ -190,6 +203,7 @@ Store::~Store() {
 }
 
 void Store::open(OpenOptions options) {
+  SideFiles::check(path_);
   if (options.read_only) {
     std::error_code error;
     if (!fs::exists(path_, error)) {

@@ -10,14 +10,16 @@
 
 #include "src/store/figures.hpp"
 #include "src/store/rows.hpp"
+#include "src/store/side_files.hpp"
 #include "src/store/sqlite.hpp"
 
 /// The record of all runs: one SQLite file (results/schema.sql).
 /// Errors are StoreErrors: exit code 2 for a path that holds no database of ours or may not be
 /// written, 1 for what happens in mid-run (disk full, I/O, locked for 30 s); the transaction under
 /// way is then rolled back. Where the path no longer leads to the open file, since somebody removed
-/// or replaced that, what was written is in no file that has a name: it is saved beside, and the
-/// error says where.
+/// or replaced that, what was written is in no file that has a name: it is saved beside, the error
+/// says where, and the log is removed, which would destroy what has the name now. A log of another
+/// database beside a file is refused (side_files.hpp).
 namespace pardec {
 
 /// Schema version (`user_version`) that this program writes and reads.
@@ -187,13 +189,19 @@ class Store {
   void migrate();
   Committed put_job(const JobRow& job, std::span<const GenerationRow> generations);
   std::filesystem::path save_beside(const std::string& ending);
+  /// Whether the path no longer leads to the open file.
+  bool is_lost() const;
+  /// Saves a lost database beside, and takes its log away from the file that has the name now.
+  /// Returns where it is saved, or why it is not.
+  std::string rescue();
   /// Removes a job with all that belongs to it, and what no longer holds without it.
   void drop_job(RowId job);
 
   std::filesystem::path path_;
   Database db_;
-  std::pair<std::uint64_t, std::uint64_t> place_;  // device and inode of the open file
-  bool saved_ = false;                             // beside, since that was lost
+  FilePlace place_;  // of the open file; zeros where it is only read
+  SideFiles side_files_;
+  bool saved_ = false;  // beside, since that was lost
 };
 
 /// What keeps `now` from continuing `old`: one line each, e.g. "hpd.k_max: 30, now 16". Compares

@@ -176,6 +176,143 @@ TEST_CASE("who loses its file leaves alone what another process makes in its pla
   CHECK(store.jobs(1).size() == 5);
 }
 
+namespace {
+
+/// A database of so many jobs, closed.
+void make_runs(const fs::path& file, int jobs) {
+  Store store(file);
+  const RowId run = begin(store, example_run());
+  for (int job = 0; job < jobs; ++job) commit(store, stack(run, keys(job, 1)));
+}
+
+/// Opens `file`, stores so many jobs, and waits to be killed: what it stored is in the log alone.
+pid_t start_writer(const fs::path& file, int jobs) {
+  int pipes[2];
+  REQUIRE(pipe(pipes) == 0);
+  const pid_t child = start([&] {
+    Store store(file);
+    const RowId run = begin(store, example_run("ar"));
+    for (int job = 0; job < jobs; ++job) commit(store, stack(run, keys(job, 1)));
+    if (write(pipes[1], "x", 1) != 1) throw std::runtime_error("write failed");
+    pause();
+  });
+  char c = 0;
+  REQUIRE(read(pipes[0], &c, 1) == 1);
+  close(pipes[0]);
+  close(pipes[1]);
+  return child;
+}
+
+void end(pid_t child) {
+  kill(child, SIGKILL);
+  REQUIRE(wait_for(child) == -SIGKILL);
+}
+
+std::vector<std::string> beside(const fs::path& file) {
+  std::vector<std::string> found;
+  for (const char* ending : {"-wal", "-shm"})
+    if (fs::exists(file.string() + ending)) found.push_back(ending);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("what takes the place of an open database is as it was, with all its answers") {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.sqlite", good = folder.path() / "good.sqlite";
+  for (const bool noticed : {true, false}) {
+    INFO(noticed);
+    make_runs(good, 12);
+    const std::string content = read_file(good);
+    {
+      Store store(file);
+      const RowId run = begin(store, example_run("ar"));
+      for (int job = 0; job < 5; ++job) commit(store, stack(run, keys(job, 1)));
+      fs::rename(good, file);
+      if (noticed) CHECK_THROWS_AS(commit(store, stack(run, keys(5, 1))), StoreError);
+      if (noticed) CHECK(beside(file).empty());
+    }
+    CHECK(beside(file).empty());
+    CHECK(read_file(file) == content);
+    CHECK(Store(file).jobs(1).size() == 12);
+    const fs::path saved = file.string() + ".recovered-1";
+    CHECK(Store(saved).jobs(1).size() == (noticed ? 6 : 5));
+    fs::remove(saved);
+    fs::remove(file);
+  }
+}
+
+TEST_CASE("the log of another database is refused by name, and taken in by nobody") {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.sqlite", good = folder.path() / "good.sqlite";
+  make_runs(good, 12);
+  fs::copy_file(good, folder.path() / "reserve");
+  // Replaced by a database of its own, and by one that is a copy with all attributes.
+  for (const bool copy : {false, true}) {
+    INFO(copy);
+    make_runs(file, 0);
+    if (copy) {
+      const std::string command = str("cp -a ", file.string(), " ", good.string());
+      REQUIRE(std::system(command.c_str()) == 0);
+    }
+    const std::string content = read_file(good);
+    const pid_t writer = start_writer(file, 5);
+    fs::rename(good, file);
+    for (const bool alive : {true, false}) {
+      if (!alive) end(writer);
+      for (const bool read_only : {true, false}) {
+        const std::string said = refusal(file, {.read_only = read_only});
+        CHECK_THAT(said, Catch::StartsWith("2 ") && Catch::Contains(file.string() + "-wal") &&
+                             Catch::Contains(file.string() + "-shm"));
+        CHECK((!alive || said.find(str("process ", writer)) != std::string::npos));
+      }
+    }
+    CHECK(read_file(file) == content);
+    for (const char* ending : {"-wal", "-shm"}) fs::remove(file.string() + ending);
+    CHECK(refusal(file) == "opened");
+    if (!copy) CHECK(Store(file).jobs(1).size() == 12);
+    fs::remove(file);
+    fs::copy_file(folder.path() / "reserve", good, fs::copy_options::overwrite_existing);
+  }
+}
+
+TEST_CASE("a database that was removed while a process writes is not begun anew beside its log") {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.sqlite";
+  const pid_t writer = start_writer(file, 5);
+  fs::remove(file);
+  CHECK_THAT(refusal(file), Catch::StartsWith("2 ") && Catch::Contains(str("process ", writer)));
+  end(writer);
+  CHECK(refusal(file) == "opened");
+  CHECK(Store(file).find_runs({}).empty());
+}
+
+TEST_CASE("a killed process's log is taken in, also where both were moved or copied") {
+  TemporaryFolder folder;
+  for (const char* how : {"stays", "mv", "cp", "cp -a", "folder"}) {
+    INFO(how);
+    fs::path file = folder.path() / "a/x.sqlite";
+    fs::create_directories(folder.path() / "a");
+    fs::create_directories(folder.path() / "b");
+    end(start_writer(file, 5));
+    if (how == std::string("folder")) {
+      fs::remove_all(folder.path() / "b");
+      fs::rename(folder.path() / "a", folder.path() / "b");
+    } else if (how != std::string("stays")) {
+      REQUIRE(std::system(str(how, " ", file.string(), " ", file.string(), "-wal ",
+                              (folder.path() / "b").string())
+                              .c_str()) == 0);
+    }
+    if (how != std::string("stays")) file = folder.path() / "b/x.sqlite";
+    CHECK(refusal(file, {.read_only = true}) == "opened");
+    CHECK(Store(file).jobs(1).size() == 5);
+    end(start_writer(file, 5));  // the log of a second one
+    CHECK(refusal(file) == "opened");
+    fs::remove_all(folder.path() / "a");
+    fs::remove_all(folder.path() / "b");
+  }
+}
+
 TEST_CASE("an empty file is a new database") {
   TemporaryFolder folder;
   write_file(folder.path() / "x.sqlite", "");
