@@ -1,13 +1,12 @@
 #include "src/cli/command_line.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
 
+#include "src/cli/number_flags.hpp"
+#include "src/cli/written_files.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/support/version.hpp"
@@ -20,8 +19,9 @@ namespace {
 class VerbApp : public CLI::App {
  public:
   VerbApp(const Verb& verb, std::vector<std::string> given)
-      : CLI::App(verb.summary, verb.name), arguments(std::move(given)) {}
+      : CLI::App(verb.summary, verb.name), arguments(std::move(given)), written(verb.written) {}
   const std::vector<std::string> arguments;
+  const Written written;
 };
 
 /// --batch-size -> PARDEC_BATCH_SIZE
@@ -41,36 +41,6 @@ std::vector<std::string> long_flags(const CLI::App& app) {
 
 [[noreturn]] void usage_error(const CLI::App& app, const std::string& what) {
   throw ConfigError(str(what, " (see 'pardec ", app.get_name(), " --help')"));
-}
-
-/// A number as it is written is the number that is taken: CLI11 alone reads 010 as 8, what is too
-/// large as the largest there is, and nan. Empty, or what is wrong, for `explain`.
-template <typename Number>
-std::string number_fault(const std::string& text, const std::string& expected) {
-  Number value{};
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  const size_t first = text.starts_with('-') ? 1 : 0;
-  bool good = error == std::errc() && rest == end;
-  if constexpr (std::is_floating_point_v<Number>)
-    good = good && std::isfinite(value);
-  else
-    good = good && (text[first] != '0' || text.size() == first + 1);
-  return good ? "" : str("is '", text, "', expected ", expected);
-}
-
-/// Checks the numbers of an option, by the kind of value that it says it has.
-void check_numbers(CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  if (!option.get_lnames().empty() && option.get_lnames().front() == "seed")
-    option.check([](const std::string& text) {
-      return number_fault<std::uint64_t>(text, "a whole number from 0 to 18446744073709551615");
-    });
-  else if (type == "N")
-    option.check(
-        [](const std::string& text) { return number_fault<std::int64_t>(text, "a whole number"); });
-  else if (type == "X" || type == "S" || type == "MS")
-    option.check([](const std::string& text) { return number_fault<double>(text, "a number"); });
 }
 
 /// What CLI11 complains of, with where the value stands and what was expected there.
@@ -205,6 +175,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
                            known_names(split(extra, '=').front(), long_flags(app))));
     usage_error(app, str("unexpected argument '", extra, "'"));
   }
+  check_written(app, app.written);
   return execute();
 }
 
@@ -244,6 +215,8 @@ void apply_config(CLI::App& app, const Json& config, const std::string& where,
       throw ConfigError(str(where, ": '", key, "': ", explain(app, error, {"--" + flag})));
     }
   }
+  if (const auto* verb = dynamic_cast<const VerbApp*>(&app))
+    check_written(app, verb->written, config);
 }
 
 }  // namespace pardec

@@ -13,12 +13,19 @@
 
 namespace pardec {
 
+/// The flags (or positional arguments) of a verb that name what it writes: files, and folders that
+/// get checkpoints. None of that may be what it reads.
+struct Written {
+  std::vector<std::string> files = {}, folders = {};
+};
+
 /// One verb of `pardec`: `add` declares its flags on an app of its own and returns what runs it (an
 /// exit code). Where it has actions, the first positional of its app names one.
 struct Verb {
   std::string name, summary, example;
   std::function<std::function<int()>(CLI::App&)> add;
   std::vector<std::string> actions = {};
+  Written written = {};
 };
 
 /// The group of a flag that only these actions of a verb take, for CLI::Option::group.
@@ -51,7 +58,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
 /// Gives the flags of `app` that neither the command line nor the environment set the values of a
 /// JSON object: key "batch_size" (or "batch-size") is flag --batch-size. `ignored` keys belong to
-/// somebody else. ConfigError for unknown keys.
+/// somebody else. ConfigError for unknown keys, and as check_written says.
 void apply_config(CLI::App& app, const Json& config, const std::string& where,
                   const std::vector<std::string>& ignored);
 

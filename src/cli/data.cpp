@@ -240,7 +240,8 @@ Verb data_verb() {
           return flags->attention ? attention_stats(*flags) : data_stats(*flags);
         };
       },
-      {"list", "fetch", "standin", "prompts", "rewrite", "label", "check", "stats"}};
+      {"list", "fetch", "standin", "prompts", "rewrite", "label", "check", "stats"},
+      {.files = {"--out", "--details"}}};
 }
 
 }  // namespace pardec

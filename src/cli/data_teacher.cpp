@@ -13,6 +13,7 @@
 #include "src/support/number_text.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/project_files.hpp"
+#include "src/support/read_files.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -74,14 +75,10 @@ Dataset teacher_dataset(const DataFlags& flags) {
                    flags.data_root.empty() ? std::nullopt
                                            : std::optional<std::filesystem::path>(flags.data_root),
                    flags.split, project_file("datasets/samples"));
-  for (const auto& [flag, file] : {std::pair("--out", flags.out), {"--details", flags.details}}) {
-    if (file.empty()) continue;
-    check_apart(flag, file, flags.answers.db);
-    for (const auto& read : dataset.files)
-      if (std::error_code ignored; std::filesystem::equivalent(read, file, ignored))
-        throw ConfigError(
-            str(flag, ": ", file, " is what the dataset is read from; choose another file"));
-  }
+  ReadFiles read;
+  for (const auto& file : dataset.files) read.add("dataset " + dataset.name, file);
+  for (const auto& [flag, file] : {std::pair("--out", flags.out), {"--details", flags.details}})
+    if (!file.empty()) read.check(flag, file);
   print_own_sample(dataset);
   return dataset;
 }

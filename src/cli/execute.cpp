@@ -118,7 +118,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
   done.signal = stop.signal();
   if (done.signal) return done;  // nothing has begun
-  check_trace(spec);
+  check_trace(spec, workloads);
   if (!done.store) done.store = std::make_unique<Store>(spec.db, options);
   Store& store = *done.store;
   const bool found = prepare(spec, workloads, sessions, store, cells);

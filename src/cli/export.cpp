@@ -4,6 +4,7 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/cli/written_files.hpp"
 #include "src/report/export.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
@@ -27,8 +28,10 @@ Verb export_verb() {
             app.add_option("--out", flags->out, "folder of the files, one a table")
                 ->required()
                 ->type_name("DIR");
-            return [flags] {
+            return [flags, &app] {
               const ExportFormat format = parse_export_format(flags->format);
+              const ReadFiles read = files_read(app, {.folders = {"--out"}});
+              for (const auto& file : table_files(format, flags->out)) read.check("--out", file);
               check_compare_options(flags->compare);
               const auto store = open_to_compare(flags->db, flags->run);
               read_traced(*flags);

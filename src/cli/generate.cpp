@@ -232,14 +232,17 @@ void add_flags(CLI::App& app, GenerateFlags& flags) {
 }  // namespace
 
 Verb generate_verb() {
-  return {"generate", "decode one prompt, or a Job, or a file of either",
+  return {"generate",
+          "decode one prompt, or a Job, or a file of either",
           "pardec generate --model experiments/quickstart/model --decoder hpd --job "
           "experiments/quickstart/job.json --format json",
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<GenerateFlags>();
             add_flags(app, *flags);
             return [flags] { return generate(*flags); };
-          }};
+          },
+          {},
+          {.files = {"--trace"}}};
 }
 
 }  // namespace pardec

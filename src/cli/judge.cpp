@@ -201,7 +201,8 @@ Verb judge_verb() {
                                 known_names(flags->action, {"run", "export", "import"})));
         };
       },
-      {"run", "export", "import"}};
+      {"run", "export", "import"},
+      {.files = {"--out"}}};
 }
 
 }  // namespace pardec

@@ -8,6 +8,7 @@
 #include "src/cli/common_flags.hpp"
 #include "src/cli/model.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/cli/written_files.hpp"
 #include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -150,7 +151,9 @@ Verb model_verb() {
                      "read all weights; exit code 1 where one is not finite")
             ->group(flags_of({"inspect"}));
         add_format(app, flags->format)->group(flags_of({"inspect"}));
-        return [flags] {
+        return [flags, &app] {
+          if (flags->action == "synth")
+            files_read(app, {.folders = {"folder"}}).check_folder("model synth", flags->folder);
           if (flags->action == "inspect") return inspect_model(*flags);
           if (flags->action == "merge") return merge_model(*flags);
           if (flags->action == "draft") return make_draft(*flags);
@@ -161,7 +164,8 @@ Verb model_verb() {
               known_names(flags->action, {"inspect", "merge", "draft", "add-tokens", "synth"})));
         };
       },
-      {"inspect", "merge", "draft", "add-tokens", "synth"}};
+      {"inspect", "merge", "draft", "add-tokens", "synth"},
+      {.folders = {"--out"}}};
 }
 
 }  // namespace pardec

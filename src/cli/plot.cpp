@@ -20,7 +20,8 @@ Verb plot_verb() {
     bool script = false;
   };
   return {
-      "plot", "a figure of speed or quality over a setting (SVG, PDF, PNG)",
+      "plot",
+      "a figure of speed or quality over a setting (SVG, PDF, PNG)",
       "pardec plot --db r.sqlite --x hpd.k_max --y speedup -o speedup.svg\n  pardec plot --db "
       "r.sqlite --x hpd.stack --y f1_micro -o f1.pdf\n  pardec plot --db r.sqlite --x batch_size "
       "--y examples_per_second -o throughput.png",
@@ -56,7 +57,6 @@ Verb plot_verb() {
         return [flags] {
           check_compare_options({.confidence = flags->sweep.confidence});
           const FigureFormat format = figure_format(flags->output);
-          check_apart("--output", flags->output, flags->db);
           const auto store = open_to_compare(flags->db, flags->sweep.run);
           Figure figure = sweep_figure(*store, flags->sweep);
           if (!flags->title.empty()) figure.title = flags->title;
@@ -71,7 +71,9 @@ Verb plot_verb() {
           std::cout << flags->output << "\n";
           return 0;
         };
-      }};
+      },
+      {},
+      {.files = {"--output"}}};
 }
 
 }  // namespace pardec

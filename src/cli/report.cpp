@@ -24,7 +24,8 @@ struct ReportFlags : ComparisonFlags {
 }  // namespace
 
 Verb report_verb() {
-  return {"report", "one run as a self-contained HTML page",
+  return {"report",
+          "one run as a self-contained HTML page",
           "pardec report --db r.sqlite -o report.html\n  pardec report --db r.sqlite --run 3f2a "
           "--examples 100",
           [](CLI::App& app) -> std::function<int()> {
@@ -53,7 +54,6 @@ Verb report_verb() {
               if (!(flags->examples.megabytes > 0))
                 throw ConfigError(
                     str("--examples-mb is ", flags->examples.megabytes, ", expected more than 0"));
-              check_apart("--output", flags->output, flags->db);
               const auto store = open_to_compare(flags->db, flags->run);
               const std::string invocation = find_invocation(*store, flags->run);
               const auto traces =
@@ -72,7 +72,9 @@ Verb report_verb() {
               std::cout << flags->output << "\n";
               return exit_code(comparison, flags->strict);
             };
-          }};
+          },
+          {},
+          {.files = {"--output"}}};
 }
 
 }  // namespace pardec

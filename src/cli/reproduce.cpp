@@ -144,7 +144,6 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   check_at_least("--threads", flags.options.threads, 0);
   if (!flags.options.judge.empty())  // what is wrong with it is said before it runs
     chat::check_key(chat::read_service(flags.options.judge));
-  if (!flags.report.empty()) check_apart("--report", flags.report, flags.options.db);
   for (const std::string& model : flags.options.models)
     if (model.find('=') == std::string::npos || model.front() == '=')
       throw ConfigError(str("--model is '", model, "', expected LABEL=DIR"));
@@ -170,7 +169,8 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
 
 Verb reproduce_verb() {
   return {
-      "reproduce", "measure what papers claim: their numbers beside yours, a verdict per claim",
+      "reproduce",
+      "measure what papers claim: their numbers beside yours, a verdict per claim",
       "pardec reproduce list\n  pardec reproduce hpd table1\n  pardec reproduce ippd table5 "
       "--data-root data --model main=DIR --db r.sqlite\n  pardec reproduce all --budget 60m\n  "
       "pardec reproduce space table2 --scale bound",
@@ -218,7 +218,9 @@ Verb reproduce_verb() {
             ->capture_default_str()
             ->type_name("STYLE");
         return [flags, &app] { return run(app, *flags); };
-      }};
+      },
+      {},
+      {.files = {"--report"}}};
 }
 
 }  // namespace pardec

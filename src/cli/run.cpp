@@ -110,7 +110,8 @@ int run(CLI::App& app, RunFlags& flags) {
 
 Verb run_verb() {
   return {
-      "run", "run datasets through decoders and compare them",
+      "run",
+      "run datasets through decoders and compare them",
       "pardec run --model DIR --decoder ar,hpd --dataset oa-mine,ae-110k --data-root data --db "
       "r.sqlite\n"
       "  pardec run --model DIR --arm ar=ar,batch_size=16 --arm hpd8=hpd,k_max=8 --dataset oa-mine "
@@ -123,7 +124,9 @@ Verb run_verb() {
                        "then ask a judge for the scores that need one; the file of its service")
             ->type_name("FILE");
         return [flags, &app] { return run(app, *flags); };
-      }};
+      },
+      {},
+      {.files = {"--trace"}}};
 }
 
 }  // namespace pardec

@@ -145,7 +145,8 @@ int sweep(CLI::App& app, RunFlags& flags) {
 
 Verb sweep_verb() {
   return {
-      "sweep", "run a grid of settings, and compare its cells",
+      "sweep",
+      "run a grid of settings, and compare its cells",
       "pardec sweep --model DIR --decoder ar,hpd --grid hpd.k_max=8,16,30 --grid batch_size=1,4 "
       "--dataset oa-mine --db s.sqlite --dry-run\n"
       "  pardec sweep --model DIR --decoder ar,hpd --grid hpd.stack=1,2,6 --dataset oa-mine "
@@ -157,7 +158,9 @@ Verb sweep_verb() {
         flags->sweep = true;
         add_flags(app, *flags);
         return [flags, &app] { return sweep(app, *flags); };
-      }};
+      },
+      {},
+      {.files = {"--trace"}}};
 }
 
 }  // namespace pardec

@@ -1,5 +1,7 @@
 #include "src/report/export.hpp"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 
 #include "src/report/comparison_table.hpp"
@@ -21,6 +23,10 @@ struct ExportColumn {
   std::string sql;
   int since = 1;  ///< schema version; NULL in older databases
 };
+
+/// All tables that there may be, by name.
+constexpr std::array kTables{"comparison", "runs",  "blocks",   "jobs",  "generations",
+                             "judgments",  "pairs", "attempts", "judges"};
 
 /// What every table but the comparison begins with.
 const std::vector<ExportColumn> kOfRun = {{"invocation", "text", "run.invocation"},
@@ -303,6 +309,25 @@ ChildRun run_converter(const Json& task) {
   return run_child({python(), "-I", project_file("results/to_parquet.py").string()}, dump(task));
 }
 
+/// Where tables are written until all are there: who is killed leaves those of before.
+struct Unfinished {
+  explicit Unfinished(const std::filesystem::path& out) : folder(out / ".pardec-export") {
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+    std::filesystem::create_directories(folder, error);
+    if (error)
+      throw ConfigError(str("--out is ", out.string(), ", and this folder cannot be made: ",
+                            error.message(), "; give another"));
+  }
+  ~Unfinished() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  const std::filesystem::path folder;
+};
+
 void check_pyarrow() {
   const ChildRun asked = run_converter(Json{{"tables", Json::array()}});
   if (asked.good()) return;
@@ -322,14 +347,20 @@ ExportFormat parse_export_format(std::string_view name) {
                         known_names(name, {"csv", "jsonl", "parquet"})));
 }
 
+std::vector<std::filesystem::path> table_files(ExportFormat format,
+                                               const std::filesystem::path& folder) {
+  const char* const ending = format == ExportFormat::csv     ? ".csv"
+                             : format == ExportFormat::jsonl ? ".jsonl"
+                                                             : ".parquet";
+  std::vector<std::filesystem::path> files;
+  for (const char* table : kTables) files.push_back(folder / str(table, ending));
+  return files;
+}
+
 std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparison,
                                         ExportFormat format, const std::filesystem::path& folder) {
   if (format == ExportFormat::parquet) check_pyarrow();
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    throw ConfigError(str("--out is ", folder.string(),
-                          ", and this folder cannot be made: ", error.message(), "; give another"));
+  const Unfinished unfinished(folder);
   Database& db = store.database();
   const std::string& invocation = comparison.invocation;
   const std::string runs =
@@ -357,18 +388,26 @@ std::vector<ExportedFile> export_tables(Store& store, const Comparison& comparis
   std::vector<ExportedFile> files;
   Json tables = Json::array();
   for (const Source& source : sources) {
-    const std::filesystem::path file = folder / (source.name + (csv ? ".csv" : ".jsonl"));
+    const std::filesystem::path file =
+        unfinished.folder / (source.name + (csv ? ".csv" : ".jsonl"));
     files.push_back({file, write(source, csv, file)});
     tables.push_back({{"file", file.string()}, {"columns", source.columns}});
   }
-  if (format != ExportFormat::parquet) return files;
-  const ChildRun converted = run_converter(Json{{"tables", tables}});
-  for (ExportedFile& file : files) {
-    std::filesystem::remove(file.file, error);
-    file.file.replace_extension(".parquet");
+  if (format == ExportFormat::parquet) {
+    const ChildRun converted = run_converter(Json{{"tables", tables}});
+    if (!converted.good())
+      throw RunError(str("parquet files could not be written: ", strip(converted.complaint)));
+    for (ExportedFile& file : files) file.file.replace_extension(".parquet");
   }
-  if (!converted.good())
-    throw RunError(str("parquet files could not be written: ", strip(converted.complaint)));
+  std::vector<std::filesystem::path> others = table_files(format, folder);
+  for (ExportedFile& file : files) {
+    const std::filesystem::path place = folder / file.file.filename();
+    std::filesystem::rename(file.file, place);
+    file.file = place;
+    std::erase(others, place);
+  }
+  std::error_code ignored;
+  for (const auto& of_another_run : others) std::filesystem::remove(of_another_run, ignored);
   return files;
 }
 

@@ -8,8 +8,8 @@
 #include "src/scoring/dataset_rows.hpp"
 #include "src/scoring/identities.hpp"
 #include "src/scoring/task_metrics.hpp"
-#include "src/support/checks.hpp"
 #include "src/support/error.hpp"
+#include "src/support/read_files.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/conversation.hpp"
 
@@ -25,9 +25,12 @@ std::optional<std::vector<const TaskMetric*>> metrics_for(const RunCell& cell) {
 
 }  // namespace
 
-void check_trace(const RunSpec& spec) {
+void check_trace(const RunSpec& spec, const std::vector<Workload>& workloads) {
   if (spec.trace.empty()) return;
-  check_apart("--trace", spec.trace, spec.db);
+  ReadFiles read;
+  for (const Workload& work : workloads)
+    for (const auto& file : work.dataset.files) read.add("dataset " + work.dataset.name, file);
+  read.check("--trace", spec.trace);
   // Who reads a pipe would take the end of a first look for the end of all.
   std::error_code ignored;
   if (const auto status = std::filesystem::status(spec.trace, ignored);

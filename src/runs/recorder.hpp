@@ -40,8 +40,8 @@ struct RunCounts {
   }
 };
 
-/// ConfigError where the file of --trace cannot be written, or is the database.
-void check_trace(const RunSpec& spec);
+/// ConfigError where the file of --trace cannot be written, or the datasets were read from it.
+void check_trace(const RunSpec& spec, const std::vector<Workload>& workloads);
 
 /// Writes what a run does as it does it: a job when it is done, a block when it is measured, a
 /// trace line for each sequence.

@@ -23,9 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 2> kEndings{"-wal", "-shm"};
 constexpr const char* kAttribute = "user.pardec.database";
 
-fs::path beside(const fs::path& database, const char* ending) {
-  return database.string() + ending;
-}
+fs::path beside(const fs::path& database, const char* ending) { return database.string() + ending; }
 
 /// Which database a file belongs to, and whether it is the file that was marked: a copy may carry
 /// the mark along.
@@ -88,12 +86,6 @@ long owner_without_database(const fs::path& database) {
 }
 
 }  // namespace
-
-FilePlace place_of(const fs::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return {};
-  return {info.st_dev, info.st_ino};
-}
 
 void SideFiles::check(const fs::path& path) {
   std::error_code error;

@@ -1,14 +1,10 @@
 #pragma once
 #include <array>
-#include <cstdint>
 #include <filesystem>
-#include <utility>
+
+#include "src/support/read_files.hpp"
 
 namespace pardec {
-
-/// Device and inode of what a path leads to; zeros where there is nothing.
-using FilePlace = std::pair<std::uint64_t, std::uint64_t>;
-FilePlace place_of(const std::filesystem::path& path);
 
 /// The files NAME-wal and NAME-shm that SQLite keeps beside an open database. SQLite knows them by
 /// their names alone: whoever opens another file that was put in the database's place takes in the

@@ -1,5 +1,4 @@
 #pragma once
-#include <filesystem>
 #include <string_view>
 #include <type_traits>
 
@@ -20,9 +19,5 @@ inline void check_share(std::string_view flag, double value) {
   if (!(value >= 0 && value <= 1))
     throw ConfigError(str(flag, " is ", value, ", expected a share from 0 to 1"));
 }
-
-/// ConfigError where the file that a flag names, and that is to be written, is the database.
-void check_apart(std::string_view flag, const std::filesystem::path& file,
-                 const std::filesystem::path& db);
 
 }  // namespace pardec

@@ -246,7 +246,7 @@ def failing(check, pardec):
     pardec.good(*command)
     check(len((pardec.folder / "failing.jsonl").read_text().splitlines()) > before, "what was undecided is there")
     check(sum(count for count in teacher.asked.values()) < 400, "asked again and again")
-    for flag, value, words in (("--db", "failing.jsonl", "is the database"), ("--out", "own/jsonl/train.jsonl", "read from"), ("--service", "none.json", "none.json")):
+    for flag, value, words in (("--db", "failing.jsonl", "is the database"), ("--out", "own/jsonl/train.jsonl", "read by"), ("--service", "none.json", "none.json")):
         wrong = list(command)
         wrong[wrong.index(flag) + 1] = value
         ran = pardec(*wrong)

@@ -1,0 +1,80 @@
+#include "src/cli/written_files.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "src/support/text.hpp"
+
+namespace pardec {
+namespace {
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// --trace, or folder for a positional argument.
+std::string name_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
+}
+
+std::vector<std::string> values_of(const CLI::Option& option) {
+  if (option.count() > 0 || option.get_default_str().empty()) return option.results();
+  return {option.get_default_str()};
+}
+
+/// The paths that a value may name: all of it, or what stands within (`model=DIR`, `@FILE`). A value
+/// of another kind is a path where it looks like one: a folder may be called as a decoder is.
+std::vector<std::string> paths_in(const CLI::Option& option, const std::string& value) {
+  const std::string type = option.get_type_name();
+  if (type == "FILE" || type == "DIR" || option.get_lnames().empty()) return {value};
+  if (type.find('=') == std::string::npos && value.find_first_of("/.") == std::string::npos)
+    return {};
+  std::vector<std::string> paths{value};
+  if (value.starts_with('@')) paths.push_back(value.substr(1));
+  for (const std::string& part : split(value, ','))
+    for (size_t at = 0; at != std::string::npos; at = part.find('=', at + 1))
+      paths.push_back(part.substr(at == 0 ? 0 : at + 1));
+  return paths;
+}
+
+void add_texts(ReadFiles& read, const Json& json) {
+  if (json.is_string())
+    read.add("-c", json.get<std::string>());
+  else if (json.is_structured())
+    for (const Json& part : json) add_texts(read, part);
+}
+
+}  // namespace
+
+ReadFiles files_read(const CLI::App& app, const Written& written) {
+  ReadFiles read;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = name_of(*option);
+    if (holds(written.files, name) || holds(written.folders, name) || name == "--data-root" ||
+        name == "action" || (name.starts_with("--") && option->get_type_name() == "TEXT"))
+      continue;
+    for (const std::string& value : values_of(*option)) {
+      if (name == "--db" && !value.empty()) read.add_database(value);
+      for (const std::string& path : paths_in(*option, value))
+        if (!path.empty()) read.add(name, path);
+    }
+  }
+  return read;
+}
+
+void check_written(const CLI::App& app, const Written& written, const Json& config) {
+  ReadFiles read = files_read(app, written);
+  add_texts(read, config);
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = name_of(*option);
+    for (const std::string& value : values_of(*option)) {
+      if (value.empty()) continue;
+      if (holds(written.folders, name)) read.check_folder(name, value);
+      if (!holds(written.files, name)) continue;
+      read.check(name, value);
+      read.add_written(name, value);
+    }
+  }
+}
+
+}  // namespace pardec
