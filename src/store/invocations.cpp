@@ -6,6 +6,19 @@
 #include "src/support/text.hpp"
 
 namespace pardec {
+namespace {
+
+/// The invocations whose id, or that of one of their runs, begins so.
+std::vector<std::string> begun_by(Store& store, const std::string& id) {
+  std::vector<std::string> found;
+  for (const auto& run : store.find_runs({}))
+    if ((run.invocation.starts_with(id) || run.uuid.starts_with(id)) &&
+        std::find(found.begin(), found.end(), run.invocation) == found.end())
+      found.push_back(run.invocation);
+  return found;
+}
+
+}  // namespace
 
 std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run) {
   auto store = std::make_unique<Store>(db, OpenOptions{.read_only = true});
@@ -51,13 +64,16 @@ std::string latest_invocation(Store& store) {
 
 std::string find_invocation(Store& store, const std::string& id) {
   if (id.empty()) return latest_invocation(store);
-  for (const auto& [invocation, label] : invocation_labels(store))
-    if (label.name == id) return invocation;
-  std::vector<std::string> found;
-  for (const auto& run : store.find_runs({}))
-    if ((run.invocation.starts_with(id) || run.uuid.starts_with(id)) &&
-        std::find(found.begin(), found.end(), run.invocation) == found.end())
-      found.push_back(run.invocation);
+  std::vector<std::string> found = begun_by(store, id);
+  for (const auto& [invocation, label] : invocation_labels(store)) {
+    if (label.name != id) continue;
+    std::erase(found, invocation);
+    if (found.empty()) return invocation;
+    throw ConfigError(str(store.path().string(), ": '", id, "' is the name of invocation ",
+                          invocation.substr(0, 8), ", and begins the id of ",
+                          found.front().substr(0, id.size() + 8),
+                          "; give more characters of an id, or another name by 'pardec runs name'"));
+  }
   if (found.empty())
     throw ConfigError(str(store.path().string(), ": has no run with the name '", id,
                           "' or whose id begins so; 'pardec runs' lists them"));
@@ -82,6 +98,12 @@ void name_invocation(Store& store, const std::string& invocation, const std::str
     if (!name.empty() && label.name == name && other != invocation)
       throw ConfigError(str(store.path().string(), ": invocation ", other.substr(0, 8),
                             " has the name '", name, "' already; choose another"));
+  if (!name.empty())
+    for (const std::string& other : begun_by(store, name))
+      if (other != invocation)
+        throw ConfigError(str(store.path().string(), ": the name '", name,
+                              "' begins the id of invocation ", other.substr(0, name.size() + 8),
+                              ", which it would be taken for; choose another"));
   store.database().run(
       "INSERT INTO invocation (uuid, name) VALUES (?1, nullif(?2, '')) "
       "ON CONFLICT (uuid) DO UPDATE SET name = excluded.name",

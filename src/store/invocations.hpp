@@ -18,7 +18,8 @@ std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run);
 std::string latest_invocation(Store& store);
 
 /// The invocation of this name, or of which `id` begins the id, or the id of one of its runs;
-/// empty: the newest. ConfigError when there is none, or several.
+/// empty: the newest. ConfigError when there is none, or several, a name that begins another one's
+/// id included.
 std::string find_invocation(Store& store, const std::string& id);
 
 /// The runs of an invocation in the order of their ids.
@@ -40,7 +41,8 @@ struct InvocationLabel {
 /// By invocation. Empty for a database before schema version 5.
 std::map<std::string, InvocationLabel> invocation_labels(Store& store);
 
-/// An empty name takes it away. ConfigError where another invocation has it.
+/// An empty name takes it away. ConfigError where another invocation has it, or an id that begins
+/// so.
 void name_invocation(Store& store, const std::string& invocation, const std::string& name);
 /// An empty note takes it away.
 void note_invocation(Store& store, const std::string& invocation, const std::string& note);

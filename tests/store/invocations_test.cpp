@@ -55,10 +55,20 @@ TEST_CASE("an invocation is found by its name, or how its id or a run's begins")
   CHECK(error_of([&] { find_invocation(store, "aa"); }).find("2 invocations") != std::string::npos);
   CHECK(error_of([&] { find_invocation(store, "zz"); }).find("'zz'") != std::string::npos);
 
-  name_invocation(store, "aabb-2", "aaa");  // a name comes before the beginning of an id
-  CHECK(find_invocation(store, "aaa") == "aabb-2");
-  CHECK(error_of([&] { name_invocation(store, "aaaa-1", "aaa"); }).find("already") !=
+  // A name that begins another one's id would be taken for that, by rm too.
+  for (const std::string& taken : {std::string("aaa"), std::string("a"), uuid, uuid.substr(0, 5)})
+    CHECK_THAT(error_of([&] { name_invocation(store, "aabb-2", taken); }),
+               Catch::Contains("begins the id of invocation aaaa-1"));
+  name_invocation(store, "aabb-2", "aab");  // its own
+  name_invocation(store, "aabb-2", "cc");
+  CHECK(find_invocation(store, "cc") == "aabb-2");
+  CHECK(error_of([&] { name_invocation(store, "aaaa-1", "cc"); }).find("already") !=
         std::string::npos);
+  measured_run(store, "ccdd-3", "ar");  // later, by chance, or by merge
+  CHECK_THAT(error_of([&] { find_invocation(store, "cc"); }),
+             Catch::Contains("the name of invocation aabb-2") && Catch::Contains("ccdd-3"));
+  CHECK(find_invocation(store, "ccd") == "ccdd-3");
+  remove_invocation(store, "ccdd-3");
   note_invocation(store, "aabb-2", "busy");
   name_invocation(store, "aabb-2", "");
   const auto labels = invocation_labels(store);
