@@ -25,6 +25,13 @@ bool several_networks(const std::vector<RunSummary>& runs) {
   });
 }
 
+bool several_baselines(const Comparison& comparison) {
+  std::set<std::string> datasets;
+  return std::any_of(comparison.arms.begin(), comparison.arms.end(), [&](const ArmFinding& arm) {
+    return arm.is_baseline && !datasets.insert(arm.run.run.dataset.name).second;
+  });
+}
+
 std::string network_name(const ModelRow& model) {
   return model.path.substr(model.path.find_last_of('/') + 1);
 }

@@ -15,6 +15,9 @@ std::string title_of(const Comparison& comparison);
 bool several_networks(const std::vector<RunSummary>& runs);
 std::vector<RunSummary> runs_of(const Comparison& comparison);
 
+/// Whether arms of one dataset are compared with different ones, as those of a sweep are.
+bool several_baselines(const Comparison& comparison);
+
 /// A checkpoint's folder without where it lies.
 std::string network_name(const ModelRow& model);
 /// An arm's network, and the one that drafts for it.

@@ -407,6 +407,9 @@ Table comparison_table(const Comparison& comparison) {
   table.columns = with_dataset({{"arm"}});
   const bool several = several_networks(runs_of(comparison));
   if (several) table.columns.push_back(wide({"model"}));
+  // People see it where it differs: a sweep has a baseline of each batch size.
+  table.columns.push_back({"baseline"});
+  table.columns.back().wide = !several_baselines(comparison);
   table.columns.push_back({"speedup"});
   table.columns.back().number = true;
   table.columns.push_back({fixed(100 * comparison.confidence, 0) + " % interval", Align::left,
@@ -446,6 +449,7 @@ Table comparison_table(const Comparison& comparison) {
     std::vector<Cell>& cells = table.rows.emplace_back();
     cells = with_dataset(dataset_cells(run.run.dataset), {run.run.label});
     if (several) cells.push_back({networks_text(run.run), Json(run.run.model.path)});
+    cells.push_back(arm.baseline ? Cell(comparison.baseline_of(arm)->run.run.label) : no_cell());
     for (Cell& cell : speed_cells(comparison, arm)) cells.push_back(std::move(cell));
     add_first_score_cells(cells, comparison, arm);
     cells.push_back(number_cell(arm.tokens_per_forward.estimate, 2));

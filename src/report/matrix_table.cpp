@@ -103,6 +103,15 @@ Table matrix_table(const Comparison& comparison) {
           fixed(100 * comparison.confidence, 0),
           " % intervals and all other numbers: pardec compare without --matrix."));
   for (std::string& note : oracle_notes(comparison)) table.notes.push_back(std::move(note));
+  if (several_baselines(comparison)) {
+    std::vector<std::string> pairs;
+    for (const ArmFinding& arm : comparison.arms)
+      if (const ArmFinding* baseline = comparison.baseline_of(arm))
+        if (const std::string pair = str(arm.run.run.label, ": ", baseline->run.run.label);
+            std::find(pairs.begin(), pairs.end(), pair) == pairs.end())
+          pairs.push_back(pair);
+    table.notes.push_back(str("baseline of each arm: ", join(pairs, "; "), "."));
+  }
   add_uncomputed_notes(table, comparison);
   add_not_applicable_notes(table, comparison);
   add_origin_notes(table, comparison);

@@ -2,9 +2,12 @@
 
 Usage: sweep_test.py PROGRAM [whole]     whole: 4 K_max x 3 stacks x 3 batches of the quickstart model, five kills, four shards
 """
+import csv
+import io
 import json
 import pathlib
 import random
+import re
 import sys
 
 from harness import ROOT, Checks, answers, job_count, kill_after, query, records, scratch
@@ -82,6 +85,25 @@ def plots(check, pardec, db):
     lines = {(json.loads(r["options"])["stack"], r["batch_size"]) for r in query(db, "SELECT options, batch_size FROM run WHERE decoder = 'hpd'")}
     for stack, batch in lines:
         check(f"batch_size {batch}" in script and f"stack {stack}" in script, f"plot: no line of stack {stack} and batch_size {batch}: {script[:2000]}")
+
+
+def baselines(check, pardec, db, own):
+    """Every row says which arm it is compared with, in every format; a table of one baseline alone need not."""
+    wanted = {label: baseline for label, baseline in own.items()}
+    rows = {r["arm"]: r["baseline"] for r in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]}
+    check(rows == wanted, f"json: {rows}, expected {wanted}")
+    rows = {r["arm"]: r["baseline"] or None for r in csv.DictReader(io.StringIO(pardec.good("compare", "--db", db, "--format", "csv")))}
+    check(rows == wanted, f"csv: {rows}")
+    for form in ("text", "md", "latex"):
+        for flags in ([], ["--wide"]):
+            table = pardec.good("compare", "--db", db, "--format", form, *flags).replace("\\_", "_")
+            lines = [line for line in table.splitlines() if re.search(r"\bhpd,k_max=4,stack=1,batch_size=2\b", line) and "speedup" not in line]
+            check(lines and re.search(r"\bar,batch_size=2\b", lines[0]), f"{form} {flags}: the row of a cell names no baseline: {table[:3000]}")
+    check("hpd,k_max=4,stack=1,batch_size=2: ar,batch_size=2;" in pardec.good("compare", "--db", db, "--matrix"), "the matrix says so below")
+    one = pardec.folder / "one.sqlite"
+    pardec.good("run", "--model", QUICKSTART, "--decoder", "ar,hpd", "--dataset", "oa-mine", "--limit", 2, "--max-new-tokens", 4, "--db", one, "--progress", "none")
+    check("baseline  " not in pardec.good("compare", "--db", one).splitlines()[1], "one baseline needs no column for people")
+    check([r["baseline"] for r in json.loads(pardec.good("compare", "--db", one, "--format", "json"))["rows"]] == [None, "ar"], "programs get it always")
 
 
 def refused(check, pardec, model):
@@ -184,6 +206,7 @@ def main():
         check(len(cells_of(whole)) == (39 if whole_grid else 10), f"{len(cells_of(whole))} cells")
         own = {r["label"]: r["baseline"] for r in query(whole, "SELECT label, baseline FROM run")}
         check(all(baseline == "ar," + label.rsplit(",", 1)[1] for label, baseline in own.items() if label.startswith("hpd")), f"a cell is compared with the ar of its batch: {own}")
+        baselines(check, pardec, whole, own)
         kills(check, pardec, command, whole, kill, rng)
         shards(check, pardec, command, whole, split)
         plots(check, pardec, whole)
