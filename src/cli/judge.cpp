@@ -126,6 +126,7 @@ JudgeTask judge_task(const JudgeFlags& flags, Store& store) {
 
 void print_judged(Store& store, const std::string& invocation, const JudgeFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
+  const Snapshot snapshot(store.database());  // others may judge, too
   const auto tables =
       judge_tables(judge_findings(store, invocation, flags.confidence), flags.confidence);
   for (size_t t = 0; t < tables.size(); ++t) {

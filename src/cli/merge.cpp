@@ -44,7 +44,7 @@ int merge(const MergeFlags& flags) {
   table.notes = {"Each row: what the database holds after that file was merged into it."};
   add_row(table, store, flags.into);
   for (const auto& from : flags.from) {
-    store.merge(from);
+    for (std::string& note : store.merge(from)) table.notes.push_back(std::move(note) + ".");
     add_row(table, store, from);
   }
   print_table(table, format);
@@ -61,8 +61,8 @@ Verb merge_verb() {
             app.add_option("into", flags->into, "database that gets them; made where there is none")
                 ->required();
             app.add_option("from", flags->from,
-                           "databases whose runs it gets; they stay as they are. What it has "
-                           "already stays too, but for failed jobs that went well there")
+                           "databases whose runs it gets; they stay as they are. Of a run that "
+                           "several have, all that is stored comes together")
                 ->required();
             add_format(app, flags->format);
             return [flags] { return merge(*flags); };

@@ -94,6 +94,7 @@ int run(CLI::App& app, RunFlags& flags) {
   }
   CompareOptions options{.baseline = spec.baseline, .hardware = flags.hardware};
   if (!options.hardware.empty() && !spec.trace.empty()) options.traced = read_works(spec.trace);
+  const Snapshot snapshot(done.store->database());  // others may judge or score it by now
   const Comparison comparison = compare(*done.store, done.invocation, options);
   print_table(flags.matrix ? matrix_table(comparison)
                            : choose_columns(comparison_table(comparison), flags.columns),

@@ -160,9 +160,11 @@ int score(const ScoreFlags& flags) {
     throw ConfigError(str("run ", invocation.substr(0, 8), " was made under oracle ",
                           *runs.front().run.oracle,
                           ": its answers were forced and carry no score; give another --run"));
+  std::vector<AnswerScores> scores;
   for (const auto& run : all)
     for (const auto& generation : run.generations)
-      store.put_scores(generation.row.id, generation.row.scores);
+      scores.push_back({generation.row.id, generation.row.scores});
+  store.put_scores(scores);
   if (!shards.front().empty()) table.notes.push_back(shard_note(join(shards, ", ")));
   table.notes.push_back(
       "n: answers that the score is of; changed: stored scores of the metric that are new, or were "

@@ -22,8 +22,8 @@ std::vector<std::string> values_of(const CLI::Option& option) {
   return {option.get_default_str()};
 }
 
-/// The paths that a value may name: all of it, or what stands within (`model=DIR`, `@FILE`). A value
-/// of another kind is a path where it looks like one: a folder may be called as a decoder is.
+/// The paths that a value may name: all of it, or what stands within (`model=DIR`, `@FILE`). A
+/// value of another kind is a path where it looks like one: a folder may be called as a decoder is.
 std::vector<std::string> paths_in(const CLI::Option& option, const std::string& value) {
   const std::string type = option.get_type_name();
   if (type == "FILE" || type == "DIR" || option.get_lnames().empty()) return {value};

@@ -6,6 +6,7 @@
 namespace pardec {
 
 void mark_identities(Store& store, const std::string& invocation) {
+  std::vector<std::pair<RowId, Identity>> marks;
   const auto runs = runs_of(store, invocation);
   for (const auto& method : runs) {
     const RunSummary* baseline = find_baseline(runs, method, "");
@@ -18,9 +19,10 @@ void mark_identities(Store& store, const std::string& invocation) {
       if (found == theirs.by_sample.end() || answered.generation.row.error ||
           found->second.generation.row.error)
         continue;
-      store.mark_identity(answered.generation.row.id, compare_fields(found->second, answered, ids));
+      marks.emplace_back(answered.generation.row.id, compare_fields(found->second, answered, ids));
     }
   }
+  store.mark_identities(marks);
 }
 
 }  // namespace pardec

@@ -238,6 +238,73 @@ class Judging {
   Questioning asking_;
 };
 
+/// What the votes on one answer, or on one field or turn of it, come to; none: no verdict.
+std::optional<ScoreRow> judged_score(const JudgeTask& task, const std::string& field,
+                                     const std::vector<JudgmentRow>& rows,
+                                     const std::string& baseline) {
+  ScoreRow score;
+  score.metric = task.protocol.score;
+  score.field = field;
+  score.details = {{"judge", task.judge.name},
+                   {"judge_hash", hash_of(task.judge)},
+                   {"protocol", task.protocol.name},
+                   {"protocol_hash", hash_of({task.protocol.name, task.protocol.record})},
+                   {"votes", rows.size()}};
+  if (task.protocol.compares) {
+    score.details["baseline"] = baseline;
+    if (are_equal(rows)) score.details["equal_answers"] = true;
+    const auto winner = winner_of(rows, /*one_order=*/false);
+    if (!winner) return std::nullopt;
+    score.value = *winner == Winner::method ? 1 : *winner == Winner::tie ? 0.5 : 0;
+    return score;
+  }
+  std::vector<VoteRow> said;
+  for (const JudgmentRow& row : rows) said.push_back(row.vote);
+  const auto verdict = verdict_of(said);
+  // A label of a template may have no number.
+  if (!verdict || (!task.protocol.by_field && std::isnan(verdict->value))) return std::nullopt;
+  score.value = verdict->value;
+  if (task.protocol.by_field) {
+    score.details["class"] = verdict->label;
+    score.value = verdict->label == "correct" || verdict->label == "correct null" ? 1 : 0;
+  }
+  return score;
+}
+
+/// All that the stored votes of the task's judge come to in these of the runs. None: it said
+/// nothing, and takes nobody's place.
+std::optional<std::vector<AnswerScores>> judged_scores(Store& store, const JudgeTask& task,
+                                                       const std::vector<RunSummary>& runs,
+                                                       const std::vector<RowId>& judged) {
+  const auto judges = judges_of(store);
+  const auto protocols = protocols_of(store);
+  const auto is_ours = [&](const JudgmentRow& row) {
+    const NamedRecord &judge = judges.at(row.judge), &protocol = protocols.at(row.protocol);
+    return judge.name == task.judge.name && judge.json == task.judge.json &&
+           protocol.name == task.protocol.name && protocol.json == task.protocol.record;
+  };
+  std::vector<AnswerScores> scores;
+  bool any = false;
+  for (const RunSummary& run : runs) {
+    if (std::find(judged.begin(), judged.end(), run.run.id) == judged.end()) continue;
+    const RunSummary* against =
+        task.protocol.compares ? find_baseline(runs, run, task.baseline) : nullptr;
+    std::set<RowId> others;
+    if (against)
+      for (const auto& other : store.generations(against->run.id)) others.insert(other.row.id);
+    std::map<std::pair<RowId, std::string>, std::vector<JudgmentRow>> votes;
+    for (JudgmentRow& row : judgments(store, run.run.id)) {
+      if (!is_ours(row) || (task.protocol.compares && !others.contains(row.baseline))) continue;
+      any = any || row.vote.state == "scored";
+      votes[{row.generation, row.vote.field}].push_back(std::move(row));
+    }
+    for (const auto& [place, rows] : votes)
+      if (auto score = judged_score(task, place.second, rows, against ? against->run.label : ""))
+        scores.push_back({place.first, {std::move(*score)}});
+  }
+  return any ? std::optional(std::move(scores)) : std::nullopt;
+}
+
 /// Whether a judge would be shown the same in both orders.
 bool shown_equal(const JudgeProtocol& protocol, const Subject& subject) {
   const auto texts = [&](Order order) {
@@ -496,74 +563,14 @@ std::optional<Winner> winner_of(const std::vector<JudgmentRow>& rows, bool one_o
 void store_judged_scores(Store& store, const JudgeTask& task) {
   const std::string metric = task.protocol.score;
   if (metric.empty()) return;
-  const auto judges = judges_of(store);
-  const auto protocols = protocols_of(store);
-  const std::string judge_hash = hash_of(task.judge),
-                    protocol_hash = hash_of({task.protocol.name, task.protocol.record});
-  const auto is_ours = [&](const JudgmentRow& row) {
-    const NamedRecord &judge = judges.at(row.judge), &protocol = protocols.at(row.protocol);
-    return judge.name == task.judge.name && judge.json == task.judge.json &&
-           protocol.name == task.protocol.name && protocol.json == task.protocol.record;
-  };
-  struct Voted {
-    RowId run;
-    std::string baseline;  // where two answers are compared
-    std::map<std::pair<RowId, std::string>, std::vector<JudgmentRow>> votes;
-  };
-  std::vector<Voted> all;
-  bool any = false;
   const std::vector<RunSummary> runs = whole_run(store, task.invocation);
-  for (const RunSummary& run : runs) {
-    if (run.run.oracle ||
-        (!task.datasets.empty() && std::find(task.datasets.begin(), task.datasets.end(),
-                                             run.run.dataset.name) == task.datasets.end()))
-      continue;
-    const RunSummary* against =
-        task.protocol.compares ? find_baseline(runs, run, task.baseline) : nullptr;
-    std::set<RowId> others;
-    if (against)
-      for (const auto& other : store.generations(against->run.id)) others.insert(other.row.id);
-    Voted& voted =
-        all.emplace_back(Voted{run.run.id, against ? against->run.label : std::string(), {}});
-    for (JudgmentRow& row : judgments(store, run.run.id)) {
-      if (!is_ours(row) || (task.protocol.compares && !others.contains(row.baseline))) continue;
-      any = any || row.vote.state == "scored";
-      voted.votes[{row.generation, row.vote.field}].push_back(std::move(row));
-    }
-  }
-  if (!any) return;  // who said nothing takes nobody's place
-  for (const auto& [run, baseline, votes] : all) {
-    remove_scores(store, run, {metric});
-    for (const auto& [place, rows] : votes) {
-      ScoreRow score;
-      score.metric = metric;
-      score.field = place.second;
-      score.details = {{"judge", task.judge.name},
-                       {"judge_hash", judge_hash},
-                       {"protocol", task.protocol.name},
-                       {"protocol_hash", protocol_hash},
-                       {"votes", rows.size()}};
-      if (task.protocol.compares) {
-        score.details["baseline"] = baseline;
-        if (are_equal(rows)) score.details["equal_answers"] = true;
-        const auto winner = winner_of(rows, /*one_order=*/false);
-        if (!winner) continue;
-        score.value = *winner == Winner::method ? 1 : *winner == Winner::tie ? 0.5 : 0;
-      } else {
-        std::vector<VoteRow> said;
-        for (const JudgmentRow& row : rows) said.push_back(row.vote);
-        const auto verdict = verdict_of(said);
-        // A label of a template may have no number.
-        if (!verdict || (!task.protocol.by_field && std::isnan(verdict->value))) continue;
-        score.value = verdict->value;
-        if (task.protocol.by_field) {
-          score.details["class"] = verdict->label;
-          score.value = verdict->label == "correct" || verdict->label == "correct null" ? 1 : 0;
-        }
-      }
-      store.put_scores(place.first, std::vector{score});
-    }
-  }
+  std::vector<RowId> judged;
+  for (const RunSummary& run : runs)
+    if (!run.run.oracle &&
+        (task.datasets.empty() || std::find(task.datasets.begin(), task.datasets.end(),
+                                            run.run.dataset.name) != task.datasets.end()))
+      judged.push_back(run.run.id);
+  store.replace_scores(metric, judged, [&] { return judged_scores(store, task, runs, judged); });
 }
 
 }  // namespace pardec

@@ -69,10 +69,10 @@ std::string find_invocation(Store& store, const std::string& id) {
     if (label.name != id) continue;
     std::erase(found, invocation);
     if (found.empty()) return invocation;
-    throw ConfigError(str(store.path().string(), ": '", id, "' is the name of invocation ",
-                          invocation.substr(0, 8), ", and begins the id of ",
-                          found.front().substr(0, id.size() + 8),
-                          "; give more characters of an id, or another name by 'pardec runs name'"));
+    throw ConfigError(str(
+        store.path().string(), ": '", id, "' is the name of invocation ", invocation.substr(0, 8),
+        ", and begins the id of ", found.front().substr(0, id.size() + 8),
+        "; give more characters of an id, or another name by 'pardec runs name'"));
   }
   if (found.empty())
     throw ConfigError(str(store.path().string(), ": has no run with the name '", id,

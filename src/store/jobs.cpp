@@ -226,16 +226,35 @@ void Store::repair_block(RowId block, const std::string& process, std::int64_t w
       block, process, wall_ns, use.cpu_ns, use.waited_ns, use.stolen_ns, use.mhz);
 }
 
-void Store::mark_identity(RowId generation, const Identity& identity) {
-  db_.run(
-      "UPDATE generation SET identical = ?, first_difference = ?, gap_at_difference = ? "
-      "WHERE id = ?",
-      identity.identical, identity.first_difference, identity.gap, generation);
+void Store::mark_identities(std::span<const std::pair<RowId, Identity>> of_generations) {
+  Transaction transaction(db_);
+  Statement update(db_,
+                   "UPDATE generation SET identical = ?, first_difference = ?, gap_at_difference "
+                   "= ? WHERE id = ?");
+  for (const auto& [generation, identity] : of_generations)
+    update.bind(identity.identical, identity.first_difference, identity.gap, generation).step();
+  transaction.commit();
 }
 
-void Store::put_scores(RowId generation, std::span<const ScoreRow> scores) {
+void Store::put_scores(std::span<const AnswerScores> scores) {
   Transaction transaction(db_);
-  insert_scores(db_, generation, scores);
+  for (const AnswerScores& one : scores) insert_scores(db_, one.generation, one.scores);
+  transaction.commit();
+  check_place();
+}
+
+void Store::replace_scores(
+    const std::string& metric, std::span<const RowId> runs,
+    const std::function<std::optional<std::vector<AnswerScores>>()>& current) {
+  Transaction transaction(db_);
+  const auto scores = current();
+  if (!scores) return;
+  for (const RowId run : runs)
+    db_.run(
+        "DELETE FROM score WHERE metric = ? AND generation_id IN "
+        "(SELECT id FROM generation WHERE run_id = ?)",
+        metric, run);
+  for (const AnswerScores& one : *scores) insert_scores(db_, one.generation, one.scores);
   transaction.commit();
   check_place();
 }

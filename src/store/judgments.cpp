@@ -185,12 +185,4 @@ JudgeSpending judge_spending(Store& store, RowId judge) {
           find.integer(4), find.integer(5), find.integer(6), find.integer(7)};
 }
 
-void remove_scores(Store& store, RowId run, const std::vector<std::string>& metrics) {
-  for (const std::string& metric : metrics)
-    store.database().run(
-        "DELETE FROM score WHERE metric = ? AND generation_id IN "
-        "(SELECT id FROM generation WHERE run_id = ?)",
-        metric, run);
-}
-
 }  // namespace pardec

@@ -110,7 +110,4 @@ struct JudgeSpending {
 };
 JudgeSpending judge_spending(Store& store, RowId judge);
 
-/// Removes the scores of these metrics from the answers of a run.
-void remove_scores(Store& store, RowId run, const std::vector<std::string>& metrics);
-
 }  // namespace pardec

@@ -60,10 +60,9 @@ std::string torn_sql(const std::string& database, const std::string& block) {
              block, ".process IS NULL OR other_arm.process <> ", block, ".process))");
 }
 
-/// Databases before schema version 4 have no occupancy of blocks, before 5 no use of the machine,
-/// no repairs and no names.
-std::string runs_sql(std::int64_t version) {
-  const bool occupancy = version >= 4, use = version >= 5;
+/// Runs, whichever of two states of one came first: a run that is done in one of the files is, and
+/// of two that are not, that counts which got further.
+std::string runs_sql() {
   return str("INSERT INTO main.run (experiment_id, environment_id, dataset_id, model_id, ",
              "draft_model_id, ", kRunColumns, ")", R"(
   SELECT (SELECT ours.id FROM main.experiment AS ours
@@ -79,8 +78,27 @@ CREATE TEMP TABLE map_run AS SELECT theirs.id AS old, ours.id AS new
   FROM other.run AS theirs JOIN main.run AS ours USING (uuid);
 UPDATE main.run SET status = theirs.status, ended_utc = theirs.ended_utc
   FROM temp.map_run AS map JOIN other.run AS theirs ON theirs.id = map.old
-  WHERE run.id = map.new AND run.status = 'running' AND theirs.status = 'done';
+  WHERE run.id = map.new
+    AND ((theirs.status = 'done', coalesce(theirs.ended_utc, ''))
+           > (run.status = 'done', coalesce(run.ended_utc, ''))
+         OR (run.status <> 'done' AND theirs.status <> 'done'
+             AND ((SELECT count(*) FROM other.job WHERE run_id = theirs.id), theirs.status)
+                   > ((SELECT count(*) FROM main.job WHERE run_id = run.id), run.status)));
+UPDATE main.model SET stamp = theirs.stamp, shape = theirs.shape
+  FROM temp.map_model AS map JOIN other.model AS theirs ON theirs.id = map.old
+  WHERE model.id = map.new
+    AND (length(theirs.shape), theirs.shape) > (length(model.shape), model.shape);
+INSERT INTO main.artifact (run_id, kind, path, sha256)
+  SELECT new, kind, path, sha256 FROM other.artifact JOIN temp.map_run ON old = run_id
+  WHERE true ON CONFLICT DO NOTHING;
+)");
+}
 
+/// Blocks with their times. What was dropped for a better job has none by then. Databases before
+/// schema version 4 have no occupancy of blocks, before 5 no use of the machine and no repairs.
+std::string blocks_sql(std::int64_t version) {
+  const bool occupancy = version >= 4, use = version >= 5;
+  return str(R"(
 INSERT INTO main.block (run_id, repeat, position, block_key, samples, example_count, arms, process,
                         wall_ns, passes, job_passes, stream_passes, cpu_ns, waited_ns, stolen_ns,
                         mhz, traced)
@@ -112,20 +130,11 @@ UPDATE main.block SET passes = theirs.passes, job_passes = theirs.job_passes,
 DELETE FROM main.block_repair WHERE block_id IN (SELECT new FROM temp.better_block);
 )"
                  : "",
-             R"(
-INSERT INTO main.artifact (run_id, kind, path, sha256)
-  SELECT new, kind, path, sha256 FROM other.artifact JOIN temp.map_run ON old = run_id
-  WHERE true ON CONFLICT DO NOTHING;
-)",
              use ? R"(
 INSERT INTO main.block_repair (block_id, process, wall_ns, cpu_ns, waited_ns, stolen_ns, mhz)
   SELECT new, process, wall_ns, cpu_ns, waited_ns, stolen_ns, mhz
   FROM other.block_repair JOIN temp.map_block ON old = block_id
   WHERE true ON CONFLICT DO NOTHING;
-INSERT INTO main.invocation (uuid, name, note)
-  SELECT uuid, (SELECT theirs.name WHERE theirs.name NOT IN (
-                  SELECT name FROM main.invocation WHERE name IS NOT NULL)), note
-  FROM other.invocation AS theirs WHERE true ON CONFLICT DO NOTHING;
 )"
                  : "");
 }
@@ -139,22 +148,25 @@ std::string job_names_sql(std::int64_t version) {
       " FROM other.job AS theirs JOIN temp.map_run AS map ON map.old = theirs.run_id;");
 }
 
-/// Failed jobs here that went well there.
+/// Failed jobs here that have fewer errors there, as a retry would take their place.
 constexpr char kWorse[] = R"(
 SELECT ours.id FROM main.job AS ours
 JOIN temp.their_job AS named ON named.run_id = ours.run_id AND named.repeat = ours.repeat
                             AND named.key = ours.key
 JOIN other.job AS theirs ON theirs.id = named.id
-WHERE (ours.error IS NOT NULL OR EXISTS (
-         SELECT 1 FROM main.generation AS g WHERE g.job_id = ours.id AND g.error IS NOT NULL))
-  AND theirs.error IS NULL AND NOT EXISTS (
-         SELECT 1 FROM other.generation AS g WHERE g.job_id = theirs.id AND g.error IS NOT NULL))";
+WHERE (ours.error IS NOT NULL) + (SELECT count(*) FROM main.generation AS g
+                                  WHERE g.job_id = ours.id AND g.error IS NOT NULL)
+    > (theirs.error IS NOT NULL) + (SELECT count(*) FROM other.generation AS g
+                                    WHERE g.job_id = theirs.id AND g.error IS NOT NULL))";
 
 /// A database before schema version 3 has no paths, before 5 no time of the first token,
 /// before 7 no turns.
 std::string jobs_sql(std::int64_t version) {
   const bool paths = version >= 3;
   return str(R"(
+UPDATE main.job SET attempts = max(job.attempts, theirs.attempts)
+  FROM temp.their_job AS named JOIN other.job AS theirs ON theirs.id = named.id
+  WHERE job.run_id = named.run_id AND job.repeat = named.repeat AND job.key = named.key;
 DELETE FROM temp.their_job WHERE EXISTS (
   SELECT 1 FROM main.job AS ours WHERE ours.run_id = their_job.run_id
     AND ours.repeat = their_job.repeat AND ours.key = their_job.key);
@@ -186,6 +198,10 @@ INSERT INTO temp.map_generation SELECT theirs.id, ours.id
   JOIN main.generation AS ours ON ours.run_id = run.new AND ours.sample_id = sample.new
                               AND ours.repeat = theirs.repeat
   WHERE ours.text = theirs.text AND ours.tokens = theirs.tokens;
+UPDATE main.generation SET identical = theirs.identical,
+    first_difference = theirs.first_difference, gap_at_difference = theirs.gap_at_difference
+  FROM temp.map_generation AS map JOIN other.generation AS theirs ON theirs.id = map.old
+  WHERE generation.id = map.new AND generation.identical IS NULL AND theirs.identical IS NOT NULL;
 
 CREATE TEMP TABLE judged AS
   SELECT DISTINCT run_id, metric, json_extract(details, '$.judge_hash') AS judge,
@@ -222,7 +238,15 @@ INSERT INTO main.judge_attempt (judge_id, process, call_key, number, started_utc
   SELECT new, process, call_key, number, started_utc, waited_s, seconds, http_status, request_id,
          format, prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens, cost,
          outcome_unknown, error, body
-  FROM other.judge_attempt JOIN temp.map_judge ON old = judge_id WHERE true ON CONFLICT DO NOTHING;
+  FROM other.judge_attempt JOIN temp.map_judge ON old = judge_id
+  WHERE true ON CONFLICT DO UPDATE SET
+    seconds = excluded.seconds, http_status = excluded.http_status,
+    request_id = excluded.request_id, format = excluded.format,
+    prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens,
+    reasoning_tokens = excluded.reasoning_tokens, cached_tokens = excluded.cached_tokens,
+    cost = excluded.cost, outcome_unknown = excluded.outcome_unknown, error = excluded.error,
+    body = excluded.body
+  WHERE judge_attempt.outcome_unknown AND NOT excluded.outcome_unknown;
 INSERT INTO main.judge_reply (judge_id, process, call_key, state, text, reason, served_model,
                               prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens,
                               cost, valid, created_utc)
@@ -241,7 +265,8 @@ INSERT INTO main.judgment (generation_id, judge_id, protocol_id, field, vote, st
   WHERE true ON CONFLICT DO UPDATE SET
     state = excluded.state, class = excluded.class, value = excluded.value,
     reason = excluded.reason, reply_id = excluded.reply_id
-  WHERE judgment.state = 'error' AND excluded.state <> 'error';
+  WHERE (excluded.state = 'scored') + (excluded.state <> 'error')
+          > (judgment.state = 'scored') + (judgment.state <> 'error');
 INSERT INTO main.comparison (generation_id, baseline_id, judge_id, protocol_id, field, vote,
                              method_first, state, winner, reason, reply_id)
   SELECT judged.new, baseline.new, judge.new, protocol.new, field, vote, method_first, state,
@@ -253,9 +278,35 @@ INSERT INTO main.comparison (generation_id, baseline_id, judge_id, protocol_id, 
   WHERE true ON CONFLICT DO UPDATE SET
     state = excluded.state, winner = excluded.winner, reason = excluded.reason,
     reply_id = excluded.reply_id
-  WHERE comparison.state = 'error' AND excluded.state <> 'error';
+  WHERE (excluded.state = 'scored') + (excluded.state <> 'error')
+          > (comparison.state = 'scored') + (comparison.state <> 'error');
 DROP TABLE temp.map_judge; DROP TABLE temp.map_protocol; DROP TABLE temp.map_reply;
 )";
+
+/// Names and notes: each run keeps its own, and gets what it has there alone. A name that another
+/// run has here gets a number, of which `said` tells.
+void merge_names(Database& db, std::vector<std::string>& said) {
+  db.execute(R"(
+INSERT INTO main.invocation (uuid, note) SELECT uuid, note FROM other.invocation
+  WHERE true ON CONFLICT DO UPDATE SET note = excluded.note WHERE invocation.note = '')");
+  std::vector<std::pair<std::string, std::string>> names;  // of runs that have none here
+  {
+    Statement find(db,
+                   "SELECT uuid, theirs.name FROM other.invocation AS theirs JOIN main.invocation "
+                   "AS ours USING (uuid) WHERE theirs.name IS NOT NULL AND ours.name IS NULL");
+    while (find.step()) names.emplace_back(find.text(0), find.text(1));
+  }
+  for (const auto& [invocation, theirs] : names) {
+    std::string name = theirs;
+    for (int number = 2; db.integer("SELECT count(*) FROM main.invocation WHERE name = ?", name);
+         ++number)
+      name = str(theirs, " (", number, ")");
+    db.run("UPDATE main.invocation SET name = ? WHERE uuid = ?", name, invocation);
+    if (name != theirs)
+      said.push_back(str("run ", invocation.substr(0, 8), " is named '", name,
+                         "' here: another one has the name '", theirs, "'"));
+  }
+}
 
 constexpr char kDropMaps[] = R"(
 DROP TABLE temp.map_model; DROP TABLE temp.map_dataset; DROP TABLE temp.map_sample;
@@ -276,7 +327,7 @@ struct Attached {
 
 }  // namespace
 
-void Store::merge(const std::filesystem::path& other) {
+std::vector<std::string> Store::merge(const std::filesystem::path& other) {
   std::error_code error;
   if (std::filesystem::equivalent(other, path_, error)) {
     throw StoreError(other.string(), "is the database that is merged into; give another file", 2);
@@ -288,7 +339,7 @@ void Store::merge(const std::filesystem::path& other) {
   Transaction transaction(db_);
   const std::int64_t version = db_.integer("PRAGMA other.user_version");
   db_.execute(referred_sql(version >= 2));
-  db_.execute(runs_sql(version));
+  db_.execute(runs_sql());
   db_.execute(job_names_sql(version));
   std::vector<RowId> worse;
   {
@@ -296,11 +347,15 @@ void Store::merge(const std::filesystem::path& other) {
     while (find.step()) worse.push_back(find.integer(0));
   }
   for (const RowId job : worse) drop_job(job);
+  db_.execute(blocks_sql(version));
   db_.execute(jobs_sql(version));
   if (version >= 6) db_.execute(kJudges);
+  std::vector<std::string> said;
+  if (version >= 5) merge_names(db_, said);
   db_.execute(kDropMaps);
   transaction.commit();
   check_place();
+  return said;
 }
 
 }  // namespace pardec

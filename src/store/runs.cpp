@@ -190,7 +190,7 @@ std::vector<RunRow> Store::find_runs(const RunFilter& filter) {
     WHERE (?1 = '' OR label = ?1) AND (?2 = '' OR dataset.name = ?2)
       AND (?3 = '' OR dataset.split = ?3) AND (?4 = '' OR invocation = ?4)
       AND substr(uuid, 1, length(?5)) = ?5 AND (?6 = '' OR status = ?6)
-    ORDER BY run.id DESC)"));
+    ORDER BY started_utc DESC, run.id DESC)"));
   find.bind(filter.label, filter.dataset, filter.split, filter.invocation, filter.uuid,
             filter.status ? name(*filter.status) : std::string_view());
   std::vector<RunRow> out;

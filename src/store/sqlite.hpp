@@ -73,6 +73,8 @@ class Statement {
   /// True when there is a row to read.
   bool step();
 
+  /// Of the row that there is to read.
+  int columns() const { return sqlite3_data_count(statement_); }
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
   /// NaN for NULL.
   double real(int column) const;

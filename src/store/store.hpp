@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -76,6 +77,12 @@ struct ScoreMean {
   std::int64_t count, not_a_number;
 };
 
+/// Scores of one answer.
+struct AnswerScores {
+  RowId generation;
+  std::vector<ScoreRow> scores;
+};
+
 /// A generation as read back, with what its Job cost left out (see jobs()).
 struct StoredGeneration {
   GenerationRow row;  ///< scores included, those of each metric's newest version
@@ -146,9 +153,14 @@ class Store {
   /// measured before.
   void repair_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const MachineUse& use);
-  void mark_identity(RowId generation, const Identity& identity);
-  /// Adds scores, or replaces those of equal (metric, field, version).
-  void put_scores(RowId generation, std::span<const ScoreRow> scores);
+  /// Of several answers in one transaction, so that nobody reads a part.
+  void mark_identities(std::span<const std::pair<RowId, Identity>> of_generations);
+  /// Adds scores, or replaces those of equal (metric, field, version), in one transaction.
+  void put_scores(std::span<const AnswerScores> scores);
+  /// In one transaction: what `current` finds in the database becomes all that there is of a metric
+  /// in these runs. None: it stays as it is.
+  void replace_scores(const std::string& metric, std::span<const RowId> runs,
+                      const std::function<std::optional<std::vector<AnswerScores>>()>& current);
 
   // Reading.
   std::vector<RunSummary> summaries(const RunFilter& filter);
@@ -177,9 +189,11 @@ class Store {
   std::unique_ptr<Store> join_shards(const std::string& keep);
 
   /// Copies all runs of another database into this one, in one transaction; rows that are here
-  /// already stay as they are, so merging twice changes nothing. A failed job here gives way to a
-  /// good one there.
-  void merge(const std::filesystem::path& other);
+  /// already stay as they are, so merging twice changes nothing. Of two states of one run the
+  /// further one counts, whichever file it is in: a failed job gives way to one with fewer errors,
+  /// a vote without a verdict to a verdict, an attempt of unknown outcome to its outcome. Returns
+  /// what became of names that two runs have, in words.
+  std::vector<std::string> merge(const std::filesystem::path& other);
 
  private:
   Store() = default;

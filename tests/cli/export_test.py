@@ -81,6 +81,21 @@ def typed(text):
         return text
 
 
+def used(check, pardec, db):
+    """A used folder holds the tables of the run that was exported last, and none of another run."""
+    out = pardec.folder / "used"
+    pardec.good("export", "--db", db, "--out", out)
+    pardec.good("export", "--db", db, "--format", "jsonl", "--out", out)
+    for left in ("judgments.csv", "pairs.csv", "attempts.csv", "judges.csv", "judges.jsonl", "notes.csv"):  # of another run, which was judged; and what is not ours
+        (out / left).write_text("of another run")
+    (out / ".pardec-export").mkdir()
+    (out / ".pardec-export" / "jobs.csv").write_text("of a killed one")
+    pardec.good("export", "--db", db, "--out", out)
+    found = sorted(f.name for f in out.iterdir())
+    wanted = sorted([t + e for t in TABLES for e in (".csv", ".jsonl")] + ["judges.jsonl", "notes.csv"])
+    check(found == wanted, f"a used folder holds {found}, expected {wanted}")
+
+
 def main():
     check = Checks()
     with scratch(sys.argv[1]) as pardec:
@@ -120,6 +135,7 @@ def main():
                 check(not missing, f"results/README.md does not explain {missing} of {table}")
                 check(told[table] <= set(rows[0]), f"results/README.md explains {told[table] - set(rows[0])}, which {table} has not")
         check((pardec.folder / "c" / "comparison.csv").read_text(encoding="utf-8") == pardec.good("compare", "--db", db, "--format", "csv"), "the comparison is compare's csv, byte by byte")
+        used(check, pardec, db)
     return check.finish()
 
 

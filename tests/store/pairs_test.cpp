@@ -70,7 +70,8 @@ TEST_CASE("a job that is replaced takes the block's time and others' comparison 
   CHECK(commit(store, stack(ar, keys(0, 2), block)) == Committed::replaced);
   CHECK(store.database().integer("SELECT wall_ns IS NULL FROM block WHERE id = ?", block) == 1);
   CHECK(store.summaries({.label = "hpd"}).at(0).compared == 1);  // test-2 is not in that job
-  store.mark_identity(store.generations(hpd).at(0).row.id, Identity{false, 7, {}});
+  store.mark_identities(
+      std::vector{std::pair(store.generations(hpd).at(0).row.id, Identity{false, 7, {}})});
   CHECK(store.summaries({.label = "hpd"}).at(0).compared == 2);
   CHECK(store.summaries({.label = "hpd"}).at(0).identical == 1);
 }

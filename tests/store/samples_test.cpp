@@ -421,7 +421,7 @@ TEST_CASE("merging keeps names and notes of invocations, and lets no name stand 
   Database& db = store.database();
   CHECK(db.integer("SELECT count(*) FROM invocation WHERE note = 'quiet machine'") == 2);
   CHECK(db.integer("SELECT name = 'nightly' FROM invocation WHERE uuid = 'u-1'") == 1);
-  CHECK(db.integer("SELECT name IS NULL FROM invocation WHERE uuid = 'u-2'") == 1);
+  CHECK(db.integer("SELECT name = 'nightly (2)' FROM invocation WHERE uuid = 'u-2'") == 1);
 }
 
 TEST_CASE("what is read beside a run that stores is of one moment") {

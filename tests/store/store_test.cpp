@@ -262,12 +262,49 @@ TEST_CASE("scores are put again, not twice") {
   const RowId run = begin(store, example_run());
   commit(store, stack(run, keys(0, 1)));
   const RowId generation = store.generations(run).at(0).row.id;
-  store.put_scores(generation,
-                   std::vector<ScoreRow>{{"exact_match", 0.0}, {"exact_match", 1.0, "Brand"}});
+  store.put_scores(std::vector<AnswerScores>{
+      {generation, {{"exact_match", 0.0}, {"exact_match", 1.0, "Brand"}}}});
   const auto scores = store.generations(run).at(0).row.scores;
   REQUIRE(scores.size() == 2);
   CHECK(scores[0].value == 0.0);
   CHECK(scores[1].field == "Brand");
+}
+
+TEST_CASE("scores of several answers become current at once") {
+  TemporaryFolder folder;
+  const auto file = folder.path() / "x.sqlite";
+  Store store(file), reader(file);
+  const RowId run = begin(store, example_run());
+  commit(store, stack(run, keys(0, 6)));
+  const auto values = [&] {
+    std::vector<double> out;
+    for (const auto& answer : reader.generations(run))
+      for (const ScoreRow& score : answer.row.scores) out.push_back(score.value);
+    return out;
+  };
+  std::vector<AnswerScores> scores;
+  for (const auto& answer : store.generations(run))
+    scores.push_back({answer.row.id, {{"exact_match", 0.5}}});
+  // One that cannot be stored: none is.
+  auto wrong = scores;
+  wrong.push_back({999, {{"exact_match", 0.5}}});
+  CHECK_THROWS_AS(store.put_scores(wrong), StoreError);
+  CHECK(values() == std::vector<double>(6, 1.0));
+  store.put_scores(scores);
+  CHECK(values() == std::vector<double>(6, 0.5));
+  const auto replaced = [&](std::optional<std::vector<AnswerScores>> by) {
+    store.replace_scores("exact_match", std::vector{run}, [&] {
+      CHECK(values() == std::vector<double>(6, 0.5));  // beside it those of before are whole
+      return by;
+    });
+  };
+  replaced(std::nullopt);
+  CHECK_THROWS_AS(replaced(wrong), StoreError);
+  CHECK(values() == std::vector<double>(6, 0.5));
+  scores.pop_back();
+  for (AnswerScores& one : scores) one.scores.front().value = 0.25;
+  replaced(scores);
+  CHECK(values() == std::vector<double>(5, 0.25));
 }
 
 TEST_CASE("text that is no UTF-8 is repaired, the ids are the record") {
