@@ -30,6 +30,7 @@ int export_sheet(const JudgeFlags& flags) {
   std::string command = str("pardec judge import --db ", flags.db, " --run ",
                             task.invocation.substr(0, 8), " --protocol ", flags.protocol);
   if (!flags.baseline.empty()) command += " --baseline " + flags.baseline;
+  if (flags.references != "auto") command += " --references " + flags.references;
   const auto equal = std::count_if(units.units.begin(), units.units.end(),
                                    [](const JudgeUnit& unit) { return unit.equal; });
   std::cout << flags.out << ": " << counted(std::ssize(sheet.items), "item")

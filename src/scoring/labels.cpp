@@ -26,8 +26,9 @@ struct LabelPlace {
 std::string item_id(const JudgeTask& task, const LabelPlace& place) {
   const JudgeUnit& unit = *place.unit;
   const bool baseline_first = task.protocol.compares && place.order == Order::baseline_first;
-  return sha256(dump(Json{task.protocol.name, unit.run_uuid, unit.baseline_uuid, unit.sample,
-                          unit.repeat, place.field, baseline_first}))
+  return sha256(
+             dump(Json{hash_of({task.protocol.name, task.protocol.record}), unit.run_uuid,
+                       unit.baseline_uuid, unit.sample, unit.repeat, place.field, baseline_first}))
       .substr(0, 16);
 }
 
@@ -230,7 +231,8 @@ void import_labels(Store& store, const JudgeTask& task, const JudgeUnits& units,
     if (place == places.end())
       throw DataError(label.file, label.line,
                       str("item '", label.item, "' is not of this run and protocol ",
-                          task.protocol.name, "; give the --run and --baseline of the sheet"));
+                          task.protocol.name, " with its wording; give the --run, --baseline, ",
+                          "--protocol and --references of the sheet"));
     if (!seen.insert(label.item).second)
       throw DataError(label.file, label.line, str("item '", label.item, "' stands twice"));
     JudgmentRow& row = rows.emplace_back();
