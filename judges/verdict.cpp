@@ -55,29 +55,70 @@ std::optional<Json> parsed(std::string_view text, std::string* problem = nullptr
   }
 }
 
+/// Looks for where a text stops being one JSON value, and makes none of it.
+class EndOfJson : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t at, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    stopped = at;
+    return false;
+  }
+  std::size_t stopped = 0;
+};
+
+/// Bytes that were read until the text turned out to be no JSON value; none: it is one.
+std::optional<std::size_t> stops_at(std::string_view text) {
+  const std::string_view json = without_fence(strip(text));
+  EndOfJson end;
+  if (Json::sax_parse(json, &end)) return std::nullopt;
+  return end.stopped;
+}
+
+/// The places of all marks, in order.
+std::vector<std::size_t> marks_in(std::string_view text) {
+  std::vector<std::size_t> places;
+  for (const std::string_view mark : {kVerdictOpens, kVerdictCloses})
+    for (size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1))
+      places.push_back(at);
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
 /// Whether the text holds a verdict that `is`: from its beginning, or an opening mark, up to one of
 /// the next marks, or its end.
 bool any_verdict(std::string_view text, const Json& schema,
                  const std::function<bool(const Json&)>& is) {
-  constexpr int kMostEnds = 8;  // a verdict may quote marks
-  const auto next_mark = [&](size_t from) {
-    return std::min(text.find(kVerdictOpens, from), text.find(kVerdictCloses, from));
-  };
-  for (size_t begin = 0;;) {
-    size_t end = next_mark(begin);
-    for (int tried = 0; tried < kMostEnds; ++tried) {
-      const std::string_view part = without_fence(strip(text.substr(begin, end - begin)));
+  constexpr size_t kMostEnds = 8;  // a verdict may quote marks
+  std::vector<size_t> marks = marks_in(text);
+  marks.push_back(text.size());
+  const auto begins = [&](size_t begin, size_t mark) {
+    for (size_t m = mark; m < std::min(marks.size(), mark + kMostEnds); ++m) {
+      const std::string_view part = without_fence(strip(text.substr(begin, marks[m] - begin)));
       if (part.starts_with('{') && part.ends_with('}'))
         if (const auto value = parsed(part);
             value && violation(*value, schema).empty() && is(*value))
           return true;
-      if (end == std::string_view::npos) break;
-      end = next_mark(end + 1);
     }
-    const size_t open = text.find(kVerdictOpens, begin);
-    if (open == std::string_view::npos) return false;
-    begin = open + kVerdictOpens.size();
-  }
+    return false;
+  };
+  if (begins(0, 0)) return true;
+  for (size_t m = 0; m + 1 < marks.size(); ++m)
+    if (text.substr(marks[m]).starts_with(kVerdictOpens) &&
+        begins(marks[m] + kVerdictOpens.size(), m + 1))
+      return true;
+  return false;
 }
 
 }  // namespace
@@ -90,11 +131,23 @@ FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std:
   if (last_open == std::string_view::npos) return {{}, problem};
   if (close == std::string_view::npos || close < last_open)
     return {{}, str("its last ", kVerdictOpens, " is not closed")};
-  // The first mark behind which a value reaches to the last one: a verdict may quote others.
+  // The first mark behind which a value reaches to the last one: a verdict may quote others. What
+  // is read in vain is a multiple of the reply at most.
+  constexpr size_t kInVain = 16;
+  size_t read = 0;
   for (size_t open = reply.find(kVerdictOpens); open <= last_open;
        open = reply.find(kVerdictOpens, open + 1)) {
     const size_t begin = open + kVerdictOpens.size();
-    const auto value = parsed(reply.substr(begin, close - begin), &problem);
+    const std::string_view part = reply.substr(begin, close - begin);
+    if (const auto stopped = stops_at(part)) {
+      if (part.starts_with("```")) read += part.find('\n');
+      read += *stopped;
+      if (open == last_open) parsed(part, &problem);
+      if (read / kInVain > reply.size())
+        return {{}, str("it has too many ", kVerdictOpens, " behind which there is no verdict")};
+      continue;
+    }
+    const auto value = parsed(part, &problem);
     if (!value) continue;
     FoundVerdict found{*value, violation(*value, schema)};
     const auto differs = [&](const Json& other) {

@@ -1,5 +1,6 @@
 #include "judges/verdict.hpp"
 
+#include <chrono>
 #include <string>
 
 #include "judges/wording.hpp"
@@ -94,6 +95,29 @@ TEST_CASE("what is no verdict gets no default") {
     INFO(reply.substr(0, 80));
     CHECK(problem_of(reply).find(problem) != std::string::npos);
   }
+}
+
+TEST_CASE("a reply is read in a time that grows as it does") {
+  const std::string open = "<pardec:verdict>", close = "</pardec:verdict>",
+                    good = R"({"explanation": "x", "score": 3})";
+  for (const std::string& unit :
+       {open, open + close, open + "{", open + "{\"a\":", open + "```", open + "```\n{",
+        open + std::string(40, '['), close, open + "{\"explanation\": \"", open + "\"", open + good,
+        open + "{" + std::string(30, ' ')}) {
+    std::string marks;
+    while (marks.size() < 400'000) marks += unit;
+    const auto begun = std::chrono::steady_clock::now();
+    problem_of(marks);
+    problem_of(marks + close);
+    problem_of(marks + marked(good));
+    problem_of(marked(good) + marks);
+    INFO(unit);
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(10));
+  }
+  // Marks before the verdict do not hide it.
+  std::string many;
+  for (int i = 0; i < 5000; ++i) many += open + " no verdict ";
+  CHECK(score_in(many + marked(good)) == 3);
 }
 
 TEST_CASE("schemas that could pass an unchecked verdict are refused") {
