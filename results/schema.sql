@@ -261,8 +261,8 @@ CREATE TABLE judge_attempt (
   http_status        INTEGER NOT NULL,             -- 0: no answer came
   request_id         TEXT NOT NULL,
   format             TEXT NOT NULL,                -- json_schema, json_object+schema, json_object or text
-  prompt_tokens      INTEGER,                      -- NULL: the service does not say
-  completion_tokens  INTEGER,                      -- reasoning included
+  prompt_tokens      INTEGER,                      -- of an answer that is not counted: at most
+  completion_tokens  INTEGER,                      -- the same, reasoning included
   reasoning_tokens   INTEGER,
   cached_tokens      INTEGER,                      -- of the prompt's
   cost               REAL NOT NULL,                -- while its outcome is unknown: at most

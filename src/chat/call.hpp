@@ -22,6 +22,9 @@ struct Call {
   std::int64_t max_tokens = 0;  ///< of the reply with its hidden reasoning; at least 1
 };
 
+/// Of a reply, at most: sums of them over all calls stay numbers.
+inline constexpr std::int64_t kMostTokens = 1'000'000'000;
+
 /// Tokens as the service counts them; -1: it does not say.
 struct Usage {
   std::int64_t prompt_tokens = -1;      ///< all, cached ones too
@@ -39,7 +42,8 @@ struct Attempt {
   int http_status = 0;  ///< 0: no answer came
   std::string request_id;
   std::string format;  ///< what it asked for, as 'formats' names it
-  /// The most that it can take while it is under way, and where its outcome is unknown.
+  /// The most that it can take while it is under way, where its outcome is unknown, and for an
+  /// answer without a count of tokens.
   Usage usage;
   /// Money, in the currency of the prices. The most that it can cost while it is under way, where
   /// its outcome is unknown, and for an answer without a count of tokens; else what it did cost.

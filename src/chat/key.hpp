@@ -14,7 +14,8 @@ class Key {
 
   bool empty() const { return value_.empty(); }
   const std::string& value() const { return value_; }
-  /// The text without the key, and without a beginning of it where the text was cut.
+  /// The text without the key, also as JSON strings write it, and without a beginning of it where
+  /// the text was cut.
   std::string redact(std::string text) const;
 
  private:

@@ -160,11 +160,13 @@ class Service::Impl {
   }
 
   Tasks::iterator take(Call call) {
-    if (call.max_tokens < 1 || call.messages.empty())
-      throw ConfigError(str("call '", call.key, "' has no messages, or max_tokens below 1"));
+    if (call.max_tokens < 1 || call.max_tokens > kMostTokens || call.messages.empty())
+      throw ConfigError(str("call '", call.key,
+                            "' has no messages, or max_tokens is not from 1 to ", kMostTokens));
     const std::uint64_t seed = derive_seed(0, call.key);
     WorstCase most = worst_case(spec_, call);
-    most.tokens = static_cast<std::int64_t>(std::ceil(static_cast<double>(most.tokens) * excess_));
+    most.tokens = static_cast<std::int64_t>(
+        std::min(1e15, std::ceil(static_cast<double>(most.tokens) * excess_)));
     most.cost *= excess_;
     return tasks_.insert(tasks_.end(), Task{std::move(call), Rng(seed), most});
   }
@@ -245,16 +247,18 @@ class Service::Impl {
       spend_perhaps(task.most);  // cost and tokens stay what was reserved
       return;
     }
-    attempt.usage = outcome.usage;
     if (outcome.usage.prompt_tokens >= 0 && outcome.usage.completion_tokens >= 0) {
+      attempt.usage = outcome.usage;
       attempt.cost = price(outcome.usage);
       excess_ = std::max(excess_, static_cast<double>(outcome.usage.prompt_tokens +
                                                       outcome.usage.completion_tokens) /
                                       static_cast<double>(worst_case(spec_, task.call).tokens));
       spent_.tokens += outcome.usage.prompt_tokens + outcome.usage.completion_tokens;
     } else if (attempt.error.empty()) {
-      spent_.tokens += task.most.tokens;  // an answer that was not counted
+      // An answer that was not counted: the attempt keeps what was reserved, for later processes.
+      spent_.tokens += task.most.tokens;
     } else {
+      attempt.usage = outcome.usage;
       attempt.cost = 0;
     }
     spent_.money += attempt.cost, task.cost += attempt.cost;
@@ -344,7 +348,7 @@ class Service::Impl {
                 key_.redact(answer.reason),
                 key_.redact(visible_text(answer.model)),
                 task->attempt.format,
-                task->attempt.usage,
+                outcome.usage,
                 task->cost,
                 task->attempt.number};
     constexpr std::size_t kMostWords = 300;

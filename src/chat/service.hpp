@@ -69,6 +69,10 @@ ServiceSpec read_service(const std::filesystem::path& file, const std::string& p
 /// no core file. ConfigError: the variable is not set, or holds what no key is.
 void check_key(const ServiceSpec& spec);
 
+/// What is sent in clear, where anybody on the way (a proxy, too) can read it: to another machine
+/// without TLS. Empty: nothing is.
+std::string clear_text_warning(const ServiceSpec& spec);
+
 /// All of a service that may change what it replies, with the version of how it is asked: for the
 /// keys of caches.
 nlohmann::json identity(const ServiceSpec& spec);

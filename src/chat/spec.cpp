@@ -5,6 +5,7 @@
 #include "src/chat/adapter.hpp"
 #include "src/chat/key.hpp"
 #include "src/chat/service.hpp"
+#include "src/http/client.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
 
@@ -342,6 +343,13 @@ Json identity(const ServiceSpec& spec) {
 }
 
 std::string name_of(Format format) { return name_in(kFormats, format); }
+
+std::string clear_text_warning(const ServiceSpec& spec) {
+  if (!spec.base_url.starts_with("http://") || is_loopback(spec.base_url)) return "";
+  return str(spec.file, ": 'base_url' is ", spec.base_url, ": ",
+             spec.key_env.empty() ? "" : "the key and ", "all texts are sent in clear, and can be ",
+             "read on the way; expected https://");
+}
 
 WorstCase worst_case(const ServiceSpec& spec, const Call& call) {
   constexpr std::int64_t kMarkup = 32;  // tokens of a template around a message, at most

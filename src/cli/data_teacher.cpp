@@ -68,6 +68,7 @@ Dataset teacher_dataset(const DataFlags& flags) {
                           "DATA/jsonl/NAME.jsonl"));
   check_at_least("--limit", flags.limit, 0);
   check_at_least("--max-tokens", flags.max_tokens, 1);
+  check_at_most("--max-tokens", flags.max_tokens, chat::kMostTokens);
   check_at_least("--budget", flags.budget, 0);
   check_at_least("--token-budget", flags.token_budget, 0);
   Dataset dataset =
@@ -87,7 +88,7 @@ Teacher::Teacher(const DataFlags& flags)
     : flags_(flags),
       service_(chat::read_service(flags.service)),
       record_{service_.model, chat::identity(service_)} {
-  if (!flags.dry_run) chat::check_key(service_);
+  if (!flags.dry_run) check_service(service_);
   constexpr OpenOptions kOpen{.create_folders = true};
   if (!flags.dry_run || Store::exists(flags.answers.db, kOpen))
     store_.emplace(flags.answers.db, kOpen);

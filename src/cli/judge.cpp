@@ -7,6 +7,7 @@
 
 #include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/paid_service.hpp"
 #include "src/cli/signal_stop.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/findings/comparison.hpp"
@@ -110,6 +111,7 @@ JudgeTask judge_task(const JudgeFlags& flags, Store& store) {
   check_at_least("--votes", flags.votes, 1);
   check_at_least("--limit", flags.limit, 0);
   check_at_least("--max-tokens", flags.max_tokens, 1);
+  check_at_most("--max-tokens", flags.max_tokens, chat::kMostTokens);
   check_at_least("--budget", flags.budget, 0);
   check_at_least("--token-budget", flags.token_budget, 0);
   JudgeTask task;
@@ -155,7 +157,7 @@ int run_judge(const JudgeFlags& flags) {
   }
   const SignalStop stop;
   const chat::ServiceSpec service = chat::read_service(flags.service);
-  if (!flags.dry_run) chat::check_key(service);
+  if (!flags.dry_run) check_service(service);
   Store store(flags.db, {.read_only = flags.dry_run});
   JudgeTask task = judge_task(flags, store);
   task.judge = {service.model, chat::identity(service)};

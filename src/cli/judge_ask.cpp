@@ -53,7 +53,10 @@ std::string spent_text(const JudgeSpending& spent) {
 }  // namespace
 
 OneAsker::OneAsker(const std::filesystem::path& db, const NamedRecord& judge)
-    : path_(str(db.string(), "-judge-", sha256(str(judge.name, dump(judge.json))).substr(0, 12))) {
+    // Beside the database itself, whichever links lead to it. A hard link is no way to one that is
+    // open (SideFiles).
+    : path_(str(std::filesystem::canonical(db).string(), "-judge-",
+                sha256(str(judge.name, dump(judge.json))).substr(0, 12))) {
   for (;;) {
     fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd_ < 0) throw RunError(str(path_.string(), " cannot be made: ", std::strerror(errno)));
@@ -74,6 +77,12 @@ OneAsker::OneAsker(const std::filesystem::path& db, const NamedRecord& judge)
 OneAsker::~OneAsker() {
   ::unlink(path_.c_str());
   ::close(fd_);
+}
+
+void check_service(const chat::ServiceSpec& service) {
+  chat::check_key(service);
+  if (const std::string warning = chat::clear_text_warning(service); !warning.empty())
+    std::fprintf(stderr, "warning: %s\n", visible_text(warning).c_str());
 }
 
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,

@@ -22,6 +22,9 @@ class OneAsker {
   int fd_ = -1;
 };
 
+/// That its key is there; warns on stderr where it is sent in clear.
+void check_service(const chat::ServiceSpec& service);
+
 /// With what was spent on it before, by this database; what was asked while the service had no
 /// prices at those that it has now.
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,

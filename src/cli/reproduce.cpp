@@ -10,6 +10,7 @@
 
 #include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
+#include "src/cli/paid_service.hpp"
 #include "src/cli/reproduce_choice.hpp"
 #include "src/cli/reproduce_scale.hpp"
 #include "src/cli/table_output.hpp"
@@ -86,7 +87,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
     return item->scales.contains(flags.scale);
   });
   size_t begun = 0;
-  bool unexpected = false;
+  bool unexpected = false, judge_failed = false;
   MadeBounds bounds;
   for (size_t i = 0; i < items.size(); ++i) {
     const PaperItem& item = *items[i];
@@ -111,6 +112,7 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
                  budget ? str(" of ", flags.budget).c_str() : "");
     const Reproduction result =
         reproduce(item, flags.scale, flags.options, seconds, stop, items.size() > 1, bounds);
+    judge_failed = judge_failed || result.judge_failed;
     to_make.erase(work);
     if (result.run || bounds.contains(work)) made.insert(work);
     if (const int signal = stop.signal()) {
@@ -135,7 +137,8 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
   }
   if (unexpected)
     std::fprintf(stderr, "pardec: a claim is decided otherwise than expected (marked by !)\n");
-  return unexpected ? 4 : 0;
+  if (judge_failed) std::fprintf(stderr, "pardec: the judge was not asked all that is open\n");
+  return unexpected ? 4 : judge_failed ? 1 : 0;
 }
 
 int run(const CLI::App& app, ReproduceFlags& flags) {
@@ -143,7 +146,7 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   if (flags.options.limit) check_at_least("--limit", *flags.options.limit, 0);
   check_at_least("--threads", flags.options.threads, 0);
   if (!flags.options.judge.empty())  // what is wrong with it is said before it runs
-    chat::check_key(chat::read_service(flags.options.judge));
+    check_service(chat::read_service(flags.options.judge));
   for (const std::string& model : flags.options.models)
     if (model.find('=') == std::string::npos || model.front() == '=')
       throw ConfigError(str("--model is '", model, "', expected LABEL=DIR"));

@@ -134,7 +134,12 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
     result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
     return;
   }
-  if (!options.judge.empty()) ask_for_claims(result, options, invocation, stop);
+  if (!options.judge.empty()) try {
+      ask_for_claims(result, options, invocation, stop);
+    } catch (const Error& error) {  // what was measured is shown all the same
+      result.judge_failed = true;
+      std::fprintf(stderr, "%s: %s\n", item.name.c_str(), visible_text(error.what()).c_str());
+    }
   result.store = std::make_unique<Store>(options.db, OpenOptions{.read_only = true});
   judge(result, std::make_shared<StoredRun>(*result.store, invocation, result.baseline),
         runnable.lacking);

@@ -40,6 +40,7 @@ struct Reproduction {
   std::shared_ptr<const StoredRun> run;  ///< none: nothing was run, or it was not kept
   std::unique_ptr<Evidence> evidence;
   std::vector<ClaimFinding> findings;
+  bool judge_failed = false;  ///< not all that it was to be asked was asked
 };
 
 /// What the arms of a scale `bound` did: their passes by dataset, what ran, and what lacks.

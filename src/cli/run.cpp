@@ -1,6 +1,7 @@
 // `pardec run`: datasets x arms, each on its network -> store, and the table that compares them.
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "src/cli/dry_run.hpp"
 #include "src/cli/execute.hpp"
 #include "src/cli/judge.hpp"
+#include "src/cli/paid_service.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/findings/roofline.hpp"
@@ -43,7 +45,7 @@ std::optional<chat::ServiceSpec> judge_of(const RunFlags& flags,
                           join(names, ", "), " have; leave it out, or use pardec judge behind it"));
   }
   chat::ServiceSpec service = chat::read_service(flags.judge);
-  if (!flags.dry_run) chat::check_key(service);
+  if (!flags.dry_run) check_service(service);
   return service;
 }
 
@@ -83,9 +85,14 @@ int run(CLI::App& app, RunFlags& flags) {
                                  /*create_folders=*/app.get_option("--db")->count() == 0);
   if (done.signal) return done.stopped(spec);
   std::int64_t unjudged = 0;
+  std::exception_ptr judge_failed;  // the run is done, and is shown, whatever becomes of a judge
   if (service) {
-    unjudged =
-        judge_run(*done.store, done.invocation, *service, flags.progress, stop.token()).failed;
+    try {
+      unjudged =
+          judge_run(*done.store, done.invocation, *service, flags.progress, stop.token()).failed;
+    } catch (const Error&) {
+      judge_failed = std::current_exception();
+    }
     if (stop.signal()) {
       std::fprintf(stderr, "stopped; what was judged is in %s, pardec judge goes on\n",
                    spec.db.c_str());
@@ -102,6 +109,11 @@ int run(CLI::App& app, RunFlags& flags) {
   if (limited && spec.model.device == "cpu")
     std::fprintf(stderr, "memory: %s\n", describe_peak().c_str());
   std::fprintf(stderr, "database: %s\n", spec.db.c_str());
+  if (judge_failed) {
+    std::fprintf(stderr,
+                 "the run is done and stored, 'pardec judge' asks for what is not judged\n");
+    std::rethrow_exception(judge_failed);
+  }
   const int code = exit_code(done.counts, flags.fail_on_error);
   if (unjudged > 0 && !code) return 3;
   return code ? code : exit_code(comparison, flags.strict);

@@ -26,18 +26,6 @@ long milliseconds(double seconds) {
   return static_cast<long>(std::ceil(std::clamp(seconds, 0.001, 1e6) * 1000));
 }
 
-/// Whether the address is this machine's own, where no proxy leads.
-bool is_loopback(const std::string& url) {
-  const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), curl_url_cleanup);
-  char* part = nullptr;
-  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK ||
-      curl_url_get(parsed.get(), CURLUPART_HOST, &part, 0) != CURLUE_OK)
-    return false;
-  const std::string host = part;
-  curl_free(part);
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
-}
-
 /// One request under way.
 struct Exchange {
   explicit Exchange(std::uint64_t id, HttpRequest asked)
@@ -125,6 +113,17 @@ void settle(Exchange& exchange, CURLcode code) {
 }
 
 }  // namespace
+
+bool is_loopback(const std::string& url) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), curl_url_cleanup);
+  char* part = nullptr;
+  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK ||
+      curl_url_get(parsed.get(), CURLUPART_HOST, &part, 0) != CURLUE_OK)
+    return false;
+  const std::string host = part;
+  curl_free(part);
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
 
 class HttpClient::Impl {
  public:

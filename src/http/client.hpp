@@ -17,6 +17,9 @@ struct HttpDeadlines {
   double total = 600;
 };
 
+/// Whether the address is this machine's own, where no proxy leads.
+bool is_loopback(const std::string& url);
+
 /// A POST.
 struct HttpRequest {
   std::string url;

@@ -23,6 +23,11 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 2> kEndings{"-wal", "-shm"};
 constexpr const char* kAttribute = "user.pardec.database";
 
+// What each connection locks for as long as it has the database open: a byte of -shm, and some of
+// the database.
+constexpr std::uint64_t kAlive = 128;
+constexpr std::uint64_t kShared = 0x40000002, kSharedEnd = kShared + 509;
+
 fs::path beside(const fs::path& database, const char* ending) { return database.string() + ending; }
 
 /// Which database a file belongs to, and whether it is the file that was marked: a copy may carry
@@ -73,13 +78,25 @@ long locked_by(const fs::path& file, std::uint64_t first, std::uint64_t last) {
 /// A process that has the shared memory open while nobody has the database of this name open: its
 /// database lost the name. 0: none.
 long owner_without_database(const fs::path& database) {
-  constexpr std::uint64_t kAlive = 128;  // a byte of -shm that each connection locks
-  constexpr std::uint64_t kShared = 0x40000002, kSharedEnd = kShared + 509;  // of the database
   using namespace std::chrono_literals;
   for (int attempt = 0;; ++attempt) {
     const long owner = locked_by(beside(database, "-shm"), kAlive, kAlive);
     if (owner == 0 || locked_by(database, kShared, kSharedEnd) != 0) return 0;
     // Who closes the database lets go of the one after the other.
+    if (attempt == 10) return owner;
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
+/// A process that has the database open under another name, so that its log has that name: there
+/// are hard links to it. 0: none.
+long owner_by_other_name(const fs::path& database) {
+  struct stat info {};
+  if (::stat(database.c_str(), &info) != 0 || info.st_nlink < 2) return 0;
+  using namespace std::chrono_literals;
+  for (int attempt = 0;; ++attempt) {
+    const long owner = locked_by(database, kShared, kSharedEnd);
+    if (owner == 0 || locked_by(beside(database, "-shm"), kAlive, kAlive) != 0) return 0;
     if (attempt == 10) return owner;
     std::this_thread::sleep_for(20ms);
   }
@@ -98,6 +115,12 @@ void SideFiles::check(const fs::path& path) {
                      str("process ", owner, " goes on with another database that had this name, ",
                          "and to which ", names,
                          " belong; wait until that process ends, or choose another --db"),
+                     2);
+  if (const long owner = owner_by_other_name(database))
+    throw StoreError(path.string(),
+                     str("is open in process ", owner, " under another name, a hard link to it, ",
+                         "beside which its log lies; give that name, or wait until the process "
+                         "ends"),
                      2);
   const auto size = fs::file_size(database, error);
   if (error || size == 0) return;  // SQLite removes what lies beside a database that it makes

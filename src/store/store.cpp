@@ -1,14 +1,17 @@
 // Opens the file: what it is, who made it, which journal it can have, which version it is.
 #include "src/store/store.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <random>
 #include <thread>
@@ -180,9 +183,14 @@ std::filesystem::path Store::save_beside(const std::string& ending) {
   fs::create_directories(folder_of(path_), ignored);
   for (int number = 1;; ++number) {
     const fs::path beside = str(path_.string(), ending, number);
-    if (fs::exists(fs::symlink_status(beside, ignored))) continue;
+    // For the same people as the database.
+    const int fd = ::open(beside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST) continue;
+    if (fd < 0) throw StoreError(beside.string(), str("cannot be made: ", std::strerror(errno)), 1);
+    ::fchmod(fd, mode_ & 0777);
+    ::close(fd);
     Database copy;
-    copy.open(beside, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    copy.open(beside, SQLITE_OPEN_READWRITE);
     db_.copy_to(copy);
     return beside;
   }
@@ -218,6 +226,8 @@ void Store::open(OpenOptions options) {
   } else {
     check_writable_path(path_, options.create_folders);
     db_.open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    struct stat info {};
+    if (::stat(path_.c_str(), &info) == 0) mode_ = info.st_mode;
     if (sqlite3_db_readonly(db_.handle(), "main") == 1) db_.fail(SQLITE_READONLY);
   }
 

@@ -215,7 +215,8 @@ class Store {
   Database db_;
   FilePlace place_;  // of the open file; zeros where it is only read
   SideFiles side_files_;
-  bool saved_ = false;  // beside, since that was lost
+  unsigned mode_ = 0600;  // permissions of the open file
+  bool saved_ = false;    // beside, since that was lost
 };
 
 /// What keeps `now` from continuing `old`: one line each, e.g. "hpd.k_max: 30, now 16". Compares

@@ -14,6 +14,12 @@ void check_at_least(std::string_view flag, Number value, std::type_identity_t<Nu
   if (!(value >= least)) throw ConfigError(str(flag, " is ", value, ", expected at least ", least));
 }
 
+/// ConfigError where the number of a flag is above `most`, or none.
+template <typename Number>
+void check_at_most(std::string_view flag, Number value, std::type_identity_t<Number> most) {
+  if (!(value <= most)) throw ConfigError(str(flag, " is ", value, ", expected at most ", most));
+}
+
 /// ConfigError where the number of a flag is no share: below 0, above 1, or none.
 inline void check_share(std::string_view flag, double value) {
   if (!(value >= 0 && value <= 1))

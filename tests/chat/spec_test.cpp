@@ -100,6 +100,22 @@ TEST_CASE("a key stands in the environment alone") {
   CHECK(key.redact("cut: sk-12345") == "cut: [key]");
   CHECK(key.redact("short: sk-") == "short: sk-");
   CHECK(Key().redact("sk-123456789") == "sk-123456789");
+  // As JSON strings write it, once, and within strings that were written so again.
+  ::setenv("PARDEC_TEST_KEY", "sk/\"ab\\c/9\\\\z", 1);
+  const Key escaped("PARDEC_TEST_KEY");
+  std::string written = "sk/\"ab\\c/9\\\\z";
+  for (int level = 0; level < 4; ++level) {
+    INFO(written);
+    CHECK(escaped.redact(str("a ", written, " b ", written)) == "a [key] b [key]");
+    for (const char* slash : {"\\/", "\\u002f", "\\u002F"})
+      if (level == 1)
+        CHECK(escaped.redact(str("a ", replace_all(written, "/", slash), " b")) == "a [key] b");
+    for (size_t cut = written.size() - 1; cut > written.size() * 3 / 4; --cut)
+      CHECK(escaped.redact("cut: " + written.substr(0, cut)) == "cut: [key]");
+    written = Json(written).dump();
+    written = written.substr(1, written.size() - 2);
+  }
+  CHECK(escaped.redact("sk/\\ab, \\\\ and \\") == "sk/\\ab, \\\\ and \\");
   ::setenv("PARDEC_TEST_KEY", "none", 1);
   CHECK(Key("PARDEC_TEST_KEY").redact("none is better") == "none is better");
   ::unsetenv("PARDEC_TEST_KEY");

@@ -313,6 +313,43 @@ TEST_CASE("a killed process's log is taken in, also where both were moved or cop
   }
 }
 
+TEST_CASE("copies are for the same people as the database") {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.sqlite";
+  for (const auto mode : {fs::perms(0600), fs::perms(0640), fs::perms(0644)}) {
+    { Store store(file); }
+    fs::permissions(file, mode);
+    {
+      Database db;
+      db.open(file, SQLITE_OPEN_READWRITE);
+      db.execute("ALTER TABLE job DROP COLUMN turns; PRAGMA user_version = 6");
+    }
+    Store store(file);
+    const fs::path copy = file.string() + ".schema-6-1";
+    CHECK(fs::status(copy).permissions() == mode);
+    fs::remove(file);
+    CHECK_THROWS_AS(store.check_place(), StoreError);
+    const fs::path saved = file.string() + ".recovered-1";
+    CHECK(fs::status(saved).permissions() == mode);
+    for (const fs::path& made : {copy, saved}) fs::remove(made);
+  }
+}
+
+TEST_CASE("a database that is open under another name, a hard link, is refused") {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.sqlite", other = folder.path() / "y.sqlite";
+  make_runs(file, 2);
+  fs::create_hard_link(file, other);
+  CHECK(refusal(other) == "opened");
+  const pid_t writer = start_writer(file, 5);
+  for (const bool read_only : {true, false})
+    CHECK_THAT(refusal(other, {.read_only = read_only}),
+               Catch::StartsWith("2 ") && Catch::Contains(str("process ", writer)));
+  CHECK(refusal(file) == "opened");
+  end(writer);
+  CHECK(Store(file).jobs(2).size() == 5);
+}
+
 TEST_CASE("an empty file is a new database") {
   TemporaryFolder folder;
   write_file(folder.path() / "x.sqlite", "");
