@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/checkpoint/checkpoint_notes.hpp"
 #include "src/model/adapter.hpp"
 #include "src/model/device.hpp"
 #include "src/support/error.hpp"
@@ -101,6 +102,7 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
   return {texts,
           std::move(weights),
           untrained ? "untrained: random weights, its values are noise" : "",
+          checkpoint_notes(options),
           untrained,
           read_training_record(texts).formats,
           std::move(tokenizer),

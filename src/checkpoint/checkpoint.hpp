@@ -30,6 +30,7 @@ struct Checkpoint {
   std::vector<std::filesystem::path> weights;  ///< folders of the network, and of its adapter
   std::string
       note;  ///< what a reader of the run should know, e.g. that weights are random; may be empty
+  std::vector<std::string> file_notes;  ///< checkpoint_notes
   bool untrained = false;
   std::optional<std::vector<std::string>> formats;  ///< that pardec taught it; none: not known
   std::optional<Tokenizer> tokenizer;

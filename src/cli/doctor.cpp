@@ -174,9 +174,11 @@ int doctor(const DoctorFlags& flags) {
   // What a decoder lacks can only be said of a network.
   const std::string quickstart = project_file("experiments/quickstart/model").string();
   add_decoders(checks, flags.model.empty() ? quickstart : flags.model);
+  std::vector<std::string> notes;
   if (!flags.model.empty())
     checks.add("model", [&] {
       Checkpoint checkpoint = load_checkpoint({.model = flags.model}, true);
+      notes = checkpoint.file_notes;
       const SteadyClock clock;
       KvCache cache(checkpoint.model);
       const Segments segments;
@@ -193,6 +195,7 @@ int doctor(const DoctorFlags& flags) {
                  checkpoint.note.empty() ? "" : "; " + checkpoint.note,
                  rules.empty() ? "" : "; " + rules);
     });
+  for (const std::string& note : notes) checks.row("model", "note", note);
   if (!flags.model.empty())
     checks.add("weights", [&] {
       const WeightCheck found = check_weights(flags.model);

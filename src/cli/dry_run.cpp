@@ -4,7 +4,7 @@
 #include <iostream>
 #include <set>
 
-#include "src/checkpoint/checkpoint.hpp"
+#include "src/checkpoint/checkpoint_notes.hpp"
 #include "src/cli/machine_notes.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/findings/comparison.hpp"
@@ -103,6 +103,20 @@ std::string networks_note(const RunSpec& spec) {
   std::vector<std::string> parts;
   for (const Arm& arm : spec.arms) parts.push_back(str(arm.label, ": ", described(arm)));
   return "models: " + join(parts, ", ");
+}
+
+/// What the networks' files say otherwise than they are computed.
+void add_file_notes(Table& table, const RunSpec& spec) {
+  std::set<std::string> said;
+  const auto say = [&](const ModelOptions& network) {
+    for (const std::string& note : checkpoint_notes(network))
+      if (const std::string line = str(network.model, ": ", note); said.insert(line).second)
+        table.notes.push_back(line);
+  };
+  for (const ModelOptions& network : networks_of(spec)) {
+    say(network);
+    if (!network.draft_model.empty()) say(draft_options(network));
+  }
 }
 
 }  // namespace
@@ -204,6 +218,7 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
           generation_note(arm.face->config.generation, spec.decode.no_generation_config));
   generation.erase("");
   table.notes.insert(table.notes.end(), generation.begin(), generation.end());
+  add_file_notes(table, spec);
   if (memory) table.notes.push_back(str("memory: ", describe(*memory, spec.cache)));
   if (spec.model.device == "cpu")
     if (const LeftByOthers left =

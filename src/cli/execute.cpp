@@ -34,7 +34,8 @@ void print_notes(const RunSpec& spec, const std::vector<Workload>& workloads,
       std::fprintf(stderr, "%s: %s\n", who.c_str(), note.c_str());
   };
   for (const RunCell& cell : cells)
-    say(several ? "model " + networks_of(spec, *cell.arm).model : "model", cell.note);
+    for (const std::string& note : cell.notes)
+      say(several ? "model " + networks_of(spec, *cell.arm).model : "model", note);
   for (const RunCell& cell : cells)
     say(cell.work->dataset.name + (several ? ", " + visible_text(cell.arm->label) : ""),
         cell.row.config.value("taught_otherwise", ""));

@@ -119,6 +119,7 @@ int generate(const GenerateFlags& flags) {
   std::vector<Request>& requests = given.requests;
   std::vector<std::string>& errors = given.errors;
   if (!session.note.empty()) std::cerr << "model: " << session.note << "\n";
+  for (const std::string& note : session.file_notes()) std::cerr << "model: " << note << "\n";
   for (const std::string& note : given.notes) std::cerr << "model: " << note << "\n";
   if (!open) print_taught_options(arm);
 

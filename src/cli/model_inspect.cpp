@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "src/checkpoint/checkpoint.hpp"
+#include "src/checkpoint/checkpoint_notes.hpp"
 #include "src/cli/model.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/model/adapter.hpp"
@@ -91,6 +91,9 @@ int inspect_model(const ModelVerbFlags& flags) {
       {{"fp32", per_token * 4}, {"bf16", per_token * 2}});
   if (std::filesystem::exists(std::filesystem::path(flags.folder) / kSynthesisNote))
     add_text("note", "untrained: random weights (model synth)");
+  if (const auto notes = checkpoint_notes({.model = flags.folder, .adapter = flags.adapter});
+      !notes.empty())
+    add("notes", join(notes, "; "), notes);
   if (std::filesystem::exists(std::filesystem::path(flags.folder) / "tokenizer.json")) {
     const Tokenizer tokenizer = load_tokenizer(flags.folder, config);
     add("tokenizer", str(grouped(tokenizer.vocab_size()), " ids"), tokenizer.vocab_size());

@@ -1,6 +1,8 @@
 // `pardec train`: trains a network on the formats of decoders.
+#include <iostream>
 #include <memory>
 
+#include "src/checkpoint/checkpoint_notes.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/train_flags.hpp"
 #include "src/finetune/finetune.hpp"
@@ -64,6 +66,8 @@ Verb train_verb() {
             spec.format = usual_formats(/*extra_heads=*/true);
           spec.command = command_of(app);
           set_threads(1);  // a batch is shared out as a whole: cheaper than within each product
+          for (const std::string& note : checkpoint_notes({.model = spec.model}))
+            std::cerr << "model: " << note << "\n";
           finetune(spec);
           return 0;
         };

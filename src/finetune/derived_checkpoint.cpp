@@ -30,6 +30,15 @@ void make_folder(const std::filesystem::path& out) {
   if (error) throw RunError(str(out.string(), ": cannot be made: ", error.message()));
 }
 
+/// config.json of `base`, which was read as `config`, and says of the head what the weights hold.
+OrderedJson config_of(const std::filesystem::path& base, const ModelConfig& config) {
+  OrderedJson json = read_ordered_json(base / "config.json");
+  if (const bool says_tied = json.value("tie_word_embeddings", OrderedJson()) == true;
+      says_tied != config.tied_head)
+    json["tie_word_embeddings"] = config.tied_head;
+  return json;
+}
+
 OrderedJson special_token(std::int64_t id, const std::string& text) {
   return {{"id", id},        {"content", text},     {"single_word", false}, {"lstrip", false},
           {"rstrip", false}, {"normalized", false}, {"special", true}};
@@ -88,6 +97,9 @@ void merge_checkpoint(const std::filesystem::path& base, const std::filesystem::
   make_folder(out);
   copy_beside_weights(base, out, {kShards, kTrainingRecord});
   copy_beside_weights(adapter, out, {kAdapterConfig});
+  const OrderedJson json = config_of(base, config);
+  if (json != read_ordered_json(base / "config.json"))
+    write_file(out / "config.json", json.dump(2) + "\n");
   if (config.extra_heads > 0) write_file(out / kExtraHeadsFile, read_file(heads));
   merge_adapter(base, adapter, out / kWeights);  // last: with it the checkpoint is whole
 }
@@ -97,7 +109,7 @@ void first_layers(const std::filesystem::path& base, int layers, const std::file
   if (layers < 1 || layers >= whole.layers)
     throw ConfigError(str("--layers is ", layers, ", expected 1 to ", whole.layers - 1, ": ",
                           base.string(), " has ", whole.layers));
-  OrderedJson config = read_ordered_json(base / "config.json");
+  OrderedJson config = config_of(base, whole);
   config["num_hidden_layers"] = layers;
   if (config.contains("layer_types") && config["layer_types"].is_array()) {
     auto types = config["layer_types"].get<std::vector<OrderedJson>>();
@@ -142,7 +154,7 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
     check_new(text);
     tokenizer.at("added_tokens").push_back(special_token(first + i, text));
   }
-  OrderedJson larger = read_ordered_json(base / "config.json");
+  OrderedJson larger = config_of(base, config);
   larger["vocab_size"] = std::max<std::int64_t>(config.vocab_size, first + count);
   make_folder(out);
   copy_beside_weights(base, out, {kShards, kTrainingRecord});

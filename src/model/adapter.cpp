@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "src/model/checkpoint_files.hpp"
 #include "src/model/json_file.hpp"
 #include "src/model/layers.hpp"
 #include "src/model/safetensors.hpp"
@@ -221,6 +222,7 @@ Adapter Adapter::load(const std::filesystem::path& folder, const ModelConfig& co
     if (found.mapped().shape != shape)
       throw ModelError(file, str("tensor '", name, "' has shape ", shape_text(found.mapped().shape),
                                  ", expected ", shape_text(shape)));
+    check_numbers(found.mapped(), name, file);
     parts->tensors.emplace(name, read_tensor(found.mapped()));
   };
   for (const auto& [role, ids] : parts->tokens)
@@ -291,7 +293,7 @@ void merge_adapter(const std::filesystem::path& base, const std::filesystem::pat
   const CheckpointFiles checkpoint(base);
   std::vector<TensorToWrite> tensors;
   for (const Parameter& parameter : parameters(config)) {
-    const StoredTensor stored = checkpoint.find(parameter).tensor;
+    const StoredTensor stored = checkpoint.find(parameter, config).tensor;
     tensors.push_back({parameter.name, stored.type, stored.shape,
                        [stored, parameter, &low_rank](std::span<std::byte> bytes) {
                          if (!low_rank) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/model/checkpoint_files.hpp"
 #include "src/model/extra_heads.hpp"
 #include "src/model/json_file.hpp"
 #include "src/model/parameters.hpp"
@@ -273,6 +274,8 @@ ModelConfig read_model_config(const std::filesystem::path& folder,
     read_special_ids(json, generation.string(), config);
     config.generation = parse_generation_rules(json, generation.string(), config.vocab_size);
   }
+  if (config.tied_head && CheckpointFiles::there(folder))
+    config.tied_head = !CheckpointFiles(folder).has_own_head();
   config.extra_heads = count_extra_heads(extra_heads_file(folder, adapter));
   return config;
 }

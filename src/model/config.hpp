@@ -38,8 +38,9 @@ struct ModelConfig {
   int window(size_t layer) const { return !slides.empty() && slides[layer] ? sliding_window : 0; }
   /// Of the kinds of layers that there are: without a window, with it.
   std::vector<int> windows() const;
-  bool tied_head = false;  ///< tie_word_embeddings: the head is the embedding matrix
-  bool qk_norm = false;    ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
+  /// The head is the embedding matrix: tie_word_embeddings, where the weights have no other head.
+  bool tied_head = false;
+  bool qk_norm = false;  ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
   bool qk_norm_whole = false;  ///< the same over all heads together (OLMo-2)
   /// Norms stand behind attention and MLP, before their sums, instead of in front of them (OLMo-2).
   bool post_norms = false;
@@ -63,10 +64,10 @@ struct ModelConfig {
   std::string positions_key() const;
 };
 
-/// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder, and
-/// counts its extra heads, or those of the adapter over it (a folder; empty: none) where that has
-/// some. An architecture or option that is not supported is a ModelError that says which, and what
-/// is.
+/// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder, looks
+/// whether its weights have a head of their own, and counts its extra heads, or those of the
+/// adapter over it (a folder; empty: none) where that has some. An architecture or option that is
+/// not supported is a ModelError that says which, and what is.
 ModelConfig read_model_config(const std::filesystem::path& folder,
                               const std::filesystem::path& adapter = {});
 /// The same from parsed JSON; `where` names it in errors.

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <map>
 
-#include "src/model/safetensors.hpp"
+#include "src/model/checkpoint_files.hpp"
 #include "src/model/transformer.hpp"
 #include "src/support/rng.hpp"
 
@@ -19,12 +19,12 @@ constexpr double kDeviation = 0.02;
 void write_derived_weights(const std::filesystem::path& base, const ModelConfig& config,
                            const DrawnRows& drawn, const std::filesystem::path& file) {
   std::map<std::string, Parameter> there;
-  for (const Parameter& parameter : parameters(read_model_config(base)))
-    there.emplace(parameter.name, parameter);
+  const ModelConfig from = read_model_config(base);
+  for (const Parameter& parameter : parameters(from)) there.emplace(parameter.name, parameter);
   const CheckpointFiles checkpoint(base);
   std::vector<TensorToWrite> tensors;
   for (const Parameter& parameter : parameters(config)) {
-    const StoredTensor stored = checkpoint.find(there.at(parameter.name)).tensor;
+    const StoredTensor stored = checkpoint.find(there.at(parameter.name), from).tensor;
     const bool rows = parameter.role == Role::embedding || parameter.role == Role::head;
     const DrawnRows draw = rows ? drawn : DrawnRows{.count = 0};
     tensors.push_back({parameter.name, stored.type, parameter.shape,

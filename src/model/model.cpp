@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "src/model/adapter.hpp"
+#include "src/model/checkpoint_files.hpp"
 #include "src/model/extra_heads.hpp"
 #include "src/model/packed_backend.hpp"
 #include "src/model/parameters.hpp"
@@ -39,8 +39,10 @@ at::ScalarType scalar_type(StoredType type) {
       return at::kFloat;
     case StoredType::f64:
       return at::kDouble;
+    case StoredType::other:
+      break;
   }
-  throw std::logic_error("unknown StoredType");
+  throw std::logic_error("no type of a weight");
 }
 
 namespace {
@@ -83,28 +85,15 @@ at::Tensor placed(const at::Tensor& tensor, const Model::Network& network) {
   return PackedBackend::fits(network) ? tensor : tensor.to(network.device, network.type);
 }
 
-/// What the checkpoint may hold beyond the network's weights.
-bool may_be_ignored(const std::string& name, const ModelConfig& config) {
-  return name.ends_with(".rotary_emb.inv_freq") ||
-         (config.tied_head && name == parameter_name(Role::head));
-}
-
 /// The weights of the first `layers` layers, and those of no layer. `config`: of the whole network.
 /// `place(parameter, tensor)`: what becomes of a tensor of the file.
 template <typename Place>
 std::map<std::string, at::Tensor> load_tensors(const ModelConfig& config, int layers,
                                                const CheckpointFiles& checkpoint, Place&& place) {
   std::map<std::string, at::Tensor> loaded;
-  std::set<std::string> there;
-  for (const Parameter& parameter : parameters(config)) {
-    there.insert(parameter.name);
-    if (parameter.layer < layers)
-      loaded.emplace(parameter.name, place(parameter, to_tensor(checkpoint.find(parameter))));
-  }
-  for (const auto& [name, entry] : checkpoint.tensors())
-    if (!there.contains(name) && !may_be_ignored(name, config))
-      throw ModelError(entry.file, str("has tensor '", repair_utf8(name),
-                                       "', which a network of this config has not"));
+  for (const Parameter& parameter : parameters(config))
+    if (const auto& entry = checkpoint.find(parameter, config); parameter.layer < layers)
+      loaded.emplace(parameter.name, place(parameter, to_tensor(entry)));
   return loaded;
 }
 

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <set>
 
 #include "src/model/json_file.hpp"
 #include "src/model/parameters.hpp"
@@ -32,18 +31,12 @@ struct TypeEntry {
 constexpr std::array kStoredTypes{
     TypeEntry{StoredType::bf16, "BF16", 2}, TypeEntry{StoredType::f16, "F16", 2},
     TypeEntry{StoredType::f32, "F32", 4}, TypeEntry{StoredType::f64, "F64", 8}};
-const TypeEntry& entry(StoredType type) { return kStoredTypes[static_cast<size_t>(type)]; }
+const TypeEntry& entry(StoredType type) { return kStoredTypes.at(static_cast<size_t>(type)); }
 
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kLargestHeader = 100'000'000;  // the format's own limit
 
-/// Text from a file, made fit for a one-line message.
-std::string shown(const Json& value) {
-  std::string text = dump(value);
-  if (text.size() > 80) text = text.substr(0, 77) + "...";
-  return repair_utf8(text);
-}
-std::string quoted(const std::string& name) { return shown(Json(name)); }
+std::string quoted(const std::string& name) { return one_line(name); }
 
 std::optional<std::uint64_t> whole_number(const Json& value) {
   if (!value.is_number_unsigned()) return std::nullopt;
@@ -90,18 +83,19 @@ StoredTensor parse_entry(const Json& json, std::span<std::byte> data, const std:
   const Json& dtype = json.at("dtype");
   const auto type = std::find_if(kStoredTypes.begin(), kStoredTypes.end(),
                                  [&](const TypeEntry& e) { return dtype == e.code; });
-  if (type == kStoredTypes.end())
-    throw fail(str("has dtype ", shown(dtype), ", expected BF16, F16, F32 or F64"));
-  tensor.type = type->type;
+  if (type == kStoredTypes.end() && !dtype.is_string())
+    throw fail(str("has dtype ", one_line(dtype), ", expected a name such as \"BF16\""));
+  tensor.type = type == kStoredTypes.end() ? StoredType::other : type->type;
+  tensor.dtype = dtype.get<std::string>();
 
   const Json& shape = json.at("shape");
-  if (!shape.is_array()) throw fail(str("has shape ", shown(shape), ", expected an array"));
+  if (!shape.is_array()) throw fail(str("has shape ", one_line(shape), ", expected an array"));
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max() / 8;
   std::uint64_t elements = 1;
   for (const Json& item : shape) {
     const auto size = whole_number(item);
     if (!size || *size > kMost || (*size != 0 && elements > kMost / *size))
-      throw fail(str("has shape ", shown(shape), ", expected sizes that a file can hold"));
+      throw fail(str("has shape ", one_line(shape), ", expected sizes that a file can hold"));
     elements *= *size;
     tensor.shape.push_back(static_cast<std::int64_t>(*size));
   }
@@ -111,15 +105,16 @@ StoredTensor parse_entry(const Json& json, std::span<std::byte> data, const std:
       offsets.is_array() && offsets.size() == 2 ? whole_number(offsets[0]) : std::nullopt;
   const auto end = begin ? whole_number(offsets[1]) : std::nullopt;
   if (!end || *begin > *end)
-    throw fail(str("has data_offsets ", shown(offsets), ", expected [begin, end]"));
+    throw fail(str("has data_offsets ", one_line(offsets), ", expected [begin, end]"));
   if (*end > data.size())
     throw fail(str("ends at byte ", *end, " of the data, but the file has only ", data.size(),
                    " (truncated, or a lying header)"));
+  tensor.data = data.subspan(*begin, *end - *begin);
+  if (tensor.type == StoredType::other) return tensor;
   const std::uint64_t expected = elements * static_cast<std::uint64_t>(type->size);
   if (*end - *begin != expected)
     throw fail(str("has ", *end - *begin, " bytes, expected ", expected, " for ", type->code,
                    " of shape ", shape_text(tensor.shape)));
-  tensor.data = data.subspan(*begin, *end - *begin);
   return tensor;
 }
 
@@ -145,13 +140,6 @@ void check_cover(const std::map<std::string, StoredTensor>& tensors, std::span<s
                                 reached - data.data()));
 }
 
-std::filesystem::path single_file(const std::filesystem::path& folder) {
-  return folder / "model.safetensors";
-}
-std::filesystem::path index_file(const std::filesystem::path& folder) {
-  return folder / "model.safetensors.index.json";
-}
-
 }  // namespace
 
 std::string_view name(StoredType type) { return entry(type).code; }
@@ -168,6 +156,12 @@ std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
       tensors.emplace(tensor_name, parse_entry(json, data, quoted(tensor_name), where));
   check_cover(tensors, data, where);
   return tensors;
+}
+
+void check_numbers(const StoredTensor& tensor, const std::string& name, const std::string& where) {
+  if (tensor.type == StoredType::other)
+    throw ModelError(where, str("tensor ", quoted(name), " has dtype ",
+                                one_line(Json(tensor.dtype)), ", expected BF16, F16, F32 or F64"));
 }
 
 MappedFile::MappedFile(const std::filesystem::path& file) {
@@ -202,71 +196,6 @@ void MappedFile::release(std::span<std::byte> part) const {
   const std::uintptr_t first = (begin + page - 1) / page * page;
   const std::uintptr_t last = (begin + part.size()) / page * page;
   if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-}
-
-void CheckpointFiles::add_file(const std::filesystem::path& file) {
-  const auto mapping = std::make_shared<const MappedFile>(file);
-  for (auto& [tensor_name, tensor] : parse_safetensors(mapping->bytes(), file.string())) {
-    const auto [at, fresh] =
-        tensors_.emplace(tensor_name, Entry{std::move(tensor), mapping, file.string()});
-    if (!fresh)
-      throw ModelError(file.string(), str("has tensor ", quoted(tensor_name), ", which ",
-                                          at->second.file, " has too"));
-  }
-}
-
-CheckpointFiles::CheckpointFiles(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (std::filesystem::exists(single_file(folder), ignored)) {
-    where_ = single_file(folder).string();
-    add_file(single_file(folder));
-    return;
-  }
-  const std::filesystem::path index = index_file(folder);
-  where_ = index.string();
-  if (!std::filesystem::exists(index, ignored))
-    throw ModelError(folder.string(),
-                     "has no weights, expected model.safetensors or model.safetensors.index.json");
-  const Json json = read_model_json(index);
-  const Json weight_map = json.is_object() ? json.value("weight_map", Json()) : Json();
-  if (!weight_map.is_object() || weight_map.empty())
-    throw ModelError(where_,
-                     "has no 'weight_map', expected an object of tensor names and shard files");
-  std::set<std::string> shards;
-  for (const auto& [tensor_name, shard] : weight_map.items()) {
-    // A shard lies beside its index; a path would reach out of the folder.
-    if (!shard.is_string() || shard.get<std::string>().find('/') != std::string::npos)
-      throw ModelError(where_, str("names shard ", shown(shard), " for tensor ",
-                                   quoted(tensor_name), ", expected a file name"));
-    shards.insert(shard.get<std::string>());
-  }
-  for (const std::string& shard : shards) {
-    if (!std::filesystem::exists(folder / shard, ignored))
-      throw ModelError(where_, str("names shard ", quoted(shard), ", which is not in the folder"));
-    add_file(folder / shard);
-  }
-  for (const auto& [tensor_name, shard] : weight_map.items()) {
-    const auto found = tensors_.find(tensor_name);
-    const std::string file = (folder / shard.get<std::string>()).string();
-    if (found == tensors_.end() || found->second.file != file)
-      throw ModelError(
-          file, str("has no tensor ", quoted(tensor_name), ", which ", where_, " says it has"));
-  }
-}
-
-const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter) const {
-  const auto found = tensors_.find(parameter.name);
-  if (found == tensors_.end())
-    throw ModelError(
-        where_,
-        str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.shape),
-            parameter.role == Role::head ? ", which a config without tie_word_embeddings needs"
-                                         : ", which the config asks for"));
-  if (found->second.tensor.shape != parameter.shape)
-    throw ModelError(found->second.file, str("tensor '", parameter.name, "' has shape ",
-                                             shape_text(found->second.tensor.shape), ", expected ",
-                                             shape_text(parameter.shape), " from the config"));
-  return found->second;
 }
 
 void write_safetensors(const std::filesystem::path& file,

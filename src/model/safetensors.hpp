@@ -20,7 +20,9 @@ namespace pardec {
 //   "__metadata__" rest      data, row-major, little-endian; offsets count from here; tensors cover
 //   it without hole or overlap
 
-enum class StoredType { bf16, f16, f32, f64 };
+/// `other`: a type that no weight of a network has here.
+enum class StoredType { bf16, f16, f32, f64, other };
+/// REQUIRES of both: not `other`.
 std::string_view name(StoredType type);
 /// Bytes of one element.
 std::int64_t size_of(StoredType type);
@@ -30,6 +32,7 @@ struct StoredTensor {
   StoredType type = StoredType::f32;
   std::vector<std::int64_t> shape;
   std::span<std::byte> data;  ///< shape's product times size_of(type) bytes, any alignment
+  std::string dtype;          ///< as the file writes it
 };
 
 /// Reads the header that `file` starts with, and checks everything that it says against the file's
@@ -37,6 +40,9 @@ struct StoredTensor {
 /// what was expected.
 std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
                                                       const std::string& where);
+
+/// ModelError, which names the tensor, where it is of type `other`.
+void check_numbers(const StoredTensor& tensor, const std::string& name, const std::string& where);
 
 /// A whole file in memory, mapped on demand; private: what is written to it never reaches the file.
 class MappedFile {
@@ -52,32 +58,6 @@ class MappedFile {
 
  private:
   std::span<std::byte> bytes_;
-};
-
-/// The tensors of a checkpoint folder: model.safetensors, or the shards that
-/// model.safetensors.index.json names.
-class CheckpointFiles {
- public:
-  /// ModelError: no weights there, a shard is missing, a tensor is not in the shard that the index
-  /// names.
-  explicit CheckpointFiles(const std::filesystem::path& folder);
-
-  struct Entry {
-    StoredTensor tensor;
-    std::shared_ptr<const MappedFile> mapping;  ///< keeps the bytes alive
-    std::string file;                           ///< for errors
-  };
-  const std::map<std::string, Entry>& tensors() const { return tensors_; }
-  /// A weight of the network. ModelError where it is missing, or has another shape.
-  const Entry& find(const Parameter& parameter) const;
-  /// The file that says which tensors there are.
-  const std::string& where() const { return where_; }
-
- private:
-  void add_file(const std::filesystem::path& file);
-
-  std::map<std::string, Entry> tensors_;
-  std::string where_;
 };
 
 /// A tensor to be written; `fill` writes its bytes.

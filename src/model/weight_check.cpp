@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "src/model/checkpoint_files.hpp"
 #include "src/model/parameters.hpp"
-#include "src/model/safetensors.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -39,6 +39,8 @@ void count_doubles(std::span<const std::byte> data, NotFinite& found) {
 void check(const std::string& name, const StoredTensor& tensor, const MappedFile& mapping,
            const std::string& file, WeightCheck& result) {
   NotFinite found{.file = file, .tensor = name};
+  ++result.tensors;
+  if (tensor.type == StoredType::other) return;  // no network reads it
   found.elements = std::ssize(tensor.data) / size_of(tensor.type);
   switch (tensor.type) {
     case StoredType::bf16:
@@ -53,9 +55,10 @@ void check(const std::string& name, const StoredTensor& tensor, const MappedFile
     case StoredType::f64:
       count_doubles(tensor.data, found);
       break;
+    case StoredType::other:
+      break;
   }
   mapping.release(tensor.data);
-  ++result.tensors;
   if (found.nan + found.infinite > 0) result.not_finite.push_back(std::move(found));
 }
 

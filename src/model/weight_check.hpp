@@ -18,7 +18,8 @@ struct NotFinite {
 
 /// What reading all weights of a folder found.
 struct WeightCheck {
-  std::int64_t tensors = 0;
+  std::int64_t tensors =
+      0;  ///< also those of a type that no weight has, whose numbers are not read
   std::vector<NotFinite> not_finite;  ///< in the order of their names, extra heads last
 };
 

@@ -21,7 +21,7 @@ struct RunCell {
   size_t index;  ///< of the arm
   const Arm* arm;
   std::optional<PromptFile> wording;  ///< of its decoder's own requests
-  std::string note;                   ///< what a reader should know of its network; may be empty
+  std::vector<std::string> notes;     ///< what a reader should know of its network
   RunRow row;                         ///< row.id: from the store
   Recording recording;                ///< that is forced; empty: none is
 

@@ -23,4 +23,11 @@ Session::Session(const ModelOptions& model, const DecodeOptions& decode, const P
     note += (note.empty() ? "" : "; ") + said;
 }
 
+std::vector<std::string> Session::file_notes() const {
+  std::vector<std::string> notes = checkpoint.file_notes;
+  if (draft)
+    for (const std::string& note : draft->file_notes) notes.push_back("draft: " + note);
+  return notes;
+}
+
 }  // namespace pardec

@@ -1,5 +1,7 @@
 #pragma once
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "decoders/decoder.hpp"
 #include "src/checkpoint/checkpoint.hpp"
@@ -26,6 +28,8 @@ struct Session {
   Session& operator=(const Session&) = delete;
 
   const Tokenizer* tokenizer() const { return context.tokenizer; }
+  /// checkpoint_notes of the network, and of the one that drafts for it.
+  std::vector<std::string> file_notes() const;
 
   ChatTemplate chat;
   const std::shared_ptr<Checkpoint> network;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "decoders/space.hpp"
+#include "src/model/checkpoint_files.hpp"
 #include "src/model/safetensors.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"

@@ -1,4 +1,5 @@
 #include "src/model/safetensors.hpp"
+#include "src/model/checkpoint_files.hpp"
 
 #include <cstring>
 #include <fstream>
@@ -87,8 +88,7 @@ TEST_CASE("a header that lies is an error") {
   CHECK_THAT(one("F32", "[3]", "[0,8]", 8),
              Catch::Contains("has 8 bytes, expected 12 for F32 of shape [3]"));
   CHECK_THAT(one("BF16", "[2]", "[0,8]", 8), Catch::Contains("has 8 bytes, expected 4 for BF16"));
-  CHECK_THAT(one("I8", "[8]", "[0,8]", 8),
-             Catch::Contains("has dtype \"I8\", expected BF16, F16, F32 or F64"));
+  CHECK(one("I8", "[8]", "[0,8]", 8) == "no error");  // a network may not need it
   CHECK_THAT(one("F32", "[2]", "[8,0]", 8), Catch::Contains("expected [begin, end]"));
   CHECK_THAT(one("F32", "[2]", "[0]", 8), Catch::Contains("expected [begin, end]"));
   CHECK_THAT(one("F32", "[2]", "[-8,0]", 8), Catch::Contains("expected [begin, end]"));

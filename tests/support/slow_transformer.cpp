@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "src/model/checkpoint_files.hpp"
 #include "src/model/safetensors.hpp"
 #include "src/support/json.hpp"
 #include "src/support/text.hpp"

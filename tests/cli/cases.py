@@ -1,0 +1,68 @@
+"""What the tests of foreign checkpoints share: tiny networks that transformers made, their greedy ids there and here, and the shared cases."""
+import json
+import pathlib
+import shutil
+import sys
+
+from harness import DATA, TINY, TOKENIZER
+from reference import sharpen, torch, transformers
+from safetensors.torch import load_file, save_file
+
+CASES = DATA.parent / "cases"
+PROMPT, COUNT = [1, 5, 77, 300, 12], 8
+SIZE = {"vocab_size": 4096, "bos_token_id": 1, "eos_token_id": 2}
+
+
+def case(name):
+    """The folder of a shared case; without it the test ends, skipped."""
+    folder = CASES / name
+    if not folder.is_dir():
+        print(f"[skipped] {folder} is missing")
+        sys.exit(77)
+    return folder
+
+
+def make_network(folder, family="Llama", seed=1, **changes):
+    """A random network in the Hugging Face layout, in fp32, with the quickstart's tokenizer; returns its folder."""
+    config = {**TINY, **SIZE, "architectures": [f"{family}ForCausalLM"], "model_type": family.lower(), **changes}
+    config = {key: value for key, value in config.items() if value is not None}
+    torch.manual_seed(seed)
+    model = transformers.AutoModelForCausalLM.from_config(transformers.AutoConfig.for_model(**config), dtype=torch.float32)
+    sharpen(model)
+    if model.config.tie_word_embeddings:
+        model.tie_weights()
+    model.save_pretrained(folder)
+    shutil.copy(TOKENIZER, pathlib.Path(folder) / "tokenizer.json")
+    return pathlib.Path(folder)
+
+
+def change_weights(folder, change):
+    """Rewrites model.safetensors as `change(tensors)` says, which changes its dictionary or returns another."""
+    file = pathlib.Path(folder) / "model.safetensors"
+    tensors = load_file(file)
+    tensors = change(tensors) or tensors
+    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, file, metadata={"format": "pt"})
+
+
+def change_json(file, **changes):
+    file = pathlib.Path(file)
+    file.write_text(json.dumps({**(json.loads(file.read_text()) if file.exists() else {}), **changes}))
+
+
+def greedy(model, prompt=PROMPT, count=COUNT):
+    """What a network of transformers (or of peft) chooses behind the prompt."""
+    ids = torch.tensor([prompt])
+    with torch.inference_mode():
+        chosen = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, do_sample=False, eos_token_id=None, pad_token_id=0)
+    return chosen[0, len(prompt):].tolist()
+
+
+def of_transformers(folder):
+    return greedy(transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32))
+
+
+def ask(pardec, folder, *flags, prompt=PROMPT, count=COUNT):
+    """(exit code, ids, stderr without the line of speed) of `generate`."""
+    ran = pardec("generate", "--model", folder, "--prompt-tokens", ",".join(map(str, prompt)), "--max-new-tokens", count, "--ignore-eos", "--format", "json", *flags)
+    said = "\n".join(line for line in ran.stderr.splitlines() if not line.startswith('{"speed"'))
+    return ran.returncode, json.loads(ran.stdout)["tokens"] if ran.returncode == 0 else None, said
