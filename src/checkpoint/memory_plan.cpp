@@ -21,8 +21,8 @@ namespace {
 void add(MemoryPlan& plan, const ModelOptions& options) {
   ++plan.networks;
   const Dtype dtype = chosen_dtype(options);
-  const ModelConfig config =
-      with_first_layers(read_model_config(options.model), options.layers, options.model);
+  const ModelConfig config = with_first_layers(read_model_config(options.model, options.adapter),
+                                               options.layers, options.model);
   const NetworkSize size = network_size(config, dtype);
   plan.weight_bytes += weight_bytes(config, dtype);
   std::error_code none;

@@ -34,6 +34,13 @@ std::string window_text(const ModelConfig& config) {
              counted(config.layers, "layer"));
 }
 
+std::string adapter_text(const std::string& folder, const ModelConfig& config) {
+  if (!holds_low_rank(folder)) return "extra heads alone";
+  const Adapter adapter = Adapter::load(folder, config);
+  const auto more = adapter.beyond_plain(config);
+  return str("low-rank, rank ", adapter.shape().rank, more.empty() ? "" : "; ", join(more, ", "));
+}
+
 }  // namespace
 
 int inspect_model(const ModelVerbFlags& flags) {
@@ -66,11 +73,7 @@ int inspect_model(const ModelVerbFlags& flags) {
       config.sliding_window ? Json(config.sliding_window) : Json());
   add_text("head", config.tied_head ? "tied to the embedding" : "own matrix");
   add_text("stored as", config.dtype);
-  if (!flags.adapter.empty())
-    add_text("adapter",
-             holds_low_rank(flags.adapter)
-                 ? str("low-rank, rank ", Adapter::load(flags.adapter, config).shape().rank)
-                 : "extra heads alone");
+  if (!flags.adapter.empty()) add_text("adapter", adapter_text(flags.adapter, config));
   if (config.extra_heads > 0) {
     const auto file = extra_heads_file(flags.folder, flags.adapter);
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file));

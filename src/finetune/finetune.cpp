@@ -215,6 +215,9 @@ void finetune(const TrainingSpec& spec) {
       throw ConfigError(str("--start-adapter: ", spec.start_adapter,
                             " holds extra heads alone, expected a low-rank adapter"));
     from = Adapter::load(spec.start_adapter, start.parsed);
+    if (const auto more = from->beyond_plain(start.parsed); !more.empty())
+      throw ConfigError(str("--start-adapter: ", spec.start_adapter, " has ", join(more, ", "),
+                            ", which are not trained; expected a plain low-rank adapter"));
   }
   const AdapterShape adapter = adapter_of(spec, from, start.parsed, tokenizer);
   const std::unique_ptr<Trainable> what = make_trainable(spec, start, adapter, from);

@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <optional>
 
+#include "src/model/adapter_config.hpp"
 #include "src/model/checkpoint_files.hpp"
 #include "src/model/json_file.hpp"
 #include "src/model/layers.hpp"
 #include "src/model/safetensors.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -23,8 +24,8 @@ namespace {
 constexpr std::string_view kPrefix = "base_model.model.", kWeight = ".weight";
 
 /// "model.layers.0.self_attn.q_proj"
-std::string module_of(const Parameter& matrix) {
-  return matrix.name.substr(0, matrix.name.size() - kWeight.size());
+std::string module_of(const Parameter& parameter) {
+  return parameter.name.substr(0, parameter.name.rfind('.'));
 }
 
 std::string last_part(const Parameter& matrix) {
@@ -101,12 +102,25 @@ void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
 
 // ---- reading ----
 
-struct Adapter::Parts {
-  std::map<std::string, at::Tensor> tensors;  // float32
-  std::int64_t rank = 0;
+/// What becomes of one weight.
+struct Change {
+  at::Tensor whole;      ///< is there in its place; undefined, as the next: nothing of that kind
+  at::Tensor a, b;       ///< scale * B A is added to it; to the embedding, as [in, out], A' B'
+  at::Tensor lengths;    ///< [out] of its rows then (DoRA)
+  at::Tensor added;      ///< to a bias
+  at::Tensor ids, rows;  ///< rows that are these then
   double scale = 1;
-  std::map<Role, at::Tensor> tokens;  // int64, of the rows of each
-  std::vector<Parameter> matrices;    // those that it changes
+  AdapterConfig::Taken taken = AdapterConfig::Taken::nothing;
+};
+
+struct Adapter::Parts {
+  std::map<std::string, at::Tensor> tensors;  ///< float32, by their names in the file
+  std::map<std::string, Change> changes;      ///< by the weight's name
+  std::vector<Parameter> matrices;            ///< with low-rank matrices beside them
+  std::vector<std::string> beyond_plain;
+  int rank = 0;
+  double scale = 1;
+  Tokens tokens;  ///< with rows of their own in the embedding
 };
 
 namespace {
@@ -118,49 +132,20 @@ at::Tensor read_tensor(const StoredTensor& stored) {
   return tensor.to(wide(type));
 }
 
-/// What would change the sums, and is not done here.
-void refuse_variants(const Json& json, const std::string& where) {
-  const auto is = [&](const char* key, const Json& plain) {
-    const Json value = json.value(key, Json());
-    const bool empty = (value.is_object() || value.is_array()) && value.empty();
-    if (!value.is_null() && !empty && value != plain)
-      throw ModelError(where, str("'", key, "' is ", dump(value), ", expected ", dump(plain),
-                                  ": this kind of adapter is not supported"));
-  };
-  if (json.value("peft_type", Json()) != "LORA")
-    throw ModelError(where, str("'peft_type' is ", dump(json.value("peft_type", Json())),
-                                ", expected \"LORA\""));
-  for (const char* key : {"use_dora", "fan_in_fan_out", "use_qalora", "lora_bias"}) is(key, false);
-  for (const char* key : {"rank_pattern", "alpha_pattern", "modules_to_save", "layer_replication",
-                          "target_parameters"})
-    is(key, nullptr);
-  is("bias", "none");
-}
-
-double scale_of(const Json& json, const std::string& where) {
-  const Json rank = json.value("r", Json()), alpha = json.value("lora_alpha", Json());
-  if (!rank.is_number_integer() || rank.get<std::int64_t>() < 1 || !alpha.is_number())
-    throw ModelError(where, str("'r' is ", dump(rank), " and 'lora_alpha' ", dump(alpha),
-                                ", expected a whole number from 1 on and a number"));
-  const auto r = rank.get<double>();
-  const Json root = json.value("use_rslora", Json());
-  return alpha.get<double>() / (root == true ? std::sqrt(r) : r);
-}
-
 /// The ids of rows that tokens have of their own, as the config lists them: for the embedding, or
 /// by module.
-std::map<Role, at::Tensor> token_ids(const Json& json, const ModelConfig& config,
-                                     const std::string& where) {
-  const Json listed = json.value("trainable_token_indices", Json());
-  std::map<Role, at::Tensor> all;
+std::map<Role, std::vector<std::int64_t>> token_ids(const AdapterConfig& adapter,
+                                                    const ModelConfig& config) {
+  const Json& listed = adapter.token_indices();
+  std::map<Role, std::vector<std::int64_t>> all;
   const auto add = [&](Role role, const Json& ids) {
     const bool good = ids.is_array() && std::all_of(ids.begin(), ids.end(), [&](const Json& id) {
                         return id.is_number_integer() && id >= 0 && id < config.vocab_size;
                       });
     if (!good)
-      throw ModelError(where, str("'trainable_token_indices' is ", dump(listed),
-                                  ", expected ids of the vocabulary"));
-    all.emplace(role, at::tensor(ids.get<std::vector<std::int64_t>>(), at::kLong));
+      throw ModelError(adapter.where(), str("'trainable_token_indices' is ", one_line(listed),
+                                            ", expected ids of the vocabulary"));
+    all.emplace(role, ids.get<std::vector<std::int64_t>>());
   };
   if (listed.is_null()) return all;
   if (!listed.is_object()) {
@@ -169,11 +154,191 @@ std::map<Role, at::Tensor> token_ids(const Json& json, const ModelConfig& config
   }
   for (const auto& [module, ids] : listed.items()) {
     if (module != "embed_tokens" && module != "lm_head")
-      throw ModelError(where, str("'trainable_token_indices' names ", dump(Json(module)),
-                                  ", expected embed_tokens or lm_head"));
+      throw ModelError(adapter.where(), str("'trainable_token_indices' names ", one_line(module),
+                                            ", expected embed_tokens or lm_head"));
     add(module == "lm_head" ? Role::head : Role::embedding, ids);
   }
+  // Of a head that is the embedding peft leaves no rows apart.
+  if (config.tied_head && all.contains(Role::head)) {
+    if (all.contains(Role::embedding) && all[Role::embedding] != all[Role::head])
+      throw ModelError(adapter.where(),
+                       "'trainable_token_indices' names other ids for lm_head than for "
+                       "embed_tokens, which are one matrix: expected the same");
+    all.erase(Role::head);
+  }
   return all;
+}
+
+/// Takes what its file has for the weights of a network.
+class AdapterReader {
+ public:
+  AdapterReader(const std::filesystem::path& folder, const ModelConfig& config)
+      : adapter_(folder),
+        config_(config),
+        file_((folder / kAdapterFile).string()),
+        mapped_(file_),
+        stored_(parse_safetensors(mapped_.bytes(), file_)) {}
+
+  std::shared_ptr<Adapter::Parts> read() {
+    parts_->rank = adapter_.rank("");
+    parts_->scale = adapter_.scale("");
+    parts_->beyond_plain = adapter_.beyond_plain();
+    for (const auto& [role, ids] : token_ids(adapter_, config_)) read_rows(role, ids);
+    for (const Parameter& parameter : parameters(config_)) {
+      read_whole(parameter);
+      if (parameter.matrix()) read_low_rank(parameter);
+      if (parameter.bias) read_added(parameter);
+    }
+    if (config_.tied_head) read_tied_head();
+    if (!missing_.empty()) refuse_missing();
+    if (!stored_.empty()) refuse_left();
+    if (wholes_ > 0) parts_->beyond_plain.push_back(counted(wholes_, "whole weight"));
+    return parts_;
+  }
+
+ private:
+  Change& change(const Parameter& parameter) { return parts_->changes[parameter.name]; }
+
+  at::Tensor take(const std::string& name, const std::vector<std::int64_t>& shape) {
+    const auto found = stored_.extract(name);
+    if (found.empty())
+      throw ModelError(file_, str("has no tensor '", name, "' of shape ", shape_text(shape)));
+    if (found.mapped().shape != shape)
+      throw ModelError(file_,
+                       str("tensor '", name, "' has shape ", shape_text(found.mapped().shape),
+                           ", expected ", shape_text(shape)));
+    check_numbers(found.mapped(), name, file_);
+    return parts_->tensors[name] = read_tensor(found.mapped());
+  }
+
+  void read_rows(Role role, const std::vector<std::int64_t>& ids) {
+    Change& rows = change({.name = parameter_name(role)});
+    rows.ids = at::tensor(ids, at::kLong);
+    rows.rows = take(token_rows_name(role), {std::ssize(ids), config_.hidden_size});
+    if (role == Role::embedding) parts_->tokens.assign(ids.begin(), ids.end());
+  }
+
+  /// Its names in the file where it is stored whole: by itself, or inside what peft put around it.
+  std::vector<std::string> whole_names(const Parameter& parameter) const {
+    const char* const kind = parameter.bias ? ".bias" : ".weight";
+    const std::string module = str(kPrefix, module_of(parameter));
+    std::vector<std::string> names;
+    for (const char* inside : {"", ".base_layer"})
+      if (const std::string name = str(module, inside, kind); stored_.contains(name))
+        names.push_back(name);
+    return names;
+  }
+
+  void read_whole(const Parameter& parameter) {
+    const auto names = whole_names(parameter);
+    if (names.empty() && adapter_.saves(module_of(parameter)))
+      throw ModelError(
+          file_, str("has no tensor '", kPrefix, parameter.name, "' of shape ",
+                     shape_text(parameter.shape), ", though modules_to_save names its module"));
+    for (const std::string& name : names) change(parameter).whole = take(name, parameter.shape);
+    wholes_ += std::ssize(names);
+  }
+
+  /// A whole head where the embedding is the head: the same, or in its place.
+  void read_tied_head() {
+    const Parameter head{parameter_name(Role::head), {config_.vocab_size, config_.hidden_size}};
+    for (const std::string& name : whole_names(head)) {
+      Change& embedding = change({.name = parameter_name(Role::embedding)});
+      const at::Tensor whole = take(name, head.shape);
+      if (embedding.whole.defined() && !at::equal(embedding.whole, whole))
+        throw ModelError(file_, str("'", name,
+                                    "' is not the embedding beside it, expected the same, as the "
+                                    "network's head is its embedding"));
+      embedding.whole = whole;
+      ++wholes_;
+    }
+  }
+
+  void read_low_rank(const Parameter& matrix) {
+    const bool embedding = matrix.role == Role::embedding;
+    const std::string module = module_of(matrix);
+    const std::string a =
+        embedding ? str(kPrefix, module, ".lora_embedding_A") : low_rank_name(matrix, 'A');
+    const std::string b =
+        embedding ? str(kPrefix, module, ".lora_embedding_B") : low_rank_name(matrix, 'B');
+    const bool stored = stored_.contains(a) || stored_.contains(b);
+    if (!adapter_.targets(module, stored)) return;
+    if (!stored) {
+      missing_.push_back(matrix);
+      return;
+    }
+    if (embedding && (adapter_.dora() || adapter_.taken() != AdapterConfig::Taken::nothing))
+      throw ModelError(adapter_.where(),
+                       str("'target_modules' names embed_tokens beside ",
+                           adapter_.dora() ? "use_dora" : "init_lora_weights",
+                           ", which is not supported; expected matrices of layers"));
+    Change& low_rank = change(matrix);
+    const std::int64_t rank = adapter_.rank(module);
+    const std::int64_t out = embedding ? config_.hidden_size : matrix.shape[0];
+    low_rank.a = take(a, {rank, embedding ? config_.vocab_size : matrix.shape[1]});
+    low_rank.b = take(b, {out, rank});
+    low_rank.scale = adapter_.scale(module);
+    low_rank.taken = adapter_.taken();
+    if (adapter_.dora())
+      low_rank.lengths = take(str(kPrefix, module, ".lora_magnitude_vector"), {out});
+    parts_->matrices.push_back(matrix);
+    if (!adaptable(matrix)) parts_->beyond_plain.push_back(module);
+  }
+
+  void read_added(const Parameter& bias) {
+    const std::string name = str(kPrefix, module_of(bias), ".lora_B.bias");
+    if (!adapter_.low_rank_bias() || !stored_.contains(name)) return;
+    change(bias).added = take(name, bias.shape) * adapter_.scale(module_of(bias));
+  }
+
+  [[noreturn]] void refuse_missing() const {
+    const int last = parts_->matrices.empty() ? -1 : parts_->matrices.back().layer;
+    const bool further = std::all_of(missing_.begin(), missing_.end(),
+                                     [&](const Parameter& one) { return one.layer > last; });
+    if (further && last >= 0)
+      throw ModelError(
+          file_, str("is of a network of ", last + 1, " layers, this one has ", config_.layers,
+                     "; an adapter of its first layers is a draft: "
+                     "--draft-model DIR, or draft=DIR of an arm"));
+    throw ModelError(
+        file_,
+        str("has no tensor '", low_rank_name(missing_.front(), 'A'),
+            "', though the config names its module",
+            missing_.size() > 1 ? str(", nor those of ", counted(std::ssize(missing_) - 1, "other"))
+                                : ""));
+  }
+
+  [[noreturn]] void refuse_left() const {
+    const std::string& name = stored_.begin()->first;
+    if (name.ends_with(".lora_B.bias"))
+      throw ModelError(adapter_.where(),
+                       str("'lora_bias' is ", adapter_.low_rank_bias() ? "true" : "false",
+                           ", and the file has '", repair_utf8(name),
+                           "': expected true, and a network that has a bias there"));
+    throw ModelError(file_, str("has tensor '", repair_utf8(name),
+                                "', which fits nothing in a network of this config, or is of no "
+                                "module that adapter_config.json names"));
+  }
+
+  const AdapterConfig adapter_;
+  const ModelConfig& config_;
+  const std::string file_;
+  const MappedFile mapped_;
+  std::map<std::string, StoredTensor> stored_;
+  std::vector<Parameter> missing_;
+  std::int64_t wholes_ = 0;
+  const std::shared_ptr<Adapter::Parts> parts_ = std::make_shared<Adapter::Parts>();
+};
+
+/// What an adapter of this rank and scale took from `weight` when it began.
+at::Tensor taken_from(const at::Tensor& weight, AdapterConfig::Taken taken, std::int64_t rank,
+                      double scale) {
+  if (taken == AdapterConfig::Taken::principal) {
+    const auto [u, s, v] = at::linalg_svd(weight, /*full_matrices=*/false);
+    return at::mm(u.narrow(1, 0, rank) * s.narrow(0, 0, rank), v.narrow(0, 0, rank));
+  }
+  const auto [q, r] = at::linalg_qr(weight);
+  return scale * at::mm(q.narrow(1, 0, rank), r.narrow(0, 0, rank));
 }
 
 }  // namespace
@@ -203,91 +368,53 @@ int adapted_layers(const std::filesystem::path& folder) {
 }
 
 Adapter Adapter::load(const std::filesystem::path& folder, const ModelConfig& config) {
-  const std::string where = (folder / kAdapterConfig).string();
-  const Json json = read_model_json(folder / kAdapterConfig);
-  if (!json.is_object())
-    throw ModelError(where, str("is ", json.type_name(), ", expected an object"));
-  refuse_variants(json, where);
-  auto parts = std::make_shared<Parts>();
-  parts->scale = scale_of(json, where);
-  parts->tokens = token_ids(json, config, where);
-
-  const std::string file = (folder / kAdapterFile).string();
-  const MappedFile mapped(file);
-  auto stored = parse_safetensors(mapped.bytes(), file);
-  const auto take = [&](const std::string& name, std::vector<std::int64_t> shape) {
-    const auto found = stored.extract(name);
-    if (found.empty())
-      throw ModelError(file, str("has no tensor '", name, "' of shape ", shape_text(shape)));
-    if (found.mapped().shape != shape)
-      throw ModelError(file, str("tensor '", name, "' has shape ", shape_text(found.mapped().shape),
-                                 ", expected ", shape_text(shape)));
-    check_numbers(found.mapped(), name, file);
-    parts->tensors.emplace(name, read_tensor(found.mapped()));
-  };
-  for (const auto& [role, ids] : parts->tokens)
-    take(token_rows_name(role), {ids.numel(), config.hidden_size});
-  const std::int64_t rank = parts->rank = json.at("r").get<std::int64_t>();
-  for (const Parameter& matrix : parameters(config)) {
-    if (!adaptable(matrix)) continue;
-    const std::string a = low_rank_name(matrix, 'A'), b = low_rank_name(matrix, 'B');
-    if (!stored.contains(a) && !stored.contains(b)) continue;
-    take(a, {rank, matrix.shape[1]});
-    take(b, {matrix.shape[0], rank});
-    parts->matrices.push_back(matrix);
-  }
-  if (!stored.empty())
-    throw ModelError(file, str("has tensor '", repair_utf8(stored.begin()->first),
-                               "', which fits nothing in a network of this config"));
-  // peft says by other keys, or whole names, where an adapter means some layers alone.
-  const Json targets = json.value("target_modules", Json());
-  const bool means_all =
-      json.value("layers_to_transform", Json()).is_null() && targets.is_array() &&
-      std::all_of(targets.begin(), targets.end(), [](const Json& target) {
-        return target.is_string() &&
-               target.get_ref<const std::string&>().find('.') == std::string::npos;
-      });
-  if (const int last = parts->matrices.empty() ? -1 : parts->matrices.back().layer;
-      means_all && last >= 0 && last + 1 < config.layers)
-    throw ModelError(file,
-                     str("is of a network of ", last + 1, " layers, this one has ", config.layers,
-                         "; an adapter of its first layers is a draft: --draft-model DIR, or "
-                         "draft=DIR of an arm"));
-  return Adapter(std::move(parts));
+  return Adapter(AdapterReader(folder, config).read());
 }
 
 AdapterShape Adapter::shape() const {
-  AdapterShape shape{.rank = static_cast<int>(parts_->rank),
-                     .alpha = parts_->scale * static_cast<double>(parts_->rank)};
+  AdapterShape shape{.rank = parts_->rank,
+                     .alpha = parts_->scale * static_cast<double>(parts_->rank),
+                     .tokens = parts_->tokens};
   for (const Parameter& matrix : parts_->matrices)
     if (const std::string target = last_part(matrix);
         std::find(shape.targets.begin(), shape.targets.end(), target) == shape.targets.end())
       shape.targets.push_back(target);
-  if (const auto ids = parts_->tokens.find(Role::embedding); ids != parts_->tokens.end())
-    for (const std::int64_t id :
-         std::span(ids->second.data_ptr<std::int64_t>(), static_cast<size_t>(ids->second.numel())))
-      shape.tokens.push_back(static_cast<Token>(id));
   return shape;
+}
+
+std::vector<std::string> Adapter::beyond_plain(const ModelConfig& config) const {
+  std::vector<std::string> all = parts_->beyond_plain;
+  if (adapted_matrices(config, shape()).size() != parts_->matrices.size())
+    all.emplace_back("matrices of some layers alone");
+  return all;
 }
 
 const std::map<std::string, at::Tensor>& Adapter::tensors() const { return parts_->tensors; }
 
 at::Tensor Adapter::merged(const Parameter& parameter, const at::Tensor& weight) const {
   const c10::NoGradGuard no_grad;
+  const auto found = parts_->changes.find(parameter.name);
+  if (found == parts_->changes.end()) return weight;
+  const Change& change = found->second;
   const at::ScalarType type = wide(weight.scalar_type());
-  if (const auto ids = parts_->tokens.find(parameter.role); ids != parts_->tokens.end())
-    return weight.to(type).index_copy(0, ids->second,
-                                      parts_->tensors.at(token_rows_name(parameter.role)).to(type));
-  if (!adaptable(parameter)) return weight;
-  const auto a = parts_->tensors.find(low_rank_name(parameter, 'A'));
-  if (a == parts_->tensors.end()) return weight;
-  const at::Tensor& b = parts_->tensors.at(low_rank_name(parameter, 'B'));
-  return at::addmm(weight.to(type), b.to(type), a->second.to(type), 1, parts_->scale);
+  at::Tensor sum = (change.whole.defined() ? change.whole : weight).to(type);
+  if (change.a.defined()) {
+    const at::Tensor a = change.a.to(type), b = change.b.to(type);
+    if (change.taken != AdapterConfig::Taken::nothing)
+      sum = sum - taken_from(sum, change.taken, a.size(0), change.scale);
+    sum = parameter.role == Role::embedding ? at::addmm(sum, a.t(), b.t(), 1, change.scale)
+                                            : at::addmm(sum, b, a, 1, change.scale);
+  }
+  if (change.lengths.defined())
+    sum = sum * (change.lengths.to(type) / at::linalg_vector_norm(sum, 2, {1})).unsqueeze(1);
+  if (change.added.defined()) sum = sum + change.added.to(type);
+  if (change.ids.defined()) sum = sum.index_copy(0, change.ids, change.rows.to(type));
+  return sum;
 }
 
 void merge_adapter(const std::filesystem::path& base, const std::filesystem::path& adapter,
                    const std::filesystem::path& file) {
-  const ModelConfig config = read_model_config(base);
+  const ModelConfig config = read_model_config(base, adapter);
   std::optional<Adapter> low_rank;
   if (holds_low_rank(adapter)) low_rank = Adapter::load(adapter, config);
   const CheckpointFiles checkpoint(base);

@@ -16,7 +16,8 @@ namespace pardec {
 
 /// A low-rank adapter (LoRA, Hu et al. 2021, arXiv:2106.09685) over a network that stays as it is:
 /// matrices W [out, in] of its layers become W + alpha / rank * B A, A [rank, in], B [out, rank].
-/// Beside that, some tokens may have rows of their own in the embedding and the head.
+/// Beside that, some tokens may have rows of their own in the embedding and the head. (What is read
+/// may be more: Adapter, below.)
 struct AdapterShape {
   int rank = 0;  ///< 0: there is no adapter
   double alpha = 16;
@@ -54,23 +55,31 @@ bool holds_low_rank(const std::filesystem::path& folder);
 /// the last that it changes. ModelError: a file that is missing or wrong, or it changes none.
 int adapted_layers(const std::filesystem::path& folder);
 
-/// A low-rank adapter that was read from its folder.
+/// A low-rank adapter that was read from its folder, as peft means it (adapter_config.hpp): also
+/// with ranks and scales by module, over embedding and head, with lengths of rows (DoRA, Liu et al.
+/// 2024, arXiv:2402.09353), whole weights and biases.
 class Adapter {
  public:
-  /// ModelError: a file that is missing or wrong, a kind of adapter that is not supported, a tensor
-  /// that does not fit a network of `config`, layers that are fewer than the network's.
+  /// `config` is read with the adapter (read_model_config). ModelError: a file that is missing or
+  /// wrong, a kind of adapter that is not supported, a tensor that does not fit a network of
+  /// `config` or is of no module that its config names, a module that it names and lacks, layers
+  /// that are fewer than the network's.
   static Adapter load(const std::filesystem::path& folder, const ModelConfig& config);
 
   /// Its targets are those of all layers where one layer has them; its tokens are the embedding's.
   AdapterShape shape() const;
+  /// What it is more than its shape says, by keys of its config or names of weights: it is merged
+  /// so, but not trained. Empty: nothing.
+  std::vector<std::string> beyond_plain(const ModelConfig& config) const;
   /// float32, by the names in the file.
   const std::map<std::string, at::Tensor>& tensors() const;
   /// `weight`, which is `parameter` of the network, as the adapter makes it: summed in float32
   /// (float64 where it has that), and left so. `weight` itself where nothing is added.
   at::Tensor merged(const Parameter& parameter, const at::Tensor& weight) const;
 
- private:
   struct Parts;
+
+ private:
   explicit Adapter(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
   std::shared_ptr<const Parts> parts_;
 };

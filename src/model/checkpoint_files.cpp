@@ -120,8 +120,11 @@ std::vector<std::string> CheckpointFiles::names_of(const std::string& weight) co
 const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter,
                                                     const ModelConfig& config) const {
   std::vector<std::string> names = names_of(parameter.name);
-  if (names.empty() && config.tied_head && parameter.role == Role::embedding)
+  if (names.empty() && (config.tied_head || config.head_from_embedding) &&
+      parameter.role == Role::embedding)
     names = names_of(parameter_name(Role::head));
+  if (names.empty() && config.head_from_embedding && parameter.role == Role::head)
+    names = names_of(parameter_name(Role::embedding));
   if (names.empty()) {
     const std::vector<std::string> others = unused(config);
     throw ModelError(

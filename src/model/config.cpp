@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/model/adapter.hpp"
+#include "src/model/adapter_config.hpp"
 #include "src/model/checkpoint_files.hpp"
 #include "src/model/extra_heads.hpp"
 #include "src/model/json_file.hpp"
@@ -276,6 +278,11 @@ ModelConfig read_model_config(const std::filesystem::path& folder,
   }
   if (config.tied_head && CheckpointFiles::there(folder))
     config.tied_head = !CheckpointFiles(folder).has_own_head();
+  if (config.tied_head && !adapter.empty() &&
+      std::filesystem::exists(adapter / kAdapterConfig, ignored)) {
+    config.head_from_embedding = AdapterConfig(adapter).parts_tied();
+    config.tied_head = !config.head_from_embedding;
+  }
   config.extra_heads = count_extra_heads(extra_heads_file(folder, adapter));
   return config;
 }

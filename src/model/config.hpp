@@ -40,6 +40,8 @@ struct ModelConfig {
   std::vector<int> windows() const;
   /// The head is the embedding matrix: tie_word_embeddings, where the weights have no other head.
   bool tied_head = false;
+  /// They are two with an adapter alone: the head begins as the embedding.
+  bool head_from_embedding = false;
   bool qk_norm = false;  ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
   bool qk_norm_whole = false;  ///< the same over all heads together (OLMo-2)
   /// Norms stand behind attention and MLP, before their sums, instead of in front of them (OLMo-2).
@@ -65,9 +67,9 @@ struct ModelConfig {
 };
 
 /// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder, looks
-/// whether its weights have a head of their own, and counts its extra heads, or those of the
-/// adapter over it (a folder; empty: none) where that has some. An architecture or option that is
-/// not supported is a ModelError that says which, and what is.
+/// whether its weights have a head of their own, or the adapter over it (a folder; empty: none)
+/// makes one, and counts its extra heads, or the adapter's where that has some. An architecture or
+/// option that is not supported is a ModelError that says which, and what is.
 ModelConfig read_model_config(const std::filesystem::path& folder,
                               const std::filesystem::path& adapter = {});
 /// The same from parsed JSON; `where` names it in errors.

@@ -7,9 +7,6 @@
 
 namespace pardec {
 
-namespace {
-
-/// What stands behind the layer's prefix.
 const char* module_name(Role role) {
   switch (role) {
     case Role::embedding:
@@ -52,6 +49,8 @@ const char* module_name(Role role) {
   }
   throw std::logic_error("an extra head's weights are named by head and block");
 }
+
+namespace {
 
 const char* suffix(bool bias) { return bias ? ".bias" : ".weight"; }
 

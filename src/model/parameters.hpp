@@ -45,6 +45,9 @@ struct Parameter {
 /// The name of a network's weight, `layer` as above.
 std::string parameter_name(Role role, int layer = -1, bool bias = false);
 
+/// The module of such a weight, after its layer's prefix: "lm_head", "self_attn.q_proj".
+const char* module_name(Role role);
+
 /// All weights of a network, in a fixed order: embedding, layers, final norm, and the head unless
 /// it is tied.
 std::vector<Parameter> parameters(const ModelConfig& config);

@@ -1,13 +1,12 @@
 #pragma once
 #include <cstddef>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "src/support/json.hpp"
-
-struct re_pattern_buffer;  // Oniguruma's compiled regular expression
+#include "src/support/regular_expression.hpp"
 
 namespace pardec {
 
@@ -28,9 +27,6 @@ class Pattern {
   static Pattern read(const Json& json, const std::string& where);
   static Pattern regex(const std::string& expression, const std::string& where);
 
-  Pattern(Pattern&&) noexcept;
-  ~Pattern();
-
   /// Parts that cover `text` from left to right; an empty text has none, whatever the expression.
   /// RunError: the expression goes back more often than a thousand times the bytes of the text, far
   /// beyond what a tokenizer's does. Thread-safe.
@@ -39,16 +35,12 @@ class Pattern {
   std::string replace(std::string_view text, std::string_view content) const;
 
  private:
-  struct Free {
-    void operator()(re_pattern_buffer* regex) const;
-  };
   Pattern() = default;
   std::vector<Span> split_regex(std::string_view text) const;
   std::vector<Span> split_literal(std::string_view text) const;
 
-  std::string literal_;     // used where there is no regex_
-  std::string expression_;  // of regex_, for errors
-  std::unique_ptr<re_pattern_buffer, Free> regex_;
+  std::string literal_;  // used where there is no regex_
+  std::optional<RegularExpression> regex_;
 };
 
 }  // namespace pardec

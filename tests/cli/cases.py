@@ -5,7 +5,7 @@ import shutil
 import sys
 
 from harness import DATA, TINY, TOKENIZER
-from reference import sharpen, torch, transformers
+from reference import SHARP, sharpen, torch, transformers
 from safetensors.torch import load_file, save_file
 
 CASES = DATA.parent / "cases"
@@ -28,7 +28,12 @@ def make_network(folder, family="Llama", seed=1, **changes):
     config = {key: value for key, value in config.items() if value is not None}
     torch.manual_seed(seed)
     model = transformers.AutoModelForCausalLM.from_config(transformers.AutoConfig.for_model(**config), dtype=torch.float32)
-    sharpen(model)
+    # What layers write weighs as much as the embedding, which would choose itself where it is the head.
+    sharpen(model, {**SHARP, "o_proj": 5.0, "down_proj": 5.0})
+    with torch.no_grad():
+        for name, weights in model.named_parameters():
+            if name.endswith("bias"):
+                weights.normal_(0, 0.3)
     if model.config.tie_word_embeddings:
         model.tie_weights()
     model.save_pretrained(folder)

@@ -287,9 +287,10 @@ TEST_CASE("adapters that do not fit are refused, and say why") {
     INFO(part);
     CHECK_THROWS_WITH(Adapter::load(folder.path(), base.config), Catch::Contains(part));
   };
-  refused(shape, {{"use_dora", true}}, "use_dora");
+  refused(shape, {{"use_dora", true}}, "lora_magnitude_vector");
   refused(shape, {{"peft_type", "IA3"}}, "peft_type");
-  refused(shape, {{"rank_pattern", {{"q_proj", 4}}}}, "rank_pattern");
+  refused(shape, {{"rank_pattern", {{"q_proj", 4}}}}, "expected [4, ");
+  refused(shape, {{"rank_pattern", {{"(q_proj", 4}}}}, "rank_pattern");
   refused(shape, {{"trainable_token_indices", {7, 900}}}, "trainable_token_indices");
   refused(shape, {{"trainable_token_indices", {7, 11}}}, "trainable_tokens_delta");
   refused(shape, {{"trainable_token_indices", nullptr}}, "fits nothing");
