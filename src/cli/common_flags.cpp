@@ -71,7 +71,7 @@ void add_flags(CLI::App& app, DecodeOptions& decode) {
                "(repetition_penalty, suppress_tokens ...)");
   app.add_option("--chat-template", decode.chat_template,
                  str("markup around the prompt: auto (the checkpoint's own, or what train taught, "
-                     "else plain), ",
+                     "else plain), checkpoint:NAME (one of several of its own), ",
                      join(chat_template_names(), ", ")))
       ->capture_default_str()
       ->type_name("NAME");

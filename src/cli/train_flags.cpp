@@ -133,7 +133,8 @@ void add_train_flags(CLI::App& app, TrainFlags& flags) {
       "FILE");
   add("--chat-template", flags.spec.chat_template,
       str("markup around the prompt: auto (the checkpoint's own, or what it ",
-          "was taught before, else plain), ", join(chat_template_names(), ", ")),
+          "was taught before, else plain), checkpoint:NAME (one of several of its own), ",
+          join(chat_template_names(), ", ")),
       "NAME")
       ->capture_default_str();
   add("--epochs", flags.spec.loop.epochs, "times that every example is seen in each format", "X")

@@ -6,11 +6,13 @@
 #include "src/model/adapter.hpp"
 #include "src/model/derived_weights.hpp"
 #include "src/model/extra_heads.hpp"
+#include "src/prompt/chat_template.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 #include "src/tokenizer/tokenizer.hpp"
+#include "src/tokenizer/tokens_beside.hpp"
 
 namespace pardec {
 
@@ -18,7 +20,6 @@ namespace {
 
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kShards = "model.safetensors.index.json";
-constexpr const char* kTokenizerConfig = "tokenizer_config.json";
 
 /// ConfigError where it holds a model already.
 void make_folder(const std::filesystem::path& out) {
@@ -80,9 +81,10 @@ void copy_beside_weights(const std::filesystem::path& from, const std::filesyste
       if ((entry.path().extension() == ".json" || entry.path().extension() == ".jinja") &&
           !but.contains(entry.path().filename().string()))
         std::filesystem::copy_file(entry.path(), to / entry.path().filename(), kOverwrite);
-    if (std::filesystem::is_directory(from / "prompts"))
-      std::filesystem::copy(from / "prompts", to / "prompts",
-                            kOverwrite | std::filesystem::copy_options::recursive);
+    for (const char* folder : {"prompts", kMoreChatTemplates})
+      if (std::filesystem::is_directory(from / folder))
+        std::filesystem::copy(from / folder, to / folder,
+                              kOverwrite | std::filesystem::copy_options::recursive);
   } catch (const std::filesystem::filesystem_error& error) {
     throw RunError(str(to.string(), ": ", from.string(), " cannot be copied here: ", error.what()));
   }
@@ -126,7 +128,7 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out) {
   const ModelConfig config = read_model_config(base);
   const Tokenizer before = load_tokenizer(base, config);
-  OrderedJson tokenizer = read_ordered_json(base / "tokenizer.json");
+  OrderedJson tokenizer = OrderedJson::parse(complete_tokenizer(base / "tokenizer.json"));
   const std::string used = texts_beside(base);
   const auto check_new = [&](const std::string& text) {
     if (text.empty() || before.id(text))

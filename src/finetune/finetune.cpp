@@ -323,12 +323,17 @@ void finetune(const TrainingSpec& spec) {
   progress.reset();
   if (adapter.there()) write_adapter_config(adapter, start.parsed, spec.model, folder);
   if (!what->beside_network()) write_model_config(start.config, folder);
-  write_file(folder / "tokenizer.json", read_file(start.tokenizer));
+  write_file(folder / "tokenizer.json", complete_tokenizer(start.tokenizer));
   // Where `run` looks: the markup, and the wording of each task that it has not by itself.
-  if (chat.name() == "checkpoint")
+  if (chat.name().starts_with("checkpoint")) {
     for (const char* file : kChatTemplateFiles)
       if (std::filesystem::exists(*start.weights / file, error))
         write_file(folder / file, read_file(*start.weights / file));
+    if (std::filesystem::is_directory(*start.weights / kMoreChatTemplates, error))
+      std::filesystem::copy(*start.weights / kMoreChatTemplates, folder / kMoreChatTemplates,
+                            std::filesystem::copy_options::overwrite_existing |
+                                std::filesystem::copy_options::recursive);
+  }
   for (const TrainingExamples& examples : source.parts().examples)
     if (const std::string& wording = examples.prompt.content;
         !spec.prompt_file.empty() || wording != load_prompt(examples.task).content) {

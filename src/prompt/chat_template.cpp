@@ -1,10 +1,12 @@
 #include "src/prompt/chat_template.hpp"
 
 #include <array>
+#include <map>
 
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
+#include "src/tokenizer/tokens_beside.hpp"
 
 namespace pardec {
 
@@ -89,38 +91,70 @@ OrderedJson object_of(const std::filesystem::path& file) {
   return json;
 }
 
-/// `bos_token` and its like: a text, or an object that has it as `content`.
-void add_special_tokens(const OrderedJson& from, OrderedJson& variables) {
-  for (const auto& [key, value] : from.items()) {
-    if (!key.ends_with("_token")) continue;
-    const OrderedJson& text =
-        value.is_object() && value.contains("content") ? value.at("content") : value;
-    if (text.is_string()) variables[key] = text;
+/// A template's text, and how errors name it.
+struct Source {
+  std::string text, where;
+};
+using Sources = std::map<std::string, Source>;  ///< by name; one alone is "default"
+
+constexpr std::string_view kDefault = "default", kOwn = "checkpoint";
+
+/// `chat_template` of a JSON file: a text, or several by name, as a list or an object.
+Sources configured_templates(const OrderedJson& json, const std::string& file) {
+  Sources all;
+  if (!json.contains("chat_template") || json.at("chat_template").is_null()) return all;
+  const OrderedJson& given = json.at("chat_template");
+  const std::string where = file + ", chat_template";
+  const auto add = [&](const OrderedJson& name, const OrderedJson& text) {
+    if (!name.is_string() || !text.is_string())
+      throw ConfigError(str(file, ": 'chat_template' has ", dump(name), " with ", text.type_name(),
+                            ", expected names and texts"));
+    all[name.get<std::string>()] = {text.get<std::string>(), where};
+  };
+  if (given.is_string()) {
+    add(kDefault, given);
+  } else if (given.is_object()) {
+    for (const auto& [name, text] : given.items()) add(name, text);
+  } else if (given.is_array()) {
+    for (const OrderedJson& one : given)
+      add(one.is_object() ? one.value("name", OrderedJson()) : OrderedJson(),
+          one.is_object() ? one.value("template", OrderedJson()) : OrderedJson());
+  } else {
+    throw ConfigError(str(file, ": 'chat_template' is ", given.type_name(),
+                          ", expected a text, or several by name"));
   }
+  return all;
 }
 
-/// The text of `chat_template` in tokenizer_config.json; empty: there is none.
-std::optional<std::string> configured_template(const OrderedJson& config, const std::string& file) {
-  if (!config.contains("chat_template") || config.at("chat_template").is_null())
-    return std::nullopt;
-  const OrderedJson& given = config.at("chat_template");
-  if (given.is_string()) return given.get<std::string>();
-  std::vector<std::string> names;
-  const auto text_at = [](const OrderedJson& object, const char* key) {
-    return object.is_object() && object.contains(key) && object.at(key).is_string()
-               ? object.at(key).get<std::string>()
-               : std::string();
+/// All of a folder, where transformers finds them: files of their own before those of
+/// tokenizer_config.json; last that of the older chat_template.json.
+Sources templates_of(const std::filesystem::path& folder) {
+  Sources all;
+  const auto add = [&](const std::string& name, const std::filesystem::path& file) {
+    if (auto text = text_of(file)) all[name] = {*std::move(text), file.string()};
   };
-  if (given.is_array())
-    for (const OrderedJson& one : given) {
-      names.push_back(text_at(one, "name"));
-      if (names.back() == "default") return text_at(one, "template");
-    }
-  throw ConfigError(str(
-      file, ": 'chat_template' ",
-      names.empty() ? str("is ", given.type_name()) : str("has the templates ", join(names, ", ")),
-      ", expected a text, or a list with one that is named 'default'; ",
-      "--chat-template NAME takes a built-in one"));
+  add(std::string(kDefault), folder / "chat_template.jinja");
+  std::error_code ignored;
+  const std::filesystem::path others = folder / kMoreChatTemplates;
+  if (std::filesystem::is_directory(others, ignored))
+    for (const auto& entry : std::filesystem::directory_iterator(others, ignored))
+      if (entry.path().extension() == ".jinja") add(entry.path().stem().string(), entry.path());
+  for (const char* file : {kTokenizerConfig, "chat_template.json"})
+    if (all.empty()) all = configured_templates(object_of(folder / file), (folder / file).string());
+  return all;
+}
+
+std::string names_of(const Sources& all) {
+  std::vector<std::string> names;
+  for (const auto& [name, source] : all) names.push_back(str(kOwn, ":", name));
+  return join(names, ", ");
+}
+
+/// "rag" of "checkpoint:rag"; none: it is another kind of name.
+std::optional<std::string> own_name(std::string_view name) {
+  const std::string prefix = str(kOwn, ":");
+  if (!name.starts_with(prefix)) return std::nullopt;
+  return std::string(name.substr(prefix.size()));
 }
 
 std::pair<std::string, OrderedJson> parse_setting(const std::string& setting) {
@@ -154,27 +188,30 @@ ChatTemplate find_chat_template(std::string_view name) {
 }
 
 std::optional<ChatTemplate> read_chat_template(const std::filesystem::path& folder,
+                                               const std::string& name,
                                                const OrderedJson& variables) {
-  const std::filesystem::path file = folder / "chat_template.jinja",
-                              config_file = folder / "tokenizer_config.json";
-  const OrderedJson config = object_of(config_file);
-  std::string where = file.string();
-  std::optional<std::string> text = text_of(file);
-  if (!text) {
-    text = configured_template(config, config_file.string());
-    where = config_file.string() + ", chat_template";
-  }
-  if (!text) return std::nullopt;
+  const Sources all = templates_of(folder);
+  if (all.empty()) return std::nullopt;
+  const auto found = all.find(name.empty() ? std::string(kDefault) : name);
+  if (found == all.end())
+    throw ConfigError(str(folder.string(), ": has no chat template ",
+                          name.empty() ? "that is the default" : "'" + name + "'",
+                          "; --chat-template takes ", names_of(all), ", or a built-in one"));
   OrderedJson given = {{"tools", nullptr}, {"documents", nullptr}};
-  add_special_tokens(object_of(folder / "special_tokens_map.json"), given);
-  add_special_tokens(config, given);
+  const std::filesystem::path tokenizer = folder / "tokenizer.json";
+  std::error_code ignored;
+  const OrderedJson json = std::filesystem::exists(tokenizer, ignored)
+                               ? read_ordered_json(tokenizer)
+                               : OrderedJson::object();
+  for (const auto& [key, text] : read_tokens_beside(folder, json).named) given[key] = text;
   given.update(variables);
-  return ChatTemplate("checkpoint", *text, where, std::move(given), true);
+  return ChatTemplate(name.empty() ? std::string(kOwn) : str(kOwn, ":", name), found->second.text,
+                      found->second.where, std::move(given), true);
 }
 
 void check_chat_template(const std::string& name, const std::vector<std::string>& settings) {
   for (const std::string& setting : settings) parse_setting(setting);
-  if (name == "auto") return;
+  if (name == "auto" || own_name(name)) return;
   find_chat_template(name);
   if (!settings.empty())
     throw ConfigError(str("--chat-set is '", settings.front(),
@@ -185,13 +222,18 @@ void check_chat_template(const std::string& name, const std::vector<std::string>
 ChatTemplate choose_chat_template(const std::string& name, const std::filesystem::path& folder,
                                   const std::vector<std::string>& settings) {
   check_chat_template(name, settings);
-  if (name != "auto") return find_chat_template(name);
+  const std::optional<std::string> own = own_name(name);
+  if (name != "auto" && !own) return find_chat_template(name);
   OrderedJson variables = OrderedJson::object();
   for (const std::string& setting : settings) {
     auto [key, value] = parse_setting(setting);
     variables[key] = std::move(value);
   }
-  if (auto own = read_chat_template(folder, variables)) return *std::move(own);
+  if (auto chosen = read_chat_template(folder, own.value_or(""), variables))
+    return *std::move(chosen);
+  if (own)
+    throw ConfigError(str("--chat-template is '", name, "', but ", folder.string(),
+                          " has no chat template of its own"));
   if (!settings.empty())
     throw ConfigError(str("--chat-set is '", settings.front(), "', but ", folder.string(),
                           " has no chat template of its own"));

@@ -24,7 +24,7 @@ class ChatTemplate {
     std::string before, after;
   };
 
-  /// A built-in one's, or `checkpoint`.
+  /// A built-in one's, `checkpoint`, or `checkpoint:NAME` of several.
   const std::string& name() const { return name_; }
   /// In Jinja; a run keeps its hash.
   const std::string& text() const { return text_; }
@@ -50,6 +50,7 @@ class ChatTemplate {
  private:
   friend ChatTemplate find_chat_template(std::string_view name);
   friend std::optional<ChatTemplate> read_chat_template(const std::filesystem::path& folder,
+                                                        const std::string& name,
                                                         const OrderedJson& variables);
   /// `where` names the text in errors.
   ChatTemplate(std::string name, std::string text, std::string where, OrderedJson variables,
@@ -71,20 +72,26 @@ class ChatTemplate {
 ChatTemplate find_chat_template(std::string_view name);
 std::vector<std::string> chat_template_names();
 
-/// The files of a checkpoint folder that hold its own.
-inline constexpr std::array kChatTemplateFiles{"chat_template.jinja", "tokenizer_config.json",
-                                               "special_tokens_map.json"};
+/// The files of a checkpoint folder that hold its own, and the folder of others.
+inline constexpr std::array kChatTemplateFiles{"chat_template.jinja", "chat_template.json",
+                                               "tokenizer_config.json", "special_tokens_map.json",
+                                               "added_tokens.json"};
+inline constexpr const char* kMoreChatTemplates = "additional_chat_templates";
 
-/// The checkpoint's own, as transformers finds it: chat_template.jinja, else `chat_template` in
-/// tokenizer_config.json (a text, or a list of which `default` is taken). Empty: it has none.
-/// `variables` are given to it beside its special tokens (`bos_token` ...). Its strftime_now always
-/// writes 26 July 2024, so that prompts do not change from day to day. ConfigError: a template that
-/// is not supported, a file that is not what it should be.
+/// The checkpoint's own, as transformers finds it: chat_template.jinja and
+/// additional_chat_templates/NAME.jinja, else `chat_template` in tokenizer_config.json (a text, or
+/// several by name), else that of chat_template.json. `name`: which of them; empty: the default
+/// one. Empty: it has none. `variables` are given to it beside its special tokens (`bos_token`
+/// ...). Its strftime_now always writes 26 July 2024, so that prompts do not change from day to
+/// day. ConfigError: a template that is not supported or not there, a file that is not what it
+/// should be.
 std::optional<ChatTemplate> read_chat_template(
-    const std::filesystem::path& folder, const OrderedJson& variables = OrderedJson::object());
+    const std::filesystem::path& folder, const std::string& name = "",
+    const OrderedJson& variables = OrderedJson::object());
 
-/// What --chat-template and --chat-set say: `auto` is the checkpoint's own, else `plain`; each
-/// setting is KEY=VALUE, its value JSON or plain text, and needs the checkpoint's own. ConfigError.
+/// What --chat-template and --chat-set say: `auto` is the checkpoint's own, else `plain`,
+/// `checkpoint:NAME` one of several of its own; each setting is KEY=VALUE, its value JSON or plain
+/// text, and needs the checkpoint's own. ConfigError.
 ChatTemplate choose_chat_template(const std::string& name, const std::filesystem::path& folder,
                                   const std::vector<std::string>& settings = {});
 /// The same checks as far as they need no checkpoint. ConfigError.

@@ -44,20 +44,20 @@ std::optional<AddedTokens::Match> AddedTokens::Trie::longest(std::string_view te
   return best;
 }
 
-AddedTokens::AddedTokens(const Json& json, const Vocabulary& vocabulary,
+AddedTokens::AddedTokens(const Json& json, const TokensBeside& beside, const Vocabulary& vocabulary,
                          const Normalizer* normalizer, const std::string& where) {
-  if (json.is_null()) return;
-  if (!json.is_array()) throw ConfigError(str(where, " is no array, expected added tokens"));
+  if (!json.is_null() && !json.is_array())
+    throw ConfigError(str(where, " is no array, expected added tokens"));
   for (std::size_t i = 0; i < json.size(); ++i) {
     const std::string place = str(where, "[", i, "]");
     JsonReader read(json[i], place);
     const Token id = read_token_id(read.any("id"), place);
-    AddedToken token{.content = read.required<std::string>("content"),
-                     .single_word = read.optional("single_word", false),
-                     .lstrip = read.optional("lstrip", false),
-                     .rstrip = read.optional("rstrip", false),
-                     .special = read.optional("special", false)};
-    const bool normalized = read.optional("normalized", !token.special);
+    NewToken token{.content = read.required<std::string>("content"),
+                   .single_word = read.optional("single_word", false),
+                   .lstrip = read.optional("lstrip", false),
+                   .rstrip = read.optional("rstrip", false),
+                   .special = read.optional("special", false)};
+    token.normalized = read.optional("normalized", !token.special);
     read.finish();
     if (token.content.empty())
       throw ConfigError(str(place, ": 'content' is empty, expected the token's text"));
@@ -66,23 +66,39 @@ AddedTokens::AddedTokens(const Json& json, const Vocabulary& vocabulary,
       throw ConfigError(str(place, ": '", token.content, "' has id ", id, ", expected ",
                             tokens_.contains(id) ? "each token once" : str(expected)));
     }
+    add(std::move(token), id);
+  }
+  for (const NewToken& token : beside.added) add(token, expected_id(token.content, vocabulary));
+  index(normalizer, beside.split_special, where);
+}
+
+/// A token that is there gets the new flags. One that was special once is left out of decoded text,
+/// as in PyPI `tokenizers`.
+void AddedTokens::add(NewToken token, Token id) {
+  if (token.special) special_.insert(token.content);
+  ids_.emplace(token.content, id);
+  tokens_.insert_or_assign(id, AddedToken{std::move(token), ""});
+}
+
+/// Makes what they are found by.
+void AddedTokens::index(const Normalizer* normalizer, bool split_special,
+                        const std::string& where) {
+  for (auto& [id, token] : tokens_) {
     token.decoded = token.content;
-    if (normalized && normalizer) {
+    if (token.normalized && normalizer) {
       Stretch stretch = Stretch::of_input(token.content, 0, token.content.size());
       normalizer->apply(stretch, Place::whole);
       token.decoded = std::move(stretch.text);
     }
     if (token.decoded.empty()) {
-      throw ConfigError(str(place, ": the normalizer makes '", token.content,
+      throw ConfigError(str(where, ": the normalizer makes '", token.content,
                             "' empty; expected 'normalized': false"));
     }
-    if (!(normalized ? normalized_ : original_).insert(token.decoded, id)) {
-      throw ConfigError(str(place, ": '", token.content, "' is found as '", token.decoded,
+    if (token.special && split_special) continue;
+    if (!(token.normalized ? normalized_ : original_).insert(token.decoded, id)) {
+      throw ConfigError(str(where, ": '", token.content, "' is found as '", token.decoded,
                             "', as an earlier token is; expected another text"));
     }
-    if (token.special) special_.insert(token.content);
-    ids_.emplace(token.content, id);
-    tokens_.emplace(id, std::move(token));
   }
 }
 
@@ -135,6 +151,19 @@ const std::string* AddedTokens::token(Token id) const {
 const std::string* AddedTokens::decoded(Token id) const {
   const AddedToken* found = find(id);
   return found ? &found->decoded : nullptr;
+}
+
+OrderedJson AddedTokens::json() const {
+  OrderedJson all = OrderedJson::array();
+  for (const auto& [id, token] : tokens_)
+    all.push_back({{"id", id},
+                   {"content", token.content},
+                   {"single_word", token.single_word},
+                   {"lstrip", token.lstrip},
+                   {"rstrip", token.rstrip},
+                   {"normalized", token.normalized},
+                   {"special", token.special}});
+  return all;
 }
 
 bool AddedTokens::is_special(Token id) const {

@@ -9,6 +9,7 @@
 #include "src/support/json.hpp"
 #include "src/support/types.hpp"
 #include "src/tokenizer/normalizer.hpp"
+#include "src/tokenizer/tokens_beside.hpp"
 #include "src/tokenizer/vocabulary.hpp"
 
 namespace pardec {
@@ -24,11 +25,11 @@ struct Section {
 /// Immutable.
 class AddedTokens {
  public:
-  /// Reads the `added_tokens` array. `normalizer` may be null; it rewrites tokens that are
-  /// `normalized`. The ids are those of the model's vocabulary, for new tokens the next free ones;
-  /// other ids in the file are a ConfigError.
-  AddedTokens(const Json& json, const Vocabulary& vocabulary, const Normalizer* normalizer,
-              const std::string& where);
+  /// Reads the `added_tokens` array, and adds those of the files beside it. `normalizer` may be
+  /// null; it rewrites tokens that are `normalized`. The ids are those of the model's vocabulary,
+  /// for new tokens the next free ones; other ids in the file are a ConfigError.
+  AddedTokens(const Json& json, const TokensBeside& beside, const Vocabulary& vocabulary,
+              const Normalizer* normalizer, const std::string& where);
 
   /// Sections that cover `text`, by the tokens that are looked for in the original text, or in the
   /// normalised one.
@@ -48,13 +49,14 @@ class AddedTokens {
   /// token whose decoded text is not its own text stays.
   bool is_skipped(Token id) const;
   bool is_special(Token id) const;
+  /// As `added_tokens` of a tokenizer.json: ascending ids, all flags.
+  OrderedJson json() const;
   /// Highest id + 1.
   Token size() const { return tokens_.empty() ? 0 : tokens_.rbegin()->first + 1; }
 
  private:
-  struct AddedToken {
-    std::string content, decoded;
-    bool single_word, lstrip, rstrip, special;
+  struct AddedToken : NewToken {
+    std::string decoded;
   };
   struct Match {
     std::size_t end;
@@ -76,6 +78,8 @@ class AddedTokens {
     std::vector<Node> nodes_{1};
   };
 
+  void add(NewToken token, Token id);
+  void index(const Normalizer* normalizer, bool split_special, const std::string& where);
   std::vector<Section> split(const Trie& trie, std::string_view text) const;
   Token expected_id(const std::string& content, const Vocabulary& vocabulary) const;
   const AddedToken* find(Token id) const;

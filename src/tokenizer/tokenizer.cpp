@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/support/error.hpp"
+#include "src/support/files.hpp"
 #include "src/support/json.hpp"
 #include "src/support/text.hpp"
 #include "src/tokenizer/added_tokens.hpp"
@@ -17,7 +18,7 @@ namespace pardec {
 
 /// The parts of a tokenizer.json, in the order in which a text passes them.
 struct Tokenizer::State {
-  State(const Json& json, std::string name);
+  State(const Json& json, const TokensBeside& beside, std::string name);
 
   void encode(std::string_view text, Place place, Tokens& out) const;
   void encode_stretch(Stretch stretch, Place place, Bpe::Scratch& scratch, Tokens& out) const;
@@ -56,14 +57,28 @@ Json tree(const Json& json, const char* key) {
   return part;
 }
 
+/// What the files beside it say; of a file of another name, nothing.
+TokensBeside beside_of(const std::filesystem::path& tokenizer_json, const Json& json) {
+  if (tokenizer_json.filename() != "tokenizer.json") return {};
+  try {
+    return read_tokens_beside(tokenizer_json.parent_path(),
+                              {{"added_tokens", json.value("added_tokens", Json())}});
+  } catch (const Error& error) {  // "file: what"
+    const std::string_view what = error.what();
+    const std::size_t colon = what.find(": ");
+    if (colon == std::string_view::npos) throw ModelError(tokenizer_json.string(), what);
+    throw ModelError(what.substr(0, colon), what.substr(colon + 2));
+  }
+}
+
 }  // namespace
 
-Tokenizer::State::State(const Json& json, std::string name)
+Tokenizer::State::State(const Json& json, const TokensBeside& beside, std::string name)
     : file(std::move(name)),
       model(json.value("model", Json()), "model"),
       normalizer(read_normalizer(tree(json, "normalizer"), "normalizer")),
       pre_tokenizer(read_pre_tokenizer(tree(json, "pre_tokenizer"), "pre_tokenizer")),
-      added(json.value("added_tokens", Json()), model.vocabulary(), normalizer.get(),
+      added(json.value("added_tokens", Json()), beside, model.vocabulary(), normalizer.get(),
             "added_tokens"),
       post_processor(read_post_processor(tree(json, "post_processor"), "post_processor", size())),
       decoder(read_decoder(tree(json, "decoder"), "decoder")) {
@@ -158,7 +173,7 @@ Tokenizer Tokenizer::load(const std::filesystem::path& tokenizer_json) {
       top.any(key);
     }
     top.finish();
-    return Tokenizer(std::make_unique<const State>(json, file));
+    return Tokenizer(std::make_unique<const State>(json, beside_of(tokenizer_json, json), file));
   } catch (const DataError& error) {
     // "file:line: what", or "file: what"
     std::string_view what = error.what();
@@ -222,5 +237,15 @@ std::optional<Token> Tokenizer::id(std::string_view token) const {
 std::string_view Tokenizer::token(Token id) const { return state_->token(id); }
 bool Tokenizer::is_special(Token id) const { return state_->added.is_special(id); }
 int Tokenizer::vocab_size() const { return state_->size(); }
+OrderedJson Tokenizer::added_tokens() const { return state_->added.json(); }
+
+std::string complete_tokenizer(const std::filesystem::path& tokenizer_json) {
+  const OrderedJson all = Tokenizer::load(tokenizer_json).added_tokens();
+  OrderedJson json = read_ordered_json(tokenizer_json);
+  if (Json(json.value("added_tokens", OrderedJson::array())) == Json(all))
+    return read_file(tokenizer_json);
+  json["added_tokens"] = all;
+  return json.dump(2) + "\n";
+}
 
 }  // namespace pardec

@@ -6,15 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include "src/support/json.hpp"
 #include "src/support/types.hpp"
 
 namespace pardec {
 
-/// A Hugging Face `tokenizer.json`: ids equal PyPI `tokenizers` on every text, but for letters and
-/// digits newer than the installed Oniguruma's Unicode (pattern.hpp). Its `truncation` and
-/// `padding` are left aside: a prompt is never cut unseen. A text is a RunError, which names the
-/// file, where a regular expression goes back over it again and again, or components make a text
-/// many times as long of it. Thread-safe once loaded.
+/// A Hugging Face `tokenizer.json`, with the added and special tokens that the files beside it name
+/// (tokens_beside.hpp): ids equal those of transformers, and of PyPI `tokenizers`, on every text,
+/// but for letters and digits newer than the installed Oniguruma's Unicode (pattern.hpp). Its
+/// `truncation` and `padding` are left aside: a prompt is never cut unseen. A text is a RunError,
+/// which names the file, where a regular expression goes back over it again and again, or
+/// components make a text many times as long of it. Thread-safe once loaded.
 class Tokenizer {
  public:
   /// A file that is missing, malformed or uses a component that is not known here is a ModelError
@@ -56,11 +58,17 @@ class Tokenizer {
   bool is_special(Token id) const;
   /// Highest id + 1, added tokens included.
   int vocab_size() const;
+  /// `added_tokens` of a tokenizer.json with all of them.
+  OrderedJson added_tokens() const;
 
  private:
   struct State;
   explicit Tokenizer(std::unique_ptr<const State> state);
   std::unique_ptr<const State> state_;
 };
+
+/// The text of a tokenizer.json that needs no file beside it: with all added tokens. ModelError as
+/// Tokenizer::load.
+std::string complete_tokenizer(const std::filesystem::path& tokenizer_json);
 
 }  // namespace pardec

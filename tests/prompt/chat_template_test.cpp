@@ -89,8 +89,9 @@ TEST_CASE("what cannot be used is said with its file") {
   CHECK_THROWS_WITH(choose_chat_template("auto", folder.path),
                     Catch::Contains("tokenizer_config.json, chat_template, line 2: {% extends %}"));
   folder.write("tokenizer_config.json", R"({"chat_template": [{"name": "rag", "template": "x"}]})");
-  CHECK_THROWS_WITH(choose_chat_template("auto", folder.path),
-                    Catch::Contains("has the templates rag, expected"));
+  CHECK_THROWS_WITH(
+      choose_chat_template("auto", folder.path),
+      Catch::Contains("that is the default; --chat-template takes checkpoint:rag, or"));
   folder.write("chat_template.jinja", "{{ messages[0].content | upper }}");
   CHECK_THROWS_WITH(choose_chat_template("auto", folder.path).open_turn({}),
                     Catch::Contains("shows a turn's words never, expected once"));
