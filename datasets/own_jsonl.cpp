@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "datasets/reading.hpp"
+#include "src/support/choice_letters.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -35,6 +36,17 @@ ExampleField read_field(const Record& record, size_t number) {
     record.fail("has neither 'name' nor 'question', expected one of them");
   field.choices = record.texts_or_none("choices");
   read_references(record, field);
+  if (field.choices.size() > kMostChoices)
+    record.fail(str("has ", field.choices.size(), " choices, expected at most ", kMostChoices));
+  if (!field.choices.empty())
+    for (std::string& reference : field.references) {
+      const auto letter = reference_letter(reference, field.choices);
+      if (!letter)
+        record.fail(str("'references' has '", reference,
+                        "', expected the letter of a choice (A to ",
+                        static_cast<char>('A' + field.choices.size() - 1), ") or a choice's text"));
+      reference = std::string(1, *letter);
+    }
   return field;
 }
 

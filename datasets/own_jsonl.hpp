@@ -19,8 +19,9 @@ namespace pardec {
 /// fields have questions, attributes where they have names alone, open for prompts, turns and
 /// messages (what the user says is asked, what the assistant says is its reference). A field
 /// without "references" is not annotated; an empty list says that the right answer is that there is
-/// none. Ids are SPLIT-N where none is given. Faults: unknown keys, members, mixed shapes, other
-/// attributes than the category had before.
+/// none. Of a field with choices a reference is a letter, or a choice's text, which is read as its
+/// letter. Ids are SPLIT-N where none is given. Faults: unknown keys, members, mixed shapes, other
+/// attributes than the category had before, references that are no choice.
 Dataset load_own_jsonl(const std::filesystem::path& folder, std::string_view split,
                        Inspection* inspection);
 

@@ -17,30 +17,4 @@ double pass_at_k(long n, long c, long k) {
   return 1 - all_fail;
 }
 
-namespace {
-
-/// What stands between the first fence's line and the next fence; all where there is no fence.
-std::string_view code_of(std::string_view answer) {
-  constexpr std::string_view kFence = "```";
-  const size_t fence = answer.find(kFence);
-  if (fence == std::string_view::npos) return answer;
-  const size_t line_end = answer.find('\n', fence);
-  if (line_end == std::string_view::npos) return {};
-  const std::string_view code = answer.substr(line_end + 1);
-  return code.substr(0, code.find(kFence));
-}
-
-}  // namespace
-
-std::string task_head(std::string_view prompt) {
-  constexpr std::string_view kImports =
-      "import math, re, sys, copy, datetime, itertools, collections, heapq, statistics\n"
-      "import functools, hashlib, string\nfrom typing import *\nfrom collections import *\n";
-  return str(kImports, prompt);
-}
-
-std::string task_program(std::string_view prompt, std::string_view answer) {
-  return str(task_head(prompt), code_of(answer), "\n");
-}
-
 }  // namespace pardec

@@ -3,6 +3,9 @@
 #include <utf8proc.h>
 
 #include <array>
+#include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "src/support/text.hpp"
 
@@ -158,6 +161,62 @@ std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   for (auto& stretch : word_stretches(text))
     if (stretch.word) words.push_back(std::move(stretch.text));
+  return words;
+}
+
+namespace {
+
+bool is_mark(utf8proc_int32_t c) {
+  const auto category = utf8proc_category(c);
+  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC ||
+         category == UTF8PROC_CATEGORY_ME;
+}
+
+/// In NFC.
+std::string composed(const std::string& text) {
+  utf8proc_uint8_t* out = nullptr;
+  const auto size =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                   static_cast<utf8proc_ssize_t>(text.size()), &out,
+                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const std::unique_ptr<utf8proc_uint8_t, void (*)(void*)> held(out, std::free);
+  if (size < 0) throw std::bad_alloc();  // the text is valid UTF-8
+  return {reinterpret_cast<const char*>(out), static_cast<std::size_t>(size)};
+}
+
+/// Blocks of scripts without spaces between words.
+bool is_unspaced(utf8proc_int32_t c) {
+  return (c >= 0x0E00 && c <= 0x0EFF) || (c >= 0x1000 && c <= 0x109F) ||
+         (c >= 0x1780 && c <= 0x17FF) || c == 0x3005 || c == 0x3007 ||
+         (c >= 0x3040 && c <= 0x30FF) || (c >= 0x31F0 && c <= 0x31FF) ||
+         (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x4E00 && c <= 0x9FFF) ||
+         (c >= 0xA9E0 && c <= 0xA9FF) || (c >= 0xAA60 && c <= 0xAA7F) ||
+         (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFF66 && c <= 0xFF9F) ||
+         (c >= 0x20000 && c <= 0x3FFFF);
+}
+
+}  // namespace
+
+std::vector<std::string> script_words(std::string_view text) {
+  enum class After { none, word, unspaced };
+  std::vector<std::string> words;
+  After after = After::none;
+  for (const auto c : characters(composed(python_lower(text)))) {
+    if (is_mark(c)) {
+      if (after == After::none) {
+        words.emplace_back();
+        after = After::word;
+      }
+    } else if (c == '_' || !is_word(c)) {
+      after = After::none;
+      continue;
+    } else {
+      const bool unspaced = is_unspaced(c);
+      if (unspaced || after != After::word) words.emplace_back();
+      after = unspaced ? After::unspaced : After::word;
+    }
+    append(words.back(), c);
+  }
   return words;
 }
 

@@ -57,6 +57,26 @@ std::vector<std::string> rouge_tokens(std::string_view text, bool stem) {
   return tokens;
 }
 
+std::vector<std::string> unicode_tokens(std::string_view text, bool stem) {
+  std::vector<std::string> words = script_words(text);
+  for (std::string& word : words)
+    if (stem && word.size() > 3 && std::all_of(word.begin(), word.end(), is_token_character))
+      word = porter_stem(word);
+  return words;
+}
+
+bool is_outside_rouge(std::string_view text) {
+  std::size_t all = 0, inside = 0;
+  for (const auto& stretch : word_stretches(python_lower(text))) {
+    if (!stretch.word) continue;
+    for (const char c : stretch.text) {
+      all += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+      inside += is_token_character(c);
+    }
+  }
+  return 2 * inside < all;
+}
+
 RougeScore rouge_n(const std::vector<std::string>& reference,
                    const std::vector<std::string>& prediction, int n) {
   const Counts theirs = n_grams(reference, static_cast<size_t>(n));
@@ -81,14 +101,14 @@ RougeScore rouge_l(const std::vector<std::string>& reference,
 }
 
 RougeScores rouge(std::string_view prediction, const std::vector<std::string>& references,
-                  bool stem) {
+                  bool stem, std::vector<std::string> (*tokens)(std::string_view, bool)) {
   RougeScores best;
-  const auto ours = rouge_tokens(prediction, stem);
+  const auto ours = tokens(prediction, stem);
   const auto better = [](RougeScore& known, const RougeScore& now) {
     if (now.f1 > known.f1) known = now;
   };
   for (const auto& reference : references) {
-    const auto theirs = rouge_tokens(reference, stem);
+    const auto theirs = tokens(reference, stem);
     better(best.rouge1, rouge_n(theirs, ours, 1));
     better(best.rouge2, rouge_n(theirs, ours, 2));
     better(best.rougel, rouge_l(theirs, ours));

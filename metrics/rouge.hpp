@@ -13,6 +13,16 @@ namespace pardec {
 /// (porter_stem).
 std::vector<std::string> rouge_tokens(std::string_view text, bool stem);
 
+/// The same of words of all scripts: after NFC and lower case, runs of letters, marks and numbers
+/// of Unicode; each character of a script without spaces between words (Han, kana, Thai, Lao,
+/// Khmer, Burmese) with its marks is a word of its own. Words of a-z and 0-9 alone are stemmed as
+/// there, so that a text of these has the same words.
+std::vector<std::string> unicode_tokens(std::string_view text, bool stem);
+
+/// Whether most letters and numbers of a text are none of a-z, A-Z and 0-9, which are all that
+/// rouge_tokens sees of it.
+bool is_outside_rouge(std::string_view text);
+
 struct RougeScore {
   double precision = 0, recall = 0, f1 = 0;
 };
@@ -32,6 +42,7 @@ struct RougeScores {
   RougeScore rouge1, rouge2, rougel;
 };
 RougeScores rouge(std::string_view prediction, const std::vector<std::string>& references,
-                  bool stem);
+                  bool stem,
+                  std::vector<std::string> (*tokens)(std::string_view, bool) = rouge_tokens);
 
 }  // namespace pardec

@@ -151,6 +151,9 @@ int score(const ScoreFlags& flags) {
             with_dataset(dataset_cells(row.dataset),
                          {row.label, std::string(total.name), number_cell(total.value, 4),
                           number_cell(total.count), number_cell(whole.changed[metric])}));
+    if (const std::string outside = outside_rouge(scores); !outside.empty())
+      table.notes.push_back(str(row.dataset.name, " ", row.label, ": ", outside,
+                                "; --metric rouge_unicode counts words of all scripts."));
     if (metrics.empty())
       table.notes.push_back(str(row.dataset.name, " ", row.label,
                                 ": its metrics need a judge or run code, and are not among those "

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "src/scoring/task_metrics.hpp"
+
 namespace pardec {
 
 namespace {
@@ -37,6 +39,7 @@ AnswerState state_of(const RunFigures& run, const ScoreTable& scores) {
                      ? static_cast<double>(run.summary.totals.text_tokens) /
                            static_cast<double>(state.answers - state.failed)
                      : std::nan("");
+  state.outside_rouge = outside_rouge(scores);
   return state;
 }
 

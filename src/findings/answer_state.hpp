@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "src/scoring/score_table.hpp"
 
@@ -14,7 +15,8 @@ struct AnswerState {
   std::int64_t empty = 0;
   /// Failed, unparsed, empty or, where an answer has an end of its own, at the limit.
   std::int64_t broken = 0;
-  double tokens = 0;  ///< of text, mean over answers
+  double tokens = 0;          ///< of text, mean over answers
+  std::string outside_rouge;  ///< of task_metrics.hpp
 
   /// Neither speed nor scores say anything then.
   bool mostly_broken() const { return 2 * broken > answers; }

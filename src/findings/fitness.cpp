@@ -46,6 +46,7 @@ const std::array<Effect, 7>* effects_of(std::string_view code) {
       Rule{"unparsed", {beside, beside, beside, beside, beside, beside, beside}},
       Rule{"empty", {beside, beside, beside, beside, beside, beside, beside}},
       Rule{"departs", {beside, beside, beside, beside, beside, beside, none}},
+      Rule{"rouge_letters", {none, none, none, none, none, beside, none}},
   };
   for (const Rule& rule : kRules)
     if (rule.code == code) return &rule.effects;

@@ -18,11 +18,12 @@ namespace {
 constexpr double kSteady = 1.25;
 
 /// By what a warning undoes: everything, then the answers, then the speed, then advice.
-constexpr std::array<std::string_view, 23> kRanked{
-    "broken",         "failed",      "unparsed",   "empty",       "untrained",       "departs",
-    "untaught",       "acceptance",  "hit_limit",  "unpaired",    "other_tokenizer", "unfinished",
-    "unmeasured",     "not_release", "few_blocks", "disturbed",   "outliers",        "unsteady",
-    "oversubscribed", "traced",      "lengths",    "short_batch", "short_stack"};
+constexpr std::array<std::string_view, 24> kRanked{
+    "broken",          "failed",      "unparsed",    "empty",          "untrained",
+    "departs",         "untaught",    "acceptance",  "hit_limit",      "unpaired",
+    "other_tokenizer", "unfinished",  "unmeasured",  "not_release",    "few_blocks",
+    "disturbed",       "outliers",    "unsteady",    "oversubscribed", "traced",
+    "lengths",         "short_batch", "short_stack", "rouge_letters"};
 
 auto rank_of(const Warning& warning) {
   return std::find(kRanked.begin(), kRanked.end(), warning.code) - kRanked.begin();
@@ -100,6 +101,9 @@ class Warnings {
     share("empty", state.empty, "empty");
     share("hit_limit", state.hit_limit, "cut at the limit",
           "raise --max-new-tokens or --per-field");
+    if (!state.outside_rouge.empty())
+      add("rouge_letters", state.outside_rouge,
+          "score --metric rouge_unicode counts words of all scripts");
   }
 
   void training() {

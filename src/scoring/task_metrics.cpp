@@ -7,10 +7,12 @@
 #include <tuple>
 
 #include "metrics/attribute_f1.hpp"
+#include "metrics/choice_letter.hpp"
 #include "metrics/decoding_metrics.hpp"
 #include "metrics/exact_match.hpp"
 #include "metrics/judge_f1.hpp"
 #include "metrics/pass_at_k.hpp"
+#include "metrics/program_text.hpp"
 #include "metrics/rouge.hpp"
 #include "metrics/token_f1.hpp"
 #include "src/sandbox/python_sandbox.hpp"
@@ -207,27 +209,45 @@ Rows exact_scores(const ScoredExample& example) {
   });
 }
 
+void add_rouge(const ScoredField& field, const RougeScores& scores, const char* variant,
+               Rows& rows) {
+  const auto add = [&](const char* name, const RougeScore& score) {
+    rows.push_back(row(str(name, variant), field.name, score.f1,
+                       {{"precision", score.precision}, {"recall", score.recall}}));
+  };
+  add("rouge_1", scores.rouge1);
+  add("rouge_2", scores.rouge2);
+  add("rouge_l", scores.rougel);
+}
+
+/// Rows of answers whose references have letters that `rouge` leaves out.
+constexpr std::string_view kOutsideRouge = "rouge_outside";
+
 Rows rouge_scores(const ScoredExample& example) {
   return by_field(example, [](const ScoredField& field, Rows& rows) {
     if (field.references.empty()) return;
-    const RougeScores scores = rouge(field.answer, field.references, /*stem=*/true);
-    const auto add = [&](const char* name, const RougeScore& score) {
-      rows.push_back(row(name, field.name, score.f1,
-                         {{"precision", score.precision}, {"recall", score.recall}}));
-    };
-    add("rouge_1", scores.rouge1);
-    add("rouge_2", scores.rouge2);
-    add("rouge_l", scores.rougel);
+    add_rouge(field, rouge(field.answer, field.references, /*stem=*/true), "", rows);
+    if (std::any_of(field.references.begin(), field.references.end(), is_outside_rouge))
+      rows.push_back(row(std::string(kOutsideRouge), field.name, 1));
+  });
+}
+
+Rows unicode_rouge_scores(const ScoredExample& example) {
+  return by_field(example, [](const ScoredField& field, Rows& rows) {
+    if (!field.references.empty())
+      add_rouge(field, rouge(field.answer, field.references, /*stem=*/true, unicode_tokens),
+                "_unicode", rows);
   });
 }
 
 Rows choice_scores(const ScoredExample& example) {
   return by_field(example, [](const ScoredField& field, Rows& rows) {
-    if (field.choices == 0) return;
+    if (field.choices.empty()) return;
     const auto letter = chosen_letter(field.answer, field.choices);
     rows.push_back(row("accuracy", field.name,
                        right_choice(field.answer, field.choices, field.references) ? 1 : 0,
-                       {{"letter", letter ? Json(std::string(1, *letter)) : Json()}}));
+                       {{"letter", letter ? Json(std::string(1, *letter)) : Json()}},
+                       "2"));  // 1: the first capital that stands alone, whatever it says
   });
 }
 
@@ -245,7 +265,7 @@ Rows pass_scores(const ScoredExample& example) {
     if (field.test.empty()) continue;
     if (example.failed) {
       rows.push_back(row("passed", field.name, 0,
-                         {{"verdict", "failed"}, {"reason", "there is no answer"}}, "2"));
+                         {{"verdict", "failed"}, {"reason", "there is no answer"}}, "3"));
       continue;
     }
     const SandboxResult result =
@@ -254,7 +274,7 @@ Rows pass_scores(const ScoredExample& example) {
                              .test = field.test});
     rows.push_back(row("passed", field.name, result.verdict == SandboxVerdict::passed ? 1 : 0,
                        {{"verdict", name(result.verdict)}, {"reason", result.reason}},
-                       "2"));  // 1: by the program's own word
+                       "3"));  // 1: by the program's own word; 2: of the first fenced block
   }
   return rows;
 }
@@ -365,6 +385,14 @@ std::vector<MetricTotal> likelihood_totals(const ScoreTable& stored) {
   return {{"log_likelihood", sum / tokens, std::ssize(parts)}};
 }
 
+TaskMetric rouge_metric() {
+  TaskMetric metric = mean_metric(
+      "rouge", "ROUGE-1, 2 and L as rouge-score computes them, with stemmer", "references",
+      rouge_scores, {{"rouge_l", "rouge_l"}, {"rouge_1", "rouge_1"}, {"rouge_2", "rouge_2"}});
+  metric.reads.push_back({kOutsideRouge});
+  return metric;
+}
+
 TaskMetric repetition_metric() {
   TaskMetric metric = mean_metric(
       "repetition", "words over different words, and the share of answers above 3.5", "fields",
@@ -433,13 +461,20 @@ ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAns
     out.name = field.at("name").get<std::string>();
     out.annotated = field.at("annotated").get<bool>();
     out.references = field.at("references").get<std::vector<std::string>>();
-    out.choices = field.contains("choices") ? static_cast<int>(field["choices"].size()) : 0;
+    out.choices = field.value("choices", std::vector<std::string>());
     out.test = field.value("test", "");
     out.question = field.value("question", "");
     out.answer = answers[f].text;
     out.no_value = answers[f].no_value && strip(out.answer).empty();
   }
   return example;
+}
+
+std::string outside_rouge(const ScoreTable& stored) {
+  const auto outside = std::ssize(stored.column(kOutsideRouge).rows);
+  if (outside == 0) return "";
+  return str(outside, " of ", counted(std::ssize(stored.column("rouge_l").rows), "answer"),
+             " to references mostly of letters outside a-z and 0-9, which rouge-score leaves out");
 }
 
 const std::vector<TaskMetric>& task_metrics() {
@@ -459,9 +494,13 @@ const std::vector<TaskMetric>& task_metrics() {
                   {"squad_exact", "squad_exact_has_answer", "squad_exact_no_answer"}, "token_f1"),
       mean_metric("exact_match", "equal to a reference character by character", "annotated fields",
                   exact_scores, {{"exact_match", "exact_match"}}, {"exact_match"}, "exact_match"),
-      mean_metric("rouge", "ROUGE-1, 2 and L as rouge-score computes them, with stemmer",
-                  "references", rouge_scores,
-                  {{"rouge_l", "rouge_l"}, {"rouge_1", "rouge_1"}, {"rouge_2", "rouge_2"}}),
+      rouge_metric(),
+      mean_metric("rouge_unicode",
+                  "the same of words of all scripts, where rouge-score's are a-z and 0-9 alone",
+                  "references", unicode_rouge_scores,
+                  {{"rouge_l_unicode", "rouge_l_unicode"},
+                   {"rouge_1_unicode", "rouge_1_unicode"},
+                   {"rouge_2_unicode", "rouge_2_unicode"}}),
       mean_metric("accuracy", "right letters of multiple-choice questions", "choices",
                   choice_scores, {{"accuracy", "accuracy"}}, {"accuracy"}, "accuracy"),
       repetition_metric(),

@@ -22,11 +22,11 @@ struct ScoredField {
   std::string name;
   bool annotated = true;
   std::vector<std::string> references;
-  std::string question;   ///< an open one; empty: it has none
-  int choices = 0;        ///< of a multiple-choice question
-  std::string test;       ///< of a programming task: what runs behind text and answer
-  std::string answer;     ///< empty: absent
-  bool no_value = false;  ///< not even a word for absence: no right answer to anything
+  std::string question;              ///< an open one; empty: it has none
+  std::vector<std::string> choices;  ///< of a multiple-choice question
+  std::string test;                  ///< of a programming task: what runs behind text and answer
+  std::string answer;                ///< empty: absent
+  bool no_value = false;             ///< not even a word for absence: no right answer to anything
 };
 
 struct ScoredExample {
@@ -96,6 +96,10 @@ const std::vector<TaskMetric>& task_metrics();
 /// What the values of attributes counted as: sums by category, attribute and whether it was
 /// annotated.
 std::vector<AttributeOutcome> attribute_outcomes(const ScoreTable& stored);
+
+/// Of how many stored answers `rouge` leaves out most of what the references say; empty: of no
+/// answer.
+std::string outside_rouge(const ScoreTable& stored);
 
 /// ConfigError with the near names where there is none of that name.
 const TaskMetric& find_metric(std::string_view name);

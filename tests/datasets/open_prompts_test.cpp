@@ -186,3 +186,35 @@ TEST_CASE("jsonl: each shape of one's own records", "[datasets]") {
         "expected assistant");
   fault(R"({"messages":[]})", "'messages' is empty");
 }
+
+TEST_CASE("jsonl: the reference of a choice is its letter, or its text", "[datasets]") {
+  const auto record = [](const std::string& references, const std::string& choices) {
+    return R"({"text":"t","fields":[{"question":"Q","choices":)" + choices + R"(,"references":)" +
+           references + "}]}";
+  };
+  const auto read = [&](const std::string& references, const std::string& choices) {
+    return DataFolder(DataFolder::Files{{"test.jsonl", record(references, choices)}})
+        .load("jsonl")
+        .examples[0]
+        .fields[0]
+        .references;
+  };
+  const std::string colours = R"(["red","Blue ","dark green"])";
+  CHECK(read(R"(["B"])", colours) == Texts{"B"});
+  CHECK(read(R"j(["b","(C)","C.","A)"])j", colours) == Texts{"B", "C", "C", "A"});
+  CHECK(read(R"(["blue"," dark green","Red"])", colours) == Texts{"B", "C", "A"});
+  CHECK(read(R"j(["b) blue"])j", colours) == Texts{"B"});
+  CHECK(read(R"(["A"])", R"(["B","A"])") == Texts{"A"});  // a letter goes before a text
+  CHECK(read(R"(["x"])", R"(["X","x"])") == Texts{"B"});
+  CHECK(read("[]", colours).empty());
+  const auto fault = [&](const std::string& references, const std::string& choices,
+                         const std::string& message) {
+    DataFolder(DataFolder::Files{{"test.jsonl", record(references, choices)}})
+        .check_fault("jsonl", message);
+  };
+  fault(R"(["purple"])", colours, ":1: fields[0]: 'references' has 'purple', expected the letter");
+  fault(R"(["D"])", colours, "(A to C) or a choice's text");
+  std::string many = R"(["x")";
+  for (int i = 0; i < 26; ++i) many += R"(,"y")";
+  fault(R"(["x"])", many + "]", "has 27 choices, expected at most 26");
+}

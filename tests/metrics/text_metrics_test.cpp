@@ -1,9 +1,11 @@
 // Worked examples by hand; the oracles in this folder compare with Python's own.
+#include "metrics/choice_letter.hpp"
 #include "metrics/decoding_metrics.hpp"
 #include "metrics/exact_match.hpp"
 #include "metrics/judge_f1.hpp"
 #include "metrics/pass_at_k.hpp"
 #include "metrics/porter_stemmer.hpp"
+#include "metrics/program_text.hpp"
 #include "metrics/python_text.hpp"
 #include "metrics/rouge.hpp"
 #include "metrics/token_f1.hpp"
@@ -103,19 +105,20 @@ TEST_CASE("exact match leaves white space aside and nothing else", "[metrics]") 
 }
 
 TEST_CASE("the letter of a multiple-choice answer", "[metrics]") {
-  CHECK(chosen_letter("B", 4) == 'B');
-  CHECK(chosen_letter(" (C) because A", 4) == 'C');
-  CHECK(chosen_letter("The answer is D.", 4) == 'D');
-  CHECK(chosen_letter("b) the second", 4) == 'b' - 'a' + 'A');
-  CHECK(chosen_letter("Answer: a", 4) == std::nullopt);  // an article as likely as a choice
-  CHECK(chosen_letter("E", 4) == std::nullopt);
-  CHECK(chosen_letter("E", 5) == 'E');
-  CHECK(chosen_letter("I say B", 4) == 'B');
-  CHECK(chosen_letter("ABBA", 4) == std::nullopt);
-  CHECK(chosen_letter("", 4) == std::nullopt);
-  CHECK(right_choice("(b)", 4, {"B"}));
-  CHECK_FALSE(right_choice("A", 4, {"B"}));
-  CHECK_FALSE(right_choice("none", 4, {"B"}));
+  const Texts four(4), five(5);  // their texts are not known
+  CHECK(chosen_letter("B", four) == 'B');
+  CHECK(chosen_letter(" (C) because A", four) == 'C');
+  CHECK(chosen_letter("The answer is D.", four) == 'D');
+  CHECK(chosen_letter("b) the second", four) == 'B');
+  CHECK(chosen_letter("E", four) == std::nullopt);
+  CHECK(chosen_letter("E", five) == 'E');
+  CHECK(chosen_letter("ABBA", four) == std::nullopt);
+  CHECK(chosen_letter("", four) == std::nullopt);
+  CHECK(right_choice("(b)", four, {"B"}));
+  CHECK_FALSE(right_choice("A", four, {"B"}));
+  CHECK_FALSE(right_choice("none", four, {"B"}));
+  CHECK(right_choice("blue", {"red", "blue"}, {"Blue"}));
+  CHECK_FALSE(right_choice("blue", {"red", "blue"}, {"green"}));
 }
 
 TEST_CASE("pass@k is the unbiased estimate", "[metrics]") {
@@ -139,7 +142,7 @@ TEST_CASE("the program of a task: imports, prompt, answer", "[metrics]") {
   CHECK(task_program("def f():\n", "    return 1") == task_head("def f():\n") + "    return 1\n");
   CHECK(after_imports(task_program("def f():\n    'd'\n",
                                    "Sure:\n```python\ndef f():\n  return 1\n```\nDone. ```x```")) ==
-        "def f():\n    'd'\ndef f():\n  return 1\n\n");
+        "def f():\n    'd'\ndef f():\n  return 1\n");
   CHECK(after_imports(task_program("def f():\n", "```")) == "def f():\n\n");
 }
 

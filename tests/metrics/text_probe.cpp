@@ -2,14 +2,17 @@
 // One JSON object a line, {"call": NAME, arguments}; answers with one JSON value a line.
 #include <string>
 
+#include "metrics/choice_letter.hpp"
 #include "metrics/decoding_metrics.hpp"
 #include "metrics/exact_match.hpp"
 #include "metrics/judge_f1.hpp"
 #include "metrics/pass_at_k.hpp"
 #include "metrics/porter_stemmer.hpp"
+#include "metrics/program_text.hpp"
 #include "metrics/python_text.hpp"
 #include "metrics/rouge.hpp"
 #include "metrics/token_f1.hpp"
+#include "src/support/choice_letters.hpp"
 #include "src/support/json.hpp"
 #include "tests/metrics/probe.hpp"
 
@@ -47,10 +50,13 @@ Json answer(const Json& request) {
   if (call == "stem") return porter_stem(text);
   if (call == "repetition") return repetition(text);
   if (call == "exact") return exact_match(text, request.at("references"));
-  if (call == "letter") {
-    const auto letter = chosen_letter(text, request.at("choices"));
+  if (call == "letter" || call == "reference_letter") {
+    const auto letter =
+        (call == "letter" ? chosen_letter : reference_letter)(text, request.at("choices"));
     return letter ? Json(std::string(1, *letter)) : Json();
   }
+  if (call == "program") return task_program(request.at("prompt").get<std::string>(), text);
+  if (call == "outside_rouge") return is_outside_rouge(text);
   if (call == "pass_at_k") return pass_at_k(request.at("n"), request.at("c"), request.at("k"));
   if (call == "judge") {
     const JudgeCounts counts{request.at("C"), request.at("I"), request.at("M"), request.at("CN"),
@@ -58,7 +64,8 @@ Json answer(const Json& request) {
     return {counts.precision(), counts.recall(), counts.f1()};
   }
   if (call == "squad") return summary(request);
-  const RougeScores scores = rouge(text, request.at("references"), request.at("stem"));
+  const RougeScores scores = rouge(text, request.at("references"), request.at("stem"),
+                                   call == "rouge_unicode" ? unicode_tokens : rouge_tokens);
   return {to_json(scores.rouge1), to_json(scores.rouge2), to_json(scores.rougel)};
 }
 

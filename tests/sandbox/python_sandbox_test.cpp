@@ -7,7 +7,7 @@
 #include <iostream>
 #include <optional>
 
-#include "metrics/pass_at_k.hpp"
+#include "metrics/program_text.hpp"
 #include "src/support/error.hpp"
 #include "src/support/json.hpp"
 #include "src/support/text.hpp"

@@ -1,0 +1,525 @@
+#include "metrics/program_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "metrics/one_of.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines lines_of(std::string_view text) {
+  Lines lines = split(text, '\n');
+  for (std::string& line : lines)
+    if (line.ends_with('\r')) line.pop_back();
+  return lines;
+}
+
+std::string text_of(const Lines& lines) { return join(lines, "\n"); }
+
+std::string lower_ascii(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool is_blank(std::string_view line) { return strip(line).empty(); }
+
+std::size_t indent_of(std::string_view line) {
+  const std::size_t at = line.find_first_not_of(" \t");
+  return at == std::string_view::npos ? line.size() : at;
+}
+
+bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_name(char c) { return is_name_start(c) || std::isdigit(static_cast<unsigned char>(c)); }
+
+std::string_view name_at(std::string_view text) {
+  if (text.empty() || !is_name_start(text[0])) return {};
+  std::size_t end = 1;
+  while (end < text.size() && is_name(text[end])) ++end;
+  return text.substr(0, end);
+}
+
+/// The name that a line defines: `def f(`, `async def f(`, `f = `; else empty.
+std::string_view defined_by(std::string_view line) {
+  line = strip(line);
+  if (line.starts_with("async ")) line = strip(line.substr(6));
+  if (line.starts_with("def ")) return name_at(strip(line.substr(4)));
+  const std::string_view name = name_at(line), rest = strip(line.substr(name.size()));
+  return rest.starts_with('=') && !rest.starts_with("==") ? name : std::string_view();
+}
+
+/// A line without its comment and the white space before it, roughly: # inside quotes counts, too.
+std::string_view without_comment(std::string_view line) {
+  return rstrip(line.substr(0, line.find('#')));
+}
+
+/// What stands after a target of an assignment or a called name: `x`, `x.y[0]`, `a, *b`.
+std::string_view after_target(std::string_view line) {
+  std::size_t at = 0, open = 0;
+  while (at < line.size()) {
+    const char c = line[at];
+    if (c == '[')
+      ++open;
+    else if (c == ']' && open)
+      --open;
+    else if (!open && c == ' ' && (at == 0 || line[at - 1] != ',') &&
+             line.substr(at).find_first_not_of(' ') != std::string_view::npos &&
+             line[at + line.substr(at).find_first_not_of(' ')] != ',')
+      break;
+    else if (!open && !is_name(c) && std::string_view(" ,.*").find(c) == std::string_view::npos)
+      break;
+    ++at;
+  }
+  return strip(line.substr(at));
+}
+
+/// Whether a line can be one of Python that stands at the outermost level.
+bool looks_like_code(std::string_view whole) {
+  const std::string_view line = strip(whole);
+  if (line.empty()) return false;
+  if (std::string_view("#@)]}").find(line[0]) != std::string_view::npos) return true;
+  if (line.starts_with("\"\"\"") || line.starts_with("'''")) return true;
+  const std::string_view code = without_comment(line);
+  const std::string_view word = name_at(line), rest = strip(line.substr(word.size()));
+  constexpr std::array<std::string_view, 7> kAlone{"pass",  "break", "continue", "return",
+                                                   "raise", "yield", "else"};
+  constexpr std::array<std::string_view, 13> kBlocks{"if",    "for",   "while", "with",    "try",
+                                                     "def",   "class", "elif",  "finally", "except",
+                                                     "async", "else",  "match"};
+  constexpr std::array<std::string_view, 9> kSimple{"return", "raise",  "yield",    "assert", "del",
+                                                    "global", "import", "nonlocal", "await"};
+  if (is_one_of(word, kAlone) && (code.size() == word.size() || code == "else:")) return true;
+  if (is_one_of(word, kBlocks) &&
+      (code.ends_with(':') || code.find(": ") != std::string_view::npos ||
+       std::string_view("(,\\[{").find(code.back()) != std::string_view::npos))
+    return true;
+  if (is_one_of(word, kSimple) && !rest.empty()) return true;
+  if (word == "from") return rest.find(" import ") != std::string_view::npos;
+  if (word.empty() && line[0] != '*') return false;
+  const std::string_view after = after_target(line);
+  constexpr std::array<std::string_view, 14> kAssigned{
+      "//=", "**=", ">>=", "<<=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", ":=", "="};
+  for (const std::string_view sign : kAssigned)
+    if (after.starts_with(sign) && after.size() > sign.size() && after[sign.size()] != '=')
+      return true;
+  if (after.starts_with(':') && after.find('=') != std::string_view::npos) return true;
+  // A call, which ends where the line does.
+  return after.starts_with('(') && !word.empty() && line.find('(') > 0 &&
+         line[line.find('(') - 1] != ' ' && !code.empty() &&
+         std::string_view(")(,[{:\\").find(code.back()) != std::string_view::npos;
+}
+
+// Fenced blocks.
+
+struct Block {
+  std::string language;  ///< in lower case; empty: none is named
+  Lines lines;
+};
+
+/// The first word of a fence's line: "python", "{.python .numberLines}", "Python 3", "py:solve.py".
+std::string language_of(std::string_view info) {
+  const std::string lower = lower_ascii(info);
+  std::size_t begin = 0;
+  while (begin < lower.size() && !is_name_start(lower[begin])) ++begin;
+  std::size_t end = begin;
+  while (end < lower.size() && (is_name(lower[end]) || lower[end] == '+' || lower[end] == '#'))
+    ++end;
+  const std::string word = lower.substr(begin, end - begin);
+  // "{.language-python}", "code python"
+  if ((word == "language" || word == "lang" || word == "code") && end < lower.size())
+    return language_of(lower.substr(end));
+  return word;
+}
+
+bool is_python(std::string_view language) {
+  constexpr std::array<std::string_view, 9> kPython{
+      "python", "py", "python3", "py3", "ipython", "pyi", "cpython", "sage", "python2"};
+  return is_one_of(language, kPython);
+}
+
+/// A language that no program of the task is in; what is none of these may be a title or a name.
+bool is_other_language(std::string_view language) {
+  constexpr std::array<std::string_view, 38> kOthers{
+      "bash", "sh",    "shell",    "zsh",        "console",    "terminal", "cmd",    "powershell",
+      "text", "txt",   "plain",    "plaintext",  "output",     "out",      "json",   "yaml",
+      "xml",  "html",  "toml",     "ini",        "diff",       "java",     "js",     "javascript",
+      "ts",   "rust",  "go",       "c",          "cpp",        "c++",      "csharp", "ruby",
+      "sql",  "latex", "makefile", "dockerfile", "pseudocode", "pycon"};
+  return is_one_of(language, kOthers);
+}
+
+bool holds_blocks(std::string_view language) { return language == "markdown" || language == "md"; }
+
+/// A line that opens a fence: how far it is indented or quoted, its character, length and the rest.
+struct Fence {
+  std::size_t indent;
+  char mark;
+  std::size_t length;
+  std::string info;
+};
+
+std::optional<Fence> fence_in(std::string_view line) {
+  const std::size_t at = line.find_first_not_of(" \t>");
+  if (at == std::string_view::npos) return std::nullopt;
+  const char mark = line[at];
+  if (mark != '`' && mark != '~' && mark != '\'') return std::nullopt;
+  std::size_t end = at;
+  while (end < line.size() && line[end] == mark) ++end;
+  if (end - at < 3) return std::nullopt;
+  Fence fence{at, mark, end - at, std::string(strip(line.substr(end)))};
+  // Backticks after the fence's own make it inline code; ''' opens a block with a language alone.
+  if (mark == '`' && fence.info.find('`') != std::string::npos) return std::nullopt;
+  if (mark == '\'' && !(end - at == 3 && is_python(lower_ascii(fence.info)))) return std::nullopt;
+  return fence;
+}
+
+/// Prose may stand in the line of the closing fence; a fence in a docstring stands further in.
+bool closes(const Fence& open, std::string_view line) {
+  const std::size_t at = line.find_first_not_of(" \t>");
+  if (at == std::string_view::npos || at > open.indent + 3) return false;
+  std::size_t end = at;
+  while (end < line.size() && line[end] == open.mark) ++end;
+  if (end - at < open.length) return false;
+  const std::string_view rest = strip(line.substr(end));
+  const std::string language = language_of(rest);
+  return rest.empty() ||
+         (rest.find(' ') != std::string_view::npos && rest.find('`') == std::string_view::npos &&
+          !is_python(language) && !is_other_language(language));
+}
+
+/// A line of a block whose fence stands `indent` characters in, of a list or a quotation.
+std::string inside(std::string_view line, std::size_t indent, bool quoted) {
+  std::size_t at = 0;
+  while (at < std::min(indent, line.size()) &&
+         (line[at] == ' ' || line[at] == '\t' || (quoted && line[at] == '>')))
+    ++at;
+  return std::string(line.substr(at));
+}
+
+/// Marks of other kinds, each on a line of its own or beside the code.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kMarks{{
+    {"[python]", "[/python]"},
+    {"[code]", "[/code]"},
+    {"<python>", "</python>"},
+    {"<code>", "</code>"},
+    {"\\begin{lstlisting}", "\\end{lstlisting}"},
+    {"\\begin{verbatim}", "\\end{verbatim}"},
+    {"\\begin{minted}", "\\end{minted}"},
+    {"#+begin_src", "#+end_src"},
+}};
+
+/// The blocks of an answer, and what stands around them, each block as one line "```".
+struct Blocks {
+  std::vector<Block> all;
+  Lines outside, before;       ///< before: the first fence
+  bool first_is_bare = false;  ///< the first fence names no language, and perhaps closes
+};
+
+void add_inline(std::string_view line, std::vector<Block>& blocks) {
+  const std::size_t open = line.find("```"), end = line.find("```", open + 3);
+  if (end == std::string_view::npos) return;
+  std::string_view code = strip(line.substr(open + 3, end - open - 3));
+  Block block;
+  if (const auto word = name_at(code); is_python(lower_ascii(word))) {
+    block.language = "python";
+    code = strip(code.substr(word.size()));
+  }
+  block.lines = {std::string(code)};
+  blocks.push_back(std::move(block));
+}
+
+Blocks fenced_blocks(const Lines& lines) {
+  Blocks out;
+  bool any = false;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto fence = fence_in(lines[i]);
+    if (!fence) {
+      if (!any) out.before.push_back(lines[i]);
+      out.outside.push_back(lines[i]);
+      if (lines[i].find("```") != std::string::npos) add_inline(lines[i], out.all);
+      continue;
+    }
+    if (!any) out.first_is_bare = fence->info.empty();
+    any = true;
+    out.outside.emplace_back("```");
+    Block block{language_of(fence->info), {}};
+    const bool quoted = lines[i].substr(0, fence->indent).find('>') != std::string::npos;
+    bool nested = holds_blocks(block.language);
+    for (++i; i < lines.size() && !closes(*fence, lines[i]); ++i) {
+      block.lines.push_back(inside(lines[i], fence->indent, quoted));
+      const auto inner = fence_in(block.lines.back());
+      nested = nested || (inner && inner->indent < 4 && is_python(language_of(inner->info)));
+    }
+    if (nested) {
+      const Blocks deeper = fenced_blocks(block.lines);
+      out.all.insert(out.all.end(), deeper.all.begin(), deeper.all.end());
+    } else {
+      out.all.push_back(std::move(block));
+    }
+  }
+  return out;
+}
+
+/// Blocks between kMarks, where there is no fence.
+std::vector<Block> marked_blocks(const std::string& text) {
+  std::vector<Block> blocks;
+  const std::string lower = lower_ascii(text);
+  for (const auto& [open, close] : kMarks)
+    for (std::size_t at = lower.find(open); at != std::string::npos;) {
+      std::size_t begin = at + open.size();
+      const std::size_t end = lower.find(close, begin);
+      const std::size_t line_end = lower.find('\n', begin);
+      // "\begin{minted}{python}" and "#+begin_src python :results output"
+      if ((open[0] == '\\' || open[0] == '#') && line_end < end) begin = line_end;
+      Block block{"", lines_of(std::string_view(text).substr(
+                          begin, end == std::string::npos ? end : end - begin))};
+      if (!block.lines.empty() && is_blank(block.lines.front()))
+        block.lines.erase(block.lines.begin());
+      blocks.push_back(std::move(block));
+      at = end == std::string::npos ? end : lower.find(open, end);
+    }
+  return blocks;
+}
+
+// Definitions and bodies.
+
+/// For each line whether it begins inside a text of three quotes.
+std::vector<bool> in_text(const Lines& lines) {
+  std::vector<bool> inside;
+  std::string_view open;
+  for (const std::string& line : lines) {
+    inside.push_back(!open.empty());
+    for (std::size_t at = 0; at + 3 <= line.size(); ++at) {
+      const std::string_view three = std::string_view(line).substr(at, 3);
+      if (!open.empty() ? three != open : three != "\"\"\"" && three != "'''") continue;
+      open = !open.empty() ? std::string_view() : three == "\"\"\"" ? "\"\"\"" : "'''";
+      at += 2;
+    }
+  }
+  return inside;
+}
+
+/// The least indent of lines from `begin` on, texts of three quotes aside; none: all are blank.
+std::optional<std::size_t> least_indent(const Lines& lines, std::size_t begin = 0) {
+  const auto text = in_text(lines);
+  std::optional<std::size_t> least;
+  for (std::size_t i = begin; i < lines.size(); ++i)
+    if (!is_blank(lines[i]) && !text[i])
+      least = std::min(least.value_or(indent_of(lines[i])), indent_of(lines[i]));
+  return least;
+}
+
+/// All lines indented by `indent` where the least indented one had no indent.
+Lines reindented(Lines lines, const std::string& indent) {
+  const std::size_t least = least_indent(lines).value_or(0);
+  const auto text = in_text(lines);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (!is_blank(lines[i]) && !text[i])
+      lines[i] = indent + lines[i].substr(std::min(least, indent_of(lines[i])));
+  return lines;
+}
+
+std::optional<std::size_t> definition_of(std::string_view name, const Lines& lines) {
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (!name.empty() && defined_by(lines[i]) == name) return i;
+  return std::nullopt;
+}
+
+/// Whether a block holds imports and definitions alone, so that it can stand before another one.
+bool defines_alone(const Lines& lines) {
+  bool any = false;
+  for (const std::string& line : lines) {
+    if (is_blank(line) || indent_of(line) > 0) continue;
+    constexpr std::array<std::string_view, 5> kDefining{"import", "from", "def", "class", "async"};
+    const bool defining = is_one_of(name_at(line), kDefining) || !defined_by(line).empty();
+    if (!defining && std::string_view("#@)]}").find(line[0]) == std::string_view::npos)
+      return false;
+    any = any || defining;
+  }
+  return any;
+}
+
+/// Code around the definition in line `at`: what is code before it, and after it.
+Lines around_definition(const Lines& all, std::size_t at) {
+  const std::size_t indent = indent_of(all[at]);
+  const auto text_before = in_text(all);
+  std::size_t begin = at, end = at + 1;
+  for (std::size_t i = at; i-- > 0;) {
+    if (is_blank(all[i]) || indent_of(all[i]) > indent || text_before[i]) continue;
+    if (indent_of(all[i]) < indent || !looks_like_code(all[i])) break;
+    begin = i;
+  }
+  const Lines after(all.begin() + static_cast<long>(at), all.end());
+  const auto text = in_text(after);
+  for (std::size_t i = 1; i < after.size(); ++i) {
+    if (is_blank(after[i])) continue;
+    if (!text[i] && (indent_of(after[i]) < indent ||
+                     (indent_of(after[i]) == indent && !looks_like_code(after[i]))))
+      break;
+    end = at + i + 1;
+  }
+  return reindented({all.begin() + static_cast<long>(begin), all.begin() + static_cast<long>(end)},
+                    "");
+}
+
+/// The first lines that are code, up to prose; empty: there are none.
+Lines code_in(const Lines& all) {
+  const auto is_code = [](const std::string& line) {
+    return !is_blank(line) && (indent_of(line) > 0 || looks_like_code(line));
+  };
+  const auto first = std::find_if(all.begin(), all.end(), is_code);
+  const Lines rest(first, all.end());
+  const auto text = in_text(rest);
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    if (is_blank(rest[i])) continue;
+    if (!text[i] && !is_code(rest[i])) break;
+    size = i + 1;
+  }
+  return {rest.begin(), rest.begin() + static_cast<long>(size)};
+}
+
+bool is_program_line(const std::string& line) { return !is_blank(line) && strip(line)[0] != '#'; }
+
+/// Whether a line of it gives back a value, as a body's does and an example's does not.
+bool gives_back(const Lines& lines) {
+  return std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    const std::string_view word = name_at(strip(line));
+    return word == "return" || word == "yield" || line.find(": return ") != std::string::npos;
+  });
+}
+
+/// The indent of the body of the prompt's last function.
+std::string body_indent(const Lines& prompt) {
+  std::optional<std::size_t> head;
+  for (std::size_t i = 0; i < prompt.size(); ++i)
+    if (strip(prompt[i]).starts_with("def ")) head = i;
+  for (std::size_t i = head.value_or(prompt.size()) + 1; i < prompt.size(); ++i)
+    if (!is_blank(prompt[i]) && indent_of(prompt[i]) > indent_of(prompt[*head]))
+      return prompt[i].substr(0, indent_of(prompt[i]));
+  return "    ";
+}
+
+/// Where what stands after the body begins, outside of the function.
+std::size_t end_of_body(const Lines& code) {
+  const auto text = in_text(code);
+  const std::string_view word = name_at(code.front());
+  // A first line that has lost its indent is followed by an indented one, or ends the body.
+  bool indented = indent_of(code.front()) > 0 || word == "return" || word == "raise";
+  for (std::size_t i = 1; i < code.size(); ++i) {
+    if (is_blank(code[i]) || text[i]) continue;
+    constexpr std::array<std::string_view, 3> kOuter{"def", "class", "async"};
+    const bool outer = is_one_of(name_at(code[i]), kOuter) || code[i].starts_with("if __name__");
+    if (indent_of(code[i]) == 0 && indented && (outer || indent_of(code.front()) > 0)) return i;
+    if (indent_of(code[i]) == 0 && !outer) indented = false;
+    if (indent_of(code[i]) > 0 && i == 1) indented = true;
+  }
+  return code.size();
+}
+
+/// Code of a body indented by `indent`, whatever it stands under, with what follows outside of it;
+/// a first line that has lost its indent gets it back.
+Lines as_body(const Lines& code, const std::string& indent) {
+  const auto end = code.begin() + static_cast<long>(end_of_body(code));
+  Lines body(code.begin(), end);
+  std::string& first = body.front();
+  if (const auto least = least_indent(body, 1); least && indent_of(first) < *least) {
+    const auto next = std::find_if(body.begin() + 1, body.end(),
+                                   [](const std::string& line) { return !is_blank(line); });
+    const bool all_inside = without_comment(first).ends_with(':') && indent_of(*next) == *least;
+    const std::size_t wanted = all_inside ? *least - std::min(*least, indent.size()) : *least;
+    if (wanted > indent_of(first)) first.insert(0, std::string(wanted - indent_of(first), ' '));
+  }
+  body = reindented(std::move(body), indent);
+  body.insert(body.end(), end, code.end());
+  return body;
+}
+
+/// The name of the prompt's last function.
+std::string wanted_name(const Lines& prompt) {
+  std::string name;
+  for (const std::string& line : prompt)
+    if (strip(line).starts_with("def ")) name = defined_by(line);
+  return name;
+}
+
+/// The first block that defines the function, with the definitions of the blocks before it.
+std::optional<Lines> defining_block(const std::vector<Block>& blocks, const std::string& name) {
+  for (const bool other : {false, true}) {
+    Lines before;
+    for (const Block& block : blocks) {
+      if (is_other_language(block.language) && !other) continue;
+      if (const auto at = definition_of(name, block.lines)) {
+        Lines program =
+            indent_of(block.lines[*at]) ? around_definition(block.lines, *at) : block.lines;
+        program.insert(program.begin(), before.begin(), before.end());
+        return program;
+      }
+      if (defines_alone(block.lines))
+        before.insert(before.end(), block.lines.begin(), block.lines.end());
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t program_lines(const Lines& lines) {
+  return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_program_line));
+}
+
+/// What can be the function's body, the likeliest first.
+std::vector<Lines> bodies_in(const Blocks& fenced, const std::vector<Block>& marked) {
+  std::vector<Lines> bodies;
+  // An answer that goes on inside a fence of the prompt closes that fence.
+  const Lines before = code_in(fenced.before);
+  if (fenced.first_is_bare && program_lines(before) > 0 &&
+      program_lines(before) == program_lines(fenced.before))
+    bodies.push_back(before);
+  for (const bool python : {true, false})
+    for (const auto* blocks : {&fenced.all, &marked})
+      for (const Block& block : *blocks)
+        if (!is_other_language(block.language) && is_python(block.language) == python)
+          bodies.push_back(code_in(block.lines));
+  bodies.push_back(code_in(fenced.outside));
+  std::erase_if(bodies, [](const Lines& body) { return program_lines(body) == 0; });
+  std::stable_partition(bodies.begin(), bodies.end(), gives_back);
+  return bodies;
+}
+
+}  // namespace
+
+std::string task_head(std::string_view prompt) {
+  constexpr std::string_view kImports =
+      "import math, re, sys, copy, datetime, itertools, collections, heapq, statistics\n"
+      "import functools, hashlib, string\nfrom typing import *\nfrom collections import *\n";
+  return str(kImports, prompt);
+}
+
+std::string code_of(std::string_view prompt, std::string_view answer) {
+  const Lines head = lines_of(prompt), lines = lines_of(answer);
+  const std::string name = wanted_name(head);
+  const Blocks fenced = fenced_blocks(lines);
+  const std::vector<Block> marked =
+      fenced.all.empty() ? marked_blocks(std::string(answer)) : std::vector<Block>();
+  if (const auto program = defining_block(fenced.all, name)) return text_of(*program);
+  if (const auto program = defining_block(marked, name)) return text_of(*program);
+  if (const auto at = definition_of(name, fenced.outside))
+    return text_of(around_definition(fenced.outside, *at));
+  const auto bodies = bodies_in(fenced, marked);
+  if (!bodies.empty()) return text_of(as_body(bodies.front(), body_indent(head)));
+  return fenced.all.empty() ? std::string(answer) : std::string();
+}
+
+std::string task_program(std::string_view prompt, std::string_view answer) {
+  return str(task_head(prompt), code_of(prompt, answer), "\n");
+}
+
+}  // namespace pardec
