@@ -100,9 +100,14 @@ struct DecoderContext {
 
   bool interrupted() const { return stop.stop_requested(); }
 
-  /// The network's ends of sequence; none under ignore_eos.
+  std::vector<Token> more_eos = {};  ///< `--eos`
+
+  /// The network's ends of sequence, and those that were given; none under ignore_eos.
   std::vector<Token> eos() const {
-    return ignore_eos ? std::vector<Token>{} : engine.model().config().eos;
+    if (ignore_eos) return {};
+    std::vector<Token> all = engine.model().config().eos;
+    all.insert(all.end(), more_eos.begin(), more_eos.end());
+    return all;
   }
 };
 

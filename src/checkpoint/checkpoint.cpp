@@ -12,18 +12,12 @@
 
 namespace pardec {
 
-Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config) {
+Tokenizer load_tokenizer(const std::filesystem::path& folder) {
   if (std::error_code ignored; !std::filesystem::exists(folder / "tokenizer.json", ignored))
     throw ModelError(folder.string(),
                      "has no tokenizer.json, expected one (only generate --prompt-tokens works "
                      "without)");
-  Tokenizer tokenizer = Tokenizer::load(folder / "tokenizer.json");
-  if (tokenizer.vocab_size() > config.vocab_size)
-    throw ModelError(
-        (folder / "tokenizer.json").string(),
-        str("has ids up to ", tokenizer.vocab_size() - 1, ", the network's vocabulary ends at ",
-            config.vocab_size - 1, "; expected a tokenizer that belongs to this network"));
-  return tokenizer;
+  return Tokenizer::load(folder / "tokenizer.json");
 }
 
 TrainingRecord read_training_record(const std::filesystem::path& folder) {
@@ -86,23 +80,22 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
     throw ConfigError(str("--threads is ", options.threads, ", expected 0 (all cores) or more"));
   set_threads(options.threads);
   std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored))
-    throw ModelError(
-        options.model,
-        str(std::filesystem::exists(folder, ignored) ? "is no folder" : "does not exist",
-            ", expected a checkpoint folder (config.json, model.safetensors, tokenizer.json)"));
   const ModelConfig config = read_model_config(folder);
   // What is small is read first, so that a mistake shows before the weights are loaded.
   std::optional<Tokenizer> tokenizer;
   const std::filesystem::path texts = texts_folder(options);
-  if (with_tokenizer) tokenizer = load_tokenizer(tokenizer_folder(options), config);
+  if (with_tokenizer) tokenizer = load_tokenizer(tokenizer_folder(options));
+  std::vector<std::string> notes = checkpoint_notes(options);
+  if (tokenizer)
+    if (std::string note = foreign_ids(*tokenizer, config); !note.empty())
+      notes.push_back(std::move(note));
   std::vector<std::filesystem::path> weights{folder};
   if (!options.adapter.empty()) weights.emplace_back(options.adapter);
   const bool untrained = std::filesystem::exists(folder / kSynthesisNote, ignored);
   return {texts,
           std::move(weights),
           untrained ? "untrained: random weights, its values are noise" : "",
-          checkpoint_notes(options),
+          std::move(notes),
           untrained,
           read_training_record(texts).formats,
           std::move(tokenizer),
@@ -133,7 +126,7 @@ std::shared_ptr<Checkpoint> Checkpoints::get(const ModelOptions& options, bool w
     checkpoint = std::make_shared<Checkpoint>(load_checkpoint(options, with_tokenizer));
     loaded_[network_key(options)] = checkpoint;
   } else if (with_tokenizer && !checkpoint->tokenizer) {
-    checkpoint->tokenizer = load_tokenizer(tokenizer_folder(options), checkpoint->model.config());
+    checkpoint->tokenizer = load_tokenizer(tokenizer_folder(options));
   }
   return checkpoint;
 }
@@ -144,7 +137,7 @@ std::optional<CheckpointFace> read_face(const std::string& model) {
   if (!std::filesystem::is_directory(folder, ignored)) return std::nullopt;
   CheckpointFace face{read_model_config(folder), std::nullopt};
   if (std::filesystem::exists(folder / "tokenizer.json", ignored))
-    face.tokenizer = load_tokenizer(folder, face.config);
+    face.tokenizer = load_tokenizer(folder);
   return face;
 }
 
@@ -152,7 +145,7 @@ std::optional<CheckpointFace> read_face(const ModelOptions& options) {
   auto face = read_face(options.model);
   if (face) face->config = read_model_config(options.model, options.adapter);
   if (const auto folder = tokenizer_folder(options); face && folder != options.model)
-    face->tokenizer = load_tokenizer(folder, face->config);
+    face->tokenizer = load_tokenizer(folder);
   return face;
 }
 
@@ -174,8 +167,7 @@ void check_same_vocabulary(const std::filesystem::path& draft, const ModelConfig
     return;
   }
   if (read_file(file(draft)) == read_file(file(target))) return;
-  const Tokenizer ours = load_tokenizer(draft, draft_config),
-                  theirs = load_tokenizer(target, target_config);
+  const Tokenizer ours = load_tokenizer(draft), theirs = load_tokenizer(target);
   for (Token id = 0; id < std::max(ours.vocab_size(), theirs.vocab_size()); ++id)
     if (ours.token(id) != theirs.token(id))
       throw ModelError(file(draft).string(),

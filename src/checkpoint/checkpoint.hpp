@@ -81,8 +81,8 @@ ModelOptions draft_options(const ModelOptions& options);
 std::shared_ptr<Checkpoint> load_draft(const ModelOptions& options, const Checkpoint& target,
                                        Checkpoints& loaded);
 
-/// The tokenizer alone. ModelError when ids of it lie outside the network's vocabulary.
-Tokenizer load_tokenizer(const std::filesystem::path& folder, const ModelConfig& config);
+/// The tokenizer alone. ModelError. (It may have ids beyond the network's vocabulary: foreign_ids.)
+Tokenizer load_tokenizer(const std::filesystem::path& folder);
 
 /// A file beside the weights that `model synth` writes: these weights are random.
 inline constexpr const char* kSynthesisNote = "pardec_synthesis.json";

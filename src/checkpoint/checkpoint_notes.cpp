@@ -23,7 +23,33 @@ void add_weights(const std::filesystem::path& folder, const ModelConfig& config,
         str("weights that this network does not use: ", summary_of_tensors(unused, config.layers)));
 }
 
+/// Ends of sequence that no network of the config chooses.
+void add_ends(const std::filesystem::path& file, const ModelConfig& config,
+              std::vector<std::string>& notes) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return;
+  const Json json = read_model_json(file);
+  const Json ends = json.is_object() ? json.value("eos_token_id", Json()) : Json();
+  for (const Json& id : ends.is_array() ? ends : Json::array({ends}))
+    if (id.is_number_integer() && (id < 0 || id >= config.vocab_size))
+      notes.push_back(str(file.filename().string(), "'s eos_token_id ", dump(id),
+                          " ends no answer: it lies beyond the vocabulary of ", config.vocab_size));
+}
+
 }  // namespace
+
+std::string foreign_ids(const Tokenizer& tokenizer, const ModelConfig& config) {
+  std::vector<std::string> named;
+  std::int64_t count = 0;
+  for (Token id = config.vocab_size; id < tokenizer.vocab_size(); ++id) {
+    if (tokenizer.token(id).empty()) continue;
+    if (++count <= 3) named.push_back(str("'", tokenizer.token(id), "' ", id));
+  }
+  if (count == 0) return "";
+  return str("tokenizer.json has ", counted(count, "id"), " beyond the network's vocabulary of ",
+             config.vocab_size, " (", join(named, ", "), count > 3 ? ", ..." : "",
+             "): a prompt with one of them fails");
+}
 
 std::vector<std::string> checkpoint_notes(const ModelOptions& options) {
   std::vector<std::string> notes;
@@ -32,6 +58,8 @@ std::vector<std::string> checkpoint_notes(const ModelOptions& options) {
   if (!std::filesystem::is_directory(folder, ignored)) return notes;
   const ModelConfig config = read_model_config(folder);
   if (CheckpointFiles::there(folder)) add_weights(folder, config, notes);
+  for (const char* file : {"config.json", "generation_config.json"})
+    add_ends(folder / file, config, notes);
   return notes;
 }
 

@@ -11,4 +11,7 @@ namespace pardec {
 /// where there is no such folder. ModelError.
 std::vector<std::string> checkpoint_notes(const ModelOptions& options);
 
+/// Which ids of a tokenizer the network does not have, in a line; empty: it has all.
+std::string foreign_ids(const Tokenizer& tokenizer, const ModelConfig& config);
+
 }  // namespace pardec

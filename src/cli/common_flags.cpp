@@ -69,6 +69,10 @@ void add_flags(CLI::App& app, DecodeOptions& decode) {
   app.add_flag("--no-generation-config", decode.no_generation_config,
                "leave out what the checkpoint's generation_config.json does to logits "
                "(repetition_penalty, suppress_tokens ...)");
+  app.add_option("--eos", decode.eos,
+                 "a token that ends answers beside the network's own ends: its id or text; "
+                 "repeatable")
+      ->type_name("TOKEN");
   app.add_option("--chat-template", decode.chat_template,
                  str("markup around the prompt: auto (the checkpoint's own, or what train taught, "
                      "else plain), checkpoint:NAME (one of several of its own), ",

@@ -27,6 +27,7 @@
 #include "src/support/text.hpp"
 #include "src/support/version.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
+#include "src/tasks/ends.hpp"
 #include "src/tasks/request.hpp"
 
 namespace pardec {
@@ -179,6 +180,10 @@ int doctor(const DoctorFlags& flags) {
     checks.add("model", [&] {
       Checkpoint checkpoint = load_checkpoint({.model = flags.model}, true);
       notes = checkpoint.file_notes;
+      const ChatTemplate chat = template_for("auto", flags.model, {});
+      for (const UnusedEnd& end : unused_ends({.model = flags.model}, checkpoint.model.config(),
+                                              &*checkpoint.tokenizer, &chat))
+        notes.push_back(describe(end, checkpoint.model.config()));
       const SteadyClock clock;
       KvCache cache(checkpoint.model);
       const Segments segments;

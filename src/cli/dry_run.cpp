@@ -18,6 +18,7 @@
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
+#include "src/tasks/ends.hpp"
 #include "src/tasks/request.hpp"
 
 namespace pardec {
@@ -105,17 +106,39 @@ std::string networks_note(const RunSpec& spec) {
   return "models: " + join(parts, ", ");
 }
 
+/// The ends that an arm's checkpoint names and answers do not have.
+std::vector<std::string> end_notes(const RunSpec& spec, const ModelOptions& network,
+                                   const ArmFace& seen) {
+  const ModelConfig& config = seen.face->config;
+  const Tokenizer* const tokenizer = seen.face->tokenizer ? &*seen.face->tokenizer : nullptr;
+  std::vector<std::string> notes;
+  for (const UnusedEnd& end :
+       unused_ends(network, config, tokenizer, seen.chat ? &*seen.chat : nullptr,
+                   given_ends(spec.decode.eos, config, tokenizer)))
+    notes.push_back(describe(end, config));
+  return notes;
+}
+
 /// What the networks' files say otherwise than they are computed.
-void add_file_notes(Table& table, const RunSpec& spec) {
+void add_file_notes(Table& table, const RunSpec& spec, const std::vector<ArmFace>& seen) {
   std::set<std::string> said;
-  const auto say = [&](const ModelOptions& network) {
-    for (const std::string& note : checkpoint_notes(network))
+  const auto say = [&](const ModelOptions& network, const std::vector<std::string>& notes) {
+    for (const std::string& note : notes)
       if (const std::string line = str(network.model, ": ", note); said.insert(line).second)
         table.notes.push_back(line);
   };
-  for (const ModelOptions& network : networks_of(spec)) {
-    say(network);
-    if (!network.draft_model.empty()) say(draft_options(network));
+  for (size_t a = 0; a < seen.size(); ++a) {
+    const ModelOptions network = networks_of(spec, spec.arms[a]);
+    say(network, checkpoint_notes(network));
+    if (!network.draft_model.empty()) {
+      const ModelOptions draft = draft_options(network);
+      say(draft, checkpoint_notes(draft));
+    }
+    if (seen[a].face && seen[a].face->tokenizer)
+      if (std::string note = foreign_ids(*seen[a].face->tokenizer, seen[a].face->config);
+          !note.empty())
+        say(network, {std::move(note)});
+    if (seen[a].face && !spec.decode.ignore_eos) say(network, end_notes(spec, network, seen[a]));
   }
 }
 
@@ -218,7 +241,7 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
           generation_note(arm.face->config.generation, spec.decode.no_generation_config));
   generation.erase("");
   table.notes.insert(table.notes.end(), generation.begin(), generation.end());
-  add_file_notes(table, spec);
+  add_file_notes(table, spec, seen);
   if (memory) table.notes.push_back(str("memory: ", describe(*memory, spec.cache)));
   if (spec.model.device == "cpu")
     if (const LeftByOthers left =

@@ -50,8 +50,7 @@ int draw_traces(const GenerateFlags& flags) {
         "--from-trace draws what was decoded; expected none of --job, --prompt, --prompt-tokens "
         "and --trace beside it");
   std::optional<Tokenizer> tokenizer;
-  if (!flags.model.model.empty())
-    tokenizer = load_tokenizer(flags.model.model, read_model_config(flags.model.model));
+  if (!flags.model.model.empty()) tokenizer = load_tokenizer(flags.model.model);
   for (const Trace& trace : read_traces(flags.from_trace))
     show_again(trace, stderr, tokenizer ? &*tokenizer : nullptr,
                flags.pace_ms.value_or(kWatchPaceMs));

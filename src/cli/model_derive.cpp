@@ -40,7 +40,7 @@ int give_tokens(const ModelVerbFlags& flags) {
     tokens.renamed.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
   add_tokens(flags.folder, tokens, flags.out);
-  const Tokenizer tokenizer = load_tokenizer(flags.out, read_model_config(flags.out));
+  const Tokenizer tokenizer = load_tokenizer(flags.out);
   std::vector<std::string> told;
   for (const auto& [from, to] : tokens.renamed)
     told.push_back(str(to, " is ", *tokenizer.id(to), " (was ", from, ")"));

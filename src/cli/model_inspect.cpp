@@ -98,7 +98,7 @@ int inspect_model(const ModelVerbFlags& flags) {
       !notes.empty())
     add("notes", join(notes, "; "), notes);
   if (std::filesystem::exists(std::filesystem::path(flags.folder) / "tokenizer.json")) {
-    const Tokenizer tokenizer = load_tokenizer(flags.folder, config);
+    const Tokenizer tokenizer = load_tokenizer(flags.folder);
     add("tokenizer", str(grouped(tokenizer.vocab_size()), " ids"), tokenizer.vocab_size());
   } else {
     add("tokenizer", "none: only --prompt-tokens works", Json());

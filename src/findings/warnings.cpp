@@ -85,7 +85,7 @@ class Warnings {
   void answers() {
     const AnswerState& state = arm_->state;
     const auto share = [&](const char* code, std::int64_t count, const char* what,
-                           const char* advice = "") {
+                           const std::string& advice = "") {
       if (count > 0 &&
           static_cast<double>(count) >= kWorthSaying * static_cast<double>(state.answers))
         add(code, str(count, " of ", counted(state.answers, "answer"), " ", what), advice);
@@ -99,8 +99,10 @@ class Warnings {
       add("failed", str(state.failed, " of ", counted(state.answers, "answer"), " failed"));
     share("unparsed", state.unparsed, "unreadable");
     share("empty", state.empty, "empty");
-    share("hit_limit", state.hit_limit, "cut at the limit",
-          "raise --max-new-tokens or --per-field");
+    std::vector<std::string> advice =
+        arm_->run.run.config.value("unused_ends", std::vector<std::string>());
+    advice.insert(advice.begin(), "raise --max-new-tokens or --per-field");
+    share("hit_limit", state.hit_limit, "cut at the limit", join(advice, "; "));
     if (!state.outside_rouge.empty())
       add("rouge_letters", state.outside_rouge,
           "score --metric rouge_unicode counts words of all scripts");

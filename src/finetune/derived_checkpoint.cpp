@@ -127,7 +127,7 @@ void first_layers(const std::filesystem::path& base, int layers, const std::file
 void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
                 const std::filesystem::path& out) {
   const ModelConfig config = read_model_config(base);
-  const Tokenizer before = load_tokenizer(base, config);
+  const Tokenizer before = load_tokenizer(base);
   OrderedJson tokenizer = OrderedJson::parse(complete_tokenizer(base / "tokenizer.json"));
   const std::string used = texts_beside(base);
   const auto check_new = [&](const std::string& text) {

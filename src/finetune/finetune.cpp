@@ -205,7 +205,7 @@ void finetune(const TrainingSpec& spec) {
   check(spec);
   const TrainingStart start = read_start(spec);
   const Tokenizer tokenizer = Tokenizer::load(start.tokenizer);
-  if (tokenizer.vocab_size() > start.parsed.vocab_size)
+  if (!start.weights && tokenizer.vocab_size() > start.parsed.vocab_size)
     throw ModelError(start.tokenizer.string(),
                      str("has ids up to ", tokenizer.vocab_size() - 1,
                          ", vocab_size of the config is ", start.parsed.vocab_size));

@@ -199,10 +199,13 @@ class AdapterReader {
  private:
   Change& change(const Parameter& parameter) { return parts_->changes[parameter.name]; }
 
-  at::Tensor take(const std::string& name, const std::vector<std::int64_t>& shape) {
+  /// `key`: of the config, which asks for it; null: none alone.
+  at::Tensor take(const std::string& name, const std::vector<std::int64_t>& shape,
+                  const char* key = nullptr) {
     const auto found = stored_.extract(name);
     if (found.empty())
-      throw ModelError(file_, str("has no tensor '", name, "' of shape ", shape_text(shape)));
+      throw ModelError(file_, str("has no tensor '", name, "' of shape ", shape_text(shape),
+                                  key ? str(", though the config has ", key) : ""));
     if (found.mapped().shape != shape)
       throw ModelError(file_,
                        str("tensor '", name, "' has shape ", shape_text(found.mapped().shape),
@@ -214,7 +217,8 @@ class AdapterReader {
   void read_rows(Role role, const std::vector<std::int64_t>& ids) {
     Change& rows = change({.name = parameter_name(role)});
     rows.ids = at::tensor(ids, at::kLong);
-    rows.rows = take(token_rows_name(role), {std::ssize(ids), config_.hidden_size});
+    rows.rows = take(token_rows_name(role), {std::ssize(ids), config_.hidden_size},
+                     "trainable_token_indices");
     if (role == Role::embedding) parts_->tokens.assign(ids.begin(), ids.end());
   }
 
@@ -280,7 +284,7 @@ class AdapterReader {
     low_rank.scale = adapter_.scale(module);
     low_rank.taken = adapter_.taken();
     if (adapter_.dora())
-      low_rank.lengths = take(str(kPrefix, module, ".lora_magnitude_vector"), {out});
+      low_rank.lengths = take(str(kPrefix, module, ".lora_magnitude_vector"), {out}, "use_dora");
     parts_->matrices.push_back(matrix);
     if (!adaptable(matrix)) parts_->beyond_plain.push_back(module);
   }
@@ -345,7 +349,17 @@ at::Tensor taken_from(const at::Tensor& weight, AdapterConfig::Taken taken, std:
 
 bool holds_low_rank(const std::filesystem::path& folder) {
   std::error_code ignored;
-  if (std::filesystem::exists(folder / kAdapterConfig, ignored)) return true;
+  if (std::filesystem::exists(folder / kAdapterConfig, ignored)) {
+    if (!std::filesystem::exists(folder / kAdapterFile, ignored))
+      throw ModelError(
+          folder.string(),
+          str("has no ", kAdapterFile,
+              std::filesystem::exists(folder / "adapter_model.bin", ignored)
+                  ? ", but adapter_model.bin, which is not safetensors; peft converts it: "
+                    "PeftModel.from_pretrained(NETWORK, ADAPTER).save_pretrained(OUT)"
+                  : ", expected it beside adapter_config.json"));
+    return true;
+  }
   if (!std::filesystem::exists(folder / kExtraHeadsFile, ignored))
     throw ModelError(folder.string(), str("holds no adapter, expected ", kAdapterConfig,
                                           " (low-rank, as peft has it) or ", kExtraHeadsFile));

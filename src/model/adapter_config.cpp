@@ -97,10 +97,10 @@ std::vector<std::string> texts(const OrderedJson& json, const char* key, const s
 
 /// Of "model.layers.3.mlp.up_proj"; -1: of no layer.
 int layer_of(const std::string& module) {
-  constexpr std::string_view kLayers = "model.layers.";
+  constexpr std::string_view kBeginning = "model.layers.";
   int layer = -1;
-  if (module.starts_with(kLayers))
-    std::from_chars(module.data() + kLayers.size(), module.data() + module.size(), layer);
+  if (module.starts_with(kBeginning))
+    std::from_chars(module.data() + kBeginning.size(), module.data() + module.size(), layer);
   return layer;
 }
 

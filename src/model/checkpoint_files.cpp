@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "src/model/checkpoint_advice.hpp"
 #include "src/model/json_file.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -76,8 +77,7 @@ CheckpointFiles::CheckpointFiles(const std::filesystem::path& folder) {
   const std::filesystem::path index = index_file(folder);
   where_ = index.string();
   if (!std::filesystem::exists(index, ignored))
-    throw ModelError(folder.string(),
-                     "has no weights, expected model.safetensors or model.safetensors.index.json");
+    throw ModelError(folder.string(), why_no_weights(folder));
   const Json json = read_model_json(index);
   const Json weight_map = json.is_object() ? json.value("weight_map", Json()) : Json();
   if (!weight_map.is_object() || weight_map.empty())

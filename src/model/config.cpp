@@ -5,6 +5,7 @@
 
 #include "src/model/adapter.hpp"
 #include "src/model/adapter_config.hpp"
+#include "src/model/checkpoint_advice.hpp"
 #include "src/model/checkpoint_files.hpp"
 #include "src/model/extra_heads.hpp"
 #include "src/model/json_file.hpp"
@@ -138,7 +139,7 @@ void read_structure(JsonReader& read, ModelConfig& config) {
   config.mlp_bias = family == Family::llama && read.optional<bool>("mlp_bias", false);
 }
 
-/// One id, a list of ids, or null.
+/// One id, a list of ids, or null. Ids beyond the vocabulary are left out: no network chooses them.
 std::vector<Token> token_ids(const Json& value, const char* key, const std::string& where,
                              int vocab_size) {
   if (value.is_null()) return {};
@@ -147,12 +148,7 @@ std::vector<Token> token_ids(const Json& value, const char* key, const std::stri
     if (!item.is_number_integer())
       throw ModelError(where,
                        str("'", key, "' is ", dump(value), ", expected an id or a list of ids"));
-    const bool large = item.is_number_unsigned() &&
-                       item.get<std::uint64_t>() >= static_cast<std::uint64_t>(vocab_size);
-    if (large || item.get<std::int64_t>() < 0 || item.get<std::int64_t>() >= vocab_size)
-      throw ModelError(where, str("'", key, "' has ", dump(item),
-                                  ": ids beyond the model's vocabulary of ", vocab_size));
-    ids.push_back(item.get<Token>());
+    if (item >= 0 && item < vocab_size) ids.push_back(item.get<Token>());
   }
   return ids;
 }
@@ -162,7 +158,7 @@ void read_special_ids(const Json& json, const std::string& where, ModelConfig& c
   const auto bos = token_ids(value("bos_token_id"), "bos_token_id", where, config.vocab_size);
   if (!bos.empty()) config.bos = bos.front();
   const auto eos = token_ids(value("eos_token_id"), "eos_token_id", where, config.vocab_size);
-  if (!eos.empty()) config.eos = eos;
+  if (!value("eos_token_id").is_null()) config.eos = eos;
 }
 
 void check_sizes(const ModelConfig& config, const std::string& where) {
@@ -258,15 +254,9 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
 ModelConfig read_model_config(const std::filesystem::path& folder,
                               const std::filesystem::path& adapter) {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored))
-    throw ModelError(folder.string(),
-                     std::filesystem::exists(folder, ignored)
-                         ? "is not a folder, expected a Hugging Face checkpoint folder"
-                         : "does not exist, expected a Hugging Face checkpoint folder");
+  if (const std::string why = why_no_checkpoint(folder); !why.empty())
+    throw ModelError(folder.string(), why);
   const std::filesystem::path file = folder / "config.json";
-  if (!std::filesystem::exists(file, ignored))
-    throw ModelError(folder.string(),
-                     "has no config.json, expected a Hugging Face checkpoint folder");
   ModelConfig config = parse_model_config(read_model_json(file), file.string());
   const std::filesystem::path generation = folder / "generation_config.json";
   if (std::filesystem::exists(generation, ignored)) {

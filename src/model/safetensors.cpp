@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 
+#include "src/model/checkpoint_advice.hpp"
 #include "src/model/json_file.hpp"
 #include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
@@ -48,6 +49,10 @@ Json parse_header(std::span<const std::byte> file, const std::string& where,
   if (file.size() < kLengthBytes)
     throw ModelError(
         where, str("has ", file.size(), " bytes, expected a safetensors file (at least 8 bytes)"));
+  if (const std::string why = why_no_safetensors(
+          {reinterpret_cast<const char*>(file.data()), std::min<size_t>(file.size(), 64)});
+      !why.empty())
+    throw ModelError(where, why);
   std::uint64_t length = 0;
   for (size_t i = 0; i < kLengthBytes; ++i)
     length |= std::to_integer<std::uint64_t>(file[i]) << (8 * i);

@@ -166,7 +166,7 @@ std::vector<FactGroup> facts_of(const Comparison& comparison) {
                {"seed", std::to_string(first.seed)},
                {"time (UTC)", begin_and_end(first.started_utc, first.ended_utc)}};
   for (const char* key : {"temperature", "top_k", "top_p", "max_new_tokens", "per_field", "shots",
-                          "limit", "offset", "ignore_eos", "chat_template"})
+                          "limit", "offset", "ignore_eos", "eos", "chat_template"})
     if (first.config.contains(key)) run.facts.push_back({key, json_text(first.config[key])});
 
   std::vector<std::string> batch, blocks;

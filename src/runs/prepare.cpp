@@ -107,6 +107,9 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
     config["generation_config"] = {{"settings", rules.applied},
                                    {"applied", !spec.decode.no_generation_config},
                                    {"note", note}};
+  if (!session.context.more_eos.empty()) config["eos"] = session.context.more_eos;
+  if (const auto notes = session.end_notes(); !notes.empty() && !spec.decode.ignore_eos)
+    config["unused_ends"] = notes;
   if (const std::string note = taught_otherwise(cell, session); !note.empty())
     config["taught_otherwise"] = note;
   auto untaught = untaught_in(cell, read_training_record(session.checkpoint.folder).settings);

@@ -25,7 +25,7 @@ RunRow find_recorded(Store& store, const std::string& id, const RunRow& now) {
       throw ConfigError(str(where, "was recorded on ", run.model.path,
                             ", which has another tokenizer than ", now.model.path,
                             "; expected ids that stand for the same tokens"));
-    for (const char* limit : {"max_new_tokens", "per_field", "ignore_eos"})
+    for (const char* limit : {"max_new_tokens", "per_field", "ignore_eos", "eos"})
       if (run.config.value(limit, Json()) != now.config.value(limit, Json()))
         throw ConfigError(str(where, "the recording has ", limit, " ",
                               dump(run.config.value(limit, Json())), ", this run ",

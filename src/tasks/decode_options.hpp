@@ -17,6 +17,7 @@ struct DecodeOptions {
   std::uint64_t seed = 1;
   bool ignore_eos = false;
   bool no_generation_config = false;  ///< what the checkpoint's does to logits is left out
+  std::vector<std::string> eos;  ///< tokens at which answers end beside the network's own: --eos
   std::string chat_template = "auto", prompt_file;
   std::vector<std::string> chat_set;
   /// `answer_ids`: a field's limit where the flags give none; 0: as elsewhere.

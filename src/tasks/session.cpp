@@ -16,6 +16,9 @@ Session::Session(const ModelOptions& model, const DecodeOptions& decode, const P
       engine(checkpoint.model, clock),
       context{engine, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr, decode.ignore_eos,
               draft ? &draft->model : nullptr} {
+  context.more_eos = given_ends(decode.eos, checkpoint.model.config(), tokenizer());
+  unused_ends_ = unused_ends(model, checkpoint.model.config(), tokenizer(),
+                             parts.tokenizer ? &chat : nullptr, context.more_eos);
   engine.set_cache_budget(parts.cache);
   const GenerationRules& rules = checkpoint.model.config().generation;
   if (!decode.no_generation_config) engine.set_rules(rules);
@@ -23,8 +26,16 @@ Session::Session(const ModelOptions& model, const DecodeOptions& decode, const P
     note += (note.empty() ? "" : "; ") + said;
 }
 
+std::vector<std::string> Session::end_notes() const {
+  std::vector<std::string> notes;
+  for (const UnusedEnd& end : unused_ends_)
+    notes.push_back(describe(end, checkpoint.model.config()));
+  return notes;
+}
+
 std::vector<std::string> Session::file_notes() const {
   std::vector<std::string> notes = checkpoint.file_notes;
+  for (std::string& note : end_notes()) notes.push_back(std::move(note));
   if (draft)
     for (const std::string& note : draft->file_notes) notes.push_back("draft: " + note);
   return notes;

@@ -9,6 +9,7 @@
 #include "src/prompt/chat_template.hpp"
 #include "src/support/clock.hpp"
 #include "src/tasks/decode_options.hpp"
+#include "src/tasks/ends.hpp"
 
 namespace pardec {
 
@@ -28,8 +29,10 @@ struct Session {
   Session& operator=(const Session&) = delete;
 
   const Tokenizer* tokenizer() const { return context.tokenizer; }
-  /// checkpoint_notes of the network, and of the one that drafts for it.
+  /// checkpoint_notes of the network, and of the one that drafts for it; end_notes.
   std::vector<std::string> file_notes() const;
+  /// Its unused_ends, where answers may end.
+  std::vector<std::string> end_notes() const;
 
   ChatTemplate chat;
   const std::shared_ptr<Checkpoint> network;
@@ -39,6 +42,9 @@ struct Session {
   SteadyClock clock;
   Engine engine;
   DecoderContext context;
+
+ private:
+  std::vector<UnusedEnd> unused_ends_;
 };
 
 }  // namespace pardec

@@ -1,0 +1,93 @@
+#include "src/tasks/ends.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "src/model/json_file.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+#include "src/tokenizer/tokens_beside.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// The special token that a checkpoint's own template writes after an answer; none: it writes other
+/// text, or it is not known.
+std::optional<Token> end_of_turn(const ChatTemplate& chat, const Tokenizer& tokenizer) {
+  if (!chat.has_special_tokens()) return std::nullopt;
+  try {
+    const Tokens ids = tokenizer.encode(chat.between_turns({}), /*add_special=*/false);
+    if (!ids.empty() && tokenizer.is_special(ids.front())) return ids.front();
+  } catch (const Error&) {  // it takes no second turn
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<UnusedEnd> unused_ends(const ModelOptions& options, const ModelConfig& config,
+                                   const Tokenizer* tokenizer, const ChatTemplate* chat,
+                                   const std::vector<Token>& given) {
+  std::vector<UnusedEnd> all;
+  const auto add = [&](const char* named_by, Token id) {
+    const auto in = [&](const std::vector<Token>& ids) {
+      return std::find(ids.begin(), ids.end(), id) != ids.end();
+    };
+    if (in(config.eos) || in(given) || id < 0 || id >= config.vocab_size) return;
+    for (UnusedEnd& end : all)
+      if (end.id == id) {
+        end.named_by += str(" and ", named_by);
+        return;
+      }
+    all.push_back({named_by, id, tokenizer ? std::string(tokenizer->token(id)) : ""});
+  };
+  try {
+    const std::filesystem::path folder = tokenizer_folder(options);
+    if (tokenizer) {
+      const TokensBeside beside =
+          read_tokens_beside(folder, read_ordered_json(folder / "tokenizer.json"));
+      if (const std::string* eos = beside.find("eos_token"))
+        if (const auto id = tokenizer->id(*eos)) add("the tokenizer's eos_token", *id);
+      if (chat)
+        if (const auto id = end_of_turn(*chat, *tokenizer)) add("the chat template's turns", *id);
+    }
+    const std::filesystem::path file = std::filesystem::path(options.model) / "config.json";
+    for (const Token id : parse_model_config(read_model_json(file), file.string()).eos)
+      add("config.json's eos_token_id", id);
+  } catch (const Error&) {
+  }
+  return all;
+}
+
+std::string describe(const UnusedEnd& end, const ModelConfig& config) {
+  std::vector<std::string> ids;
+  for (const Token id : config.eos) ids.push_back(std::to_string(id));
+  return str(end.named_by, ": ", end.text.empty() ? "id " : str("'", end.text, "', id "), end.id,
+             ", ends no answer, as the configs name ",
+             ids.empty() ? "no end" : join(ids, ", ") + " alone", "; --eos ", end.id, " adds it");
+}
+
+std::vector<Token> given_ends(const std::vector<std::string>& texts, const ModelConfig& config,
+                              const Tokenizer* tokenizer) {
+  std::vector<Token> ids;
+  for (const std::string& text : texts) {
+    Token id = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      const auto known = tokenizer ? tokenizer->id(text) : std::nullopt;
+      if (!known)
+        throw ConfigError(str("--eos is '", text, "', which is no token of ",
+                              tokenizer ? "the tokenizer" : "a tokenizer (none is read)",
+                              "; expected a token's text, or its id"));
+      id = *known;
+    }
+    if (id < 0 || id >= config.vocab_size)
+      throw ConfigError(str("--eos is ", text, ", id ", id, ", expected one of the vocabulary of ",
+                            config.vocab_size));
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+}  // namespace pardec

@@ -1,0 +1,123 @@
+"""Where answers end: what the files of a checkpoint name beyond the configs is said, with the flag that adds it.
+
+Usage: ends_test.py PROGRAM [CASE]
+"""
+import json
+import re
+import sys
+
+from harness import Checks, query, scratch
+from cases import CASES, case, change_json, change_weights, greedy, make_network
+from reference import torch, transformers
+
+ENDS = "ends no answer, as the configs name 2 alone; --eos 5 adds it"
+
+
+def flat(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def always(token):
+    """A head that chooses this id for every row: the network repeats it until it is an end."""
+    def change(tensors):
+        tensors["model.norm.weight"] = torch.ones(64)
+        embedding = tensors["model.embed_tokens.weight"]
+        embedding.zero_()
+        embedding[:, 0] = 1
+        for layer in range(2):
+            for part in ("self_attn.o_proj", "mlp.down_proj"):
+                tensors[f"model.layers.{layer}.{part}.weight"].zero_()
+        tensors["lm_head.weight"].zero_()
+        tensors["lm_head.weight"][token, 0] = 1
+    return change
+
+
+def answer(pardec, folder, *flags, prompt="Hi", count=6):
+    ran = pardec("generate", "--model", folder, "--prompt", prompt, "--max-new-tokens", count, "--format", "json", *flags)
+    return (json.loads(ran.stdout) if ran.returncode == 0 else None), ran.stderr
+
+
+def ends(check, pardec, folder):
+    said = "the tokenizer's eos_token and the chat template's turns: '<|im_end|>', id 5, " + ENDS
+    found, err = answer(pardec, folder)
+    check(found["tokens"] == [5] * 6 and found["answers"][0]["stop"] == "limit" and said in err, f"generate: {found}, {err}")
+    for flags in (("--eos", 5), ("--eos", "<|im_end|>"), ("--eos", 7, "--eos", "<|im_end|>")):
+        found, err = answer(pardec, folder, *flags)
+        check(found["tokens"] == [5] and found["answers"][0]["stop"] == "eos" and "ends no answer" not in err, f"{flags}: {found}, {err}")
+    found, err = answer(pardec, folder, "--eos", 5, "--ignore-eos")
+    check(found["tokens"] == [5] * 6, f"--ignore-eos: {found}")
+    for flags, what in ((("--eos", "no such token"), "--eos is 'no such token', which is no token of the tokenizer"), (("--eos", "99999"), "--eos is 99999, id 99999, expected one of the vocabulary of 4096"), (("--eos", "-1"), "--eos is -1")):
+        found, err = answer(pardec, folder, *flags)
+        check(found is None and what in err, f"{flags}: {err}")
+    ran = pardec("generate", "--model", folder, "--prompt-tokens", "1,2", "--max-new-tokens", 3, "--eos", 5)
+    check(ran.stdout.strip() == "5", f"ids alone: {ran.stdout} {ran.stderr}")
+    check(said in flat(pardec("doctor", "--model", folder).stdout), "doctor says it")
+    run = ("run", "--model", folder, "--decoder", "ar", "--dataset", "vicuna-bench", "--limit", 3, "--max-new-tokens", 6)
+    check(said in flat(pardec.good(*run, "--db", "r.sqlite", "--dry-run")), "--dry-run says it")
+    check(said not in flat(pardec.good(*run, "--db", "r.sqlite", "--dry-run", "--eos", 5)), "--dry-run with --eos says nothing")
+    ran = pardec(*run, "--db", "r.sqlite")
+    check(said in ran.stderr and "cut at the limit" in flat(ran.stdout) and "id 5, " + ENDS in flat(ran.stdout), f"run: {ran.stderr} {ran.stdout}")
+    check("id 5, " + ENDS in flat(pardec.good("compare", "--db", "r.sqlite", "--wide")), "compare says it")
+    pardec.good(*run, "--db", "s.sqlite", "--eos", "<|im_end|>")
+    stops = query(pardec.folder / "s.sqlite", "SELECT DISTINCT stop FROM generation")
+    config = json.loads(query(pardec.folder / "s.sqlite", "SELECT config FROM run")[0]["config"])
+    check([row["stop"] for row in stops] == ["eos"] and config["eos"] == [5] and "unused_ends" not in config, f"{stops}, {config}")
+    ran = pardec(*run, "--db", "s.sqlite", "--resume")
+    check(ran.returncode == 2 and "eos" in ran.stderr, f"--resume without it: {ran.stderr}")
+
+
+def siblings(check, pardec):
+    """Other ways in which they differ: config, tokenizer_config, special_tokens_map, template, generation_config."""
+    turns = "{% for m in messages %}<s>{{ m.content }}END{% endfor %}"
+    cases = {
+        "all agree": ({"eos_token_id": 5}, {"eos_token_id": 5}, {"eos_token": "<|im_end|>", "chat_template": turns.replace("END", "<|im_end|>")}, None, None),
+        "the tokenizer's is one of several": ({}, {"eos_token_id": [2, 5]}, {"eos_token": "<|im_end|>"}, None, None),
+        "config.json has one more": ({"eos_token_id": [2, 5]}, {"eos_token_id": 2}, {"eos_token": "</s>"}, None, "config.json's eos_token_id: '<|im_end|>', id 5, " + ENDS),
+        "special_tokens_map.json has another": ({}, {}, {}, {"eos_token": "<|im_end|>"}, "the tokenizer's eos_token: '<|im_end|>', id 5, " + ENDS),
+        "the template ends turns otherwise": ({}, {}, {"eos_token": "</s>", "additional_special_tokens": ["<|im_end|>"], "chat_template": turns.replace("END", "<|im_end|>\n")}, None, "the chat template's turns: '<|im_end|>', id 5, " + ENDS),
+        "the template ends turns with text": ({}, {}, {"eos_token": "</s>", "chat_template": turns.replace("END", "\n")}, None, None),
+        "the configs name none": ({"eos_token_id": None}, {"eos_token_id": None}, {"eos_token": "<|im_end|>"}, None, "id 5, ends no answer, as the configs name no end; --eos 5 adds it"),
+        "ends beyond the vocabulary": ({}, {"eos_token_id": [2, 4096, -1]}, {}, None, "generation_config.json's eos_token_id 4096 ends no answer: it lies beyond the vocabulary of 4096"),
+    }
+    for name, (config, generation, tokenizer, special, expected) in cases.items():
+        folder = make_network(pardec.folder / re.sub(r"\W+", "-", name))
+        change_json(folder / "config.json", **config)
+        change_json(folder / "generation_config.json", **generation)
+        change_json(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast", **tokenizer)
+        if special:
+            change_json(folder / "special_tokens_map.json", **special)
+        found, err = answer(pardec, folder)
+        check(found is not None and ((expected in err) if expected else "ends no answer" not in err), f"{name}: {err}")
+        model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+        ids = torch.tensor([[1, 5, 77]])
+        theirs = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=6, do_sample=False, pad_token_id=0)[0, 3:].tolist()
+        ours = pardec.good("generate", "--model", folder, "--prompt-tokens", "1,5,77", "--max-new-tokens", 6)
+        check([int(i) for i in ours.split(",")] == theirs, f"{name}: {ours}, transformers {theirs}")
+
+
+def shared_case(check, pardec):
+    found, err = answer(pardec, case("14-eos-of-tokenizer"), count=8)
+    check(found["tokens"] == [5] * 8 and "'<|im_end|>', id 5, " + ENDS in err, f"the shared case: {found} {err}")
+    check("id 5, " + ENDS in flat(pardec("doctor", "--model", CASES / "14-eos-of-tokenizer").stdout), "doctor says it")
+    found, _ = answer(pardec, CASES / "14-eos-of-tokenizer", "--eos", "<|im_end|>")
+    check(found["tokens"] == [5], f"with --eos: {found}")
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        if sys.argv[2:]:
+            shared_case(check, pardec)
+        else:
+            folder = make_network(pardec.folder / "network")
+            change_weights(folder, always(5))
+            change_json(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast", bos_token="<s>", eos_token="<|im_end|>",
+                        chat_template="{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}")
+            check(greedy(transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32), count=3) == [5, 5, 5], "the network repeats one id")
+            ends(check, pardec, folder)
+            siblings(check, pardec)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
