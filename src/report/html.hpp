@@ -12,4 +12,8 @@ std::string escape_html(std::string_view text);
 /// written as \u escapes, which the JSON parser reads back.
 std::string escape_json_script(std::string_view json);
 
+/// What a Content-Security-Policy calls a script that stands between <script> and </script>: no
+/// other one is run, whatever gets into the page.
+std::string script_source(std::string_view script);
+
 }  // namespace pardec

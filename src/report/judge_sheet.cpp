@@ -1,5 +1,6 @@
 #include "src/report/judge_sheet.hpp"
 
+#include "src/report/html.hpp"
 #include "src/report/table.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/text.hpp"
@@ -10,7 +11,9 @@ namespace {
 
 constexpr const char* kSheetHead = R"page(<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src )page";
+
+constexpr const char* kSheetBody = R"page(">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Answers to judge</title>
 <style>
@@ -28,8 +31,7 @@ button { font: inherit; padding: .3rem .9rem; margin: 0 .3rem .3rem 0; } button[
 <p id="verdicts"></p><p><label>Comment, before you choose <input id="comment"></label></p>
 <script type="application/json" id="sheet">)page";
 
-constexpr const char* kSheetScript = R"page(</script>
-<script>
+constexpr const char* kSheetScript = R"page(
 "use strict";
 const sheet = JSON.parse(document.getElementById("sheet").textContent);
 const place = "pardec-labels-" + sheet.id;
@@ -107,7 +109,6 @@ by("save").onclick = () => {
   link.click();
 };
 show();
-</script></body></html>
 )page";
 
 }  // namespace
@@ -149,7 +150,9 @@ std::string sheet_page(const Sheet& sheet) {
   all["verdicts"] = sheet.verdicts;
   all["items"] = std::move(items);
   // No text can end the element that holds it.
-  return str(kSheetHead, replace_all(dump(all), "<", "\\u003c"), kSheetScript);
+  return str(kSheetHead, script_source(kSheetScript), kSheetBody,
+             replace_all(dump(all), "<", "\\u003c"), "</script>\n<script>", kSheetScript,
+             "</script></body></html>\n");
 }
 
 }  // namespace pardec

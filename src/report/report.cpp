@@ -43,7 +43,8 @@ void write_head(Page& page, const Report& report) {
       // The page may load nothing, wherever it is opened.
       .line(
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-          "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">")
+          "style-src 'unsafe-inline'; script-src ",
+          script_source(page_script()), "; img-src data:\">")
       .line("<link rel=\"icon\" href=\"data:,\">")
       .line(element("title", "", report.title))
       .line("<style>", page_style(), "</style>")

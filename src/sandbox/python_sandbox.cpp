@@ -5,10 +5,12 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -86,61 +88,62 @@ constexpr unsigned kMachine = AUDIT_ARCH_AARCH64;
 constexpr unsigned kMachine = 0;
 #endif
 
-/// Calls that make processes or threads, reach other processes, open the network, hold memory that
-/// no limit counts, or make the whole machine wait.
+/// Calls that a Python program, and bwrap before it, cannot do without; every other is refused.
+/// None of these makes a process or thread, opens a network, changes files, makes others wait, or
+/// holds memory that the limits do not count.
+constexpr std::array kAllowed{
+    // Starting, memory and the end.
+    SYS_execve, SYS_exit, SYS_exit_group, SYS_brk, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap,
+    SYS_madvise, SYS_set_tid_address, SYS_set_robust_list, SYS_get_robust_list, SYS_futex,
+    SYS_restart_syscall,
+#ifdef SYS_rseq
+    SYS_rseq,
+#endif
+    SYS_getrandom, SYS_prlimit64, SYS_membarrier,
+    // What bwrap's first process does: it waits.
+    SYS_wait4, SYS_waitid,
+    // Reading /usr and the pipes, and writing to these.
+    SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_lseek, SYS_close, SYS_openat,
+    SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_getdents64, SYS_readlinkat,
+    SYS_faccessat,
+#ifdef SYS_faccessat2
+    SYS_faccessat2,
+#endif
+#ifdef SYS_close_range
+    SYS_close_range,
+#endif
+    SYS_dup, SYS_dup3, SYS_getcwd, SYS_chdir, SYS_fchdir, SYS_umask, SYS_ppoll, SYS_pselect6,
+    SYS_fadvise64,
+    // Signals to itself.
+    SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigsuspend,
+    SYS_rt_sigtimedwait, SYS_sigaltstack, SYS_kill, SYS_tkill, SYS_tgkill, SYS_setitimer,
+    SYS_getitimer,
+    // Clocks, and what it is.
+    SYS_nanosleep, SYS_clock_nanosleep, SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday,
+    SYS_times, SYS_getrusage, SYS_getpid, SYS_getppid, SYS_gettid, SYS_getpgid, SYS_getsid,
+    SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getgroups, SYS_getresuid, SYS_getresgid,
+    SYS_uname, SYS_sysinfo, SYS_getcpu, SYS_getpriority, SYS_sched_yield, SYS_sched_getaffinity,
+    SYS_sched_getparam, SYS_sched_getscheduler,
+#ifdef __x86_64__
+    SYS_arch_prctl, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_getdents, SYS_dup2,
+    SYS_poll, SYS_select, SYS_pause, SYS_alarm, SYS_time, SYS_getpgrp, SYS_getrlimit,
+#endif
+};
+
+/// A call of which the second argument says what it does: these alone.
+struct Restricted {
+  long call;
+  std::vector<unsigned> allowed;
+};
+
+/// fcntl may not lease, lock or watch files of the host, nor enlarge pipes; ioctl may ask whether it
+/// has a terminal.
+std::vector<Restricted> restricted_calls() {
+  return {{SYS_fcntl, {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL}},
+          {SYS_ioctl, {TCGETS, TIOCGWINSZ, FIOCLEX, FIONCLEX, FIONBIO, FIONREAD}}};
+}
+
 std::vector<sock_filter> call_filter() {
-  const std::vector<unsigned> refused = {
-#ifdef SYS_fork
-      SYS_fork,
-      SYS_vfork,
-#endif
-      SYS_clone,
-      SYS_clone3,
-      SYS_unshare,
-      SYS_setns,
-      SYS_ptrace,
-      SYS_process_vm_readv,
-      SYS_process_vm_writev,
-      SYS_process_madvise,
-      SYS_kcmp,
-      SYS_pidfd_open,
-      SYS_pidfd_getfd,
-      SYS_pidfd_send_signal,
-      SYS_socket,
-      SYS_socketpair,
-      SYS_memfd_create,
-#ifdef SYS_memfd_secret
-      SYS_memfd_secret,
-#endif
-      SYS_io_uring_setup,
-      SYS_io_setup,
-      SYS_bpf,
-      SYS_userfaultfd,
-      SYS_perf_event_open,
-      SYS_keyctl,
-      SYS_add_key,
-      SYS_request_key,
-      SYS_shmget,
-      SYS_semget,
-      SYS_msgget,
-      SYS_mq_open,
-      SYS_inotify_init1,
-#ifdef SYS_inotify_init
-      SYS_inotify_init,
-#endif
-      SYS_fanotify_init,
-      SYS_mount,
-      SYS_umount2,
-      SYS_pivot_root,
-      SYS_chroot,
-      SYS_fsopen,
-      SYS_open_tree,
-      SYS_move_mount,
-      SYS_open_by_handle_at,
-      SYS_quotactl,
-      SYS_sync,
-      SYS_syncfs,
-      SYS_vmsplice};
   const auto load = [](std::size_t offset) {
     return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<unsigned>(offset)};
   };
@@ -149,15 +152,21 @@ std::vector<sock_filter> call_filter() {
   std::vector<sock_filter> filter = {load(offsetof(seccomp_data, arch)),
                                      {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, kMachine},
                                      answer(SECCOMP_RET_KILL_PROCESS),
-                                     load(offsetof(seccomp_data, nr)),
-                                     // x86-64's second table of calls
-                                     {BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000},
-                                     answer(kRefuse)};
-  for (const unsigned call : refused) {
-    filter.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, 1, call});
+                                     load(offsetof(seccomp_data, nr))};
+  const auto allow = [&](long value) {
+    filter.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, 1, static_cast<unsigned>(value)});
+    filter.push_back(answer(SECCOMP_RET_ALLOW));
+  };
+  for (const long call : kAllowed) allow(call);
+  for (const auto& [call, allowed] : restricted_calls()) {
+    const auto length = static_cast<unsigned char>(2 * allowed.size() + 2);
+    filter.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, length, static_cast<unsigned>(call)});
+    // Its lower half, as the kernel takes it.
+    filter.push_back(load(offsetof(seccomp_data, args) + sizeof(__u64)));
+    for (const unsigned value : allowed) allow(value);
     filter.push_back(answer(kRefuse));
   }
-  filter.push_back(answer(SECCOMP_RET_ALLOW));
+  filter.push_back(answer(kRefuse));
   return filter;
 }
 

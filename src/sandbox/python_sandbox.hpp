@@ -36,8 +36,9 @@ struct PythonTask {
 /// Each program is a process of its own behind bubblewrap (bwrap): new namespaces for users,
 /// processes, network, IPC and host name, without capabilities; of files /usr alone, read-only; no
 /// device, no environment, no descriptor but its source (sealed) and four pipes; the limits below;
-/// and a filter of system calls (seccomp) under which no further process or thread is made, no
-/// socket opened, and no memory held that the limits do not count. What is left is killed with
+/// and a filter of system calls (seccomp) that allows those alone which Python needs: no further
+/// process or thread, no socket, no lease or lock of a file, no timer or other memory that the
+/// limits do not count. What is left is killed with
 /// bwrap. Python is Debian's /usr/bin/python3, without site packages, its hashes and the tests'
 /// random numbers seeded.
 ///

@@ -1,5 +1,7 @@
 """What the tests of the command line share: running the program, tiny networks, reading the database, counting checks."""
+import base64
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
@@ -36,6 +38,13 @@ def for_people(key, headers):
     """Whether --wide with these headers has the column of this key: differences are those of the scores whose headers say so."""
     differences = {header.removesuffix(" - baseline's").lower().replace(" ", "_") for header in headers if header.endswith(" - baseline's")}
     return not FOR_PROGRAMS.match(key) or (key.endswith("_difference") and key.removesuffix("_difference") in differences)
+
+
+def with_script(page, element):
+    """A copy of a page with a <script> of the test's own before its end, which its policy allows by the hash."""
+    script = re.search(r"<script>(.*?)</script>", element, re.S)[1]
+    source = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return page.replace("script-src ", f"script-src 'sha256-{source}' ", 1).replace("</body>", element + "</body>", 1)
 
 
 class Checks:

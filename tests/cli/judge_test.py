@@ -20,7 +20,7 @@ import threading
 import time
 import urllib.parse
 
-from harness import ROOT, Checks, change, query, scratch
+from harness import ROOT, Checks, change, query, scratch, with_script
 from scripted_service import Judge, killed_at_random, tables
 
 try:
@@ -537,7 +537,8 @@ def works_in_chromium(check, pardec, page, db):
     if not shutil.which("chromium"):
         return
     played = folder / "played.html"
-    played.write_text(page.read_text().replace("</body>", """<pre id="written"></pre><script>
+    foreign = '<img src=x onerror="document.title = 1"><script>document.title = "another script ran";</script>'
+    played.write_text(with_script(page.read_text().replace("<p id=\"task\">", foreign + "<p id=\"task\">"), """<pre id="written"></pre><script>
 HTMLAnchorElement.prototype.click = function() { by("written").textContent = this.download + " " + this.href; };
 for (const key of ["1", "3"]) document.onkeydown({ key, target: document.body });
 by("comment").value = "well <\\/script> é";
@@ -545,10 +546,11 @@ by("comment").oninput({ target: by("comment") });
 document.querySelectorAll("#verdicts button")[1].click();
 document.onkeydown({ key: "ArrowLeft", target: document.body });
 by("save").click();
-</script></body>"""))
+</script>"""))
     ran = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'chromium'}", "--dump-dom", played.as_uri()],
                          capture_output=True, text=True, timeout=120)
     written = re.search(r'<pre id="written">(.*?)</pre>', ran.stdout, re.S)
+    check("<title>Answers to judge</title>" in ran.stdout, f"a script that got into the page is run: {ran.stdout[:400]}")
     name, _, url = html.unescape(written[1]).partition(" ")
     (folder / name).write_text(urllib.parse.unquote(url.partition(",")[2]))
     found = json.loads((folder / name).read_text())["labels"]

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-from harness import FOR_PROGRAMS
+from harness import FOR_PROGRAMS, with_script
 
 CONFIG = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 128,
           "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 8192}
@@ -392,7 +392,7 @@ def check_departures(check, pardec, folder):
 def check_opened(check, program, folder, page, name, db, widths, keep):
     text = page.read_text(encoding="utf-8")
     probe = folder / f"{name}-probe.html"
-    probe.write_text(text.replace("<head>", "<head>" + LISTENER, 1).replace("</body>", PROBE + "</body>", 1), encoding="utf-8")
+    probe.write_text(with_script(text.replace("<head>", "<head>" + LISTENER, 1), PROBE), encoding="utf-8")
     for width in widths:
         frame = folder / f"{name}-{width}.html"
         frame.write_text(FRAME.format(page=probe.name, width=width), encoding="utf-8")

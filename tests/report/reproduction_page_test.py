@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from page_test import BOXES, FRAME, LISTENER, QUICKSTART, WIDTHS, Checks, Page, check_numbers, check_offline, chromium
+from page_test import BOXES, FRAME, LISTENER, QUICKSTART, WIDTHS, Checks, Page, check_numbers, check_offline, chromium, with_script
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOSTILE = "<img src=x onerror=\"parent.postMessage('hacked', '*')\"></script><b>'\"&"
@@ -88,7 +88,7 @@ def main():
 
         browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
         probe = folder / "probe.html"
-        probe.write_text(text.replace("<head>", "<head>" + LISTENER, 1).replace("</body>", PROBE + "</body>", 1), encoding="utf-8")
+        probe.write_text(with_script(text.replace("<head>", "<head>" + LISTENER, 1), PROBE), encoding="utf-8")
         for width in WIDTHS if browser else ():
             frame = folder / f"frame-{width}.html"
             frame.write_text(FRAME.format(page=probe.name, width=width), encoding="utf-8")

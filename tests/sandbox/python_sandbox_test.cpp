@@ -1,5 +1,7 @@
 #include "src/sandbox/python_sandbox.hpp"
 
+#include <sys/syscall.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -85,6 +87,62 @@ TEST_CASE("no further process or thread is made", "[sandbox]") {
         SandboxVerdict::failed);
   CHECK(box->run("import threading\nthreading.Thread(target=print).start()").verdict ==
         SandboxVerdict::failed);
+}
+
+TEST_CASE("no file of the host is leased, locked or watched, and no timer made", "[sandbox]") {
+  const auto box = sandbox();
+  if (!box) return;
+  const auto refused = [&](const std::string& program) {
+    INFO(program);
+    CHECK(box->run(program).reason.starts_with("PermissionError"));
+  };
+  // A lease of root's makes everybody who opens the file wait for 30 s.
+  for (const char* call :
+       {"fcntl.F_SETLEASE, fcntl.F_RDLCK", "fcntl.F_SETLEASE, fcntl.F_WRLCK",
+        "fcntl.F_NOTIFY, fcntl.DN_ACCESS", "fcntl.F_SETSIG, 9", "fcntl.F_SETOWN, 1"})
+    refused(str("import fcntl\nf = open('/usr/bin/python3', 'rb')\nfcntl.fcntl(f, ", call, ")"));
+  refused("import fcntl\nfcntl.flock(open('/usr/bin/python3'), fcntl.LOCK_SH)");
+  refused("import fcntl\nfcntl.lockf(open('/usr/bin/python3'), fcntl.LOCK_SH)");
+  refused("import fcntl\nfcntl.fcntl(1, 1031, 1 << 20)");  // F_SETPIPE_SZ
+  refused("import os\nos.pipe()");
+  refused("import os\nos.posix_fadvise, os.eventfd(0)");
+  refused("import select\nselect.epoll()");
+  refused("import os\nos.setxattr('/usr', 'user.x', b'1')");
+  // Calls without a function of Python's, by their numbers.
+  for (const int call : {SYS_timer_create, SYS_timerfd_create, SYS_flock, SYS_mlockall, SYS_ptrace,
+                          SYS_io_uring_setup, SYS_add_key, SYS_personality, SYS_sethostname,
+                          SYS_prctl, SYS_seccomp, 999}) {
+    INFO(call);
+    CHECK(box->run(str("import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n",
+                       "assert libc.syscall(", call, ", 0, 0, 0) == -1\n",
+                       "assert ctypes.get_errno() == 1, os.strerror(ctypes.get_errno())"))
+              .verdict == SandboxVerdict::passed);
+  }
+}
+
+TEST_CASE("what programs compute with is there", "[sandbox]") {
+  const auto box = sandbox();
+  if (!box) return;
+  for (const char* program :
+       {"import re, json, math, cmath, random, decimal, fractions, statistics, itertools, "
+        "functools, collections, heapq, bisect, string, textwrap, datetime, calendar, copy, "
+        "operator, typing, dataclasses, enum, hashlib, base64, struct, array, unicodedata, difflib",
+        "import time\ntime.sleep(0.01); time.time(); time.perf_counter(); time.process_time()",
+        "import datetime\ndatetime.datetime.now()", "import random, secrets\nsecrets.token_hex(8)",
+        "import os, sys\nos.getpid(); os.getcwd(); os.listdir('/usr'); os.path.exists('/x')\n"
+        "os.uname(); os.cpu_count(); os.getlogin if 0 else None",
+        "import uuid\nuuid.uuid4()", "import locale, gettext, platform, tempfile, pathlib",
+        "import signal\nsignal.signal(signal.SIGALRM, lambda *_: None)\nsignal.alarm(1)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0)",
+        "import resource, gc\nresource.getrusage(0); gc.collect()",
+        "x = [i * i for i in range(10 ** 6)]\nassert sum(sorted(x, reverse=True)) > 0",
+        "import threading\nthreading.Lock().acquire()", "print('x' * 100000)",
+        "import asyncio, contextlib, io\nio.StringIO('x').read()", "import sqlite3"}) {
+    INFO(program);
+    const auto result = box->run(program);
+    INFO(result.reason);
+    CHECK(result.verdict == SandboxVerdict::passed);
+  }
 }
 
 TEST_CASE("memory is limited", "[sandbox]") {
