@@ -17,6 +17,7 @@
 #include "src/prompt/job.hpp"
 #include "src/prompt/pieces.hpp"
 #include "src/prompt/prompt_file.hpp"
+#include "src/support/thought.hpp"
 
 namespace pardec {
 
@@ -39,6 +40,14 @@ struct FieldResult {
   Tokens unforced;          ///< under an oracle: what the network itself chose, one per token
   std::vector<float> gaps;  ///< best logit minus second best, one per token
   Stop stop = Stop::limit;
+  /// What was written before the answer; empty: nothing, or the thought is kept as a part of it.
+  struct Written {
+    std::size_t bytes = 0;       ///< of all that was written, marks included
+    std::size_t text_bytes = 0;  ///< of `text`, which has it where it is as it was written
+    std::optional<std::int64_t> tokens = std::nullopt;  ///< none: those of `tokens` that hold it
+    bool open = false;                                  ///< it has no end
+  };
+  std::optional<Written> thought = std::nullopt;
 };
 
 /// What a decoder gives back.
@@ -82,6 +91,8 @@ struct Request {
   /// Bytes: the last character may be unfinished. Called where the answer is one stream that is
   /// written in order (StreamWriter, aspd). Empty: nobody reads along.
   std::function<void(std::string_view text)> reader = {};
+  /// How an answer is told from the thought before it.
+  ThoughtReading thinking = {};
 };
 
 /// What decoders run on. All outlive the tasks that use them.

@@ -194,7 +194,11 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
 
   Answers answers;
   const std::string text = repair_utf8(stream.bytes);
-  const JsonAnswer parsed = parse_json_answer(text, request.job.contexts);
+  // The prompt opened the answer, so no thought is open here.
+  ThoughtReading reading = request.thinking;
+  reading.opened = false;
+  const Thought thought = reading.keep ? Thought{} : thought_of(text, reading);
+  const JsonAnswer parsed = parse_json_answer(after_thought(text, thought), request.job.contexts);
   const Stream::Written written =
       stream.written ? *stream.written : as_chosen(stream, *context.tokenizer);
   const auto spans = request.oracle && !request.oracle->values.empty()
@@ -217,6 +221,12 @@ Task<Answers> decode_together(const FreeRunningDecoder& decoder, const Request& 
         if (!stream.unforced.empty()) field.unforced.push_back(stream.unforced[choice]);
       }
     }
+  }
+  if (thought.bytes > 0 && !answers.fields.empty() && !answers.fields[0].empty()) {
+    const auto& ends = written.ends;
+    const auto tokens = std::upper_bound(ends.begin(), ends.end(), thought.bytes) - ends.begin();
+    answers.fields[0][0].thought = {
+        {.bytes = thought.bytes, .tokens = tokens, .open = thought.open}};
   }
   answers.text = std::string(kAnswerOpening) + text;
   answers.tokens = std::move(stream.tokens);
@@ -316,8 +326,18 @@ Answers field_answers(const Request& request, std::vector<Stream> streams, Count
       const std::string text = repair_utf8(stream->bytes);
       answers.text += (answers.text.empty() ? "" : "\n") + text;
       FieldResult& field = out.emplace_back();
-      field.text = request.form == Form::value ? parse_plain_value(text) : text;
-      field.said_absent = request.form == Form::value && says_absent(text);
+      const ThoughtReading& reading = request.thinking;
+      const Thought thought = thought_of(text, reading);
+      const std::string_view said = reading.keep ? text : after_thought(text, thought);
+      const bool value = request.form == Form::value;
+      field.text = value ? parse_plain_value(said) : text;
+      field.said_absent = value && says_absent(said);
+      if (thought.bytes > 0 && reading.keep)
+        field.thought = FieldResult::Written();
+      else if (thought.bytes > 0 || thought.open)
+        field.thought = {{.bytes = thought.bytes,
+                          .text_bytes = value ? 0 : thought.bytes,
+                          .open = thought.open}};
       field.tokens = std::move(stream->tokens);
       field.unforced = std::move(stream->unforced);
       field.gaps = std::move(stream->gaps);

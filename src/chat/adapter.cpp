@@ -1,6 +1,7 @@
 #include "src/chat/adapter.hpp"
 
 #include "src/support/text.hpp"
+#include "src/support/thought.hpp"
 
 namespace pardec::chat {
 
@@ -57,15 +58,9 @@ OrderedJson with_parameters(const ServiceSpec& spec, const OrderedJson& changes)
 }
 
 Answer spoken(std::string text, const std::string& nothing) {
-  constexpr std::string_view kOpen = "<think>", kClose = "</think>";
-  const std::size_t open = text.find(kOpen), close = text.find(kClose);
-  const std::string_view all = strip(text);
-  const bool opened = all.starts_with(kOpen);
-  if (opened && close == std::string::npos)
-    return {ReplyState::kCutShort, std::move(text), "its reasoning has no end"};
-  // Some templates open the reasoning in the prompt. In JSON the tag is a quotation.
-  const bool opened_before = close < open && !all.starts_with('{') && !all.starts_with('[');
-  if (close != std::string::npos && (opened || opened_before)) text.erase(0, close + kClose.size());
+  const Thought thought = thought_of(text);
+  if (thought.open) return {ReplyState::kCutShort, std::move(text), "its reasoning has no end"};
+  text.erase(0, thought.bytes);
   if (strip(text).empty()) return {ReplyState::kCutShort, "", nothing};
   return {ReplyState::kAnswered, std::string(strip(text))};
 }

@@ -83,6 +83,13 @@ void add_flags(CLI::App& app, DecodeOptions& decode) {
                  "a variable of the checkpoint's own chat template, e.g. enable_thinking=false; "
                  "repeatable")
       ->type_name("KEY=VALUE");
+  app.add_option(
+         "--thinking", decode.thinking,
+         "thought before an answer (<think>...</think>, the checkpoint's own marks): keep it "
+         "as a part of the answer, strip it where answers are read, or off: the chat "
+         "template's own variable asks for none")
+      ->capture_default_str()
+      ->type_name("WHAT");
   app.add_option("--prompt-file", decode.prompt_file,
                  "wording of the task: a name in datasets/prompts or a file; else the model's own "
                  "(MODEL/prompts), else the dataset's")

@@ -87,8 +87,8 @@ ArmFace look_at(const RunSpec& spec, const Arm& arm) {
   ArmFace seen{read_face(networks), std::nullopt, {}};
   seen.needs = needs_of(*arm.algorithm, seen.face ? &*seen.face : nullptr, networks.draft_model);
   if (seen.face && seen.face->tokenizer)
-    seen.chat =
-        template_for(spec.decode.chat_template, tokenizer_folder(networks), spec.decode.chat_set);
+    seen.chat = template_for(spec.decode.chat_template, tokenizer_folder(networks),
+                             spec.decode.chat_set, parse_thinking(spec.decode.thinking));
   return seen;
 }
 

@@ -84,6 +84,7 @@ int generate(const GenerateFlags& flags) {
   check_draft_flag(flags.model, decoder.drafts_with_model());
 
   check_chat_template(flags.decode.chat_template, flags.decode.chat_set);
+  parse_thinking(flags.decode.thinking);
   std::vector<Tokens> token_lists;
   if (!flags.prompt_tokens.empty()) token_lists = parse_token_lists(flags.prompt_tokens);
   std::vector<Job> jobs;

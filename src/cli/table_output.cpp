@@ -63,6 +63,8 @@ constexpr std::array kColumns{"dataset",
                               "hit_limit",
                               "broken",
                               "tokens_per_answer",
+                              "thought_tokens",
+                              "answer_tokens",
                               "cannot_run"};
 
 /// What follows the key of a metric in the key of a column.

@@ -30,6 +30,7 @@ AnswerState state_of(const RunFigures& run, const ScoreTable& scores) {
       continue;
     }
     const bool limited = hit_limit(answer);
+    state.thought += static_cast<double>(answer.thought);
     state.hit_limit += limited;
     state.unparsed += unparsed[a];
     state.empty += answer.empty;
@@ -39,6 +40,8 @@ AnswerState state_of(const RunFigures& run, const ScoreTable& scores) {
                      ? static_cast<double>(run.summary.totals.text_tokens) /
                            static_cast<double>(state.answers - state.failed)
                      : std::nan("");
+  if (state.answers > state.failed)
+    state.thought /= static_cast<double>(state.answers - state.failed);
   state.outside_rouge = outside_rouge(scores);
   return state;
 }

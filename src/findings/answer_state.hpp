@@ -16,6 +16,7 @@ struct AnswerState {
   /// Failed, unparsed, empty or, where an answer has an end of its own, at the limit.
   std::int64_t broken = 0;
   double tokens = 0;          ///< of text, mean over answers
+  double thought = 0;         ///< ids of thought, mean over answers
   std::string outside_rouge;  ///< of task_metrics.hpp
 
   /// Neither speed nor scores say anything then.

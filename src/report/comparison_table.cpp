@@ -466,7 +466,7 @@ Table comparison_table(const Comparison& comparison) {
     add_allowed_cells(cells, comparison, arm);
     if (comparison.exact_matches)
       cells.push_back(std::isfinite(arm.exact_match) ? share_cell(arm.exact_match) : no_cell());
-    add_measured_cells(cells, arm);
+    add_measured_cells(cells, comparison, arm);
     add_score_cells(cells, comparison, arm);
     add_own_cells(cells, comparison, arm);
   }

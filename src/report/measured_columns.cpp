@@ -83,6 +83,16 @@ const std::vector<Column> kStateColumns = {
     {"broken", Align::right, "broken", true},
     {"tokens/answer", Align::right, "tokens_per_answer", true}};
 
+/// Where answers have thought before them.
+const std::vector<Column> kThoughtColumns = {
+    {.header = "thought tokens", .align = Align::right, .key = "thought_tokens", .wide = true},
+    {.header = "after thought", .align = Align::right, .key = "answer_tokens", .wide = true}};
+
+bool has_thought(const Comparison& comparison) {
+  return std::any_of(comparison.arms.begin(), comparison.arms.end(),
+                     [](const ArmFinding& arm) { return arm.state.thought > 0; });
+}
+
 void add_state_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
   const AnswerState& state = arm.state;
   cells.push_back(number_cell(std::int64_t{arm.run.run.repeats}));
@@ -119,13 +129,21 @@ std::vector<Column> measured_columns(const Comparison& comparison) {
   std::vector<Column> all = speed_columns(!comparison.machines.empty());
   for (const auto* columns : {&kNoiseColumns, &kStateColumns})
     all.insert(all.end(), columns->begin(), columns->end());
+  if (has_thought(comparison))
+    all.insert(all.end(), kThoughtColumns.begin(), kThoughtColumns.end());
   return all;
 }
 
-void add_measured_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
+void add_measured_cells(std::vector<Cell>& cells, const Comparison& comparison,
+                        const ArmFinding& arm) {
   add_speed_cells(cells, arm);
   add_noise_cells(cells, arm);
   add_state_cells(cells, arm);
+  if (!has_thought(comparison)) return;
+  const AnswerState& state = arm.state;
+  const bool known = std::isfinite(state.tokens);
+  cells.push_back(known ? number_cell(state.thought, 1) : no_cell());
+  cells.push_back(known ? number_cell(state.tokens - state.thought, 1) : no_cell());
 }
 
 }  // namespace pardec

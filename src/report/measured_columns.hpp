@@ -18,8 +18,9 @@ std::string difference_text(const Interval& difference);
 
 /// Speeds as they are known elsewhere, how steadily they were measured, how the answers ended. Most
 /// are for programs; forwards/s are for people, too, where their shares of a roofline were asked
-/// for.
+/// for. Ids of thought and of what stands after it are apart where an arm has thought.
 std::vector<Column> measured_columns(const Comparison& comparison);
-void add_measured_cells(std::vector<Cell>& cells, const ArmFinding& arm);
+void add_measured_cells(std::vector<Cell>& cells, const Comparison& comparison,
+                        const ArmFinding& arm);
 
 }  // namespace pardec

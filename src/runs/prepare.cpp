@@ -110,6 +110,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
   if (!session.context.more_eos.empty()) config["eos"] = session.context.more_eos;
   if (const auto notes = session.end_notes(); !notes.empty() && !spec.decode.ignore_eos)
     config["unused_ends"] = notes;
+  if (spec.decode.thinking != DecodeOptions().thinking) config["thinking"] = spec.decode.thinking;
   if (const std::string note = taught_otherwise(cell, session); !note.empty())
     config["taught_otherwise"] = note;
   auto untaught = untaught_in(cell, read_training_record(session.checkpoint.folder).settings);
@@ -295,6 +296,8 @@ Request make_request(const RunSpec& spec, const RunCell& cell, const JobPlan& pl
   if (repeat > 0) request.job.seed = derive_seed(request.job.seed, str("repeat ", repeat));
   if (cell.wording) request.wording = &*cell.wording;
   request.acceptance = cell.arm->oracle.acceptance;
+  request.thinking = session.thinking;
+  if (!cell.arm->oracle.text.empty()) request.thinking.keep = true;  // what is forced is no thought
   if (cell.arm->oracle.kind == "recorded")
     request.oracle = cell.recording.at(plan.key);
   else if (cell.arm->oracle.kind == "references")

@@ -163,11 +163,18 @@ void add_scores(GenerationRow& row, const ScoredExample& example,
     for (auto& score : metric->score(example)) row.scores.push_back(std::move(score));
 }
 
+/// How many ids hold the first `bytes` of what they stand for.
+std::int64_t ids_of(const Tokens& tokens, std::size_t bytes, const Tokenizer& tokenizer) {
+  std::size_t held = 0, count = 0;
+  while (held < bytes && count < tokens.size()) held += tokenizer.bytes(tokens[count++]).size();
+  return static_cast<std::int64_t>(count);
+}
+
 }  // namespace
 
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
-    const std::optional<std::vector<const TaskMetric*>>& metrics) {
+    const std::optional<std::vector<const TaskMetric*>>& metrics, const Tokenizer* tokenizer) {
   std::vector<GenerationRow> rows;
   for (size_t c = 0; c < examples.size(); ++c) {
     GenerationRow row;
@@ -182,6 +189,12 @@ std::vector<GenerationRow> generation_rows(
       const bool no_value = !field.said_absent && strip(text).empty();
       row.fields.push_back({examples[c]->fields[f].name, std::move(text), field.tokens,
                             std::string(name(field.stop)), no_value});
+      if (const auto& thought = field.thought)
+        row.fields.back().thought =
+            FieldThought{thought->tokens ? *thought->tokens
+                         : tokenizer     ? ids_of(field.tokens, thought->bytes, *tokenizer)
+                                         : 0,
+                         static_cast<std::int64_t>(thought->text_bytes), thought->open};
     }
     // A job of one example is its example's answer as it came; in a stack each has its own part.
     row.text = examples.size() == 1 ? answers.text : dump(values);

@@ -24,11 +24,12 @@ std::string hash_of_ids(const Tokenizer& tokenizer);
 Json environment_json();
 
 /// A finished job, and its answers with their scores by `metrics`; none: they are not scored, as
-/// under an oracle.
+/// under an oracle. `tokenizer` tells how
+/// many ids a thought has; null: nobody asks.
 JobRow job_row(const JobKey& key, const Answers& answers);
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
-    const std::optional<std::vector<const TaskMetric*>>& metrics);
+    const std::optional<std::vector<const TaskMetric*>>& metrics, const Tokenizer* tokenizer);
 
 /// A job that failed as a whole: its rows carry the reason, and the scores of wrong answers.
 std::vector<GenerationRow> failed_rows(

@@ -89,7 +89,8 @@ void Recorder::finish(const RunCell& cell, RowId block, int repeat, const JobPla
                       const Request& request, const Answers& answers, const Tokenizer& tokenizer) {
   std::vector<GenerationRow> generations;
   try {
-    generations = generation_rows(cell.work->examples_of(job), answers, metrics_for(cell));
+    generations =
+        generation_rows(cell.work->examples_of(job), answers, metrics_for(cell), &tokenizer);
     counts_.turns_off += turns_off_text(request, answers, tokenizer);
   } catch (const std::exception& error) {
     fail(cell, block, repeat, job, reason_of(error));
@@ -110,7 +111,7 @@ void Recorder::fail(const RunCell& cell, RowId block, int repeat, const JobPlan&
 
 bool Recorder::same_answers(const RunCell& cell, int repeat, const JobPlan& job,
                             const Answers& answers) {
-  const auto rows = generation_rows(cell.work->examples_of(job), answers, std::nullopt);
+  const auto rows = generation_rows(cell.work->examples_of(job), answers, std::nullopt, nullptr);
   const bool same = std::all_of(rows.begin(), rows.end(), [&](const GenerationRow& row) {
     return store_.answer_ids(cell.row.id, repeat, row.sample) == row.tokens;
   });

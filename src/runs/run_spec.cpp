@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "src/prompt/thinking.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -10,6 +11,7 @@
 namespace pardec {
 
 void check(const RunSpec& spec) {
+  parse_thinking(spec.decode.thinking);
   check_at_least("--limit", spec.limit, 0);
   check_at_least("--offset", spec.offset, 0);
   check_at_least("--warmup", spec.warmup, 0);

@@ -19,6 +19,7 @@
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
+#include "src/support/thought.hpp"
 
 namespace pardec {
 
@@ -180,8 +181,9 @@ Rows token_scores(const ScoredExample& example) {
     const TokenScores scores =
         field.no_value ? TokenScores{} : squad_scores(field.answer, field.references);
     const Json details{{"has_answer", !field.references.empty()}};
-    // 1: "NULL" and the like counted as answers; 2: an empty answer said that there is none
-    constexpr const char* kVersion = "3";
+    // 1: "NULL" and the like counted as answers; 2: an empty answer said that there is none; 3: a
+    // thought was part of the answer
+    constexpr const char* kVersion = "4";
     rows.push_back(row("token_f1", field.name, scores.f1, details, kVersion));
     rows.push_back(row("squad_exact", field.name, scores.exact, details, kVersion));
   });
@@ -205,7 +207,7 @@ Rows exact_scores(const ScoredExample& example) {
   return by_field(example, [](const ScoredField& field, Rows& rows) {
     const bool right = !field.no_value && exact_match(field.answer, field.references);
     rows.push_back(row("exact_match", field.name, right ? 1 : 0, {},
-                       "2"));  // 1: an empty answer said that there is none
+                       "3"));  // 1: an empty answer said that there is none; 2: a thought counted
   });
 }
 
@@ -213,7 +215,8 @@ void add_rouge(const ScoredField& field, const RougeScores& scores, const char* 
                Rows& rows) {
   const auto add = [&](const char* name, const RougeScore& score) {
     rows.push_back(row(str(name, variant), field.name, score.f1,
-                       {{"precision", score.precision}, {"recall", score.recall}}));
+                       {{"precision", score.precision}, {"recall", score.recall}},
+                       "2"));  // 1: a thought was part of the answer
   };
   add("rouge_1", scores.rouge1);
   add("rouge_2", scores.rouge2);
@@ -228,7 +231,7 @@ Rows rouge_scores(const ScoredExample& example) {
     if (field.references.empty()) return;
     add_rouge(field, rouge(field.answer, field.references, /*stem=*/true), "", rows);
     if (std::any_of(field.references.begin(), field.references.end(), is_outside_rouge))
-      rows.push_back(row(std::string(kOutsideRouge), field.name, 1));
+      rows.push_back(row(std::string(kOutsideRouge), field.name, 1, {}, "2"));
   });
 }
 
@@ -255,7 +258,8 @@ Rows repetition_scores(const ScoredExample& example) {
   Rows rows;
   for (const auto& field : example.fields)
     if (!strip(field.answer).empty())  // of no words there is no share
-      rows.push_back(row("repetition", field.name, repetition(field.answer)));
+      rows.push_back(row("repetition", field.name, repetition(field.answer), {},
+                         "2"));  // 1: a thought was part of the answer
   return rows;
 }
 
@@ -446,6 +450,15 @@ ScoredExample failed_example(const SampleRow& sample) {
   return example;
 }
 
+SaidText said_in(const FieldAnswer& answer) {
+  const auto& known = answer.thought;
+  const Thought thought = known ? Thought{static_cast<std::size_t>(known->bytes), known->open}
+                                : thought_of(answer.text);
+  const std::string_view text = after_thought(answer.text, thought);
+  const bool has = thought.bytes > 0 || thought.open || (known && known->tokens > 0);
+  return {text, has && strip(text).empty()};
+}
+
 ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers) {
   if (sample.fields.size() != answers.size())
     throw ConfigError(str("sample ", sample.key, " has ",
@@ -464,8 +477,9 @@ ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAns
     out.choices = field.value("choices", std::vector<std::string>());
     out.test = field.value("test", "");
     out.question = field.value("question", "");
-    out.answer = answers[f].text;
-    out.no_value = answers[f].no_value && strip(out.answer).empty();
+    const SaidText said = said_in(answers[f]);
+    out.answer = said.text;
+    out.no_value = (answers[f].no_value && strip(out.answer).empty()) || said.empty;
   }
   return example;
 }

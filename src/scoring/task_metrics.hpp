@@ -25,7 +25,7 @@ struct ScoredField {
   std::string question;              ///< an open one; empty: it has none
   std::vector<std::string> choices;  ///< of a multiple-choice question
   std::string test;                  ///< of a programming task: what runs behind text and answer
-  std::string answer;                ///< empty: absent
+  std::string answer;                ///< after its thought; empty: absent
   bool no_value = false;             ///< not even a word for absence: no right answer to anything
 };
 
@@ -34,6 +34,15 @@ struct ScoredExample {
   std::vector<ScoredField> fields;
   bool failed = false;  ///< there is no answer; its fields are empty and have no value
 };
+
+/// What a stored answer says, after its thought. `empty`: nothing, though a thought stands before
+/// it.
+struct SaidText {
+  std::string_view text;
+  bool empty = false;
+};
+/// Of answers that were stored before thoughts were, by the marks of published families.
+SaidText said_in(const FieldAnswer& answer);
 
 /// Joins a stored sample and the answers to its fields. ConfigError where the sample was stored
 /// without its fields (schema version 1), or does not have the answers' fields.

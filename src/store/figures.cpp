@@ -242,7 +242,7 @@ class FigureReader {
       answer.failed = rows.integer(5) != 0;
       answer.empty = strip(rows.view(6)).empty();
       answer.fields = static_cast<std::int32_t>(rows.integer(8));
-      answer.fields_at_limit = at_limit(rows.view(7));
+      read_ends(rows.view(7), answer);
       answer.at_limit = is_limit(rows.view(9));
       if (!rows.null(10)) answer.identical = rows.integer(10) != 0;
       answer.gap = rows.maybe_real(11);
@@ -250,13 +250,17 @@ class FigureReader {
     for (auto& [id, run] : runs_) sort_by_repeat(run->answers);
   }
 
-  /// Fields of an answer that ended so.
-  std::int32_t at_limit(std::string_view fields) const {
-    std::int32_t count = 0;
-    if (holds(fields, "\"limit\"") || holds(fields, "\"context\""))
-      for (const Json& field : parse_json(fields, db_.path().string(), 0))
-        count += is_limit(field.at("stop").get_ref<const std::string&>());
-    return count;
+  /// How the fields of an answer ended, and their thoughts.
+  void read_ends(std::string_view fields, AnswerFigures& answer) const {
+    if (!holds(fields, "\"limit\"") && !holds(fields, "\"context\"") &&
+        !holds(fields, "\"thought\""))
+      return;
+    for (const Json& field : parse_json(fields, db_.path().string(), 0)) {
+      const Json thought = field.value("thought", Json::object());
+      answer.fields_at_limit +=
+          is_limit(field.at("stop").get_ref<const std::string&>()) || thought.value("open", false);
+      answer.thought += thought.value("tokens", std::int64_t{0});
+    }
   }
 
   /// Gives answers the index of their example in place of that of its id.

@@ -88,8 +88,10 @@ struct AnswerFigures {
   RowId id = 0;
   std::int32_t example = 0, job = 0;  ///< indices in Figures::examples and RunFigures::jobs
   std::int32_t repeat = 0;
-  std::int32_t fields = 0, fields_at_limit = 0;  ///< all, and those whose stop is limit or context
+  std::int32_t fields = 0, fields_at_limit = 0;  ///< all; whose stop is limit or context,
+                                                 ///< or whose thought has no end
   bool at_limit = false;                         ///< its own stop is one of these
+  std::int64_t thought = 0;                      ///< ids of thought, over its fields
   bool failed = false, empty = false;            ///< empty: of white space alone
   std::optional<bool> identical;                 ///< to the baseline's
   std::optional<double> gap;                     ///< as Identity's

@@ -22,6 +22,10 @@ std::string fields_json(const std::vector<FieldAnswer>& fields) {
     item["tokens"] = field.tokens;
     item["stop"] = field.stop;
     if (field.no_value) item["no_value"] = true;
+    if (field.thought) {
+      item["thought"] = {{"tokens", field.thought->tokens}, {"bytes", field.thought->bytes}};
+      if (field.thought->open) item["thought"]["open"] = true;
+    }
     out.push_back(std::move(item));
   }
   return dump(out);

@@ -23,6 +23,10 @@ std::vector<FieldAnswer> fields(const Statement& row, int column, const std::str
     out.push_back({item.at("name").get<std::string>(), item.at("text").get<std::string>(),
                    item.at("tokens").get<Tokens>(), item.at("stop").get<std::string>(),
                    item.value("no_value", false)});
+    if (const auto thought = item.find("thought"); thought != item.end())
+      out.back().thought =
+          FieldThought{thought->at("tokens").get<std::int64_t>(),
+                       thought->at("bytes").get<std::int64_t>(), thought->value("open", false)};
   }
   return out;
 }

@@ -178,12 +178,20 @@ struct JobRow {
   int attempts = 1;  ///< set by the store
 };
 
+/// What a network wrote before an answer, e.g. between <think> and </think>.
+struct FieldThought {
+  std::int64_t tokens = 0;  ///< ids of it, marks included
+  std::int64_t bytes = 0;   ///< of the answer's text; 0: the text is without it, or it is to count
+  bool open = false;        ///< it has no end: there is no answer
+};
+
 struct FieldAnswer {
-  std::string name, text;
+  std::string name, text;  ///< as it was generated, with its thought where it is an open answer's
   Tokens tokens;
   std::string stop;
   /// Neither a text nor a word for absence (null, n/a): empty, or not to be read.
   bool no_value = false;
+  std::optional<FieldThought> thought = std::nullopt;  ///< none: there is none, or nobody looked
 };
 
 /// How an answer compares with the baseline's for the same example and repeat.

@@ -9,8 +9,14 @@
 namespace pardec {
 
 ChatTemplate template_for(const std::string& name, const std::filesystem::path& model,
-                          const std::vector<std::string>& settings) {
+                          const std::vector<std::string>& settings, Thinking thinking) {
   ChatTemplate chat = choose_chat_template(name, model, settings);
+  if (thinking == Thinking::off)
+    if (std::string setting = setting_without_thought(chat, settings); !setting.empty()) {
+      std::vector<std::string> all = settings;
+      all.push_back(std::move(setting));
+      chat = choose_chat_template(name, model, all);
+    }
   if (name == "auto" && chat.name() != "checkpoint") {
     const std::string taught = read_training_record(model).chat_template;
     const std::vector<std::string> known = chat_template_names();

@@ -8,6 +8,7 @@
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/prompt/chat_template.hpp"
 #include "src/prompt/prompt_file.hpp"
+#include "src/prompt/thinking.hpp"
 
 /// Whether a checkpoint is what a decoder and its prompts ask of it.
 namespace pardec {
@@ -29,9 +30,11 @@ Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::st
 void check_draft_flag(const ModelOptions& options, bool needed);
 
 /// The template that --chat-template and --chat-set name; `auto` is the checkpoint's own, else what
-/// `train` taught the network (its record), else `plain`. ConfigError; ModelError: the record.
+/// `train` taught the network (its record), else `plain`. Thinking `off` adds the template's own
+/// variable to the settings. ConfigError; ModelError: the record.
 ChatTemplate template_for(const std::string& name, const std::filesystem::path& model,
-                          const std::vector<std::string>& settings);
+                          const std::vector<std::string>& settings,
+                          Thinking thinking = Thinking::strip);
 
 /// Where a prompt's markup, or the wording of a task that was taught (`wording` not null), is not
 /// what `train` taught the network: what the two are. Empty: they agree, or nothing is known.

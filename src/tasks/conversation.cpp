@@ -10,11 +10,22 @@ namespace pardec {
 
 namespace {
 
-/// The answer of a turn as the next prompt has it: as it was chosen, where that is its text.
-Tokens spoken(const FieldResult& answer, const Tokenizer* tokenizer) {
+/// What an answer says after its thought.
+std::string said_text(const FieldResult& answer) {
+  const std::string text = answer.text.value_or("");
+  if (!answer.thought) return text;
+  return std::string(after_thought(text, {answer.thought->text_bytes, answer.thought->open}));
+}
+
+/// The answer of a turn as the next prompt has it: as it was chosen, where that is its text, or
+/// where the turn's prompt `opened` a thought, which has to end.
+Tokens spoken(const FieldResult& answer, bool opened, const Tokenizer* tokenizer) {
   Tokens tokens = answer.tokens;
   if (answer.stop == Stop::eos && !tokens.empty()) tokens.pop_back();
-  const std::string text = answer.text.value_or("");
+  const std::string text = said_text(answer);
+  // As templates do, later turns are asked without the thoughts of earlier ones.
+  if (tokenizer && answer.thought && answer.thought->text_bytes > 0)
+    return opened ? tokens : tokenizer->encode_piece(text, false);
   if (!tokenizer || repair_utf8(bytes_of(tokens, *tokenizer)) == text) return tokens;
   return tokenizer->encode_piece(text, false);
 }
@@ -68,7 +79,7 @@ Task<Answers> decode_conversation(const Decoder& decoder, const Request& request
     Answers answer = co_await decoder.decode(one, context);
     FieldResult& field = answer.fields[0][0];
     said = one.pieces.field_prompt(0, 0);
-    const Tokens ids = spoken(field, context.tokenizer);
+    const Tokens ids = spoken(field, request.thinking.opened, context.tokenizer);
     said.insert(said.end(), ids.begin(), ids.end());
     answers.text = before + answer.text;
     answers.stop = answer.stop;
@@ -94,7 +105,8 @@ int turns_off_text(const Request& request, const Answers& answers, const Tokeniz
   if (!request.job.conversation) return 0;
   std::vector<Spoken> said;
   for (const FieldResult& answer : answers.fields[0])
-    said.push_back({spoken(answer, &tokenizer), answer.text.value_or("")});
+    said.push_back({spoken(answer, request.thinking.opened, &tokenizer),
+                    request.thinking.opened ? answer.text.value_or("") : said_text(answer)});
   return turns_off_text(request.pieces, said, tokenizer);
 }
 

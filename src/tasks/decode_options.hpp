@@ -20,6 +20,7 @@ struct DecodeOptions {
   std::vector<std::string> eos;  ///< tokens at which answers end beside the network's own: --eos
   std::string chat_template = "auto", prompt_file;
   std::vector<std::string> chat_set;
+  std::string thinking = "strip";  ///< of parse_thinking
   /// `answer_ids`: a field's limit where the flags give none; 0: as elsewhere.
   Limits limits(int answer_ids = 0) const {
     return {max_new_tokens, per_field.value_or(answer_ids > 0 ? answer_ids : Limits{}.per_field)};

@@ -108,6 +108,7 @@ GivenRequests job_requests(std::vector<Job> jobs, bool open, const Decoder& deco
         !note.empty())
       given.notes.insert(std::move(note));
     given.requests.push_back({job, form, {}, std::nullopt, given.wording.get()});
+    given.requests.back().thinking = session.thinking;
     given.errors.emplace_back();
     try {
       given.requests.back().pieces =

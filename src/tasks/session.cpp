@@ -6,16 +6,17 @@ namespace pardec {
 
 Session::Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts,
                  Checkpoints& loaded)
-    : chat(parts.tokenizer
-               ? template_for(decode.chat_template, tokenizer_folder(model), decode.chat_set)
-               : find_chat_template("plain")),
+    : chat(parts.tokenizer ? template_for(decode.chat_template, tokenizer_folder(model),
+                                          decode.chat_set, parse_thinking(decode.thinking))
+                           : find_chat_template("plain")),
       network(loaded.get(model, parts.tokenizer)),
       checkpoint(*network),
       draft(parts.draft ? load_draft(model, checkpoint, loaded) : nullptr),
       note(checkpoint.note),
       engine(checkpoint.model, clock),
       context{engine, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr, decode.ignore_eos,
-              draft ? &draft->model : nullptr} {
+              draft ? &draft->model : nullptr},
+      thinking(thought_reading(chat, context.tokenizer, parse_thinking(decode.thinking))) {
   context.more_eos = given_ends(decode.eos, checkpoint.model.config(), tokenizer());
   unused_ends_ = unused_ends(model, checkpoint.model.config(), tokenizer(),
                              parts.tokenizer ? &chat : nullptr, context.more_eos);

@@ -42,6 +42,7 @@ struct Session {
   SteadyClock clock;
   Engine engine;
   DecoderContext context;
+  const ThoughtReading thinking;  ///< how answers are told from the thought before them
 
  private:
   std::vector<UnusedEnd> unused_ends_;

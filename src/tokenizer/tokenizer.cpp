@@ -6,6 +6,7 @@
 #include "src/support/files.hpp"
 #include "src/support/json.hpp"
 #include "src/support/text.hpp"
+#include "src/support/thought.hpp"
 #include "src/tokenizer/added_tokens.hpp"
 #include "src/tokenizer/bpe.hpp"
 #include "src/tokenizer/decoder.hpp"
@@ -88,7 +89,8 @@ Tokenizer::State::State(const Json& json, const TokensBeside& beside, std::strin
 void Tokenizer::State::index_bytes() {
   bytes.resize(static_cast<std::size_t>(size()));
   for (Token id = 0; id < size(); ++id) {
-    if (added.is_special(id)) continue;
+    // A mark of thought stays, so that what stands between two of them is known.
+    if (added.is_special(id) && !names_thought(decoded(id))) continue;
     TokenDecoder::Piece piece{std::string(decoded(id))};
     if (decoder) decoder->apply_inside(piece);
     bytes[static_cast<std::size_t>(id)] = std::move(piece.bytes);
