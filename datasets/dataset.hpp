@@ -31,6 +31,14 @@ struct Example {
   std::string cluster;        ///< examples with the same text share it: they are not independent
   bool conversation = false;  ///< fields are a user's turns, each asked behind the answers so far
   bool unfinished = false;    ///< the last reference was cut at a limit: it does not end there
+  std::string system = {};    ///< what a system message says before the user's first words
+};
+
+/// A column of a user's own records that nothing is read from.
+struct UnreadColumn {
+  std::string name;
+  std::string first;  ///< a complaint about its first place: `file:line: unknown key ...`
+  std::int64_t records = 0;
 };
 
 /// What a dataset asks, which decides how its examples become jobs.
@@ -47,6 +55,7 @@ struct Dataset {
   Shape shape = Shape::attributes;
   std::vector<std::filesystem::path> files;  ///< what was read, for the hash of the run
   std::vector<Example> examples;             ///< in file order
+  std::vector<UnreadColumn> unread = {};     ///< in order of their first places
 };
 
 /// What a look at a dataset's files found.
@@ -79,6 +88,22 @@ inline constexpr const char* kStandinNote = "standin.json";
 const std::vector<DatasetEntry>& datasets();
 /// ConfigError with the near names where there is none of that name.
 const DatasetEntry& find_dataset(std::string_view name);
+
+/// The entry of a dataset by the name that a run stored: a name that is not in the registry is that
+/// of a file of the user's own.
+const DatasetEntry& stored_dataset(std::string_view name);
+
+/// A file of the user's own as `--dataset NAME=FILE` names it, FILE[:COLUMN[:COLUMN]] for csv and
+/// tsv.
+struct OwnFile {
+  std::string name;
+  std::filesystem::path file;
+  std::string prompt, reference;  ///< columns; empty: as columns are called (load_own_file)
+};
+/// None: the text has no `=`. ConfigError: a part is empty, or the name is one of the registry.
+std::optional<OwnFile> parse_own_file(std::string_view text);
+/// Its split is `test`. As load_dataset.
+Dataset load_own_file(const OwnFile& own, Inspection* inspection = nullptr);
 
 /// The folder of a dataset under `root`; none where there is none.
 std::optional<std::filesystem::path> dataset_folder(const DatasetEntry& entry,

@@ -1,5 +1,6 @@
 #include "datasets/narrativeqa.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "datasets/csv.hpp"
@@ -8,11 +9,53 @@
 
 namespace pardec {
 
+namespace {
+
+/// Rows of Hugging Face's export, one a question.
+void read_rows(Dataset& dataset, Inspection* inspection) {
+  const std::filesystem::path file = dataset.files.front();
+  std::map<std::string, size_t> examples;  // by document
+  each_line(file, inspection, [&](const std::string& text, long number) {
+    const OrderedJson json = parse_record(text, file.string(), number);
+    const Record row(json, file.string(), number);
+    const Record document = row.record("document");
+    ExampleField field;
+    field.question = row.record("question").text("text");
+    for (const Record& answer : row.records("answers"))
+      if (const std::string said = answer.text("text");
+          std::find(field.references.begin(), field.references.end(), said) ==
+          field.references.end())
+        field.references.push_back(said);
+    if (field.references.empty()) row.fail("'answers' is empty, expected at least one");
+    const std::string id = document.text("id");
+    const auto [found, fresh] = examples.emplace(id, dataset.examples.size());
+    if (fresh) {
+      Example& example = dataset.examples.emplace_back();
+      example.id = id;
+      example.category = document.has("kind") ? document.text("kind") : "summaries";
+      example.text = document.record("summary").text("text");
+      example.cluster = cluster_of(example.text);
+    }
+    auto& fields = dataset.examples[found->second].fields;
+    field.name = str("q", fields.size() + 1);
+    fields.push_back(std::move(field));
+  });
+}
+
+}  // namespace
+
 Dataset load_narrativeqa(const std::filesystem::path& folder, std::string_view split,
                          Inspection* inspection) {
   check_split("narrativeqa", split, {"train", "valid", "test"});
   Dataset dataset{"narrativeqa", std::string(split)};
   dataset.shape = Shape::questions;
+  for (const std::string& rows :
+       {std::string(split), std::string(split == "valid" ? "validation" : split)})
+    if (std::error_code ignored; std::filesystem::exists(folder / (rows + ".jsonl"), ignored)) {
+      dataset.files = {folder / (rows + ".jsonl")};
+      read_rows(dataset, inspection);
+      return dataset;
+    }
   const auto questions = find_file("narrativeqa", split, folder, {"qaps.csv"});
   const auto summaries = find_file("narrativeqa", split, folder,
                                    {"summaries.csv", "third_party/wikipedia/summaries.csv"});

@@ -11,6 +11,10 @@ namespace pardec {
 ///   summaries.csv, or third_party/wikipedia/summaries.csv     document_id,set,summary,...
 ///   documents.csv (where it is there)                         document_id,set,kind,...
 ///
+/// or as Hugging Face exports it, in SPLIT.jsonl (also validation.jsonl), a question a line:
+///   {"document": {"id": I, "kind": K, "summary": {"text": T}}, "question": {"text": Q},
+///    "answers": [{"text": A}, {"text": B}]}
+///
 /// An example is a summary with all its questions, q1, q2, ... in the file's order; references are
 /// the two answers. The id is the document's, the category its kind (gutenberg, movie). Splits:
 /// train, valid, test. Documents that nobody asked about are left out. Faults: those of CSV, an

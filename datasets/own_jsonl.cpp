@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "datasets/csv.hpp"
 #include "datasets/reading.hpp"
 #include "src/support/choice_letters.hpp"
 #include "src/support/text.hpp"
@@ -12,10 +13,10 @@ namespace pardec {
 
 namespace {
 
-void check_keys(const Record& record, const std::vector<std::string>& known) {
-  for (const auto& [key, value] : record.json().items())
-    if (std::find(known.begin(), known.end(), key) == known.end())
-      record.fail(str("unknown key '", key, "'", known_names(key, known)));
+/// A text, or a whole number as a text.
+std::string name_at(const Record& record, const char* key) {
+  const OrderedJson& value = record.at(key);
+  return value.is_number_integer() ? dump(value) : record.text(key);
 }
 
 void read_references(const Record& record, ExampleField& field) {
@@ -23,22 +24,87 @@ void read_references(const Record& record, ExampleField& field) {
   field.references = record.texts_or_none("references");
 }
 
-ExampleField read_field(const Record& record, size_t number) {
-  check_keys(record, {"id", "name", "question", "choices", "references"});
-  ExampleField field;
-  if (record.has("id")) field.id = record.text("id");
-  if (record.has("question")) field.question = record.text("question");
-  if (record.has("name"))
-    field.name = record.text("name");
-  else if (!field.question.empty())
-    field.name = str("q", number);
-  else
-    record.fail("has neither 'name' nor 'question', expected one of them");
-  field.choices = record.texts_or_none("choices");
-  read_references(record, field);
-  if (field.choices.size() > kMostChoices)
-    record.fail(str("has ", field.choices.size(), " choices, expected at most ", kMostChoices));
-  if (!field.choices.empty())
+/// What a chat message says: a text, or parts of which those of type "text" are read.
+std::string content_of(const Record& message, const char* key) {
+  if (!message.at(key).is_array()) return message.text(key);
+  std::vector<std::string> texts;
+  for (const Record& part : message.records(key)) {
+    if (part.has("type") && part.text("type") != "text")
+      part.fail(str("is of type '", part.text("type"), "', expected text alone"));
+    texts.push_back(part.text("text"));
+  }
+  if (texts.empty()) message.fail(str("'", key, "' is empty, expected what is said"));
+  return join(texts, "\n");
+}
+
+/// Reads the records of one file.
+class OwnRecords {
+ public:
+  explicit OwnRecords(Dataset& dataset) : dataset_(dataset) {}
+
+  void add(const Record& record) {
+    Example example;
+    example.id = str(dataset_.split, "-", records_++);
+    const Shape shape = read_example(record, example);
+    if (first_ && shape != *first_)
+      record.fail(
+          "is of another shape than the records before; expected all with questions, all with "
+          "names alone, or all open prompts");
+    if (shape == Shape::attributes) {
+      std::vector<std::string> names;
+      for (const auto& field : example.fields) names.push_back(field.name);
+      if (attributes_.emplace(example.category, names).first->second != names)
+        record.fail(str("has other fields than the records of category '", example.category,
+                        "' before; expected the same names in the same order"));
+    }
+    first_ = shape;
+    dataset_.shape = shape;
+    example.cluster =
+        cluster_of(str(example.text, example.text.empty() ? example.fields[0].question : ""));
+    dataset_.examples.push_back(std::move(example));
+  }
+
+ private:
+  /// Notes the keys that nothing is read from.
+  void check_keys(const Record& record, const std::vector<std::string>& known) {
+    for (const auto& [key, value] : record.json().items()) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      if (key == "references")
+        record.fail(
+            "'references' stands where nothing is read from it: beside messages, or beside "
+            "'fields', which have their own");
+      auto unread = std::find_if(dataset_.unread.begin(), dataset_.unread.end(),
+                                 [&](const UnreadColumn& column) { return column.name == key; });
+      if (unread == dataset_.unread.end()) {
+        std::string first;
+        try {
+          record.fail(str("unknown key '", key, "'", known_names(key, known)));
+        } catch (const DataError& error) {
+          first = error.what();
+        }
+        dataset_.unread.push_back({key, std::move(first)});
+        unread = dataset_.unread.end() - 1;
+      }
+      ++unread->records;
+    }
+  }
+
+  ExampleField read_field(const Record& record, size_t number) {
+    check_keys(record, {"id", "name", "question", "choices", "references"});
+    ExampleField field;
+    if (record.has("id")) field.id = name_at(record, "id");
+    if (record.has("question")) field.question = record.text("question");
+    if (record.has("name"))
+      field.name = record.text("name");
+    else if (!field.question.empty())
+      field.name = str("q", number);
+    else
+      record.fail("has neither 'name' nor 'question', expected one of them");
+    field.choices = record.texts_or_none("choices");
+    read_references(record, field);
+    if (field.choices.size() > kMostChoices)
+      record.fail(str("has ", field.choices.size(), " choices, expected at most ", kMostChoices));
+    if (field.choices.empty()) return field;
     for (std::string& reference : field.references) {
       const auto letter = reference_letter(reference, field.choices);
       if (!letter)
@@ -47,84 +113,171 @@ ExampleField read_field(const Record& record, size_t number) {
                         static_cast<char>('A' + field.choices.size() - 1), ") or a choice's text"));
       reference = std::string(1, *letter);
     }
-  return field;
-}
-
-/// The turns of a record with "prompt" or "turns".
-void read_turns(const Record& record, Example& example) {
-  const bool one = record.has("prompt");
-  check_keys(record, {"id", "category", one ? "prompt" : "turns", "references"});
-  const auto turns = one ? std::vector{record.text("prompt")} : record.texts("turns");
-  if (turns.empty()) record.fail("'turns' is empty, expected what the user says");
-  for (size_t t = 0; t < turns.size(); ++t) {
-    ExampleField& field = example.fields.emplace_back();
-    field.name = turns.size() == 1 ? "answer" : str("turn ", t + 1);
-    field.question = turns[t];
-    field.annotated = false;
+    return field;
   }
-  if (turns.size() == 1)
-    read_references(record, example.fields.front());
-  else if (record.has("references"))
-    record.fail("'references' stands beside several turns, expected none");
-  example.conversation = turns.size() > 1;
-}
 
-/// The same of a record with "messages": user and assistant in turns, the user first.
-void read_messages(const Record& record, Example& example) {
-  check_keys(record, {"id", "category", "messages"});
-  for (const Record& message : record.records("messages")) {
-    check_keys(message, {"role", "content"});
-    const std::string role = message.text("role");
-    const bool asked = !example.fields.empty() && !example.fields.back().annotated;
-    if (role != (asked ? "assistant" : "user"))
-      message.fail(str("'role' is '", role, "', expected ", asked ? "assistant" : "user",
-                       ": the two take turns, and the user begins"));
-    if (asked) {
-      example.fields.back().annotated = true;
-      example.fields.back().references = {message.text("content")};
-      continue;
+  /// The turns of a record with "prompt" or "turns".
+  void read_turns(const Record& record, Example& example) {
+    const bool one = record.has("prompt");
+    check_keys(record, {"id", "category", "system", one ? "prompt" : "turns", "references"});
+    const auto turns = one ? std::vector{record.text("prompt")} : record.texts("turns");
+    if (turns.empty()) record.fail("'turns' is empty, expected what the user says");
+    for (size_t t = 0; t < turns.size(); ++t) {
+      ExampleField& field = example.fields.emplace_back();
+      field.name = turns.size() == 1 ? "answer" : str("turn ", t + 1);
+      field.question = turns[t];
+      field.annotated = false;
     }
-    ExampleField& field = example.fields.emplace_back();
-    field.question = message.text("content");
-    field.annotated = false;
+    if (turns.size() == 1)
+      read_references(record, example.fields.front());
+    else if (record.has("references"))
+      record.fail("'references' stands beside several turns, expected none");
+    example.conversation = turns.size() > 1;
   }
-  if (example.fields.empty()) record.fail("'messages' is empty, expected what the user says");
-  const bool one = example.fields.size() == 1;
-  for (size_t t = 0; t < example.fields.size(); ++t)
-    example.fields[t].name = one ? "answer" : str("turn ", t + 1);
-  example.conversation = !one;
+
+  /// The same of a record with "messages", or with "conversations" as ShareGPT has them: the
+  /// system's message where there is one, then user and assistant in turns.
+  void read_messages(const Record& record, Example& example) {
+    const bool shared = !record.has("messages");
+    const char* all = shared ? "conversations" : "messages";
+    const char* who = shared ? "from" : "role";
+    const char* what = shared ? "value" : "content";
+    check_keys(record, {"id", "category", "system", all});
+    for (const Record& message : record.records(all)) {
+      check_keys(message, {who, what});
+      std::string role = message.text(who);
+      if (role == "developer") role = "system";
+      if (shared) role = role == "human" ? "user" : role == "gpt" ? "assistant" : role;
+      const bool asked = !example.fields.empty() && !example.fields.back().annotated;
+      if (role == "system" && example.fields.empty()) {
+        example.system += (example.system.empty() ? "" : "\n\n") + content_of(message, what);
+        continue;
+      }
+      if (role != (asked ? "assistant" : "user"))
+        message.fail(str("'", who, "' is '", message.text(who), "', expected ",
+                         asked ? "assistant" : "user",
+                         ": the two take turns, and the user begins, after the system's message "
+                         "where there is one"));
+      if (asked) {
+        example.fields.back().annotated = true;
+        example.fields.back().references = {content_of(message, what)};
+        continue;
+      }
+      ExampleField& field = example.fields.emplace_back();
+      field.question = content_of(message, what);
+      field.annotated = false;
+    }
+    if (example.fields.empty())
+      record.fail(str("'", all, "' is empty, expected what the user says"));
+    const bool one = example.fields.size() == 1;
+    for (size_t t = 0; t < example.fields.size(); ++t)
+      example.fields[t].name = one ? "answer" : str("turn ", t + 1);
+    example.conversation = !one;
+  }
+
+  Shape read_example(const Record& record, Example& example) {
+    if (record.has("id")) example.id = name_at(record, "id");
+    example.category = record.has("category") ? name_at(record, "category") : "all";
+    if (record.has("system")) example.system = record.text("system");
+    if (record.has("prompt") || record.has("turns")) {
+      read_turns(record, example);
+      return Shape::open;
+    }
+    if (record.has("messages") || record.has("conversations")) {
+      read_messages(record, example);
+      return Shape::open;
+    }
+    check_keys(record, {"id", "category", "system", "text", "fields"});
+    if (!record.has("text") && !record.has("fields"))
+      record.fail(
+          "has neither 'prompt', 'turns', 'messages' nor 'text' and 'fields', expected one of "
+          "them");
+    example.text = record.text("text");
+    for (const Record& field : record.records("fields")) {
+      ExampleField read = read_field(field, example.fields.size() + 1);
+      for (size_t other = 0; other < example.fields.size(); ++other)
+        if (example.fields[other].name == read.name)
+          field.fail(
+              str("is named '", read.name, "' as field ", other + 1,
+                  " of the record is (without a name, the second is q2); expected one name each"));
+      example.fields.push_back(std::move(read));
+    }
+    if (example.fields.empty()) record.fail("'fields' is empty, expected at least one");
+    const auto asks = [](const ExampleField& field) {
+      return !field.question.empty() || !field.choices.empty();
+    };
+    const auto asked = std::count_if(example.fields.begin(), example.fields.end(), asks);
+    if (asked != 0 && asked != std::ssize(example.fields))
+      record.fail("has fields with and without 'question' or 'choices', expected all or none");
+    return asked ? Shape::questions : Shape::attributes;
+  }
+
+  Dataset& dataset_;
+  std::int64_t records_ = 0;
+  std::optional<Shape> first_;
+  std::map<std::string, std::vector<std::string>> attributes_;  // by category
+};
+
+void note_unread(const Dataset& dataset, Inspection* inspection) {
+  if (!inspection) return;
+  for (const UnreadColumn& column : dataset.unread)
+    inspection->notes.push_back(str(dataset.files.front().string(), ": key '", column.name, "' of ",
+                                    column.records, column.records == 1 ? " record" : " records",
+                                    " is not read"));
 }
 
-Shape read_example(const Record& record, Example& example) {
-  if (record.has("id")) example.id = record.text("id");
-  example.category = record.has("category") ? record.text("category") : "all";
-  if (record.has("prompt") || record.has("turns")) {
-    read_turns(record, example);
-    return Shape::open;
-  }
-  if (record.has("messages")) {
-    read_messages(record, example);
-    return Shape::open;
-  }
-  check_keys(record, {"id", "category", "text", "fields"});
-  example.text = record.text("text");
-  for (const Record& field : record.records("fields")) {
-    ExampleField read = read_field(field, example.fields.size() + 1);
-    for (size_t other = 0; other < example.fields.size(); ++other)
-      if (example.fields[other].name == read.name)
-        field.fail(str("is named '", read.name, "' as field ", other + 1,
-                       " of the record is (without a name, the second is q2); expected one name ",
-                       "each"));
-    example.fields.push_back(std::move(read));
-  }
-  if (example.fields.empty()) record.fail("'fields' is empty, expected at least one");
-  const auto asks = [](const ExampleField& field) {
-    return !field.question.empty() || !field.choices.empty();
-  };
-  const auto asked = std::count_if(example.fields.begin(), example.fields.end(), asks);
-  if (asked != 0 && asked != std::ssize(example.fields))
-    record.fail("has fields with and without 'question' or 'choices', expected all or none");
-  return asked ? Shape::questions : Shape::attributes;
+void read_lines(Dataset& dataset, Inspection* inspection) {
+  OwnRecords records(dataset);
+  const std::filesystem::path file = dataset.files.front();
+  each_line(file, inspection, [&](const std::string& text, long number) {
+    const OrderedJson json = parse_record(text, file.string(), number);
+    records.add(Record(json, file.string(), number));
+  });
+  note_unread(dataset, inspection);
+}
+
+/// A JSON file that is one list of records.
+void read_list(Dataset& dataset, Inspection* inspection) {
+  OwnRecords records(dataset);
+  const std::filesystem::path file = dataset.files.front();
+  guarded(inspection, [&] {
+    const OrderedJson json = read_record(file, inspection);
+    if (!json.is_array())
+      throw DataError(file.string(), 0,
+                      str("is ", json.type_name(),
+                          ", expected a list of records, or a file that "
+                          "is named .jsonl with one record a line"));
+    for (size_t i = 0; i < json.size(); ++i)
+      guarded(inspection,
+              [&] { records.add(Record(json[i], file.string(), 0, str("[", i, "]"))); });
+  });
+  note_unread(dataset, inspection);
+}
+
+/// Prompts of a table.
+void read_table(const OwnFile& own, Dataset& dataset, Inspection* inspection) {
+  OwnRecords records(dataset);
+  const std::string prompt = own.prompt.empty() ? "prompt" : own.prompt;
+  std::vector<std::string> wanted{prompt};
+  if (!own.reference.empty()) wanted.push_back(own.reference);
+  std::map<std::string, std::int64_t> unread;
+  const std::vector<std::string> read{prompt, own.reference, "id", "category", "system"};
+  each_row(own.file, wanted, inspection, [&](const CsvRow& row) {
+    OrderedJson json = OrderedJson::object();
+    json["prompt"] = row.text(prompt);
+    if (!own.reference.empty()) json["references"] = {row.text(own.reference)};
+    for (const char* key : {"id", "category", "system"})
+      if (const auto found = row.fields.find(key);
+          found != row.fields.end() && key != prompt && !strip(found->second).empty())
+        json[key] = found->second;
+    for (const auto& [column, value] : row.fields)
+      if (std::find(read.begin(), read.end(), column) == read.end()) ++unread[column];
+    records.add(Record(json, row.file, row.line));
+  });
+  for (const auto& [column, count] : unread)
+    dataset.unread.push_back(
+        {column, str(own.file.string(), ": column '", column, "' is not read"), count});
+  note_unread(dataset, inspection);
 }
 
 }  // namespace
@@ -132,34 +285,50 @@ Shape read_example(const Record& record, Example& example) {
 Dataset load_own_jsonl(const std::filesystem::path& folder, std::string_view split,
                        Inspection* inspection) {
   Dataset dataset{"jsonl", std::string(split)};
-  const auto file = find_file("jsonl", split, folder, {str(split, ".jsonl")});
-  dataset.files = {file};
-  std::optional<Shape> first;
-  std::map<std::string, std::vector<std::string>> attributes;  // by category
-  std::int64_t records = 0;
-  each_line(file, inspection, [&](const std::string& text, long number) {
-    const OrderedJson json = parse_record(text, file.string(), number);
-    const Record record(json, file.string(), number);
-    Example example;
-    example.id = str(split, "-", records++);
-    const Shape shape = read_example(record, example);
-    if (first && shape != *first)
-      record.fail(
-          "is of another shape than the records before; expected all with questions, all with "
-          "names alone, or all open prompts");
-    if (shape == Shape::attributes) {
-      std::vector<std::string> names;
-      for (const auto& field : example.fields) names.push_back(field.name);
-      if (attributes.emplace(example.category, names).first->second != names)
-        record.fail(str("has other fields than the records of category '", example.category,
-                        "' before; expected the same names in the same order"));
-    }
-    first = shape;
-    example.cluster =
-        cluster_of(str(example.text, example.text.empty() ? example.fields[0].question : ""));
-    dataset.examples.push_back(std::move(example));
-  });
-  dataset.shape = first.value_or(Shape::open);
+  dataset.shape = Shape::open;
+  dataset.files = {find_file("jsonl", split, folder, {str(split, ".jsonl")})};
+  read_lines(dataset, inspection);
+  return dataset;
+}
+
+std::optional<OwnFile> parse_own_file(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return std::nullopt;
+  OwnFile own;
+  own.name = std::string(text.substr(0, equals));
+  const auto parts = pardec::split(text.substr(equals + 1), ':');
+  own.file = parts[0];
+  if (parts.size() > 1) own.prompt = parts[1];
+  if (parts.size() > 2) own.reference = parts[2];
+  const bool table = own.file.extension() == ".csv" || own.file.extension() == ".tsv";
+  if (own.name.empty() || parts[0].empty() || parts.size() > 3 || (parts.size() > 1 && !table))
+    throw ConfigError(str("--dataset is '", text,
+                          "', expected NAME=FILE.jsonl, or NAME=FILE.csv:COLUMN or "
+                          "NAME=FILE.csv:COLUMN:REFERENCE with the columns of prompts and of "
+                          "references"));
+  for (const DatasetEntry& entry : datasets())
+    if (entry.name == own.name)
+      throw ConfigError(str("--dataset is '", text, "', but ", own.name,
+                            " is a dataset of 'pardec list datasets'; expected another name"));
+  return own;
+}
+
+Dataset read_own_file(const OwnFile& own, Inspection* inspection) {
+  Dataset dataset{own.name, "test"};
+  dataset.shape = Shape::open;
+  dataset.files = {own.file};
+  const std::string kind = own.file.extension().string();
+  if (std::error_code ignored; !std::filesystem::exists(own.file, ignored))
+    throw ConfigError(str("dataset '", own.name, "': ", own.file.string(), " is missing"));
+  if (kind == ".parquet")
+    throw ConfigError(str("dataset '", own.name, "': ", own.file.string(), " is Parquet; ",
+                          how_to_convert(own.file)));
+  if (kind == ".csv" || kind == ".tsv")
+    read_table(own, dataset, inspection);
+  else if (kind == ".json")
+    read_list(dataset, inspection);
+  else
+    read_lines(dataset, inspection);
   return dataset;
 }
 

@@ -1,6 +1,7 @@
 #include "datasets/race.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "datasets/reading.hpp"
 #include "src/support/number_text.hpp"
@@ -23,6 +24,59 @@ std::vector<std::filesystem::path> numbered_files(const std::filesystem::path& f
   return files;
 }
 
+ExampleField read_choices(const Record& record, const std::string& question,
+                          const OrderedJson& options, const std::string& letter,
+                          const std::string& options_name, const std::string& answer_name) {
+  ExampleField field;
+  field.question = question;
+  if (!options.is_array())
+    record.fail(str(options_name, " is ", options.type_name(), ", expected a list"));
+  for (const auto& option : options) {
+    if (!option.is_string())
+      record.fail(str(options_name, " holds ", option.type_name(), ", expected strings"));
+    field.choices.push_back(option.get<std::string>());
+  }
+  if (field.choices.size() < 2 || letter.size() != 1 || letter[0] < 'A' ||
+      letter[0] - 'A' >= std::ssize(field.choices))
+    record.fail(str(answer_name, " is '", letter, "' of ", field.choices.size(),
+                    " options, expected the letter of one of at least two"));
+  field.references = {letter};
+  return field;
+}
+
+/// Rows of Hugging Face's export, one a question.
+void read_rows(const std::filesystem::path& file, const std::vector<std::string>& levels,
+               Dataset& dataset, Inspection* inspection) {
+  std::map<std::string, size_t> examples;  // by id
+  each_line(file, inspection, [&](const std::string& text, long number) {
+    const OrderedJson json = parse_record(text, file.string(), number);
+    const Record row(json, file.string(), number);
+    std::string id = row.text("example_id");  // "high1.txt"
+    if (id.ends_with(".txt")) id.resize(id.size() - 4);
+    const std::string level = id.substr(0, id.find_first_of("0123456789"));
+    if (std::find(levels.begin(), levels.end(), level) == levels.end()) {
+      if (level == "middle" || level == "high") return;  // of a split that was not asked for
+      row.fail(str("'example_id' is '", row.text("example_id"),
+                   "', expected one such as high1.txt or middle1.txt"));
+    }
+    ExampleField field = read_choices(row, row.text("question"), row.at("options"),
+                                      row.text("answer"), "'options'", "'answer'");
+    const auto [found, fresh] = examples.emplace(id, dataset.examples.size());
+    if (fresh) {
+      Example& example = dataset.examples.emplace_back();
+      example.id = str(level, "-", id.substr(level.size()));
+      example.category = level;
+      example.text = row.text("article");
+      example.cluster = cluster_of(example.text);
+    } else if (dataset.examples[found->second].text != row.text("article")) {
+      row.fail(str("'article' is another text than that of ", id, " before"));
+    }
+    auto& fields = dataset.examples[found->second].fields;
+    field.name = str("q", fields.size() + 1);
+    fields.push_back(std::move(field));
+  });
+}
+
 Example read_passage(const Record& record) {
   Example example;
   example.text = record.text("article");
@@ -37,21 +91,9 @@ Example read_passage(const Record& record) {
                     counted(std::ssize(answers), "answer"),
                     ", expected as many of each, and at least one"));
   for (size_t q = 0; q < questions.size(); ++q) {
-    ExampleField field;
-    field.name = str("q", q + 1);
-    field.question = questions[q];
-    for (const auto& option : options[q]) {
-      if (!option.is_string())
-        record.fail(str("options[", q, "] holds ", option.type_name(), ", expected strings"));
-      field.choices.push_back(option.get<std::string>());
-    }
-    const std::string& letter = answers[q];
-    if (field.choices.size() < 2 || letter.size() != 1 || letter[0] < 'A' ||
-        letter[0] - 'A' >= std::ssize(field.choices))
-      record.fail(str("answers[", q, "] is '", letter, "' of ", field.choices.size(),
-                      " options, expected the letter of one of at least two"));
-    field.references = {letter};
-    example.fields.push_back(std::move(field));
+    example.fields.push_back(read_choices(record, questions[q], options[q], answers[q],
+                                          str("options[", q, "]"), str("answers[", q, "]")));
+    example.fields.back().name = str("q", q + 1);
   }
   return example;
 }
@@ -70,6 +112,14 @@ Dataset load_race(const std::filesystem::path& folder, std::string_view split,
 
   Dataset dataset{"race", std::string(split)};
   dataset.shape = Shape::questions;
+  for (const std::string& rows : {part, std::string(part == "dev" ? "validation" : "")}) {
+    const auto file = folder / (rows + ".jsonl");
+    if (std::error_code ignored; !rows.empty() && std::filesystem::exists(file, ignored)) {
+      dataset.files = {file};
+      read_rows(file, levels, dataset, inspection);
+      return dataset;
+    }
+  }
   for (const auto& level : levels) {
     const auto files = numbered_files(find_file("race", split, folder, {str(part, "/", level)}));
     if (files.empty())

@@ -17,6 +17,12 @@ namespace pardec {
 /// category is middle or high. Splits: train, dev, test, each also with -middle or -high alone.
 /// Files are read in the order of their numbers, middle first.
 ///
+/// Or as Hugging Face exports it, in SPLIT.jsonl (also validation.jsonl for dev), a question a
+/// line; those of one passage are one example:
+///
+///   {"example_id": "high1.txt", "article": T, "question": Q, "options": [A, B, C, D], "answer":
+///   "D"}
+///
 /// A fault names the file: no JSON object, a missing member or wrong type, lists of unlike length,
 /// fewer than two options, an answer that is not the letter of an option.
 Dataset load_race(const std::filesystem::path& folder, std::string_view split,

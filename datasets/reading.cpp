@@ -112,7 +112,7 @@ bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
 void each_line(const std::filesystem::path& file, Inspection* inspection,
                const std::function<void(const std::string& text, long number)>& take) {
   const std::string name = file.string();
-  long empty_line = 0;
+  long empty_line = 0;  // that has records after it
   bool any = false;
   each_raw_line(file, inspection, [&](std::string& line, long number) {
     if (strip(line).empty()) {
@@ -120,9 +120,7 @@ void each_line(const std::filesystem::path& file, Inspection* inspection,
       return;
     }
     any = true;
-    if (empty_line)
-      complain(inspection, DataError(name, empty_line,
-                                     "is empty, but records follow; expected one record a line"));
+    if (empty_line) note(inspection, str(name, ":", empty_line), "is empty, and passed over");
     empty_line = 0;
     guarded(inspection, [&] { take(line, number); });
   });
@@ -268,9 +266,19 @@ std::filesystem::path find_file(std::string_view dataset, std::string_view split
       return folder / name;
     wanted.push_back((folder / name).string());
   }
+  std::string parquet;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".parquet") parquet = std::max(parquet, entry.path().string());
   throw ConfigError(str("dataset '", dataset, "'",
                         split.empty() ? "" : str(", split '", split, "'"), ": ",
-                        join(wanted, " or "), " is missing"));
+                        join(wanted, " or "), " is missing",
+                        parquet.empty() ? "" : "; there is Parquet: " + how_to_convert(parquet)));
+}
+
+std::string how_to_convert(const std::filesystem::path& file) {
+  return str("python3 datasets/from_parquet.py ", file.string(),
+             " makes JSON lines of it (it needs pyarrow)");
 }
 
 void check_split(std::string_view dataset, std::string_view split,

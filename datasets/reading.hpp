@@ -40,7 +40,7 @@ bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
                    const std::function<void(std::string& text, long number)>& take);
 
 /// The same for lines that are records: empty ones are passed over, and DataErrors of `take` are
-/// guarded. DataError: an empty line between others, a file without any record.
+/// guarded, empty lines between others noted. DataError: a file without any record.
 void each_line(const std::filesystem::path& file, Inspection* inspection,
                const std::function<void(const std::string& text, long number)>& take);
 
@@ -96,6 +96,9 @@ std::string cluster_of(std::string_view text);
 std::filesystem::path find_file(std::string_view dataset, std::string_view split,
                                 const std::filesystem::path& folder,
                                 const std::vector<std::string>& names);
+
+/// What makes JSON lines of a Parquet file, for messages.
+std::string how_to_convert(const std::filesystem::path& file);
 
 /// ConfigError with the near names where `split` is none of `splits`.
 void check_split(std::string_view dataset, std::string_view split,

@@ -206,6 +206,12 @@ const DatasetEntry& find_dataset(std::string_view name) {
   throw ConfigError(str("unknown dataset '", name, "'", known_names(name, names)));
 }
 
+const DatasetEntry& stored_dataset(std::string_view name) {
+  for (const DatasetEntry& entry : datasets())
+    if (entry.name == name) return entry;
+  return find_dataset("jsonl");
+}
+
 std::optional<std::filesystem::path> dataset_folder(const DatasetEntry& entry,
                                                     const std::filesystem::path& root) {
   for (const auto name : entry.folders)
@@ -234,6 +240,12 @@ Dataset load_dataset(const DatasetEntry& entry,
   dataset.sample = !data_root;
   std::error_code ignored;
   dataset.standin = std::filesystem::exists(*folder / kStandinNote, ignored);
+  check_ids(dataset, inspection);
+  return dataset;
+}
+
+Dataset load_own_file(const OwnFile& own, Inspection* inspection) {
+  Dataset dataset = read_own_file(own, inspection);
   check_ids(dataset, inspection);
   return dataset;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "datasets/reading.hpp"
 #include "src/support/text.hpp"
@@ -51,6 +52,45 @@ ExampleField read_question(const Record& qa, const CodePoints& context) {
   if (!impossible && field.references.empty())
     qa.fail("'answers' is empty, expected at least one, or \"is_impossible\": true");
   return field;
+}
+
+/// Rows of Hugging Face's export, one a question.
+void read_rows(Dataset& dataset, Inspection* inspection) {
+  const std::filesystem::path file = dataset.files.front();
+  std::map<std::string, size_t> examples;  // by context
+  each_line(file, inspection, [&](const std::string& text, long number) {
+    const OrderedJson json = parse_record(text, file.string(), number);
+    const Record row(json, file.string(), number);
+    const std::string context = row.text("context");
+    const CodePoints points(context);
+    ExampleField field;
+    field.id = row.text("id");
+    field.question = row.text("question");
+    const Record answers = row.record("answers");
+    const auto texts = answers.texts("text");
+    const OrderedJson& starts = answers.at("answer_start");
+    if (!starts.is_array() || starts.size() != texts.size())
+      answers.fail("'answer_start' is no list of as many numbers as 'text' has answers");
+    for (size_t a = 0; a < texts.size(); ++a) {
+      if (!starts[a].is_number_integer() || !points.has(texts[a], starts[a].get<std::int64_t>()))
+        answers.fail(
+            str("'", texts[a], "' does not stand in the context at code point ", dump(starts[a])));
+      if (std::find(field.references.begin(), field.references.end(), texts[a]) ==
+          field.references.end())
+        field.references.push_back(texts[a]);
+    }
+    const auto [found, fresh] = examples.emplace(context, dataset.examples.size());
+    if (fresh) {
+      Example& example = dataset.examples.emplace_back();
+      example.id = str(dataset.split, "-", found->second);
+      example.category = row.has("title") ? row.text("title") : "all";
+      example.text = context;
+      example.cluster = cluster_of(context);
+    }
+    auto& fields = dataset.examples[found->second].fields;
+    field.name = str("q", fields.size() + 1);
+    fields.push_back(std::move(field));
+  });
 }
 
 void read_article(const Record& article, Dataset& dataset, Inspection* inspection,
@@ -116,9 +156,14 @@ Dataset load_squad(const std::filesystem::path& folder, std::string_view split,
   dataset.shape = Shape::questions;
   std::vector<std::string> names{str(split, ".json")};
   if (split == "train" || split == "dev")
-    names = {str(split, "-v2.0.json"), str(split, "-v1.1.json")};
+    names = {str(split, "-v2.0.json"), str(split, "-v1.1.json"), str(split, ".jsonl")};
+  if (split == "dev") names.emplace_back("validation.jsonl");
   const std::filesystem::path file = find_file("squad", split, folder, names);
   dataset.files = {file};
+  if (file.extension() == ".jsonl") {
+    read_rows(dataset, inspection);
+    return dataset;
+  }
   note_encoding(file, inspection);
   std::int64_t paragraphs = 0;
   guarded(inspection, [&] {

@@ -17,6 +17,12 @@ namespace pardec {
 /// order. A question that is impossible has none: the right answer is that there is none. Ids are
 /// SPLIT-N with the 0-based paragraph of the file; the category is the article's title.
 ///
+/// Or as Hugging Face exports it, in SPLIT.jsonl (also validation.jsonl for dev), a question a
+/// line; those of one context are one example:
+///
+///   {"id": I, "title": T, "context": C, "question": Q,
+///    "answers": {"text": [A, ...], "answer_start": [N, ...]}}       [] where there is no answer
+///
 /// Splits: train and dev (2.0 where the folder has it, else 1.1), or with the version: dev-v1.1.
 /// One article at a time is held in memory. A fault is a DataError that names the paragraph or
 /// question, e.g. `data[0].paragraphs[3].qas[1]`: a missing member or wrong type, a question with

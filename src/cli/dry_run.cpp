@@ -5,6 +5,7 @@
 #include <set>
 
 #include "src/checkpoint/checkpoint_notes.hpp"
+#include "src/cli/data_flags.hpp"
 #include "src/cli/machine_notes.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/findings/comparison.hpp"
@@ -68,7 +69,7 @@ std::string block_note(const RunSpec& spec, const Workload& work) {
 std::string protocol_note(const RunSpec& spec, const Workload& work) {
   const Protocol& protocol = work.protocols.front();  // they differ in their wording alone
   const Limits limits = limits_on(protocol, Form::value, spec.decode);
-  const bool own = !spec.decode.per_field && protocol.answer_ids > 0;
+  const bool own = !spec.decode.per_field && protocol.answer_ids > 0 && protocol.most_ids == 0;
   return str(work.dataset.name, ", asked field by field: answers of at most ",
              counted(limits.per_field, "id"),
              own ? " (the dataset's limit; --per-field gives another), " : ", ",
@@ -228,7 +229,12 @@ void print_plan(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ", and a speedup's interval needs ", kFewestBlocks,
                                 ": more examples, a smaller batch_size or --block give more"));
   for (const auto& work : workloads)
-    if (asks_alone(work.dataset.shape, arms)) table.notes.push_back(protocol_note(spec, work));
+    if (asks_alone(work.dataset.shape, arms))
+      table.notes.push_back(protocol_note(spec, work));
+    else if (const auto shots = std::ssize(work.protocols.front().shots); shots > 0)
+      table.notes.push_back(
+          str(work.dataset.name, ": ", counted(shots, "worked example"), " before each prompt"));
+  for (std::string& note : unread_notes(workloads)) table.notes.push_back(std::move(note));
   for (const auto& work : workloads)
     if (spec.unseen)
       table.notes.push_back(str(work.dataset.name, ": ", counted(work.seen, "example"), " of ",

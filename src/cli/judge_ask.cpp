@@ -153,7 +153,7 @@ JudgeProgress judge_run(Store& store, const std::string& invocation,
                         std::stop_token stop) {
   std::map<std::string, std::vector<std::string>> datasets;  // by protocol
   for (const RunSummary& run : runs_of(store, invocation)) {
-    auto& names = datasets[protocol_for(find_dataset(run.run.dataset.name))];
+    auto& names = datasets[protocol_for(stored_dataset(run.run.dataset.name))];
     if (std::find(names.begin(), names.end(), run.run.dataset.name) == names.end())
       names.push_back(run.run.dataset.name);
   }

@@ -11,6 +11,7 @@
 #include "src/checkpoint/memory_plan.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/cli/data_flags.hpp"
 #include "src/cli/dry_run.hpp"
 #include "src/cli/execute.hpp"
 #include "src/cli/judge.hpp"
@@ -36,7 +37,7 @@ std::optional<chat::ServiceSpec> judge_of(const RunFlags& flags,
     throw ConfigError(
         "--judge with --oracle: forced answers carry no score; leave one of them out");
   if (std::none_of(workloads.begin(), workloads.end(), [](const Workload& work) {
-        return !protocol_for(find_dataset(work.dataset.name)).empty();
+        return !protocol_for(stored_dataset(work.dataset.name)).empty();
       })) {
     std::vector<std::string> names;
     for (const DatasetEntry& entry : datasets())
@@ -78,6 +79,9 @@ int run(CLI::App& app, RunFlags& flags) {
   }
   const bool limited = memory && memory->limit > 0;
   if (limited) std::fprintf(stderr, "memory: %s\n", describe(*memory, spec.cache).c_str());
+
+  for (const std::string& note : unread_notes(workloads))
+    std::fprintf(stderr, "%s\n", visible_text(note).c_str());
 
   const SignalStop stop;
   ArmSessions sessions(spec);

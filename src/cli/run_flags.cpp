@@ -7,6 +7,7 @@
 #include "datasets/dataset.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/cli/data_flags.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/prompt/chat_template.hpp"
 #include "src/runs/arms.hpp"
@@ -77,29 +78,7 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--set", flags.sets,
                  "an option for all arms of a decoder, e.g. hpd.k_max=30; repeatable")
       ->type_name("KEY=VALUE");
-  app.add_option("--dataset", flags.spec.datasets, "datasets ('pardec list datasets')")
-      ->delimiter(',')
-      ->type_name("A,B");
-  app.add_option("--data-root", flags.spec.data_root,
-                 "folder with one folder a dataset; without it the project's samples are used")
-      ->type_name("DIR");
-  app.add_option("--split", flags.spec.split,
-                 "train, test, ...; without it the one that each dataset is evaluated on")
-      ->type_name("NAME");
-  app.add_option("--limit", flags.spec.limit,
-                 "a seeded sample of N examples spread over categories, as many of one in turn as "
-                 "the largest stack has; 0: all")
-      ->capture_default_str()
-      ->type_name("N");
-  app.add_option("--offset", flags.spec.offset, "skip N of that sample's order")
-      ->capture_default_str()
-      ->type_name("N");
-  app.add_option("--shots", flags.spec.shots,
-                 "worked examples of split train in prompts that ask field by field; without "
-                 "it as many as the dataset's protocol has")
-      ->type_name("N");
-  app.add_flag("--unseen", flags.spec.unseen,
-               "leave out examples whose text is also in the train split");
+  add_data_flags(app, flags.spec);
   app.add_option("--batch-size", flags.batch_size,
                  "jobs in flight (an arm's own: batch_size in --arm); a job has the examples "
                  "that the decoder stacks: one context and its questions for ar "
@@ -201,7 +180,7 @@ void read_experiment(CLI::App& app, const Json& json, const std::string& where, 
   if (flags.spec.datasets.empty()) {
     flags.spec.datasets = read.optional<std::vector<std::string>>("datasets", {});
     for (const auto& name : flags.spec.datasets) try {
-        find_dataset(name);
+        if (!parse_own_file(name)) find_dataset(name);
       } catch (const ConfigError& error) {
         throw ConfigError(str(read.where("datasets"), ": ", error.what()));
       }

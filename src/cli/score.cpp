@@ -110,7 +110,7 @@ int score(const ScoreFlags& flags) {
     shards.push_back(runs.back().run.shard);
   }
   const auto metrics_asked = [&](const RunRow& run) {
-    return asked.empty() ? metrics_of(find_dataset(run.dataset.name)) : asked;
+    return asked.empty() ? metrics_of(stored_dataset(run.dataset.name)) : asked;
   };
   std::int64_t answers = 0;
   for (const auto& run : runs) answers += run.generations;

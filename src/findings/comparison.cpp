@@ -132,7 +132,7 @@ std::vector<std::string_view> judged_first_by(const std::vector<RunSummary>& run
   std::vector<std::string_view> first;
   const auto all = judged_by(runs);
   for (const RunSummary& run : runs)
-    for (const std::string_view metric : find_dataset(run.run.dataset.name).metrics)
+    for (const std::string_view metric : stored_dataset(run.run.dataset.name).metrics)
       if (std::find(all.begin(), all.end(), metric) != all.end()) {
         if (std::find(first.begin(), first.end(), metric) == first.end()) first.push_back(metric);
         break;
@@ -247,11 +247,11 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
   comparison.margin = options.margin;
   comparison.scores = options.brief ? judged_first_by(runs) : judged_by(runs);
   comparison.not_applicable = not_applicable_in(runs);
-  comparison.unit = find_dataset(runs.front().run.dataset.name).unit;
+  comparison.unit = stored_dataset(runs.front().run.dataset.name).unit;
   for (size_t a = 0; a < runs.size(); ++a) {
     const RunSummary& run = runs[a];
     const ScoreTable& scores = measured.scores[a];
-    if (find_dataset(run.run.dataset.name).unit != comparison.unit) comparison.unit = "examples";
+    if (stored_dataset(run.run.dataset.name).unit != comparison.unit) comparison.unit = "examples";
     if (!options.brief) {
       add_asked_for(comparison.scores, run, scores);
       for (JudgedShare& share : judged_shares(store, figures[a], scores))

@@ -204,9 +204,13 @@ ListedRun listed_run(Store& store, const std::string& invocation) {
 
 RunList list_runs(Store& store, const RunListFilter& filter, int limit) {
   check_since(filter.since);
-  if (!filter.dataset.empty()) find_dataset(filter.dataset);
+  const std::vector<RunRow> stored = store.find_runs({});
+  if (!filter.dataset.empty() && std::none_of(stored.begin(), stored.end(), [&](const RunRow& run) {
+        return run.dataset.name == filter.dataset;
+      }))
+    find_dataset(filter.dataset);
   std::map<std::string, std::string> begun;  // by invocation
-  for (const RunRow& run : store.find_runs({}))
+  for (const RunRow& run : stored)
     if (matches(run, filter)) {
       std::string& date = begun.try_emplace(run.invocation, run.started_utc).first->second;
       date = std::min(date, run.started_utc);

@@ -148,7 +148,7 @@ std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs) {
     if (std::find(totals.begin(), totals.end(), total) == totals.end()) totals.push_back(total);
   };
   for (const auto& run : runs) {
-    const DatasetEntry& dataset = find_dataset(run.run.dataset.name);
+    const DatasetEntry& dataset = stored_dataset(run.run.dataset.name);
     for (const TaskMetric* metric : metrics_of(dataset)) {
       if (metric->name == "value_f1") {  // beside what the dataset names, the strict count
         for (const auto total : {"f1_micro", "f1_macro", "f1_strict"}) add(total);
@@ -165,7 +165,7 @@ std::vector<std::string_view> judged_by(const std::vector<RunSummary>& runs) {
 
 void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
                    const ScoreTable& scores) {
-  const auto own = metrics_of(find_dataset(run.run.dataset.name));
+  const auto own = metrics_of(stored_dataset(run.run.dataset.name));
   for (const TaskMetric& metric : task_metrics()) {
     if (std::find(own.begin(), own.end(), &metric) != own.end()) continue;
     for (const MetricTotal& total : metric.total(scores))
@@ -185,12 +185,12 @@ std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms) {
     const RunRow& run = arm.run.run;
     if (arm.state.answers == arm.state.failed) continue;
     std::vector<std::string_view> judged;
-    for (const std::string_view total : find_dataset(run.dataset.name).metrics)
+    for (const std::string_view total : stored_dataset(run.dataset.name).metrics)
       if (needs_judge(total)) judged.push_back(total);
     if (!judged.empty() && lacks(arm, judged) && seen.emplace(run.dataset.name, "").second)
       all.push_back({run.dataset.name, "", judged});
     for (const TaskMetric& metric : task_metrics()) {
-      const auto& own = find_dataset(run.dataset.name).metrics;
+      const auto& own = stored_dataset(run.dataset.name).metrics;
       const bool of_dataset =
           std::any_of(metric.totals.begin(), metric.totals.end(), [&](std::string_view total) {
             return std::find(own.begin(), own.end(), total) != own.end();
@@ -204,7 +204,7 @@ std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms) {
 }
 
 std::string_view headline_score(const ArmFinding& arm) {
-  for (const std::string_view metric : find_dataset(arm.run.run.dataset.name).metrics)
+  for (const std::string_view metric : stored_dataset(arm.run.run.dataset.name).metrics)
     if (arm.scores.contains(metric)) return metric;
   return {};
 }

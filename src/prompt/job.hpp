@@ -58,6 +58,7 @@ struct Job {
   Limits limits;
   Sampling sampling;
   std::uint64_t seed = 1;
+  std::string system = {};  ///< what the system says before the user; empty: as the wording has it
 };
 
 /// Reads a Job of the contract's form; fields without a name get one. `where` names it in errors,

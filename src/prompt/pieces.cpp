@@ -29,19 +29,34 @@ struct Texts {
   }
 };
 
+/// A worked example as the user asks it, before an open prompt.
+std::string asked_in(const Shot& shot, const PromptFile& prompt) {
+  const std::string context =
+      fill(prompt.context, {{"n", "1"}, {"text", shot.context}}, prompt.name + ": [context]");
+  return str(
+      context, context.empty() ? "" : "\n",
+      fill(prompt.field, slots_of(Field{"answer", shot.field, {}}, 1), prompt.name + ": [field]"));
+}
+
 Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat) {
   Texts texts;
-  if (!prompt.system.empty()) texts.messages.push_back({"system", prompt.system});
+  if (const std::string& system = job.system.empty() ? prompt.system : job.system; !system.empty())
+    texts.messages.push_back({"system", system});
+  if (form == Form::free)  // as if the user had asked, and had been answered
+    for (const Shot& shot : job.shots) {
+      texts.messages.push_back({"user", asked_in(shot, prompt)});
+      texts.messages.push_back({"assistant", shot.answer});
+    }
   texts.before = chat.open_turn(texts.messages).before;
   const auto answer = prompt.answer.find(form);
   for (const std::string& part :
        {job.instruction, answer == prompt.answer.end() ? std::string() : answer->second})
     if (!part.empty()) texts.prefix += part + "\n\n";
-  if (!job.shots.empty() && prompt.shot.empty())
+  if (form != Form::free && !job.shots.empty() && prompt.shot.empty())
     throw ConfigError(str("prompt ", prompt.name, " has no [shot] section for the ",
                           job.shots.size(), " worked examples of job ", job.id,
                           "; expected one, or no 'shots'"));
-  for (const auto& shot : job.shots)
+  for (const auto& shot : form == Form::free ? std::vector<Shot>{} : job.shots)
     texts.prefix +=
         fill(prompt.shot,
              {{"context", shot.context}, {"field", shot.field}, {"answer", shot.answer}},

@@ -433,7 +433,7 @@ Examples draw_examples(Store& store, const Measurements& measured, const Compari
   for (const auto& dataset : datasets) {
     if (limits.per_dataset == 0) break;
     const std::vector<Arm> arms = arms_of(measured, comparison, dataset, traces);
-    const auto metrics = all_metrics_of(find_dataset(dataset));
+    const auto metrics = all_metrics_of(stored_dataset(dataset));
     DatasetExamples examples(store, measured.figures, arms, metrics);
     const auto found = examples.all();
     std::vector<Kind> kinds;

@@ -96,7 +96,7 @@ Highlight highlight_of(const Comparison& comparison, const ArmFinding& arm) {
   highlight.range = ratio_interval_cell(ratio).text;
   highlight.beside.push_back(str(fixed(arm.examples_per_second.estimate, 2), " against ",
                                  fixed(baseline.examples_per_second.estimate, 2), " ",
-                                 find_dataset(run.dataset.name).unit, "/s"));
+                                 stored_dataset(run.dataset.name).unit, "/s"));
   if (std::isfinite(arm.likeness))
     highlight.beside.push_back(percent(arm.likeness) +
                                (comparison.forced() ? " same choices" : " identical answers"));

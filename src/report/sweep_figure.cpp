@@ -178,7 +178,7 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
       const auto x = x_of(run, sweep.x);
       if (!x) continue;
       any_x = true;
-      unit = find_dataset(run.dataset.name).unit;
+      unit = stored_dataset(run.dataset.name).unit;
       Interval y = interval_at(table, r, sweep.y, sweep.y + "_interval");
       if (sweep.y == "speedup" && !arm.speedup) continue;
       if (sweep.y == "examples_per_second") y = arm.examples_per_second;

@@ -79,7 +79,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
   for (const Arm& arm : spec.arms) labels.push_back(arm.label);
   const Workload& work = *cell.work;
   const Limits limits = limits_on(cell.protocol(), cell.form(), spec.decode);
-  const auto shots = cell.form() == Form::value ? cell.protocol().shots : std::vector<Shot>{};
+  const auto shots = cell.form() != Form::json ? cell.protocol().shots : std::vector<Shot>{};
   Json config = {{"dataset", work.dataset.name},
                  {"split", work.dataset.split},
                  {"limit", spec.limit},
@@ -90,7 +90,7 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
                  {"temperature", spec.decode.temperature},
                  {"top_k", spec.decode.top_k},
                  {"top_p", spec.decode.top_p},
-                 {"max_new_tokens", spec.decode.max_new_tokens},
+                 {"max_new_tokens", limits.max_new_tokens},
                  {"per_field", limits.per_field},
                  {"shots", shots.size()},
                  {"shots_hash", hash_of(shots)},

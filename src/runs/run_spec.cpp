@@ -33,9 +33,25 @@ void check(const RunSpec& spec) {
   if (spec.datasets.empty())
     throw ConfigError(
         "no dataset was named; give --dataset oa-mine,ae-110k ('pardec list datasets')");
-  for (auto name = spec.datasets.begin(); name != spec.datasets.end(); ++name)
-    if (std::find(spec.datasets.begin(), name, *name) != name)
-      throw ConfigError(str("--dataset names '", *name, "' twice, expected each once"));
+  std::vector<std::string> names;
+  for (const std::string& dataset : spec.datasets) {
+    const std::string name = dataset.substr(0, dataset.find('='));
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      throw ConfigError(str("--dataset names '", name, "' twice, expected each once"));
+    names.push_back(name);
+  }
+  for (const std::string& limit : spec.limits_of) {
+    const std::size_t equals = limit.find('=');
+    const std::string name = limit.substr(0, equals);
+    const std::string number = equals == std::string::npos ? "" : limit.substr(equals + 1);
+    int ids = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), ids);
+    if (error != std::errc() || end != number.data() + number.size() || ids < 1)
+      throw ConfigError(str("--answer-tokens is '", limit, "', expected NAME=N with N at least 1"));
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw ConfigError(str("--answer-tokens is '", limit, "', but --dataset does not name ", name,
+                            known_names(name, names)));
+  }
 }
 
 void check_arms(RunSpec& spec, const std::function<void(Arm&)>& check) {

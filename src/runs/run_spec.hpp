@@ -34,8 +34,10 @@ struct RunSpec {
   std::string data_root, split;  ///< empty: the project's samples; the split for evaluation
   std::int64_t limit = 0, offset = 0;
   bool unseen = false;
-  std::optional<int> shots;  ///< none: as many as the dataset's protocol has
-  int block = 0;             ///< examples; 0: default_block_examples
+  std::optional<int> shots;            ///< none: as many as the dataset's protocol has
+  std::vector<std::string> limits_of;  ///< NAME=N: ids of an answer at most on that dataset
+  bool strict_columns = false;         ///< columns of a user's own that are not read are an error
+  int block = 0;                       ///< examples; 0: default_block_examples
   CacheBudget cache;
   int warmup = 1, runs = 1;
   int repair = 0;  ///< disturbed blocks of a dataset that are measured once more, at most

@@ -16,21 +16,47 @@ namespace pardec {
 
 namespace {
 
-/// Shows examples of split train in the prompts; they are not evaluated.
-void add_shots(Workload& work, int count, const std::function<Dataset()>& train) {
+/// Shows examples of split train in the prompts, of the evaluated one where the dataset has no
+/// other; they are not evaluated. `alone`: an arm asks field by field.
+void add_shots(Workload& work, int count, const std::function<Dataset()>& train, bool alone) {
   for (const Protocol& protocol : work.protocols)
-    if (protocol.prompt.shot.empty())
+    if (alone && protocol.prompt.shot.empty())
       throw ConfigError(str("prompt ", protocol.prompt.name, " has no [shot] section for the ",
-                            count, " worked examples of dataset ", work.entry->name,
+                            count, " worked examples of dataset ", work.dataset.name,
                             "; expected one, or --shots 0"));
+  const auto& splits = work.entry->splits;
+  const bool own = work.entry->name == "jsonl";
+  const bool has_train = std::find(splits.begin(), splits.end(), "train") != splits.end();
+  const auto source = [&] {
+    if (has_train) return train();
+    try {
+      if (own && work.dataset.name == work.entry->name) return train();
+    } catch (const ConfigError&) {  // no file train.jsonl
+    }
+    return work.dataset;
+  };
   try {
-    const std::vector<Example> shown = examples_shown(train(), count);
+    const std::vector<Example> shown = examples_shown(source(), count);
     for (Protocol& protocol : work.protocols) protocol.shots = make_shots(shown);
     leave_out_seen(work.dataset.examples, shown);
   } catch (const ConfigError& error) {
-    throw ConfigError(str("dataset ", work.entry->name, ": its prompt shows ", count,
+    throw ConfigError(str("dataset ", work.dataset.name, ": its prompt shows ", count,
                           " worked examples: ", error.what(), "; --shots gives another number"));
   }
+}
+
+bool asks_in(Form form, Shape shape, const std::vector<Arm>& arms) {
+  return std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) {
+    return not_applicable(shape, *arm.algorithm).empty() && form_on(shape, *arm.algorithm) == form;
+  });
+}
+
+/// What --answer-tokens says of a dataset; 0: nothing.
+int limit_of(const RunSpec& spec, const std::string& dataset) {
+  for (const std::string& limit : spec.limits_of)
+    if (limit.starts_with(dataset + "="))
+      return std::stoi(limit.substr(dataset.size() + 1));  // check() has read it
+  return 0;
 }
 
 /// An added baseline is run where an arm is that it was added for, and asks otherwise than others.
@@ -54,10 +80,7 @@ void leave_out_unneeded(Workload& work, const std::vector<Arm>& arms) {
 }  // namespace
 
 bool asks_alone(Shape shape, const std::vector<Arm>& arms) {
-  return std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) {
-    return not_applicable(shape, *arm.algorithm).empty() &&
-           form_on(shape, *arm.algorithm) == Form::value;
-  });
+  return asks_in(Form::value, shape, arms);
 }
 
 std::vector<const Example*> Workload::examples_of(const JobPlan& job) const {
@@ -70,10 +93,12 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
   const std::vector<Arm>& arms = spec.arms;
   std::vector<Workload> workloads;
   for (const auto& name : spec.datasets) {
-    const DatasetEntry& entry = find_dataset(name);
+    const auto own = parse_own_file(name);
+    const DatasetEntry& entry = find_dataset(own ? "jsonl" : name);
     Workload work;
     work.entry = &entry;
     const auto load = [&](const std::string& split) {
+      if (own) return load_own_file(*own);
       return load_dataset(entry,
                           spec.data_root.empty()
                               ? std::nullopt
@@ -81,6 +106,8 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
                           split, project_file("datasets/samples"));
     };
     work.dataset = load(spec.split);
+    if (spec.strict_columns && !work.dataset.unread.empty())
+      throw ConfigError(work.dataset.unread.front().first);
     if (work.dataset.shape == Shape::open && forced_arm(arms, "references"))
       throw ConfigError(str("--oracle references forces a short answer to each field, and ", name,
                             " has open prompts; leave it out, or force what a run chose with ",
@@ -91,10 +118,13 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
           {choose_prompt(spec.decode.prompt_file, prompt_name(entry, work.dataset),
                          texts_folder(networks)),
            {},
-           entry.answer_ids});
+           entry.answer_ids,
+           limit_of(spec, work.dataset.name)});
     if (const int shots = spec.shots.value_or(entry.shots);
-        shots > 0 && asks_alone(work.dataset.shape, arms))
-      add_shots(work, shots, [&] { return load("train"); });
+        shots > 0 &&
+        (asks_alone(work.dataset.shape, arms) || asks_in(Form::free, work.dataset.shape, arms)))
+      add_shots(
+          work, shots, [&] { return load("train"); }, asks_alone(work.dataset.shape, arms));
     for (const Arm& arm : arms)
       work.not_applicable.push_back(not_applicable(work.dataset.shape, *arm.algorithm));
     leave_out_unneeded(work, arms);

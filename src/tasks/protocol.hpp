@@ -14,6 +14,8 @@ struct Protocol {
   PromptFile prompt;
   std::vector<Shot> shots;
   int answer_ids = 0;  ///< ids of an answer at most, where no flag says how many; 0: as elsewhere
+  int most_ids = 0;  ///< ids of any answer at most, whatever flags say of all datasets; 0: as they
+                     ///< say
 };
 
 /// Examples of `train` that a prompt shows: the same for equal files, whatever the run's seed.

@@ -12,7 +12,8 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
              const Protocol& protocol, const DecodeOptions& options) {
   Job job = empty_job(options);
   job.id = id;
-  if (form == Form::value) job.shots = protocol.shots;
+  if (form != Form::json) job.shots = protocol.shots;
+  if (examples.size() == 1) job.system = examples.front()->system;
   for (const Example* example : examples) {
     Context context{example->id, example->category, example->text, {}};
     for (const auto& field : example->fields)
@@ -36,6 +37,7 @@ Request make_request(const std::string& id, const std::vector<const Example*>& e
 }
 
 Limits limits_on(const Protocol& protocol, Form form, const DecodeOptions& options) {
+  if (protocol.most_ids > 0) return {protocol.most_ids, protocol.most_ids};
   return options.limits(form == Form::value ? protocol.answer_ids : 0);
 }
 

@@ -177,10 +177,10 @@ def own_records(check, pardec):
     field = {"question": "Q", "references": ["r"]}
     for record, good in [*((r, True) for r in records("jsonl")), ({"prompt": "p"}, True), ({"turns": ["a", "b"]}, True),
                          ({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}, True),
-                         ({"messages": [{"role": "system", "content": "a"}]}, False), ({"messages": []}, False), ({"text": "t"}, False),
+                         ({"messages": [{"role": "system", "content": "a"}]}, False), ({"messages": [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}]}, True), ({"messages": [{"role": "tool", "content": "a"}]}, False), ({"messages": []}, False), ({"text": "t"}, False),
                          ({"text": "t", "fields": [{"name": "n"}]}, True), ({"text": "t", "fields": []}, False), ({"text": " ", "fields": [field]}, False),
-                         ({"prompt": "p", "text": "t"}, False), ({"prompt": "p", "id": 3}, False), ({"turns": []}, False), ({"text": "t", "fields": [{}]}, False),
-                         ({"text": "t", "fields": [field], "references": ["r"]}, False), ({"text": "t", "fields": [{**field, "answer": "r"}]}, False)]:
+                         ({"prompt": "p", "text": "t"}, True), ({"messages": [{"role": "user", "content": "b"}], "references": ["r"]}, False), ({"prompt": "p", "id": 3}, True), ({"prompt": "p", "id": 3.5}, False), ({"prompt": "p", "source": "x"}, True), ({"turns": []}, False), ({"text": "t", "fields": [{}]}, False),
+                         ({"text": "t", "fields": [field], "references": ["r"]}, False), ({"text": "t", "fields": [{**field, "answer": "r"}]}, True), ({"conversations": [{"from": "human", "value": "a"}]}, True)]:
         write_lines(pardec.folder / "own/jsonl/test.jsonl", [record])
         ran = pardec("data", "check", "--data-root", "own")
         check(schema.is_valid(record) == good == (ran.returncode == 0), f"{record}: schema {schema.is_valid(record)}, data check exit {ran.returncode}")

@@ -173,7 +173,8 @@ TEST_CASE("jsonl: each shape of one's own records", "[datasets]") {
   fault(product + "\n" + replace_all(replace_all(product, "\"N\"", "\"M\""), "\"1\"", "\"2\""),
         ":2: has other fields than the records of category 'c'");
   fault(product + "\n" + product, "id '1' stands twice");
-  fault(R"({"text":"t","field":[]})", "unknown key 'field'; did you mean 'fields'");
+  fault(R"({"text":"t","field":[]})", "has no 'fields'");
+  fault(R"({"txt":"t"})", "has neither 'prompt', 'turns', 'messages' nor 'text' and 'fields'");
   fault(R"({"text":"t","fields":[]})", "'fields' is empty");
   fault(R"({"text":"t","fields":[{"references":["r"]}]})",
         "fields[0]: has neither 'name' nor 'question'");
@@ -185,6 +186,95 @@ TEST_CASE("jsonl: each shape of one's own records", "[datasets]") {
   fault(R"({"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]})",
         "expected assistant");
   fault(R"({"messages":[]})", "'messages' is empty");
+}
+
+TEST_CASE("jsonl: system messages, whole numbers, further keys and empty lines", "[datasets]") {
+  const auto load = [](const std::string& lines, Inspection* inspection = nullptr) {
+    return DataFolder(DataFolder::Files{{"test.jsonl", lines}}).load("jsonl", "", inspection);
+  };
+  const Example chat =
+      load(R"({"messages":[{"role":"system","content":"s"},{"role":"developer","content":)"
+           R"([{"type":"text","text":"d"}]},{"role":"user","content":[{"type":"text","text":"p"},)"
+           R"({"type":"text","text":"q"}]},{"role":"assistant","content":"a"}]})")
+          .examples[0];
+  CHECK(chat.system == "s\n\nd");
+  CHECK(chat.fields.at(0).question == "p\nq");
+  CHECK(chat.fields[0].references == Texts{"a"});
+  CHECK_FALSE(chat.conversation);
+  const Example shared =
+      load(R"({"id":7,"conversations":[{"from":"system","value":"s"},{"from":"human","value":"p"},)"
+           R"({"from":"gpt","value":"a"},{"from":"human","value":"q"}]})")
+          .examples[0];
+  CHECK(shared.id == "7");
+  CHECK(shared.system == "s");
+  CHECK(shared.conversation);
+  CHECK(shared.fields.size() == 2);
+  CHECK(load(R"({"prompt":"p","system":"s"})").examples[0].system == "s");
+  CHECK(load(R"({"text":"t","category":3,"fields":[{"id":12,"question":"q"}]})")
+            .examples[0]
+            .fields[0]
+            .id == "12");
+  Inspection found;
+  const Dataset more = load(R"({"prompt":"a","source":"x","n":[1]})"
+                            "\n\n \n"
+                            R"({"prompt":"b","source":{"y":2}})",
+                            &found);
+  CHECK(found.faults.empty());
+  REQUIRE(more.examples.size() == 2);
+  CHECK(more.examples[1].id == "test-1");
+  REQUIRE(more.unread.size() == 2);
+  CHECK(more.unread[0].name == "source");
+  CHECK(more.unread[0].records == 2);
+  CHECK_THAT(more.unread[0].first,
+             Catch::Contains("test.jsonl:1: unknown key 'source'; known: id, category"));
+  REQUIRE(found.notes.size() == 3);
+  CHECK_THAT(found.notes[0], Catch::Contains(":2: is empty, and passed over"));
+  CHECK_THAT(found.notes[1], Catch::Contains("key 'source' of 2 records is not read"));
+  const auto fault = [](const std::string& lines, const std::string& message) {
+    DataFolder(DataFolder::Files{{"test.jsonl", lines}}).check_fault("jsonl", message);
+  };
+  fault(R"({"messages":[{"role":"user","content":"a"},{"role":"system","content":"b"}]})",
+        "messages[1]: 'role' is 'system', expected assistant");
+  fault(R"({"messages":[{"role":"system","content":"a"}]})", "'messages' is empty");
+  fault(R"({"messages":[{"role":"tool","content":"a"}]})", "'role' is 'tool', expected user");
+  fault(R"({"messages":[{"role":"user","content":[{"type":"image_url","url":"x"}]}]})",
+        "is of type 'image_url', expected text alone");
+  fault(R"({"prompt":"p","id":1.5})", "'id' is number, expected");
+}
+
+TEST_CASE("a file of one's own: lines, a list, tables", "[datasets]") {
+  const DataFolder files({{"a.jsonl", R"({"prompt":"p"})"},
+                          {"b.json", R"([{"prompt":"p"},{"prompt":"q"}])"},
+                          {"c.csv", "ask,right,id,more\n\"one, two\",\"a\nb\",x,1\nq,r,y,2\n"},
+                          {"d.tsv", "prompt\tid\nwhat?\t1\nwho?\t2\n"},
+                          {"e.csv", "prompt;category\nwhat?;k\n"},
+                          {"f.parquet", "PAR1"}});
+  const auto load = [&](const std::string& file, const std::string& columns = "") {
+    return load_own_file(*parse_own_file("mine=" + (files.path() / file).string() + columns));
+  };
+  CHECK(load("a.jsonl").name == "mine");
+  CHECK(load("a.jsonl").split == "test");
+  CHECK(load("b.json").examples.at(1).fields[0].question == "q");
+  const Dataset table = load("c.csv", ":ask:right");
+  CHECK(table.shape == Shape::open);
+  REQUIRE(table.examples.size() == 2);
+  CHECK(table.examples[0].id == "x");
+  CHECK(table.examples[0].fields[0].question == "one, two");
+  CHECK(table.examples[0].fields[0].references == Texts{"a\nb"});
+  REQUIRE(table.unread.size() == 1);
+  CHECK(table.unread[0].name == "more");
+  CHECK_FALSE(load("c.csv", ":ask").examples[0].fields[0].annotated);
+  CHECK(load("d.tsv").examples.at(1).fields[0].question == "who?");
+  CHECK(load("e.csv").examples.at(0).category == "k");
+  CHECK_THROWS_WITH(load("c.csv"), Catch::Contains("has no column 'prompt'; known: ask, right"));
+  CHECK_THROWS_WITH(load("f.parquet"), Catch::Contains("is Parquet; python3 datasets/from_parq"));
+  CHECK_THROWS_WITH(load("g.jsonl"), Catch::Contains("g.jsonl is missing"));
+  CHECK_THROWS_WITH(parse_own_file("a=b.jsonl:c"), Catch::Contains("expected NAME=FILE.jsonl"));
+  CHECK_THROWS_WITH(parse_own_file("=b.jsonl"), Catch::Contains("expected NAME=FILE.jsonl"));
+  CHECK_THROWS_WITH(parse_own_file("squad=b.jsonl"), Catch::Contains("expected another name"));
+  CHECK_FALSE(parse_own_file("squad"));
+  CHECK(stored_dataset("mine").name == "jsonl");
+  CHECK(stored_dataset("squad").name == "squad");
 }
 
 TEST_CASE("jsonl: the reference of a choice is its letter, or its text", "[datasets]") {

@@ -125,7 +125,7 @@ TEST_CASE("race: a file is a passage, and the reference is the letter", "[datase
   files.write("test/high/2.txt", passage(R"(["A"])", options));
   files.check_fault("race", "2 questions, 2 options and 1 answer");
   files.write("test/high/2.txt", passage(R"(["A","B"])", R"([["a","b"],"c"])"));
-  files.check_fault("race", "answers[1] is 'B' of 1 options");
+  files.check_fault("race", "options[1] is string, expected a list");
   files.write("test/high/2.txt", R"({"article":"P", "questions":)");
   files.check_fault("race", "high/2.txt:1: is not valid JSON: the text ends");
   files.write("test/high/2.txt", "");
@@ -190,4 +190,62 @@ TEST_CASE("longhealth: a patient is one text with all documents", "[datasets]") 
   CHECK(example.fields[0].id == "4");
   files.write("benchmark_v5.json", patient("u"));
   files.check_fault("longhealth", "p_02.questions[0]: 'correct' is 'u', which is none of");
+}
+
+TEST_CASE("Hugging Face's exports: a question a line, those of one text are one example",
+          "[datasets]") {
+  const std::string squad =
+      R"({"id":"1","title":"T","context":"A b\u00e9c.","question":"Q1","answers":{"text":["b\u00e9c","b\u00e9c"],"answer_start":[2,2]}})"
+      "\n"
+      R"({"id":"2","title":"T","context":"Other.","question":"Q2","answers":{"text":[],"answer_start":[]}})"
+      "\n"
+      R"({"id":"3","title":"T","context":"A b\u00e9c.","question":"Q3","answers":{"text":["A"],"answer_start":[0]}})";
+  for (const char* name : {"dev.jsonl", "validation.jsonl"}) {
+    const Dataset read = DataFolder(DataFolder::Files{{name, squad}}).load("squad");
+    REQUIRE(read.examples.size() == 2);
+    CHECK(read.examples[0].id == "dev-0");
+    CHECK(read.examples[0].category == "T");
+    CHECK(names(read.examples[0]) == test::Texts{"q1", "q2"});
+    CHECK(read.examples[0].fields[0].references == test::Texts{"b\u00e9c"});
+    CHECK(read.examples[0].fields[1].id == "3");
+    CHECK(read.examples[1].fields[0].references.empty());
+    CHECK(read.examples[1].fields[0].annotated);
+  }
+  DataFolder(DataFolder::Files{{"train.jsonl", replace_all(squad, "[0]", "[1]")}})
+      .check_fault("squad", "train.jsonl:3: answers: 'A' does not stand in the context", "train");
+
+  const std::string race =
+      R"({"example_id":"high12.txt","article":"T","question":"Q1","options":["a","b"],"answer":"B"})"
+      "\n"
+      R"({"example_id":"middle3.txt","article":"U","question":"Q2","options":["a","b"],"answer":"A"})"
+      "\n"
+      R"({"example_id":"high12.txt","article":"T","question":"Q3","options":["c","d"],"answer":"A"})";
+  const DataFolder exams({{"test.jsonl", race}});
+  const Dataset read = exams.load("race");
+  REQUIRE(read.examples.size() == 2);
+  CHECK(read.examples[0].id == "high-12");
+  CHECK(read.examples[0].fields.size() == 2);
+  CHECK(read.examples[0].fields[1].choices == test::Texts{"c", "d"});
+  CHECK(exams.load("race", "test-middle").examples.at(0).id == "middle-3");
+  DataFolder(
+      DataFolder::Files{{"test.jsonl", replace_all(race, R"("answer":"B")", R"("answer":"C")")}})
+      .check_fault("race", "test.jsonl:1: 'answer' is 'C' of 2 options");
+  DataFolder(DataFolder::Files{{"test.jsonl", replace_all(race, "middle3", "other3")}})
+      .check_fault("race", "test.jsonl:2: 'example_id' is 'other3.txt'");
+
+  const std::string story =
+      R"({"document":{"id":"d","kind":"movie","summary":{"text":"S","url":"u"}},"question":{"text":"Q1","tokens":[]},"answers":[{"text":"a"},{"text":"b"}]})"
+      "\n"
+      R"({"document":{"id":"d","kind":"movie","summary":{"text":"S"}},"question":{"text":"Q2"},"answers":[{"text":"c"},{"text":"c"}]})";
+  for (const char* name : {"valid.jsonl", "validation.jsonl"}) {
+    const Dataset stories =
+        DataFolder(DataFolder::Files{{name, story}}).load("narrativeqa", "valid");
+    REQUIRE(stories.examples.size() == 1);
+    CHECK(stories.examples[0].category == "movie");
+    CHECK(stories.examples[0].text == "S");
+    CHECK(stories.examples[0].fields.at(0).references == test::Texts{"a", "b"});
+    CHECK(stories.examples[0].fields.at(1).references == test::Texts{"c"});
+  }
+  CHECK_THROWS_WITH(DataFolder(DataFolder::Files{{"validation-0.parquet", "PAR1"}}).load("squad"),
+                    Catch::Contains("there is Parquet: python3 datasets/from_parquet.py"));
 }

@@ -1,0 +1,148 @@
+"""Records of a user's own in a run: system messages, further columns, files beside datasets, limits of their own, tables, worked examples, Hugging Face's exports."""
+import json
+import pathlib
+import subprocess
+import sys
+
+from harness import DATA, ROOT, Checks, query, scratch, write_lines
+
+SHORT = ["--decoder", "ar", "--max-new-tokens", 5, "--progress", "none", "--warmup", 0]
+# What a template shows of a conversation, and refuses to be rendered without a system message.
+SHOWS_SYSTEM = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</{{ m.role }}>\n{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+
+
+def system(check, pardec, model):
+    """The system's text goes to the template: the prompt is as much longer as its text, by transformers' ids."""
+    from tokenizers import Tokenizer
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    user, told = "Name a colour.", "Be brief."
+    shapes = {"messages": {"messages": [{"role": "system", "content": told}, {"role": "user", "content": user}]}, "beside a prompt": {"prompt": user, "system": told},
+              "parts": {"messages": [{"role": "system", "content": [{"type": "text", "text": told}]}, {"role": "user", "content": user}]},
+              "ShareGPT": {"conversations": [{"from": "system", "value": told}, {"from": "human", "value": user}]}, "none": {"prompt": user}}
+    for name, record in shapes.items():
+        write_lines(pardec.folder / "s.jsonl", [record])
+        db = pardec.folder / f"system-{name.split()[0]}.sqlite"
+        pardec.good("run", "--model", model, "--dataset", "mine=s.jsonl", "--db", db, *SHORT)
+        text = ("" if name == "none" else f"<system>{told}</system>\n") + f"<user>{user}</user>\n<assistant>"
+        wanted = len(tokenizer.encode(text, add_special_tokens=False).ids)
+        check(query(db, "SELECT prompt_tokens FROM job")[0]["prompt_tokens"] == wanted, f"{name}: {query(db, 'SELECT prompt_tokens FROM job')}, expected {wanted}")
+
+
+def columns(check, pardec, model):
+    write_lines(pardec.folder / "c/jsonl/test.jsonl", [{"prompt": "a", "source": "mine"}, {"prompt": "b", "n": 1, "id": 5}])
+    run = ["run", "--model", model, "--dataset", "jsonl", "--data-root", "c", *SHORT]
+    ran = pardec(*run, "--db", "c.sqlite")
+    check(ran.returncode == 0 and "jsonl: columns that are not read: source (1 record), n (1 record)" in ran.stderr, f"further columns: {ran.stderr}")
+    check([r["key"] for r in query(pardec.folder / "c.sqlite", "SELECT key FROM sample ORDER BY id")] == ["test-0", "5"], "a whole number is an id")
+    check("columns that are not read" in pardec.good(*run, "--dry-run"), "the plan says so")
+    ran = pardec(*run, "--db", "c2.sqlite", "--strict-columns")
+    check(ran.returncode == 2 and "test.jsonl:1: unknown key 'source'; known: id, category" in ran.stderr, f"--strict-columns: {ran.stderr}")
+
+
+def several(check, pardec, model):
+    """Files of one's own beside a dataset, each with its limit; stored runs are compared, scored and exported under their names."""
+    write_lines(pardec.folder / "short.jsonl", [{"prompt": f"Say {n}.", "references": ["x"]} for n in range(3)])
+    (pardec.folder / "long.csv").write_text('question,answer\n"Say ""a"", b",y\nSay c,z\n')
+    (pardec.folder / "list.json").write_text(json.dumps([{"text": "The sky.", "fields": [{"question": "Colour?", "choices": ["red", "blue"], "references": ["blue"]}]}]))
+    db = pardec.folder / "several.sqlite"
+    sets = "short=short.jsonl,long=long.csv:question:answer,list=list.json,math500"
+    pardec.good("run", "--model", model, "--dataset", sets, "--db", db, *SHORT, "--ignore-eos", "--answer-tokens", "short=2", "--answer-tokens", "long=7")
+    rows = query(db, "SELECT dataset.name, max(json_array_length(generation.tokens)) AS ids, count(*) AS n FROM generation JOIN run ON run.id = run_id JOIN dataset ON dataset.id = dataset_id GROUP BY 1")
+    found = {row["name"]: (row["ids"], row["n"]) for row in rows}
+    check({k: v for k, v in found.items() if k != "math500"} == {"short": (2, 3), "long": (7, 2), "list": (5, 1)} and found["math500"][0] == 5, f"each has its limit: {found}")
+    names = {row["dataset"].split()[0] for row in json.loads(pardec.good("compare", "--db", db, "--format", "json"))["rows"]}
+    check(names == {"short", "long", "list", "math500"}, f"compare names them: {names}")
+    check("short" in pardec.good("score", "--db", db) and "short" in pardec.good("runs", "--db", db, "--dataset", "short"), "score and runs do")
+    pardec.good("report", "--db", db, "-o", pardec.folder / "r.html")
+    rows = json.loads(pardec.good("score", "--db", db, "--metric", "accuracy", "--format", "json"))["rows"]
+    check([row["dataset"].split()[0] for row in rows] == ["list"], f"a choice's text is its letter: {rows}")
+    for flags, says in ((["--dataset", "a=none.jsonl"], "none.jsonl is missing"), (["--dataset", "a=short.jsonl,a=list.json"], "names 'a' twice"),
+                        (["--dataset", "squad=short.jsonl"], "expected another name"), (["--dataset", "a=long.csv"], "has no column 'prompt'; known: question, answer"),
+                        (["--dataset", "a=short.jsonl", "--answer-tokens", "b=3"], "--dataset does not name b"), (["--dataset", "a=short.jsonl", "--answer-tokens", "a=0"], "expected NAME=N"),
+                        (["--dataset", "a=short.jsonl:prompt"], "expected NAME=FILE.jsonl"), (["--dataset", "a=x.parquet"], "x.parquet is missing")):
+        ran = pardec("run", "--model", model, *flags, "--db", "e.sqlite", *SHORT)
+        check(ran.returncode == 2 and says in ran.stderr and not (pardec.folder / "e.sqlite").exists(), f"{flags}: {ran.stderr}")
+
+
+def shown(check, pardec, model):
+    """Worked examples: as earlier turns before open prompts, of the evaluated split where there is no other, and not evaluated."""
+    from tokenizers import Tokenizer
+    write_lines(pardec.folder / "shots.jsonl", [{"prompt": f"Say {n}.", "references": [f"It is {n}."]} for n in ("one", "two", "three")])
+    db = pardec.folder / "shots.sqlite"
+    pardec.good("run", "--model", model, "--dataset", "mine=shots.jsonl", "--db", db, *SHORT, "--shots", 2)
+    rows = query(db, "SELECT sample.fields, job.prompt_tokens FROM generation JOIN sample ON sample.id = sample_id JOIN job ON job.id = job_id")
+    check(len(rows) == 1 and json.loads(query(db, "SELECT config FROM run")[0]["config"])["shots"] == 2, f"one of three is asked: {rows}")
+    asked = json.loads(rows[0]["fields"])[0]["question"]
+    others = [n for n in ("one", "two", "three") if n not in asked]
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    lengths = set()
+    for a, b in (others, others[::-1]):
+        text = "".join(f"<user>Say {n}.</user>\n<assistant>It is {n}.</assistant>\n" for n in (a, b)) + f"<user>{asked}</user>\n<assistant>"
+        lengths.add(len(tokenizer.encode(text, add_special_tokens=False).ids))
+    check(rows[0]["prompt_tokens"] in lengths, f"as turns before it: {rows[0]['prompt_tokens']}, expected {lengths}")
+    write_lines(pardec.folder / "q.jsonl", [{"text": f"Text {n}.", "fields": [{"question": "Which?", "references": [str(n)]}]} for n in range(4)])
+    told = json.loads(pardec.good("run", "--model", model, "--decoder", "ippd", "--dataset", "mine=q.jsonl", "--shots", 3, "--dry-run", "--format", "json"))
+    check(any("3 worked examples" in note for note in told["notes"]) and told["rows"][0]["examples"] == 1, f"asked field by field: {told}")
+    ran = pardec("run", "--model", model, "--dataset", "mine=shots.jsonl", "--db", "e.sqlite", *SHORT, "--shots", 9)
+    check(ran.returncode == 2 and "dataset mine: its prompt shows 9 worked examples" in ran.stderr, f"too many: {ran.stderr}")
+
+
+def exports(check, pardec, model):
+    """Hugging Face's exports, Parquet by the script that the message names."""
+    rows = [{"id": "1", "title": "T", "context": "A crow.", "question": "Who?", "answers": {"text": ["A crow"], "answer_start": [0]}},
+            {"id": "2", "title": "T", "context": "A crow.", "question": "When?", "answers": {"text": [], "answer_start": []}}]
+    folder = pardec.folder / "hf/squad"
+    folder.mkdir(parents=True)
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        print("[skipped] pyarrow is missing")
+        write_lines(folder / "validation.jsonl", rows)
+    else:
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), folder / "validation-00000-of-00001.parquet")
+        ran = pardec("run", "--model", model, "--dataset", "squad", "--data-root", "hf", *SHORT, "--db", "hf.sqlite")
+        check(ran.returncode == 2 and "from_parquet.py" in ran.stderr, f"Parquet: {ran.stderr}")
+        made = subprocess.run([sys.executable, ROOT / "datasets/from_parquet.py", folder / "validation-00000-of-00001.parquet"], capture_output=True, text=True, check=True)
+        (folder / "validation.jsonl").write_text(made.stdout)
+        check([json.loads(line) for line in made.stdout.splitlines()] == rows, "the script gives the rows")
+    pardec.good("run", "--model", model, "--dataset", "squad", "--data-root", "hf", *SHORT, "--db", "hf.sqlite")
+    fields = json.loads(query(pardec.folder / "hf.sqlite", "SELECT fields FROM sample")[0]["fields"])
+    check([f["references"] for f in fields] == [["A crow"], []], f"one example with both questions: {fields}")
+
+
+def cases(check, pardec, model):
+    """What others had refused."""
+    folder = DATA.parent / "cases"
+    for case in ("15-system-message", "16-extra-column", "19-letters", "20-rouge-not-latin"):
+        if not (folder / case).is_dir():
+            print(f"not tried: no folder {folder / case}")
+            continue
+        db = pardec.folder / f"{case}.sqlite"
+        ran = pardec("run", "--model", model, "--dataset", "jsonl", "--data-root", folder / case, "--db", db, *SHORT)
+        check(ran.returncode == 0, f"{case}: {ran.stderr}")
+        if case.startswith("20"):
+            reference = json.loads((folder / case / "jsonl/test.jsonl").read_text())["references"][0]
+            import sqlite3
+            with sqlite3.connect(db) as connection:
+                connection.execute("UPDATE generation SET fields = json_set(fields, '$[0].text', ?)", (reference,))
+            told = json.loads(pardec.good("score", "--db", db, "--metric", "rouge,rouge_unicode", "--format", "json"))
+            scores = {row["metric"]: row["score"] for row in told["rows"]}
+            check(scores["rouge_l"] == 0 and scores["rouge_l_unicode"] == 1 and any("outside a-z and 0-9" in note and "rouge_unicode" in note for note in told["notes"]), f"{case}: {told}")
+            warnings = json.loads(pardec.good("compare", "--db", db, "--format", "json"))["warnings"]
+            check(any(w["code"] == "rouge_letters" for w in warnings), f"{case}: the table warns, too: {warnings}")
+
+
+def main():
+    check = Checks()
+    with scratch(sys.argv[1]) as pardec:
+        model = pardec.synthesise("model")
+        (model / "tokenizer.json").write_text((ROOT / "experiments/quickstart/tokenizer.json").read_text())
+        (model / "tokenizer_config.json").write_text(json.dumps({"chat_template": SHOWS_SYSTEM}))
+        for part in (system, columns, several, shown, exports, cases):
+            part(check, pardec, pathlib.Path(model))
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
