@@ -356,7 +356,7 @@ def dataset_cases(model, folder):
     for name, text, *pieces in (
             ("d-json", line[:-1], "not valid JSON"), ("d-list", "[1]", "array", "expected an object"),
                                 ("d-key", '{"input": "x", "category": "y"}', "target_scores"),
-            ("d-type", json.dumps({**good[1], "input": 3}), "'input' is number", "a string"), ("d-empty", "", "empty", "expected one record a line"),
+            ("d-type", json.dumps({**good[1], "input": 3}), "'input' is number", "a string"),
             ("d-score", json.dumps({**good[1], "target_scores": {"Brand": {"Nubbin": 0.5}}}), "Brand", "0.5", "expected 1"),
             ("d-scores", json.dumps({**good[1], "target_scores": {}}), "target_scores", "at least one"),
             ("d-twice", '{"input": "x", "input": "y", "category": "c", "target_scores": {"a": {"b": 1}}}', "'input'", "twice"),
