@@ -115,7 +115,8 @@ void Engine::Packed::apply(const GenerationRules& rules, std::span<const Token> 
       if (visible(label, labels[row], sequence->segments))
         seen.push_back({labels[row], tokens[row], origins[row]});
     std::stable_sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) {
-      return std::pair(a.label.position, a.label.order) < std::pair(b.label.position, b.label.order);
+      return std::pair(a.label.position, a.label.order) <
+             std::pair(b.label.position, b.label.order);
     });
     Tokens before;
     int generated = 0;

@@ -9,7 +9,8 @@ namespace {
 using Ids = std::span<const Token>;
 
 bool ends_with(Ids text, Ids end) {
-  return text.size() >= end.size() && std::equal(end.begin(), end.end(), text.end() - std::ssize(end));
+  return text.size() >= end.size() &&
+         std::equal(end.begin(), end.end(), text.end() - std::ssize(end));
 }
 
 /// Whether `ids` would stand at the end if its last one were chosen.

@@ -8,9 +8,10 @@ namespace pardec {
 
 /// Where a choice stands.
 struct ChoicePlace {
-  std::span<const Token> before;  ///< ids that the choosing row sees, in reading order, its own last
-  int generated = 0;              ///< of them, those that are not of the prompt
-  int limit = 0;                  ///< ids that the answer may have at most; 0: not known
+  std::span<const Token>
+      before;         ///< ids that the choosing row sees, in reading order, its own last
+  int generated = 0;  ///< of them, those that are not of the prompt
+  int limit = 0;      ///< ids that the answer may have at most; 0: not known
 };
 
 /// Adds what the rules make of the logits at this place to what is asked of them. Source:

@@ -18,8 +18,8 @@ struct Trace {
   std::string arm, dataset;
   /// Ids of the examples that it answers, as far as its writer knows them; `request` is a name.
   std::vector<std::string> examples;
-  /// What is made of logits before a choice, besides `banned` and `allowed`, as generation_config.json
-  /// says it; empty: nothing.
+  /// What is made of logits before a choice, besides `banned` and `allowed`, as
+  /// generation_config.json says it; empty: nothing.
   Json rules = Json::object();
   int task = -1;      ///< of Engine::run, whose sequence it is; is not written
   std::string model;  ///< "draft" for a draft network's rows; empty: the network's own

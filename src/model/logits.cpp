@@ -40,8 +40,8 @@ class Places {
   std::vector<std::int64_t> rows_, ids_;
 };
 
-/// The rows with what is added to single ids, and with the repetition penalty; `logits` itself where
-/// none has any.
+/// The rows with what is added to single ids, and with the repetition penalty; `logits` itself
+/// where none has any.
 at::Tensor adjust(const at::Tensor& logits, std::span<const OutputRequest* const> requests) {
   Places biased, repeated;
   std::vector<double> biases, penalties;

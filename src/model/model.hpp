@@ -29,12 +29,12 @@ Dtype computing(Dtype dtype);
 
 /// What is wanted of one fed row's logits. Top-2 comes always.
 struct OutputRequest {
-  int index = 0;               ///< which of the step's tokens
-  Sampling sampling;           ///< temperature > 0: `probabilities` is filled
-  bool logits = false;         ///< the whole row is wanted
-  bool confidence = false;     ///< the probability of the best one is wanted
-  int head = 0;                ///< 0: the network's own head; h: its h-th extra head
-  int top = 0;                 ///< how many of the best ids are wanted
+  int index = 0;            ///< which of the step's tokens
+  Sampling sampling;        ///< temperature > 0: `probabilities` is filled
+  bool logits = false;      ///< the whole row is wanted
+  bool confidence = false;  ///< the probability of the best one is wanted
+  int head = 0;             ///< 0: the network's own head; h: its h-th extra head
+  int top = 0;              ///< how many of the best ids are wanted
   /// Added to the logits of these ids before anything else.
   std::vector<std::pair<Token, double>> biased = {};
   /// Then the logits of these ids are divided by the penalty where they are positive, else

@@ -22,15 +22,15 @@ Sampling DecodeOptions::sampling() const {
 std::string generation_note(const GenerationRules& rules, bool left_out) {
   std::vector<std::string> settings, parts;
   for (const auto& [key, value] : rules.applied.items())
-    settings.push_back(str(key, " ", value.is_structured() && value.size() > 4
-                                         ? str("of ", value.size())
-                                         : dump(value)));
+    settings.push_back(
+        str(key, " ",
+            value.is_structured() && value.size() > 4 ? str("of ", value.size()) : dump(value)));
   if (!settings.empty() && left_out)
     parts.push_back(str(join(settings, ", "), " left out (--no-generation-config)"));
   else if (!settings.empty())
-    parts.push_back(
-        str(join(settings, ", "), " applied to what the choosing row sees (--no-generation-config "
-                                  "leaves it out)"));
+    parts.push_back(str(join(settings, ", "),
+                        " applied to what the choosing row sees (--no-generation-config "
+                        "leaves it out)"));
   if (!rules.left_out.empty())
     parts.push_back(str(join(rules.left_out, ", "), " not supported, and not applied"));
   return parts.empty() ? "" : "generation_config.json: " + join(parts, "; ");

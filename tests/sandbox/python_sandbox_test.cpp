@@ -110,8 +110,8 @@ TEST_CASE("no file of the host is leased, locked or watched, and no timer made",
   refused("import os\nos.setxattr('/usr', 'user.x', b'1')");
   // Calls without a function of Python's, by their numbers.
   for (const int call : {SYS_timer_create, SYS_timerfd_create, SYS_flock, SYS_mlockall, SYS_ptrace,
-                          SYS_io_uring_setup, SYS_add_key, SYS_personality, SYS_sethostname,
-                          SYS_prctl, SYS_seccomp, 999}) {
+                         SYS_io_uring_setup, SYS_add_key, SYS_personality, SYS_sethostname,
+                         SYS_prctl, SYS_seccomp, 999}) {
     INFO(call);
     CHECK(box->run(str("import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n",
                        "assert libc.syscall(", call, ", 0, 0, 0) == -1\n",
