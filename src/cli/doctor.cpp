@@ -27,8 +27,8 @@
 #include "src/support/text.hpp"
 #include "src/support/version.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
-#include "src/tasks/ends.hpp"
 #include "src/tasks/request.hpp"
+#include "src/tasks/session.hpp"
 
 namespace pardec {
 
@@ -178,13 +178,12 @@ int doctor(const DoctorFlags& flags) {
   std::vector<std::string> notes;
   if (!flags.model.empty())
     checks.add("model", [&] {
-      Checkpoint checkpoint = load_checkpoint({.model = flags.model}, true);
-      notes = checkpoint.file_notes;
-      const ChatTemplate chat = template_for("auto", flags.model, {});
-      for (const UnusedEnd& end : unused_ends({.model = flags.model}, checkpoint.model.config(),
-                                              &*checkpoint.tokenizer, &chat))
-        notes.push_back(describe(end, checkpoint.model.config()));
-      const SteadyClock clock;
+      Checkpoints loaded;
+      const Session session({.model = flags.model}, {}, {}, loaded);
+      Checkpoint& checkpoint = session.checkpoint;
+      notes = session.file_notes();
+      if (!session.note.empty()) notes.push_back(session.note);
+      const SteadyClock& clock = session.clock;
       KvCache cache(checkpoint.model);
       const Segments segments;
       const Tokens token{0};
@@ -194,11 +193,9 @@ int doctor(const DoctorFlags& flags) {
       const std::int64_t begin = clock.now_ns();
       if (!checkpoint.model.forward({&step, 1}).front().front().finite())
         throw ModelError(flags.model, "the logits of its first token are not finite");
-      const std::string rules = generation_note(checkpoint.model.config().generation, false);
       return str(parameter_count(checkpoint.model.config()), " parameters, one token in ",
                  fixed(static_cast<double>(clock.now_ns() - begin) * 1e-6, 1), " ms",
-                 checkpoint.note.empty() ? "" : "; " + checkpoint.note,
-                 rules.empty() ? "" : "; " + rules);
+                 checkpoint.note.empty() ? "" : "; " + checkpoint.note);
     });
   for (const std::string& note : notes) checks.row("model", "note", note);
   if (!flags.model.empty())

@@ -262,7 +262,6 @@ Comparison compare(Store& store, const std::string& invocation, const CompareOpt
   }
   // Of forced answers there are none, and those of an arm left free beside them would stand alone.
   const bool scored = !comparison.forced();
-  if (!scored) comparison.scores.clear();
   for (size_t a = 0; a < runs.size(); ++a) {
     ArmFinding& arm = comparison.arms[a];
     const RunSummary* found = find_baseline(runs, runs[a], baseline_label);

@@ -274,8 +274,8 @@ bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSes
         const Session& session = sessions.of(arm);
         cell.row = run_row(spec, cell, session, store, not_applicable);
         cell.notes = session.file_notes();
-        if (const std::string& note = session.note; !note.empty())
-          cell.notes.insert(cell.notes.begin(), note);
+        for (const std::string& note : {session.note, session.checkpoint.note})
+          if (!note.empty()) cell.notes.insert(cell.notes.begin(), note);
       }
   for (RunCell& cell : cells)
     if (cell.arm->oracle.kind == "recorded") cell.recording = recording_for(cell, store);

@@ -12,7 +12,7 @@ Session::Session(const ModelOptions& model, const DecodeOptions& decode, const P
       network(loaded.get(model, parts.tokenizer)),
       checkpoint(*network),
       draft(parts.draft ? load_draft(model, checkpoint, loaded) : nullptr),
-      note(checkpoint.note),
+      note(generation_note(checkpoint.model.config().generation, decode.no_generation_config)),
       engine(checkpoint.model, clock),
       context{engine, checkpoint.tokenizer ? &*checkpoint.tokenizer : nullptr, decode.ignore_eos,
               draft ? &draft->model : nullptr},
@@ -21,10 +21,7 @@ Session::Session(const ModelOptions& model, const DecodeOptions& decode, const P
   unused_ends_ = unused_ends(model, checkpoint.model.config(), tokenizer(),
                              parts.tokenizer ? &chat : nullptr, context.more_eos);
   engine.set_cache_budget(parts.cache);
-  const GenerationRules& rules = checkpoint.model.config().generation;
-  if (!decode.no_generation_config) engine.set_rules(rules);
-  if (const std::string said = generation_note(rules, decode.no_generation_config); !said.empty())
-    note += (note.empty() ? "" : "; ") + said;
+  if (!decode.no_generation_config) engine.set_rules(checkpoint.model.config().generation);
 }
 
 std::vector<std::string> Session::end_notes() const {

@@ -38,7 +38,7 @@ struct Session {
   const std::shared_ptr<Checkpoint> network;
   Checkpoint& checkpoint;
   const std::shared_ptr<Checkpoint> draft;  ///< null: none is needed
-  std::string note;  ///< what a reader of its answers should know; may be empty
+  const std::string note;                   ///< generation_note
   SteadyClock clock;
   Engine engine;
   DecoderContext context;
