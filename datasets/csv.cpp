@@ -70,6 +70,8 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
         if (std::find(row.begin(), row.end(), column) == row.end())
           throw DataError(name, begin,
                           str("has no column '", column, "'", known_names(column, row)));
+        else if (std::count(row.begin(), row.end(), column) > 1)
+          throw DataError(name, begin, str("has column '", column, "' twice, expected it once"));
       header = row;
       return;
     }

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -95,13 +96,9 @@ std::int64_t MemoryPlan::least(std::int64_t rows) const {
 }
 
 std::int64_t parse_bytes(const std::string& flag, const std::string& text) {
-  size_t used = 0;
   double number = -1;
-  try {
-    number = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto used = error == std::errc() ? static_cast<size_t>(rest - text.data()) : 0;
   std::string unit = text.substr(used);
   if (unit.ends_with('B')) unit.pop_back();
   const bool binary = unit.ends_with('i');

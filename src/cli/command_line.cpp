@@ -49,9 +49,10 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error,
   const std::string said = replace_all(error.what(), "\n", " ");
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name(), type = option->get_type_name();
-    const std::string expected = type == "N"   ? "a whole number"
-                                 : type == "X" ? "a number"
-                                               : "a value of kind " + type;
+    const std::string expected = type == "N"    ? "a whole number"
+                                 : type == "X"  ? "a number"
+                                 : type.empty() ? "a value"
+                                                : "a value of kind " + type;
     const bool given = std::any_of(arguments.begin(), arguments.end(), [&](const std::string& a) {
       return split(a, '=').front() == name;
     });
@@ -138,7 +139,10 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
   const std::function<int()> execute = verb->add(app);
   for (CLI::Option* option : app.get_options()) {
     if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;
-    option->envname(environment_name(option->get_lnames().front()));
+    const std::string& flag = option->get_lnames().front();
+    if (std::find(verb->without_variable.begin(), verb->without_variable.end(), "--" + flag) ==
+        verb->without_variable.end())
+      option->envname(environment_name(flag));
     check_numbers(*option);
   }
 
@@ -176,7 +180,17 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
     usage_error(app, str("unexpected argument '", extra, "'"));
   }
   check_written(app, app.written);
-  return execute();
+  try {
+    return execute();
+  } catch (const nlohmann::json::exception& error) {
+    // A database is the one file whose JSON is read without a look at its kinds.
+    const CLI::Option* db = app.get_option_no_throw("--db");
+    if (!db) throw;
+    throw StoreError(db->as<std::string>(),
+                     str("holds JSON of another kind than pardec writes (", error.what(),
+                         "); was it changed by another program? restore it from a copy"),
+                     1);
+  }
 }
 
 const std::vector<std::string>& command_arguments(const CLI::App& app) {

@@ -26,6 +26,9 @@ struct Verb {
   std::function<std::function<int()>(CLI::App&)> add;
   std::vector<std::string> actions = {};
   Written written = {};
+  /// Flags that mean something else here than in other verbs, or confirm: no environment variable
+  /// sets them.
+  std::vector<std::string> without_variable = {};
 };
 
 /// The group of a flag that only these actions of a verb take, for CLI::Option::group.

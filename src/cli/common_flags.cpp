@@ -142,6 +142,8 @@ void read_traced(ComparisonFlags& flags) {
   if (flags.compare.hardware.empty())
     throw ConfigError("--trace is for what --hardware allows; give both, or neither");
   flags.compare.traced = read_works(flags.trace);
+  if (flags.compare.traced.empty())
+    throw ConfigError(str("--trace: ", flags.trace, " holds no trace"));
 }
 
 void add_strict(CLI::App& app, bool& strict) {

@@ -24,7 +24,8 @@ Verb compare_verb() {
     ColumnChoice columns;
   };
   return {
-      "compare", "speed and answers of one run's arms side by side",
+      "compare",
+      "speed and answers of one run's arms side by side",
       "pardec compare --db r.sqlite --format json\n  pardec compare --db r.sqlite --differences "
       "20\n  pardec compare --db r.sqlite --run 3f2a,91c0,b7d1    (sittings of one command)\n"
       "  pardec compare --db r.sqlite --accounting --usd-per-hour 3.77",
@@ -83,7 +84,10 @@ Verb compare_verb() {
           print_table(table, format);
           return flags->strict ? exit_code(compared(), true) : 0;
         };
-      }};
+      },
+      {},
+      {},
+      {"--trace"}};
 }
 
 }  // namespace pardec

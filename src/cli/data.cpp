@@ -130,11 +130,10 @@ int check_data(const DataFlags& flags) {
   table.notes = {
       "fault: a record that is left out here, and that a run refuses; note: read all the same, or "
       "fewer records than the publisher's."};
-  print_table(table, format);
-  if (!findings.rows.empty()) {
-    std::cout << "\n";
-    print_table(findings, format);
-  }
+  TablePrinter printer(format);
+  printer.print(table);
+  if (!findings.rows.empty()) printer.print(findings);
+  printer.finish();
   return bad ? 2 : 0;
 }
 

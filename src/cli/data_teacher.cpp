@@ -149,8 +149,8 @@ void print_made(const Table& table,
                 const std::vector<std::pair<const char*, std::map<std::string, std::int64_t>>>& why,
                 const DataFlags& flags) {
   constexpr size_t kMost = 20;
-  const TableFormat format = parse_table_format(flags.format);
-  print_table(table, format);
+  TablePrinter printer(parse_table_format(flags.format));
+  printer.print(table);
   for (const auto& [title, reasons] : why) {
     if (reasons.empty()) continue;
     std::vector<std::pair<std::string, std::int64_t>> sorted(reasons.begin(), reasons.end());
@@ -163,9 +163,9 @@ void print_made(const Table& table,
       of.rows.push_back({visible_text(sorted[r].first), number_cell(sorted[r].second)});
     if (sorted.size() > kMost)
       of.notes = {str("and ", sorted.size() - kMost, " further reasons; --details has all.")};
-    print_gap(format);
-    print_table(of, format);
+    printer.print(of);
   }
+  printer.finish();
 }
 
 }  // namespace pardec

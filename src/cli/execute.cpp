@@ -107,7 +107,7 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
   Execution done;
   // A new database is made when all that may fail before a run begins is done, so that none is left
   // behind, and none has to be removed in which another process may have begun one.
-  const OpenOptions options{.create_folders = create_folders};
+  const OpenOptions options{.create_folders = create_folders, .resumes = !spec.go_on};
   if (Store::exists(spec.db, options))
     done.store = std::make_unique<Store>(spec.db, options);
   else if (spec.resume)

@@ -41,7 +41,10 @@ Verb export_verb() {
                 std::cout << file.file.string() << " " << file.rows << "\n";
               return exit_code(comparison, flags->strict);
             };
-          }};
+          },
+          {},
+          {},
+          {"--trace", "--format"}};
 }
 
 }  // namespace pardec

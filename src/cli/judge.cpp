@@ -131,10 +131,9 @@ void print_judged(Store& store, const std::string& invocation, const JudgeFlags&
   const Snapshot snapshot(store.database());  // others may judge, too
   const auto tables =
       judge_tables(judge_findings(store, invocation, flags.confidence), flags.confidence);
-  for (size_t t = 0; t < tables.size(); ++t) {
-    if (t > 0) print_gap(format);
-    print_table(tables[t], format);
-  }
+  TablePrinter printer(format);
+  for (const Table& table : tables) printer.print(table);
+  printer.finish();
 }
 
 void print_left_out(const JudgeUnits& units) {

@@ -96,14 +96,12 @@ Verb list_verb() {
               if (!flags->what.empty() && flags->what != "decoders" && flags->what != "datasets")
                 throw ConfigError(str("list: there is no list of '", flags->what, "'",
                                       known_names(flags->what, {"decoders", "datasets"})));
-              if (flags->what != "datasets") print_table(decoder_table(), format);
+              TablePrinter printer(format);
+              if (flags->what != "datasets") printer.print(decoder_table());
               // A program has them in the decoders' rows.
-              if (flags->what == "decoders" && is_for_people(format)) {
-                print_gap(format);
-                print_table(option_table(), format);
-              }
-              if (flags->what.empty()) std::cout << "\n";
-              if (flags->what != "decoders") print_table(dataset_table(), format);
+              if (flags->what == "decoders" && is_for_people(format)) printer.print(option_table());
+              if (flags->what != "decoders") printer.print(dataset_table());
+              printer.finish();
               return 0;
             };
           }};

@@ -58,6 +58,8 @@ Verb report_verb() {
               const std::string invocation = find_invocation(*store, flags->run);
               const auto traces =
                   flags->trace.empty() ? std::vector<Trace>{} : read_traces(flags->trace);
+              if (!flags->trace.empty() && traces.empty())
+                throw ConfigError(str("--trace: ", flags->trace, " holds no trace"));
               for (const Trace& trace : traces) add_work(flags->compare.traced, trace);
               const Measurements measured = measurements_of(*store, invocation);
               const Comparison comparison = compare(*store, invocation, flags->compare, measured);
@@ -74,7 +76,8 @@ Verb report_verb() {
             };
           },
           {},
-          {.files = {"--output"}}};
+          {.files = {"--output"}},
+          {"--trace"}};
 }
 
 }  // namespace pardec

@@ -42,35 +42,11 @@ std::optional<double> parse_budget(const std::string& text) {
   return value.get<double>() * (unit == units.end() ? 1 : unit->second);
 }
 
-/// Prints tables as one: of a program's formats json is one list.
-class Printer {
- public:
-  explicit Printer(TableFormat format) : format_(format) {}
-  void print(const Table& table) {
-    if (format_ == TableFormat::json) {
-      all_.push_back(Json::parse(render(table, format_)));
-      return;
-    }
-    if (!first_) std::cout << "\n";
-    print_table(table, format_);
-    std::cout << std::flush;
-    first_ = false;
-  }
-  void finish() {
-    if (format_ == TableFormat::json) std::cout << all_.dump(2) << "\n";
-  }
-
- private:
-  TableFormat format_;
-  bool first_ = true;
-  Json all_ = Json::array();
-};
-
 int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceFlags& flags) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const std::optional<double> budget = parse_budget(flags.budget);
-  Printer printer(parse_table_format(flags.format));
+  TablePrinter printer(parse_table_format(flags.format), /*list=*/true);
   const SignalStop stop;
   std::vector<ReproducedItem> shown_items;
   ReproductionReport report;
@@ -223,7 +199,8 @@ Verb reproduce_verb() {
         return [flags, &app] { return run(app, *flags); };
       },
       {},
-      {.files = {"--report"}}};
+      {.files = {"--report"}},
+      {"--model"}};
 }
 
 }  // namespace pardec

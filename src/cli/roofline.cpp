@@ -52,6 +52,7 @@ int roofline(const RooflineFlags& flags) {
         format);
     return 0;
   }
+  TablePrinter printer(format);
   for (const Hardware& machine : machines) {
     const auto passes = passes_of_request(traces, flags.passes, setting.network, machine);
     if (passes.empty()) {
@@ -62,8 +63,9 @@ int roofline(const RooflineFlags& flags) {
       throw ConfigError(str("--passes: ", flags.trace, " has no request '", flags.passes, "'",
                             known_names(flags.passes, known)));
     }
-    print_table(pass_table(passes, flags.passes, machine), format);
+    printer.print(pass_table(passes, flags.passes, machine));
   }
+  printer.finish();
   return 0;
 }
 
@@ -71,7 +73,8 @@ int roofline(const RooflineFlags& flags) {
 
 Verb roofline_verb() {
   return {
-      "roofline", "what the passes of a trace take at least on some hardware",
+      "roofline",
+      "what the passes of a trace take at least on some hardware",
       "pardec roofline --trace t.jsonl --model DIR --hardware here,l40s,h100\n  pardec roofline "
       "--trace t.jsonl --model qwen3-8b/config.json --hardware h200 --batch-size 8\n  pardec "
       "roofline --trace t.jsonl --model DIR --passes test-3",
@@ -110,7 +113,10 @@ Verb roofline_verb() {
             ->type_name("N");
         add_format(app, flags->format);
         return [flags] { return roofline(*flags); };
-      }};
+      },
+      {},
+      {},
+      {"--trace"}};
 }
 
 }  // namespace pardec

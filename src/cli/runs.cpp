@@ -81,6 +81,11 @@ int remove(const RunsFlags& flags) {
   const std::string what =
       str(invocation.substr(0, 8), " (", run.started_utc.substr(0, 16), ", ", join(run.arms, ", "),
           ", ", counted(run.examples, "example"), ", ", name(run.status), ")");
+  if (const long owner = SideFiles::open_elsewhere(flags.db);
+      owner != 0 && run.status == RunStatus::running)
+    throw ConfigError(str("runs rm: ", what, " may go on in process ", owner,
+                          ", which has the database open: its answers would have no run; stop it, "
+                          "or wait for its end"));
   if (!flags.yes) {
     if (run.status == RunStatus::running)
       throw ConfigError(str("runs rm: ", what,
@@ -160,7 +165,9 @@ Verb runs_verb() {
             add_format(app, flags->format)->group(flags_of({"list", "compare"}));
             return [flags] { return runs(*flags); };
           },
-          {"list", "compare", "name", "note", "rm"}};
+          {"list", "compare", "name", "note", "rm"},
+          {},
+          {"--yes", "--model", "--dataset", "--decoder", "--since", "--limit"}};
 }
 
 }  // namespace pardec

@@ -186,7 +186,8 @@ int score(const ScoreFlags& flags) {
 
 Verb score_verb() {
   return {
-      "score", "scores of stored generations, anew and without a model",
+      "score",
+      "scores of stored generations, anew and without a model",
       "pardec score --db r.sqlite\n  pardec score --db r.sqlite --metric exact_match,rouge\n  "
       "pardec score --db r.sqlite --metric likelihood --model model",
       [](CLI::App& app) -> std::function<int()> {
@@ -225,7 +226,10 @@ Verb score_verb() {
             ->type_name("N");
         add_format(app, flags->format);
         return [flags] { return score(*flags); };
-      }};
+      },
+      {},
+      {},
+      {"--model"}};
 }
 
 }  // namespace pardec

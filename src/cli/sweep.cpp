@@ -118,8 +118,8 @@ int sweep(CLI::App& app, RunFlags& flags) {
   const Execution done = execute(spec, workloads, sessions, stop,
                                  /*create_folders=*/app.get_option("--db")->count() == 0);
   if (done.signal) return done.stopped(spec);
-  const Measurements measured = measurements_of(*done.store, done.invocation);
   const Snapshot snapshot(done.store->database());
+  const Measurements measured = measurements_of(*done.store, done.invocation);
   const Comparison comparison = compare(*done.store, done.invocation, {}, measured);
   Table table = flags.matrix ? matrix_table(comparison)
                              : choose_columns(comparison_table(comparison), flags.columns);

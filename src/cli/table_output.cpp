@@ -119,8 +119,20 @@ bool is_for_people(TableFormat format) {
   return format == TableFormat::text || format == TableFormat::md;
 }
 
-void print_gap(TableFormat format) {
-  if (is_for_people(format)) std::cout << "\n";
+void TablePrinter::print(const Table& table) {
+  if (format_ == TableFormat::json) {
+    all_.push_back(OrderedJson::parse(render(table, format_)));
+    return;
+  }
+  if (!first_ && is_for_people(format_)) std::cout << "\n";
+  print_table(table, format_);
+  std::cout << std::flush;
+  first_ = false;
+}
+
+void TablePrinter::finish() {
+  if (format_ != TableFormat::json || (all_.empty() && !list_)) return;
+  std::cout << (all_.size() == 1 && !list_ ? dump(all_.front()) : all_.dump(2)) << "\n";
 }
 
 void print_table(const Table& table, TableFormat format) {

@@ -73,7 +73,8 @@ Verb train_verb() {
         };
       },
       {},
-      {.folders = {"--out"}}};
+      {.folders = {"--out"}},
+      {"--format"}};
 }
 
 }  // namespace pardec

@@ -18,6 +18,7 @@
 #include "src/prompt/prompt_choice.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/folder_lock.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
@@ -284,6 +285,7 @@ void finetune(const TrainingSpec& spec) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw ConfigError(str(spec.out, ": cannot be made: ", error.message()));
+  const FolderLock alone(folder, "another process trains into");
   bool recorded = resume;
   const auto write_record = [&] {
     write_file(folder / kTrainingRecord, record.dump(2) + "\n");

@@ -27,6 +27,9 @@ long CurlHandle::status() const {
 }
 
 std::string CurlHandle::fault(CURLcode code) const {
+  // What libcurl says of a line of the answer's head that is longer than it takes.
+  if (code == CURLE_OUT_OF_MEMORY)
+    return "a line of the answer's head has more than 100 KB, or there is no memory for it";
   return message_[0] ? message_.get() : curl_easy_strerror(code);
 }
 

@@ -8,6 +8,7 @@
 
 #include "datasets/csv.hpp"
 #include "src/support/error.hpp"
+#include "src/support/files.hpp"
 #include "src/support/hashing.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
@@ -193,7 +194,10 @@ std::vector<Label> read_labels(const std::filesystem::path& file, const std::str
           {std::string(strip(item)), std::move(verdict), std::move(comment), file.string(), line});
   };
   if (file.extension() == ".json") {
-    const Json json = read_json(file);
+    const std::string content = read_file(file);
+    const Json json = parse_json(content, file.string(), 0);
+    if (const std::string key = repeated_key(content); !key.empty())
+      throw DataError(file.string(), 0, str("'", key, "' stands twice in one object"));
     JsonReader read(json, file.string());
     if (const auto theirs = read.optional<std::string>("protocol", protocol); theirs != protocol)
       throw DataError(file.string(), 0,

@@ -51,9 +51,10 @@ void set_mark(const fs::path& file, const std::string& id) {
   ::setxattr(file.c_str(), kAttribute, text.data(), text.size(), 0);
 }
 
-/// A process that holds a lock on the file between two bytes; 0: none that can be seen. Read from
-/// the system's list: opening the file and closing it would drop this process's own locks on it.
-long locked_by(const fs::path& file, std::uint64_t first, std::uint64_t last) {
+/// A process, but for `besides`, that holds a lock on the file between two bytes; 0: none that can
+/// be seen. Read from the system's list: opening the file and closing it would drop this process's
+/// own locks on it.
+long locked_by(const fs::path& file, std::uint64_t first, std::uint64_t last, long besides = 0) {
   struct stat info {};
   if (::stat(file.c_str(), &info) != 0) return 0;
   std::array<char, 64> name{};
@@ -69,7 +70,8 @@ long locked_by(const fs::path& file, std::uint64_t first, std::uint64_t last) {
     if (line.find("->") == std::string::npos &&
         std::sscanf(line.c_str(), "%*s POSIX %*s %*s %ld %63s %llu %llu", &owner, place.data(),
                     &from, &to) >= 3 &&
-        std::string_view(place.data()) == name.data() && from <= last && first <= to)
+        std::string_view(place.data()) == name.data() && from <= last && first <= to &&
+        (besides == 0 || owner != besides))
       return owner;
   }
   return 0;
@@ -134,6 +136,10 @@ void SideFiles::check(const fs::path& path) {
                        "would destroy it; remove ",
                        names, ", which hold the last answers of that one, or choose another --db"),
                    2);
+}
+
+long SideFiles::open_elsewhere(const fs::path& database) {
+  return locked_by(database, kShared, kSharedEnd, ::getpid());
 }
 
 SideFiles::SideFiles(const fs::path& database) : database_(database) {

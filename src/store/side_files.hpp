@@ -17,6 +17,9 @@ class SideFiles {
   /// Asked before the database is opened.
   static void check(const std::filesystem::path& database);
 
+  /// Another process that has the database open; 0: none that can be seen.
+  static long open_elsewhere(const std::filesystem::path& database);
+
   SideFiles() = default;
   /// Those of a database that this process has open, by its resolved path. Marks them, and the
   /// database, where they may be written.

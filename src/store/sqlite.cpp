@@ -14,8 +14,8 @@ constexpr int kBusyTimeoutMs = 30000;
 std::string explain(int code, const std::string& message) {
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return "the disk is full, the transaction was rolled back; free space and continue with "
-             "--resume";
+      return "the disk is full, the transaction was rolled back; free space, and give the same "
+             "command again (run: with --resume)";
     case SQLITE_IOERR:
       return str("reading or writing failed (", message,
                  "), the transaction was rolled back; check the disk");

@@ -15,6 +15,7 @@
 #include <ctime>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "src/store/old_schemas.hpp"
 #include "src/store/schema.hpp"
@@ -132,7 +133,7 @@ bool Store::exists(const fs::path& path, OpenOptions options) {
   return fs::exists(path, error);
 }
 
-Store::Store(const fs::path& path, OpenOptions options) : path_(path) {
+Store::Store(const fs::path& path, OpenOptions options) : path_(path), resumes_(options.resumes) {
   check_name(path);
   open(options);
   db_.execute(kCache);
@@ -159,11 +160,14 @@ void Store::check_place() {
 
 std::string Store::rescue() {
   std::string saved;
-  saved_ = true;
+  const bool again = std::exchange(saved_, true);
   try {
-    const fs::path beside = save_beside(".recovered-");
-    saved = str("what was stored is saved in ", beside.string(), ", go on with --resume --db ",
-                beside.string());
+    if (again && !recovered_.empty())  // with what was stored since
+      copy_into(recovered_);
+    else
+      recovered_ = save_beside(".recovered-");
+    saved = str("what was stored is saved in ", recovered_.string(), ", go on with ",
+                resumes_ ? "--resume " : "", "--db ", recovered_.string());
   } catch (const std::exception& error) {
     saved = str("what was stored could not be saved beside: ", error.what());
   }
@@ -189,11 +193,15 @@ std::filesystem::path Store::save_beside(const std::string& ending) {
     if (fd < 0) throw StoreError(beside.string(), str("cannot be made: ", std::strerror(errno)), 1);
     ::fchmod(fd, mode_ & 0777);
     ::close(fd);
-    Database copy;
-    copy.open(beside, SQLITE_OPEN_READWRITE);
-    db_.copy_to(copy);
+    copy_into(beside);
     return beside;
   }
+}
+
+void Store::copy_into(const std::filesystem::path& file) const {
+  Database copy;
+  copy.open(file, SQLITE_OPEN_READWRITE);
+  db_.copy_to(copy);
 }
 
 Store::~Store() {

@@ -31,6 +31,7 @@ inline constexpr int kApplicationId = 0x50415244;
 struct OpenOptions {
   bool read_only = false;       ///< the file must exist and is left as it is
   bool create_folders = false;  ///< make missing parent folders (for the default path)
+  bool resumes = false;         ///< whoever stores here goes on by --resume, as errors advise
 };
 
 /// What commit_job did.
@@ -203,6 +204,7 @@ class Store {
   void migrate();
   Committed put_job(const JobRow& job, std::span<const GenerationRow> generations);
   std::filesystem::path save_beside(const std::string& ending);
+  void copy_into(const std::filesystem::path& file) const;
   /// Whether the path no longer leads to the open file.
   bool is_lost() const;
   /// Saves a lost database beside, and takes its log away from the file that has the name now.
@@ -215,8 +217,10 @@ class Store {
   Database db_;
   FilePlace place_;  // of the open file; zeros where it is only read
   SideFiles side_files_;
+  bool resumes_ = false;
   unsigned mode_ = 0600;  // permissions of the open file
   bool saved_ = false;    // beside, since that was lost
+  std::filesystem::path recovered_;
 };
 
 /// What keeps `now` from continuing `old`: one line each, e.g. "hpd.k_max: 30, now 16". Compares

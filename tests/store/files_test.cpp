@@ -109,7 +109,7 @@ TEST_CASE("a database that was removed or replaced while it was open is saved be
     for (int time = 1; time <= 2; ++time) {  // what was saved once stays
       const fs::path saved = str(file.string(), ".recovered-", time);
       {
-        Store store(file);
+        Store store(file, {.resumes = true});
         const RowId run = begin(store, example_run());
         commit(store, stack(run, keys(0, 2)));
         happens();
@@ -311,6 +311,20 @@ TEST_CASE("a killed process's log is taken in, also where both were moved or cop
     fs::remove_all(folder.path() / "a");
     fs::remove_all(folder.path() / "b");
   }
+}
+
+TEST_CASE("what is stored after a database was lost is in the same copy") {
+  TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.sqlite";
+  {
+    Store store(file);
+    const RowId run = begin(store, example_run());
+    fs::remove(file);
+    for (int job = 0; job < 3; ++job)
+      CHECK_THROWS_AS(commit(store, stack(run, keys(job, 1))), StoreError);
+  }
+  CHECK(Store(file.string() + ".recovered-1").jobs(1).size() == 3);
+  CHECK(!fs::exists(file.string() + ".recovered-2"));
 }
 
 TEST_CASE("copies are for the same people as the database") {
