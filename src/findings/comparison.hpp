@@ -64,6 +64,7 @@ struct Speedup {
   Interval without_outliers{};
   std::int64_t blocks;             ///< of different examples
   std::int64_t measurements = 0;   ///< of these blocks, repeats included
+  std::int64_t told = 0;           ///< measurements that say who had the machine
   std::int64_t disturbed = 0;      ///< measurements of which others had a share of the machine
   std::int64_t repaired = 0;       ///< of them: measured once more
   std::int64_t in_vain = 0;        ///< of these: disturbed that time, too

@@ -96,6 +96,10 @@ std::optional<Speedup> speedup_of(const MeasuredRun& baseline, const MeasuredRun
       sums.add(key, seconds(theirs.wall_ns), seconds(ours.wall_ns));
     };
     ++speedup.measurements;
+    const auto tells = [](const BlockTime& time, const RunRow& run) {
+      return !std::isnan(taken_share(time.use.machine, time.wall_ns, run.threads));
+    };
+    speedup.told += tells(pair.baseline, baseline.run) && tells(pair.method, method.run);
     add(measured, pair.key, pair.baseline, pair.method);
     add(repeats, pair.repeat, pair.baseline, pair.method);
     speedup.traced = speedup.traced || pair.baseline.use.traced || pair.method.use.traced;

@@ -23,8 +23,10 @@ void add_noise_cells(std::vector<Cell>& cells, const ArmFinding& arm) {
     return;
   }
   const Speedup& speedup = *arm.speedup;
-  cells.push_back(number_cell(speedup.disturbed));
-  cells.push_back(number_cell(speedup.repaired));
+  // Databases of older schemas do not tell: none is not 0.
+  const bool told = speedup.told > 0 || speedup.disturbed > 0;
+  cells.push_back(told ? number_cell(speedup.disturbed) : no_cell());
+  cells.push_back(told ? number_cell(speedup.repaired) : no_cell());
   const Interval none{std::nan(""), std::nan(""), std::nan("")};
   const Interval quiet = speedup.quiet.value_or(none);
   cells.push_back(std::isfinite(quiet.estimate) ? number_cell(quiet.estimate, 2) : no_cell());
