@@ -172,7 +172,7 @@ class Warnings {
     const Speedup& speedup = *arm_->speedup;
     if (speedup.blocks < kFewestBlocks)
       add("few_blocks", str("no interval over ", counted(speedup.blocks, "different block")),
-          str(kFewestBlocks, " would do (--block, --limit)"));
+          str(kFewestBlocks, " are needed: a larger --limit or a shorter --block"));
     if (speedup.disturbed > 0) disturbed(speedup);
     if (const std::int64_t outliers = speedup.slow_baseline + speedup.slow_method; outliers > 0)
       add("outliers",
@@ -197,8 +197,8 @@ class Warnings {
     if (!baseline || arm_->taken >= 1 || baseline->taken >= 1) return "";
     const std::string ours = arm_->run.run.label, theirs = baseline->run.run.label;
     const double factor = (1 - arm_->taken) / (1 - baseline->taken);
-    return str(", they had ", percent(baseline->taken, 0), " of the time of ", theirs, " and ",
-               percent(arm_->taken, 0), " of that of ", ours,
+    return str(", they had ", percent(baseline->taken), " of the time of ", theirs, " and ",
+               percent(arm_->taken), " of that of ", ours,
                factor > kSuffers ? str(": ", theirs, " suffered more, the speedup is inflated")
                : factor < 1 / kSuffers ? str(": ", ours, " suffered more, the speedup is deflated")
                                        : ": both suffered alike");

@@ -37,10 +37,9 @@ std::string needed_text(const ArmFinding& arm) {
 std::string undecided_text(const ArmStanding& one) {
   const ArmFinding& arm = *one.arm;
   if (one.speed == SpeedShown::unknown)
-    return arm.speedup
-               ? str(speed_text(arm), ", no interval: ", counted(arm.speedup->blocks, "block"),
-                     " of the ", kFewestBlocks, " needed")
-               : std::string("no block was measured beside its baseline");
+    return arm.speedup ? str(speed_text(arm), ", no interval of it: ", arm.speedup->blocks,
+                             " of the ", kFewestBlocks, " blocks that it needs")
+                       : std::string("no block was measured beside its baseline");
   if (one.speed == SpeedShown::open)
     return str("no difference in speed shown: ", fixed(arm.speedup->ratio.estimate, 2), " ",
                interval_cell(arm.speedup->ratio, 2).text);
@@ -53,7 +52,7 @@ std::string undecided_text(const ArmStanding& one) {
 std::string ruled_out_text(const ArmStanding& one) {
   switch (one.quality) {
     case QualityShown::broken:
-      return "most answers are none";
+      return "most answers broken";
     case QualityShown::noise:
       return "untrained";
     case QualityShown::worse:
@@ -99,9 +98,8 @@ std::string stay_text(const Comparison& comparison, const Headline& headline) {
       labels.push_back(baseline.run.run.label);
   }
   if (baselines.empty())
-    return str("nothing to take: most answers of ", listed(broken, ", "), " are none.");
-  return str("stay with ", listed(baselines, " or "),
-             ", nothing faster is shown to answer as well.");
+    return str("no decision: most answers of ", listed(broken, ", "), " are broken.");
+  return str("stay with ", listed(baselines, " or "), ": no arm is shown faster and as good.");
 }
 
 }  // namespace
@@ -119,15 +117,19 @@ std::vector<Recommendation> recommendations(const Comparison& comparison) {
     Recommendation one{
         headline.dataset, headline.best ? headline.best->run.run.label : "",
         headline.best ? take_text(comparison, headline) : stay_text(comparison, headline), "", ""};
-    std::vector<std::string> undecided, against;
+    std::vector<std::string> undecided, slower, against;
     for (const ArmStanding& standing : headline.arms) {
       const std::string& label = standing.arm->run.run.label;
       if (standing.is_ruled_out())
         against.push_back(str(label, " (", ruled_out_text(standing), ")"));
       else if (!standing.is_shown())
-        undecided.push_back(str(label, " (", undecided_text(standing), ")"));
+        (standing.arm->speedup && standing.arm->speedup->ratio.estimate < 1 ? slower : undecided)
+            .push_back(str(label, " (", undecided_text(standing), ")"));
     }
     if (!undecided.empty()) one.undecided = str("Not decided: ", listed(undecided, "; "), ".");
+    if (!slower.empty())
+      one.undecided += str(one.undecided.empty() ? "" : " ",
+                           "Not decided, slower so far: ", listed(slower, "; "), ".");
     if (!against.empty()) one.against = str("Ruled out: ", listed(against, ", "), ".");
     all.push_back(std::move(one));
   }

@@ -68,7 +68,8 @@ std::vector<std::string> marks_of(const Comparison& comparison) {
     marks.push_back(str(counted(failed, "answer"),
                         " failed; the tables count what failed, and scores are of the rest."));
   if (open > 0)
-    marks.push_back(str("Not finished: ", open, " of ", counted(std::ssize(runs), "arm"),
+    marks.push_back(str("Still running, or stopped: ", open, " of ",
+                        counted(std::ssize(runs), "arm"),
                         "; numbers are of what was done until then."));
   if (const std::string& type = runs.front().run.build_type; type != "Release")
     marks.push_back(str("Measured with a ", type, " build."));

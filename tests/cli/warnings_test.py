@@ -199,7 +199,7 @@ def killed(tell):
     tell.check(kill_after(tell.pardec.start(*args), db, 4), "killed in time")
     tell.has(db, "unfinished", "hpd", "running or killed, its answers not compared yet", "run --resume ends it")
     tell.has(db, "unfinished", "ar", "running or killed")
-    tell.check("Not finished: 2 of 2 arms" in (tell.pardec.folder / "page.html").read_text(), "the page says it first")
+    tell.check("Still running, or stopped: 2 of 2 arms" in (tell.pardec.folder / "page.html").read_text(), "the page says it first")
     tell.pardec.good(*args, "--resume")
     tell.silent(db, "unfinished")
 

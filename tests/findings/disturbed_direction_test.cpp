@@ -83,18 +83,19 @@ bool says(const std::string& text, std::initializer_list<const char*> words) {
 TEST_CASE("disturbed: others that had the baseline's cores inflate the speedup") {
   const Told baseline_alone = told(4, 0);
   CHECK(baseline_alone.speedup > 4);
-  CHECK(says(baseline_alone.text, {"50 % of the time of slow-arm", "and 0 % of that of fast-arm",
-                                   "slow-arm suffered more", "the speedup is inflated"}));
+  CHECK(
+      says(baseline_alone.text, {"50.0 % of the time of slow-arm", "and 0.0 % of that of fast-arm",
+                                 "slow-arm suffered more", "the speedup is inflated"}));
   const Told both = told(12, 1);  // both suffer, the baseline more
   CHECK(both.speedup > 4);
-  CHECK(says(both.text, {"75 % of the time of slow-arm", "50 % of that of fast-arm",
+  CHECK(says(both.text, {"75.0 % of the time of slow-arm", "50.0 % of that of fast-arm",
                          "slow-arm suffered more", "the speedup is inflated"}));
 }
 
 TEST_CASE("disturbed: others that had the arm's own cores deflate the speedup") {
   const Told method_alone = told(0, 1);
   CHECK(method_alone.speedup < 4);
-  CHECK(says(method_alone.text, {" 0 % of the time of slow-arm", "50 % of that of fast-arm",
+  CHECK(says(method_alone.text, {" 0.0 % of the time of slow-arm", "50.0 % of that of fast-arm",
                                  "fast-arm suffered more", "the speedup is deflated"}));
   // The baseline's lost seconds are more, the share of its time is less.
   const Told both = told(2, 1);

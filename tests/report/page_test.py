@@ -306,7 +306,7 @@ def check_headline(check, text, table, name):
     best = max(good, key=lambda row: row["speedup"], default=None)
     check(found == ([(best["arm"], f"{best['speedup']:.2f}")] if best else []), f"{name}: headlines {found}, expected {best and best['arm']}")
     head = text.split("<main>")[0]
-    check((f"take {best['arm']}: " if best else "stay with ar, nothing faster is shown") in head, f"{name}: the recommendation")
+    check((f"take {best['arm']}: " if best else "stay with ar: no arm is shown faster") in head, f"{name}: the recommendation")
     for row in table["rows"]:
         if row["verdict"] == "open" and (row["speedup_interval"] or [0, 2])[1] >= 1:
             check(re.search(rf"Not decided: [^<]*{re.escape(row['arm'])} \(|more\.", head), f"{name}: {row['arm']} is not named as open")

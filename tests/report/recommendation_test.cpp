@@ -45,9 +45,9 @@ TEST_CASE("a recommendation says what to take, why, and what is not decided") {
   comparison.arms[1].scores["f1_micro"].difference = Interval{0, -0.2, 0.2};
   all = recommendations(comparison);
   CHECK(all[0].take.empty());
-  CHECK_THAT(all[0].text(), Catch::Contains("stay with ar, nothing faster is shown"));
+  CHECK_THAT(all[0].text(), Catch::Contains("stay with ar: no arm is shown faster"));
   CHECK_THAT(all[0].text(), Catch::Contains("hpd (4.80 times as fast, needs more examples)"));
   comparison.arms[0].state.broken = 10;
   CHECK_THAT(recommendations(comparison)[0].text(),
-             Catch::Contains("nothing to take: most answers of ar are none"));
+             Catch::Contains("no decision: most answers of ar are broken"));
 }
