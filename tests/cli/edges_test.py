@@ -133,7 +133,7 @@ def files(check, pardec, model, db):
     pardec.good("train", "--model", model, "--dataset", "oa-mine", "--format", "ar", "--steps", 1, "--lora-rank", 2, "--context-length", 1024, "--progress", "none", "--out", "adapter")
     config = pardec.folder / "adapter" / "adapter_config.json"
     config.write_text(config.read_text().rstrip().removesuffix("}") + ', "r": 4}')
-    refused(check, pardec("generate", "--model", model, "--adapter", "adapter", "--prompt", "x", "--max-new-tokens", 1), "adapter_config.json", "'r' stands twice")
+    refused(check, pardec("generate", "--model", model, "--adapter", "adapter", "--prompt", "x", "--max-new-tokens", 1), "adapter_config.json", 'has "r" twice')
     pardec.good("judge", "export", "--db", db, "--protocol", "single", "--out", "sheet.csv")
     item = (pardec.folder / "sheet.csv").read_text().splitlines()[1].split(",")[0]
     (pardec.folder / "labels.json").write_text(f'{{"protocol": "single", "labels": [{{"item": "{item}", "verdict": "3", "verdict": "9"}}]}}')
