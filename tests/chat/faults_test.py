@@ -132,7 +132,7 @@ def ledger(check, what, ran, seen):
     billed = {(s["call"], s["count"]) for s in seen if s["request"].billed}
     for e in ran.settled:
         was = (e["key"], e["number"]) in billed
-        reserved = was and (e["usage"][0] < 0 or "no-usage" in what)  # what a reply without a count costs is what was reserved for it
+        reserved = was and (e["usage"][0] < 0 or "-usage" in what)  # what a reply without a count costs is what was reserved for it
         check(e["unknown"] or (e["cost"] >= COST if reserved else near(e["cost"], COST if was else 0)), f"{what}: billed {was}: {e}")
 
 
