@@ -23,7 +23,7 @@ struct CsvRow {
 /// twice, and line breaks), one at a time. The first record is the header; where it has no comma
 /// but semicolons, or tabs, as spreadsheets write them in many countries, these separate.
 /// DataError: one of `columns` is not in the header, or there twice; a record with another number
-/// of fields; quotes that are not closed or stand inside an unquoted field, behind which nothing is
+/// of fields; quotes that are not closed or stand inside an unquoted field, after which nothing is
 /// read.
 void each_row(const std::filesystem::path& file, const std::vector<std::string>& columns,
               Inspection* inspection, const std::function<void(const CsvRow&)>& take);

@@ -14,7 +14,7 @@ namespace {
 /// Rows of Hugging Face's export, one a question.
 void read_rows(Dataset& dataset, Inspection* inspection) {
   const std::filesystem::path file = dataset.files.front();
-  std::map<std::string, size_t> examples;  // by document
+  ExamplesByKey examples(dataset);  // by document
   each_line(file, inspection, [&](const std::string& text, long number) {
     const OrderedJson json = parse_record(text, file.string(), number);
     const Record row(json, file.string(), number);
@@ -28,17 +28,14 @@ void read_rows(Dataset& dataset, Inspection* inspection) {
         field.references.push_back(said);
     if (field.references.empty()) row.fail("'answers' is empty, expected at least one");
     const std::string id = document.text("id");
-    const auto [found, fresh] = examples.emplace(id, dataset.examples.size());
+    const auto [example, fresh] = examples.of(id);
     if (fresh) {
-      Example& example = dataset.examples.emplace_back();
       example.id = id;
       example.category = document.has("kind") ? document.text("kind") : "summaries";
       example.text = document.record("summary").text("text");
       example.cluster = cluster_of(example.text);
     }
-    auto& fields = dataset.examples[found->second].fields;
-    field.name = str("q", fields.size() + 1);
-    fields.push_back(std::move(field));
+    ExamplesByKey::add(example, std::move(field));
   });
 }
 

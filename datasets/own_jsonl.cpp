@@ -76,13 +76,8 @@ class OwnRecords {
       auto unread = std::find_if(dataset_.unread.begin(), dataset_.unread.end(),
                                  [&](const UnreadColumn& column) { return column.name == key; });
       if (unread == dataset_.unread.end()) {
-        std::string first;
-        try {
-          record.fail(str("unknown key '", key, "'", known_names(key, known)));
-        } catch (const DataError& error) {
-          first = error.what();
-        }
-        dataset_.unread.push_back({key, std::move(first)});
+        const std::string first = str("unknown key '", key, "'", known_names(key, known));
+        dataset_.unread.push_back({key, record.error(first).what()});
         unread = dataset_.unread.end() - 1;
       }
       ++unread->records;

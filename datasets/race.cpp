@@ -47,7 +47,7 @@ ExampleField read_choices(const Record& record, const std::string& question,
 /// Rows of Hugging Face's export, one a question.
 void read_rows(const std::filesystem::path& file, const std::vector<std::string>& levels,
                Dataset& dataset, Inspection* inspection) {
-  std::map<std::string, size_t> examples;  // by id
+  ExamplesByKey examples(dataset);  // by id
   each_line(file, inspection, [&](const std::string& text, long number) {
     const OrderedJson json = parse_record(text, file.string(), number);
     const Record row(json, file.string(), number);
@@ -61,19 +61,16 @@ void read_rows(const std::filesystem::path& file, const std::vector<std::string>
     }
     ExampleField field = read_choices(row, row.text("question"), row.at("options"),
                                       row.text("answer"), "'options'", "'answer'");
-    const auto [found, fresh] = examples.emplace(id, dataset.examples.size());
+    const auto [example, fresh] = examples.of(id);
     if (fresh) {
-      Example& example = dataset.examples.emplace_back();
       example.id = str(level, "-", id.substr(level.size()));
       example.category = level;
       example.text = row.text("article");
       example.cluster = cluster_of(example.text);
-    } else if (dataset.examples[found->second].text != row.text("article")) {
+    } else if (example.text != row.text("article")) {
       row.fail(str("'article' is another text than that of ", id, " before"));
     }
-    auto& fields = dataset.examples[found->second].fields;
-    field.name = str("q", fields.size() + 1);
-    fields.push_back(std::move(field));
+    ExamplesByKey::add(example, std::move(field));
   });
 }
 

@@ -179,8 +179,8 @@ std::string Record::place(std::string_view member) const {
   return place_.empty() ? std::string(member) : str(place_, ".", member);
 }
 
-void Record::fail(std::string_view what) const {
-  throw DataError(file_, line_, place_.empty() ? std::string(what) : str(place_, ": ", what));
+DataError Record::error(std::string_view what) const {
+  return DataError(file_, line_, place_.empty() ? std::string(what) : str(place_, ": ", what));
 }
 
 bool Record::has(const char* key) const {
@@ -254,6 +254,17 @@ std::vector<Record> Record::records(const char* key) const {
 Record Record::record(const char* key) const { return {at(key), file_, line_, place(key)}; }
 
 // --- Files ---
+
+std::pair<Example&, bool> ExamplesByKey::of(const std::string& key) {
+  const auto [found, fresh] = places_.emplace(key, dataset_.examples.size());
+  if (fresh) dataset_.examples.emplace_back();
+  return {dataset_.examples[found->second], fresh};
+}
+
+void ExamplesByKey::add(Example& example, ExampleField field) {
+  field.name = str("q", example.fields.size() + 1);
+  example.fields.push_back(std::move(field));
+}
 
 std::string cluster_of(std::string_view text) { return sha256(strip(text)).substr(0, 16); }
 

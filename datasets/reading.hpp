@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "datasets/dataset.hpp"
@@ -66,7 +68,8 @@ class Record {
   /// REQUIRES: the value outlives this. DataError: no object.
   Record(const OrderedJson& object, std::string file, long line, std::string place = "");
 
-  [[noreturn]] void fail(std::string_view what) const;
+  DataError error(std::string_view what) const;
+  [[noreturn]] void fail(std::string_view what) const { throw error(what); }
   bool has(const char* key) const;
   /// DataError: missing.
   const OrderedJson& at(const char* key) const;
@@ -86,6 +89,22 @@ class Record {
   std::string file_;
   long line_;
   std::string place_;
+};
+
+/// Examples whose questions stand in rows apart, each with the key of its example.
+class ExamplesByKey {
+ public:
+  /// `dataset` outlives this.
+  explicit ExamplesByKey(Dataset& dataset) : dataset_(dataset) {}
+
+  /// The example of the key, and whether the row is the first of it: then it is empty.
+  std::pair<Example&, bool> of(const std::string& key);
+  /// Adds a question, which is named q1, q2, ... in its example.
+  static void add(Example& example, ExampleField field);
+
+ private:
+  Dataset& dataset_;
+  std::map<std::string, std::size_t> places_;
 };
 
 /// What examples with the same text share: a hash, as texts can be long.

@@ -57,7 +57,7 @@ ExampleField read_question(const Record& qa, const CodePoints& context) {
 /// Rows of Hugging Face's export, one a question.
 void read_rows(Dataset& dataset, Inspection* inspection) {
   const std::filesystem::path file = dataset.files.front();
-  std::map<std::string, size_t> examples;  // by context
+  ExamplesByKey examples(dataset);  // by context
   each_line(file, inspection, [&](const std::string& text, long number) {
     const OrderedJson json = parse_record(text, file.string(), number);
     const Record row(json, file.string(), number);
@@ -79,17 +79,14 @@ void read_rows(Dataset& dataset, Inspection* inspection) {
           field.references.end())
         field.references.push_back(texts[a]);
     }
-    const auto [found, fresh] = examples.emplace(context, dataset.examples.size());
+    const auto [example, fresh] = examples.of(context);
     if (fresh) {
-      Example& example = dataset.examples.emplace_back();
-      example.id = str(dataset.split, "-", found->second);
+      example.id = str(dataset.split, "-", dataset.examples.size() - 1);
       example.category = row.has("title") ? row.text("title") : "all";
       example.text = context;
       example.cluster = cluster_of(context);
     }
-    auto& fields = dataset.examples[found->second].fields;
-    field.name = str("q", fields.size() + 1);
-    fields.push_back(std::move(field));
+    ExamplesByKey::add(example, std::move(field));
   });
 }
 

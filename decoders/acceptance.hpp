@@ -1,6 +1,6 @@
 #pragma once
-// `--oracle accept...`: guesses are accepted by a law in place of the network, so that the speed of
-// a decoder can be measured at an acceptance that was published for other weights.
+// `--oracle accept...`: a law says which guesses are accepted, whatever the network says. So the
+// speed of a decoder can be measured at an acceptance that was published for other weights.
 #include <vector>
 
 #include "src/engine/sampler.hpp"

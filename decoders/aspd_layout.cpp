@@ -1,13 +1,13 @@
 #include "decoders/aspd_layout.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "decoders/options.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -29,12 +29,9 @@ std::string name(const AspdPositions& positions) {
 AspdPositions parse_aspd_positions(const std::string& text) {
   for (const AspdScheme scheme : {AspdScheme::same_seq, AspdScheme::same_max, AspdScheme::same_re})
     if (text == name({scheme, 0})) return {scheme, 0};
-  int n = 0;
-  const char* const end = text.data() + text.size();
-  if (text.starts_with("fix-")) {
-    const auto [stop, error] = std::from_chars(text.data() + 4, end, n);
-    if (error == std::errc() && stop == end && n > 0 && n <= kMostGap) return {AspdScheme::fix, n};
-  }
+  if (text.starts_with("fix-"))
+    if (const int n = number_in<int>(text.substr(4)).value_or(0); n > 0 && n <= kMostGap)
+      return {AspdScheme::fix, n};
   throw ConfigError(str("aspd.positions is '", text,
                         "', expected same-seq, same-max, same-re or fix-N with N from 1 to ",
                         kMostGap, ", e.g. fix-32"));

@@ -1,24 +1,12 @@
 #include "decoders/control_tokens.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
-
-namespace {
-
-/// The whole text as a number, if it is one.
-std::optional<long> as_number(const std::string& text) {
-  long number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
-}
-
-}  // namespace
 
 Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, int vocab_size) {
   const auto in_vocabulary = [&](long id) {
@@ -27,7 +15,7 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
                             ", the network's vocabulary goes from 0 to ", vocab_size - 1));
     return static_cast<Token>(id);
   };
-  if (const auto id = as_number(token.given)) return in_vocabulary(*id);
+  if (const auto id = number_in<long>(token.given)) return in_vocabulary(*id);
   if (!tokenizer)
     throw ConfigError(str(token.option,
                           token.given.empty() ? " is not given" : str(" is '", token.given, "'"),

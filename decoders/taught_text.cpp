@@ -193,9 +193,7 @@ size_t first_sentence(std::string_view text) {
 }
 
 std::optional<ParagraphTree> paragraphs_tree(std::string_view text, const Tokenizer& tokenizer) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_ascii(std::string(text));
   for (const char* title : {"mr.", "mrs.", "dr."})
     if (holds(lower, title)) return std::nullopt;
   size_t paragraphs = 0, forks = 0;

@@ -131,7 +131,7 @@ FoundVerdict find_verdict(std::string_view reply, const Json& schema, const std:
   if (last_open == std::string_view::npos) return {{}, problem};
   if (close == std::string_view::npos || close < last_open)
     return {{}, str("its last ", kVerdictOpens, " is not closed")};
-  // The first mark behind which a value reaches to the last one: a verdict may quote others. What
+  // The first mark after which a value reaches to the last one: a verdict may quote others. What
   // is read in vain is a multiple of the reply at most.
   constexpr size_t kInVain = 16;
   size_t read = 0;

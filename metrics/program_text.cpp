@@ -25,12 +25,6 @@ Lines lines_of(std::string_view text) {
 
 std::string text_of(const Lines& lines) { return join(lines, "\n"); }
 
-std::string lower_ascii(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 bool is_blank(std::string_view line) { return strip(line).empty(); }
 
 std::size_t indent_of(std::string_view line) {
@@ -127,7 +121,7 @@ struct Block {
 
 /// The first word of a fence's line: "python", "{.python .numberLines}", "Python 3", "py:solve.py".
 std::string language_of(std::string_view info) {
-  const std::string lower = lower_ascii(info);
+  const std::string lower = lower_ascii(std::string(info));
   std::size_t begin = 0;
   while (begin < lower.size() && !is_name_start(lower[begin])) ++begin;
   std::size_t end = begin;
@@ -229,7 +223,7 @@ void add_inline(std::string_view line, std::vector<Block>& blocks) {
   if (end == std::string_view::npos) return;
   std::string_view code = strip(line.substr(open + 3, end - open - 3));
   Block block;
-  if (const auto word = name_at(code); is_python(lower_ascii(word))) {
+  if (const auto word = name_at(code); is_python(lower_ascii(std::string(word)))) {
     block.language = "python";
     code = strip(code.substr(word.size()));
   }

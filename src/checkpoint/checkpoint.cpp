@@ -85,7 +85,7 @@ Checkpoint load_checkpoint(const ModelOptions& options, bool with_tokenizer) {
   std::optional<Tokenizer> tokenizer;
   const std::filesystem::path texts = texts_folder(options);
   if (with_tokenizer) tokenizer = load_tokenizer(tokenizer_folder(options));
-  std::vector<std::string> notes = checkpoint_notes(options);
+  std::vector<std::string> notes = checkpoint_notes(folder, config);
   if (tokenizer)
     if (std::string note = foreign_ids(*tokenizer, config); !note.empty())
       notes.push_back(std::move(note));

@@ -51,16 +51,19 @@ std::string foreign_ids(const Tokenizer& tokenizer, const ModelConfig& config) {
              "): a prompt with one of them fails");
 }
 
-std::vector<std::string> checkpoint_notes(const ModelOptions& options) {
+std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
+                                          const ModelConfig& config) {
   std::vector<std::string> notes;
-  const std::filesystem::path folder = options.model;
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) return notes;
-  const ModelConfig config = read_model_config(folder);
   if (CheckpointFiles::there(folder)) add_weights(folder, config, notes);
   for (const char* file : {"config.json", "generation_config.json"})
     add_ends(folder / file, config, notes);
   return notes;
+}
+
+std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) return {};
+  return checkpoint_notes(folder, read_model_config(folder));
 }
 
 }  // namespace pardec

@@ -6,7 +6,8 @@
 
 namespace pardec {
 
-void add_data_flags(CLI::App& app, RunSpec& spec) {
+void add_data_flags(CLI::App& app, RunFlags& flags) {
+  RunSpec& spec = flags.spec;
   app.add_option(
          "--dataset", spec.datasets,
          "datasets ('pardec list datasets'), and files of your own: NAME=FILE.jsonl, or "
@@ -14,7 +15,7 @@ void add_data_flags(CLI::App& app, RunSpec& spec) {
          "references, too)")
       ->delimiter(',')
       ->type_name("A,B");
-  app.add_option("--answer-tokens", spec.limits_of,
+  app.add_option("--answer-tokens", flags.answer_tokens,
                  "ids chosen for one answer at most on the dataset NAME, whatever --max-new-tokens "
                  "and --per-field say; repeatable")
       ->type_name("NAME=N");

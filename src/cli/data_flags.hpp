@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "src/cli/run_flags.hpp"
 #include "src/runs/workload.hpp"
 
 namespace CLI {
@@ -11,7 +12,7 @@ class App;
 namespace pardec {
 
 /// What is run: datasets, files of the user's own, and which of their examples.
-void add_data_flags(CLI::App& app, RunSpec& spec);
+void add_data_flags(CLI::App& app, RunFlags& flags);
 
 /// Of columns of the user's own records that nothing is read from, a line a dataset.
 std::vector<std::string> unread_notes(const std::vector<Workload>& workloads);

@@ -94,8 +94,7 @@ int inspect_model(const ModelVerbFlags& flags) {
       {{"fp32", per_token * 4}, {"bf16", per_token * 2}});
   if (std::filesystem::exists(std::filesystem::path(flags.folder) / kSynthesisNote))
     add_text("note", "untrained: random weights (model synth)");
-  if (const auto notes = checkpoint_notes({.model = flags.folder, .adapter = flags.adapter});
-      !notes.empty())
+  if (const auto notes = checkpoint_notes(flags.folder); !notes.empty())
     add("notes", join(notes, "; "), notes);
   if (std::filesystem::exists(std::filesystem::path(flags.folder) / "tokenizer.json")) {
     const Tokenizer tokenizer = load_tokenizer(flags.folder);

@@ -1,12 +1,12 @@
 #include "src/cli/number_flags.hpp"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -15,13 +15,11 @@ namespace {
 /// Empty, or what is wrong, for the message of the command line.
 template <typename Number>
 std::string number_fault(const std::string& text, const std::string& expected) {
-  Number value{};
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const auto value = number_in<Number>(text);
   const size_t first = text.starts_with('-') ? 1 : 0;
-  bool good = error == std::errc() && rest == end;
+  bool good = value.has_value();
   if constexpr (std::is_floating_point_v<Number>)
-    good = good && std::isfinite(value);
+    good = good && std::isfinite(*value);
   else
     good = good && (text[first] != '0' || text.size() == first + 1);
   return good ? "" : str("is '", text, "', expected ", expected);

@@ -13,23 +13,6 @@
 
 namespace pardec {
 
-namespace {
-
-/// The ends that an arm's checkpoint names and answers do not have.
-std::vector<std::string> end_notes(const RunSpec& spec, const ModelOptions& network,
-                                   const ArmFace& seen) {
-  const ModelConfig& config = seen.face->config;
-  const Tokenizer* const tokenizer = seen.face->tokenizer ? &*seen.face->tokenizer : nullptr;
-  std::vector<std::string> notes;
-  for (const UnusedEnd& end :
-       unused_ends(network, config, tokenizer, seen.chat ? &*seen.chat : nullptr,
-                   given_ends(spec.decode.eos, config, tokenizer)))
-    notes.push_back(describe(end, config));
-  return notes;
-}
-
-}  // namespace
-
 void add_size_notes(Table& table, const std::string& who, const PromptSizes& sizes,
                     std::int64_t jobs, const ModelConfig& config) {
   if (sizes.too_long)
@@ -103,26 +86,25 @@ void add_file_notes(Table& table, const RunSpec& spec, const std::vector<ArmFace
   std::set<std::string> said;
   const auto say = [&](const ModelOptions& network, const std::vector<std::string>& notes) {
     for (const std::string& note : notes)
-      if (const std::string line = str(network.model, ": ", note); said.insert(line).second)
+      if (const std::string line = str(network.model, ": ", note);
+          !note.empty() && said.insert(line).second)
         table.notes.push_back(line);
   };
   for (size_t a = 0; a < seen.size(); ++a) {
     const ModelOptions network = networks_of(spec, spec.arms[a]);
-    say(network, checkpoint_notes(network));
+    say(network, checkpoint_notes(network.model));
     if (!network.draft_model.empty()) {
       const ModelOptions draft = draft_options(network);
-      say(draft, checkpoint_notes(draft));
+      say(draft, checkpoint_notes(draft.model));
     }
-    if (seen[a].face && seen[a].face->tokenizer)
-      if (std::string note = foreign_ids(*seen[a].face->tokenizer, seen[a].face->config);
-          !note.empty())
-        say(network, {std::move(note)});
     if (!seen[a].face) continue;
-    if (!spec.decode.ignore_eos) say(network, end_notes(spec, network, seen[a]));
-    if (std::string note =
-            generation_note(seen[a].face->config.generation, spec.decode.no_generation_config);
-        !note.empty())
-      say(network, {std::move(note)});
+    const auto& [config, read] = *seen[a].face;
+    const Tokenizer* const tokenizer = read ? &*read : nullptr;
+    if (tokenizer) say(network, {foreign_ids(*tokenizer, config)});
+    if (!spec.decode.ignore_eos)
+      say(network, end_notes(network, config, tokenizer, seen[a].chat ? &*seen[a].chat : nullptr,
+                             given_ends(spec.decode.eos, config, tokenizer)));
+    say(network, {generation_note(config.generation, spec.decode.no_generation_config)});
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <charconv>
 
 #include "datasets/dataset.hpp"
 #include "src/cli/command_line.hpp"
@@ -15,6 +14,7 @@
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -28,11 +28,9 @@ constexpr std::array kExperimentKeys{"name",   "decoders", "datasets", "model",
 /// "2%" or "0.02". ConfigError, which names the flag, for what is not above 0 and below 1.
 double parse_share(const std::string& flag, const std::string& text) {
   const bool percent = text.ends_with('%');
-  const std::string number = text.substr(0, text.size() - percent);
-  double value = 0;
-  const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (percent) value /= 100;
-  if (error != std::errc() || rest != number.data() + number.size() || !(value > 0 && value < 1))
+  const auto number = number_in<double>(text.substr(0, text.size() - percent));
+  const double value = number.value_or(0) / (percent ? 100 : 1);
+  if (!(value > 0 && value < 1))
     throw ConfigError(str(flag, " is '", text, "', expected a share above 0, e.g. 2% or 0.02"));
   return value;
 }
@@ -78,7 +76,7 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--set", flags.sets,
                  "an option for all arms of a decoder, e.g. hpd.k_max=30; repeatable")
       ->type_name("KEY=VALUE");
-  add_data_flags(app, flags.spec);
+  add_data_flags(app, flags);
   app.add_option("--batch-size", flags.batch_size,
                  "jobs in flight (an arm's own: batch_size in --arm); a job has the examples "
                  "that the decoder stacks: one context and its questions for ar "
@@ -205,6 +203,7 @@ void finish(RunFlags& flags) {
         "--retry-errors repeats failed jobs of the sweep that goes on, and --fresh begins anew; "
         "leave one out");
   spec.go_on = flags.sweep && !flags.fresh;
+  spec.answer_limits = parse_answer_limits(flags.answer_tokens);
   check(spec);
   check_share("--fail-on-error", flags.fail_on_error);
   spec.shard = parse_shard(flags.shard);

@@ -16,7 +16,7 @@ namespace pardec {
 /// away, and the texts of which the rest is made.
 struct RunFlags {
   RunSpec spec;
-  std::vector<std::string> decoders, arms, sets;
+  std::vector<std::string> decoders, arms, sets, answer_tokens;
   bool sweep = false;                  ///< these are of `sweep`:
   std::vector<std::string> grid;       ///< --grid
   std::vector<GridAxis> grid_of_file;  ///< of -c, where --grid gives none

@@ -66,7 +66,7 @@ Verb train_verb() {
             spec.format = usual_formats(/*extra_heads=*/true);
           spec.command = command_of(app);
           set_threads(1);  // a batch is shared out as a whole: cheaper than within each product
-          for (const std::string& note : checkpoint_notes({.model = spec.model}))
+          for (const std::string& note : checkpoint_notes(spec.model))
             std::cerr << "model: " << note << "\n";
           finetune(spec);
           return 0;

@@ -120,10 +120,8 @@ class Warnings {
   }
 
   void acceptance() {
-    constexpr std::string_view kLength = "accept-length:";
-    const std::string oracle = arm_->run.run.oracle.value_or("");
-    if (!oracle.starts_with(kLength)) return;
-    const double asked = std::stod(oracle.substr(kLength.size()));
+    const double asked = arm_->run.run.config.value("accept_length", 0.0);
+    if (asked == 0) return;
     const double reached = arm_->run.accept_length();
     if (std::abs(reached / asked - 1) <= kLengthReached) return;
     add("acceptance",

@@ -1,10 +1,10 @@
 #include "src/finetune/training_spec.hpp"
 
-#include <charconv>
 #include <cmath>
 
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -15,9 +15,8 @@ FormatShares format_shares(const std::vector<std::string>& given) {
     const size_t colon = text.find(':');
     double share = 1;
     if (colon != std::string::npos) {
-      const char* const end = text.data() + text.size();
-      const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, share);
-      if (error != std::errc() || stop != end || !(share > 0) || !std::isfinite(share))
+      share = number_in<double>(text.substr(colon + 1)).value_or(0);
+      if (!(share > 0) || !std::isfinite(share))
         throw ConfigError(str("--format has '", text, "', expected NAME:SHARE, e.g. ar:0.5"));
     }
     all.names.push_back(text.substr(0, colon));

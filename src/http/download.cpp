@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -139,13 +138,6 @@ struct Transfer {
   void begin();
 };
 
-std::optional<std::int64_t> number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 void Transfer::begin() {
   begun = true;
   Version now{header(headers, "etag"), header(headers, "last-modified"), 0};
@@ -154,14 +146,14 @@ void Transfer::begin() {
     const size_t space = range.find(' '), dash = range.find('-'), slash = range.find('/');
     std::optional<std::int64_t> first;
     if (space < dash && dash < slash && slash != std::string::npos) {
-      first = number(std::string_view(range).substr(space + 1, dash - space - 1));
-      now.total = number(std::string_view(range).substr(slash + 1)).value_or(0);
+      first = number_in<std::int64_t>(std::string_view(range).substr(space + 1, dash - space - 1));
+      now.total = number_in<std::int64_t>(std::string_view(range).substr(slash + 1)).value_or(0);
     }
     const std::int64_t noted = part.version().total;
     if (first != part.have() || (noted > 0 && now.total != noted)) throw Changed{};
   } else {
     part.clear();
-    now.total = number(header(headers, "content-length")).value_or(0);
+    now.total = number_in<std::int64_t>(header(headers, "content-length")).value_or(0);
   }
   std::error_code unknown;
   const auto space = fs::space(part.path(), unknown);

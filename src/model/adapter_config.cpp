@@ -69,23 +69,19 @@ bool is_neutral(const OrderedJson& value) {
          value == "";
 }
 
-OrderedJson at(const OrderedJson& json, const char* key) {
-  return json.contains(key) ? json.at(key) : OrderedJson();
-}
-
 ConfigError wrong(const std::string& where, const char* key, const OrderedJson& value,
                   std::string_view expected) {
   return ConfigError(str(where, ": '", key, "' is ", one_line(value), ", expected ", expected));
 }
 
 bool flag(const OrderedJson& json, const char* key, const std::string& where) {
-  const OrderedJson value = at(json, key);
+  const OrderedJson value = value_or_null(json, key);
   if (!value.is_null() && !value.is_boolean()) throw wrong(where, key, value, "true or false");
   return value == true;
 }
 
 std::vector<std::string> texts(const OrderedJson& json, const char* key, const std::string& where) {
-  const OrderedJson value = at(json, key);
+  const OrderedJson value = value_or_null(json, key);
   std::vector<std::string> all;
   if (value.is_null()) return all;
   for (const OrderedJson& item : value.is_array() ? value : OrderedJson::array({value})) {
@@ -102,12 +98,6 @@ int layer_of(const std::string& module) {
   if (module.starts_with(kBeginning))
     std::from_chars(module.data() + kBeginning.size(), module.data() + module.size(), layer);
   return layer;
-}
-
-std::string lowered(std::string text) {
-  for (char& letter : text)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return text;
 }
 
 bool ends_with_part(const std::string& module, const std::string& name) {
@@ -151,8 +141,8 @@ AdapterConfig::AdapterConfig(const std::filesystem::path& folder)
       throw ConfigError(str(where_, ": is ", json.type_name(), ", expected an object"));
     if (const std::string twice = repeated_key(read_file(folder / kAdapterConfig)); !twice.empty())
       throw ConfigError(str(where_, ": has ", one_line(twice), " twice, expected each key once"));
-    if (at(json, "peft_type") != "LORA")
-      throw wrong(where_, "peft_type", at(json, "peft_type"), "\"LORA\"");
+    if (value_or_null(json, "peft_type") != "LORA")
+      throw wrong(where_, "peft_type", value_or_null(json, "peft_type"), "\"LORA\"");
     for (const auto& [key, value] : json.items()) {
       if (is_in(kWithoutEffect, key) || is_in(kUnderstood, key) || is_neutral(value)) continue;
       const auto known = std::find_if(kRefused.begin(), kRefused.end(),
@@ -174,7 +164,7 @@ AdapterConfig::AdapterConfig(const std::filesystem::path& folder)
 }
 
 void AdapterConfig::read_scales(const OrderedJson& json) {
-  const OrderedJson rank = at(json, "r"), alpha = at(json, "lora_alpha");
+  const OrderedJson rank = value_or_null(json, "r"), alpha = value_or_null(json, "lora_alpha");
   if (!rank.is_number_integer() || rank < 1 || rank > 1 << 20 || !alpha.is_number())
     throw ConfigError(str(where_, ": 'r' is ", one_line(rank), " and 'lora_alpha' ",
                           one_line(alpha), ", expected a whole number from 1 on and a number"));
@@ -185,12 +175,13 @@ void AdapterConfig::read_scales(const OrderedJson& json) {
   alphas_ = patterns(json, "alpha_pattern");
   for (const Pattern& pattern : ranks_)
     if (pattern.value < 1 || pattern.value != std::floor(pattern.value))
-      throw wrong(where_, "rank_pattern", at(json, "rank_pattern"), "whole numbers from 1 on");
+      throw wrong(where_, "rank_pattern", value_or_null(json, "rank_pattern"),
+                  "whole numbers from 1 on");
 }
 
 std::vector<AdapterConfig::Pattern> AdapterConfig::patterns(const OrderedJson& json,
                                                             const char* key) const {
-  const OrderedJson given = at(json, key);
+  const OrderedJson given = value_or_null(json, key);
   std::vector<Pattern> all;
   if (given.is_null()) return all;
   if (!given.is_object()) throw wrong(where_, key, given, "an object of modules and numbers");
@@ -204,15 +195,16 @@ std::vector<AdapterConfig::Pattern> AdapterConfig::patterns(const OrderedJson& j
 }
 
 void AdapterConfig::read_targets(const OrderedJson& json) {
-  const OrderedJson targets = at(json, "target_modules");
-  all_linear_ = targets.is_string() && lowered(targets.get<std::string>()) == "all-linear";
+  const OrderedJson targets = value_or_null(json, "target_modules");
+  all_linear_ = targets.is_string() && lower_ascii(targets.get<std::string>()) == "all-linear";
   if (!all_linear_) targets_ = ModuleNames::read(targets, str(where_, ": 'target_modules'"));
-  excluded_ = ModuleNames::read(at(json, "exclude_modules"), str(where_, ": 'exclude_modules'"));
+  excluded_ =
+      ModuleNames::read(value_or_null(json, "exclude_modules"), str(where_, ": 'exclude_modules'"));
   saved_ = texts(json, "modules_to_save", where_);
   for (const std::string& name : saved_)
     inside_saved_.push_back(RegularExpression::of_whole_text(
         str("(|.*\\.)", name, "(|\\..*)"), Syntax::python, str(where_, ": 'modules_to_save'")));
-  const OrderedJson layers = at(json, "layers_to_transform");
+  const OrderedJson layers = value_or_null(json, "layers_to_transform");
   if (!layers.is_null())
     for (const OrderedJson& layer : layers.is_array() ? layers : OrderedJson::array({layers})) {
       if (!layer.is_number_integer() || layer < 0 || layer > 1 << 20)
@@ -224,23 +216,24 @@ void AdapterConfig::read_targets(const OrderedJson& json) {
       layer_patterns_.push_back(
           RegularExpression::of_whole_text(str("(?:.*?\\.)?", pattern, "\\.\\d+\\..*"),
                                            Syntax::python, str(where_, ": 'layers_pattern'")));
-  const Json indices = at(json, "trainable_token_indices");
+  const Json indices = value_or_null(json, "trainable_token_indices");
   token_indices_ = indices;
   keeps_tied_ = flag(json, "ensure_weight_tying", where_);
   for (const char* key : {"rank_pattern", "alpha_pattern", "modules_to_save", "exclude_modules",
                           "layers_to_transform"})
-    if (!is_neutral(at(json, key))) beyond_plain_.emplace_back(key);
+    if (!is_neutral(value_or_null(json, key))) beyond_plain_.emplace_back(key);
 }
 
 void AdapterConfig::read_start(const OrderedJson& json) {
   dora_ = flag(json, "use_dora", where_);
   low_rank_bias_ = flag(json, "lora_bias", where_);
-  const OrderedJson bias = at(json, "bias");
+  const OrderedJson bias = value_or_null(json, "bias");
   if (!bias.is_null() && bias != "none" && bias != "all" && bias != "lora_only")
     throw wrong(where_, "bias", bias, "none, all or lora_only");
-  OrderedJson start = at(json, "init_lora_weights");
+  OrderedJson start = value_or_null(json, "init_lora_weights");
   if (start == "pissa") taken_ = Taken::principal;
-  if (start.is_string() && lowered(start.get<std::string>()) == "olora") taken_ = Taken::orthogonal;
+  if (start.is_string() && lower_ascii(start.get<std::string>()) == "olora")
+    taken_ = Taken::orthogonal;
   const bool takes_nothing = start.is_null() || start.is_boolean() || start == "gaussian" ||
                              start == "eva" || start == "orthogonal" || start == "mica";
   if (!takes_nothing && taken_ == Taken::nothing)

@@ -82,15 +82,6 @@ std::optional<std::string> text_of(const std::filesystem::path& file) {
   return read_file(file);
 }
 
-OrderedJson object_of(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return OrderedJson::object();
-  OrderedJson json = read_ordered_json(file);
-  if (!json.is_object())
-    throw ConfigError(str(file.string(), ": is ", json.type_name(), ", expected an object"));
-  return json;
-}
-
 /// A template's text, and how errors name it.
 struct Source {
   std::string text, where;
@@ -140,7 +131,8 @@ Sources templates_of(const std::filesystem::path& folder) {
     for (const auto& entry : std::filesystem::directory_iterator(others, ignored))
       if (entry.path().extension() == ".jinja") add(entry.path().stem().string(), entry.path());
   for (const char* file : {kTokenizerConfig, "chat_template.json"})
-    if (all.empty()) all = configured_templates(object_of(folder / file), (folder / file).string());
+    if (all.empty())
+      all = configured_templates(read_object_if_there(folder / file), (folder / file).string());
   return all;
 }
 

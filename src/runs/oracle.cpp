@@ -1,7 +1,6 @@
 #include "src/runs/oracle.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <vector>
 
@@ -16,19 +15,10 @@ namespace pardec {
 
 namespace {
 
-/// None where the whole text is no number.
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, value);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return value;
-}
-
 AcceptanceLaw rates_in(const std::string& text, const std::string& where) {
   AcceptanceLaw law;
   for (const std::string& part : split(text, ',')) {
-    const auto rate = number_in(part);
+    const auto rate = number_in<double>(part);
     if (!rate || !(*rate >= 0 && *rate <= 1))
       throw ConfigError(str(where, " accept: a rate is '", part, "', expected 0 to 1"));
     law.rates.push_back(*rate);
@@ -37,7 +27,7 @@ AcceptanceLaw rates_in(const std::string& text, const std::string& where) {
 }
 
 AcceptanceLaw length_in(const std::string& text, const std::string& where) {
-  const auto length = number_in(text);
+  const auto length = number_in<double>(text);
   if (!length || !(*length >= 1 && *length <= kMostRows))
     throw ConfigError(str(where, " accept-length: the length is '", text,
                           "', expected the mean tokens of a pass, 1 or more"));

@@ -101,12 +101,13 @@ Json config_of(const RunSpec& spec, const RunCell& cell, const Session& session)
                  {"chat_template", session.chat.name()},
                  {"chat_template_hash", sha256(session.chat.text())},
                  {"chat_set", spec.decode.chat_set}};
-  const GenerationRules& rules = session.checkpoint.model.config().generation;
-  if (const std::string note = generation_note(rules, spec.decode.no_generation_config);
-      !note.empty())
-    config["generation_config"] = {{"settings", rules.applied},
-                                   {"applied", !spec.decode.no_generation_config},
-                                   {"note", note}};
+  if (!session.note.empty())
+    config["generation_config"] = {
+        {"settings", session.checkpoint.model.config().generation.applied},
+        {"applied", !spec.decode.no_generation_config},
+        {"note", session.note}};
+  if (const auto& law = cell.arm->oracle.acceptance; law && law->length > 0)
+    config["accept_length"] = law->length;
   if (!session.context.more_eos.empty()) config["eos"] = session.context.more_eos;
   if (const auto notes = session.end_notes(); !notes.empty() && !spec.decode.ignore_eos)
     config["unused_ends"] = notes;

@@ -24,8 +24,7 @@ std::string hash_of_ids(const Tokenizer& tokenizer);
 Json environment_json();
 
 /// A finished job, and its answers with their scores by `metrics`; none: they are not scored, as
-/// under an oracle. `tokenizer` tells how
-/// many ids a thought has; null: nobody asks.
+/// under an oracle. `tokenizer` tells how many ids a thought has; null: nobody asks.
 JobRow job_row(const JobKey& key, const Answers& answers);
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,

@@ -6,6 +6,7 @@
 #include "src/prompt/thinking.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -40,18 +41,10 @@ void check(const RunSpec& spec) {
       throw ConfigError(str("--dataset names '", name, "' twice, expected each once"));
     names.push_back(name);
   }
-  for (const std::string& limit : spec.limits_of) {
-    const std::size_t equals = limit.find('=');
-    const std::string name = limit.substr(0, equals);
-    const std::string number = equals == std::string::npos ? "" : limit.substr(equals + 1);
-    int ids = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), ids);
-    if (error != std::errc() || end != number.data() + number.size() || ids < 1)
-      throw ConfigError(str("--answer-tokens is '", limit, "', expected NAME=N with N at least 1"));
+  for (const auto& [name, ids] : spec.answer_limits)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      throw ConfigError(str("--answer-tokens is '", limit, "', but --dataset does not name ", name,
-                            known_names(name, names)));
-  }
+      throw ConfigError(str("--answer-tokens is '", name, "=", ids,
+                            "', but --dataset does not name ", name, known_names(name, names)));
 }
 
 void check_arms(RunSpec& spec, const std::function<void(Arm&)>& check) {
@@ -101,6 +94,19 @@ std::vector<ModelOptions> networks_of(const RunSpec& spec) {
   std::vector<ModelOptions> all;
   for (const Arm& arm : spec.arms) all.push_back(networks_of(spec, arm));
   return all;
+}
+
+std::map<std::string, int> parse_answer_limits(const std::vector<std::string>& texts) {
+  std::map<std::string, int> limits;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    const int ids =
+        equals == std::string::npos ? 0 : number_in<int>(text.substr(equals + 1)).value_or(0);
+    if (ids < 1)
+      throw ConfigError(str("--answer-tokens is '", text, "', expected NAME=N with N at least 1"));
+    limits.emplace(text.substr(0, equals), ids);  // of two the first counts
+  }
+  return limits;
 }
 
 Shard parse_shard(const std::string& text) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ struct Shard {
 /// ConfigError for what is not I/N; empty: one share.
 Shard parse_shard(const std::string& text);
 
+/// Datasets and numbers of ids, from NAME=N each. ConfigError.
+std::map<std::string, int> parse_answer_limits(const std::vector<std::string>& texts);
+
 struct RunSpec {
   ModelOptions model;
   DecodeOptions decode;
@@ -34,10 +38,10 @@ struct RunSpec {
   std::string data_root, split;  ///< empty: the project's samples; the split for evaluation
   std::int64_t limit = 0, offset = 0;
   bool unseen = false;
-  std::optional<int> shots;            ///< none: as many as the dataset's protocol has
-  std::vector<std::string> limits_of;  ///< NAME=N: ids of an answer at most on that dataset
-  bool strict_columns = false;         ///< columns of a user's own that are not read are an error
-  int block = 0;                       ///< examples; 0: default_block_examples
+  std::optional<int> shots;                  ///< none: as many as the dataset's protocol has
+  std::map<std::string, int> answer_limits;  ///< ids of an answer at most, by dataset
+  bool strict_columns = false;  ///< columns of a user's own that are not read are an error
+  int block = 0;                ///< examples; 0: default_block_examples
   CacheBudget cache;
   int warmup = 1, runs = 1;
   int repair = 0;  ///< disturbed blocks of a dataset that are measured once more, at most

@@ -51,14 +51,6 @@ bool asks_in(Form form, Shape shape, const std::vector<Arm>& arms) {
   });
 }
 
-/// What --answer-tokens says of a dataset; 0: nothing.
-int limit_of(const RunSpec& spec, const std::string& dataset) {
-  for (const std::string& limit : spec.limits_of)
-    if (limit.starts_with(dataset + "="))
-      return std::stoi(limit.substr(dataset.size() + 1));  // check() has read it
-  return 0;
-}
-
 /// An added baseline is run where an arm is that it was added for, and asks otherwise than others.
 void leave_out_unneeded(Workload& work, const std::vector<Arm>& arms) {
   for (const AddedBaseline& added : added_baselines(arms)) {
@@ -113,13 +105,14 @@ std::vector<Workload> load_workloads(const RunSpec& spec) {
                             " has open prompts; leave it out, or force what a run chose with ",
                             "--oracle recorded:RUN"));
     if (spec.unseen) work.seen = leave_out_seen(work.dataset.examples, load("train").examples);
+    const auto own_limit = spec.answer_limits.find(work.dataset.name);
     for (const ModelOptions& networks : networks_of(spec))
       work.protocols.push_back(
           {choose_prompt(spec.decode.prompt_file, prompt_name(entry, work.dataset),
                          texts_folder(networks)),
            {},
            entry.answer_ids,
-           limit_of(spec, work.dataset.name)});
+           own_limit == spec.answer_limits.end() ? 0 : own_limit->second});
     if (const int shots = spec.shots.value_or(entry.shots);
         shots > 0 &&
         (asks_alone(work.dataset.shape, arms) || asks_in(Form::free, work.dataset.shape, arms)))

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <set>
 
@@ -496,12 +495,7 @@ std::string shared_family(const std::string& judge, const std::string& model) {
   constexpr std::array<std::string_view, 16> kFamilies{
       "claude",  "command", "deepseek", "falcon", "gemini", "gemma", "glm",    "gpt",
       "granite", "llama",   "mistral",  "olmo",   "phi",    "qwen",  "smollm", "vicuna"};
-  const auto lower = [](std::string text) {
-    for (char& byte : text)
-      byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
-    return text;
-  };
-  const std::string a = lower(judge), b = lower(model);
+  const std::string a = lower_ascii(judge), b = lower_ascii(model);
   for (const std::string_view family : kFamilies)
     if (a.find(family) != std::string::npos && b.find(family) != std::string::npos)
       return std::string(family);

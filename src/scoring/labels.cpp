@@ -3,13 +3,13 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "datasets/csv.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/hashing.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 
@@ -142,11 +142,9 @@ VoteRow vote_of(const JudgeTask& task, const LabelPlace& place, const Label& lab
   vote.reason = label.comment;
   const auto allowed = fitting_verdicts(task, place);
   if (allowed.empty()) {
-    double number = 0;
-    const char* end = label.verdict.data() + label.verdict.size();
-    const auto [stop, error] = std::from_chars(label.verdict.data(), end, number);
-    if (error != std::errc() || stop != end || !(number >= 1 && number <= 10)) return vote;
-    vote.value = number;
+    const auto number = number_in<double>(label.verdict);
+    if (!number || !(*number >= 1 && *number <= 10)) return vote;
+    vote.value = *number;
   } else {
     const auto said = std::find_if(allowed.begin(), allowed.end(), [&](const std::string& one) {
       return strcasecmp(one.c_str(), label.verdict.c_str()) == 0;

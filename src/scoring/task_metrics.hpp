@@ -24,7 +24,7 @@ struct ScoredField {
   std::vector<std::string> references;
   std::string question;              ///< an open one; empty: it has none
   std::vector<std::string> choices;  ///< of a multiple-choice question
-  std::string test;                  ///< of a programming task: what runs behind text and answer
+  std::string test;                  ///< of a programming task: what runs after text and answer
   std::string answer;                ///< after its thought; empty: absent
   bool no_value = false;             ///< not even a word for absence: no right answer to anything
 };

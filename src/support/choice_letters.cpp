@@ -1,7 +1,6 @@
 #include "src/support/choice_letters.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "src/support/text.hpp"
 
@@ -9,11 +8,7 @@ namespace pardec {
 
 namespace {
 
-std::string plain(std::string_view text) {
-  std::string out(strip(text));
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
+std::string plain(std::string_view text) { return lower_ascii(std::string(strip(text))); }
 
 }  // namespace
 

@@ -69,6 +69,19 @@ OrderedJson read_ordered_json(const std::filesystem::path& file) {
   return parse<OrderedJson>(read_file(file), file.string(), 0);
 }
 
+OrderedJson read_object_if_there(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return OrderedJson::object();
+  OrderedJson json = read_ordered_json(file);
+  if (!json.is_object())
+    throw ConfigError(str(file.string(), ": is ", json.type_name(), ", expected an object"));
+  return json;
+}
+
+OrderedJson value_or_null(const OrderedJson& object, const char* key) {
+  return object.contains(key) ? object.at(key) : OrderedJson();
+}
+
 std::string repeated_key(std::string_view text) {
   std::vector<std::set<std::string>> open;
   std::string repeated;

@@ -25,6 +25,10 @@ std::string repeated_key(std::string_view text);
 /// does nesting beyond kDeepestJson.
 Json read_json(const std::filesystem::path& file);
 OrderedJson read_ordered_json(const std::filesystem::path& file);
+/// The object in a file; an empty one where there is no such file. ConfigError: another value.
+OrderedJson read_object_if_there(const std::filesystem::path& file);
+/// The value of a key; null where the object has none.
+OrderedJson value_or_null(const OrderedJson& object, const char* key);
 Json parse_json(std::string_view text, std::string_view file, long line);
 
 /// One line of JSON; bytes that are no UTF-8 are repaired first, so it never throws.

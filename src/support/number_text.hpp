@@ -1,9 +1,22 @@
 #pragma once
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace pardec {
+
+/// The number that the whole text is, as it is written in decimals; none: it is no number, or one
+/// that Number does not hold.
+template <typename Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
+}
 
 /// A number with `decimals` digits after the point; "-" where it is not finite.
 std::string fixed(double value, int decimals);

@@ -41,6 +41,12 @@ std::string_view strip(std::string_view text) {
   return begin == std::string_view::npos ? std::string_view{} : rstrip(text.substr(begin));
 }
 
+std::string lower_ascii(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
   size_t found = text.find(from);
   if (found == std::string::npos) return text;

@@ -21,6 +21,8 @@ std::string join(const std::vector<std::string>& pieces, std::string_view separa
 /// Without ASCII white space at the end, or at both ends.
 std::string_view rstrip(std::string_view text);
 std::string_view strip(std::string_view text);
+/// With the letters A to Z in lower case.
+std::string lower_ascii(std::string text);
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 
 /// Bytes that are no UTF-8 become U+FFFD, one for each maximal invalid part (as Python's

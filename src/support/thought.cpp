@@ -1,7 +1,6 @@
 #include "src/support/thought.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "src/support/text.hpp"
 
@@ -29,8 +28,7 @@ bool names_thought(std::string_view token) {
     return std::any_of(
         known_thought_marks().begin(), known_thought_marks().end(),
         [&](const auto& marks) { return marks.first == token || marks.second == token; });
-  std::string lower(token);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = lower_ascii(std::string(token));
   for (const char* word : {"think", "thought", "reason", "reflect", "scratchpad", "inner_"})
     if (lower.find(word) != std::string::npos) return true;
   return false;

@@ -1,16 +1,23 @@
 #include "src/tasks/ends.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "src/model/json_file.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 #include "src/tokenizer/tokens_beside.hpp"
 
 namespace pardec {
 
 namespace {
+
+/// An end of sequence at which no answer ends.
+struct UnusedEnd {
+  std::string named_by;  ///< "the tokenizer's eos_token"
+  Token id = 0;
+  std::string text;  ///< of the token; may be empty
+};
 
 /// The special token that a checkpoint's own template writes after an answer; none: it writes other
 /// text, or it is not known.
@@ -23,8 +30,6 @@ std::optional<Token> end_of_turn(const ChatTemplate& chat, const Tokenizer& toke
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 std::vector<UnusedEnd> unused_ends(const ModelOptions& options, const ModelConfig& config,
                                    const Tokenizer* tokenizer, const ChatTemplate* chat,
@@ -68,24 +73,31 @@ std::string describe(const UnusedEnd& end, const ModelConfig& config) {
              ids.empty() ? "no end" : join(ids, ", ") + " alone", "; --eos ", end.id, " adds it");
 }
 
+}  // namespace
+
+std::vector<std::string> end_notes(const ModelOptions& options, const ModelConfig& config,
+                                   const Tokenizer* tokenizer, const ChatTemplate* chat,
+                                   const std::vector<Token>& given) {
+  std::vector<std::string> notes;
+  for (const UnusedEnd& end : unused_ends(options, config, tokenizer, chat, given))
+    notes.push_back(describe(end, config));
+  return notes;
+}
+
 std::vector<Token> given_ends(const std::vector<std::string>& texts, const ModelConfig& config,
                               const Tokenizer* tokenizer) {
   std::vector<Token> ids;
   for (const std::string& text : texts) {
-    Token id = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    if (error != std::errc() || end != text.data() + text.size()) {
-      const auto known = tokenizer ? tokenizer->id(text) : std::nullopt;
-      if (!known)
-        throw ConfigError(str("--eos is '", text, "', which is no token of ",
-                              tokenizer ? "the tokenizer" : "a tokenizer (none is read)",
-                              "; expected a token's text, or its id"));
-      id = *known;
-    }
-    if (id < 0 || id >= config.vocab_size)
-      throw ConfigError(str("--eos is ", text, ", id ", id, ", expected one of the vocabulary of ",
+    std::optional<Token> id = number_in<Token>(text);
+    if (!id && tokenizer) id = tokenizer->id(text);
+    if (!id)
+      throw ConfigError(str("--eos is '", text, "', which is no token of ",
+                            tokenizer ? "the tokenizer" : "a tokenizer (none is read)",
+                            "; expected a token's text, or its id"));
+    if (*id < 0 || *id >= config.vocab_size)
+      throw ConfigError(str("--eos is ", text, ", id ", *id, ", expected one of the vocabulary of ",
                             config.vocab_size));
-    ids.push_back(id);
+    ids.push_back(*id);
   }
   return ids;
 }

@@ -18,22 +18,15 @@ Session::Session(const ModelOptions& model, const DecodeOptions& decode, const P
               draft ? &draft->model : nullptr},
       thinking(thought_reading(chat, context.tokenizer, parse_thinking(decode.thinking))) {
   context.more_eos = given_ends(decode.eos, checkpoint.model.config(), tokenizer());
-  unused_ends_ = unused_ends(model, checkpoint.model.config(), tokenizer(),
-                             parts.tokenizer ? &chat : nullptr, context.more_eos);
+  end_notes_ = pardec::end_notes(model, checkpoint.model.config(), tokenizer(),
+                                 parts.tokenizer ? &chat : nullptr, context.more_eos);
   engine.set_cache_budget(parts.cache);
   if (!decode.no_generation_config) engine.set_rules(checkpoint.model.config().generation);
 }
 
-std::vector<std::string> Session::end_notes() const {
-  std::vector<std::string> notes;
-  for (const UnusedEnd& end : unused_ends_)
-    notes.push_back(describe(end, checkpoint.model.config()));
-  return notes;
-}
-
 std::vector<std::string> Session::file_notes() const {
   std::vector<std::string> notes = checkpoint.file_notes;
-  for (std::string& note : end_notes()) notes.push_back(std::move(note));
+  notes.insert(notes.end(), end_notes_.begin(), end_notes_.end());
   if (draft)
     for (const std::string& note : draft->file_notes) notes.push_back("draft: " + note);
   return notes;

@@ -31,8 +31,8 @@ struct Session {
   const Tokenizer* tokenizer() const { return context.tokenizer; }
   /// checkpoint_notes of the network, and of the one that drafts for it; end_notes.
   std::vector<std::string> file_notes() const;
-  /// Its unused_ends, where answers may end.
-  std::vector<std::string> end_notes() const;
+  /// What pardec::end_notes says of it.
+  const std::vector<std::string>& end_notes() const { return end_notes_; }
 
   ChatTemplate chat;
   const std::shared_ptr<Checkpoint> network;
@@ -45,7 +45,7 @@ struct Session {
   const ThoughtReading thinking;  ///< how answers are told from the thought before them
 
  private:
-  std::vector<UnusedEnd> unused_ends_;
+  std::vector<std::string> end_notes_;
 };
 
 }  // namespace pardec

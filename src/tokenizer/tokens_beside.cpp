@@ -1,8 +1,8 @@
 #include "src/tokenizer/tokens_beside.hpp"
+#include "src/support/number_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 
@@ -29,26 +29,13 @@ struct Given {
   bool operator==(const Given&) const = default;
 };
 
-OrderedJson object_in(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return OrderedJson::object();
-  OrderedJson json = read_ordered_json(file);
-  if (!json.is_object())
-    throw ConfigError(str(file.string(), ": is ", json.type_name(), ", expected an object"));
-  return json;
-}
-
-OrderedJson at(const OrderedJson& json, const char* key) {
-  return json.contains(key) ? json.at(key) : OrderedJson();
-}
-
 NewToken token_of(const OrderedJson& json, bool special, const std::string& where) {
-  if (!json.is_object() || !at(json, "content").is_string())
+  if (!json.is_object() || !value_or_null(json, "content").is_string())
     throw ConfigError(
         str(where, " is ", dump(json), ", expected a token: an object with 'content'"));
   NewToken token{.content = json.at("content").get<std::string>(), .special = special};
   const auto flag = [&](const char* key, bool otherwise) {
-    const OrderedJson value = at(json, key);
+    const OrderedJson value = value_or_null(json, key);
     if (!value.is_null() && !value.is_boolean())
       throw ConfigError(str(where, ": '", key, "' is ", dump(value), ", expected true or false"));
     return value.is_null() ? otherwise : value == true;
@@ -62,16 +49,16 @@ NewToken token_of(const OrderedJson& json, bool special, const std::string& wher
 }
 
 bool is_well_formed(const OrderedJson& json) {
-  return json.is_object() && at(json, "content").is_string() &&
-         at(json, "id").is_number_integer() &&
+  return json.is_object() && value_or_null(json, "content").is_string() &&
+         value_or_null(json, "id").is_number_integer() &&
          std::all_of(kFlags.begin(), kFlags.end(), [&](const char* key) {
-           return at(json, key).is_null() || at(json, key).is_boolean();
+           return value_or_null(json, key).is_null() || value_or_null(json, key).is_boolean();
          });
 }
 
 /// One that transformers reads as a token with flags.
 bool is_typed(const OrderedJson& json) {
-  return json.is_object() && at(json, "__type") == "AddedToken";
+  return json.is_object() && value_or_null(json, "__type") == "AddedToken";
 }
 
 /// A text, or an object with flags, which alone say whether it is special where it has a type (but
@@ -89,10 +76,10 @@ std::optional<Given> given(const OrderedJson& json, bool special, const std::str
 class Reader {
  public:
   Reader(const std::filesystem::path& folder, const OrderedJson& tokenizer)
-      : folder_(folder), config_(object_in(folder / kTokenizerConfig)) {
+      : folder_(folder), config_(read_object_if_there(folder / kTokenizerConfig)) {
     const std::string file = (folder / kTokenizerConfig).string();
     read_named(config_, false, file);
-    const OrderedJson decoder = at(config_, "added_tokens_decoder");
+    const OrderedJson decoder = value_or_null(config_, "added_tokens_decoder");
     if (decoder.is_object()) {
       read_decoder(decoder, str(file, ": 'added_tokens_decoder'"));
     } else {
@@ -102,7 +89,7 @@ class Reader {
 
   TokensBeside result() {
     TokensBeside beside;
-    beside.split_special = at(config_, "split_special_tokens") == true;
+    beside.split_special = value_or_null(config_, "split_special_tokens") == true;
     std::vector<Given> all;
     for (const auto& [index, token] : decoder_) all.push_back({token});
     std::vector<std::string> known;
@@ -129,8 +116,8 @@ class Reader {
   }
 
   void in_file(const OrderedJson& tokenizer) {
-    for (const OrderedJson& token : at(tokenizer, "added_tokens"))
-      if (token.is_object() && at(token, "content").is_string())
+    for (const OrderedJson& token : value_or_null(tokenizer, "added_tokens"))
+      if (token.is_object() && value_or_null(token, "content").is_string())
         in_file_.push_back(token.at("content").get<std::string>());
   }
 
@@ -145,8 +132,8 @@ class Reader {
       if (const auto one = given(value, special_map, where(key))) put(key, *one);
     }
     // The older name counts where the newer is missing.
-    const OrderedJson older = at(json, "additional_special_tokens");
-    OrderedJson extra = at(json, "extra_special_tokens");
+    const OrderedJson older = value_or_null(json, "additional_special_tokens");
+    OrderedJson extra = value_or_null(json, "extra_special_tokens");
     const bool has_extra = !extra.is_null() && !extra.empty();
     if (!has_extra && (!special_map || !has_extra_)) extra = older;
     const std::string name = has_extra ? "extra_special_tokens" : "additional_special_tokens";
@@ -176,19 +163,18 @@ class Reader {
 
   void read_decoder(const OrderedJson& decoder, const std::string& where) {
     for (const auto& [key, value] : decoder.items()) {
-      std::int64_t index = 0;
-      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
-      if (error != std::errc() || end != key.data() + key.size())
+      const auto index = number_in<std::int64_t>(key);
+      if (!index)
         throw ConfigError(str(where, " has the key ", dump(Json(key)), ", expected an id"));
-      decoder_[index] = token_of(value, false, str(where, "['", key, "']"));
+      decoder_[*index] = token_of(value, false, str(where, "['", key, "']"));
     }
   }
 
   void read_legacy(const OrderedJson& tokenizer) {
     const std::filesystem::path map = folder_ / "special_tokens_map.json",
                                 added = folder_ / "added_tokens.json";
-    read_named(object_in(map), true, map.string());
-    const OrderedJson ids = object_in(added);
+    read_named(read_object_if_there(map), true, map.string());
+    const OrderedJson ids = read_object_if_there(added);
     for (const auto& [content, value] : ids.items()) {
       if (!value.is_number_integer())
         throw ConfigError(str(added.string(), ": ", dump(Json(content)), " is ", dump(value),
@@ -204,7 +190,7 @@ class Reader {
           .content = content, .normalized = !special, .special = special};
     }
     // What is wrong with these is said where the tokenizer is made.
-    for (const OrderedJson& token : at(tokenizer, "added_tokens"))
+    for (const OrderedJson& token : value_or_null(tokenizer, "added_tokens"))
       if (is_well_formed(token))
         decoder_[token.at("id").get<std::int64_t>()] = token_of(token, false, "added_tokens");
   }

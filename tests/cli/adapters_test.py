@@ -11,8 +11,7 @@ import shutil
 import sys
 import warnings
 
-from harness import Checks, scratch
-from cases import ask, case, change_json, greedy, make_network
+from cases import ask, case, change_json, greedy, make_network, run_test
 from reference import torch, transformers
 from safetensors.torch import load_file, save_file
 
@@ -239,7 +238,8 @@ def wrong(check, pardec, made):
     check(code == 2 and "is of a network of 2 layers, this one has 4" in said, f"of a shallower network: {said}")
 
 
-def shared_case(check, pardec, name, expected):
+def shared_case(check, pardec, name):
+    expected = SHARED[name]
     code, ids, said = ask(pardec, case("base"), "--adapter", case(name))
     check(code == 0 and ids == expected == again(case("base"), case(name)), f"{name}: {ids}; {said}")
 
@@ -248,19 +248,13 @@ SHARED = {"02-pissa": [3722, 2736, 1705, 1100, 2946, 37, 1106, 3059], "05-exclud
           "06-modules-to-save": [3139, 2633, 3609, 1258, 374, 482, 1104, 779]}
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        if sys.argv[2:]:
-            shared_case(check, pardec, sys.argv[2], SHARED[sys.argv[2]])
-        else:
-            made = networks(pardec)
-            read(check, pardec, made)
-            merged(check, pardec, made)
-            refused(check, pardec, made)
-            wrong(check, pardec, made)
-    return check.finish()
+def whole(check, pardec):
+    made = networks(pardec)
+    read(check, pardec, made)
+    merged(check, pardec, made)
+    refused(check, pardec, made)
+    wrong(check, pardec, made)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_test(whole, shared_case))

@@ -6,8 +6,8 @@ import json
 import re
 import sys
 
-from harness import Checks, query, scratch
-from cases import CASES, case, change_json, change_weights, greedy, make_network
+from harness import query
+from cases import CASES, case, change_json, change_weights, greedy, make_network, run_test
 from reference import torch, transformers
 
 ENDS = "ends no answer, as the configs name 2 alone; --eos 5 adds it"
@@ -95,7 +95,7 @@ def siblings(check, pardec):
         check([int(i) for i in ours.split(",")] == theirs, f"{name}: {ours}, transformers {theirs}")
 
 
-def shared_case(check, pardec):
+def shared_case(check, pardec, _):
     found, err = answer(pardec, case("14-eos-of-tokenizer"), count=8)
     check(found["tokens"] == [5] * 8 and "'<|im_end|>', id 5, " + ENDS in err, f"the shared case: {found} {err}")
     check("id 5, " + ENDS in flat(pardec("doctor", "--model", CASES / "14-eos-of-tokenizer").stdout), "doctor says it")
@@ -103,21 +103,15 @@ def shared_case(check, pardec):
     check(found["tokens"] == [5], f"with --eos: {found}")
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        if sys.argv[2:]:
-            shared_case(check, pardec)
-        else:
-            folder = make_network(pardec.folder / "network")
-            change_weights(folder, always(5))
-            change_json(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast", bos_token="<s>", eos_token="<|im_end|>",
-                        chat_template="{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}")
-            check(greedy(transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32), count=3) == [5, 5, 5], "the network repeats one id")
-            ends(check, pardec, folder)
-            siblings(check, pardec)
-    return check.finish()
+def whole(check, pardec):
+    folder = make_network(pardec.folder / "network")
+    change_weights(folder, always(5))
+    change_json(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast", bos_token="<s>", eos_token="<|im_end|>",
+                chat_template="{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}")
+    check(greedy(transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32), count=3) == [5, 5, 5], "the network repeats one id")
+    ends(check, pardec, folder)
+    siblings(check, pardec)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_test(whole, shared_case))

@@ -7,8 +7,8 @@ import random
 import shutil
 import sys
 
-from harness import TOKENIZER, Checks, scratch
-from cases import case, change_json, make_network
+from harness import TOKENIZER
+from cases import case, change_json, make_network, run_test
 import reference  # noqa: F401: transformers, offline and quiet
 from transformers import AutoTokenizer
 
@@ -157,7 +157,7 @@ def templates(check, pardec, folder):
         check(isinstance(ran, str) and said in ran and "tokenizer_config.json" in ran, f"{wrong}: {ran}")
 
 
-def whole(check, pardec, folder):
+def complete(check, pardec, folder):
     """What is trained, merged or given new tokens has all of them in its tokenizer.json."""
     write(folder, config={"eos_token": "<|im_end|>", "pad_token": "<tool>"})
     pardec.good("model", "add-tokens", folder, "--tokens", "[M]", "--out", "more")
@@ -169,26 +169,20 @@ def whole(check, pardec, folder):
         check(fed(pardec, pardec.folder / out, WORDS + "[M]") == expected(pardec.folder / out, WORDS + "[M]"), f"{out}: ids")
 
 
-def shared_case(check, pardec):
+def shared_case(check, pardec, _):
     folder = case("09-tokens-of-tokenizer-config")
     ours = fed(pardec, folder, "Hello there")
     theirs = expected(folder, "Hello there")
     check(ours == theirs == [4, 332, 280, 213, 54, 707, 93, 235, 513, 279, 5, 213, 4, 396, 533, 644, 213], f"the shared case: {ours}, {theirs}")
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        if sys.argv[2:]:
-            shared_case(check, pardec)
-        else:
-            folder = make_network(pardec.folder / "network", vocab_size=4160)
-            each(check, pardec, folder)
-            at_random(check, pardec, folder)
-            templates(check, pardec, folder)
-            whole(check, pardec, folder)
-    return check.finish()
+def whole(check, pardec):
+    folder = make_network(pardec.folder / "network", vocab_size=4160)
+    each(check, pardec, folder)
+    at_random(check, pardec, folder)
+    templates(check, pardec, folder)
+    complete(check, pardec, folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_test(whole, shared_case))

@@ -9,8 +9,7 @@ import re
 import shutil
 import sys
 
-from harness import Checks, scratch
-from cases import ask, case, change_json, change_weights, make_network, of_transformers
+from cases import ask, case, change_json, change_weights, make_network, of_transformers, run_test
 from reference import torch
 
 HEAD, EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
@@ -181,7 +180,7 @@ def everywhere(check, pardec, folder):
     check(ask(pardec, pardec.folder / "more")[1] == expected, "added tokens change no answer")
 
 
-def shared_case(check, pardec):
+def shared_case(check, pardec, _):
     folder = pardec.folder / "case"
     shutil.copytree(case("01-tied-flag-own-head"), folder)
     code, ids, said = ask(pardec, folder)
@@ -189,18 +188,12 @@ def shared_case(check, pardec):
     check_notes(check, "the shared case", notes_of(said), [OWN_HEAD])
 
 
-def main():
-    check = Checks()
-    with scratch(sys.argv[1]) as pardec:
-        if sys.argv[2:]:
-            shared_case(check, pardec)
-        else:
-            read(check, pardec)
-            refused(check, pardec)
-            shards(check, pardec)
-            everywhere(check, pardec, made(pardec, "all verbs", {"tie_word_embeddings": True}, heads, {}))
-    return check.finish()
+def whole(check, pardec):
+    read(check, pardec)
+    refused(check, pardec)
+    shards(check, pardec)
+    everywhere(check, pardec, made(pardec, "all verbs", {"tie_word_embeddings": True}, heads, {}))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_test(whole, shared_case))

@@ -77,6 +77,7 @@ TEST_CASE("fitness: a stack that was not taught changes answers, and not their p
 TEST_CASE("fitness: speed at an acceptance that was not reached decides nothing") {
   Comparison all = comparison();
   all.arms[1].run.run.oracle = "accept-length:3";
+  all.arms[1].run.run.config["accept_length"] = 3;
   const auto warned = [&](std::int64_t passes, std::int64_t accepted) {
     all.arms[1].run.checking_passes = passes;
     all.arms[1].run.accepted = accepted;
