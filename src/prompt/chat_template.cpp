@@ -190,12 +190,7 @@ std::optional<ChatTemplate> read_chat_template(const std::filesystem::path& fold
                           name.empty() ? "that is the default" : "'" + name + "'",
                           "; --chat-template takes ", names_of(all), ", or a built-in one"));
   OrderedJson given = {{"tools", nullptr}, {"documents", nullptr}};
-  const std::filesystem::path tokenizer = folder / "tokenizer.json";
-  std::error_code ignored;
-  const OrderedJson json = std::filesystem::exists(tokenizer, ignored)
-                               ? read_ordered_json(tokenizer)
-                               : OrderedJson::object();
-  for (const auto& [key, text] : read_tokens_beside(folder, json).named) given[key] = text;
+  for (const auto& [key, text] : read_tokens_beside(folder).named) given[key] = text;
   given.update(variables);
   return ChatTemplate(name.empty() ? std::string(kOwn) : str(kOwn, ":", name), found->second.text,
                       found->second.where, std::move(given), true);

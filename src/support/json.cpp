@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,78 @@
 namespace pardec {
 
 namespace {
+
+/// Builds what nlohmann's parser does. That looks a key up among all before it, which takes minutes
+/// for a vocabulary.
+class OrderedBuilder : public nlohmann::json_sax<OrderedJson> {
+ public:
+  OrderedJson take() { return std::move(root_); }
+
+  bool null() override { return put(nullptr); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(number_integer_t value) override { return put(value); }
+  bool number_unsigned(number_unsigned_t value) override { return put(value); }
+  bool number_float(number_float_t value, const string_t&) override { return put(value); }
+  bool string(string_t& value) override { return put(std::move(value)); }
+  bool binary(binary_t& value) override { return put(std::move(value)); }
+  bool start_array(std::size_t) override { return open(OrderedJson::array()); }
+  bool start_object(std::size_t) override { return open(OrderedJson::object()); }
+  bool end_array() override { return close(); }
+  bool end_object() override { return close(); }
+
+  bool key(string_t& key) override {
+    auto& object = open_.back().value->get_ref<OrderedJson::object_t&>();
+    const auto [place, is_new] = open_.back().places.emplace(key, object.size());
+    if (is_new) object.emplace_back(std::move(key), nullptr);
+    next_ = &std::next(object.begin(), static_cast<std::ptrdiff_t>(place->second))->second;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&,
+                   const nlohmann::detail::exception& error) override {
+    if (const auto* wrong = dynamic_cast<const nlohmann::detail::parse_error*>(&error))
+      throw *wrong;
+    throw dynamic_cast<const nlohmann::detail::out_of_range&>(error);
+  }
+
+ private:
+  struct Open {
+    OrderedJson* value;
+    std::unordered_map<std::string, std::size_t> places;  // of an object's keys
+  };
+
+  template <typename T>
+  bool put(T&& value) {
+    place() = std::forward<T>(value);
+    return true;
+  }
+  bool open(OrderedJson empty) {
+    OrderedJson& value = place();
+    value = std::move(empty);
+    open_.push_back({&value, {}});
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+  /// Of the value that comes.
+  OrderedJson& place() {
+    if (open_.empty()) return root_;
+    OrderedJson& value = *open_.back().value;
+    return value.is_array() ? value.emplace_back() : *next_;
+  }
+
+  OrderedJson root_;
+  OrderedJson* next_ = nullptr;  // of the key that was read last
+  std::vector<Open> open_;
+};
+
+Json parsed(std::string_view text, const Json*) { return Json::parse(text); }
+OrderedJson parsed(std::string_view text, const OrderedJson*) {
+  OrderedBuilder builder;
+  OrderedJson::sax_parse(text, &builder);
+  return builder.take();
+}
 
 template <typename J>
 J parse(std::string_view text, std::string_view file, long line) {
@@ -29,7 +103,7 @@ J parse(std::string_view text, std::string_view file, long line) {
   if (const size_t at = too_deep(text); at != std::string_view::npos)
     throw error_at(at, "is nested too deeply", str("at most ", kDeepestJson, " levels"));
   try {
-    return J::parse(text);
+    return parsed(text, static_cast<const J*>(nullptr));
   } catch (const nlohmann::json::parse_error& error) {
     const size_t at = std::min<size_t>(error.byte ? error.byte - 1 : 0, text.size());
     throw error_at(

@@ -50,8 +50,7 @@ std::vector<UnusedEnd> unused_ends(const ModelOptions& options, const ModelConfi
   try {
     const std::filesystem::path folder = tokenizer_folder(options);
     if (tokenizer) {
-      const TokensBeside beside =
-          read_tokens_beside(folder, read_ordered_json(folder / "tokenizer.json"));
+      const TokensBeside beside = read_tokens_beside(folder);
       if (const std::string* eos = beside.find("eos_token"))
         if (const auto id = tokenizer->id(*eos)) add("the tokenizer's eos_token", *id);
       if (chat)

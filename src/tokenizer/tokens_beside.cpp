@@ -228,4 +228,8 @@ TokensBeside read_tokens_beside(const std::filesystem::path& folder, const Order
   return reader.result();
 }
 
+TokensBeside read_tokens_beside(const std::filesystem::path& folder) {
+  return read_tokens_beside(folder, read_object_if_there(folder / "tokenizer.json"));
+}
+
 }  // namespace pardec

@@ -34,6 +34,8 @@ struct TokensBeside {
 /// Empty where there are no such files. `tokenizer`: the tokenizer.json. ConfigError, DataError:
 /// what is no token, with the file and the key.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder, const OrderedJson& tokenizer);
+/// The same with the folder's tokenizer.json, which may be missing.
+TokensBeside read_tokens_beside(const std::filesystem::path& folder);
 
 inline constexpr const char* kTokenizerConfig = "tokenizer_config.json";
 

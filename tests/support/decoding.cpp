@@ -300,11 +300,11 @@ Ran run(Model& model, const Tokenizer& tokenizer, const Decoder& decoder,
         return decode_into(decoder, requests[static_cast<size_t>(i)], context,
                            ran.answers[static_cast<size_t>(i)]);
       },
-      [&](int i, Task<void>& task) {
+      [&](const Ended& end) {
         try {
-          task.result();
+          end.rethrow();
         } catch (const Error& error) {
-          ran.errors[static_cast<size_t>(i)] = error.what();
+          ran.errors[static_cast<size_t>(end.job)] = error.what();
         }
       });
   ran.cache = engine.cache_report();
