@@ -73,8 +73,9 @@ class OwnRecords {
         record.fail(
             "'references' stands where nothing is read from it: beside messages, or beside "
             "'fields', which have their own");
-      auto unread = std::find_if(dataset_.unread.begin(), dataset_.unread.end(),
-                                 [&](const UnreadColumn& column) { return column.name == key; });
+      auto unread =
+          std::find_if(dataset_.unread.begin(), dataset_.unread.end(),
+                       [&name = key](const UnreadColumn& column) { return column.name == name; });
       if (unread == dataset_.unread.end()) {
         const std::string first = str("unknown key '", key, "'", known_names(key, known));
         dataset_.unread.push_back({key, record.error(first).what()});

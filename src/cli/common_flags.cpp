@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "src/prompt/chat_template.hpp"
+#include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 

@@ -146,7 +146,7 @@ AdapterConfig::AdapterConfig(const std::filesystem::path& folder)
     for (const auto& [key, value] : json.items()) {
       if (is_in(kWithoutEffect, key) || is_in(kUnderstood, key) || is_neutral(value)) continue;
       const auto known = std::find_if(kRefused.begin(), kRefused.end(),
-                                      [&](const auto& one) { return key == one.first; });
+                                      [&name = key](const auto& one) { return name == one.first; });
       throw ConfigError(str(where_, ": ", one_line(key), " is ", one_line(value), ", expected ",
                             value.is_boolean() ? "false: " : "null: ",
                             known == kRefused.end() ? "a key that is not understood may change "
