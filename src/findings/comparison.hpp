@@ -196,6 +196,11 @@ struct Comparison {
   const ArmFinding* baseline_of(const ArmFinding& arm) const {
     return arm.baseline ? &arms[*arm.baseline] : nullptr;
   }
+  /// Most answers of the arm, or of its baseline, are none: neither speed nor scores say anything.
+  bool is_broken(const ArmFinding& arm) const {
+    const ArmFinding* baseline = baseline_of(arm);
+    return arm.broken() || (baseline && baseline->broken());
+  }
 };
 
 /// What a comparison is made of, by arm.

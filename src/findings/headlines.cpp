@@ -50,7 +50,7 @@ const ScoreFinding* first_score(const ArmFinding& arm) {
 QualityShown quality_shown(const Comparison& comparison, const ArmFinding& arm) {
   const ArmFinding* baseline = comparison.baseline_of(arm);
   if (!baseline) return QualityShown::baseline;
-  if (arm.broken() || baseline->broken()) return QualityShown::broken;
+  if (comparison.is_broken(arm)) return QualityShown::broken;
   // Decoders that give the baseline's ids are no worse, whatever the number of examples.
   if (gave_same_answers(arm.run, baseline->run.run)) return QualityShown::same;
   if (arm.run.run.untrained || baseline->run.run.untrained) return QualityShown::noise;

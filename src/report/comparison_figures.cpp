@@ -77,8 +77,9 @@ Figure by_dataset(const Comparison& comparison, FigureKind kind, int decimals,
             rows_of_arms ? std::ssize(figure.categories) - 1
                          : std::find(figure.categories.begin(), figure.categories.end(), dataset) -
                                figure.categories.begin();
-        series.points.push_back({static_cast<double>(place), value.estimate, value.low, value.high,
-                                 fixed(value.estimate, decimals)});
+        series.points.push_back(
+            {static_cast<double>(place), value.estimate, value.low, value.high,
+             fixed(value.estimate, decimals) + (comparison.is_broken(arm) ? ", broken" : "")});
       }
   std::erase_if(figure.series, [](const auto& series) { return series.points.empty(); });
   return figure;

@@ -55,7 +55,7 @@ std::vector<Cell> speed_cells(const Comparison& comparison, const ArmFinding& ar
     return {!arm.baseline && arm.is_baseline ? Cell(kBaselineSpeedup, Json(1.0)) : no_cell(),
             no_cell()};
   const Interval& ratio = arm.speedup->ratio;
-  const bool broken = arm.broken() || comparison.baseline_of(arm)->broken();
+  const bool broken = comparison.is_broken(arm);
   Cell interval = ratio_interval_cell(ratio);
   return {Cell(str(fixed(ratio.estimate, 2), interval.value->is_null() ? "" : " " + interval.text,
                    broken ? " (broken)" : ""),
@@ -227,8 +227,7 @@ void add_judged_cells(std::vector<Cell>& cells, const Comparison& comparison, co
 
 void add_score_cells(std::vector<Cell>& cells, const Comparison& comparison,
                      const ArmFinding& arm) {
-  const ArmFinding* baseline = comparison.baseline_of(arm);
-  const bool broken = arm.broken() || (baseline && baseline->broken());
+  const bool broken = comparison.is_broken(arm);
   for (const auto total : comparison.scores) {
     const auto found = arm.scores.find(total);
     if (found == arm.scores.end()) {

@@ -117,11 +117,12 @@ double thickness(const Figure& figure) {
   return marks_at_a_place(figure) < 2 ? 0.56 : 0.72 / static_cast<double>(figure.series.size());
 }
 
-bool has_labels(const Figure& figure) {
+/// In columns; 0: no mark has a text.
+int widest_label(const Figure& figure) {
+  int most = 0;
   for (const auto& series : figure.series)
-    for (const auto& point : series.points)
-      if (!point.label.empty()) return true;
-  return false;
+    for (const auto& point : series.points) most = std::max(most, display_width(point.label));
+  return most;
 }
 
 bool has_legend(const Figure& figure) {
@@ -163,7 +164,7 @@ double height_of(const Figure& figure) {
                          : 0;
   if (figure.height > 0) return std::max(legend, figure.height);
   if (!lies(figure)) return std::max(legend, 360.0);
-  const double per_mark = figure.kind == FigureKind::bars ? 17 : has_labels(figure) ? 20 : 13;
+  const double per_mark = figure.kind == FigureKind::bars ? 17 : widest_label(figure) > 0 ? 20 : 13;
   const double per_row = std::max(
       26.0,
       per_mark * static_cast<double>(marks_at_a_place(figure) < 2 ? 1 : figure.series.size()));
@@ -258,7 +259,10 @@ std::string axes(const Figure& figure) {
     const double count = static_cast<double>(figure.categories.size());
     line("set yrange [", number(count - 0.4), ":-0.6]");
     line("set xrange [", number(low), ":",
-         number(range.high + (has_labels(figure) ? 0.2 : 0.05) * span), "]");
+         number(range.high + std::max(widest_label(figure) > 0 ? 0.2 : 0.05,
+                                      0.05 + 0.025 * widest_label(figure)) *
+                                 span),
+         "]");
     line("set ytics scale 0 ", category_tics(figure), ink);
     line("set xtics scale 0 nomirror", ink);
     line("set grid xtics noytics linetype 1 linecolor rgb '", kRule, "' linewidth 0.6");
@@ -433,6 +437,8 @@ std::string inline_svg(std::string svg, std::string_view prefix, std::string_vie
   svg = replace_all(svg, "href='#", str("href='#", prefix));
   svg = replace_all(svg, "url(#", str("url(#", prefix));
   svg = replace_all(svg, "font-family=\"Helvetica\"", "font-family=\"inherit\"");
+  // Discs under the middle of error bars, which would be white in the dark scheme too.
+  svg = replace_all(svg, "color='white'", "visibility='hidden'");
   const auto variable = [&](const char* hex, const std::string& name) {
     unsigned red = 0, green = 0, blue = 0;
     std::sscanf(hex, "#%2x%2x%2x", &red, &green, &blue);

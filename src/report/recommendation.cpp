@@ -30,7 +30,7 @@ std::string speed_text(const ArmFinding& arm) {
 /// What would show an open difference of scores.
 std::string needed_text(const ArmFinding& arm) {
   const ScoreFinding* score = first_score(arm);
-  return score && score->would_do ? str("needs about ", *score->would_do, " examples")
+  return score && score->would_do ? str("needs about ", *score->would_do, " examples in all")
                                   : "needs more examples";
 }
 
@@ -50,9 +50,12 @@ std::string undecided_text(const ArmStanding& one) {
 }
 
 std::string ruled_out_text(const ArmStanding& one) {
+  const AnswerState& state = one.arm->state;
   switch (one.quality) {
     case QualityShown::broken:
-      return "most answers broken";
+      return state.mostly_broken()
+                 ? str(state.broken, " of ", counted(state.answers, "answer"), " broken")
+                 : std::string("most answers of its baseline broken");
     case QualityShown::noise:
       return "untrained";
     case QualityShown::worse:
@@ -163,7 +166,7 @@ std::string verdict_text(const Comparison& comparison, const ArmFinding& arm) {
   if (word.empty()) return "-";
   const ScoreFinding* score = first_score(arm);
   return str(word, word == "open" && score->would_do
-                       ? str(": about ", *score->would_do, " would do")
+                       ? str(": needs about ", *score->would_do, " in all")
                        : "");
 }
 

@@ -188,9 +188,7 @@ Figure sweep_figure(Store& store, const Sweep& sweep) {
                        arm.run,          {}};
       if (const auto label = labels.find(invocation); sweep.x == kDate && label != labels.end())
         point.label = label->second.name;
-      const ArmFinding* baseline = comparison.baseline_of(arm);
-      if (arm.broken() || (baseline && baseline->broken()))
-        point.label += point.label.empty() ? "broken" : " (broken)";
+      if (comparison.is_broken(arm)) point.label += point.label.empty() ? "broken" : " (broken)";
       for (const Warning& warning : comparison.warnings)
         if (warning.dataset == run.dataset.name && warning.arm == run.label)
           point.warnings.insert(warning.code);

@@ -39,9 +39,9 @@ TEST_CASE("a recommendation says what to take, why, and what is not decided") {
   CHECK(all[0].text() ==
         "Of these, on this machine, for oa-mine: take hpd: 4.80 times as fast as ar [4.50, 5.10], "
         "answers not worse: F1 micro -0.004 [-0.020, +0.010]. Mind the warnings: disturbed. Not "
-        "decided: space (6.00 times as fast, needs about 75 examples); ippd (no "
+        "decided: space (6.00 times as fast, needs about 75 examples in all); ippd (no "
         "difference in speed shown: 1.00 [0.90, 1.10]). Ruled out: apar (answers worse).");
-  CHECK(verdict_text(comparison, comparison.arms[2]) == "open: about 75 would do");
+  CHECK(verdict_text(comparison, comparison.arms[2]) == "open: needs about 75 in all");
   comparison.arms[1].scores["f1_micro"].difference = Interval{0, -0.2, 0.2};
   all = recommendations(comparison);
   CHECK(all[0].take.empty());
