@@ -158,14 +158,17 @@ void Group::advance(size_t i, std::span<const RowLogits> rows) {
       break;
     }
     const Choice x = chooser_.choose(*row);
-    sequence_.emit(threads_[i].row);
     ++stream_.passes.back();
     threads_[i].heads_row = threads_[i].row;
     const bool forks = threads_[i].last_token == control_.fork;
     if (forks) fork(i);
     Thread& s = threads_[i];
-    append_token(s, x);
+    const Tokens line = guesses.first_line();
     const auto right = forks ? std::nullopt : guesses.accept(x.token);
+    const int stream = static_cast<int>(i);
+    if (!right) sequence_.reject(s.row, line, stream);
+    sequence_.emit(s.row, x.token, stream, right.has_value());
+    append_token(s, x);
     if (right) keep_guess(s, guesses.row(*right));
     const auto stop = end_of(s);
     if (stop) release_cache(s, *stop);

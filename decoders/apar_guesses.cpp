@@ -17,6 +17,10 @@ std::optional<int> Guesses::accept(Token token) {
   return child;
 }
 
+Tokens Guesses::first_line() const {
+  return tree_ ? first_path(*tree_, tokens_, accepted_.empty() ? -1 : accepted_.back()) : Tokens{};
+}
+
 void Guesses::settle(Sequence& sequence) const {
   if (tokens_.empty()) return;
   std::vector<int> refused;

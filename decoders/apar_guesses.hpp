@@ -24,6 +24,8 @@ class Guesses {
   /// The guess behind the last one accepted (at first behind the thread's own token) that is
   /// `token`: its index is accepted, and given. None: no guess is.
   std::optional<int> accept(Token token);
+  /// The first guesses, one after another, behind the last one accepted.
+  Tokens first_line() const;
   /// The row that a guess was fed as.
   int row(int guess) const { return root_ + 1 + guess; }
   /// No more is accepted: the rows of the others go, and the draft is counted.

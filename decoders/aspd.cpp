@@ -56,7 +56,7 @@ class Hybrid {
   std::optional<Stop> serial_end(Token token, std::string_view text, bool block);
   std::optional<Stop> branch_end(Token token, int k, int length);
   std::optional<Stop> no_return();
-  Choice choose(Chooser& chooser, const RowLogits& logits, int row, Stream& y);
+  Choice choose(Chooser& chooser, const RowLogits& logits, int row, Stream& y, int stream);
   Chooser branch_chooser();
   bool branches_recorded() const { return oracle_ && begun_ < oracle_->branches.size(); }
 
@@ -75,6 +75,7 @@ class Hybrid {
   std::vector<Token> eos_;
   std::optional<AspdStreams> oracle_;
   size_t begun_ = 0;  // branches, in all blocks
+  int streams_ = 0;   // stages and branches
   std::unique_ptr<Chance> chance_;
   Sequence sequence_;
   AspdLayout layout_;
@@ -114,12 +115,13 @@ Task<Stream> Hybrid::respond(const Tokens& prompt) {
 /// row that chose the last token; -1 under an oracle.
 Task<int> Hybrid::decode_serial(Step step) {
   const size_t stage = y_.bytes.size();
+  const int stream = streams_++;
   for (;;) {
     const int last = step.size() - 1;
     step.want(last, sampling_, grammar_.banned(), grammar_.allowed());
     const StepResult seen = co_await sequence_.forward(std::exchange(step, Step{}));
     const int row = seen.first_row + last;
-    const Token token = choose(x_, seen.outputs[0], row, y_).token;
+    const Token token = choose(x_, seen.outputs[0], row, y_, stream).token;
     const bool block = grammar_.begins_block(token);
     grammar_.take(token);
     if (grammar_.in_text()) {
@@ -181,6 +183,7 @@ Task<std::vector<Branch>> Hybrid::decode_block(std::vector<Tokens> prefixes, Ste
 /// Branch k: its prefix, then choices until it ends. `step` goes with the prefix's first token.
 Task<Branch> Hybrid::decode_branch(int k, Tokens prefix, Step step, Chooser chooser) {
   Branch branch;
+  const int stream = streams_++;
   const auto feed = [&](Token token, Origin origin, int from) {
     step.add(token, layout_.branch(k, static_cast<int>(branch.fed.size())), origin, from);
     branch.fed.push_back(token);
@@ -201,7 +204,7 @@ Task<Branch> Hybrid::decode_branch(int k, Tokens prefix, Step step, Chooser choo
       break;
     }
     const int row = seen.first_row + last;
-    const Token token = choose(chooser, seen.outputs[0], row, branch.y).token;
+    const Token token = choose(chooser, seen.outputs[0], row, branch.y, stream).token;
     ++counters().branch_tokens;
     const auto end = branch_end(token, k, static_cast<int>(branch.fed.size()) + 1);
     if (end != Stop::terminator && end != Stop::eos) {
@@ -287,10 +290,11 @@ std::optional<Stop> Hybrid::no_return() {
 
 // --- Choices ---
 
-/// What `row` chooses, written down in `y` and counted in its forward pass.
-Choice Hybrid::choose(Chooser& chooser, const RowLogits& logits, int row, Stream& y) {
+/// What `row` chooses, written down in `y`, which is that stream of the sequence, and counted in
+/// its forward pass.
+Choice Hybrid::choose(Chooser& chooser, const RowLogits& logits, int row, Stream& y, int stream) {
   const Choice choice = chooser.choose(logits);
-  sequence_.emit(row);
+  sequence_.emit(row, choice.token, stream);
   ++counters().generated;
   ++counters().chosen;
   y_.passes.resize(static_cast<size_t>(counters().forwards));

@@ -44,8 +44,9 @@ void check_prompt(const std::string& name, size_t tokens, const ModelConfig& con
 // --- StreamWriter ---
 
 StreamWriter::StreamWriter(Sequence& sequence, const StopRule& rule, bool forced, int position,
-                           const DecoderContext& context)
+                           const DecoderContext& context, int stream)
     : sequence_(sequence),
+      number_(stream),
       context_(context),
       rule_(rule),
       forced_(forced),
@@ -54,10 +55,13 @@ StreamWriter::StreamWriter(Sequence& sequence, const StopRule& rule, bool forced
   sequence.set_limit(rule.limit);
 }
 
-int StreamWriter::add(std::span<const Choice> choices, std::span<const int> rows) {
+int StreamWriter::add(std::span<const Choice> choices, std::span<const int> rows,
+                      std::span<const Token> rejected) {
   size_t added = 0;
   while (added < choices.size() && !ended_) {
-    add(choices[added], rows[added]);
+    const bool guessed = added + 1 < choices.size();
+    if (!guessed) sequence_.reject(rows[added], rejected, number_);
+    add(choices[added], rows[added], guessed);
     ++added;
   }
   stream_.passes.push_back(static_cast<int>(added));
@@ -65,8 +69,8 @@ int StreamWriter::add(std::span<const Choice> choices, std::span<const int> rows
   return static_cast<int>(added);
 }
 
-void StreamWriter::add(const Choice& choice, int row) {
-  sequence_.emit(row);
+void StreamWriter::add(const Choice& choice, int row, bool guessed) {
+  sequence_.emit(row, choice.token, number_, guessed);
   stream_.tokens.push_back(choice.token);
   stream_.gaps.push_back(choice.gap);
   stream_.last_row = row;

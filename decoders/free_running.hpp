@@ -79,13 +79,16 @@ struct Stream {
 /// Writes a stream down choice by choice, and sees its end.
 class StreamWriter {
  public:
-  /// The first choice will stand at `position`. `sequence` and `context` outlive this.
+  /// The first choice will stand at `position`. `stream`: which of its sequence's it is. `sequence`
+  /// and `context` outlive this.
   StreamWriter(Sequence& sequence, const StopRule& rule, bool forced, int position,
-               const DecoderContext& context);
+               const DecoderContext& context, int stream = 0);
 
   /// What one forward pass gave: its choices are the stream's next tokens, up to its end. Choice i
-  /// was made by row rows[i]. Returns how many of them entered.
-  int add(std::span<const Choice> choices, std::span<const int> rows);
+  /// was made by row rows[i]; all but the last are guesses that held, and the `rejected` ones stood
+  /// in place of the last. Returns how many of the choices entered.
+  int add(std::span<const Choice> choices, std::span<const int> rows,
+          std::span<const Token> rejected = {});
   bool ended() const { return ended_; }
 
   /// How many candidates behind the newest token can still enter together with one more token:
@@ -100,9 +103,10 @@ class StreamWriter {
   Stream finish();
 
  private:
-  void add(const Choice& choice, int row);
+  void add(const Choice& choice, int row, bool guessed);
 
   Sequence& sequence_;
+  int number_;  // among its streams
   const DecoderContext& context_;
   StopRule rule_;
   bool forced_;

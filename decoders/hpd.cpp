@@ -184,7 +184,7 @@ Task<FieldResult> decode_value(Sequence& sequence, const HpdLayout& layout, int 
   int row = layout.end[static_cast<size_t>(r)];
   for (int k = 1;; ++k) {
     const Choice choice = chooser.choose(logits);
-    sequence.emit(row);
+    sequence.emit(row, choice.token, r);
     v.tokens.push_back(choice.token);
     v.gaps.push_back(choice.gap);
     if (chooser.forced()) v.unforced.push_back(choice.unforced);

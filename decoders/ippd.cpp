@@ -159,7 +159,7 @@ Task<Answers> Ippd::decode(const Request& request, const DecoderContext& context
     chances.push_back(context.chance(asked[k].seed));
     Chooser chooser(*chances[k], asked[k].oracle);
     StreamWriter y(sequence, ends_with_oracle(asked[k]), chooser.forced(),
-                   layout.answer(question, 1).position, context);
+                   layout.answer(question, 1).position, context, question);
     open.push_back(decode_answer(sequence, layout, question, std::move(first.outputs[k]),
                                  std::move(chooser), request.job.sampling, std::move(y)));
   }

@@ -89,7 +89,8 @@ Task<Stream> Medusa::stream(StreamRequest request, const DecoderContext& context
     // 3. It joins the text; all other guesses go.
     std::vector<int> choosing{seen.first_row + root};
     for (const int node : verdict.nodes) choosing.push_back(seen.first_row + root + 1 + node);
-    const int added = writer.add(verdict.choices, choosing);
+    const int last = verdict.nodes.empty() ? -1 : verdict.nodes.back();
+    const int added = writer.add(verdict.choices, choosing, first_path(tree_, guesses, last));
     const int kept = std::min(added, static_cast<int>(verdict.nodes.size()));
     const std::span joined = std::span(choosing).subspan(1, static_cast<size_t>(kept));
     sequence.keep(choosing.front() + 1, joined);

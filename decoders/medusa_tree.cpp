@@ -248,6 +248,16 @@ int find_child(const MedusaTree& tree, const Tokens& tokens, int node, Token tok
   return -1;
 }
 
+Tokens first_path(const MedusaTree& tree, const Tokens& tokens, int node) {
+  Tokens path;
+  for (size_t i = 0; i < tokens.size(); ++i)
+    if (tree.nodes[i].parent == node) {
+      path.push_back(tokens[i]);
+      node = static_cast<int>(i);
+    }
+  return path;
+}
+
 TreeVerdict accept_exact(const MedusaTree& tree, const Tokens& tokens,
                          std::span<const RowLogits> rows, Chance& chance, ForcedAcceptance forced) {
   check_sizes(tokens, rows);

@@ -74,6 +74,8 @@ void feed_tree(Step& step, const MedusaTree& tree, const Tokens& tokens, int pos
 
 /// The child of `node` (-1: the root) that guesses `token`; -1: none.
 int find_child(const MedusaTree& tree, const Tokens& tokens, int node, Token token);
+/// The guesses behind `node` (-1: the root), down its first children; `tokens` as above.
+Tokens first_path(const MedusaTree& tree, const Tokens& tokens, int node);
 
 /// What the network made of a tree: the accepted nodes, and one token of its own behind them.
 struct TreeVerdict {

@@ -157,7 +157,7 @@ Task<Stream> Space::stream(StreamRequest request, const DecoderContext& context)
     const int first = P.first_row + begin;
     const std::vector<int> kept = shifted(std::span(grid.reals).first(i + 1), first);
     sequence.keep(first, kept);
-    const int entered = O.add(verdict.choices, kept);
+    const int entered = O.add(verdict.choices, kept, line.c.from(verdict.accepted));
     sequence.counters().count_draft(line.c.size(), std::min(entered, verdict.accepted));
     if (O.ended()) break;
 

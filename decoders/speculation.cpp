@@ -65,7 +65,7 @@ Task<Stream> speculate(std::string_view decoder, StreamRequest request,
     // 5. The accepted guesses and the extra token enter; the rows of the other guesses go.
     std::vector<int> rows(p.outputs.size());  // of the text's last token and of each guess
     std::iota(rows.begin(), rows.end(), p.first_row + static_cast<int>(text.size() - cached) - 1);
-    const int added = writer.add(verdict.choices, rows);
+    const int added = writer.add(verdict.choices, rows, x.from(verdict.accepted));
     const int kept = std::min(added, verdict.accepted);
     sequence.drop(std::span(rows).subspan(static_cast<size_t>(kept) + 1));
     sequence.counters().count_draft(x.size(), kept);

@@ -49,7 +49,7 @@ class ModelDrafter final : public Drafter {
                                      ? row.confidence
                                      : row.probabilities[static_cast<size_t>(guess)];
       from = sequence_.rows_fed() - 1;
-      sequence_.emit(from);
+      sequence_.emit(from, guess);
       x.tokens.push_back(guess);
       x.proposals.push_back(std::move(row.probabilities));
       if (length_.ends_with(probability) || contains(scene_.eos, guess)) break;

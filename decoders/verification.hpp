@@ -19,6 +19,10 @@ struct Candidates {
   std::vector<std::vector<double>> proposals;
 
   int size() const { return static_cast<int>(tokens.size()); }
+  /// Those after the first `accepted`.
+  std::span<const Token> from(int accepted) const {
+    return std::span(tokens).subspan(static_cast<size_t>(accepted));
+  }
 };
 
 /// Where the extra token behind the last accepted candidate comes from when one was rejected.

@@ -127,7 +127,7 @@ int generate(const GenerateFlags& flags) {
   if (!flags.trace.empty()) {
     trace = open_trace(flags.trace, std::ios::trunc);
     engine.set_trace_sink([&](Trace t) {
-      t.examples = {requests[static_cast<size_t>(t.task)].job.id};
+      t.examples = {requests[static_cast<size_t>(t.job)].job.id};
       *trace << dump(to_json(t)) << "\n";
     });
   }
@@ -135,11 +135,10 @@ int generate(const GenerateFlags& flags) {
   std::optional<Watch> watch;
   std::int64_t drawing_ns = 0;
   if (flags.watch) {
-    watch.emplace(stderr, tokenizer, flags.decode.temperature == 0,
-                  flags.pace_ms.value_or(kWatchPaceMs));
-    engine.set_watch([&](const Trace& t, bool ended) {
+    watch.emplace(stderr, tokenizer, flags.pace_ms.value_or(kWatchPaceMs));
+    engine.set_listener([&](const Event& event) {
       const std::int64_t begin = session.clock.now_ns();
-      watch->show(t, ended);
+      watch->on(event);
       drawing_ns += session.clock.now_ns() - begin;
     });
   }
@@ -159,15 +158,15 @@ int generate(const GenerateFlags& flags) {
   Profile profile;
   if (flags.profile) session.checkpoint.model.set_profile(&profile);
   const std::int64_t begin = session.clock.now_ns();
-  const std::int64_t printing_ns = engine.run(static_cast<int>(requests.size()), arm.batch_size,
-                                              run_one, [&](int i, Task<void>& task) {
-                                                try {
-                                                  task.result();
-                                                } catch (const std::exception& error) {
-                                                  errors[static_cast<size_t>(i)] = reason_of(error);
-                                                }
-                                                if (!watch) printer.print_ready(answers, errors);
-                                              });
+  const std::int64_t printing_ns =
+      engine.run(static_cast<int>(requests.size()), arm.batch_size, run_one, [&](const Ended& end) {
+        try {
+          end.rethrow();
+        } catch (const std::exception& error) {
+          errors[static_cast<size_t>(end.job)] = reason_of(error);
+        }
+        if (!watch) printer.print_ready(answers, errors);
+      });
   const std::int64_t wall_ns =
       session.clock.now_ns() - begin - printing_ns - printer.reading_ns() - drawing_ns;
   watch.reset();

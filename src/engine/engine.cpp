@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "src/engine/engine_parts.hpp"
 #include "src/engine/living_rows.hpp"
@@ -22,15 +23,20 @@ Engine::~Engine() = default;
 
 void Engine::set_trace_sink(std::function<void(const Trace&)> sink) { sink_ = std::move(sink); }
 
-void Engine::set_watch(std::function<void(const Trace&, bool)> watch) { watch_ = std::move(watch); }
+void Engine::set_listener(std::function<void(const Event&)> listener) {
+  listener_ = std::move(listener);
+}
 
 Sequence Engine::open(const std::string& request, const std::string& decoder) {
   auto state = std::make_unique<Sequence::State>(*this, model_, KvCache(model_), nullptr);
-  if (sink_ || watch_) {
+  state->request = request;
+  state->decoder = decoder;
+  state->job = running_;
+  if (sink_) {
     state->trace.emplace();
     state->trace->request = request;
     state->trace->decoder = decoder;
-    state->trace->task = task_;
+    state->trace->job = running_;
     state->trace->rules = rules_.applied;
   }
   state->opened_ns = clock_.now_ns();
@@ -149,7 +155,17 @@ void Engine::Packed::hand_out(std::vector<RowLogits> logits) {
   }
 }
 
-void Engine::step() {
+void Engine::pass() {
+  if (waiting_.empty() && asking_.empty()) {
+    if (std::any_of(jobs_.begin(), jobs_.end(), [](const Job& job) { return !job.task.done(); }))
+      throw std::logic_error("Engine: a job waits for something that is no forward pass");
+    return;
+  }
+  struct Stepping {
+    bool& now;
+    explicit Stepping(bool& flag) : now(flag) { now = true; }
+    ~Stepping() { now = false; }
+  } stepping(stepping_);
   // Further rows first: they belong to the pass that is over.
   if (!asking_.empty()) {
     answer_later();
@@ -229,7 +245,7 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
       p.sequence->first_draft = p.sequence->cache.rows_fed();
     steps.push_back({&p.sequence->cache, &p.sequence->segments, p.tokens, p.labels, p.outputs,
                      p.later ? &p.hidden : nullptr});
-    if (watch_ && !drafting && p.sequence->trace) watch_(*p.sequence->trace, false);
+    if (!drafting) p.sequence->tell_read(false);
   }
   try {
     const std::int64_t before = clock_.now_ns();
@@ -257,7 +273,7 @@ void Engine::count(const std::vector<Packed>& packed) {
   std::set<int> jobs;
   for (const Packed& p : packed)
     for (const Waiting* branch : p.branches) {
-      jobs.insert(branch->task);
+      jobs.insert(branch->job);
       if (!branch->step.outputs.empty()) occupancy_.stream_passes += branch->step.streams;
     }
   ++occupancy_.passes;
@@ -296,41 +312,85 @@ void Engine::resume(std::list<Waiting*>& queue) {
     next = queue.erase(next);
     if (!waiting) continue;
     waiting->queue = nullptr;
-    task_ = waiting->task;
+    running_ = waiting->job;
     waiting->awaiting.resume();
   }
 }
 
+// --- The loop ---
+
+int Engine::submit(Task<void> job) {
+  const int number = next_job_++;
+  jobs_.push_back({number, std::move(job)});
+  const int before = std::exchange(running_, number);  // where a listener submits, another job's
+  jobs_.back().task.start();
+  running_ = before;
+  return number;
+}
+
+void Engine::cancel(int job) {
+  if (stepping_)
+    cancelled_.push_back(job);
+  else
+    std::erase_if(jobs_, [&](const Job& one) { return one.number == job; });
+}
+
+Engine::Job& Engine::job(int number) {
+  return *std::find_if(jobs_.begin(), jobs_.end(),
+                       [&](const Job& one) { return one.number == number; });
+}
+
+/// Removes the jobs that are over, and those that were cancelled.
+std::vector<Ended> Engine::take_ended() {
+  for (const int job : std::exchange(cancelled_, {})) cancel(job);
+  std::vector<Ended> ended;
+  for (auto one = jobs_.begin(); one != jobs_.end();) {
+    if (!one->task.done()) {
+      ++one;
+      continue;
+    }
+    Ended& end = ended.emplace_back(Ended{one->number, nullptr});
+    try {
+      one->task.result();
+    } catch (...) {
+      end.error = std::current_exception();
+    }
+    one = jobs_.erase(one);
+  }
+  return ended;
+}
+
+void Engine::step() {
+  pass();
+  for (const Ended& end : take_ended())
+    if (listener_) listener_(end);
+}
+
 std::int64_t Engine::run(int count, int live, const std::function<Task<void>(int)>& start,
-                         const std::function<void(int, Task<void>&)>& done) {
+                         const std::function<void(const Ended&)>& done) {
+  if (!idle()) throw std::logic_error("Engine::run: jobs are there that it did not start");
+  struct Cleared {  // also where `start` or `done` throws
+    Engine& engine;
+    ~Cleared() {
+      engine.jobs_.clear();
+      engine.prefixes_->clear();
+    }
+  } cleared{*this};
   std::int64_t outside_ns = 0;
   prefixes_->clear();
   occupancy_ = {};
-  std::list<std::pair<int, Task<void>>> tasks;
-  int next = 0;
-  while (next < count || !tasks.empty()) {
-    while (next < count && static_cast<int>(tasks.size()) < std::max(live, 1)) {
-      task_ = next;
-      tasks.emplace_back(next, start(next));
-      ++next;
-      tasks.back().second.start();
-    }
-    for (auto task = tasks.begin(); task != tasks.end();) {
-      if (!task->second.done()) {
-        ++task;
-        continue;
-      }
+  next_job_ = 0;
+  const auto room = [&] { return next_job_ < count && std::ssize(jobs_) < std::max(live, 1); };
+  while (next_job_ < count || !idle()) {
+    while (room()) submit(start(next_job_));
+    for (const Ended& end : take_ended()) {
+      if (listener_) listener_(end);
       const std::int64_t before = clock_.now_ns();
-      done(task->first, task->second);
+      done(end);
       outside_ns += clock_.now_ns() - before;
-      task = tasks.erase(task);
     }
-    if (next < count && static_cast<int>(tasks.size()) < std::max(live, 1)) continue;
-    if (waiting_.empty() && asking_.empty() && !tasks.empty())
-      throw std::logic_error("Engine::run: a task waits for something that is no forward pass");
-    if (!tasks.empty()) step();
+    if (!room()) pass();
   }
-  prefixes_->clear();
   return outside_ns;
 }
 

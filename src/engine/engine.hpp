@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/engine/counters.hpp"
+#include "src/engine/events.hpp"
 #include "src/engine/task.hpp"
 #include "src/engine/trace.hpp"
 #include "src/model/generation_rules.hpp"
@@ -103,8 +104,12 @@ class Sequence {
 
   /// How many ids one of its answers may have at most, for rules about the last one.
   void set_limit(int limit);
-  /// Notes that the choice of `row` is the answer's next token.
-  void emit(int row);
+  /// Notes that the choice of `row`, `token`, is the next token of one of the streams that this
+  /// sequence has, which the decoder counts from 0. `guessed`: as in TokenEvent.
+  void emit(int row, Token token, int stream = 0, bool guessed = false);
+  /// Tells whoever listens that these guesses, one after another behind the token of `row`, were
+  /// checked and are no part of the stream.
+  void reject(int row, std::span<const Token> guesses, int stream = 0);
   /// Counts the answer's streams and text; everything else is counted by the engine.
   Counters& counters();
   /// Stops the clock, closes the books and gives up the rows. Returns what the sequence cost.
@@ -147,9 +152,9 @@ struct Occupancy {
       0;  ///< sum of the streams that chose from one: answers, values, threads
 };
 
-/// Packs what all live sequences wait for into one forward pass after the other. Passes of a draft
-/// network, and those with sublayers skipped, come first: all sequences then meet in the network's
-/// own pass. Single-threaded.
+/// Decodes jobs: packs what all live sequences wait for into one forward pass after the other.
+/// Passes of a draft network, and those with sublayers skipped, come first: all sequences then meet
+/// in the network's own pass. Single-threaded.
 class Engine {
  public:
   /// `model` and `clock` outlive the engine.
@@ -188,19 +193,32 @@ class Engine {
   /// Finished traces go there, in the order in which sequences end. Empty: none are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
-  /// For a reader who looks on: is shown the trace of a sequence as far as it is, before each of
-  /// its forward passes, when what the last one gave has been read, and at its end (`ended`). The
-  /// time it takes counts. Empty: nobody looks.
-  void set_watch(std::function<void(const Trace&, bool ended)> watch);
+  /// Is told what happens, as it happens; the time it takes counts. It may submit and cancel jobs.
+  /// Empty: nobody listens.
+  void set_listener(std::function<void(const Event&)> listener);
 
-  /// Runs `count` tasks, at most `live` at a time, to their end. `start(i)` makes the i-th,
-  /// `done(i, task)` gets it back ended (task.result() rethrows its error); both are called in
-  /// here, in order of i and in order of end. The time spent in `done` is returned, so that a
-  /// caller can leave it out of its measurement.
+  // The engine as a loop: while (!engine.idle()) engine.step();
+
+  /// Starts a job, which runs until it waits for a forward pass. Returns its number, which events
+  /// and traces name; they count from 0.
+  int submit(Task<void> job);
+  /// One forward pass for all that wait, or further rows of the last one; tells of the jobs that
+  /// ended (Ended). Nothing where the engine is idle.
+  void step();
+  /// Gives a job up where it stands, with its rows; it is not told of again. In a listener: as soon
+  /// as the pass has been read. A job that is over already: nothing.
+  void cancel(int job);
+  /// No job is there.
+  bool idle() const { return jobs_.empty(); }
+
+  /// The closed case: runs `count` jobs, at most `live` at a time, to their end, numbered from 0.
+  /// `start(i)` makes the i-th, `done` is called as each ends; both in here, in order of i and in
+  /// order of end. The time spent in `done` is returned, so that a caller can leave it out of its
+  /// measurement. REQUIRES: idle().
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
-                   const std::function<void(int, Task<void>&)>& done);
+                   const std::function<void(const Ended&)>& done);
 
-  /// Of the last `run`, or of the one that goes on.
+  /// Since the last `run` began; without one, of all jobs.
   const Occupancy& occupancy() const { return occupancy_; }
 
   /// Time spent inside the network's own whole forward passes so far.
@@ -210,7 +228,10 @@ class Engine {
   friend class Sequence;
   struct Waiting;
   struct Packed;
-  void step();
+  struct Job;
+  void pass();
+  std::vector<Ended> take_ended();
+  Job& job(int number);
   void forward(const std::vector<Waiting*>& entering);
   static std::vector<Packed> pack(const std::vector<Waiting*>& entering);
   void schedule(std::vector<Packed>& packed);
@@ -225,18 +246,22 @@ class Engine {
   Model& model_;
   const Clock& clock_;
   std::function<void(const Trace&)> sink_;
-  std::function<void(const Trace&, bool)> watch_;
+  std::function<void(const Event&)> listener_;
   std::int64_t model_ns_ = 0;
   std::list<Waiting*> waiting_;            // for a forward pass, in order of arrival
   std::list<Waiting*> asking_;             // for further rows of the last one
   std::list<Sequence::State*> sequences_;  // all of the network that are open, oldest first
-  int task_ = -1;                          // of `run`, that goes on right now
+  int running_ = -1;                       // job that goes on right now
   bool cascade_ = false;
   GenerationRules rules_;
   CacheBudget budget_;
   CacheReport report_;
   Occupancy occupancy_;
   std::unique_ptr<PrefixCache> prefixes_;
+  int next_job_ = 0;
+  bool stepping_ = false;
+  std::vector<int> cancelled_;  // while stepping
+  std::list<Job> jobs_;         // oldest first; what they wait for goes with them
 };
 
 /// Awaits one forward pass, or further rows of it. Lives in the frame of the coroutine that waits:

@@ -2,12 +2,15 @@
 // What the sources of the engine share among themselves.
 #include <exception>
 #include <list>
+#include <map>
+#include <set>
+#include <string>
 
 #include "src/engine/engine.hpp"
 
 namespace pardec {
 
-class LivingRows;
+class MaskRows;
 
 struct Sequence::State {
   /// `drafts_for_`: of a draft network, the sequence whose guesses it makes.
@@ -29,6 +32,12 @@ struct Sequence::State {
   int emitted = 0;  // since the last forward pass
   /// Number of its first forward pass in the trace: a fork's go on from the original's.
   int first_step = 0;
+  /// For a listener: whose sequence it is, which number in the job each of its streams has, and the
+  /// rows that chose for them.
+  std::string request, decoder;
+  int job = -1;
+  std::map<int, int> streams;
+  std::set<int> chose;
   bool finished = false;
   State* const drafts_for;
   std::optional<int> first_draft;  // first row fed with sublayers skipped, while there is one
@@ -49,14 +58,25 @@ struct Sequence::State {
   int next_step() const { return first_step + static_cast<int>(counters.forwards); }
   void close_forward();
   void account(const std::vector<Engine::Waiting*>& branches, std::int64_t now);
-  void account(const Step& step, const LivingRows& living);
+  void account(const Step& step, const MaskRows& living);
+  void record(const Step& step);
   void note_predictions(const Step& step, const StepResult& result);
+  void tell(int row, Token token, int stream, bool guessed, bool final);
+  /// Tokens up to `row` that stand side by side and that nobody chose.
+  Tokens before(int row) const;
+  void tell_read(bool ended) const;
   /// Books a pass of a draft network, or one with sublayers skipped.
   void account_draft(int rows, std::int64_t ns) {
     ++counters.draft_forwards;
     counters.draft_fed += rows;
     counters.draft_ns += ns;
   }
+};
+
+struct Engine::Job {
+  int number;
+  Task<void> task;
+  int streams = 0;  ///< that have begun
 };
 
 /// A step that a coroutine waits for.
@@ -69,7 +89,7 @@ struct Engine::Waiting {
   std::coroutine_handle<> awaiting;
   std::list<Waiting*>* queue = nullptr;  ///< where it stands while it waits
   bool held = false;  ///< not in this forward pass: of another kind, or for want of cache
-  int task = -1;      ///< of Engine::run, that waits
+  int job = -1;       ///< that waits
 
   /// What ends it where nothing can be chosen from a row that it asked for; null: all is well.
   std::exception_ptr not_finite() const;

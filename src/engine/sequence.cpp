@@ -3,6 +3,7 @@
 
 #include "src/engine/engine_parts.hpp"
 #include "src/engine/living_rows.hpp"
+#include "src/model/mask.hpp"
 
 namespace pardec {
 
@@ -79,10 +80,13 @@ Sequence Sequence::fork(const std::string& request) {
   copy->tokens = state_->tokens;
   copy->origins = state_->origins;
   copy->limit = state_->limit;
+  copy->request = request;
+  copy->decoder = state_->decoder;
+  copy->job = state_->engine.running_;
   copy->trace = state_->trace;
   if (copy->trace) {
     copy->trace->request = request;
-    copy->trace->task = state_->engine.task_;
+    copy->trace->job = state_->engine.running_;
     copy->trace->inherited = static_cast<int>(copy->trace->tokens.size());
   }
   copy->first_step = state_->next_step();
@@ -94,12 +98,13 @@ void Sequence::start_clock_at(std::int64_t ns) { state_->opened_ns = ns; }
 
 Sequence Sequence::open_draft(Model& draft) {
   auto state = std::make_unique<State>(state_->engine, draft, KvCache(draft), state_.get());
+  state->job = state_->job;
   state->opened_ns = state_->engine.clock().now_ns();
   if (state_->trace) {
     state->trace.emplace();
     state->trace->request = state_->trace->request;
     state->trace->decoder = state_->trace->decoder;
-    state->trace->task = state_->trace->task;
+    state->trace->job = state_->trace->job;
     state->trace->model = "draft";
     state->trace->rules = state_->trace->rules;
   }
@@ -111,11 +116,64 @@ void Sequence::take_back_drafts() {
   state_->first_draft.reset();
 }
 
-void Sequence::emit(int row) {
+void Sequence::emit(int row, Token token, int stream, bool guessed) {
   ++state_->emitted;
   if (std::int64_t& first = state_->counters.first_token_ns; first == 0)
     first = state_->engine.clock().now_ns() - state_->opened_ns;
   if (state_->trace) state_->trace->emitted.push_back(row);
+  state_->tell(row, token, stream, guessed, /*final=*/true);
+}
+
+void Sequence::reject(int row, std::span<const Token> guesses, int stream) {
+  for (const Token guess : guesses) state_->tell(row, guess, stream, true, /*final=*/false);
+}
+
+void Sequence::State::tell(int row, Token token, int stream, bool guessed, bool final) {
+  if (!engine.listener_ || drafts_for) return;
+  auto found = streams.find(stream);
+  if (found == streams.end()) {
+    found = streams.emplace(stream, engine.job(job).streams++).first;
+    engine.listener_(StreamBegan{job, found->second, request, decoder, before(row)});
+  }
+  if (final) chose.insert(row);
+  engine.listener_(TokenEvent{.job = job,
+                              .stream = found->second,
+                              .token = token,
+                              .row = row,
+                              .pass = next_step() - 1,
+                              .guessed = guessed,
+                              .final = final});
+}
+
+Tokens Sequence::State::before(int row) const {
+  constexpr int kMost = 64;
+  const auto slots = cache.slots();
+  const auto label = [&](int of) {
+    const auto slot = std::find_if(slots.begin(), slots.end(), [&](const KvCache::Slot& one) {
+      return one.row == of && one.alive;
+    });
+    return slot == slots.end() ? nullptr : &slot->label;
+  };
+  const auto chosen = [&](int of) {
+    const Origin origin = origins[static_cast<size_t>(of)];
+    return origin == Origin::chosen || origin == Origin::draft;
+  };
+  int first = row;
+  while (first > 0 && row - first < kMost && !chosen(first) && !chose.contains(first - 1)) {
+    const RowLabel *own = label(first), *previous = label(first - 1);
+    if (!own || !previous || previous->position != own->position - 1 ||
+        !visible(*own, *previous, segments))
+      break;
+    --first;
+  }
+  first += chosen(first);
+  return {tokens.begin() + first, tokens.begin() + row + 1};
+}
+
+/// What the last pass gave has been read.
+void Sequence::State::tell_read(bool ended) const {
+  if (engine.listener_ && counters.forwards > 0)
+    engine.listener_(PassRead{job, request, decoder, next_step(), ended});
 }
 
 Counters Sequence::finish() {
@@ -125,10 +183,9 @@ Counters Sequence::finish() {
     state.close_forward();
     state.counters.total_ns = state.engine.clock().now_ns() - state.opened_ns;
     state.counters.decode_ns = state.counters.total_ns - state.counters.prefill_ns;
-    if (state.trace && !state.trace->tokens.empty()) {
-      if (state.engine.watch_) state.engine.watch_(*state.trace, true);
-      if (state.engine.sink_) state.engine.sink_(*state.trace);
-    }
+    if (!state.drafts_for) state.tell_read(true);
+    if (state.trace && !state.trace->tokens.empty() && state.engine.sink_)
+      state.engine.sink_(*state.trace);
     state.cache.evict();
   }
   return state.counters;
@@ -141,9 +198,10 @@ void Sequence::State::close_forward() {
 
 /// Books a whole pass that ended at `now`: the rows of the branches' steps, and what was read.
 void Sequence::State::account(const std::vector<Engine::Waiting*>& branches, std::int64_t now) {
-  const LivingRows living(cache.slots(), segments);
+  const MaskRows living(cache.slots(), {}, segments);
   for (const Engine::Waiting* branch : branches) {
     account(branch->step, living);
+    if (trace) record(branch->step);
     note_predictions(branch->step, branch->result);
   }
   if (counters.forwards++ == 0) counters.prefill_ns = now - opened_ns;
@@ -152,8 +210,9 @@ void Sequence::State::account(const std::vector<Engine::Waiting*>& branches, std
   counters.cached_sum += alive;
 }
 
-/// Books the rows of one branch's step, which have just been fed.
-void Sequence::State::account(const Step& step, const LivingRows& living) {
+/// Books the rows of one branch's step, which have just been fed. It costs stretches of keys, not
+/// keys: it is part of what is measured.
+void Sequence::State::account(const Step& step, const MaskRows& living) {
   counters.fed += step.size();
   tokens.insert(tokens.end(), step.tokens.begin(), step.tokens.end());
   origins.insert(origins.end(), step.origins.begin(), step.origins.end());
@@ -161,20 +220,22 @@ void Sequence::State::account(const Step& step, const LivingRows& living) {
     counters.prompt += origin == Origin::prompt;
     counters.forced += origin == Origin::forced;
   }
+  for (const RowLabel& label : step.labels) counters.attended += living.count_seen_by(label);
+}
+
+/// Writes them into the trace, each with the rows that it saw.
+void Sequence::State::record(const Step& step) {
+  const LivingRows living(cache.slots(), segments);
   const int step_number = next_step();
   for (int i = 0; i < step.size(); ++i) {
     const auto& label = step.labels[static_cast<size_t>(i)];
-    std::vector<int> seen;
-    living.seen_by(label, [&](const KvCache::Slot& slot) {
-      ++counters.attended;
-      if (trace) seen.push_back(slot.row);
-    });
-    if (!trace) continue;
     const int from = step.from[static_cast<size_t>(i)];
+    std::vector<int> seen;
+    living.seen_by(label, [&](const KvCache::Slot& slot) { seen.push_back(slot.row); });
+    std::sort(seen.begin(), seen.end());
     trace->tokens.push_back(step.tokens[static_cast<size_t>(i)]);
     trace->position.push_back(label.position);
     trace->step.push_back(step_number);
-    std::sort(seen.begin(), seen.end());
     trace->visible.push_back(std::move(seen));
     trace->predicts.emplace_back();
     trace->from.push_back(from < 0 ? std::nullopt : std::optional<int>(from));
@@ -216,7 +277,7 @@ Sequence::ForwardAwaiter::~ForwardAwaiter() {
 void Sequence::ForwardAwaiter::await_suspend(std::coroutine_handle<> awaiting) {
   Engine& engine = waiting_->engine;
   waiting_->awaiting = awaiting;
-  waiting_->task = engine.task_;
+  waiting_->job = engine.running_;
   waiting_->queue = further_ ? &engine.asking_ : &engine.waiting_;
   waiting_->queue->push_back(waiting_.get());
 }

@@ -21,7 +21,7 @@ struct Trace {
   /// What is made of logits before a choice, besides `banned` and `allowed`, as
   /// generation_config.json says it; empty: nothing.
   Json rules = Json::object();
-  int task = -1;      ///< of Engine::run, whose sequence it is; is not written
+  int job = -1;       ///< of the engine, whose sequence it is; is not written
   std::string model;  ///< "draft" for a draft network's rows; empty: the network's own
   std::vector<Token> tokens;
   std::vector<int> position;

@@ -148,25 +148,6 @@ Trace parse_trace(const Json& json, const std::string& where) {
   return t;
 }
 
-Trace until(const Trace& trace, int step) {
-  Trace t = trace;
-  const auto rows =
-      static_cast<size_t>(std::upper_bound(t.step.begin(), t.step.end(), step) - t.step.begin());
-  t.tokens.resize(rows);
-  t.position.resize(rows);
-  t.step.resize(rows);
-  t.visible.resize(rows);
-  t.predicts.resize(rows);
-  t.from.resize(rows);
-  t.banned.resize(rows);
-  t.allowed.resize(rows);
-  t.dropped_at.resize(rows);
-  for (auto& dropped : t.dropped_at)
-    if (dropped && *dropped > step) dropped.reset();
-  std::erase_if(t.emitted, [&](int row) { return static_cast<size_t>(row) >= rows; });
-  return t;
-}
-
 bool is_greedy(const Trace& t) {
   for (size_t i = 0; i < t.tokens.size(); ++i)
     if (t.from[i] && at(t.predicts, *t.from[i]) && at(t.predicts, *t.from[i]) != t.tokens[i])
@@ -196,15 +177,15 @@ class Reader {
       std::vector<TraceToken>& tokens = at(threads_, at(thread_, row)).tokens;
       const int step = at(t_.step, row);
       if (const int guess = at(guess_behind_, row); guess >= 0) {
-        tokens.push_back({at(t_.tokens, guess), step, TraceToken::Fate::guessed});
+        tokens.push_back({at(t_.tokens, guess), row, step, TraceToken::Fate::guessed});
         continue;
       }
       for (const int guess : rejected_behind(row))
-        tokens.push_back({at(t_.tokens, guess), step, TraceToken::Fate::rejected});
+        tokens.push_back({at(t_.tokens, guess), row, step, TraceToken::Fate::rejected});
       if (const int fed = at(fed_as_, row); fed >= 0)
-        tokens.push_back({at(t_.tokens, fed), step, TraceToken::Fate::chosen});
+        tokens.push_back({at(t_.tokens, fed), row, step, TraceToken::Fate::chosen});
       else if (greedy && at(t_.predicts, row))
-        tokens.push_back({*at(t_.predicts, row), step, TraceToken::Fate::chosen});
+        tokens.push_back({*at(t_.predicts, row), row, step, TraceToken::Fate::chosen});
     }
     return std::move(threads_);
   }
@@ -283,6 +264,37 @@ class Reader {
 
 std::vector<TraceThread> threads_of(const Trace& trace, bool greedy) {
   return Reader(trace).threads(greedy);
+}
+
+std::vector<Event> events_of(const Trace& trace) {
+  if (!trace.model.empty() || trace.emitted.empty()) return {};
+  const std::vector<TraceThread> threads = threads_of(trace, is_greedy(trace));
+  std::vector<size_t> told(threads.size());  // tokens of each
+  std::vector<Event> events;
+  for (auto row = trace.step.begin(); row != trace.step.end();) {
+    const int pass = *row;
+    row = std::upper_bound(row, trace.step.end(), pass);
+    for (size_t t = 0; t < threads.size(); ++t) {
+      const std::vector<TraceToken>& tokens = threads[t].tokens;
+      for (size_t& next = told[t]; next < tokens.size() && tokens[next].step <= pass; ++next) {
+        const int stream = static_cast<int>(t);
+        if (next == 0)
+          events.emplace_back(
+              StreamBegan{0, stream, trace.request, trace.decoder, threads[t].heading});
+        const TraceToken& token = tokens[next];
+        events.emplace_back(TokenEvent{.job = 0,
+                                       .stream = stream,
+                                       .token = token.id,
+                                       .row = token.row,
+                                       .pass = token.step,
+                                       .guessed = token.fate != TraceToken::Fate::chosen,
+                                       .final = token.fate != TraceToken::Fate::rejected});
+      }
+    }
+    events.emplace_back(
+        PassRead{0, trace.request, trace.decoder, pass + 1, /*ended=*/row == trace.step.end()});
+  }
+  return events;
 }
 
 }  // namespace pardec

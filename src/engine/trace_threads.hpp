@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "src/engine/events.hpp"
 #include "src/engine/trace.hpp"
 
 namespace pardec {
@@ -9,9 +10,6 @@ namespace pardec {
 /// Reads what `to_json` wrote. ConfigError, which begins with `where`: another shape, or rows that
 /// refer to rows that are not there.
 Trace parse_trace(const Json& json, const std::string& where);
-
-/// What the trace was when forward pass `step` had been read.
-Trace until(const Trace& trace, int step);
 
 /// One token of a thread, as a reader follows it.
 struct TraceToken {
@@ -21,7 +19,8 @@ struct TraceToken {
     rejected,  ///< a guess that the network did not choose
   };
   Token id = 0;
-  int step = 0;  ///< pass that chose it, or checked it
+  int row = 0;   ///< that chose it, or behind which it was checked
+  int step = 0;  ///< of the row
   Fate fate = Fate::chosen;
 };
 
@@ -41,5 +40,9 @@ std::vector<TraceThread> threads_of(const Trace& trace, bool greedy);
 
 /// Whether all choices that were fed are the greedy ones.
 bool is_greedy(const Trace& trace);
+
+/// What an engine told while the sequence of the trace was decoded, as job 0. None where a draft
+/// network's trace is given, or one without a choice.
+std::vector<Event> events_of(const Trace& trace);
 
 }  // namespace pardec

@@ -45,8 +45,7 @@ MaskRows::MaskRows(std::span<const KvCache::Slot> slots, std::span<const RowLabe
 }
 
 template <typename Take>
-MaskRows::Summary MaskRows::each_stretch(int query, Take&& take) const {
-  const RowLabel& q = labels_[static_cast<size_t>(query)];
+MaskRows::Summary MaskRows::each_stretch(const RowLabel& q, Take&& take) const {
   const auto part = [](std::int64_t keys, const Run& run) {
     return static_cast<int>(std::clamp<std::int64_t>(keys, 0, run.count));
   };
@@ -72,16 +71,21 @@ MaskRows::Summary MaskRows::each_stretch(int query, Take&& take) const {
 
 MaskRows::Summary MaskRows::write(int query, float* out) const {
   std::fill(out, out + keys_, -std::numeric_limits<float>::infinity());
-  return each_stretch(query, [&](int begin, int end) { std::fill(out + begin, out + end, 0.0f); });
+  return each_stretch(labels_[static_cast<size_t>(query)],
+                      [&](int begin, int end) { std::fill(out + begin, out + end, 0.0f); });
 }
 
 MaskRows::Summary MaskRows::write_bits(int query, std::uint32_t* words) const {
-  return each_stretch(query, [&](int begin, int end) {
+  return each_stretch(labels_[static_cast<size_t>(query)], [&](int begin, int end) {
     for (int word = begin / 32; word * 32 < end; ++word) {
       const int first = std::max(begin - word * 32, 0), last = std::min(end - word * 32, 32);
       words[word] |= ~std::uint32_t{0} >> (32 - (last - first)) << first;
     }
   });
+}
+
+int MaskRows::count_seen_by(const RowLabel& row) const {
+  return each_stretch(row, [](int, int) {}).visible;
 }
 
 void check_window(const std::string& where, int window, std::span<const KvCache::Slot> slots,

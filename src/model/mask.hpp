@@ -30,6 +30,8 @@ class MaskRows {
   Summary write(int query, float* out) const;
   /// The same as bits: key k is bit k % 32 of word k / 32; the words are zero before.
   Summary write_bits(int query, std::uint32_t* words) const;
+  /// How many of the keys any row of this label sees; costs the stretches that it sees, not keys.
+  int count_seen_by(const RowLabel& row) const;
 
  private:
   /// Keys that follow one another in a segment: order and position rise by one from each to the
@@ -39,9 +41,9 @@ class MaskRows {
     std::int32_t begin, count;     // keys
     std::int32_t order, position;  // of the first
   };
-  /// Calls take(begin, end) for each stretch of keys that a row sees, in no order.
+  /// Calls take(begin, end) for each stretch of keys that row `q` sees, in no order.
   template <typename Take>
-  Summary each_stretch(int query, Take&& take) const;
+  Summary each_stretch(const RowLabel& q, Take&& take) const;
 
   std::span<const RowLabel> labels_;
   const Segments& segments_;

@@ -72,36 +72,56 @@ void write(std::FILE* out, const std::string& text) {
 
 }  // namespace
 
-Watch::Watch(std::FILE* out, const Tokenizer* tokenizer, bool greedy, int pace_ms)
-    : out_(out),
-      tokenizer_(tokenizer),
-      greedy_(greedy),
-      picture_(may_colour(fileno(out))),
-      pace_(pace_ms) {}
+Watch::Watch(std::FILE* out, const Tokenizer* tokenizer, int pace_ms)
+    : out_(out), tokenizer_(tokenizer), picture_(may_colour(fileno(out))), pace_(pace_ms) {}
 
 Watch::~Watch() {
   if (picture_) draw(true);
 }
 
-Watch::View& Watch::view_of(const Trace& trace) {
-  const auto found = std::find_if(views_.begin(), views_.end(), [&](const View& view) {
-    return !view.ended && view.request == trace.request && view.decoder == trace.decoder;
-  });
-  if (found != views_.end()) return *found;
-  View& view = views_.emplace_back();
-  view.request = trace.request;
-  view.decoder = trace.decoder;
-  return view;
+void Watch::on(const Event& event) {
+  std::visit([&](const auto& one) { on_event(one); }, event);
 }
 
-void Watch::show(const Trace& trace, bool ended) {
-  if (!trace.model.empty() || trace.emitted.empty()) return;
-  View& view = view_of(trace);
+Watch::View* Watch::find(int job, const std::string& request) {
+  const auto found = std::find_if(views_.begin(), views_.end(), [&](const View& view) {
+    return !view.ended && view.job == job && view.request == request;
+  });
+  return found == views_.end() ? nullptr : &*found;
+}
+
+void Watch::on_event(const StreamBegan& stream) {
+  View* view = find(stream.job, stream.request);
+  if (!view) {
+    view = &views_.emplace_back();
+    view->job = stream.job;
+    view->request = stream.request;
+    view->decoder = stream.decoder;
+  }
+  view->streams.push_back(stream.stream);
+  view->threads.push_back({stream.before, {}});
+}
+
+void Watch::on_event(const TokenEvent& token) {
+  for (View& view : views_)
+    if (view.job == token.job && !view.ended)
+      for (size_t t = 0; t < view.streams.size(); ++t)
+        if (view.streams[t] == token.stream) {
+          const Fate fate = !token.final    ? Fate::rejected
+                            : token.guessed ? Fate::guessed
+                                            : Fate::chosen;
+          view.threads[t].tokens.push_back({token.token, token.row, token.pass, fate});
+          view.tokens += token.final;
+        }
+}
+
+void Watch::on_event(const PassRead& pass) {
+  View* const found = find(pass.job, pass.request);
+  if (!found) return;
+  View& view = *found;
   if (picture_) pause(view);
-  view.threads = threads_of(trace, greedy_);
-  view.passes = trace.step.back() + 1;
-  view.tokens = trace.emitted.size();
-  view.ended = ended;
+  view.passes = pass.passes;
+  view.ended = pass.ended;
   const bool first =
       std::none_of(views_.begin(), views_.end(), [](const View& one) { return one.drawn; });
   view.drawn = true;
@@ -271,11 +291,8 @@ void Watch::draw(bool last) {
 }
 
 void show_again(const Trace& trace, std::FILE* out, const Tokenizer* tokenizer, int pace_ms) {
-  if (trace.step.empty()) return;
-  Watch watch(out, tokenizer, is_greedy(trace), pace_ms);
-  for (size_t row = 0; trace.step[row] < trace.step.back(); ++row)
-    if (trace.step[row] != trace.step[row + 1]) watch.show(until(trace, trace.step[row]), false);
-  watch.show(trace, true);
+  Watch watch(out, tokenizer, pace_ms);
+  for (const Event& event : events_of(trace)) watch.on(event);
 }
 
 }  // namespace pardec

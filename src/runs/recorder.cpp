@@ -67,10 +67,10 @@ std::function<void(Trace)> Recorder::trace_sink(const RunCell& cell, std::vector
   if (!trace_) return {};
   return [this, label = cell.arm->label, dataset = cell.row.dataset.name,
           jobs = std::move(jobs)](Trace trace) {
-    if (jobs[static_cast<size_t>(trace.task)].empty()) return;
+    if (jobs[static_cast<size_t>(trace.job)].empty()) return;
     trace.arm = label;
     trace.dataset = dataset;
-    trace.examples = jobs[static_cast<size_t>(trace.task)];
+    trace.examples = jobs[static_cast<size_t>(trace.job)];
     *trace_ << dump(to_json(trace)) << "\n";
   };
 }

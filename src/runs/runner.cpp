@@ -83,11 +83,11 @@ class Runner {
   void count_torn(const std::vector<RunCell>& cells, const std::vector<Part>& parts);
   /// Engine::run as the arm wants it.
   std::int64_t run_engine(const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
-                          const std::function<void(int, Task<void>&)>& done);
+                          const std::function<void(const Ended&)>& done);
   /// The same by the clock, without what was done outside of decoding.
   std::pair<std::int64_t, MachineUse> measure(const Arm& arm, size_t count,
                                               const std::function<Task<void>(int)>& start,
-                                              const std::function<void(int, Task<void>&)>& done);
+                                              const std::function<void(const Ended&)>& done);
   /// What of the parts is still to be done, by cell.
   void plan_time(const std::vector<Part>& parts);
   void warm_up(const RunCell& cell);
@@ -120,15 +120,15 @@ std::vector<size_t> Runner::arm_order(const BlockTurn& turn, int repeat) const {
 
 std::int64_t Runner::run_engine(const Arm& arm, size_t count,
                                 const std::function<Task<void>(int)>& start,
-                                const std::function<void(int, Task<void>&)>& done) {
+                                const std::function<void(const Ended&)>& done) {
   Engine& engine = sessions_.of(arm).engine;
   engine.set_cascade(arm.cascade);
   return engine.run(static_cast<int>(count), arm.batch_size, start, done);
 }
 
-std::pair<std::int64_t, MachineUse> Runner::measure(
-    const Arm& arm, size_t count, const std::function<Task<void>(int)>& start,
-    const std::function<void(int, Task<void>&)>& done) {
+std::pair<std::int64_t, MachineUse> Runner::measure(const Arm& arm, size_t count,
+                                                    const std::function<Task<void>(int)>& start,
+                                                    const std::function<void(const Ended&)>& done) {
   const SteadyClock& clock = sessions_.of(arm).clock;
   const TeamMeter meter;
   const std::int64_t begin = clock.now_ns();
@@ -153,7 +153,7 @@ void Runner::warm_up(const RunCell& cell) {
   };
   show(cell.arm->label + ", to warm up", false);
   const std::int64_t begin = session.clock.now_ns();
-  run_engine(*cell.arm, requests.size(), start, [](int, Task<void>&) {});
+  run_engine(*cell.arm, requests.size(), start, [](const Ended&) {});
   std::int64_t examples = 0;
   for (size_t i = 0; i < count; ++i) examples += std::ssize(jobs[i].examples);
   if (requests.size() == count)
@@ -252,11 +252,11 @@ Pass Runner::run_jobs(const RunCell& cell, const std::vector<const JobPlan*>& jo
     answers[index] = co_await decode_request(cell.decoder(), *requests[index], session.context);
   };
   Pass pass{};
-  const auto done = [&](int i, Task<void>& task) {
-    const auto index = static_cast<size_t>(i);
+  const auto done = [&](const Ended& end) {
+    const auto index = static_cast<size_t>(end.job);
     std::optional<std::string> reason;
     try {
-      task.result();
+      end.rethrow();
       if (!open[index] && !recorder_.same_answers(cell, repeat, *jobs[index], answers[index]))
         pass.whole = false;
     } catch (const Stopped&) {
@@ -449,7 +449,7 @@ CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell&
       cost.rows = std::max(cost.rows, answers.counters.cached_peak);
     };
     return session.engine.run(static_cast<int>(many), cell.arm->batch_size, start,
-                              [](int, Task<void>& task) { task.result(); });
+                              [](const Ended& end) { end.rethrow(); });
   };
   const auto measure = [&](size_t many) {
     const std::int64_t begin = session.clock.now_ns(), outside = decode(many);

@@ -121,8 +121,7 @@ void ar(benchmark::State& state, Model& model) {
   for (auto _ : state) {
     const std::int64_t begin = clock.now_ns();
     engine.run(
-        live, live, [&](int) { return answer(engine); },
-        [](int, Task<void>& task) { task.result(); });
+        live, live, [&](int) { return answer(engine); }, [](const Ended& end) { end.rethrow(); });
     decode_ns += clock.now_ns() - begin;
   }
   model.set_profile(nullptr);
@@ -172,7 +171,7 @@ void branches(benchmark::State& state, Model& model) {
     if (computing(model.options().dtype) == Dtype::bf16) model.set_profile(&profile);
     engine.run(
         1, 1, [&](int) { return branches_of_one(engine, live, begin_ns); },
-        [](int, Task<void>& task) { task.result(); });
+        [](const Ended& end) { end.rethrow(); });
     const std::int64_t end_ns = clock.now_ns();
     profiled_ns += end_ns - prompt_ns;
     state.SetIterationTime(static_cast<double>(end_ns - begin_ns) * 1e-9 / kDeep);

@@ -83,7 +83,7 @@ class Peer {
   template <typename Start>
   void run(const Start& start) {
     engine_.run(
-        1, 1, [&](int) { return start(); }, [](int, Task<void>& task) { task.result(); });
+        1, 1, [&](int) { return start(); }, [](const Ended& end) { end.rethrow(); });
   }
   double since(std::int64_t begin) const {
     return static_cast<double>(clock_.now_ns() - begin) * 1e-9;

@@ -812,7 +812,7 @@ TEST_CASE("aspd runs on ids alone") {
   const auto start = [&](int) -> Task<void> {
     answers = co_await decoder->decode(request, context);
   };
-  engine.run(1, 1, start, [](int, Task<void>& task) { task.result(); });
+  engine.run(1, 1, start, [](const Ended& end) { end.rethrow(); });
   CHECK(answers->tokens == worked_answer(t));
   CHECK(answers->text.empty());
   CHECK(answers->counters.branch_tokens == 10);  // its prefix has no ":"

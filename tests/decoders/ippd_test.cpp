@@ -285,7 +285,7 @@ TEST_CASE("ippd equals ar ask=separately on every field: stacks, orders, pads, c
               return padded(engine, layout, left, static_cast<int>(expected.size()) + 2, 6, eos,
                             ids);
             },
-            [](int, Task<void>& task) { task.result(); });
+            [](const Ended& end) { end.rethrow(); });
         REQUIRE(ids.size() == expected.size());
         for (size_t k = 0; k < ids.size(); ++k) CHECK(ids[k] == expected[k].tokens);
       }

@@ -414,7 +414,7 @@ Law law_of_decoder(Model& model, const Decoder& decoder, const Request& request)
     Tokens tokens;
     engine.run(
         1, 1, [&](int) { return decode_into(decoder, request, context, tokens); },
-        [](int, Task<void>& task) { task.result(); });
+        [](const Ended& end) { end.rethrow(); });
     return tokens;
   });
 }

@@ -39,7 +39,7 @@ Task<void> plain_job(Engine& engine, std::string name, Tokens prompt, int steps,
   StepResult result = co_await sequence.forward(causal_step(prompt, 0, Origin::prompt));
   for (int i = 0; i < steps; ++i) {
     log.push_back(name);
-    sequence.emit(sequence.rows_fed() - 1);
+    sequence.emit(sequence.rows_fed() - 1, result.outputs[0].best);
     Step step = causal_step({result.outputs[0].best}, sequence.rows_fed());
     result = co_await sequence.forward(std::move(step));
   }
@@ -88,11 +88,11 @@ struct ScheduledFixture {
   }
   void run(int count, int live, const std::function<Task<void>(int)>& start) {
     errors.assign(static_cast<size_t>(count), "");
-    engine.run(count, live, start, [this](int i, Task<void>& task) {
+    engine.run(count, live, start, [this](const Ended& end) {
       try {
-        task.result();
+        end.rethrow();
       } catch (const std::exception& error) {
-        errors[static_cast<size_t>(i)] = error.what();
+        errors[static_cast<size_t>(end.job)] = error.what();
       }
     });
   }
@@ -113,10 +113,10 @@ TEST_CASE("jobs enter a forward pass in the order in which they came, at most `l
         most = std::max(most, ++live);
         return plain_job(f.engine, str("j", i), {1, 2}, steps[i], log);
       },
-      [&](int i, Task<void>& task) {
-        task.result();
+      [&](const Ended& end) {
+        end.rethrow();
         --live;
-        ended.push_back(i);
+        ended.push_back(end.job);
       });
   CHECK(started == std::vector<int>{0, 1, 2, 3});
   CHECK(most == 2);
@@ -226,7 +226,7 @@ Task<void> drafting_job(Engine& engine, Model& draft, std::string name, std::vec
     }
     log.push_back(name);
     co_await sequence.forward(causal_step(one, sequence.rows_fed()));
-    sequence.emit(sequence.rows_fed() - 1);
+    sequence.emit(sequence.rows_fed() - 1, 9);
   }
   guesses.finish();
   counters = sequence.finish();
@@ -292,8 +292,8 @@ TEST_CASE(
   };
   const std::int64_t outside = f.engine.run(
       1, 1, [&](int) { return Job::run(f.engine, f.clock, counters); },
-      [&](int, Task<void>& task) {
-        task.result();
+      [&](const Ended& end) {
+        end.rethrow();
         f.clock.now += 7'000'000;
       });
   CHECK(counters.prefill_ns == 2000);
@@ -422,9 +422,9 @@ TEST_CASE("rows of a step that were not kept cannot be asked for") {
         std::vector<OutputRequest> further(1);
         co_await sequence.later(result, std::move(further));
       },
-      [&](int, Task<void>& task) {
+      [&](const Ended& end) {
         try {
-          task.result();
+          end.rethrow();
         } catch (const std::logic_error& e) {
           error = e.what();
         }

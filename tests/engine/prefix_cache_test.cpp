@@ -88,9 +88,9 @@ struct CachedFixture {
     engine.run(
         static_cast<int>(tasks.size()), live,
         [&](int i) { return tasks[static_cast<size_t>(i)](); },
-        [](int, Task<void>& task) {
+        [](const Ended& end) {
           try {
-            task.result();
+            end.rethrow();
           } catch (const ConfigError&) {
           }
         });

@@ -51,7 +51,7 @@ struct DrivenFixture {
   }
   void run(const std::function<Task<void>()>& make) {
     engine.run(
-        1, 1, [&](int) { return make(); }, [](int, Task<void>& task) { task.result(); });
+        1, 1, [&](int) { return make(); }, [](const Ended& end) { end.rethrow(); });
   }
   std::vector<float> fresh_logits(const Tokens& tokens) {
     std::vector<float> out;

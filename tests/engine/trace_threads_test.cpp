@@ -134,16 +134,10 @@ TEST_CASE("what was sampled and not fed is not known from a trace") {
   CHECK(told(threads_of(t, false)) == Lines{"1 10 11 | 500@0 101@1", "20 21 | 200@0"});
 }
 
-TEST_CASE("a trace is read back as it was written, and can be cut at a pass") {
+TEST_CASE("a trace is read back as it was written") {
   const Trace t = two_values();
   const Trace back = parse_trace(Json::parse(to_json(t).dump()), "t.jsonl:1");
   CHECK(to_json(back) == to_json(t));
-  CHECK(told(threads_of(until(t, 0), true)) == Lines{"1 10 11 | 100@0", "20 21 | 200@0"});
-  CHECK(until(guesses(0), 0).dropped_at[3] == 0);
-  Trace late = two_values();
-  late.dropped_at[3] = 2;
-  CHECK_FALSE(until(late, 1).dropped_at[3].has_value());
-
   Json json = Json::parse(to_json(t).dump());
   json["from"][5] = 99;
   CHECK_THROWS_WITH(parse_trace(json, "t.jsonl:1"),

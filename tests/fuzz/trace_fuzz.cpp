@@ -1,4 +1,4 @@
-// A trace: is read, cut at each of its passes and followed, or is an Error.
+// A trace: is read, followed and told pass by pass, or is an Error.
 #include "src/engine/trace_threads.hpp"
 #include "src/support/error.hpp"
 #include "tests/fuzz/input.hpp"
@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string written = dump(to_json(trace));
     if (dump(to_json(parse_trace(parse_json(written, "fuzz", 0), "fuzz"))) != written)
       __builtin_trap();
-    for (const int step : trace.step) threads_of(until(trace, step), is_greedy(trace));
+    events_of(trace);
   } catch (const Error&) {
   }
   return 0;
