@@ -1,11 +1,18 @@
 #include "src/runs/time_left.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
+
+namespace {
+
+constexpr double kFounding = 4;  ///< units
+
+}  // namespace
 
 TimeLeft::TimeLeft(std::vector<Kind> kinds) {
   for (const Kind& kind : kinds) states_.emplace_back().kind = kind;
@@ -47,7 +54,10 @@ double TimeLeft::seconds_per_unit(const State& state) const {
 
 TimeLeft::Estimate TimeLeft::left() const {
   Estimate estimate;
+  double done = 0, all = 0;
   for (const State& state : states_) {
+    done += state.units + state.open_units;
+    all += state.kind.units;
     const double units = state.kind.units - state.done();
     if (units <= 0) continue;
     const double seconds = units * seconds_per_unit(state);
@@ -56,10 +66,12 @@ TimeLeft::Estimate TimeLeft::left() const {
     else
       estimate.whole = false;
   }
+  estimate.founded = done >= std::min(kFounding, all / 4);
   return estimate;
 }
 
 std::string text_of(const TimeLeft::Estimate& estimate) {
+  if (!estimate.founded) return "";
   return str(estimate.whole ? "" : "over ", duration(std::llround(estimate.seconds)), " left");
 }
 

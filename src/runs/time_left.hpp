@@ -27,6 +27,9 @@ class TimeLeft {
   struct Estimate {
     double seconds = 0;
     bool whole = true;  ///< false: of some kinds nothing is known, and they are not in it
+    /// False: fewer than four units are done, and less than a quarter of all. Answers of one
+    /// dataset differ in length by ten times, so that such a figure is wrong by more than two.
+    bool founded = true;
   };
   Estimate left() const;
 
@@ -45,7 +48,7 @@ class TimeLeft {
   std::vector<State> states_;
 };
 
-/// "0:40 left", or "over 0:40 left" where it is not the whole.
+/// "0:40 left", or "over 0:40 left" where it is not the whole; empty where it is not founded.
 std::string text_of(const TimeLeft::Estimate& estimate);
 
 }  // namespace pardec

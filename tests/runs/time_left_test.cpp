@@ -143,16 +143,28 @@ TEST_CASE("the time left is within a factor of two from the first unit on") {
 
 TEST_CASE("without a warm-up it is told as a lower bound until every arm was seen") {
   TimeLeft left({{10, 0}, {10, 1}});
-  left.finished(0, 2, 4);
-  CHECK(left.left().seconds == Approx(16));
+  left.finished(0, 4, 8);
+  CHECK(left.left().seconds == Approx(12));
   CHECK_FALSE(left.left().whole);
-  CHECK(text_of(left.left()) == "over 0:16 left");
+  CHECK(text_of(left.left()) == "over 0:12 left");
   left.is_at(1, 1, 0, 0.5);
-  CHECK(left.left().seconds == Approx(16 + 4.5));
-  CHECK(text_of(left.left()) == "0:21 left");
+  CHECK(left.left().seconds == Approx(12 + 4.5));
+  CHECK(text_of(left.left()) == "0:17 left");
   const Told told = play({.cells = {{10, 0}, {1, 1}}, .warm_up = false});
   CHECK(*std::max_element(told.ratios.begin(), told.ratios.end()) < 2);
   CHECK(told.ratios.size() > 50);
+}
+
+TEST_CASE("nothing is told from fewer than four units, or a quarter of them where they are few") {
+  TimeLeft many({{40, 0}}), few({{6, 0}});
+  many.is_at(0, 3, 0, 3);
+  CHECK(text_of(many.left()) == "");
+  many.is_at(0, 4, 0, 4);
+  CHECK(text_of(many.left()) == "0:36 left");
+  few.is_at(0, 1, 0, 2);
+  CHECK(text_of(few.left()) == "");
+  few.is_at(0, 2, 0, 4);
+  CHECK(text_of(few.left()) == "0:08 left");
 }
 
 TEST_CASE(
