@@ -59,6 +59,32 @@ void TokenStream::unexpected(std::string_view expected) const {
 
 namespace {
 
+bool* implicit_of(Implicit& all, std::string_view name) {
+  return name == "caller"    ? &all.caller
+         : name == "varargs" ? &all.varargs
+         : name == "kwargs"  ? &all.kwargs
+                             : nullptr;
+}
+
+}  // namespace
+
+Implicit ImplicitNames::close() {
+  const Implicit read = macros_.back().read;
+  macros_.pop_back();
+  return read;
+}
+void ImplicitNames::read(std::string_view name) {
+  for (Macro& macro : macros_)
+    if (bool* read = implicit_of(macro.read, name); read && !*implicit_of(macro.set, name))
+      *read = true;
+}
+void ImplicitNames::set(std::string_view name) {
+  for (Macro& macro : macros_)
+    if (bool* set = implicit_of(macro.set, name)) *set = true;
+}
+
+namespace {
+
 using Kind = Expression::Kind;
 
 template <typename... Parts>
@@ -208,6 +234,7 @@ ExpressionPtr ExpressionParser::primary() {
       if (token.text == "none" || token.text == "None") return constant({}, token.line);
       auto made = node(Kind::name, token.line);
       made->text = token.text;
+      implicit_.read(token.text);
       return made;
     }
     case Token::Kind::string: {
@@ -219,7 +246,7 @@ ExpressionPtr ExpressionParser::primary() {
       stream_.take();
       std::optional<std::int64_t> value;
       try {
-        value = parse_whole(token.text);
+        value = parse_whole(token.text, 0);
       } catch (const Fault& fault) {
         throw Fault{fault.what, token.line};
       }
@@ -304,11 +331,10 @@ ExpressionPtr ExpressionParser::subscript(ExpressionPtr subject) {
   ExpressionPtr begin;
   if (!stream_.is_symbol(":")) {
     begin = expression();
+    if (stream_.is_symbol(",")) begin = rest_of_key(std::move(begin));
     if (stream_.skip_symbol("]"))
       return node(Kind::item, open.line, std::move(subject), std::move(begin));
   }
-  if (stream_.is_symbol(","))
-    throw Fault{"several items in one pair of brackets are not supported", open.line};
   stream_.expect_symbol(":");
   const auto bound = [&]() -> ExpressionPtr {
     if (stream_.is_symbol(":") || stream_.is_symbol("]")) return nullptr;
@@ -316,9 +342,20 @@ ExpressionPtr ExpressionParser::subscript(ExpressionPtr subject) {
   };
   ExpressionPtr end = bound(), step;
   if (stream_.skip_symbol(":")) step = bound();
+  if (stream_.is_symbol(",")) throw Fault{"several slices at once are not supported", open.line};
   stream_.expect_symbol("]");
   return node(Kind::slice, open.line, std::move(subject), std::move(begin), std::move(end),
               std::move(step));
+}
+
+ExpressionPtr ExpressionParser::rest_of_key(ExpressionPtr first) {
+  auto key = node(Kind::tuple, stream_.current().line, std::move(first));
+  while (stream_.skip_symbol(",")) {
+    key->parts.push_back(expression());
+    if (stream_.is_symbol(":"))
+      throw Fault{"several slices at once are not supported", stream_.current().line};
+  }
+  return key;
 }
 
 void ExpressionParser::arguments(Expression& of) {
@@ -328,19 +365,24 @@ void ExpressionParser::arguments(Expression& of) {
       stream_.expect_symbol(",");
       if (stream_.is_symbol(")")) break;
     }
-    for (const char* symbol : {"*", "**"})
-      if (stream_.is_symbol(symbol))
-        throw Fault{str("unpacking arguments by ", symbol, " is not supported"),
-                    stream_.current().line};
-    if (stream_.is(Token::Kind::name) && stream_.next().kind == Token::Kind::symbol &&
-        stream_.next().text == "=") {
+    const Token token = stream_.current();
+    if (stream_.skip_symbol("*")) {
+      if (of.star || of.stars) throw Fault{"'*' may stand once, before '**'", token.line};
+      of.star = expression();
+    } else if (stream_.skip_symbol("**")) {
+      if (of.stars) throw Fault{"'**' may stand once, as the last argument", token.line};
+      of.stars = expression();
+    } else if (stream_.is(Token::Kind::name) && stream_.next().kind == Token::Kind::symbol &&
+               stream_.next().text == "=") {
       const Token name = stream_.take();
       stream_.take();
+      if (of.stars) throw Fault{"'**' may stand once, as the last argument", token.line};
       for (const auto& [own, value] : of.named)
         if (own == name.text) throw Fault{str("argument '", own, "' is given twice"), name.line};
       of.named.emplace_back(name.text, expression());
     } else {
-      if (!of.named.empty()) stream_.unexpected("an argument with its name, as those before");
+      if (!of.named.empty() || of.star || of.stars)
+        stream_.unexpected("an argument with its name, as those before");
       of.parts.push_back(expression());
     }
   }
@@ -353,8 +395,8 @@ ExpressionPtr ExpressionParser::call(ExpressionPtr subject) {
   return made;
 }
 
-ExpressionPtr ExpressionParser::filters(ExpressionPtr subject) {
-  while (stream_.skip_symbol("|")) {
+ExpressionPtr ExpressionParser::filters(ExpressionPtr subject, bool named) {
+  while (std::exchange(named, false) || stream_.skip_symbol("|")) {
     const int line = stream_.current().line;
     const std::string name = stream_.expect_name();
     if (!is_filter(name))

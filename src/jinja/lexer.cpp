@@ -214,7 +214,24 @@ class Lexer {
     return at;
   }
 
+  /// 0x1F, 0o17, 0b101.
+  bool marked_number() {
+    const char mark = at_ + 1 < text_.size() && text_[at_] == '0' ? text_[at_ + 1] | 0x20 : ' ';
+    if (mark != 'x' && mark != 'o' && mark != 'b') return false;
+    size_t end = at_ + 2;
+    while (end < text_.size() && is_name_part(text_[end])) ++end;
+    const std::string number = text_.substr(at_, end - at_);
+    // One `_` may stand before each digit.
+    if (!parse_whole(replace_all(number, "_", ""), 0) || number.find("__") != std::string::npos ||
+        number.ends_with('_'))
+      throw Fault{str("'", number, "' is no number that is supported"), line_};
+    add(Token::Kind::integer, replace_all(number, "_", ""));
+    advance(end);
+    return true;
+  }
+
   void number() {
+    if (marked_number()) return;
     size_t end = digits(at_);
     bool real = false;
     const auto digit_at = [&](size_t at) { return at < text_.size() && is_digit(text_[at]); };
@@ -233,7 +250,7 @@ class Lexer {
     }
     const std::string number = replace_all(text_.substr(at_, end - at_), "_", "");
     const bool odd = end < text_.size() && is_name_part(text_[end]);
-    if (odd || (!real && number.size() > 1 && number[0] == '0'))
+    if (odd || (!real && number[0] == '0' && number.find_first_not_of('0') != std::string::npos))
       throw Fault{str("'", number, odd ? std::string(1, text_[end]) : "",
                       "' is no number that is supported"),
                   line_};
@@ -273,7 +290,14 @@ class Lexer {
           throw Fault{str("'\\", escape, code, "' is no character"), line_};
         append_utf8(out, static_cast<char32_t>(value));
         at += size;
-      } else if (is_digit(escape) || escape == 'N') {
+      } else if (escape >= '0' && escape <= '7') {
+        size_t size = 1;
+        while (size < 3 && at + size < text.size() && text[at + size] >= '0' &&
+               text[at + size] <= '7')
+          ++size;
+        append_utf8(out, static_cast<char32_t>(std::stoul(text.substr(at, size), nullptr, 8)));
+        at += size - 1;
+      } else if (escape == 'N') {
         throw Fault{str("the escape '\\", escape, "' is not supported"), line_};
       } else if (escape != '\n') {  // a line break after \ is left out; another \ stays
         out += '\\';

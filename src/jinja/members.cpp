@@ -1,181 +1,50 @@
 #include "src/jinja/members.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bit>
+#include <cmath>
 
 #include "src/jinja/operators.hpp"
 #include "src/jinja/python_text.hpp"
+#include "src/jinja/text_methods.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec::jinja {
 
 namespace {
 
-Value texts(std::vector<std::string> parts) {
-  Values values;
-  for (auto& part : parts) values.emplace_back(std::move(part));
-  return make_sequence(std::move(values));
-}
-
-std::string text_argument(const Arguments& arguments, size_t index, std::string_view name) {
-  const Value value = arguments.get(index, name);
-  if (!value.text())
-    throw Fault{str(arguments.callee(), ": its argument '", name, "' is of type ", value.type(),
-                    ", expected str")};
-  return *value.text();
-}
-
-std::optional<std::string> optional_text(const Arguments& arguments, size_t index,
-                                         std::string_view name) {
-  if (arguments.get(index, name, {}).is_none()) return std::nullopt;
-  return text_argument(arguments, index, name);
-}
-
-Value starts_or_ends(const std::string& text, const Arguments& arguments, bool starts) {
-  arguments.check(1, {});
-  const auto fits = [&](const std::string& part) {
-    return starts ? text.starts_with(part) : text.ends_with(part);
-  };
-  const Value part = arguments.get(0, "prefix");
-  if (part.sequence() && part.sequence()->kind == Sequence::Kind::tuple)
-    return std::any_of(part.sequence()->values.begin(), part.sequence()->values.end(),
-                       [&](const Value& one) {
-                         if (!one.text()) throw Fault{"a prefix or suffix is no text"};
-                         return fits(*one.text());
-                       });
-  return fits(text_argument(arguments, 0, "prefix"));
-}
-
-Value strip_method(const std::string& text, const Arguments& arguments, bool left, bool right) {
-  arguments.check(1, {});
-  const auto characters = optional_text(arguments, 0, "chars");
-  arguments.budget().take(text_steps(text.size()), text_steps(characters.value_or("").size()));
-  return strip_text(text, left, right, characters);
-}
-
-Value split_method(const std::string& text, const Arguments& arguments, bool from_right) {
-  arguments.check(2, {"sep", "maxsplit"});
-  const auto separator = optional_text(arguments, 0, "sep");
-  // Each byte could be a part.
-  arguments.budget().take(std::ssize(text) + search_steps(text, separator.value_or("")));
-  return texts(
-      split_text(text, separator, arguments.get(1, "maxsplit", -1).whole("maxsplit"), from_right));
-}
-
-Value find_method(const std::string& text, const Arguments& arguments, bool last) {
-  arguments.check(1, {});
-  const std::string part = text_argument(arguments, 0, "sub");
-  arguments.budget().take(search_steps(text, part));
-  const size_t at = last ? text.rfind(part) : text.find(part);
-  return at == std::string::npos ? Value(-1) : Value(length(Value(text.substr(0, at))));
-}
-
-Value join_method(const std::string& text, const Arguments& arguments) {
-  arguments.check(1, {});
-  std::vector<std::string> parts;
-  const Value over = arguments.get(0, "iterable");
-  arguments.budget().take(over.weight());
-  const Values items = iterate(over, arguments.budget());
-  arguments.budget().take(std::ssize(items), text_steps(text.size()));
-  for (const Value& part : items) {
-    if (!part.text()) throw Fault{str("join: an item is of type ", part.type(), ", expected str")};
-    parts.push_back(*part.text());
-  }
-  return join(parts, text);
-}
-
-Value count_method(const std::string& text, const Arguments& arguments) {
-  arguments.check(1, {});
-  const std::string part = text_argument(arguments, 0, "sub");
-  arguments.budget().take(search_steps(text, part));
-  if (part.empty()) return length(Value(text)) + 1;
-  std::int64_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size()))
-    ++count;
-  return count;
-}
-
-Value affix_method(const std::string& text, const Arguments& arguments, bool prefix) {
-  arguments.check(1, {});
-  const std::string part = text_argument(arguments, 0, "affix");
-  if (!(prefix ? text.starts_with(part) : text.ends_with(part))) return text;
-  return prefix ? text.substr(part.size()) : text.substr(0, text.size() - part.size());
-}
-
-struct TextMethod {
-  std::string_view name;
-  Value (*call)(const std::string&, const Arguments&);
-};
-using T = const std::string&;
-using A = const Arguments&;
-constexpr std::array kTextMethods{
-    TextMethod{"strip", [](T t, A a) { return strip_method(t, a, true, true); }},
-    TextMethod{"lstrip", [](T t, A a) { return strip_method(t, a, true, false); }},
-    TextMethod{"rstrip", [](T t, A a) { return strip_method(t, a, false, true); }},
-    TextMethod{"startswith", [](T t, A a) { return starts_or_ends(t, a, true); }},
-    TextMethod{"endswith", [](T t, A a) { return starts_or_ends(t, a, false); }},
-    TextMethod{"split", [](T t, A a) { return split_method(t, a, false); }},
-    TextMethod{"rsplit", [](T t, A a) { return split_method(t, a, true); }},
-    TextMethod{"splitlines",
-               [](T t, A a) {
-                 a.check(0, {});
-                 a.budget().take(std::ssize(t));
-                 return texts(split_lines(t));
-               }},
-    TextMethod{"replace",
-               [](T t, A a) -> Value {
-                 a.check(3, {});
-                 return replace_within(a.budget(), t, text_argument(a, 0, "old"),
-                                       text_argument(a, 1, "new"),
-                                       a.get(2, "count", -1).whole("count"));
-               }},
-    TextMethod{"upper",
-               [](T t, A a) -> Value {
-                 a.check(0, {});
-                 return upper_text(t);
-               }},
-    TextMethod{"lower",
-               [](T t, A a) -> Value {
-                 a.check(0, {});
-                 return lower_text(t);
-               }},
-    TextMethod{"capitalize",
-               [](T t, A a) -> Value {
-                 a.check(0, {});
-                 return capitalize_text(t);
-               }},
-    TextMethod{"join", join_method},
-    TextMethod{"find", [](T t, A a) { return find_method(t, a, false); }},
-    TextMethod{"rfind", [](T t, A a) { return find_method(t, a, true); }},
-    TextMethod{"count", count_method},
-    TextMethod{"removeprefix", [](T t, A a) { return affix_method(t, a, true); }},
-    TextMethod{"removesuffix", [](T t, A a) { return affix_method(t, a, false); }},
-};
-
-/// What Python's types have beside, so that a template that uses it is told rather than misled.
-constexpr std::string_view kOtherMembers[] = {
-    "casefold",     "center",   "encode",    "expandtabs",  "format",    "format_map",
-    "index",        "isalnum",  "isalpha",   "isascii",     "isdecimal", "isdigit",
-    "isidentifier", "islower",  "isnumeric", "isprintable", "isspace",   "istitle",
-    "isupper",      "ljust",    "maketrans", "partition",   "rindex",    "rjust",
-    "rpartition",   "swapcase", "title",     "translate",   "zfill"};
-constexpr std::string_view kOtherDictMembers[] = {"clear",   "copy",       "fromkeys", "pop",
-                                                  "popitem", "setdefault", "update"};
-constexpr std::string_view kListMembers[] = {"append", "clear",   "copy",   "count",
-                                             "extend", "index",   "insert", "pop",
-                                             "remove", "reverse", "sort"};
-constexpr std::string_view kNumberMembers[] = {
-    "as_integer_ratio", "bit_count", "bit_length", "conjugate", "denominator",
-    "from_bytes",       "fromhex",   "hex",        "imag",      "is_integer",
-    "numerator",        "real",      "to_bytes"};
+/// What would change a dict or a list: Python has it, a template may not use it.
+constexpr std::string_view kDictChanges[] = {"clear", "pop", "popitem", "setdefault", "update"};
+constexpr std::string_view kListChanges[] = {"append", "clear",  "extend",  "insert",
+                                             "pop",    "remove", "reverse", "sort"};
+constexpr std::string_view kOtherNumberMembers[] = {"as_integer_ratio", "from_bytes", "fromhex",
+                                                    "hex", "to_bytes"};
 
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+Value closed(const Value& value, const std::string& name) {
+  return Undefined{name, str("it would change a ", value.type(), ", which no template may do")};
+}
+
 [[noreturn]] void no_member(const Value& value, const std::string& name) {
   throw Fault{str("member '", name, "' of a value of type ", value.type(), " is not supported")};
 }
+
+}  // namespace
+
+Value dict_from_keys(const Arguments& arguments) {
+  arguments.check(2, {});
+  Dict dict;
+  for (const Value& key : iterate(arguments.get(0, "iterable"), arguments.budget())) {
+    arguments.budget().take(1 + std::ssize(dict.entries), key.weight());
+    dict.set(key, arguments.get(1, "value", {}));
+  }
+  return make_dict(std::move(dict));
+}
+
+namespace {
 
 Value dict_view(const Dict& dict, Sequence::Kind kind) {
   Values values;
@@ -205,7 +74,89 @@ std::optional<Value> dict_method(const Value& self, const std::string& name) {
       const Value* found = self.dict()->find(arguments.get(0, "key"));
       return found ? *found : arguments.get(1, "default", {});
     });
-  if (contains(kOtherDictMembers, name)) no_member(self, name);
+  if (name == "copy")
+    return make_callable(name, [self](const Arguments& arguments) {
+      arguments.check(0, {});
+      arguments.budget().take(self.weight());
+      return make_dict(*self.dict());
+    });
+  if (name == "fromkeys") return make_callable(name, dict_from_keys);
+  if (contains(kDictChanges, name)) return closed(self, name);
+  return std::nullopt;
+}
+
+/// Of a list, a tuple or a range.
+std::optional<Value> sequence_member(const Value& self, const std::string& name) {
+  const Sequence& sequence = *self.sequence();
+  const bool is_list = sequence.kind == Sequence::Kind::list;
+  if (sequence.is_group && name == "grouper") return sequence.values[0];
+  if (sequence.is_group && name == "list") return sequence.values[1];
+  if (sequence.kind == Sequence::Kind::range) {
+    if (name == "start") return sequence.begin;
+    if (name == "stop") return sequence.end;
+    if (name == "step") return sequence.step;
+  }
+  if (name == "copy" && is_list)
+    return make_callable(name, [self](const Arguments& arguments) {
+      arguments.check(0, {});
+      return make_sequence(self.sequence()->values);
+    });
+  if (name == "count" && sequence.has_index())
+    return make_callable(name, [self](const Arguments& arguments) {
+      arguments.check(1, {});
+      const Value item = arguments.get(0, "value");
+      arguments.budget().take(comparison_steps(self, item));
+      const Values& own = self.sequence()->values;
+      return Value(static_cast<std::int64_t>(std::count_if(
+          own.begin(), own.end(), [&](const Value& one) { return equal(one, item); })));
+    });
+  if (name == "index" && sequence.has_index())
+    return make_callable(name, [self](const Arguments& arguments) {
+      arguments.check(self.sequence()->kind == Sequence::Kind::range ? 1 : 3, {});
+      const Value item = arguments.get(0, "value");
+      arguments.budget().take(comparison_steps(self, item));
+      const Values& own = self.sequence()->values;
+      const auto bound = [&](size_t at, std::int64_t fallback) {
+        const std::int64_t given = arguments.get(at, "bound", fallback).whole("a bound");
+        return std::clamp<std::int64_t>(given < 0 ? given + std::ssize(own) : given, 0,
+                                        std::ssize(own));
+      };
+      const std::int64_t end = bound(2, std::ssize(own));
+      for (std::int64_t i = bound(1, 0); i < end; ++i)
+        if (equal(own[static_cast<size_t>(i)], item)) return Value(i);
+      throw Fault{"index: the item is not there"};
+    });
+  if (is_list && contains(kListChanges, name)) return closed(self, name);
+  if (sequence.kind == Sequence::Kind::keys || sequence.kind == Sequence::Kind::values ||
+      sequence.kind == Sequence::Kind::items)
+    if (name == "isdisjoint" || name == "mapping") no_member(self, name);
+  return std::nullopt;
+}
+
+std::optional<Value> number_member(const Value& self, const std::string& name) {
+  const auto call = [&](Value result) {
+    return make_callable(name, [result = std::move(result)](const Arguments& arguments) {
+      arguments.check(0, {});
+      return result;
+    });
+  };
+  const Value plain = self.real() ? self : Value(self.whole("a number"));
+  if (name == "real") return plain;
+  if (name == "imag") return self.real() ? Value(0.0) : Value(0);
+  if (name == "conjugate") return call(plain);
+  if (self.real()) {
+    const double value = *self.real();
+    if (name == "is_integer") return call(std::isfinite(value) && value == std::floor(value));
+  } else {
+    const std::int64_t value = self.whole("a number");
+    const auto size =
+        value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+    if (name == "numerator") return plain;
+    if (name == "denominator") return 1;
+    if (name == "bit_length") return call(static_cast<int>(std::bit_width(size)));
+    if (name == "bit_count") return call(std::popcount(size));
+  }
+  if (contains(kOtherNumberMembers, name)) no_member(self, name);
   return std::nullopt;
 }
 
@@ -254,25 +205,23 @@ std::optional<Value> member(const Value& value, const std::string& name) {
     const Value* found = value.name_space()->members.find(name);
     return found ? std::optional(*found) : std::nullopt;
   }
-  if (value.text()) {
-    for (const TextMethod& method : kTextMethods)
-      if (method.name == name)
-        return make_callable(name, [self = value, call = method.call](A arguments) {
-          arguments.budget().take(self.breadth());
-          return call(*self.text(), arguments);
-        });
-    if (contains(kOtherMembers, name)) no_member(value, name);
+  if (value.text()) return text_method(value, name);
+  if (value.marked()) no_member(value, name);
+  if (value.sequence()) return sequence_member(value, name);
+  if (value.is_number()) return number_member(value, name);
+  if (value.callable()) {
+    if (value.callable()->member)
+      if (auto found = value.callable()->member(name)) return found;
+    if (name.starts_with("_")) no_member(value, name);
   }
-  if (value.sequence() && contains(kListMembers, name)) no_member(value, name);
-  if (value.is_number() && contains(kNumberMembers, name)) no_member(value, name);
-  if (value.callable()) no_member(value, name);
   return std::nullopt;
 }
 
 /// What `value[key]` of Python finds; empty where nothing.
 std::optional<Value> subscript(const Value& value, const Value& key) {
   if (const auto* dict = value.dict()) {
-    if (key.sequence() || key.dict()) return std::nullopt;
+    const bool is_tuple = key.sequence() && key.sequence()->kind == Sequence::Kind::tuple;
+    if ((key.sequence() && !is_tuple) || key.dict()) return std::nullopt;
     const Value* found = dict->find(key);
     return found ? std::optional(*found) : std::nullopt;
   }
@@ -284,6 +233,14 @@ std::optional<Value> subscript(const Value& value, const Value& key) {
   const auto index = static_cast<size_t>(at);
   if (value.text()) return from_code_points(code_points(*value.text()).substr(index, 1));
   return value.sequence()->values[index];
+}
+
+/// begin + times * step.
+std::int64_t range_bound(std::int64_t begin, std::int64_t times, std::int64_t step) {
+  std::int64_t way = 0, bound = 0;
+  if (__builtin_mul_overflow(times, step, &way) || __builtin_add_overflow(begin, way, &bound))
+    throw Fault{"a range's bound is larger than 64 bits, which is not supported"};
+  return bound;
 }
 
 void refuse_undefined(const Value& value, std::string_view what) {
@@ -302,8 +259,15 @@ Value attribute(const Value& value, const std::string& name) {
   return Undefined{name};
 }
 
+Value only_attribute(const Value& value, const std::string& name) {
+  refuse_undefined(value, str("member '", name, "'"));
+  const auto found = member(value, name);
+  return found ? *found : Value(Undefined{name});
+}
+
 Value item(const Value& value, const Value& key) {
   refuse_undefined(value, "items");
+  if (value.marked()) throw Fault{"an item of a marked text is not supported"};
   if (const auto found = subscript(value, key)) return *found;
   if (!key.text()) return Undefined{representation(key)};
   if (const auto found = member(value, *key.text())) return *found;
@@ -336,17 +300,15 @@ Value slice(const Value& value, const Value& begin, const Value& end, const Valu
     choose(code_points(*value.text()), chosen);
     return from_code_points(chosen);
   }
+  const Sequence& sequence = *value.sequence();
+  if (sequence.kind == Sequence::Kind::range) {
+    return make_range(range_bound(sequence.begin, first, sequence.step),
+                      range_bound(sequence.begin, last, sequence.step),
+                      range_bound(0, stride, sequence.step));
+  }
   Values chosen;
-  choose(value.sequence()->values, chosen);
+  choose(sequence.values, chosen);
   return make_sequence(std::move(chosen), value.sequence()->kind);
-}
-
-std::string replace_within(Budget& budget, const std::string& text, const std::string& from,
-                           const std::string& to, std::int64_t most) {
-  const std::int64_t room = 1 + std::ssize(text) / std::max<std::int64_t>(std::ssize(from), 1);
-  budget.take(search_steps(text, from));
-  budget.take(most < 0 ? room : std::min(room, most), text_steps(to.size()));
-  return replace_text(text, from, to, most);
 }
 
 Value attribute_path(const Value& value, const Value& path, const Value& fallback) {

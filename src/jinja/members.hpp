@@ -13,9 +13,10 @@ Value item(const Value& value, const Value& key);
 /// `value[begin:end:step]`; bounds that are not given are None. Fault where it cannot be sliced.
 Value slice(const Value& value, const Value& begin, const Value& end, const Value& step);
 
-/// replace_text, whose steps are taken from `budget` before.
-std::string replace_within(Budget& budget, const std::string& text, const std::string& from,
-                           const std::string& to, std::int64_t most);
+/// A method or member alone; undefined where there is none.
+Value only_attribute(const Value& value, const std::string& name);
+/// `dict.fromkeys`.
+Value dict_from_keys(const Arguments& arguments);
 
 /// The filters' way to name members: "a.b.0".
 Value attribute_path(const Value& value, const Value& path, const Value& fallback = {});

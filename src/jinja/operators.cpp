@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "src/jinja/python_text.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec::jinja {
@@ -31,6 +32,8 @@ int order(const Value& a, const Value& b) {
   for (const Value* value : {&a, &b})  // which are sets, partly
     if (const auto* view = value->sequence(); view && view->has_length() && !view->has_index())
       throw Fault{str("'", op, "' on ", value->type(), " is not supported")};
+  for (const Value* value : {&a, &b})
+    if (value->marked()) throw Fault{str("'", op, "' on a marked text is not supported")};
   throw Fault{str("'", op, "' does not take ", a.type(), " and ", b.type())};
 }
 
@@ -119,7 +122,7 @@ Value whole_arithmetic(std::string_view op, std::int64_t a, std::int64_t b) {
 
 bool equal(const Value& a, const Value& b) {
   if (both_numbers(a, b)) return order(a, b) == 0;
-  if (a.text() && b.text()) return *a.text() == *b.text();
+  if ((a.text() || a.marked()) && (b.text() || b.marked())) return to_text(a) == to_text(b);
   if (a.is_none() || b.is_none()) return a.is_none() && b.is_none();
   if (a.undefined() || b.undefined()) return a.undefined() && b.undefined();
   if (a.sequence() && b.sequence()) {
@@ -171,6 +174,13 @@ bool holds(const Value& holder, const Value& item) {
     values.erase(values.begin(), found ? at + 1 : at);
     return found;
   }
+  if (const auto* view = holder.sequence()) {
+    const auto* pair = item.sequence();
+    if (view->kind == Sequence::Kind::keys) check_hashable(item);
+    if (view->kind == Sequence::Kind::items && pair && pair->kind == Sequence::Kind::tuple &&
+        pair->values.size() == 2)
+      check_hashable(pair->values[0]);
+  }
   const Values values = iterate(holder);
   return std::any_of(values.begin(), values.end(),
                      [&](const Value& own) { return equal(own, item); });
@@ -214,6 +224,7 @@ std::int64_t arithmetic_steps(std::string_view op, const Value& a, const Value& 
   const bool repeats = op == "*" && by->is_number() && !by->real();
   const std::int64_t times = repeats ? std::max<std::int64_t>(by->whole("a count"), 1) : 1;
   std::int64_t size = 0;  // of what comes of it, in bytes or items
+  if (repeats && !of->truth()) return 1;
   const std::int64_t each = of->text() ? std::ssize(*of->text()) : of->breadth();
   if (__builtin_mul_overflow(each + 2, times, &size)) return INT64_MAX;
   return of->text() ? text_steps(static_cast<std::size_t>(size)) + b.breadth() : size + b.breadth();
@@ -225,6 +236,13 @@ Value arithmetic(std::string_view op, const Value& a, const Value& b) {
                           : whole_arithmetic(op, a.whole("a number"), b.whole("a number"));
   if (op == "+") {
     if (a.text() && b.text()) return *a.text() + *b.text();
+    if (a.marked() || b.marked()) {
+      const auto escaped = [&](const Value& value) {
+        if (!value.text() && !value.marked()) no_operator(op, a, b);
+        return value.marked() ? *value.marked() : escape_html(*value.text());
+      };
+      return make_marked(escaped(a) + escaped(b));
+    }
     if (is_list_or_tuple(a) && is_list_or_tuple(b) && same_kind(*a.sequence(), *b.sequence())) {
       Values all = a.sequence()->values;
       all.insert(all.end(), b.sequence()->values.begin(), b.sequence()->values.end());
@@ -236,7 +254,7 @@ Value arithmetic(std::string_view op, const Value& a, const Value& b) {
     if (repeats(a) && (b.integer() || b.boolean())) return repeated(a, b.whole("a count"));
     if (repeats(b) && (a.integer() || a.boolean())) return repeated(b, a.whole("a count"));
   }
-  if (op == "%" && a.text()) throw Fault{"'%' on a text (formatting) is not supported"};
+  if (op == "%" && a.text()) throw Fault{"'%' on a text is not supported here"};
   no_operator(op, a, b);
 }
 

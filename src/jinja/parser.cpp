@@ -1,6 +1,7 @@
 #include "src/jinja/parser.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "src/support/text.hpp"
 
@@ -56,19 +57,46 @@ class TemplateParser {
     if (word == "if") return condition(line);
     if (word == "for") return loop(line);
     if (word == "set") return set(line);
+    if (word == "with") return with(line);
     if (word == "macro") return macro(line);
-    if (word == "generation") return generation(line);
+    if (word == "call") return call(line);
+    if (word == "filter") return filter(line);
+    if (word == "print") return print(line);
+    if (word == "block") return block(line);
+    if (word == "autoescape") return autoescape(line);
+    if (word == "generation") {
+      Statement made = make(Kind::generation, line);
+      enclosed(made, "endgeneration");
+      return made;
+    }
     if (word == "break" || word == "continue") {
       if (loops_ == 0) throw Fault{str("'", word, "' stands outside a for"), line};
       return make(word == "break" ? Kind::leave : Kind::next, line);
     }
-    throw Fault{
-        str("{% ", word, " %} is not supported",
-            known_names(word, {"if", "for", "set", "macro", "generation", "break", "continue"})),
-        line};
+    throw Fault{str("{% ", word, " %} is not supported",
+                    known_names(word, {"if", "for", "set", "with", "macro", "call", "filter",
+                                       "print", "block", "generation", "break", "continue"})),
+                line};
   }
 
-  void end_block() { stream_.expect(Token::Kind::block_end); }
+  /// The end of a tag, which a colon may stand before.
+  void end_block() {
+    stream_.skip_symbol(":");
+    stream_.expect(Token::Kind::block_end);
+  }
+
+  /// A body up to the tag `end`, its word included.
+  void body_to(Statement& made, std::string_view end) {
+    end_block();
+    made.body = body({end});
+    stream_.take();
+  }
+  /// The same, where no break or continue may leave it.
+  void enclosed(Statement& made, std::string_view end) {
+    const int loops = std::exchange(loops_, 0);
+    body_to(made, end);
+    loops_ = loops;
+  }
 
   /// From behind `if` or `elif`.
   Statement condition(int line) {
@@ -94,7 +122,7 @@ class TemplateParser {
     if (!stream_.skip_name("in")) stream_.unexpected("'in'");
     made.expression = expressions_.tuple(false);
     if (stream_.skip_name("if")) made.filter = expressions_.expression();
-    if (stream_.is_name("recursive")) throw Fault{"a recursive for is not supported", line};
+    made.is_recursive = stream_.skip_name("recursive");
     end_block();
     ++loops_;
     made.body = body({"endfor", "else"});
@@ -116,58 +144,112 @@ class TemplateParser {
     }
     made.kind = Kind::capture;
     if (stream_.is_symbol("|")) made.expression = expressions_.filters(nullptr);
-    end_block();
-    made.body = body({"endset"});
-    stream_.take();
+    enclosed(made, "endset");
+    return made;
+  }
+
+  Statement with(int line) {
+    Statement made = make(Kind::with, line);
+    while (!stream_.is(Token::Kind::block_end) && !stream_.is_symbol(":")) {
+      if (!made.bindings.empty()) stream_.expect_symbol(",");
+      Target bound = targets(false);
+      stream_.expect_symbol("=");
+      made.bindings.emplace_back(std::move(bound), expressions_.expression());
+    }
+    body_to(made, "endwith");
+    return made;
+  }
+
+  /// A comma between its values.
+  Statement print(int line) {
+    Statement made = make(Kind::output, line);
+    auto all = std::make_unique<Expression>();
+    all->kind = Expression::Kind::concatenation;
+    all->line = line;
+    while (!stream_.is(Token::Kind::block_end)) {
+      if (!all->parts.empty()) stream_.expect_symbol(",");
+      all->parts.push_back(expressions_.expression());
+    }
+    made.expression = std::move(all);
+    return made;
+  }
+
+  Statement filter(int line) {
+    Statement made = make(Kind::filter, line);
+    made.expression = expressions_.filters(nullptr, true);
+    enclosed(made, "endfilter");
+    return made;
+  }
+
+  /// Of a template that no other one extends: its body stands where it is written.
+  Statement block(int line) {
+    Statement made = make(Kind::block, line);
+    made.text = stream_.expect_name();
+    if (!blocks_.insert(made.text).second)
+      throw Fault{str("block '", made.text, "' stands here again"), line};
+    made.is_scoped = stream_.skip_name("scoped");
+    if (stream_.is_name("required")) throw Fault{"a required block is not supported", line};
+    enclosed(made, "endblock");
+    stream_.skip_name(made.text);
+    return made;
+  }
+
+  Statement autoescape(int line) {
+    Statement made = make(Kind::with, line);
+    if (!stream_.skip_name("false") && !stream_.skip_name("False"))
+      throw Fault{"{% autoescape %} is not supported, but with false", line};
+    body_to(made, "endautoescape");
     return made;
   }
 
   Statement macro(int line) {
     Statement made = make(Kind::macro, line);
     made.text = stream_.expect_name();
+    implicit().set(made.text);
+    parameters(made);
+    macro_body(made, "endmacro");
+    return made;
+  }
+
+  Statement call(int line) {
+    Statement made = make(Kind::call, line);
+    if (stream_.is_symbol("(")) parameters(made);
+    made.expression = expressions_.expression();
+    if (made.expression->kind != Expression::Kind::call)
+      throw Fault{"{% call %} has no call of a macro", line};
+    macro_body(made, "endcall");
+    return made;
+  }
+
+  void parameters(Statement& made) {
     stream_.expect_symbol("(");
     while (!stream_.is_symbol(")")) {
       if (!made.parameters.empty()) stream_.expect_symbol(",");
       Parameter& parameter = made.parameters.emplace_back();
       parameter.name = stream_.expect_name();
+      for (size_t i = 0; i + 1 < made.parameters.size(); ++i)
+        if (made.parameters[i].name == parameter.name)
+          throw Fault{str("parameter '", parameter.name, "' stands here again"), made.line};
       if (stream_.skip_symbol("="))
         parameter.fallback = expressions_.expression();
       else if (made.parameters.size() > 1 && made.parameters.end()[-2].fallback)
         stream_.unexpected("'=', as the parameter before has a default");
     }
     stream_.take();
-    end_block();
-    const size_t begin = stream_.position();
-    const int loops = std::exchange(loops_, 0);
-    made.body = body({"endmacro"});
-    loops_ = loops;
-    refuse_implicit(made, begin);
-    stream_.take();
-    return made;
   }
 
-  /// Fault: the macro's body uses a name that jinja2 gives a meaning of its own there.
-  void refuse_implicit(const Statement& macro, size_t begin) const {
-    for (size_t i = begin; i < stream_.position(); ++i) {
-      const Token& token = stream_.at(i);
-      if (token.kind != Token::Kind::name || stream_.at(i - 1).text == ".") continue;
-      const bool own = std::any_of(macro.parameters.begin(), macro.parameters.end(),
-                                   [&](const Parameter& p) { return p.name == token.text; });
+  void macro_body(Statement& made, std::string_view end) {
+    for (const Parameter& parameter : made.parameters) implicit().set(parameter.name);
+    implicit().open();
+    enclosed(made, end);
+    made.implicit = implicit().close();
+    for (const Parameter& parameter : made.parameters)
       for (const char* name : {"caller", "varargs", "kwargs"})
-        if (!own && token.text == name)
-          throw Fault{str("'", name, "' in a macro is not supported"), token.line};
-    }
+        if (parameter.name == name)
+          throw Fault{str("a parameter '", name, "' is not supported"), made.line};
   }
 
-  Statement generation(int line) {
-    Statement made = make(Kind::generation, line);
-    end_block();
-    const int loops = std::exchange(loops_, 0);
-    made.body = body({"endgeneration"});
-    loops_ = loops;
-    stream_.take();
-    return made;
-  }
+  ImplicitNames& implicit() { return expressions_.implicit(); }
 
   Target targets(bool with_members) {
     Target first = target(with_members);
@@ -191,6 +273,7 @@ class TemplateParser {
     Target made;
     const int line = stream_.current().line;
     made.name = stream_.expect_name();
+    implicit().set(made.name);
     for (const char* word : {"true", "false", "none", "True", "False", "None", "loop"})
       if (made.name == word) throw Fault{str("'", word, "' cannot be assigned to"), line};
     if (with_members && stream_.skip_symbol(".")) made.member = stream_.expect_name();
@@ -199,6 +282,7 @@ class TemplateParser {
 
   TokenStream stream_;
   ExpressionParser expressions_{stream_};
+  std::set<std::string> blocks_;
   int depth_ = 0, loops_ = 0;
 };
 

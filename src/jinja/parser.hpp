@@ -47,6 +47,22 @@ class Nesting {
   int& depth_;
 };
 
+/// Which of `caller`, `varargs` and `kwargs` the macros that are open ask for: a name that is read
+/// before it is set.
+class ImplicitNames {
+ public:
+  void open() { macros_.emplace_back(); }
+  Implicit close();
+  void read(std::string_view name);
+  void set(std::string_view name);
+
+ private:
+  struct Macro {
+    Implicit read, set;
+  };
+  std::vector<Macro> macros_;
+};
+
 /// Jinja's expressions, by recursive descent.
 class ExpressionParser {
  public:
@@ -57,8 +73,9 @@ class ExpressionParser {
   ExpressionPtr unconditional();
   /// One expression, or several with commas between them, which make a tuple.
   ExpressionPtr tuple(bool conditional = true);
-  /// Filters that follow; `subject` may be null.
-  ExpressionPtr filters(ExpressionPtr subject);
+  /// Filters that follow; `subject` may be null. `named`: the first one's name follows, without |.
+  ExpressionPtr filters(ExpressionPtr subject, bool named = false);
+  ImplicitNames& implicit() { return implicit_; }
 
  private:
   ExpressionPtr logical_or();
@@ -76,12 +93,14 @@ class ExpressionParser {
   ExpressionPtr primary();
   ExpressionPtr postfix(ExpressionPtr subject);
   ExpressionPtr subscript(ExpressionPtr subject);
+  ExpressionPtr rest_of_key(ExpressionPtr first);
   ExpressionPtr test(ExpressionPtr subject);
   ExpressionPtr call(ExpressionPtr subject);
   void arguments(Expression& of);
   bool ends_tuple() const;
 
   TokenStream& stream_;
+  ImplicitNames implicit_;
   int depth_ = 0;
 };
 

@@ -107,14 +107,16 @@ std::vector<std::string> split_text(std::string_view text,
   return parts;
 }
 
-std::vector<std::string> split_lines(std::string_view text) {
+std::vector<std::string> split_lines(std::string_view text, bool with_ends) {
   constexpr std::u32string_view kEnds = U"\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029";
   std::vector<std::string> lines;
   const std::u32string codes = code_points(text);
   for (size_t at = 0; at < codes.size();) {
     const size_t end = std::min(codes.find_first_of(kEnds, at), codes.size());
-    lines.push_back(from_code_points(std::u32string_view(codes).substr(at, end - at)));
-    at = end + (codes.substr(std::min(end, codes.size()), 2) == U"\r\n" ? 2 : 1);
+    const size_t next = end + (codes.compare(end, 2, U"\r\n") == 0 ? 2 : 1);
+    const size_t to = with_ends ? std::min(next, codes.size()) : end;
+    lines.push_back(from_code_points(std::u32string_view(codes).substr(at, to - at)));
+    at = next;
   }
   return lines;
 }
@@ -143,66 +145,6 @@ std::string replace_text(std::string_view text, std::string_view from, std::stri
 
 namespace {
 
-/// Fault where Python's other case of a character is several characters, as that of 'ß'.
-char32_t upper_case(char32_t code) {
-  utf8proc_int32_t folded[4];
-  int boundary = 0;
-  const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), folded, 4,
-                                             UTF8PROC_CASEFOLD, &boundary);
-  if (count > 1 && code != U'İ')
-    throw Fault{str("the upper case of '", from_code_points(std::u32string(1, code)),
-                    "' is several characters, which is not supported")};
-  return static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(code)));
-}
-
-}  // namespace
-
-std::string lower_text(std::string_view text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const char32_t code = next_code_point(text, at);
-    if (code == U'Σ')
-      throw Fault{"the lower case of 'Σ' depends on its neighbours, which is not supported"};
-    append_lower_case(out, code);
-  }
-  return out;
-}
-
-std::string upper_text(std::string_view text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) append_utf8(out, upper_case(next_code_point(text, at)));
-  return out;
-}
-
-std::string capitalize_text(std::string_view text) {
-  if (text.empty()) return {};
-  size_t at = 0;
-  const char32_t first = next_code_point(text, at);
-  upper_case(first);  // refuses what has no single one
-  std::string out;
-  append_utf8(out, static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(first))));
-  return out + lower_text(text.substr(at));
-}
-
-std::string title_text(std::string_view text) {
-  std::string out;
-  bool begins = true;
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = at;
-    const char32_t code = next_code_point(text, at);
-    const bool between =
-        is_python_space(code) || std::u32string_view(U"-({[<").find(code) != std::u32string::npos;
-    const std::string_view character = text.substr(begin, at - begin);
-    out += between  ? std::string(character)
-           : begins ? upper_text(character)
-                    : lower_text(character);
-    begins = between;
-  }
-  return out;
-}
-
-namespace {
-
 std::string hexadecimal(char32_t code, int digits) {
   std::string out(static_cast<size_t>(digits), '0');
   for (int i = digits - 1; i >= 0; --i, code >>= 4)
@@ -212,7 +154,7 @@ std::string hexadecimal(char32_t code, int digits) {
 
 }  // namespace
 
-std::string python_quoted(std::string_view text) {
+std::string python_quoted(std::string_view text, bool ascii) {
   const bool twice =
       text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;
   const char quote = twice ? '"' : '\'';
@@ -224,7 +166,7 @@ std::string python_quoted(std::string_view text) {
       out += static_cast<char>(code);
     } else if (code == U'\n' || code == U'\r' || code == U'\t') {
       out += code == U'\n' ? "\\n" : code == U'\r' ? "\\r" : "\\t";
-    } else if (is_printable(code)) {
+    } else if (is_printable(code) && (!ascii || code < 0x80)) {
       append_utf8(out, code);
     } else {
       out += code < 0x100     ? "\\x" + hexadecimal(code, 2)
@@ -272,12 +214,15 @@ std::string json_quoted(std::string_view text, bool ensure_ascii) {
 
 namespace {
 
-/// Without white space around, and without single `_` between digits. Empty: no number.
-std::string number_text(std::string_view text) {
+/// Without white space around, and without single `_` between digits (`letters`: also those that
+/// are letters). Empty: no number.
+std::string number_text(std::string_view text, bool letters = false) {
   const std::string bare = strip_text(text, true, true);
   std::string out;
   const auto digit = [&](size_t at) {
-    return at < bare.size() && bare[at] >= '0' && bare[at] <= '9';
+    if (at >= bare.size()) return false;
+    return letters ? std::isalnum(static_cast<unsigned char>(bare[at])) != 0
+                   : bare[at] >= '0' && bare[at] <= '9';
   };
   for (size_t at = 0; at < bare.size(); ++at) {
     if (static_cast<unsigned char>(bare[at]) >= 0x80)
@@ -293,14 +238,30 @@ std::string number_text(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::int64_t> parse_whole(std::string_view text) {
-  std::string number = number_text(text);
-  if (!number.empty() && number.front() == '+') {
-    number.erase(0, 1);
-    if (!number.empty() && number.front() == '-') return std::nullopt;
+std::optional<std::int64_t> parse_whole(std::string_view text, int base) {
+  std::string number = number_text(text, base != 10);
+  const bool negative = number.starts_with('-');
+  if (negative || number.starts_with('+')) number.erase(0, 1);
+  if (number.starts_with('-')) return std::nullopt;
+  const char mark = number.size() > 1 && number[0] == '0' ? number[1] : ' ';
+  const int marked = mark == 'x' || mark == 'X'   ? 16
+                     : mark == 'o' || mark == 'O' ? 8
+                     : mark == 'b' || mark == 'B' ? 2
+                                                  : 0;
+  if (marked != 0 && (base == 0 || base == marked)) {
+    base = marked;
+    number.erase(0, 2);
+    if (number.starts_with('-') || number.starts_with('+')) return std::nullopt;
   }
+  if (base < 0 || base == 1 || base > 36) return std::nullopt;
+  if (base == 0) {
+    if (number.starts_with('0') && number.find_first_not_of('0') != std::string::npos)
+      return std::nullopt;
+    base = 10;
+  }
+  if (negative) number.insert(0, 1, '-');
   std::int64_t value = 0;
-  const auto end = std::from_chars(number.data(), number.data() + number.size(), value);
+  const auto end = std::from_chars(number.data(), number.data() + number.size(), value, base);
   if (number.empty() || end.ptr != number.data() + number.size()) return std::nullopt;
   if (end.ec == std::errc::result_out_of_range)
     throw Fault{str("'", number, "' is larger than 64 bits, which is not supported")};

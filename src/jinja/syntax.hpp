@@ -23,9 +23,9 @@ struct Expression {
     attribute,  ///< parts[0].text
     item,       ///< parts[0][parts[1]]
     slice,      ///< parts[0][parts[1] : parts[2] : parts[3]], any of the three may be null
-    call,       ///< parts[0](parts[1], ..., named)
-    filter,     ///< parts[0]|text(parts[1], ..., named); a null parts[0] is the body of a set block
-    test,       ///< parts[0] is text(parts[1], ..., named)
+    call,       ///< parts[0](parts[1], ..., *star, named, **stars)
+    filter,     ///< parts[0]|text(parts[1], ...) likewise; a null parts[0] is the body of a block
+    test,       ///< parts[0] is text(parts[1], ...) likewise
     logical_not,
     logical_and,
     logical_or,
@@ -42,6 +42,7 @@ struct Expression {
   Value constant;
   std::vector<ExpressionPtr> parts;
   std::vector<std::pair<std::string, ExpressionPtr>> named;
+  ExpressionPtr star, stars;  ///< arguments of a list, of a dict; may be null
   std::vector<std::string> operators;
 };
 
@@ -59,6 +60,11 @@ struct Parameter {
   ExpressionPtr fallback;  ///< may be null
 };
 
+/// What a macro takes beside its parameters, since its body asks for it by these names.
+struct Implicit {
+  bool caller = false, varargs = false, kwargs = false;
+};
+
 struct Statement {
   enum class Kind {
     data,        ///< text
@@ -67,7 +73,11 @@ struct Statement {
     loop,        ///< for target in expression if filter: body, else: otherwise
     assign,      ///< set target = expression
     capture,     ///< set target, filters in `expression` (may be null), body
+    with,        ///< bindings: body
     macro,       ///< text(parameters): body
+    call,        ///< expression, a call, which gets body as the macro caller(parameters)
+    filter,      ///< filters in `expression`, body
+    block,       ///< text: body
     generation,  ///< body, which transformers marks as the assistant's
     leave,       ///< break
     next,        ///< continue
@@ -77,7 +87,11 @@ struct Statement {
   std::string text;
   Target target;
   ExpressionPtr expression, filter;
+  bool is_recursive = false;  ///< of a loop
+  bool is_scoped = false;     ///< of a block: sees what is around it
+  std::vector<std::pair<Target, ExpressionPtr>> bindings;
   std::vector<Parameter> parameters;
+  Implicit implicit;
   Body body, otherwise;
 };
 

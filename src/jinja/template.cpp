@@ -5,6 +5,8 @@
 #include <map>
 
 #include "src/jinja/filters.hpp"
+#include "src/jinja/format.hpp"
+#include "src/jinja/functions.hpp"
 #include "src/jinja/members.hpp"
 #include "src/jinja/operators.hpp"
 #include "src/jinja/syntax.hpp"
@@ -18,24 +20,25 @@ struct Program {
   std::string where;
 };
 
+struct Scope {
+  Scope* parent = nullptr;
+  std::map<std::string, Value> names;
+};
+
 namespace {
 
 [[noreturn]] void fail(const std::string& where, const Fault& fault) {
   throw ConfigError(str(where, fault.line ? str(", line ", fault.line) : "", ": ", fault.what));
 }
 
-struct Scope {
-  Scope* parent = nullptr;
-  std::map<std::string, Value> names;
-};
-
 /// One rendering. Scopes and namespaces live until its end, as macros refer to them.
 class Renderer {
  public:
-  Renderer(const OrderedJson& variables, const std::tm& now, std::int64_t steps)
-      : now_(now), budget_(steps) {
+  Renderer(const OrderedJson& variables, const std::tm& now, std::int64_t steps) : budget_(steps) {
     Scope& given = scopes_.emplace_back();
-    add_functions(given);
+    add_functions(given.names, now);
+    given.names["namespace"] =
+        make_callable("namespace", [this](const Arguments& all) { return make_namespace(all); });
     std::int64_t weight = 0;
     for (const auto& [name, value] : variables.items())
       weight += (given.names[name] = from_json(value)).weight();
@@ -44,7 +47,8 @@ class Renderer {
 
   std::string render(const Body& body) {
     try {
-      run(body, child(scopes_.front()));
+      top_ = &child(scopes_.front());
+      run(body, *top_);
     } catch (Fault& fault) {
       if (fault.line == 0) fault.line = line_;
       throw;
@@ -60,14 +64,16 @@ class Renderer {
     return scopes_.emplace_back(Scope{&of, {}});
   }
 
-  void add_functions(Scope& scope);
-  Value strftime_now(const Arguments& arguments) const;
   Value make_namespace(const Arguments& arguments);
 
   Flow run(const Body& body, Scope& scope);
   Flow run(const Statement& statement, Scope& scope);
-  Flow loop(const Statement& statement, Scope& scope);
+  Flow loop(const Statement& statement, Scope& scope, const Value& over, std::int64_t depth0 = 0);
+  /// `loop(over)` in a recursive one: what its body writes for these items.
+  Value loop_again(const Loop& loop, const Arguments& given);
+  /// Of a macro, or of a call block, which is the macro `caller`.
   Value macro(const Statement& statement, Scope& scope);
+  Value call_macro(const Statement& statement, Scope& scope, const Arguments& given);
   /// What a body writes, in a scope of its own.
   std::string captured(const Body& body, Scope& scope);
   void assign(const Target& target, const Value& value, Scope& scope);
@@ -77,15 +83,17 @@ class Renderer {
     return expression ? evaluate(*expression, scope) : Value();
   }
   Values evaluate_all(const std::vector<ExpressionPtr>& parts, size_t first, Scope& scope);
-  Arguments arguments(const Expression& of, std::string callee, Scope& scope);
+  Arguments arguments(const Expression& of, std::string callee, Scope& scope,
+                      const Value* caller = nullptr);
   Value name(const Expression& expression, Scope& scope);
   Value comparison(const Expression& expression, Scope& scope);
-  Value call(const Expression& expression, Scope& scope);
+  /// `caller`: what a call block hands on; may be null.
+  Value call(const Expression& expression, Scope& scope, const Value* caller = nullptr);
 
   std::deque<Scope> scopes_;
   std::deque<Namespace> namespaces_;
   std::deque<Loop> loops_;
-  const std::tm now_;
+  Scope* top_ = nullptr;  ///< of the statements that stand in no other
   std::string out_;
   const std::string* captured_ = nullptr;  ///< the body of a set block, for its filters
   int line_ = 0, calls_ = 0, depth_ = 0;
@@ -106,87 +114,21 @@ class Level {
   int& depth_;
 };
 
-// Functions
-
-Dict dict_of(const Arguments& arguments) {
-  if (arguments.positional().size() > 1)
-    throw Fault{str(arguments.callee(), " has several arguments without names, expected one")};
-  Dict dict;
-  if (!arguments.positional().empty()) {
-    const Value& given = arguments.positional().front();
-    arguments.budget().take(given.breadth(), given.weight());
-    if (given.dict()) {
-      dict = *given.dict();
-    } else {
-      for (const Value& pair : iterate(given, arguments.budget())) {
-        const Values parts = iterate(pair, arguments.budget());
-        if (parts.size() != 2) throw Fault{str(arguments.callee(), ": an item is no pair")};
-        dict.set(parts[0], parts[1]);
-      }
-    }
-  }
-  for (const auto& [name, value] : arguments.named()) dict.set(name, value);
-  return dict;
-}
-
-Value range(const Arguments& arguments) {
-  arguments.check(3, {});
-  const auto bound = [&](size_t i) { return arguments.get(i, "bound").whole("a range's bound"); };
-  const size_t given = arguments.positional().size();
-  const std::int64_t begin = given > 1 ? bound(0) : 0, end = bound(given > 1 ? 1 : 0);
-  const std::int64_t step = given > 2 ? bound(2) : 1;
-  if (step == 0) throw Fault{"a range's step is 0"};
-  Values values;
-  for (std::int64_t at = begin; step > 0 ? at < end : at > end;) {
-    arguments.budget().take(1);
-    values.emplace_back(at);
-    if (values.size() > 100000) throw Fault{"a range has more than 100000 items"};  // as jinja2
-    if (__builtin_add_overflow(at, step, &at)) break;
-  }
-  return make_sequence(std::move(values), Sequence::Kind::range);
-}
-
-Value raise_exception(const Arguments& arguments) {
-  const Value message = arguments.get(0, "message");
-  arguments.budget().take(message.weight());
-  throw Fault{str("the template refuses this: ", to_text(message))};
-}
-
-Value Renderer::strftime_now(const Arguments& arguments) const {
-  arguments.check(1, {"format"});
-  const Value given = arguments.get(0, "format");
-  arguments.budget().take(20, given.weight());
-  const std::string format = to_text(given);
-  if (format.empty()) return "";
-  std::string text(format.size() * 20 + 100, '\0');
-  text.resize(std::strftime(text.data(), text.size(), format.c_str(), &now_));
-  return text;
+/// As transformers has it.
+void check_member_name(std::string_view name) {
+  if (name.starts_with('_'))
+    throw Fault{str("a namespace takes no member '", name, "', which begins with _")};
 }
 
 Value Renderer::make_namespace(const Arguments& arguments) {
   Namespace& made = namespaces_.emplace_back();
   made.members = dict_of(arguments);
+  for (const auto& [name, value] : made.members.entries)
+    if (name.text()) check_member_name(*name.text());
   return &made;
 }
 
-void Renderer::add_functions(Scope& scope) {
-  const auto add = [&](const char* name, std::function<Value(const Arguments&)> call) {
-    scope.names[name] = make_callable(name, std::move(call));
-  };
-  add("range", range);
-  add("dict", [](const Arguments& arguments) { return make_dict(dict_of(arguments)); });
-  add("namespace", [this](const Arguments& arguments) { return make_namespace(arguments); });
-  add("raise_exception", raise_exception);
-  add("strftime_now", [this](const Arguments& arguments) { return strftime_now(arguments); });
-}
-
 // Statements
-
-/// `safe` marks text for HTML, which nothing does here: at an output's end it changes nothing.
-const Expression& unmarked(const Expression& output) {
-  const bool safe = output.kind == Expression::Kind::filter && output.text == "safe";
-  return safe && output.parts.size() == 1 ? *output.parts[0] : output;
-}
 
 Renderer::Flow Renderer::run(const Body& body, Scope& scope) {
   for (const Statement& statement : body)
@@ -204,7 +146,7 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
       out_ += statement.text;
       break;
     case Statement::Kind::output: {
-      const Value value = evaluate(unmarked(*statement.expression), scope);
+      const Value value = evaluate(*statement.expression, scope);
       line_ = statement.line;
       budget_.take(value.weight());
       out_ += to_text(value);
@@ -215,7 +157,7 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
           evaluate(*statement.expression, scope).truth() ? statement.body : statement.otherwise,
           scope);
     case Statement::Kind::loop:
-      return loop(statement, scope);
+      return loop(statement, scope, evaluate(*statement.expression, scope));
     case Statement::Kind::assign: {
       const Value value = evaluate(*statement.expression, scope);
       line_ = statement.line;
@@ -223,15 +165,41 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
       break;
     }
     case Statement::Kind::capture: {
-      const std::string body = captured(statement.body, child(scope));
+      Scope& inner = child(scope);
+      const std::string body = captured(statement.body, inner);
       captured_ = &body;
       const Value value =
-          statement.expression ? evaluate(*statement.expression, scope) : Value(body);
+          statement.expression ? evaluate(*statement.expression, inner) : Value(body);
       assign(statement.target, value, scope);
       break;
     }
+    case Statement::Kind::with: {
+      Scope& inner = child(scope);
+      for (const auto& [target, expression] : statement.bindings)
+        assign(target, evaluate(*expression, scope), inner);
+      return run(statement.body, inner);
+    }
     case Statement::Kind::macro:
       scope.names[statement.text] = macro(statement, scope);
+      break;
+    case Statement::Kind::call: {
+      const Value caller = macro(statement, scope);
+      const Value value = call(*statement.expression, scope, &caller);
+      budget_.take(value.weight());
+      out_ += to_text(value);
+      break;
+    }
+    case Statement::Kind::filter: {
+      Scope& inner = child(scope);
+      const std::string body = captured(statement.body, inner);
+      captured_ = &body;
+      const Value value = evaluate(*statement.expression, inner);
+      budget_.take(value.weight());
+      out_ += to_text(value);
+      break;
+    }
+    case Statement::Kind::block:
+      run(statement.body, child(statement.is_scoped ? scope : *top_));
       break;
     case Statement::Kind::generation:
       out_ += captured(statement.body, child(scope));
@@ -244,8 +212,8 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
   return Flow::on;
 }
 
-Renderer::Flow Renderer::loop(const Statement& statement, Scope& scope) {
-  const Value over = evaluate(*statement.expression, scope);
+Renderer::Flow Renderer::loop(const Statement& statement, Scope& scope, const Value& over,
+                              std::int64_t depth0) {
   line_ = statement.line;
   Values items = iterate(over, budget_);
   if (statement.filter) {
@@ -258,8 +226,8 @@ Renderer::Flow Renderer::loop(const Statement& statement, Scope& scope) {
     items = std::move(kept);
   }
   bool one_came_through = false;
-  Loop& state = loops_.emplace_back();
-  state.items = std::move(items);
+  Loop& state = loops_.emplace_back(Loop{&statement, &scope, std::move(items)});
+  state.depth0 = depth0;
   for (; state.index0 < std::ssize(state.items); ++state.index0) {
     Scope& inner = child(scope);
     assign(statement.target, state.items[static_cast<size_t>(state.index0)], inner);
@@ -273,33 +241,89 @@ Renderer::Flow Renderer::loop(const Statement& statement, Scope& scope) {
   return Flow::on;
 }
 
+Value Renderer::loop_again(const Loop& loop, const Arguments& given) {
+  if (!loop.statement->is_recursive)
+    throw Fault{"'loop' is called, but its for is not marked 'recursive'"};
+  given.check(1, {"iterable"});
+  if (calls_ >= 100) throw Fault{"loops call one another deeper than supported"};
+  ++calls_;
+  std::string outer = std::exchange(out_, {});
+  const int line = line_;
+  this->loop(*loop.statement, *loop.around, given.get(0, "iterable"), loop.depth0 + 1);
+  line_ = line;
+  --calls_;
+  budget_.take(text_steps(out_.size()));
+  return std::exchange(out_, std::move(outer));
+}
+
 Value Renderer::macro(const Statement& statement, Scope& scope) {
-  return make_callable(statement.text, [this, &statement, &scope](const Arguments& given) {
-    const auto& parameters = statement.parameters;
-    if (given.positional().size() > parameters.size())
-      throw Fault{str("macro '", statement.text, "' has ", given.positional().size(),
-                      " arguments, expected at most ", parameters.size())};
-    for (const auto& [name, value] : given.named()) {
-      size_t at = 0;
-      while (at < parameters.size() && parameters[at].name != name) ++at;
-      if (at == parameters.size() || at < given.positional().size())
-        throw Fault{str("macro '", statement.text, "' takes no argument '", name, "' here")};
+  const auto member = [&statement](std::string_view name) -> std::optional<Value> {
+    if (name == "name") return statement.text.empty() ? Value() : Value(statement.text);
+    if (name == "catch_kwargs") return statement.implicit.kwargs;
+    if (name == "catch_varargs") return statement.implicit.varargs;
+    if (name == "caller") return statement.implicit.caller;
+    if (name != "arguments") return std::nullopt;
+    Values names;
+    for (const Parameter& parameter : statement.parameters) names.emplace_back(parameter.name);
+    return make_sequence(std::move(names), Sequence::Kind::tuple);
+  };
+  return make_callable(
+      statement.text,
+      [this, &statement, &scope](const Arguments& given) {
+        return call_macro(statement, scope, given);
+      },
+      member);
+}
+
+Value Renderer::call_macro(const Statement& statement, Scope& scope, const Arguments& given) {
+  const auto& parameters = statement.parameters;
+  const Values& positional = given.positional();
+  auto named = given.named();
+  const auto take = [&](const std::string& name) -> std::optional<Value> {
+    for (auto at = named.begin(); at != named.end(); ++at) {
+      if (at->first != name) continue;
+      Value value = std::move(at->second);
+      named.erase(at);
+      return value;
     }
-    if (calls_ >= 100) throw Fault{"macros call one another deeper than supported"};
-    ++calls_;
-    Scope& inner = child(scope);
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      const Parameter& parameter = parameters[i];
-      inner.names[parameter.name] = given.has(i, parameter.name) ? given.get(i, parameter.name)
-                                    : parameter.fallback ? evaluate(*parameter.fallback, inner)
-                                                         : Value(Undefined{parameter.name});
-    }
-    const int line = line_;
-    std::string text = captured(statement.body, inner);
-    line_ = line;
-    --calls_;
-    return Value(std::move(text));
-  });
+    return std::nullopt;
+  };
+  const std::string who =
+      statement.text.empty() ? "a call block" : str("macro '", statement.text, "'");
+  if (calls_ >= 100) throw Fault{"macros call one another deeper than supported"};
+  Scope& inner = child(scope);
+  std::vector<const Parameter*> missing;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    std::optional<Value> value = i < positional.size() ? positional[i] : take(parameters[i].name);
+    if (!value) missing.push_back(&parameters[i]);
+    inner.names[parameters[i].name] = value.value_or(Undefined{parameters[i].name});
+  }
+  if (statement.implicit.caller)
+    inner.names["caller"] = take("caller").value_or(Undefined{"caller"});
+  if (statement.implicit.kwargs) {
+    Dict rest;
+    budget_.take(std::ssize(named), std::ssize(named));
+    for (auto& [name, value] : named) rest.set(name, std::move(value));
+    inner.names["kwargs"] = make_dict(std::move(rest));
+  } else if (!named.empty()) {
+    throw Fault{str(who, " takes no argument '", named.front().first, "' here")};
+  }
+  if (statement.implicit.varargs) {
+    Values rest;
+    for (size_t i = parameters.size(); i < positional.size(); ++i) rest.push_back(positional[i]);
+    inner.names["varargs"] = make_sequence(std::move(rest), Sequence::Kind::tuple);
+  } else if (positional.size() > parameters.size()) {
+    throw Fault{
+        str(who, " has ", positional.size(), " arguments, expected at most ", parameters.size())};
+  }
+  ++calls_;
+  for (const Parameter* parameter : missing)
+    if (parameter->fallback) inner.names[parameter->name] = evaluate(*parameter->fallback, inner);
+  const int line = line_;
+  std::string text = captured(statement.body, inner);
+  line_ = line;
+  --calls_;
+  return text;
 }
 
 std::string Renderer::captured(const Body& body, Scope& scope) {
@@ -325,6 +349,7 @@ void Renderer::assign(const Target& target, const Value& value, Scope& scope) {
   for (Scope* at = &scope; at; at = at->parent)
     if (const auto found = at->names.find(target.name); found != at->names.end()) {
       if (!found->second.name_space()) break;
+      check_member_name(target.member);
       budget_.take(std::ssize(found->second.name_space()->members.entries));
       found->second.name_space()->members.set(target.member, value);
       return;
@@ -340,11 +365,26 @@ Values Renderer::evaluate_all(const std::vector<ExpressionPtr>& parts, size_t fi
   return values;
 }
 
-Arguments Renderer::arguments(const Expression& of, std::string callee, Scope& scope) {
+Arguments Renderer::arguments(const Expression& of, std::string callee, Scope& scope,
+                              const Value* caller) {
   Values positional = evaluate_all(of.parts, 1, scope);
   std::vector<std::pair<std::string, Value>> named;
   for (const auto& [name, value] : of.named) named.emplace_back(name, evaluate(*value, scope));
+  const Value star = evaluate_or_none(of.star, scope), stars = evaluate_or_none(of.stars, scope);
   line_ = of.line;
+  if (of.star)
+    for (Value& one : iterate(star, budget_)) positional.push_back(std::move(one));
+  if (of.stars) {
+    if (!stars.dict()) throw Fault{str("'**' takes a dict, found ", stars.type())};
+    for (const auto& [key, value] : stars.dict()->entries) {
+      if (!key.text()) throw Fault{str("'**' has a key of type ", key.type(), ", expected str")};
+      budget_.take(1 + std::ssize(named));
+      for (const auto& [own, given] : named)
+        if (own == *key.text()) throw Fault{str("argument '", own, "' is given twice")};
+      named.emplace_back(*key.text(), value);
+    }
+  }
+  if (caller) named.emplace_back("caller", *caller);
   return Arguments(budget_, std::move(callee), std::move(positional), std::move(named));
 }
 
@@ -352,7 +392,7 @@ Value Renderer::name(const Expression& expression, Scope& scope) {
   for (const Scope* at = &scope; at; at = at->parent)
     if (const auto found = at->names.find(expression.text); found != at->names.end())
       return found->second;
-  for (const char* other : {"cycler", "joiner", "lipsum", "self", "super"})
+  for (const char* other : {"lipsum", "self", "super"})
     if (expression.text == other) throw Fault{str("'", other, "' is not supported")};
   return Undefined{expression.text};
 }
@@ -369,17 +409,19 @@ Value Renderer::comparison(const Expression& expression, Scope& scope) {
   return true;
 }
 
-Value Renderer::call(const Expression& expression, Scope& scope) {
+Value Renderer::call(const Expression& expression, Scope& scope, const Value* caller) {
   const Value callee = evaluate(*expression.parts[0], scope);
   const Arguments given =
-      arguments(expression, callee.callable() ? callee.callable()->name : "", scope);
+      arguments(expression, callee.callable() ? callee.callable()->name : "loop", scope, caller);
   if (callee.callable()) {
     Value made = callee.callable()->call(given);
     budget_.take(made.breadth());
     return made;
   }
-  if (callee.undefined())
-    throw Fault{str("'", callee.undefined()->name, "' is undefined, so it cannot be called")};
+  if (callee.loop()) return loop_again(*callee.loop(), given);
+  if (const Undefined* undefined = callee.undefined())
+    throw Fault{str("'", undefined->name, undefined->why.empty() ? "' is undefined, so it" : "'",
+                    " cannot be called", undefined->why.empty() ? "" : ": ", undefined->why)};
   throw Fault{str("a value of type ", callee.type(), " cannot be called")};
 }
 
@@ -463,6 +505,8 @@ Value Renderer::evaluate(const Expression& expression, Scope& scope) {
     }
     case Kind::arithmetic: {
       const Value left = part(0), right = back(part(1));
+      if (expression.text == "%" && left.text())
+        return percent_format(*left.text(), right, budget_);
       budget_.take(arithmetic_steps(expression.text, left, right));
       return arithmetic(expression.text, left, right);
     }

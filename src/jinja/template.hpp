@@ -11,12 +11,12 @@ namespace pardec::jinja {
 
 struct Program;
 
-/// A template in the part of Jinja that chat templates use, with the result that jinja2 gives in
-/// the environment of transformers: an immutable sandbox, trim_blocks, lstrip_blocks, break and
-/// continue, {% generation %}, and the functions raise_exception, strftime_now, namespace, dict and
-/// range. Not supported, and refused by name and line: blocks, includes, imports, {% call %},
-/// {% filter %}, {% with %}, recursive loops, formatting by % or format, integers beyond 64 bits,
-/// what is not among the filters and tests of filters.cpp and tests.cpp.
+/// A template in Jinja, with the result that jinja2 gives in the environment of transformers: an
+/// immutable sandbox, trim_blocks, lstrip_blocks, break and continue, {% generation %}, and the
+/// functions raise_exception and strftime_now. tests/jinja/constructs.txt lists what a template may
+/// have. Not supported, and refused by name and line: what needs other templates (include, import,
+/// extends, super), {% autoescape true %}, what comes out by chance (random, lipsum), urlize,
+/// encode, integers beyond 64 bits, `__` members, and rare cases of what is supported otherwise.
 class Template {
  public:
   /// `where` names the template in errors. ConfigError: `WHERE, line N: what`.

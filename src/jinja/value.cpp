@@ -26,6 +26,7 @@ bool Value::truth() const {
   if (const auto* value = integer()) return *value != 0;
   if (const auto* value = real()) return *value != 0;
   if (const auto* value = text()) return !value->empty();
+  if (const auto* value = marked()) return !value->empty();
   if (const auto* value = sequence()) return !value->has_length() || !value->values.empty();
   if (const auto* value = dict()) return !value->entries.empty();
   return true;
@@ -38,6 +39,7 @@ std::string_view Value::type() const {
   if (integer()) return "int";
   if (real()) return "float";
   if (text()) return "str";
+  if (marked()) return "Markup";
   if (dict()) return "dict";
   if (name_space()) return "Namespace";
   if (loop()) return "LoopContext";
@@ -75,6 +77,7 @@ std::int64_t Value::weight() const {
 
 std::int64_t Value::breadth() const {
   if (const auto* value = text()) return text_steps(value->size());
+  if (const auto* value = marked()) return text_steps(value->size());
   if (const auto* value = sequence()) return 1 + std::ssize(value->values);
   if (const auto* value = dict()) return 1 + std::ssize(value->entries);
   return 1;
@@ -122,22 +125,38 @@ Value make_dict(Dict dict) {
   dict.weight = std::min(dict.weight, kHeaviest);
   return std::shared_ptr<const Dict>(std::make_shared<Dict>(std::move(dict)));
 }
-Value make_callable(std::string name, std::function<Value(const Arguments&)> call) {
-  return std::shared_ptr<const Callable>(
-      std::make_shared<Callable>(Callable{std::move(name), std::move(call)}));
+Value make_range(std::int64_t begin, std::int64_t end, std::int64_t step) {
+  if (step == 0) throw Fault{"a range's step is 0"};
+  Values values;
+  for (std::int64_t at = begin; step > 0 ? at < end : at > end;) {
+    values.emplace_back(at);
+    if (values.size() > 100000) throw Fault{"a range has more than 100000 items"};
+    if (__builtin_add_overflow(at, step, &at)) break;
+  }
+  Value made = make_sequence(std::move(values), Sequence::Kind::range);
+  made.sequence()->begin = begin;
+  made.sequence()->end = end;
+  made.sequence()->step = step;
+  return made;
 }
-
-namespace {
+Value make_marked(std::string text) {
+  return Marked{std::make_shared<const std::string>(std::move(text))};
+}
+Value make_callable(std::string name, std::function<Value(const Arguments&)> call,
+                    std::function<std::optional<Value>(std::string_view name)> member) {
+  return std::shared_ptr<const Callable>(
+      std::make_shared<Callable>(Callable{std::move(name), std::move(call), std::move(member)}));
+}
 
 void check_hashable(const Value& key) {
-  const bool tuple = key.sequence() && key.sequence()->kind == Sequence::Kind::tuple;
-  if (!tuple && (key.sequence() || key.dict()))
+  const auto* sequence = key.sequence();
+  const bool is_tuple = sequence && sequence->kind == Sequence::Kind::tuple;
+  const bool is_range = sequence && sequence->kind == Sequence::Kind::range;
+  if ((sequence && !is_tuple && !is_range) || key.dict())
     throw Fault{str("a key is of type ", key.type(), ", which cannot be one")};
-  if (tuple)
-    for (const Value& item : key.sequence()->values) check_hashable(item);
+  if (is_tuple)
+    for (const Value& item : sequence->values) check_hashable(item);
 }
-
-}  // namespace
 
 const Value* Dict::find(const Value& key) const {
   check_hashable(key);
@@ -217,7 +236,7 @@ Value from_json(const OrderedJson& json, int inside) {
 }
 
 bool is_iterable(const Value& value) {
-  return value.undefined() || value.text() || value.sequence() || value.dict();
+  return value.undefined() || value.text() || value.marked() || value.sequence() || value.dict();
 }
 
 Values iterate(const Value& value) {
@@ -238,6 +257,7 @@ Values iterate(const Value& value) {
     for (const auto& [key, item] : dict->entries) keys.push_back(key);
     return keys;
   }
+  if (value.marked()) throw Fault{"going through a marked text is not supported"};
   throw Fault{str("a value of type ", value.type(), " cannot be iterated over")};
 }
 
@@ -250,7 +270,8 @@ std::int64_t length(const Value& value) {
   if (value.undefined()) return 0;
   if (const auto* sequence = value.sequence(); sequence && sequence->has_length())
     return std::ssize(sequence->values);
-  if (const auto* text = value.text())
+  const std::string* text = value.marked() ? value.marked() : value.text();
+  if (text)
     return std::count_if(text->begin(), text->end(), [](char c) { return (c & 0xC0) != 0x80; });
   if (const auto* dict = value.dict()) return std::ssize(dict->entries);
   if (const auto* loop = value.loop()) return std::ssize(loop->items);

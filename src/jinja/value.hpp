@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,7 +58,13 @@ struct Callable;
 
 /// What Python calls an undefined value: prints as nothing, and most uses of it are errors.
 struct Undefined {
-  std::string name;  ///< how the template called it
+  std::string name;      ///< how the template called it
+  std::string why = {};  ///< said where it is called, beside the name
+};
+
+/// A text that `safe` or `escape` marked as HTML, which Python's Markup is.
+struct Marked {
+  std::shared_ptr<const std::string> text;
 };
 
 /// A value of the template language. It behaves as the Python value that jinja2 would have; texts
@@ -74,6 +81,7 @@ class Value {
   Value(std::string_view value) : Value(std::string(value)) {}
   Value(const char* value) : Value(std::string(value)) {}
   Value(Undefined value) : held_(std::move(value)) {}
+  Value(Marked value) : held_(std::move(value)) {}
   Value(std::shared_ptr<Sequence> value) : held_(std::move(value)) {}
   Value(std::shared_ptr<const Dict> value) : held_(std::move(value)) {}
   Value(std::shared_ptr<const Callable> value) : held_(std::move(value)) {}
@@ -86,6 +94,11 @@ class Value {
   const std::int64_t* integer() const { return std::get_if<std::int64_t>(&held_); }
   const double* real() const { return std::get_if<double>(&held_); }
   const std::string* text() const { return pointer<std::shared_ptr<const std::string>>(); }
+  /// The text of a marked one, which is no `text()`: what does not know of marks refuses it.
+  const std::string* marked() const {
+    const auto* held = std::get_if<Marked>(&held_);
+    return held ? &*held->text : nullptr;
+  }
   Sequence* sequence() const { return pointer<std::shared_ptr<Sequence>>(); }
   const Dict* dict() const { return pointer<std::shared_ptr<const Dict>>(); }
   const Callable* callable() const { return pointer<std::shared_ptr<const Callable>>(); }
@@ -116,7 +129,7 @@ class Value {
     return held ? &**held : nullptr;
   }
   std::variant<None, Undefined, bool, std::int64_t, double, std::shared_ptr<const std::string>,
-               std::shared_ptr<Sequence>, std::shared_ptr<const Dict>,
+               Marked, std::shared_ptr<Sequence>, std::shared_ptr<const Dict>,
                std::shared_ptr<const Callable>, Namespace*, Loop*>
       held_;
 };
@@ -130,6 +143,8 @@ struct Sequence {
   Values values;
   int depth = 1;
   std::int64_t weight = 1;
+  std::int64_t begin = 0, end = 0, step = 1;  ///< of a range
+  bool is_group = false;                      ///< a tuple of groupby, with names for its two items
   bool has_length() const { return kind != Kind::generator; }
   bool has_index() const {
     return kind == Kind::list || kind == Kind::tuple || kind == Kind::range;
@@ -138,6 +153,9 @@ struct Sequence {
 /// Fault where it would be nested deeper than supported: to write, compare and free a value takes a
 /// call a level.
 Value make_sequence(Values values, Sequence::Kind kind = Sequence::Kind::list);
+/// Fault where it has more than 100000 items, as in jinja2's sandbox.
+Value make_range(std::int64_t begin, std::int64_t end, std::int64_t step);
+Value make_marked(std::string text);
 
 struct Dict {
   std::vector<std::pair<Value, Value>> entries;  ///< in the order in which they came
@@ -147,6 +165,8 @@ struct Dict {
   void set(Value key, Value value);
 };
 Value make_dict(Dict dict);  ///< Fault as make_sequence
+/// Fault: a value that no dict has as a key.
+void check_hashable(const Value& key);
 
 /// `namespace()`: the one thing that a template can change from an inner scope. Its renderer owns
 /// it, so that it may hold itself.
@@ -154,8 +174,13 @@ struct Namespace {
   Dict members;
 };
 
+struct Statement;
+struct Scope;
+
 /// What `loop` is inside a `for`.
 struct Loop {
+  const Statement* statement;  ///< the `for`
+  Scope* around;               ///< where it stands
   Values items;
   std::int64_t index0 = 0, depth0 = 0;
   Values last_changed;
@@ -195,8 +220,10 @@ class Arguments {
 struct Callable {
   std::string name;
   std::function<Value(const Arguments&)> call;
+  std::function<std::optional<Value>(std::string_view name)> member = {};  ///< may be empty
 };
-Value make_callable(std::string name, std::function<Value(const Arguments&)> call);
+Value make_callable(std::string name, std::function<Value(const Arguments&)> call,
+                    std::function<std::optional<Value>(std::string_view name)> member = {});
 
 /// Fault for an integer beyond 64 bits, which Python would have, and as make_sequence. `inside`:
 /// how many lists and dicts it stands in.

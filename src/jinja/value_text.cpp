@@ -32,6 +32,7 @@ std::string representation(const Value& value) {
   if (value.integer()) return std::to_string(*value.integer());
   if (value.real()) return shortest(*value.real());
   if (value.text()) return python_quoted(*value.text());
+  if (value.marked()) return "Markup(" + python_quoted(*value.marked()) + ")";
   if (value.dict()) return dict_text(*value.dict());
   if (const auto* sequence = value.sequence()) {
     const std::string items = listed(sequence->values);
@@ -45,16 +46,21 @@ std::string representation(const Value& value) {
       case Sequence::Kind::items:
         return str(value.type(), "([", items, "])");
       case Sequence::Kind::range:
+        return str("range(", sequence->begin, ", ", sequence->end,
+                   sequence->step == 1 ? "" : str(", ", sequence->step), ")");
       case Sequence::Kind::generator:
         break;
     }
   }
-  throw Fault{str("writing a value of type ", value.type(),
-                  " is not supported; a list of it is ('|list')")};
+  if (const auto* loop = value.loop())
+    return str("<LoopContext ", loop->index0 + 1, "/", loop->items.size(), ">");
+  throw Fault{str("writing a value of type ", value.type(), " is not supported",
+                  value.sequence() ? "; a list of it is ('|list')" : "")};
 }
 
 std::string to_text(const Value& value) {
   if (value.text()) return *value.text();
+  if (value.marked()) return *value.marked();
   if (value.undefined()) return {};
   return representation(value);
 }
@@ -62,7 +68,7 @@ std::string to_text(const Value& value) {
 namespace {
 
 std::string json_key(const Value& key, const JsonStyle& style) {
-  if (key.text()) return json_quoted(*key.text(), style.ensure_ascii);
+  if (key.text() || key.marked()) return json_quoted(to_text(key), style.ensure_ascii);
   if (key.sequence()) throw Fault{"tojson: a key is no text and no number"};
   return '"' + to_json_text(key, style) + '"';
 }
@@ -83,7 +89,7 @@ std::string json_text(const Value& value, const JsonStyle& style, const std::str
   if (value.is_none()) return "null";
   if (value.boolean()) return *value.boolean() ? "true" : "false";
   if (value.integer()) return std::to_string(*value.integer());
-  if (value.text()) return json_quoted(*value.text(), style.ensure_ascii);
+  if (value.text() || value.marked()) return json_quoted(to_text(value), style.ensure_ascii);
   if (const auto* real = value.real()) {
     const std::string text = shortest(*real);
     return text == "nan" ? "NaN" : text == "inf" ? "Infinity" : text == "-inf" ? "-Infinity" : text;

@@ -3,8 +3,9 @@
 usage: jinja_oracle.py PROBE [EXPRESSIONS]
 
 Templates with the constructs of the families' (own writing, tests/jinja/templates) over random
-conversations; then random expressions, each a template of its own. Where jinja2 refuses, ours must
-refuse too. Ours may refuse an expression as unsupported, by name, which is counted and bounded.
+conversations; then single constructs (constructs.txt) and random expressions, each a template of
+its own. Where jinja2 refuses, ours must refuse too. Ours may refuse an expression as unsupported,
+by name, which is counted and bounded; of the single constructs those at the end of their list alone.
 """
 import collections
 import datetime
@@ -18,6 +19,9 @@ import warnings
 from transformers.utils.chat_template_utils import _compile_jinja_template
 
 TEMPLATES = pathlib.Path(__file__).parent / "templates"
+CONSTRUCTS = pathlib.Path(__file__).parent / "constructs.txt"
+REFUSED_HERE = "# Refused by name alone here"  # their section in constructs.txt
+CONVERSATIONS = 150  # of each template
 NOW = datetime.datetime(2026, 2, 3)
 WORDS = ["", " ", "Hello", "Hello there ", "  lead", "two\nlines\n", "\n\n", "naïve café", "日本語 の文",
          "🙂 emoji 👩‍👩‍👧", "tab\there", "<think>\nhm\n</think>\n\nSo.", "{{ 1 }} {% x %} {# c #}", 'say "hi" \'ho\'',
@@ -166,18 +170,40 @@ def truth(source, variables, cache={}):
         return None, f"{type(error).__name__}: {error}"
 
 
+def constructs():
+    """The single constructs: each with whether ours alone may refuse it."""
+    here = False
+    for line in CONSTRUCTS.read_text(encoding="utf-8").splitlines():
+        here |= line == REFUSED_HERE
+        if line and not line.startswith("# "):
+            yield line, here
+
+
+def verdict(ours, text, error):
+    """How an answer of ours stands to jinja2's text or error."""
+    if "text" in ours:
+        return "equal" if error is None and ours["text"] == text else "wrong"
+    if error is not None:
+        return "refused by both"
+    if "<generator" in text or " object at 0x" in text or "<function" in text or "<built-in" in text:  # of no template, and ever another
+        return "refused by both"
+    assert ", line " in ours["error"], ours
+    return "not supported" if "support" in ours["error"] or "closed" in ours["error"] else "wrong"
+
+
 def main():
     probe = sys.argv[1]
     warnings.simplefilter("ignore", SyntaxWarning)  # of expressions without sense
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 6000
-    rng = random.Random(1)
+    rng = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     jobs = []
     for file in sorted(TEMPLATES.glob("*.jinja")):
         source = file.read_text(encoding="utf-8")
-        jobs += [(file.name, source, conversation(rng)) for _ in range(150)]
+        jobs += [(file.name, source, conversation(rng)) for _ in range(CONVERSATIONS)]
         # The same template with Windows line breaks, and cut out of its white space.
         jobs += [(file.name, source.replace("\n", "\r\n"), conversation(rng)) for _ in range(5)]
-    conversations = len(jobs)
+    refused_here = {source for source, here in constructs() if here}
+    jobs += [("construct", source, ROOT) for source, _ in constructs()]
     for _ in range(count):
         jobs.append(("expression", "{{ " + expression(rng, rng.randint(1, 3)) + " }}", ROOT))
     lines = "".join(json.dumps({"template": source, "variables": variables}) + "\n" for _, source, variables in jobs)
@@ -185,32 +211,29 @@ def main():
     answers = done.stdout.split("\n")[:-1]
     assert len(answers) == len(jobs), (len(answers), len(jobs))
 
-    wrong, unsupported, refused, equal = [], 0, 0, 0
-    refused_conversations = collections.Counter()  # by template
-    for index, ((name, source, variables), answer) in enumerate(zip(jobs, answers)):
+    found = collections.defaultdict(collections.Counter)  # verdicts by template, or "construct", "expression"
+    wrong = []
+    for (name, source, variables), answer in zip(jobs, answers):
         ours = json.loads(answer)
         text, error = truth(source, variables)
-        if "error" in ours and index >= conversations and "support" in ours["error"]:
-            unsupported += 1
-            assert "line 1" in ours["error"], ours
-        elif "error" in ours:
-            if error is None and "<generator" not in text and " object at 0x" not in text:
-                wrong.append((name, source, variables, text, ours))
-            refused += 1
-            refused_conversations[name] += index < conversations
-        elif error is not None or ours["text"] != text:
+        said = verdict(ours, text, error)
+        if name == "construct" and (source in refused_here) != ("error" in ours and (error is None or source in refused_here)):
+            said = "wrong"
+        if said == "wrong" or (said == "not supported" and name.endswith(".jinja")):
             wrong.append((name, source, variables, error or text, ours))
-        else:
-            equal += 1
+        found[name][said] += 1
     for name, source, variables, theirs, ours in wrong[:12]:
-        print(f"--- {name}: {source if name == 'expression' else json.dumps(variables)}\n jinja2: {theirs!r}\n ours:   {ours!r}")
-    print(f"{conversations} conversations through {len(list(TEMPLATES.glob('*.jinja')))} templates ({refused_conversations.total()} refused "
-          f"by both), {count} expressions: {equal} equal, {refused} refused by both, {unsupported} not supported, {len(wrong)} wrong")
+        print(f"--- {name}: {json.dumps(variables) if name.endswith('.jinja') else source}\n jinja2: {theirs!r}\n ours:   {ours!r}")
+    families = {name: of for name, of in found.items() if name.endswith(".jinja")}
+    told = lambda of: ", ".join(f"{of[key]} {key}" for key in ("equal", "refused by both", "not supported", "wrong"))
+    print(f"{len(families)} templates, {(CONVERSATIONS + 5) * len(families)} conversations: {told(sum(families.values(), collections.Counter()))}")
+    print(f"{found['construct'].total()} constructs: {told(found['construct'])}\n{count} expressions: {told(found['expression'])}")
     assert not wrong
-    assert all(count < 110 for name, count in refused_conversations.items() if name != "expression"), refused_conversations  # of 155 each
-    assert refused_conversations.total() < 0.2 * conversations
-    assert unsupported < 0.08 * count, unsupported
-    assert equal - conversations > 0.4 * count, equal
+    for name, of in families.items():
+        assert of["refused by both"] < 0.7 * of.total(), (name, of)
+    assert sum(of["refused by both"] for of in families.values()) < 0.2 * sum(of.total() for of in families.values())
+    assert found["expression"]["not supported"] < 0.02 * count, found["expression"]
+    assert found["expression"]["equal"] > 0.4 * count, found["expression"]
 
 
 if __name__ == "__main__":
