@@ -31,36 +31,59 @@ TOOLS = [{"type": "function", "function": {
     "name": "weather", "description": "Says \"sun\" or <rain>", "parameters": {
         "type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer", "minimum": 1}},
         "required": ["city"]}}},
-    {"type": "function", "function": {"name": "größe", "parameters": {}, "strict": True, "return": {"x": 1.5}}}]
+    {"type": "function", "function": {"name": "größe", "parameters": {}, "strict": True, "return": {"x": 1.5}}},
+    {"type": "function", "function": {"name": "plan", "description": " Plans a trip.\n", "parameters": {
+        "type": "object", "required": ["stops"], "properties": {
+            "stops": {"type": "array", "items": {"type": "string"}, "description": "Where to"},
+            "by": {"type": "string", "enum": ["train", "bus"], "default": "train", "nullable": True},
+            "limits": {"type": "object", "properties": {"cost": {"type": "number", "maximum": 99.5}, "slow": {"type": "boolean"}}},
+            "when": {"type": ["string", "null"]}, "other": {"oneOf": [{"type": "number"}, {"type": "array"}]}}}}}]
+DOCUMENTS = [{"title": "Bread", "text": "Flour and\nwater."}, {"doc_id": 7, "title": "", "text": "日本"}]
+CALLS = [{"function": {"name": "weather", "arguments": {"city": "Rome", "days": "3"}}},
+         {"type": "function", "id": "abc123xyz", "function": {"name": "plan", "arguments": {"stops": ["a", "b"], "limits": {"cost": 1.0}}}},
+         {"id": "call_2", "function": {"name": "größe", "arguments": {}}}]
+FLAGS = {"enable_thinking": [True, False], "builtin_tools": [["weather", "code_interpreter", "search"]], "tools_first": [False],
+         "date_string": ["1 May 2025"], "reasoning_effort": ["high"], "thinking_budget": [0, 512, 5000], "add_vision_id": [True], "strict": [True],
+         "contexts": [[" one ", "two"]], "controls": [{"length": "short"}, {"citations": True}], "documents": [DOCUMENTS, DOCUMENTS[:1]],
+         "tools": [TOOLS, TOOLS[:1], TOOLS[1:]]}
+
+
+def content(rng):
+    if rng.random() < 0.03:
+        return [{"type": "image"}, {"type": "text", "text": rng.choice(WORDS)}][:rng.randint(1, 2)]
+    return rng.choice(WORDS)
 
 
 def conversation(rng):
     messages = []
-    if rng.random() < 0.5:
+    if rng.random() < 0.4:
         messages.append({"role": "system", "content": rng.choice(WORDS)})
+    answers = 1 if rng.random() < 0.5 else 0.75
     for _ in range(rng.randint(1, 5)):
-        messages.append({"role": "user", "content": rng.choice(WORDS)})
-        if rng.random() < 0.75:
+        messages.append({"role": "user", "content": content(rng)})
+        if rng.random() < 0.05:
+            messages[-1]["name"] = "Ann"
+        if rng.random() < answers:
             messages.append({"role": "assistant", "content": rng.choice(WORDS)})
+            if rng.random() < 0.15:
+                messages[-1]["reasoning_content"] = rng.choice(WORDS)
+    if answers == 1 and rng.random() < 0.7 and messages[-1]["role"] == "assistant":
+        messages.pop()
     if rng.random() < 0.1:
         rng.shuffle(messages)
     if rng.random() < 0.2:
-        call = {"function": {"name": "weather", "arguments": {"city": rng.choice(WORDS), "days": "3"}}}
-        if rng.random() < 0.7:
-            call["id"] = "abc123xyz"
-        messages.append({"role": "assistant", "content": rng.choice(["", "Let me see."]), "tool_calls": [call]})
-        for _ in range(rng.randint(1, 2)):
+        calls = [json.loads(json.dumps(call)) for call in rng.sample(CALLS, rng.choice([1, 1, 1, 2, 3]))]
+        calls[0]["function"]["arguments"]["city"] = rng.choice(WORDS)
+        messages.append({"role": "assistant", "content": rng.choice(["", "Let me see."]), "tool_calls": calls})
+        for call in calls:
             messages.append({"role": "tool", "content": rng.choice(WORDS + [{"content": "rain", "t": 3}])})
+            if "id" in call:
+                messages[-1]["tool_call_id"] = call["id"]
     variables = {"messages": messages, "add_generation_prompt": rng.random() < 0.6, "tools": None, "documents": None,
                  "bos_token": "<s>", "eos_token": "</s>"}
-    if rng.random() < 0.2:
-        variables["tools"] = TOOLS[:rng.randint(1, 2)]
-    if rng.random() < 0.2:
-        variables["enable_thinking"] = rng.random() < 0.5
-    if rng.random() < 0.1:
-        variables["builtin_tools"] = ["weather", "code_interpreter", "search"]
-    if rng.random() < 0.1:
-        variables["tools_first"] = False
+    for name, values in FLAGS.items():
+        if rng.random() < (0.25 if name == "tools" else 0.1):
+            variables[name] = rng.choice(values)
     if rng.random() < 0.05:
         del variables["bos_token"]
     return variables
