@@ -21,13 +21,35 @@ struct Token {
   bool after_space = false;
 };
 
-constexpr std::string_view kFullWidthA = "\xEF\xBC\xA1", kFullWidthZ = "\xEF\xBC\xBA";
-
 /// One character of UTF-8 at the beginning of a valid text.
 std::string_view character(std::string_view text) {
   std::size_t size = 1;
   while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) ++size;
   return text.substr(0, size);
+}
+
+/// The letter that a character shows: full-width (U+FF21, U+FF41), in a circle (U+24B6, U+24D0),
+/// bold and other mathematical ones (U+1D400 to U+1D6A3). Empty: it is none of these.
+std::string plain_letter(std::string_view c) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned>(c[i]) & 0x3Fu; };
+  const auto letter = [](unsigned first, unsigned n) {
+    return std::string(1, static_cast<char>(first + n));
+  };
+  if (c.size() == 3) {
+    const unsigned code = (static_cast<unsigned>(c[0]) & 0xFu) << 12 | byte(1) << 6 | byte(2);
+    for (const auto& [begin, first] :
+         {std::pair{0xFF21u, 'A'}, {0xFF41u, 'a'}, {0x24B6u, 'A'}, {0x24D0u, 'a'}})
+      if (code >= begin && code < begin + 26) return letter(first, code - begin);
+  }
+  if (c.size() == 4) {
+    const unsigned code =
+        (static_cast<unsigned>(c[0]) & 7u) << 18 | byte(1) << 12 | byte(2) << 6 | byte(3);
+    if (code >= 0x1D400 && code < 0x1D6A4) {
+      const unsigned n = (code - 0x1D400) % 52;
+      return n < 26 ? letter('A', n) : letter('a', n - 26);
+    }
+  }
+  return {};
 }
 
 /// Words (an apostrophe may stand inside), marks and line ends. Characters of three bytes and more
@@ -37,9 +59,13 @@ std::vector<Token> tokens_of(std::string_view text) {
   std::vector<Token> tokens;
   bool space = false, joined = false;
   const auto add = [&](Token::Kind kind, std::string_view part) {
-    std::string shown(part);
-    if (part.size() == 3 && part >= kFullWidthA && part <= kFullWidthZ)
-      shown = std::string(1, static_cast<char>('A' + (part[2] - kFullWidthA[2])));
+    std::string shown;
+    for (std::string_view rest = part; !rest.empty();) {
+      const std::string_view c = character(rest);
+      const std::string plain = plain_letter(c);
+      shown += plain.empty() ? c : plain;
+      rest.remove_prefix(c.size());
+    }
     if (joined && kind == Token::Kind::word) {  // isn't
       tokens.back().text += "'" + shown;
       tokens.back().lower += "'" + python_lower(shown);
@@ -52,9 +78,12 @@ std::vector<Token> tokens_of(std::string_view text) {
     while (word.starts_with('_')) word.remove_prefix(1);
     while (word.ends_with('_')) word.remove_suffix(1);
     while (!word.empty()) {
+      const auto goes_on = [&](std::size_t at) {
+        const std::string_view c = character(word.substr(at));
+        return at < word.size() && (c.size() < 3 || !plain_letter(c).empty());
+      };
       std::size_t end = 0;
-      while (end < word.size() && character(word.substr(end)).size() < 3)
-        end += character(word.substr(end)).size();
+      while (goes_on(end)) end += character(word.substr(end)).size();
       if (end == 0) end = character(word).size();
       add(Token::Kind::word, word.substr(0, end));
       word.remove_prefix(end);
@@ -76,6 +105,8 @@ std::vector<Token> tokens_of(std::string_view text) {
         space = true;
       else if ((c == "'" || c == "\xE2\x80\x99") && after_word && rest.empty())
         joined = true;
+      else if (!plain_letter(c).empty())
+        add(Token::Kind::word, c);
       else if (c != "*" && c != "`" && c != "#" && c != "\\" && c != "$")
         add(Token::Kind::mark, c);
     }
@@ -117,6 +148,9 @@ std::string_view word_at(const std::vector<Token>& tokens, std::size_t at) {
              : std::string_view();
 }
 
+/// Marks between a choice and what is said of it; dashes of all lengths.
+constexpr std::string_view kAfterChoice = ")]}.\":-=([>\xE2\x80\x93\xE2\x80\x94\xE2\x86\x92";
+
 /// An answer read as tokens with the choices that it names.
 class Reading {
  public:
@@ -132,12 +166,20 @@ class Reading {
     }
     std::stable_sort(texts.begin(), texts.end(),
                      [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+    const auto text_at = [&](std::size_t at) {
+      return std::find_if(texts.begin(), texts.end(),
+                          [&](const auto& one) { return stands_at(at, one.first); });
+    };
     for (std::size_t at = 0; at < tokens_.size();) {
-      const auto found = std::find_if(texts.begin(), texts.end(),
-                                      [&](const auto& one) { return stands_at(at, one.first); });
+      const auto found = text_at(at);
       if (found != texts.end()) {
         mentions_.push_back({at, at + found->first.size(), found->second});
         at = mentions_.back().end;
+        continue;
+      }
+      if (const auto [size, choice] = counted_at(at); size > 0 && text_at(at + 1) == texts.end()) {
+        mentions_.push_back({at, at + size, choice, /*capital=*/true, /*letter=*/true});
+        at += size;
         continue;
       }
       if (const int letter = letter_at(at); letter >= 0) {
@@ -148,6 +190,7 @@ class Reading {
     }
     join_letters_and_texts();
     drop_listing();
+    drop_ranges();
     reject();
   }
 
@@ -195,6 +238,26 @@ class Reading {
     return letter;
   }
 
+  /// "the second option", "option 2": how many words from `at` on name a choice by its number, and
+  /// which; none: 0.
+  std::pair<std::size_t, int> counted_at(std::size_t at) const {
+    constexpr std::array<std::string_view, 5> kOrdinals{"first", "second", "third", "fourth",
+                                                        "fifth"};
+    constexpr std::array<std::string_view, 3> kNouns{"option", "choice", "alternative"};
+    const std::string_view word = word_at(tokens_, at), next = word_at(tokens_, at + 1);
+    const auto* ordinal = std::find(kOrdinals.begin(), kOrdinals.end(), word);
+    const bool one =
+        next == "one" && (is_line_end(tokens_, at + 2) || is_mark(tokens_, at + 2, ".,;!"));
+    if (ordinal != kOrdinals.end() && at > 0 && word_at(tokens_, at - 1) == "the" &&
+        (is_one_of(next, kNouns) || one)) {
+      const auto n = static_cast<int>(ordinal - kOrdinals.begin());
+      if (n < count_) return {2, n};
+    }
+    if (is_one_of(word, kNouns) && next.size() == 1 && next[0] >= '1' && next[0] < '1' + count_)
+      return {2, next[0] - '1'};
+    return {0, 0};
+  }
+
   /// "B) blue" and "blue (B)" name one choice once.
   void join_letters_and_texts() {
     for (std::size_t m = 1; m < mentions_.size();) {
@@ -235,6 +298,20 @@ class Reading {
     if (static_cast<int>(listed_.size()) < count_) listed_.clear();
   }
 
+  /// "among (A) through (D)" and "options A to D" choose none of them.
+  void drop_ranges() {
+    for (std::size_t m = 0; m + 1 < mentions_.size(); ++m) {
+      std::size_t at = mentions_[m].end;
+      while (is_mark(tokens_, at, ")]")) ++at;
+      const std::string_view word = word_at(tokens_, at);
+      if (word != "through" && word != "to") continue;
+      for (++at; is_mark(tokens_, at, "([");) ++at;
+      if (at != mentions_[m + 1].begin || mentions_[m + 1].choice <= mentions_[m].choice) continue;
+      listed_.insert(mentions_[m].begin);
+      listed_.insert(mentions_[m + 1].begin);
+    }
+  }
+
   // Rejections.
 
   static bool is_negation(std::string_view word) {
@@ -268,8 +345,9 @@ class Reading {
     if (at == 0) return false;
     const std::string_view word = word_at(tokens_, at - 1);
     const std::string_view before = at > 1 ? word_at(tokens_, at - 2) : std::string_view();
-    if ((word == "\xE6\x98\xAF" && before == "\xE4\xB8\x8D") || word == "\xE9\x9D\x9E")
-      return true;  // Chinese: is not, non-
+    if ((word == "\xE6\x98\xAF" && before == "\xE4\xB8\x8D") || word == "\xE9\x9D\x9E" ||
+        (word == "\xE9\x99\xA4" && before == "\xE6\x8E\x92"))
+      return true;  // Chinese: is not, non-, excludes
     return is_negation(word) || is_one_of(word, kRejecting) ||
            (word == "of" && before == "instead") ||
            (word == "out" && (before.starts_with("rul") || before.starts_with("leav")));
@@ -285,14 +363,18 @@ class Reading {
         "be",     "been",      "clearly", "obviously", "definitely", "also",     "both",   "all",
         "simply", "therefore", "thus",    "just",      "plainly",    "probably", "likely", "so",
         "too",    "the",       "a",       "then",      "certainly",  "already"};
+    constexpr std::array<std::string_view, 2> kWrongHan{"\xE4\xB8\x8D", "\xE9\x94\x99"};  // 不, 错
     constexpr std::array<std::string_view, 3> kAgainst{"contradicts", "fails", "contradict"};
     if (is_mark(tokens_, at,
                 ":(-=?\xE2\x80\x94\xE2\x80\x93")) {  // "A: wrong", "A (wrong)", "A? No"
       const std::string_view word = word_at(tokens_, at + 1);
       return is_wrong(word) && word != "out" && word != "ruled";
     }
+    std::size_t sign = at;
+    while (is_mark(tokens_, sign, kAfterChoice)) ++sign;
+    if (is_mark(tokens_, sign, "\xE2\x9C\x97\xE2\x9C\x98\xE2\x9D\x8C\xE2\x9C\x96")) return true;
     std::string_view word = word_at(tokens_, at);
-    if (is_one_of(word, kAgainst)) return true;
+    if (is_one_of(word, kAgainst) || is_one_of(word, kWrongHan)) return true;
     const bool negated = word == "cannot" || word.ends_with("n't");
     if (!negated && !is_one_of(word, kCopulas)) return false;
     do {
@@ -349,7 +431,9 @@ class Reading {
     const auto m = static_cast<std::size_t>(&mention - mentions_.data());
     const auto beside = [&](std::size_t left, std::size_t right) {
       if (mentions_[left].choice == mentions_[right].choice || mentions_[left].rejected ||
-          mentions_[right].rejected || !mentions_[left].letter || !mentions_[right].letter)
+          mentions_[right].rejected || listed_.contains(mentions_[left].begin) ||
+          listed_.contains(mentions_[right].begin) || !mentions_[left].letter ||
+          !mentions_[right].letter)
         return false;
       if (mentions_[left].end == mentions_[right].begin) return false;
       for (std::size_t at = mentions_[left].end; at < mentions_[right].begin; ++at) {
@@ -384,10 +468,15 @@ class Reading {
         "probably", "most",  "likely", "indeed", "the",    "text",    "textbf",     "mathrm",
         "mathbf",   "boxed", "hence",  "so",     "that",   "correct", "right",      "best",
         "final",    "it",    "it's",   "with",   "for",    "i"};
+    constexpr std::array<std::string_view, 7> kHanFillers{
+        // 是 为 选 项 择 应 该
+        "\xE6\x98\xAF", "\xE4\xB8\xBA", "\xE9\x80\x89", "\xE9\xA1\xB9",
+        "\xE6\x8B\xA9", "\xE5\xBA\x94", "\xE8\xAF\xA5"};
     constexpr std::size_t kMost = 12;
     for (const std::size_t most = at + kMost; at < std::min(most, tokens_.size());) {
       const bool mark = tokens_[at].kind == Token::Kind::mark;
-      const bool passed = mark ? !is_mark(tokens_, at, ".;!?,") || is_mark(tokens_, at - 1, ":")
+      const bool passed = is_one_of(tokens_[at].lower, kHanFillers) ? true
+                          : mark ? !is_mark(tokens_, at, ".;!?,") || is_mark(tokens_, at - 1, ":")
                           : tokens_[at].kind == Token::Kind::line_end
                               ? is_mark(tokens_, at - 1, ":>") || is_line_end(tokens_, at - 1)
                               : is_one_of(tokens_[at].lower, kFillers) && mention_at(at) == nullptr;
@@ -405,21 +494,66 @@ class Reading {
 
   /// Whether the words that end before `at` lead up to a choice: "answer", "I choose".
   bool is_cue(std::size_t at) const {
-    constexpr std::array<std::string_view, 24> kVerbs{
-        "choose",  "chooses",  "chose",     "chosen", "pick",  "picks",    "picked",    "select",
-        "selects", "selected", "say",       "says",   "vote",  "conclude", "concludes", "boxed",
-        "it's",    "that's",   "therefore", "thus",   "hence", "opt",      "opts",      "guess"};
+    constexpr std::array<std::string_view, 20> kVerbs{
+        "choose",    "chooses", "chose",    "chosen", "pick", "picks", "picked",
+        "select",    "selects", "selected", "say",    "says", "vote",  "conclude",
+        "concludes", "think",   "believe",  "opt",    "opts", "guess"};
+    constexpr std::array<std::string_view, 6> kOthers{"boxed",     "it's", "that's",
+                                                      "therefore", "thus", "hence"};
     const std::string_view word = word_at(tokens_, at), next = word_at(tokens_, at + 1);
     if (word == "answer" || word == "answers" || word == "response") return true;
+    if (word == "\xE9\x80\x89" || word == "\xE6\xA1\x88") return true;  // 选, 案 of 答案
     if (word == "option" || word == "choice" || word == "letter" || word == "selection" ||
-        word == "one" || word == "solution")
-      return next == "is" || next == "would" || next == "must" || is_mark(tokens_, at + 1, ":=");
+        word == "one" || word == "solution") {
+      std::size_t after = at + 1;
+      while (is_mark(tokens_, after, "\"')]}")) ++after;
+      return next == "is" || next == "would" || next == "must" || is_mark(tokens_, after, ":=");
+    }
     if (word == "it" || word == "that") return next == "is" || next == "must";
     if (word == "with") {
       const std::string_view before = at > 0 ? word_at(tokens_, at - 1) : std::string_view();
       return before == "go" || before == "goes" || before == "going" || before == "went";
     }
-    return is_one_of(word, kVerbs);
+    return is_one_of(word, kOthers) || (is_one_of(word, kVerbs) && !is_of_others(at));
+  }
+
+  /// Whether the verb at `at` is said of others, or of what might be: "some say", "you might pick".
+  bool is_of_others(std::size_t at) const {
+    constexpr std::array<std::string_view, 14> kOfOthers{
+        "might",  "may", "could",   "would",    "some", "others", "many",
+        "people", "you", "someone", "students", "they", "one",    "if"};
+    const auto before = [&](std::size_t n) {
+      return at >= n ? word_at(tokens_, at - n) : std::string_view();
+    };
+    return before(1) != "i" && before(2) != "i" &&
+           (is_one_of(before(1), kOfOthers) || is_one_of(before(2), kOfOthers));
+  }
+
+  /// "A: B", where "A" stands for the answer: a line that says nothing else.
+  bool is_answer_mark(std::size_t at) const {
+    if (word_at(tokens_, at) != "a" || !is_mark(tokens_, at + 1, ":")) return false;
+    if (at > 0 && tokens_[at - 1].kind != Token::Kind::line_end) return false;
+    const Mention* mention = mention_at(at + 2);
+    if (!mention || mention->choice == 0) return false;
+    std::size_t end = mention->end;
+    while (is_mark(tokens_, end, ").\"")) ++end;
+    return is_line_end(tokens_, end) &&
+           std::none_of(mentions_.begin(), mentions_.end(), [&](const Mention& other) {
+             return other.letter && other.choice > 0 && begins_line(other);
+           });
+  }
+
+  /// "no, B.", "wait, B", "Actually B", "Correction: B": where the choice after it stands.
+  const Mention* corrected(std::size_t at) const {
+    constexpr std::array<std::string_view, 6> kCorrecting{"no",       "wait",       "sorry",
+                                                          "actually", "correction", "oops"};
+    if (!is_one_of(word_at(tokens_, at), kCorrecting)) return nullptr;
+    for (++at; is_mark(tokens_, at, ",:-\xE2\x80\x94\xE2\x80\x93");) ++at;
+    const Mention* mention = mention_at(after_fillers(at));
+    if (!mention) return nullptr;
+    std::size_t end = mention->end;
+    while (is_mark(tokens_, end, ")]}\"")) ++end;
+    return is_line_end(tokens_, end) || is_mark(tokens_, end, ".!") ? mention : nullptr;
   }
 
   /// "B is correct", "(B) must be the right answer".
@@ -428,17 +562,52 @@ class Reading {
     while (is_mark(tokens_, at, ")]}\"")) ++at;
     constexpr std::array<std::string_view, 7> kCopulas{"is",    "was",   "must", "would",
                                                        "seems", "looks", "being"};
+    if (word_at(tokens_, at) == "\xE6\xAD\xA3")
+      return word_at(tokens_, at + 1) == "\xE7\xA1\xAE";  // 正确
     if (!is_one_of(word_at(tokens_, at), kCopulas)) return false;
-    constexpr std::array<std::string_view, 11> kBetween{"be",   "the",  "clearly",   "most",
-                                                        "only", "best", "obviously", "definitely",
-                                                        "a",    "thus", "therefore"};
+    constexpr std::array<std::string_view, 13> kBetween{
+        "be",        "the",        "clearly", "most", "only",      "best", "better",
+        "obviously", "definitely", "a",       "thus", "therefore", "more"};
     do {
       ++at;
     } while (is_one_of(word_at(tokens_, at), kBetween));
+    constexpr std::array<std::string_view, 2> kBest{"best", "better"};
     constexpr std::array<std::string_view, 7> kGood{"correct", "right",    "true",    "answer",
                                                     "choice",  "solution", "accurate"};
     return is_one_of(word_at(tokens_, at), kGood) ||
-           (word_at(tokens_, at - 1) == "best" && is_line_end(tokens_, at));
+           (is_one_of(word_at(tokens_, at - 1), kBest) &&
+            (is_line_end(tokens_, at) || is_mark(tokens_, at, ".,;!")));
+  }
+
+  bool is_tick(std::size_t at) const {
+    return is_mark(tokens_, at, "\xE2\x9C\x93\xE2\x9C\x94\xE2\x9C\x85\xE2\x98\x91");
+  }
+
+  /// "B: true", "(B) yes", "B) blue: the sky is - correct.", "B ✓".
+  bool is_marked_right(const Mention& mention) const {
+    constexpr std::array<std::string_view, 4> kRight{"true", "correct", "right", "yes"};
+    std::size_t at = mention.end;
+    while (is_mark(tokens_, at, kAfterChoice)) ++at;
+    const bool ends = is_line_end(tokens_, at + 1) || is_mark(tokens_, at + 1, ".,;!)]");
+    if (is_tick(at) || (at > mention.end && ends && is_one_of(word_at(tokens_, at), kRight)))
+      return true;
+    if (!begins_line(mention)) return false;
+    std::size_t end = at;
+    while (!is_line_end(tokens_, end)) ++end;
+    while (end > at && is_mark(tokens_, end - 1, ")].!\xEF\xB8\x8F")) --end;
+    return end > at + 1 && (is_tick(end - 1) || (is_one_of(word_at(tokens_, end - 1), kRight) &&
+                                                 is_mark(tokens_, end - 2, kAfterChoice)));
+  }
+
+  /// Where the choices are judged one by one: the only one that is right.
+  const Mention* only_right() const {
+    const Mention* only = nullptr;
+    for (const Mention& mention : mentions_) {
+      if (!mention.letter || mention.rejected || !is_marked_right(mention)) continue;
+      if (only && only->choice != mention.choice) return nullptr;
+      only = &mention;
+    }
+    return only;
   }
 
   /// A letter that has the first line for itself, with more lines after it.
@@ -474,10 +643,17 @@ class Reading {
       if (!best || mention->begin >= best->begin) best = mention;
     };
     for (std::size_t at = 0; at < tokens_.size(); ++at)
-      if (is_cue(at)) take(mention_at(after_fillers(at + 1)));
+      if (is_cue(at))
+        take(mention_at(after_fillers(at + 1)));
+      else if (is_answer_mark(at))
+        take(mention_at(at + 2));
+      else
+        take(corrected(at));
     for (const Mention& mention : mentions_)
       if (is_confirmed(mention)) take(&mention);
     take(last_line());
+    if (const Mention* right = only_right(); right && (!best || right->begin > best->begin))
+      best = right;
     return found(best);
   }
 
@@ -531,12 +707,29 @@ class Reading {
   std::set<std::size_t> listed_;  ///< where mentions begin that list the choices
 };
 
+/// Where a line begins "Question:", "Question 2:" or "Q:", with which a base model goes on.
+std::size_t next_question(std::string_view text) {
+  for (std::size_t line = text.find('\n'); line != std::string_view::npos;
+       line = text.find('\n', line + 1)) {
+    std::string_view rest = text.substr(line + 1);
+    for (const std::string_view word : {"Question", "Q"}) {
+      if (!rest.starts_with(word)) continue;
+      const std::size_t at = rest.find_first_not_of(" 0123456789", word.size());
+      if (at != std::string_view::npos && rest[at] == ':') return line;
+    }
+  }
+  return std::string_view::npos;
+}
+
 char letter(int choice) { return static_cast<char>('A' + choice); }
 
 }  // namespace
 
 std::optional<char> chosen_letter(std::string_view text, const std::vector<std::string>& choices) {
-  const auto choice = Reading(text, choices).choice();
+  std::optional<int> choice;
+  if (const std::size_t end = next_question(text); end != std::string_view::npos)
+    choice = Reading(text.substr(0, end), choices).choice();
+  if (!choice) choice = Reading(text, choices).choice();
   return choice ? std::optional(letter(*choice)) : std::nullopt;
 }
 
