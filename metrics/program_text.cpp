@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "metrics/one_of.hpp"
+#include "src/support/json.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -98,6 +99,12 @@ bool looks_like_code(std::string_view whole) {
     return true;
   if (is_one_of(word, kSimple) && !rest.empty()) return true;
   if (word == "from") return rest.find(" import ") != std::string_view::npos;
+  if (line[0] == '(' || line[0] == '[') {  // (a, b) = ...
+    const std::size_t end = line.find(line[0] == '(' ? ')' : ']');
+    const std::string_view after =
+        end == std::string_view::npos ? std::string_view() : strip(line.substr(end + 1));
+    return after.starts_with('=') && !after.starts_with("==");
+  }
   if (word.empty() && line[0] != '*') return false;
   const std::string_view after = after_target(line);
   constexpr std::array<std::string_view, 14> kAssigned{
@@ -165,14 +172,15 @@ std::optional<Fence> fence_in(std::string_view line) {
   const std::size_t at = line.find_first_not_of(" \t>");
   if (at == std::string_view::npos) return std::nullopt;
   const char mark = line[at];
-  if (mark != '`' && mark != '~' && mark != '\'') return std::nullopt;
+  const bool quotes = mark == '\'' || mark == '"';
+  if (mark != '`' && mark != '~' && !quotes) return std::nullopt;
   std::size_t end = at;
   while (end < line.size() && line[end] == mark) ++end;
   if (end - at < 3) return std::nullopt;
   Fence fence{at, mark, end - at, std::string(strip(line.substr(end)))};
-  // Backticks after the fence's own make it inline code; ''' opens a block with a language alone.
+  // Backticks after the fence's own make it inline code; quotes open a block with a language alone.
   if (mark == '`' && fence.info.find('`') != std::string::npos) return std::nullopt;
-  if (mark == '\'' && !(end - at == 3 && is_python(lower_ascii(fence.info)))) return std::nullopt;
+  if (quotes && !(end - at == 3 && is_python(lower_ascii(fence.info)))) return std::nullopt;
   return fence;
 }
 
@@ -190,6 +198,15 @@ bool closes(const Fence& open, std::string_view line) {
           !is_python(language) && !is_other_language(language));
 }
 
+/// The length of the code in a line of a block that ends with the fence: "return x```"; else none.
+std::optional<std::size_t> code_before_end(const Fence& open, std::string_view line) {
+  const std::string_view whole = rstrip(line);
+  const std::size_t code = whole.find_last_not_of(open.mark) + 1;
+  const bool ends = open.mark == '`' && code > 0 && whole.size() - code == open.length &&
+                    whole.substr(0, code).find('`') == std::string_view::npos;
+  return ends && indent_of(line) < code ? std::optional(code) : std::nullopt;
+}
+
 /// A line of a block whose fence stands `indent` characters in, of a list or a quotation.
 std::string inside(std::string_view line, std::size_t indent, bool quoted) {
   std::size_t at = 0;
@@ -200,7 +217,9 @@ std::string inside(std::string_view line, std::size_t indent, bool quoted) {
 }
 
 /// Marks of other kinds, each on a line of its own or beside the code.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kMarks{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kMarks{{
+    {"<code class=\"language-python\">", "</code>"},
+    {"<code class=\"python\">", "</code>"},
     {"[python]", "[/python]"},
     {"[code]", "[/code]"},
     {"<python>", "</python>"},
@@ -250,6 +269,10 @@ Blocks fenced_blocks(const Lines& lines) {
     bool nested = holds_blocks(block.language);
     for (++i; i < lines.size() && !closes(*fence, lines[i]); ++i) {
       block.lines.push_back(inside(lines[i], fence->indent, quoted));
+      if (const auto code = code_before_end(*fence, block.lines.back())) {
+        block.lines.back().resize(*code);
+        break;
+      }
       const auto inner = fence_in(block.lines.back());
       nested = nested || (inner && inner->indent < 4 && is_python(language_of(inner->info)));
     }
@@ -263,6 +286,21 @@ Blocks fenced_blocks(const Lines& lines) {
   return out;
 }
 
+/// HTML's five names of characters.
+std::string without_entities(std::string text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kEntities{
+      {{"&lt;", "<"},
+       {"&gt;", ">"},
+       {"&quot;", "\""},
+       {"&#39;", "'"},
+       {"&#x27;", "'"},
+       {"&amp;", "&"}}};
+  for (const auto& [entity, character] : kEntities)
+    for (std::size_t at = 0; (at = text.find(entity, at)) != std::string::npos; ++at)
+      text.replace(at, entity.size(), character);
+  return text;
+}
+
 /// Blocks between kMarks, where there is no fence.
 std::vector<Block> marked_blocks(const std::string& text) {
   std::vector<Block> blocks;
@@ -274,8 +312,9 @@ std::vector<Block> marked_blocks(const std::string& text) {
       const std::size_t line_end = lower.find('\n', begin);
       // "\begin{minted}{python}" and "#+begin_src python :results output"
       if ((open[0] == '\\' || open[0] == '#') && line_end < end) begin = line_end;
-      Block block{"", lines_of(std::string_view(text).substr(
-                          begin, end == std::string::npos ? end : end - begin))};
+      std::string inner = text.substr(begin, end == std::string::npos ? end : end - begin);
+      if (open[0] == '<') inner = without_entities(std::move(inner));
+      Block block{"", lines_of(inner)};
       if (!block.lines.empty() && is_blank(block.lines.front()))
         block.lines.erase(block.lines.begin());
       blocks.push_back(std::move(block));
@@ -322,10 +361,51 @@ Lines reindented(Lines lines, const std::string& indent) {
   return lines;
 }
 
+/// The line that defines a name: the first of the least indented ones, as a method is no function.
 std::optional<std::size_t> definition_of(std::string_view name, const Lines& lines) {
+  std::optional<std::size_t> found;
   for (std::size_t i = 0; i < lines.size(); ++i)
-    if (!name.empty() && defined_by(lines[i]) == name) return i;
-  return std::nullopt;
+    if (!name.empty() && defined_by(lines[i]) == name &&
+        (!found || indent_of(lines[i]) < indent_of(lines[*found])))
+      found = i;
+  return found;
+}
+
+/// Whether the function that line `at` defines does nothing yet: `pass`, `...`, a docstring alone.
+bool is_stub(const Lines& lines, std::size_t at) {
+  const auto text = in_text(lines);
+  bool any = false;
+  for (std::size_t i = at + 1; i < lines.size(); ++i) {
+    const std::string_view line = strip(lines[i]);
+    if (line.empty() || line[0] == '#' || text[i]) continue;
+    if (indent_of(lines[i]) <= indent_of(lines[at])) break;
+    any = true;
+    if (line != "pass" && line != "..." && !line.starts_with("import ") &&
+        !line.starts_with("raise NotImplementedError") && !line.starts_with("\"\"\"") &&
+        !line.starts_with("'''"))
+      return false;
+  }
+  return any;
+}
+
+/// What was typed at Python's prompts, ">>> " and "... ", or those of IPython, without their
+/// output.
+Lines typed_in(const Lines& lines) {
+  Lines typed;
+  for (const std::string& line : lines) {
+    std::string_view rest = line;
+    rest.remove_prefix(indent_of(line));
+    std::size_t size = 0;
+    if (rest.starts_with(">>>") || rest.starts_with("...")) size = 3;
+    const std::size_t colon = rest.find("]: ");
+    if (rest.starts_with("In [") && colon != std::string_view::npos) size = colon + 2;
+    if (rest.starts_with("...:")) size = 4;
+    if (size == 0) continue;
+    rest.remove_prefix(size);
+    if (rest.starts_with(' ')) rest.remove_prefix(1);
+    typed.emplace_back(rest);
+  }
+  return typed;
 }
 
 /// Whether a block holds imports and definitions alone, so that it can stand before another one.
@@ -446,23 +526,81 @@ std::string wanted_name(const Lines& prompt) {
   return name;
 }
 
-/// The first block that defines the function, with the definitions of the blocks before it.
+/// Whether `program` calls or names what `block` alone defines.
+bool is_needed(const Lines& block, const Lines& program) {
+  const std::string text = text_of(program);
+  return defines_alone(block) &&
+         std::any_of(block.begin(), block.end(), [&](const std::string& line) {
+           std::string_view name = indent_of(line) ? std::string_view() : defined_by(line);
+           if (line.starts_with("class ")) name = name_at(strip(std::string_view(line).substr(6)));
+           if (name.empty() || definition_of(name, program)) return false;
+           for (std::size_t at = text.find(name); at != std::string::npos;
+                at = text.find(name, at + 1)) {
+             const std::size_t end = at + name.size();
+             if ((at == 0 || !is_name(text[at - 1])) && (end == text.size() || !is_name(text[end])))
+               return true;
+           }
+           return false;
+         });
+}
+
+/// The first block that defines the function, and not as a stub where another one does more; with
+/// the definitions of the blocks before it, and of those after it that it needs.
 std::optional<Lines> defining_block(const std::vector<Block>& blocks, const std::string& name) {
-  for (const bool other : {false, true}) {
+  for (const auto& [other, stub] :
+       {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
     Lines before;
-    for (const Block& block : blocks) {
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const Block& block = blocks[b];
       if (is_other_language(block.language) && !other) continue;
-      if (const auto at = definition_of(name, block.lines)) {
+      const auto at = definition_of(name, block.lines);
+      if (at && (stub || !is_stub(block.lines, *at))) {
         Lines program =
             indent_of(block.lines[*at]) ? around_definition(block.lines, *at) : block.lines;
         program.insert(program.begin(), before.begin(), before.end());
+        for (std::size_t later = b + 1; later < blocks.size(); ++later)
+          if (!is_other_language(blocks[later].language) && is_needed(blocks[later].lines, program))
+            program.insert(program.end(), blocks[later].lines.begin(), blocks[later].lines.end());
         return program;
       }
-      if (defines_alone(block.lines))
+      if (!at && defines_alone(block.lines))
         before.insert(before.end(), block.lines.begin(), block.lines.end());
     }
   }
   return std::nullopt;
+}
+
+/// Inline code of single backticks that can be a program: `return 2 * x`, `def f(x): return 2 * x`.
+std::vector<Block> inline_code(const Lines& lines) {
+  std::vector<Block> blocks;
+  for (const std::string& line : lines)
+    for (std::size_t open = line.find('`'); open != std::string::npos;) {
+      const std::size_t end = line.find('`', open + 1);
+      if (end == std::string::npos) break;
+      const std::string code = line.substr(open + 1, end - open - 1);
+      if (looks_like_code(code)) blocks.push_back({"", {code}});
+      open = line.find('`', end + 1);
+    }
+  return blocks;
+}
+
+/// The texts in an answer that is a JSON object, as {"code": "def f(x): ..."}; each as a block.
+std::vector<Block> json_texts(std::string_view text) {
+  std::vector<Block> blocks;
+  const std::size_t begin = text.find('{'), end = text.rfind('}');
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin)
+    return blocks;
+  text = text.substr(begin, end - begin + 1);
+  if (too_deep(text) != std::string_view::npos) return blocks;
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return blocks;
+  for (const auto& [key, value] : json.items())
+    if (value.is_string()) {
+      const Blocks inner = fenced_blocks(lines_of(value.get_ref<const std::string&>()));
+      blocks.insert(blocks.end(), inner.all.begin(), inner.all.end());
+      if (inner.all.empty()) blocks.push_back({"", inner.outside});
+    }
+  return blocks;
 }
 
 std::size_t program_lines(const Lines& lines) {
@@ -507,13 +645,25 @@ std::string code_of(std::string_view prompt, std::string_view answer) {
   if (const auto program = defining_block(marked, name)) return text_of(*program);
   if (const auto at = definition_of(name, fenced.outside))
     return text_of(around_definition(fenced.outside, *at));
-  const auto bodies = bodies_in(fenced, marked);
+  std::vector<Block> typed;
+  for (const Block& block : fenced.all) typed.push_back({"", typed_in(block.lines)});
+  typed.push_back({"", typed_in(fenced.outside)});
+  const std::vector<Block> inlined = inline_code(fenced.outside);
+  for (const auto& blocks : {typed, inlined, json_texts(answer)})
+    if (const auto program = defining_block(blocks, name)) return text_of(*program);
+  auto bodies = bodies_in(fenced, marked);
+  if (std::none_of(bodies.begin(), bodies.end(), gives_back))
+    for (const Block& block : inlined)
+      if (gives_back(block.lines)) bodies.insert(bodies.begin(), block.lines);
   if (!bodies.empty()) return text_of(as_body(bodies.front(), body_indent(head)));
   return fenced.all.empty() ? std::string(answer) : std::string();
 }
 
 std::string task_program(std::string_view prompt, std::string_view answer) {
-  return str(task_head(prompt), code_of(prompt, answer), "\n");
+  std::string future, code;
+  for (const std::string& line : lines_of(code_of(prompt, answer)))
+    (line.starts_with("from __future__ import ") ? future : code) += line + "\n";
+  return str(future, task_head(prompt), code);
 }
 
 }  // namespace pardec

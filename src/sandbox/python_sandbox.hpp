@@ -53,10 +53,11 @@ class PythonSandbox {
   /// here.
   explicit PythonSandbox(SandboxLimits limits = {});
 
-  /// The program is a file of its own: its __name__ is "__main__", its stdin is empty and its
-  /// stdout goes nowhere. ConfigError, with what to install or allow, where bwrap or python3 is
-  /// missing or the kernel gives no namespaces: no program runs without the walls; and where the
-  /// tests cannot be put. RunError where no process can be started.
+  /// What the program has under `if __name__ == "__main__"` does not run, as in HumanEval's own
+  /// evaluation; its stdin is empty and its stdout goes nowhere. ConfigError, with what to install
+  /// or allow, where bwrap or python3 is missing or the kernel gives no namespaces: no program runs
+  /// without the walls; and where the tests cannot be put. RunError where no process can be
+  /// started.
   SandboxResult run(const PythonTask& task) const;
 
  private:

@@ -50,7 +50,11 @@ TEST_CASE("a program passes when it ends by itself", "[sandbox]") {
   CHECK(box->run("x = 1\nassert x == 1\n").verdict == SandboxVerdict::passed);
   CHECK(box->run("import math, json, collections\nprint('x' * 10**6)").verdict ==
         SandboxVerdict::passed);
-  CHECK(box->run("assert __name__ == '__main__'").verdict == SandboxVerdict::passed);
+  CHECK(box->run("if __name__ == '__main__':\n    import unittest\n    unittest.main()").verdict ==
+        SandboxVerdict::passed);
+  CHECK(box->run("from __future__ import annotations\nfrom dataclasses import dataclass\n"
+                 "@dataclass\nclass Pair:\n    a: int\nassert Pair(1).a == 1")
+            .verdict == SandboxVerdict::passed);
   CHECK(box->run("\xC3\xA4 = '\xE6\x9D\xB1'").verdict == SandboxVerdict::passed);
   const auto wrong = box->run("assert 1 == 2, 'no'");
   CHECK(wrong.verdict == SandboxVerdict::failed);
