@@ -51,6 +51,38 @@ class Parser {
 
 }  // namespace
 
+namespace {
+
+/// A line with which a record begins, its fields that hold quotes but do not begin with one in
+/// quotes: `a "b" c` is a text that others read as it stands.
+std::string with_quotes(const std::string& line, char separator) {
+  std::string out;
+  for (std::size_t at = 0; at <= line.size();) {
+    std::size_t end;
+    if (at < line.size() && line[at] == '"') {
+      for (end = at + 1; end < line.size(); ++end) {
+        if (line[end] != '"') continue;
+        if (end + 1 >= line.size() || line[end + 1] != '"') break;
+        ++end;
+      }
+      end = line.find(separator, std::min(end, line.size()));
+      if (end == std::string::npos) return out + line.substr(at);
+      out += line.substr(at, end - at);
+    } else {
+      end = std::min(line.find(separator, at), line.size());
+      const std::string field = line.substr(at, end - at);
+      const bool quotes = field.find('"') != std::string::npos && strip(field)[0] != '"';
+      out += quotes ? "\"" + replace_all(field, "\"", "\"\"") + "\"" : field;
+    }
+    if (end == line.size()) break;
+    out += separator;
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
 const std::string& CsvRow::text(const std::string& column) const {
   const std::string& text = fields.at(column);
   if (strip(text).empty())
@@ -100,20 +132,23 @@ void each_row(const std::filesystem::path& file, const std::vector<std::string>&
                           "); expected quotes around fields that hold quotes, each "
                           "written twice, and a closing one"));
     };
+    char separator = ',';
     std::size_t open = 0;  // bytes of the record that is open
     each_raw_line(file, inspection, [&](std::string& line, long number) {
       last = number;
-      if (number == 1 && line.find(',') == std::string::npos)
-        for (const char separator : {';', '\t'})
-          if (line.find(separator) != std::string::npos) {
-            parser.separate_by(separator);
+      const bool tabs = lower_ascii(file.extension().string()) == ".tsv";
+      if (number == 1 && (tabs || line.find(',') == std::string::npos))
+        for (const char one : {'\t', ';'})
+          if (line.find(one) != std::string::npos) {
+            parser.separate_by(separator = one);
             break;
           }
       if ((open += line.size() + 1) > kLongestLine)
         throw DataError(name, begin,
                         str("begins a record longer than ", kLongestLine >> 20,
                             " MiB; expected a closing quote (is one missing?)"));
-      if (!parser.feed(line + "\n")) broken();
+      const bool begins = open == line.size() + 1;
+      if (!parser.feed((begins ? with_quotes(line, separator) : line) + "\n")) broken();
       if (!parser.rows.empty()) open = 0;
       take_rows(number + 1);
     });

@@ -31,7 +31,9 @@ struct Example {
   std::string cluster;        ///< examples with the same text share it: they are not independent
   bool conversation = false;  ///< fields are a user's turns, each asked behind the answers so far
   bool unfinished = false;    ///< the last reference was cut at a limit: it does not end there
-  std::string system = {};    ///< what a system message says before the user's first words
+  /// What a system message says before the user's first words; empty: it is there, and says
+  /// nothing.
+  std::optional<std::string> system = {};
 };
 
 /// A column of a user's own records that nothing is read from.

@@ -13,6 +13,26 @@ namespace pardec {
 
 namespace {
 
+/// A text, or a number as a text.
+std::string plain_of(const Record& record, const OrderedJson& value, const std::string& key) {
+  if (value.is_number()) return dump(value);
+  if (!value.is_string() || strip(value.get_ref<const std::string&>()).empty())
+    record.fail(str(key, " is ", value.is_string() ? "empty" : value.type_name(),
+                    ", expected some text, or a number"));
+  return value.get<std::string>();
+}
+
+/// A list of such, or one alone.
+std::vector<std::string> plains_of(const Record& record, const char* key) {
+  std::vector<std::string> texts;
+  if (!record.has(key)) return texts;
+  const OrderedJson& value = record.at(key);
+  if (!value.is_array()) return {plain_of(record, value, str("'", key, "'"))};
+  for (const OrderedJson& item : value)
+    texts.push_back(plain_of(record, item, str(key, "[", texts.size(), "]")));
+  return texts;
+}
+
 /// A text, or a whole number as a text.
 std::string name_at(const Record& record, const char* key) {
   const OrderedJson& value = record.at(key);
@@ -21,12 +41,42 @@ std::string name_at(const Record& record, const char* key) {
 
 void read_references(const Record& record, ExampleField& field) {
   field.annotated = record.has("references");
-  field.references = record.texts_or_none("references");
+  field.references = plains_of(record, "references");
 }
 
-/// What a chat message says: a text, or parts of which those of type "text" are read.
-std::string content_of(const Record& message, const char* key) {
-  if (!message.at(key).is_array()) return message.text(key);
+/// A field's choices, and by which names of their own references call them: a list of texts;
+/// {"A": "red", "B": "blue"}; or {"label": ["A", "B"], "text": ["red", "blue"]}, as ARC has them.
+struct Choices {
+  std::vector<std::string> texts, labels;
+};
+
+Choices choices_of(const Record& field) {
+  Choices choices;
+  if (!field.has("choices")) return choices;
+  if (!field.at("choices").is_object()) {
+    choices.texts = plains_of(field, "choices");
+    return choices;
+  }
+  const Record named = field.record("choices");
+  if (named.has("text") && named.has("label")) {
+    choices.texts = plains_of(named, "text");
+    choices.labels = plains_of(named, "label");
+  } else {
+    for (const auto& [label, text] : named.json().items()) {
+      choices.labels.push_back(label);
+      choices.texts.push_back(plain_of(named, text, str("'", label, "'")));
+    }
+  }
+  if (choices.labels.size() != choices.texts.size())
+    named.fail(str("has ", choices.labels.size(), " labels and ", choices.texts.size(),
+                   " texts, expected as many"));
+  return choices;
+}
+
+/// What a chat message says: a text, or parts of which those of type "text" are read;
+/// `may_be_empty` where a role may say nothing.
+std::string content_of(const Record& message, const char* key, bool may_be_empty = false) {
+  if (!message.at(key).is_array()) return may_be_empty ? message.plain(key) : message.text(key);
   std::vector<std::string> texts;
   for (const Record& part : message.records(key)) {
     if (part.has("type") && part.text("type") != "text")
@@ -96,13 +146,18 @@ class OwnRecords {
       field.name = str("q", number);
     else
       record.fail("has neither 'name' nor 'question', expected one of them");
-    field.choices = record.texts_or_none("choices");
+    const Choices choices = choices_of(record);
+    field.choices = choices.texts;
     read_references(record, field);
     if (field.choices.size() > kMostChoices)
       record.fail(str("has ", field.choices.size(), " choices, expected at most ", kMostChoices));
     if (field.choices.empty()) return field;
     for (std::string& reference : field.references) {
-      const auto letter = reference_letter(reference, field.choices);
+      const auto label = std::find(choices.labels.begin(), choices.labels.end(), reference);
+      const auto letter =
+          label == choices.labels.end()
+              ? reference_letter(reference, field.choices)
+              : std::optional(static_cast<char>('A' + (label - choices.labels.begin())));
       if (!letter)
         record.fail(str("'references' has '", reference,
                         "', expected the letter of a choice (A to ",
@@ -131,22 +186,24 @@ class OwnRecords {
     example.conversation = turns.size() > 1;
   }
 
-  /// The same of a record with "messages", or with "conversations" as ShareGPT has them: the
-  /// system's message where there is one, then user and assistant in turns.
-  void read_messages(const Record& record, Example& example) {
-    const bool shared = !record.has("messages");
-    const char* all = shared ? "conversations" : "messages";
-    const char* who = shared ? "from" : "role";
-    const char* what = shared ? "value" : "content";
+  /// The same of a list of messages, as chat services have them ("role", "content") or ShareGPT
+  /// ("from", "value"): the system's message where there is one, then user and assistant in turns.
+  void read_messages(const Record& record, const char* all, Example& example) {
     check_keys(record, {"id", "category", "system", all});
+    const std::map<std::string, std::string> others{
+        {"developer", "system"},  {"human", "user"},      {"gpt", "assistant"},
+        {"chatgpt", "assistant"}, {"model", "assistant"}, {"bot", "assistant"}};
     for (const Record& message : record.records(all)) {
+      const bool shared = message.has("from") && !message.has("role");
+      const char* who = shared ? "from" : "role";
+      const char* what = shared ? "value" : "content";
       check_keys(message, {who, what});
       std::string role = message.text(who);
-      if (role == "developer") role = "system";
-      if (shared) role = role == "human" ? "user" : role == "gpt" ? "assistant" : role;
+      if (const auto other = others.find(role); other != others.end()) role = other->second;
       const bool asked = !example.fields.empty() && !example.fields.back().annotated;
       if (role == "system" && example.fields.empty()) {
-        example.system += (example.system.empty() ? "" : "\n\n") + content_of(message, what);
+        const std::string said = content_of(message, what, /*may_be_empty=*/true);
+        example.system = example.system ? *example.system + "\n\n" + said : said;
         continue;
       }
       if (role != (asked ? "assistant" : "user"))
@@ -174,15 +231,19 @@ class OwnRecords {
   Shape read_example(const Record& record, Example& example) {
     if (record.has("id")) example.id = name_at(record, "id");
     example.category = record.has("category") ? name_at(record, "category") : "all";
-    if (record.has("system")) example.system = record.text("system");
-    if (record.has("prompt") || record.has("turns")) {
+    // Beside a prompt an empty one says that there is none; a message of its own is one.
+    if (record.has("system") && !record.plain("system").empty())
+      example.system = record.plain("system");
+    const bool of_messages = record.has("prompt") && record.at("prompt").is_array();
+    if (!of_messages && (record.has("prompt") || record.has("turns"))) {
       read_turns(record, example);
       return Shape::open;
     }
-    if (record.has("messages") || record.has("conversations")) {
-      read_messages(record, example);
-      return Shape::open;
-    }
+    for (const char* messages : {of_messages ? "prompt" : "messages", "conversations"})
+      if (record.has(messages)) {
+        read_messages(record, messages, example);
+        return Shape::open;
+      }
     check_keys(record, {"id", "category", "system", "text", "fields"});
     if (!record.has("text") && !record.has("fields"))
       record.fail(
@@ -232,6 +293,17 @@ void read_lines(Dataset& dataset, Inspection* inspection) {
   note_unread(dataset, inspection);
 }
 
+/// Whether a file is one JSON value that is a list, whatever its name.
+bool is_list(const std::filesystem::path& file) {
+  std::ifstream in = open_data(file);
+  for (std::string bytes(3, '\0'); in.read(bytes.data(), 1);) {
+    const char c = bytes[0];
+    if (c == '\xEF' && in.read(bytes.data(), 2)) continue;  // a byte order mark
+    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') return c == '[';
+  }
+  return false;
+}
+
 /// A JSON file that is one list of records.
 void read_list(Dataset& dataset, Inspection* inspection) {
   OwnRecords records(dataset);
@@ -240,9 +312,7 @@ void read_list(Dataset& dataset, Inspection* inspection) {
     const OrderedJson json = read_record(file, inspection);
     if (!json.is_array())
       throw DataError(file.string(), 0,
-                      str("is ", json.type_name(),
-                          ", expected a list of records, or a file that "
-                          "is named .jsonl with one record a line"));
+                      str("is ", json.type_name(), ", expected a list of records"));
     for (size_t i = 0; i < json.size(); ++i)
       guarded(inspection,
               [&] { records.add(Record(json[i], file.string(), 0, str("[", i, "]"))); });
@@ -296,7 +366,8 @@ std::optional<OwnFile> parse_own_file(std::string_view text) {
   own.file = parts[0];
   if (parts.size() > 1) own.prompt = parts[1];
   if (parts.size() > 2) own.reference = parts[2];
-  const bool table = own.file.extension() == ".csv" || own.file.extension() == ".tsv";
+  const std::string kind = lower_ascii(own.file.extension().string());
+  const bool table = kind == ".csv" || kind == ".tsv";
   if (own.name.empty() || parts[0].empty() || parts.size() > 3 || (parts.size() > 1 && !table))
     throw ConfigError(str("--dataset is '", text,
                           "', expected NAME=FILE.jsonl, or NAME=FILE.csv:COLUMN or "
@@ -313,7 +384,7 @@ Dataset read_own_file(const OwnFile& own, Inspection* inspection) {
   Dataset dataset{own.name, "test"};
   dataset.shape = Shape::open;
   dataset.files = {own.file};
-  const std::string kind = own.file.extension().string();
+  const std::string kind = lower_ascii(own.file.extension().string());
   if (std::error_code ignored; !std::filesystem::exists(own.file, ignored))
     throw ConfigError(str("dataset '", own.name, "': ", own.file.string(), " is missing"));
   if (kind == ".parquet")
@@ -321,7 +392,7 @@ Dataset read_own_file(const OwnFile& own, Inspection* inspection) {
                           how_to_convert(own.file)));
   if (kind == ".csv" || kind == ".tsv")
     read_table(own, dataset, inspection);
-  else if (kind == ".json")
+  else if (is_list(own.file))
     read_list(dataset, inspection);
   else
     read_lines(dataset, inspection);

@@ -26,6 +26,7 @@ void shuffle(std::vector<T>& items, Rng& rng) {
 std::string stack_key(const Example& example) {
   std::string key = example.category;
   for (const ExampleField& field : example.fields) key += "\n" + field.name;
+  if (example.system) key += "\n\n" + *example.system;
   return key;
 }
 

@@ -99,7 +99,7 @@ Job parse_job(const Json& json, const std::string& where, Job defaults) {
   }
   check_sampling(job.sampling, where);
   job.seed = read.optional<std::uint64_t>("seed", job.seed);
-  job.system = read.optional<std::string>("system", job.system);
+  if (auto system = read.maybe<std::string>("system")) job.system = *std::move(system);
   read.any("limits");
   read.any("sampling");
   read.finish();
@@ -144,7 +144,7 @@ OrderedJson to_json(const Job& job) {
         {"top_p", job.sampling.top_p}}},
       {"seed", job.seed}};
   if (job.conversation) json["conversation"] = true;
-  if (!job.system.empty()) json["system"] = job.system;
+  if (job.system) json["system"] = *job.system;
   return json;
 }
 

@@ -58,7 +58,8 @@ struct Job {
   Limits limits;
   Sampling sampling;
   std::uint64_t seed = 1;
-  std::string system = {};  ///< what the system says before the user; empty: as the wording has it
+  /// What the system says before the user; not given: as the wording has it.
+  std::optional<std::string> system = {};
 };
 
 /// Reads a Job of the contract's form; fields without a name get one. `where` names it in errors,

@@ -40,8 +40,8 @@ std::string asked_in(const Shot& shot, const PromptFile& prompt) {
 
 Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat) {
   Texts texts;
-  if (const std::string& system = job.system.empty() ? prompt.system : job.system; !system.empty())
-    texts.messages.push_back({"system", system});
+  if (job.system || !prompt.system.empty())
+    texts.messages.push_back({"system", job.system.value_or(prompt.system)});
   if (form == Form::free)  // as if the user had asked, and had been answered
     for (const Shot& shot : job.shots) {
       texts.messages.push_back({"user", asked_in(shot, prompt)});

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "src/support/rng.hpp"
@@ -22,13 +23,19 @@ std::uint64_t job_seed(std::uint64_t seed, const JobKey& key) {
 
 namespace {
 
-/// Indices of the examples, category by category in order of first appearance.
+/// What the examples of one job have in common.
+using Group = std::pair<std::string, std::optional<std::string>>;
+
+Group group_of(const Example& example) { return {example.category, example.system}; }
+
+/// Indices of the examples, category by category (and system message by system message) in order of
+/// first appearance.
 std::vector<int> by_category(const std::vector<Example>& examples) {
-  std::vector<std::string> categories;
-  std::map<std::string, std::vector<int>> of_category;
+  std::vector<Group> categories;
+  std::map<Group, std::vector<int>> of_category;
   for (size_t i = 0; i < examples.size(); ++i) {
-    auto& members = of_category[examples[i].category];
-    if (members.empty()) categories.push_back(examples[i].category);
+    auto& members = of_category[group_of(examples[i])];
+    if (members.empty()) categories.push_back(group_of(examples[i]));
     members.push_back(static_cast<int>(i));
   }
   std::vector<int> order;
@@ -40,15 +47,18 @@ std::vector<int> by_category(const std::vector<Example>& examples) {
 /// Where an arm's jobs end: places in `order` behind their last examples.
 std::vector<size_t> job_ends(const std::vector<Example>& examples, const std::vector<int>& order,
                              const Stacking& stacking) {
-  const auto category = [&](size_t place) -> const std::string& {
-    return examples[static_cast<size_t>(order[place])].category;
+  const auto example = [&](size_t place) -> const Example& {
+    return examples[static_cast<size_t>(order[place])];
+  };
+  const auto apart = [&](const Example& one, const Example& other) {
+    return one.system != other.system ||
+           (!stacking.across_categories && one.category != other.category);
   };
   std::vector<size_t> ends;
   size_t begin = 0;
   for (size_t end = 1; end <= order.size(); ++end) {
     const bool full = end - begin == static_cast<size_t>(stacking.examples);
-    const bool over =
-        end == order.size() || (!stacking.across_categories && category(end) != category(end - 1));
+    const bool over = end == order.size() || apart(example(end), example(end - 1));
     if (!full && !over) continue;
     ends.push_back(end);
     begin = end;

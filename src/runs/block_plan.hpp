@@ -31,7 +31,8 @@ struct BlockPlan {
 };
 
 /// Forms every arm's jobs, as `stackings` say, independently of the other arms: examples category
-/// by category, each in file order, the last job of a category (of all) shorter. Then cuts the
+/// by category, each in file order, the last job of a category (of all) shorter; a job's examples
+/// have one system message. Then cuts the
 /// examples into equal blocks of about `block_examples`, none shorter than half of it, where the
 /// borders of all arms' jobs meet, if possible between clusters (examples of one text); one block
 /// where there are not enough examples for two.

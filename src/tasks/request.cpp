@@ -13,7 +13,7 @@ Job make_job(const std::string& id, const std::vector<const Example*>& examples,
   Job job = empty_job(options);
   job.id = id;
   if (form != Form::json) job.shots = protocol.shots;
-  if (examples.size() == 1) job.system = examples.front()->system;
+  job.system = examples.front()->system;  // of all of them: plan_blocks
   for (const Example* example : examples) {
     Context context{example->id, example->category, example->text, {}};
     for (const auto& field : example->fields)

@@ -180,7 +180,12 @@ def own_records(check, pardec):
                          ({"messages": [{"role": "system", "content": "a"}]}, False), ({"messages": [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}]}, True), ({"messages": [{"role": "tool", "content": "a"}]}, False), ({"messages": []}, False), ({"text": "t"}, False),
                          ({"text": "t", "fields": [{"name": "n"}]}, True), ({"text": "t", "fields": []}, False), ({"text": " ", "fields": [field]}, False),
                          ({"prompt": "p", "text": "t"}, True), ({"messages": [{"role": "user", "content": "b"}], "references": ["r"]}, False), ({"prompt": "p", "id": 3}, True), ({"prompt": "p", "id": 3.5}, False), ({"prompt": "p", "source": "x"}, True), ({"turns": []}, False), ({"text": "t", "fields": [{}]}, False),
-                         ({"text": "t", "fields": [field], "references": ["r"]}, False), ({"text": "t", "fields": [{**field, "answer": "r"}]}, True), ({"conversations": [{"from": "human", "value": "a"}]}, True)]:
+                         ({"text": "t", "fields": [field], "references": ["r"]}, False), ({"text": "t", "fields": [{**field, "answer": "r"}]}, True), ({"conversations": [{"from": "human", "value": "a"}]}, True),
+                         ({"conversations": [{"role": "user", "content": "a"}]}, True), ({"messages": [{"from": "gpt", "value": "a"}]}, False), ({"prompt": [{"role": "user", "content": "a"}]}, True), ({"prompt": []}, False),
+                         ({"messages": [{"role": "system", "content": ""}, {"role": "user", "content": "b"}]}, True), ({"prompt": "p", "system": ""}, True), ({"prompt": "p", "references": "r"}, True),
+                         ({"prompt": "p", "references": [3, 2.5]}, True), ({"prompt": "p", "references": [""]}, False), ({"prompt": "p", "references": [True]}, False),
+                         ({"text": "t", "fields": [{"question": "Q", "choices": {"A": "x", "B": "y"}, "references": ["B"]}]}, True), ({"text": "t", "fields": [{"question": "Q", "choices": {"A": ["x"]}}]}, False),
+                         ({"text": "t", "fields": [{"question": "Q", "choices": {"label": ["1", "2"], "text": ["x", "y"]}, "references": "2"}]}, True), ({"text": "t", "fields": [{"question": "Q", "choices": [1, 2], "references": 2}]}, True)]:
         write_lines(pardec.folder / "own/jsonl/test.jsonl", [record])
         ran = pardec("data", "check", "--data-root", "own")
         check(schema.is_valid(record) == good == (ran.returncode == 0), f"{record}: schema {schema.is_valid(record)}, data check exit {ran.returncode}")

@@ -18,14 +18,33 @@ def system(check, pardec, model):
     user, told = "Name a colour.", "Be brief."
     shapes = {"messages": {"messages": [{"role": "system", "content": told}, {"role": "user", "content": user}]}, "beside a prompt": {"prompt": user, "system": told},
               "parts": {"messages": [{"role": "system", "content": [{"type": "text", "text": told}]}, {"role": "user", "content": user}]},
+              "of an empty text": {"messages": [{"role": "system", "content": ""}, {"role": "user", "content": user}]}, "key, empty": {"prompt": user, "system": ""},
+              "conversations with roles": {"conversations": [{"role": "system", "content": told}, {"role": "user", "content": user}]}, "list of messages as a prompt": {"prompt": [{"role": "system", "content": told}, {"role": "user", "content": user}]},
+              "developer": {"messages": [{"role": "developer", "content": told}, {"role": "user", "content": user}]},
               "ShareGPT": {"conversations": [{"from": "system", "value": told}, {"from": "human", "value": user}]}, "none": {"prompt": user}}
     for name, record in shapes.items():
         write_lines(pardec.folder / "s.jsonl", [record])
         db = pardec.folder / f"system-{name.split()[0]}.sqlite"
         pardec.good("run", "--model", model, "--dataset", "mine=s.jsonl", "--db", db, *SHORT)
-        text = ("" if name == "none" else f"<system>{told}</system>\n") + f"<user>{user}</user>\n<assistant>"
+        text = ("" if name in ("none", "key, empty") else f"<system>{'' if name == 'of an empty text' else told}</system>\n") + f"<user>{user}</user>\n<assistant>"
         wanted = len(tokenizer.encode(text, add_special_tokens=False).ids)
         check(query(db, "SELECT prompt_tokens FROM job")[0]["prompt_tokens"] == wanted, f"{name}: {query(db, 'SELECT prompt_tokens FROM job')}, expected {wanted}")
+
+
+def stacked_systems(check, pardec, model):
+    """Examples that one job asks for together have one system message, and it is in the prompt."""
+    fields = [{"name": "Brand"}, {"name": "Colour"}]
+    write_lines(pardec.folder / "stack.jsonl", [{"text": f"Mug {n}", "fields": fields, **({"system": told} if told else {})} for n, told in enumerate(["", "Be brief.", "Be brief.", "", "Be exact.", "Be brief."])])
+    db = pardec.folder / "stack.sqlite"
+    pardec.good("run", "--model", model, "--decoder", "hpd", "--dataset", "mine=stack.jsonl", "--set", "hpd.k_max=3", "--db", db, "--max-new-tokens", 20, "--progress", "none", "--warmup", 0, "--trace", "stack.trace")
+    jobs = [json.loads(r["key"]) if r["key"].startswith("[") else [r["key"]] for r in query(db, "SELECT key FROM job ORDER BY id")]
+    check(sorted(map(sorted, jobs)) == [["test-0", "test-3"], ["test-1", "test-2", "test-5"], ["test-4"]], f"jobs by system message: {jobs}")
+    from tokenizers import Tokenizer
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    traces = [json.loads(line) for line in (pardec.folder / "stack.trace").read_text().splitlines()]
+    prompts = [tokenizer.decode([t for t, step in zip(trace["tokens"], trace["step"]) if step == 0], skip_special_tokens=False) for trace in traces]
+    for told, n in (("Be brief.", 1), ("Be exact.", 1), ("from them with care.", 1)):
+        check(sum(told in prompt for prompt in prompts) == n, f"{told} stands in {n} prompts: {prompts}")
 
 
 def columns(check, pardec, model):
@@ -37,6 +56,30 @@ def columns(check, pardec, model):
     check("columns that are not read" in pardec.good(*run, "--dry-run"), "the plan says so")
     ran = pardec(*run, "--db", "c2.sqlite", "--strict-columns")
     check(ran.returncode == 2 and "test.jsonl:1: unknown key 'source'; known: id, category" in ran.stderr, f"--strict-columns: {ran.stderr}")
+
+
+def tables(check, pardec, model):
+    """Files as pandas and Python's csv read them: quotes inside fields, tabs, JSON by what it holds, endings in capitals."""
+    import csv
+    files = {"a.tsv": 'id, too\tprompt\tanswer\n1\tSay "a", then b.\tb "c" d\n2\t"Say\tc\nand ""d""."\te\n', "b.CSV": 'prompt,n\nHe said "no".,1\n"x, ""y""",2\n', "c.csv": "prompt;n\na, b;1\n"}
+    for file, text in files.items():
+        (pardec.folder / file).write_text(text)
+        column = "prompt"
+        rows = list(csv.DictReader(text.splitlines(keepends=True), delimiter={"a.tsv": "\t", "c.csv": ";"}.get(file, ",")))
+        db = pardec.folder / f"{file}.sqlite"
+        pardec.good("run", "--model", model, "--dataset", f"mine={file}:{column}" + (":answer" if file == "a.tsv" else ""), "--db", db, *SHORT)
+        asked = [json.loads(r["fields"])[0] for r in query(db, "SELECT fields FROM sample ORDER BY id")]
+        check([a["question"] for a in asked] == [row[column] for row in rows], f"{file}: {asked}, expected {rows}")
+        check(file != "a.tsv" or [a["references"] for a in asked] == [[row["answer"]] for row in rows], f"{file}: references {asked}")
+    for file, text in {"d.json": '{"prompt": "a"}\n{"prompt": "b"}\n', "e.jsonl": '\n [{"prompt": "a"},\n{"prompt": "b"}]', "f.JSON": '[{"prompt": "a"}, {"prompt": "b"}]', "g.ndjson": '\ufeff{"prompt": "a"}\r\n\r\n{"prompt": "b"}'}.items():
+        (pardec.folder / file).write_text(text, newline="")
+        told = json.loads(pardec.good("run", "--model", model, "--dataset", f"mine={file}", *SHORT, "--dry-run", "--format", "json"))
+        check(told["rows"][0]["examples"] == 2, f"{file}: {told}")
+    choice = {"text": "t", "fields": [{"question": "Q", "choices": {"label": ["1", "2"], "text": ["red", "blue"]}, "references": "2"}, {"question": "R", "choices": {"A": "x", "B": "y"}, "references": ["y"]}, {"question": "S", "choices": [5, 2.5], "references": [2.5]}]}
+    write_lines(pardec.folder / "h.jsonl", [choice])
+    pardec.good("run", "--model", model, "--dataset", "mine=h.jsonl", "--db", "h.sqlite", *SHORT)
+    fields = json.loads(query(pardec.folder / "h.sqlite", "SELECT fields FROM sample")[0]["fields"])
+    check([(f["choices"], f["references"]) for f in fields] == [(["red", "blue"], ["B"]), (["x", "y"], ["B"]), (["5", "2.5"], ["B"])], f"choices with labels of their own: {fields}")
 
 
 def several(check, pardec, model):
@@ -139,7 +182,7 @@ def main():
         model = pardec.synthesise("model")
         (model / "tokenizer.json").write_text((ROOT / "experiments/quickstart/tokenizer.json").read_text())
         (model / "tokenizer_config.json").write_text(json.dumps({"chat_template": SHOWS_SYSTEM}))
-        for part in (system, columns, several, shown, exports, cases):
+        for part in (system, stacked_systems, tables, columns, several, shown, exports, cases):
             part(check, pardec, pathlib.Path(model))
     return check.finish()
 

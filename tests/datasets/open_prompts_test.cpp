@@ -179,8 +179,8 @@ TEST_CASE("jsonl: each shape of one's own records", "[datasets]") {
   fault(R"({"text":"t","fields":[{"references":["r"]}]})",
         "fields[0]: has neither 'name' nor 'question'");
   fault(R"({"text":"t","fields":[{"name":"n"},{"question":"q"}]})", "with and without 'question'");
-  fault(R"({"text":"t","fields":[{"name":"n","references":"r"}]})",
-        "'references' is string, expected a list");
+  fault(R"({"text":"t","fields":[{"name":"n","references":{"r":1}}]})",
+        "'references' is object, expected some text, or a number");
   fault(R"({"turns":["p","q"],"references":["r"]})", "'references' stands beside several turns");
   fault(R"({"messages":[{"role":"assistant","content":"a"}]})", "expected user");
   fault(R"({"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]})",
