@@ -169,6 +169,17 @@ std::map<Role, std::vector<std::int64_t>> token_ids(const AdapterConfig& adapter
   return all;
 }
 
+/// A tensor's name without the adapter's ("lora_A.default.weight"), which stands in files that were
+/// not saved by peft itself; lengths of rows lie in a module of their own in memory.
+std::string plain_name(std::string name) {
+  for (const char* part :
+       {".lora_A", ".lora_B", ".lora_embedding_A", ".lora_embedding_B", ".lora_magnitude_vector"})
+    name = replace_all(std::move(name), str(part, ".default"), part);
+  constexpr std::string_view kLengths = ".lora_magnitude_vector.weight";
+  if (name.ends_with(kLengths)) name.resize(name.size() - kWeight.size());
+  return name;
+}
+
 /// Takes what its file has for the weights of a network.
 class AdapterReader {
  public:
@@ -177,7 +188,12 @@ class AdapterReader {
         config_(config),
         file_((folder / kAdapterFile).string()),
         mapped_(file_),
-        stored_(parse_safetensors(mapped_.bytes(), file_)) {}
+        stored_(parse_safetensors(mapped_.bytes(), file_)) {
+    const std::map<std::string, StoredTensor> as_named = std::exchange(stored_, {});
+    for (const auto& [name, tensor] : as_named) stored_.emplace(plain_name(name), tensor);
+    if (stored_.size() < as_named.size())
+      throw ModelError(file_, "has a tensor twice, with the adapter's name in its own and without");
+  }
 
   std::shared_ptr<Adapter::Parts> read() {
     parts_->rank = adapter_.rank("");

@@ -164,7 +164,8 @@ AdapterConfig::AdapterConfig(const std::filesystem::path& folder)
 }
 
 void AdapterConfig::read_scales(const OrderedJson& json) {
-  const OrderedJson rank = value_or_null(json, "r"), alpha = value_or_null(json, "lora_alpha");
+  const OrderedJson rank = json.value("r", OrderedJson(8)),  // peft's, where the key is missing
+      alpha = json.value("lora_alpha", OrderedJson(8));
   if (!rank.is_number_integer() || rank < 1 || rank > 1 << 20 || !alpha.is_number())
     throw ConfigError(str(where_, ": 'r' is ", one_line(rank), " and 'lora_alpha' ",
                           one_line(alpha), ", expected a whole number from 1 on and a number"));

@@ -232,6 +232,18 @@ def wrong(check, pardec, made):
     save_file(tensors, out / "adapter_model.safetensors", metadata={"format": "pt"})
     code, ids, said = ask(pardec, made["plain"], "--adapter", out)
     check(code == 0 and ids == again(made["plain"], out) != expected, f"a whole weight that no key names: {ids}; {said}")
+    # Names of tensors as they stand in memory, and keys that are missing, whose defaults are peft's.
+    for name, (config, gone, rename) in {"the adapter's name in names": ({}, (), lambda n: re.sub(r"(lora_[AB])", r"\1.default", n)), "lengths as in memory": ({"use_dora": True}, (), lambda n: re.sub(r"(magnitude_vector)", r"\1.default.weight", n)),
+                                         "lengths as modules": ({"use_dora": True}, (), lambda n: re.sub(r"(magnitude_vector)", r"\1.weight", n)), "no r, no alpha": ({"r": 8, "lora_alpha": 8}, ("r", "lora_alpha"), str), "no alpha": ({}, ("lora_alpha",), str)}.items():
+        out = pardec.folder / name_of(name)
+        adapt(made["plain"], out, **config)
+        file = out / "adapter_config.json"
+        file.write_text(json.dumps({key: value for key, value in json.loads(file.read_text()).items() if key not in gone}))
+        tensors = load_file(out / "adapter_model.safetensors")
+        save_file({rename(key): tensor for key, tensor in tensors.items()}, out / "adapter_model.safetensors", metadata={"format": "pt"})
+        code, ids, said = ask(pardec, made["plain"], "--adapter", out)
+        check(code == 0 and ids == again(made["plain"], out), f"{name}: {ids}, peft {again(made['plain'], out)}; {said}")
+        check(ids != greedy(load(made["plain"])), f"{name}: the adapter changes an answer")
     # The layers of a shallower network are told from those that a key leaves alone.
     adapt(made["plain"], pardec.folder / "shallow")
     code, _, said = ask(pardec, made["deep"], "--adapter", pardec.folder / "shallow")
