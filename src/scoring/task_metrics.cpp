@@ -456,7 +456,7 @@ SaidText said_in(const FieldAnswer& answer) {
                                 : thought_of(answer.text);
   const std::string_view text = after_thought(answer.text, thought);
   const bool has = thought.bytes > 0 || thought.open || (known && known->tokens > 0);
-  return {text, has && strip(text).empty()};
+  return {has ? answer_inside(text) : text, has && strip(text).empty()};
 }
 
 ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAnswer>& answers) {

@@ -19,6 +19,7 @@ const std::vector<ThoughtMarks>& known_thought_marks() {
       {"<|begin_of_thought|>", "<|end_of_thought|>"},
       {"<|inner_prefix|>", "<|inner_suffix|>"},                 // Apertus
       {"Here is my thought process:", "Here is my response:"},  // Granite 3.2
+      {"Here's my thought process:", "Here's my response:"},
   };
   return kMarks;
 }
@@ -40,8 +41,11 @@ Thought thought_of(std::string_view text, const ThoughtReading& reading) {
     const std::size_t before = text.substr(0, at).find_last_not_of(" \t");
     return before == kNone || text[before] == '\n';
   };
-  const std::string_view bare = strip(text);
-  const bool json = bare.starts_with('{') || bare.starts_with('[');
+  const auto is_json = [&](std::size_t at) {
+    const std::string_view bare = strip(text.substr(at));
+    return bare.starts_with('{') || bare.starts_with('[');
+  };
+  const bool json = is_json(0);
   Thought thought;
   for (bool first = true;; first = false) {
     const std::size_t from = thought.bytes;
@@ -53,7 +57,8 @@ Thought thought_of(std::string_view text, const ThoughtReading& reading) {
       leading = leading || (open == begin && open != kNone);
       if (close == kNone) continue;
       const bool pair = open != kNone && open < close && (open == begin || begins_line(open));
-      const bool opened = first && close < open && (reading.opened || !json);
+      // A thought may speak of its own end.
+      const bool opened = close < open && (first ? reading.opened || !json : !is_json(from));
       if (pair || opened) end = std::min(end, close + close_mark.size());
     }
     if (end == kNone) {
@@ -62,6 +67,24 @@ Thought thought_of(std::string_view text, const ThoughtReading& reading) {
     }
     thought.bytes = end;
   }
+}
+
+std::string_view answer_inside(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> kMarks[] = {
+      {"<answer>", "</answer>"},
+      {"<output>", "</output>"},
+      {"<|begin_of_solution|>", "<|end_of_solution|>"},
+      {"<|START_RESPONSE|>", "<|END_RESPONSE|>"},
+  };
+  const std::string_view bare = strip(text);
+  for (const auto& [open, close] : kMarks) {
+    if (!bare.starts_with(open)) continue;
+    const std::size_t end = bare.find(close);
+    if (end == std::string_view::npos) return strip(bare.substr(open.size()));
+    if (end + close.size() == bare.size())
+      return strip(bare.substr(open.size(), end - open.size()));
+  }
+  return text;
 }
 
 std::string_view after_thought(std::string_view text, const Thought& thought) {

@@ -32,12 +32,18 @@ struct Thought {
 };
 
 /// The thought that a text begins with, or several one after the other. A closing mark without an
-/// opening one ends a thought that the prompt opened, but in JSON, where it is a quotation. A later
-/// pair counts where its opening mark begins a line.
+/// opening one ends a thought that the prompt opened, or one that spoke of its own end, but in
+/// JSON, where it is a quotation. A later pair counts where its opening mark begins a line.
 Thought thought_of(std::string_view text, const ThoughtReading& reading = {});
 
 /// The text after its thought: without line breaks at its beginning; empty where the thought is
 /// open.
 std::string_view after_thought(std::string_view text, const Thought& thought);
+
+/// What stands inside the marks that some families put around a whole answer after a thought:
+/// <answer> (Hunyuan-A13B, DeepSeek-R1-Zero), <output> (Reflection), <|begin_of_solution|>
+/// (OpenThinker), <|START_RESPONSE|> (Command A); also without a closing one, where the answer was
+/// cut. The text itself where it has none, or more around them.
+std::string_view answer_inside(std::string_view text);
 
 }  // namespace pardec

@@ -161,6 +161,9 @@ def stored_before(check, pardec):
     field = json.loads(generation["fields"])[0]
     cases = {"<think>red</think>Blue": 1, "<think>\nred\n</think>\n\nBlue": 1, "[THINK]red[/THINK]Blue": 1, "<seed:think>red</seed:think>Blue": 1, "red</think>Blue": 1, "<|START_THINKING|>red<|END_THINKING|>Blue": 1,
              "◁think▷red◁/think▷Blue": 1, "<think>a</think><think>b</think>Blue": 1, "Well.\n<think>a</think>\nBlue": 1, "<think>Blue": 0, "<think>red</think>": 0, "<thinking>red</thinking>Blue": 1,
+             "<think>a <think>b</think> c</think>Blue": 1, "<think>I close it by </think>. red</think>\n\nBlue": 1, "<think>red</think>{\"a\": \"</think>Blue\"}": 0, "Here's my thought process:\nred\nHere's my response:\nBlue": 1,
+             "<think>red</think>\n<answer>\nBlue\n</answer>": 1, "<think>red</think><answer>Blue": 1, "<answer>Blue</answer>": 0, "<think>red</think><answer>Blue</answer> or red": 0, "<|begin_of_thought|>red<|end_of_thought|>\n\n<|begin_of_solution|>\n\nBlue\n\n<|end_of_solution|>": 1,
+             "<|START_THINKING|>red<|END_THINKING|><|START_RESPONSE|>Blue<|END_RESPONSE|>": 1, "<thinking>red</thinking><output>Blue</output>": 1,
              "Here is my thought process: red. Here is my response: Blue": 1, '{"a": "</think>Blue"}': 0, "Blue": 1, "Blue </think": 0}
     for text, right in cases.items():
         change(db, "UPDATE generation SET fields = ? WHERE id = ?", json.dumps([{**field, "text": text}]), generation["id"])
