@@ -8,6 +8,7 @@
 #include "src/runs/prepare.hpp"
 #include "src/runs/runner.hpp"
 #include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/conversation.hpp"
 
