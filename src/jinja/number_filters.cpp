@@ -26,11 +26,11 @@ Value to_whole(V value, A arguments) {
   std::optional<double> real;
   if (value.integer() || value.boolean()) return value.whole("a number");
   if (value.real()) real = *value.real();
-  if (value.text()) {
-    if (const auto whole =
-            parse_whole(*value.text(), static_cast<int>(std::clamp<std::int64_t>(base, -1, 99))))
-      return *whole;
-    real = parse_real(*value.text());
+  if (value.text() || value.marked()) {
+    const std::string text = to_text(value);
+    const auto base_asked = static_cast<int>(std::clamp<std::int64_t>(base, -1, 99));
+    if (const auto whole = parse_whole(text, base_asked)) return *whole;
+    real = parse_real(text);
   }
   if (!real || !std::isfinite(*real)) return fallback;
   if (std::abs(*real) >= 9.2e18)
@@ -42,7 +42,7 @@ Value to_real(V value, A arguments) {
   refuse_undefined(value);
   arguments.check(1, {"default"});
   if (value.is_number()) return value.as_real();
-  const auto real = value.text() ? parse_real(*value.text()) : std::nullopt;
+  const auto real = value.text() || value.marked() ? parse_real(to_text(value)) : std::nullopt;
   return real ? Value(*real) : arguments.get(0, "default", 0.0);
 }
 

@@ -27,13 +27,14 @@ int order(const Value& a, const Value& b) {
 }
 
 [[noreturn]] void no_operator(std::string_view op, const Value& a, const Value& b) {
+  for (const Value* value : {&a, &b}) {
+    const auto* view = value->sequence();  // which is a set, partly
+    const bool is_view = view && view->has_length() && !view->has_index();
+    if (is_view || value->marked())
+      throw Fault{str("'", op, "' on ", value->type(), " is not supported")};
+  }
   for (const Value* value : {&a, &b})
     if (value->undefined()) throw Fault{str("'", value->undefined()->name, "' is undefined")};
-  for (const Value* value : {&a, &b})  // which are sets, partly
-    if (const auto* view = value->sequence(); view && view->has_length() && !view->has_index())
-      throw Fault{str("'", op, "' on ", value->type(), " is not supported")};
-  for (const Value* value : {&a, &b})
-    if (value->marked()) throw Fault{str("'", op, "' on a marked text is not supported")};
   throw Fault{str("'", op, "' does not take ", a.type(), " and ", b.type())};
 }
 

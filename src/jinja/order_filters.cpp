@@ -13,7 +13,9 @@ namespace {
 
 /// What texts are sorted by: themselves, or in lower case.
 Value sort_key(V value, bool case_sensitive) {
-  return value.text() && !case_sensitive ? Value(lower_text(*value.text())) : value;
+  if (case_sensitive || !(value.text() || value.marked())) return value;
+  const std::string lower = lower_text(to_text(value));
+  return value.marked() ? make_marked(lower) : Value(lower);
 }
 
 /// Stable; where it goes down, equals keep their order, as with Python.

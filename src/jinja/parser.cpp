@@ -66,7 +66,7 @@ class TemplateParser {
     if (word == "autoescape") return autoescape(line);
     if (word == "generation") {
       Statement made = make(Kind::generation, line);
-      enclosed(made, "endgeneration");
+      macro_body(made, "endgeneration");
       return made;
     }
     if (word == "break" || word == "continue") {
@@ -189,7 +189,9 @@ class TemplateParser {
       throw Fault{str("block '", made.text, "' stands here again"), line};
     made.is_scoped = stream_.skip_name("scoped");
     if (stream_.is_name("required")) throw Fault{"a required block is not supported", line};
+    implicit().enter_block();
     enclosed(made, "endblock");
+    implicit().leave_block();
     stream_.skip_name(made.text);
     return made;
   }
@@ -288,6 +290,10 @@ class TemplateParser {
 
 }  // namespace
 
-Body parse(std::string_view source) { return TemplateParser(source).parse(); }
+Program parse(std::string_view source) {
+  Program program{TemplateParser(source).parse(), {}};
+  hide_names(program);
+  return program;
+}
 
 }  // namespace pardec::jinja

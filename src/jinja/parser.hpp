@@ -1,6 +1,7 @@
 #pragma once
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/jinja/lexer.hpp"
@@ -52,6 +53,12 @@ class Nesting {
 class ImplicitNames {
  public:
   void open() { macros_.emplace_back(); }
+  /// What stands in a block is not in the macros around it.
+  void enter_block() { outside_.push_back(std::exchange(macros_, {})); }
+  void leave_block() {
+    macros_ = std::move(outside_.back());
+    outside_.pop_back();
+  }
   Implicit close();
   void read(std::string_view name);
   void set(std::string_view name);
@@ -61,6 +68,7 @@ class ImplicitNames {
     Implicit read, set;
   };
   std::vector<Macro> macros_;
+  std::vector<std::vector<Macro>> outside_;
 };
 
 /// Jinja's expressions, by recursive descent.

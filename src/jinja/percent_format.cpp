@@ -99,6 +99,10 @@ class PercentFormat {
 
   void field() {
     ++at_;  // the %
+    if (skip('%')) {
+      out_ += '%';
+      return;
+    }
     Field field;
     if (skip('(')) key();
     for (bool more = true; more;) {
@@ -120,10 +124,6 @@ class PercentFormat {
     if (skip('.')) field.precision = number(true, field);
     if (!skip('h') && !skip('l')) skip('L');
     const char kind = take();
-    if (kind == '%') {
-      out_ += '%';
-      return;
-    }
     convert(kind, field, next());
   }
 

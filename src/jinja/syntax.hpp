@@ -93,10 +93,24 @@ struct Statement {
   std::vector<Parameter> parameters;
   Implicit implicit;
   Body body, otherwise;
+  /// Names that are undefined where the body (or the other one) begins, whatever the caller of the
+  /// template gives: see hide_names.
+  std::vector<std::string> hidden, hidden_otherwise;
+};
+
+struct Program {
+  Body body;
+  std::vector<std::string> hidden;  ///< as a statement's
 };
 
 /// Fault with its line: a syntax error, or a construct that is not supported, by name.
-Body parse(std::string_view source);
+Program parse(std::string_view source);
+
+/// Finds what jinja2's compiler makes of a name that a body sets before it reads it, by their order
+/// in the template: it is the body's own from its beginning, and undefined until it is set, so that
+/// a set block, or a macro above, that reads it meets no variable of the same name. REQUIRES: none
+/// is found yet.
+void hide_names(Program& program);
 
 /// Names that `filter` and `test` expressions may have.
 bool is_filter(std::string_view name);

@@ -15,8 +15,8 @@
 
 namespace pardec::jinja {
 
-struct Program {
-  Body body;
+struct ParsedTemplate {
+  Program program;
   std::string where;
 };
 
@@ -45,10 +45,10 @@ class Renderer {
     budget_ = Budget(steps + 1000 * std::min(weight, std::int64_t{1} << 40));
   }
 
-  std::string render(const Body& body) {
+  std::string render(const Program& program) {
     try {
-      top_ = &child(scopes_.front());
-      run(body, *top_);
+      top_ = &child(scopes_.front(), program.hidden);
+      run(program.body, *top_);
     } catch (Fault& fault) {
       if (fault.line == 0) fault.line = line_;
       throw;
@@ -59,15 +59,18 @@ class Renderer {
  private:
   enum class Flow { on, leave, next };
 
-  Scope& child(Scope& of) {
-    budget_.take(8);  // it stays until the end
-    return scopes_.emplace_back(Scope{&of, {}});
+  Scope& child(Scope& of, const std::vector<std::string>& hidden = {}) {
+    budget_.take(8 + std::ssize(hidden));  // it stays until the end
+    Scope& made = scopes_.emplace_back(Scope{&of, {}});
+    for (const std::string& name : hidden) made.names[name] = Undefined{name, "it is set below"};
+    return made;
   }
 
   Value make_namespace(const Arguments& arguments);
 
   Flow run(const Body& body, Scope& scope);
   Flow run(const Statement& statement, Scope& scope);
+  void block(const Statement& statement, Scope& scope);
   Flow loop(const Statement& statement, Scope& scope, const Value& over, std::int64_t depth0 = 0);
   /// `loop(over)` in a recursive one: what its body writes for these items.
   Value loop_again(const Loop& loop, const Arguments& given);
@@ -85,6 +88,7 @@ class Renderer {
   Values evaluate_all(const std::vector<ExpressionPtr>& parts, size_t first, Scope& scope);
   Arguments arguments(const Expression& of, std::string callee, Scope& scope,
                       const Value* caller = nullptr);
+  static const Value* find(const std::string& name, const Scope& scope);  ///< null: nowhere
   Value name(const Expression& expression, Scope& scope);
   Value comparison(const Expression& expression, Scope& scope);
   /// `caller`: what a call block hands on; may be null.
@@ -93,7 +97,7 @@ class Renderer {
   std::deque<Scope> scopes_;
   std::deque<Namespace> namespaces_;
   std::deque<Loop> loops_;
-  Scope* top_ = nullptr;  ///< of the statements that stand in no other
+  Scope* top_ = nullptr;  ///< what a block sees: the statements that stand in no other
   std::string out_;
   const std::string* captured_ = nullptr;  ///< the body of a set block, for its filters
   int line_ = 0, calls_ = 0, depth_ = 0;
@@ -165,7 +169,7 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
       break;
     }
     case Statement::Kind::capture: {
-      Scope& inner = child(scope);
+      Scope& inner = child(scope, statement.hidden);
       const std::string body = captured(statement.body, inner);
       captured_ = &body;
       const Value value =
@@ -174,7 +178,7 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
       break;
     }
     case Statement::Kind::with: {
-      Scope& inner = child(scope);
+      Scope& inner = child(scope, statement.hidden);
       for (const auto& [target, expression] : statement.bindings)
         assign(target, evaluate(*expression, scope), inner);
       return run(statement.body, inner);
@@ -190,19 +194,21 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
       break;
     }
     case Statement::Kind::filter: {
-      Scope& inner = child(scope);
+      Scope& inner = child(scope, statement.hidden);
       const std::string body = captured(statement.body, inner);
       captured_ = &body;
       const Value value = evaluate(*statement.expression, inner);
       budget_.take(value.weight());
+      if (!value.text() && !value.marked())
+        throw Fault{str("{% filter %} makes a value of type ", value.type(), ", expected str")};
       out_ += to_text(value);
       break;
     }
     case Statement::Kind::block:
-      run(statement.body, child(statement.is_scoped ? scope : *top_));
+      block(statement, scope);
       break;
-    case Statement::Kind::generation:
-      out_ += captured(statement.body, child(scope));
+    case Statement::Kind::generation:  // jinja2 has it as a macro that is called at once
+      out_ += to_text(call_macro(statement, scope, Arguments(budget_, "generation", {}, {})));
       break;
     case Statement::Kind::leave:
       return Flow::leave;
@@ -210,6 +216,19 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
       return Flow::next;
   }
   return Flow::on;
+}
+
+void Renderer::block(const Statement& statement, Scope& scope) {
+  Scope* const outer = std::exchange(top_, statement.is_scoped ? &scope : top_);
+  Scope& inner = child(*top_, statement.hidden);
+  // What the bodies around hide, a block does not, as jinja2 compiles it by itself.
+  for (const auto& [name, given] : scopes_.front().names) {
+    const Value* found = find(name, inner);
+    if (found->undefined() && !found->undefined()->why.empty() && !inner.names.contains(name))
+      inner.names[name] = given;
+  }
+  run(statement.body, inner);
+  top_ = outer;
 }
 
 Renderer::Flow Renderer::loop(const Statement& statement, Scope& scope, const Value& over,
@@ -229,7 +248,7 @@ Renderer::Flow Renderer::loop(const Statement& statement, Scope& scope, const Va
   Loop& state = loops_.emplace_back(Loop{&statement, &scope, std::move(items)});
   state.depth0 = depth0;
   for (; state.index0 < std::ssize(state.items); ++state.index0) {
-    Scope& inner = child(scope);
+    Scope& inner = child(scope, statement.hidden);
     assign(statement.target, state.items[static_cast<size_t>(state.index0)], inner);
     inner.names["loop"] = &state;
     const Flow flow = run(statement.body, inner);
@@ -237,7 +256,7 @@ Renderer::Flow Renderer::loop(const Statement& statement, Scope& scope, const Va
     if (flow == Flow::leave) break;
   }
   // As jinja2 has it: `else` also where each round ended with break or continue.
-  if (!one_came_through) return run(statement.otherwise, child(scope));
+  if (!one_came_through) return run(statement.otherwise, child(scope, statement.hidden_otherwise));
   return Flow::on;
 }
 
@@ -291,7 +310,7 @@ Value Renderer::call_macro(const Statement& statement, Scope& scope, const Argum
   const std::string who =
       statement.text.empty() ? "a call block" : str("macro '", statement.text, "'");
   if (calls_ >= 100) throw Fault{"macros call one another deeper than supported"};
-  Scope& inner = child(scope);
+  Scope& inner = child(scope, statement.hidden);
   std::vector<const Parameter*> missing;
   for (size_t i = 0; i < parameters.size(); ++i) {
     std::optional<Value> value = i < positional.size() ? positional[i] : take(parameters[i].name);
@@ -346,15 +365,13 @@ void Renderer::assign(const Target& target, const Value& value, Scope& scope) {
     scope.names[target.name] = value;
     return;
   }
-  for (Scope* at = &scope; at; at = at->parent)
-    if (const auto found = at->names.find(target.name); found != at->names.end()) {
-      if (!found->second.name_space()) break;
-      check_member_name(target.member);
-      budget_.take(std::ssize(found->second.name_space()->members.entries));
-      found->second.name_space()->members.set(target.member, value);
-      return;
-    }
-  throw Fault{str("'", target.name, "' is no namespace, so its member cannot be set")};
+  const Value* found = find(target.name, scope);
+  if (!found || !found->name_space())
+    throw Fault{str("'", target.name, "' is no namespace, so its member cannot be set")};
+  check_member_name(target.member);
+  Dict& members = found->name_space()->members;
+  budget_.take(std::ssize(members.entries));
+  members.set(target.member, value);
 }
 
 // Expressions
@@ -388,10 +405,14 @@ Arguments Renderer::arguments(const Expression& of, std::string callee, Scope& s
   return Arguments(budget_, std::move(callee), std::move(positional), std::move(named));
 }
 
-Value Renderer::name(const Expression& expression, Scope& scope) {
+const Value* Renderer::find(const std::string& name, const Scope& scope) {
   for (const Scope* at = &scope; at; at = at->parent)
-    if (const auto found = at->names.find(expression.text); found != at->names.end())
-      return found->second;
+    if (const auto found = at->names.find(name); found != at->names.end()) return &found->second;
+  return nullptr;
+}
+
+Value Renderer::name(const Expression& expression, Scope& scope) {
+  if (const Value* found = find(expression.text, scope)) return *found;
   for (const char* other : {"lipsum", "self", "super"})
     if (expression.text == other) throw Fault{str("'", other, "' is not supported")};
   return Undefined{expression.text};
@@ -525,8 +546,8 @@ Value Renderer::evaluate(const Expression& expression, Scope& scope) {
 Template Template::parse(std::string_view source, std::string where) {
   Template made;
   try {
-    made.program_ =
-        std::make_shared<const Program>(Program{jinja::parse(repair_utf8(source)), where});
+    made.parsed_ = std::make_shared<const ParsedTemplate>(
+        ParsedTemplate{jinja::parse(repair_utf8(source)), where});
   } catch (const Fault& fault) {
     fail(where, fault);
   }
@@ -536,9 +557,9 @@ Template Template::parse(std::string_view source, std::string where) {
 std::string Template::render(const OrderedJson& variables, const std::tm& now,
                              std::int64_t steps) const {
   try {
-    return Renderer(variables, now, steps).render(program_->body);
+    return Renderer(variables, now, steps).render(parsed_->program);
   } catch (const Fault& fault) {
-    fail(program_->where, fault);
+    fail(parsed_->where, fault);
   }
 }
 

@@ -9,7 +9,7 @@
 
 namespace pardec::jinja {
 
-struct Program;
+struct ParsedTemplate;
 
 /// A template in Jinja, with the result that jinja2 gives in the environment of transformers: an
 /// immutable sandbox, trim_blocks, lstrip_blocks, break and continue, {% generation %}, and the
@@ -32,7 +32,7 @@ class Template {
                      std::int64_t steps = kSteps) const;
 
  private:
-  std::shared_ptr<const Program> program_;
+  std::shared_ptr<const ParsedTemplate> parsed_;
 };
 
 }  // namespace pardec::jinja

@@ -32,6 +32,15 @@ bool is_same(V a, V b) {
   throw Fault{str("sameas of equal values of type ", a.type(), " is not supported")};
 }
 
+/// Also those that are not supported here.
+bool is_known_filter(std::string_view name) {
+  return is_filter(name) || name == "random" || name == "urlize";
+}
+bool names_one(V value, bool (*is_one)(std::string_view)) {
+  check_hashable(value);
+  return (value.text() || value.marked()) && is_one(to_text(value));
+}
+
 struct TestEntry {
   std::string_view name;
   bool (*passes)(V value, V other);  ///< `other` is the argument, or None
@@ -53,11 +62,7 @@ constexpr std::array kTests{
     TestEntry{"escaped", [](V a, V) { return a.marked() != nullptr; }},
     TestEntry{"even", [](V a, V) { return rest_is(a, 2, 0); }},
     TestEntry{"false", [](V a, V) { return a.boolean() && !*a.boolean(); }},
-    TestEntry{"filter",
-              [](V a, V) {
-                return a.text() &&
-                       (is_filter(*a.text()) || *a.text() == "random" || *a.text() == "urlize");
-              }},
+    TestEntry{"filter", [](V a, V) { return names_one(a, is_known_filter); }},
     TestEntry{"float", [](V a, V) { return a.real() != nullptr; }},
     TestEntry{"ge", [](V a, V b) { return compare(">=", a, b); }, true},
     TestEntry{"greaterthan", [](V a, V b) { return compare(">", a, b); }, true},
@@ -81,7 +86,7 @@ constexpr std::array kTests{
                        (a.sequence() && a.sequence()->has_index());
               }},
     TestEntry{"string", [](V a, V) { return a.text() || a.marked(); }},
-    TestEntry{"test", [](V a, V) { return a.text() && is_test(*a.text()); }},
+    TestEntry{"test", [](V a, V) { return names_one(a, is_test); }},
     TestEntry{"true", [](V a, V) { return a.boolean() && *a.boolean(); }},
     TestEntry{"undefined", [](V a, V) { return a.undefined() != nullptr; }},
     TestEntry{"upper", [](V a, V) { return has_only(to_text(a), Case::upper); }},

@@ -269,7 +269,7 @@ Value filesizeformat(V value, A arguments) {
   const bool binary = arguments.get(0, "binary", false).truth();
   std::optional<double> bytes;
   if (value.is_number()) bytes = value.as_real();
-  if (value.text()) bytes = parse_real(*value.text());
+  if (value.text() || value.marked()) bytes = parse_real(to_text(value));
   if (!bytes || std::isnan(*bytes))
     throw Fault{str("filesizeformat takes a number, found ", value.type())};
   if (*bytes == 1) return "1 Byte";

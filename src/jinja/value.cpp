@@ -151,8 +151,10 @@ Value make_callable(std::string name, std::function<Value(const Arguments&)> cal
 void check_hashable(const Value& key) {
   const auto* sequence = key.sequence();
   const bool is_tuple = sequence && sequence->kind == Sequence::Kind::tuple;
-  const bool is_range = sequence && sequence->kind == Sequence::Kind::range;
-  if ((sequence && !is_tuple && !is_range) || key.dict())
+  const bool has_none = sequence && (sequence->kind == Sequence::Kind::list ||
+                                     sequence->kind == Sequence::Kind::keys ||
+                                     sequence->kind == Sequence::Kind::items);
+  if (has_none || key.dict())
     throw Fault{str("a key is of type ", key.type(), ", which cannot be one")};
   if (is_tuple)
     for (const Value& item : sequence->values) check_hashable(item);

@@ -99,7 +99,7 @@ LISTS = ["list", "names", "mixed", "empty", "[1, 'a', none]", "(1, 2)", "turns",
          "range(4)", "('a',)", "turns|map(attribute='role')", "list|select('odd')"]
 OTHERS = ["none", "true", "false", "missing", "d.missing", "d", "nothing", "{'a': 1, 'b': [2]}", "none_given", "turns[2].content",
           "turns[9]", "d.deep.a[0].b", "missing.x"]
-TESTS = ["defined", "undefined", "none", "string", "number", "integer", "float", "boolean", "true", "false", "mapping",
+TESTS = ["lower", "upper", "escaped", "filter", "test", "defined", "undefined", "none", "string", "number", "integer", "float", "boolean", "true", "false", "mapping",
          "iterable", "sequence", "even", "odd", "callable"]
 
 
@@ -109,7 +109,19 @@ def expression(rng, depth):
         return rng.choice(rng.choice([NUMBERS, TEXTS, LISTS, OTHERS]))
     e = lambda: expression(rng, depth - 1)
     text = lambda: f"({text_expression(rng, depth - 1)})" if rng.random() < 0.5 else rng.choice(TEXTS)
-    kind = rng.randrange(20)
+    kind = rng.randrange(26)
+    if kind == 20:
+        return percent(rng, e)
+    if kind == 21:
+        return braces(rng, e)
+    if kind == 22:
+        return f"({e()}) is sameas({e()})" if rng.random() < 0.3 else f"({rng.choice(LISTS)}).{rng.choice(['count', 'index'])}({e()})"
+    if kind == 23:
+        return f"({e()}) | {rng.choice(MORE_CHAINS)}"
+    if kind == 24:
+        return f"(({rng.choice(LISTS)}) | {rng.choice(MORE_CHAINS)})"
+    if kind == 25:
+        return f"({rng.choice(NUMBERS)}) | {rng.choice(['round', 'round(1)', 'round(2, ~)'.replace('~', repr('ceil')), 'filesizeformat', 'float', 'string', 'e'])}"
     if kind == 0:
         return f"({e()} {rng.choice(['+', '-', '*', '/', '//', '%', '~'])} {e()})"
     if kind == 1:
@@ -167,6 +179,93 @@ def expression(rng, depth):
     return f"range({rng.choice(['3', 'n', '1, 5', '5, 0, -2', 'm', '0'])})|list"
 
 
+MORE_CHAINS = ["batch(2)|list", "batch(3, 'x')|list", "slice(2)|list", "slice(3, 0)|list", "max", "min", "sum", "sum(start=1)", "round", "round(1)",
+               "round(1, 'floor')", "round(0, 'ceil')", "attr('items') is defined", "attr('k')", "groupby('role')|list", "groupby('role', default='-')|list",
+               "groupby(0)|list", "sort(attribute='role,content')|list", "max(attribute='content')", "min(true)", "unique(true)|list", "pprint", "e", "escape", "forceescape",
+               "safe|upper", "e|length", "e|string", "urlencode", "xmlattr", "wordcount", "center(9)", "truncate(5, leeway=0)", "string|striptags", "filesizeformat",
+               "int(base=16)", "int(3, 8)", "map('attr', 'upper')|list|length", "map('int')|sum", "map('round', 1)|list", "map('e')|list", "select('lower')|list",
+               "sum(attribute='n')", "string|wordwrap(7)", "dictsort(by='value', reverse=true)", "join(', ')|title", "items|list|length", "format(1)", "format"]
+KINDS = "sssdddifgexXocraEGuF%y"
+
+
+def percent(rng, e):
+    """`%` of a text, mostly with as many values as it has places."""
+    places = rng.randint(1, 3)
+    spec = lambda: "%" + "".join(rng.sample("-+ #0", rng.choice([0, 0, 1, 2]))) + rng.choice(["", "", "5", "12", "*"]) + rng.choice(
+        ["", "", ".0", ".2", ".7", "."]) + rng.choice(KINDS)
+    text = "'" + rng.choice([" ", "|", "é"]).join(spec() for _ in range(places)) + "'"
+    if rng.random() < 0.1:
+        return f"{text.replace('%', '%(k)')} % d"
+    values = [rng.choice([e(), rng.choice(NUMBERS), rng.choice(TEXTS)]) for _ in range(places + text.count("*") + (rng.random() < 0.05))]
+    if rng.random() < 0.2:
+        return f"{text} | format({', '.join(values)})"
+    return f"{text} % ({values[0]})" if len(values) == 1 and rng.random() < 0.5 else f"{text} % ({', '.join(values)},)"
+
+
+def braces(rng, e):
+    """`format` of a text, mostly with values for all of its places."""
+    def spec():
+        return rng.choice(["", "", "*", "é", "0"])[:1] + rng.choice("<>^=") + part() if rng.random() < 0.3 else part()
+
+    def part():
+        return rng.choice(["", "", "", "+", "-", " "]) + rng.choice(["", "", "", "#"]) + rng.choice(["", "", "0"]) + rng.choice(["", "", "8", "15"]) + \
+            rng.choice(["", "", "", ",", "_"]) + rng.choice(["", "", ".0", ".2", ".6"]) + rng.choice(["", "", "s", "d", "d", "f", "e", "g", "G", "%", "x", "b", "o", "X", "c", "n"])
+
+    places = [rng.choice(["", "", "", "0", "k", "0.k", "0[k]"]) + rng.choice(["", "", "", "!r", "!s"]) + (":" + spec() if rng.random() < 0.8 else "") for _ in range(rng.randint(1, 3))]
+    text = "'" + rng.choice([" ", "{{", "}}", "-"]).join("{" + place + "}" for place in places).replace("{{{", "{ {").replace("}}}", "} }") + "'"
+    values = [rng.choice([e(), rng.choice(NUMBERS), rng.choice(NUMBERS), rng.choice(TEXTS), "d"]) for _ in places]
+    return f"{text}.format({', '.join(values)}, k={rng.choice(NUMBERS)})"
+
+
+def body(rng, depth, loops=0, blocks=None):
+    """Random statements about a few names, most of which find something; `blocks` are the names of blocks so far."""
+    blocks = [] if blocks is None else blocks
+    inside = lambda more=0: body(rng, depth - 1, loops + more if more >= 0 else 0, blocks)
+    name = lambda: rng.choice("abcnx")
+    value = lambda: rng.choice(["1", "'t'", "a", "b", "n", "x", "c", "list", "n + 1", "a ~ 'z'", "ns.v", "loop.index", "[a, b]", "a is defined", "s", "varargs", "kwargs"])
+    made = []
+    for _ in range(rng.randint(1, 4)):
+        kind = rng.randrange(20 if depth > 0 else 6)
+        if kind == 0:
+            made.append(rng.choice([".", "\n", " \n  ", "-"]))
+        elif kind <= 3:
+            made.append("{{ " + value() + " }}")
+        elif kind == 4:
+            made.append(f"{{% set {name()} = {value()} %}}")
+        elif kind == 5:
+            made.append(f"{{% set ns.v = {value()} %}}" if rng.random() < 0.5 else f"{{% set {name()}, {name()} = {value()}, {value()} %}}")
+        elif kind == 6:
+            made.append(f"{{% if {value()} %}}{inside()}{{% elif {value()} %}}{inside()}{{% else %}}{inside()}{{% endif %}}")
+        elif kind <= 8:
+            leave = rng.choice(["", "", "", f"{{% if {value()} %}}{{% break %}}{{% endif %}}", "{% if loop.first %}{% continue %}{% endif %}"])
+            condition = rng.choice(["", "", f" if {value()}"])
+            made.append(f"{{% for {name()} in {rng.choice(['list', 'names', '[[1], 2]', 'empty', 'a', 'd'])}{condition} %}}{leave}{inside(1)}{rng.choice(['', '{% else %}' + inside()])}{{% endfor %}}")
+        elif kind == 9:
+            made.append("{% for x in [1, [2, [3, 4]], 5] recursive %}" + inside(1) + "{{ loop(x) if x is sequence else x }}{{ loop.depth }}{% endfor %}")
+        elif kind == 10:
+            made.append(f"{{% with {name()} = {value()}, {name()} = {value()} %}}{inside()}{{% endwith %}}")
+        elif kind == 11:
+            made.append(f"{{% macro m({rng.choice(['', 'a', 'a, b=n', 'a=1, b=a', 'b, c=ns.v'])}) %}}{inside(-1)}{{% endmacro %}}{{{{ m({rng.choice(['', '1', '1, 2', 'a=n', 'x, b=3'])}) }}}}")
+        elif kind == 12:
+            made.append(f"{{% macro w(a) %}}<{inside(-1)}{{{{ caller({rng.choice(['', '', 'a'])}) }}}}>{{% endmacro %}}{{% call{rng.choice(['', '(b)', '(c=2)'])} w({value()}) %}}{inside(-1)}{{% endcall %}}")
+        elif kind == 13:
+            made.append(f"{{% filter {rng.choice(['upper', 'trim', 'replace(1, 2)', 'indent(2, true)', 'length', 'e'])} %}}{inside(-1)}{{% endfilter %}}")
+        elif kind == 14:
+            made.append(f"{{% set {name()}{rng.choice(['', ' | upper', ' | trim | length'])} %}}{inside(-1)}{{% endset %}}")
+        elif kind == 15:
+            blocks.append(f"block{len(blocks)}")
+            made.append(f"{{% block {blocks[-1]}{rng.choice(['', ' scoped'])} %}}{inside(-1)}{{% endblock %}}")
+        elif kind == 16:
+            made.append(f"{{% generation %}}{inside(-1)}{{% endgeneration %}}")
+        elif kind == 17:
+            made.append(f"{{% print {value()}, {value()} %}}")
+        elif kind == 18:
+            made.append(rng.choice(["{%- if true %}", "{% if true -%}", "{%+ if true +%}"]) + inside() + rng.choice(["{%- endif %}", "{% endif -%}", "{% endif +%}"]))
+        else:
+            made.append(f"{{% set c = cycler(1, 2) %}}{{{{ c.next() }}}}{{{{ c.current }}}}{{% set j = joiner() %}}{{% for q in list %}}{{{{ j() }}}}{inside(1)}{{% endfor %}}")
+    return "".join(made)
+
+
 def text_expression(rng, depth):
     if depth <= 0:
         return rng.choice(TEXTS)
@@ -176,10 +275,15 @@ def text_expression(rng, depth):
                          f"split({other})", "split(' ', 1)", "rsplit(' ', 1)", "rsplit(none, 1)", "split(none, 1)", "upper()", "lower()",
                          "capitalize()", "splitlines()", f"replace({other}, 'X')", "replace('', '-')", "replace('l', 'L', 1)",
                          f"find({other})", "rfind('l')", f"count({other})", f"removeprefix({other})", f"removesuffix({other})",
-                         f"join({rng.choice(LISTS)})", "startswith(('H', 'a'))"])
+                         f"join({rng.choice(LISTS)})", "startswith(('H', 'a'))", "title()", "swapcase()", "casefold()", f"partition({other})",
+                         f"rpartition({other})", "center(9)", "ljust(8, '.')", "rjust(8)", "zfill(6)", "expandtabs(3)", "isalnum()", "isalpha()",
+                         "isdigit()", "isdecimal()", "islower()", "isupper()", "isspace()", "istitle()", "isascii()", "isprintable()",
+                         f"index({other})", f"rindex({other}, 1)", f"find({other}, 1, -1)", f"count({other}, 2)", f"startswith({other}, 1)",
+                         "splitlines(true)", "translate({108: 'L', 32: none})", f"endswith({other}, 0, 3)", "format(1)", "isidentifier()"])
     chain = rng.choice(["trim", "upper", "lower", "title", "capitalize", "length", "list", "reverse", "int", "float", "tojson", "first",
                         "last", f"replace({other}, '_')", "replace('l', 'L', 1)", "indent", "indent(2, true)", "indent('> ', blank=true)",
-                        "string", f"trim({other})", "join('.')", "d('x')"])
+                        "string", f"trim({other})", "join('.')", "d('x')", "center(11)", "truncate(6, true, '…', 0)", "truncate(7, leeway=1)", "wordcount",
+                        "wordwrap(4)", "wordwrap(5, false)", "striptags", "urlencode", "e", "e|trim", "batch(2)|list", "filesizeformat", "int(base=0)"])
     return rng.choice([f"{text}.{method}", f"{text} | {chain}", f"{text} + {other}", f"{text} * 2", f"{text}[{rng.choice(['0', '-1', '1:', ':2', '::-1'])}]"])
 
 
@@ -227,6 +331,8 @@ def main():
         jobs += [(file.name, source.replace("\n", "\r\n"), conversation(rng)) for _ in range(5)]
     refused_here = {source for source, here in constructs() if here}
     jobs += [("construct", source, ROOT) for source, _ in constructs()]
+    for _ in range(count // 4):
+        jobs.append(("statements", "{% set ns = namespace(v=0) %}" + body(rng, rng.randint(1, 3)), ROOT))
     for _ in range(count):
         jobs.append(("expression", "{{ " + expression(rng, rng.randint(1, 3)) + " }}", ROOT))
     lines = "".join(json.dumps({"template": source, "variables": variables}) + "\n" for _, source, variables in jobs)
@@ -250,13 +356,16 @@ def main():
     families = {name: of for name, of in found.items() if name.endswith(".jinja")}
     told = lambda of: ", ".join(f"{of[key]} {key}" for key in ("equal", "refused by both", "not supported", "wrong"))
     print(f"{len(families)} templates, {(CONVERSATIONS + 5) * len(families)} conversations: {told(sum(families.values(), collections.Counter()))}")
-    print(f"{found['construct'].total()} constructs: {told(found['construct'])}\n{count} expressions: {told(found['expression'])}")
+    print(f"{found['construct'].total()} constructs: {told(found['construct'])}\n{count // 4} bodies of statements: {told(found['statements'])}\n"
+          f"{count} expressions: {told(found['expression'])}")
     assert not wrong
     for name, of in families.items():
         assert of["refused by both"] < 0.7 * of.total(), (name, of)
     assert sum(of["refused by both"] for of in families.values()) < 0.2 * sum(of.total() for of in families.values())
     assert found["expression"]["not supported"] < 0.02 * count, found["expression"]
     assert found["expression"]["equal"] > 0.4 * count, found["expression"]
+    assert found["statements"]["not supported"] < 0.005 * count, found["statements"]
+    assert found["statements"]["equal"] > 0.4 * (count // 4), found["statements"]
 
 
 if __name__ == "__main__":

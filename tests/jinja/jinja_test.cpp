@@ -37,6 +37,17 @@ TEST_CASE("scopes: what a loop sets stays in it, a namespace carries it out") {
   CHECK(render("{% if true %}{% set x = 2 %}{% endif %}{{ x }}") == "2");
 }
 
+TEST_CASE("scopes: a name that a body sets before it reads it is its own from the beginning") {
+  const OrderedJson given = {{"n", 7}};
+  CHECK(render("{{ n }}{% set n = n + 1 %}{{ n }}", given) == "78");
+  CHECK(render("{% if false %}{% set n = 1 %}{% endif %}{{ n }}", given) == "7");
+  CHECK(render("{% set n %}[{{ n }}]{% endset %}{{ n }}", given) == "[]");
+  const std::string macro = "{% macro m() %}{{ n }}{% endmacro %}";
+  CHECK(render(macro + "{{ m() }}{% set n = 1 %}{{ m() }}", given) == "1");
+  CHECK(render(macro + "{{ n }}{{ m() }}{% set n = 1 %}{{ m() }}", given) == "771");
+  CHECK(render("{% block b %}{{ n }}{% endblock %}{% set n = 1 %}{{ n }}", given) == "71");
+}
+
 TEST_CASE("the caller's date is the only one") {
   CHECK(render("{{ strftime_now('%d %b %Y') }}") == "05 Jan 2024");
 }
