@@ -89,7 +89,7 @@ std::vector<Token> tokens_of(std::string_view text) {
       word.remove_prefix(end);
     }
   };
-  for (const WordStretch& stretch : word_stretches(text)) {
+  for (const WordStretch& stretch : word_stretches(composed(text))) {
     if (stretch.word) {
       add_word(stretch.text);
       continue;
@@ -401,7 +401,10 @@ class Reading {
         if (is_mark(tokens_, at, "/&")) word = true;
       }
       if (!only) break;
-      if (word) last = m + 1;
+      const bool closed = is_mark(tokens_, mentions_[m + 1].end, ")]") &&
+                          mentions_[first].begin > 0 &&
+                          is_mark(tokens_, mentions_[first].begin - 1, "([");  // "(A, C, D)"
+      if (word || closed) last = m + 1;
     }
     return last;
   }
@@ -498,10 +501,11 @@ class Reading {
         "choose",    "chooses", "chose",    "chosen", "pick", "picks", "picked",
         "select",    "selects", "selected", "say",    "says", "vote",  "conclude",
         "concludes", "think",   "believe",  "opt",    "opts", "guess"};
-    constexpr std::array<std::string_view, 6> kOthers{"boxed",     "it's", "that's",
-                                                      "therefore", "thus", "hence"};
+    constexpr std::array<std::string_view, 7> kOthers{"boxed", "it's",  "that's", "therefore",
+                                                      "thus",  "hence", "its"};
     const std::string_view word = word_at(tokens_, at), next = word_at(tokens_, at + 1);
-    if (word == "answer" || word == "answers" || word == "response") return true;
+    if (word == "answer" || word == "response") return true;
+    if (word == "answers") return next == "are" || next == "is" || is_mark(tokens_, at + 1, ":=");
     if (word == "\xE9\x80\x89" || word == "\xE6\xA1\x88") return true;  // 选, 案 of 答案
     if (word == "option" || word == "choice" || word == "letter" || word == "selection" ||
         word == "one" || word == "solution") {
@@ -515,6 +519,11 @@ class Reading {
       return before == "go" || before == "goes" || before == "going" || before == "went";
     }
     return is_one_of(word, kOthers) || (is_one_of(word, kVerbs) && !is_of_others(at));
+  }
+
+  bool is_opinion(std::size_t at) const {
+    constexpr std::array<std::string_view, 5> kOpinions{"say", "says", "think", "believe", "guess"};
+    return is_one_of(word_at(tokens_, at), kOpinions);
   }
 
   /// Whether the verb at `at` is said of others, or of what might be: "some say", "you might pick".
@@ -574,7 +583,9 @@ class Reading {
     constexpr std::array<std::string_view, 2> kBest{"best", "better"};
     constexpr std::array<std::string_view, 7> kGood{"correct", "right",    "true",    "answer",
                                                     "choice",  "solution", "accurate"};
-    return is_one_of(word_at(tokens_, at), kGood) ||
+    constexpr std::array<std::string_view, 4> kUnder{"if", "only", "when", "unless"};
+    const bool good = is_one_of(word_at(tokens_, at), kGood);
+    return (good && !is_one_of(word_at(tokens_, at + 1), kUnder)) ||
            (is_one_of(word_at(tokens_, at - 1), kBest) &&
             (is_line_end(tokens_, at) || is_mark(tokens_, at, ".,;!")));
   }
@@ -585,18 +596,27 @@ class Reading {
 
   /// "B: true", "(B) yes", "B) blue: the sky is - correct.", "B ✓".
   bool is_marked_right(const Mention& mention) const {
-    constexpr std::array<std::string_view, 4> kRight{"true", "correct", "right", "yes"};
     std::size_t at = mention.end;
     while (is_mark(tokens_, at, kAfterChoice)) ++at;
-    const bool ends = is_line_end(tokens_, at + 1) || is_mark(tokens_, at + 1, ".,;!)]");
-    if (is_tick(at) || (at > mention.end && ends && is_one_of(word_at(tokens_, at), kRight)))
-      return true;
+    if (is_tick(at) || (at > mention.end && says_right(at))) return true;
     if (!begins_line(mention)) return false;
-    std::size_t end = at;
-    while (!is_line_end(tokens_, end)) ++end;
-    while (end > at && is_mark(tokens_, end - 1, ")].!\xEF\xB8\x8F")) --end;
-    return end > at + 1 && (is_tick(end - 1) || (is_one_of(word_at(tokens_, end - 1), kRight) &&
-                                                 is_mark(tokens_, end - 2, kAfterChoice)));
+    for (; !is_line_end(tokens_, at); ++at) {
+      const std::string_view before = word_at(tokens_, at - 1), two = word_at(tokens_, at - 2);
+      if (is_tick(at)) return true;
+      if (!says_right(at)) continue;
+      if (is_mark(tokens_, at - 1, kAfterChoice) || before == "is") return true;
+      if (before == "the" && two == "is") return true;
+    }
+    return false;
+  }
+
+  /// Whether a verdict stands at `at`, and nothing more is said: "correct.", "the right answer".
+  bool says_right(std::size_t at) const {
+    constexpr std::array<std::string_view, 4> kRight{"true", "correct", "right", "yes"};
+    constexpr std::array<std::string_view, 4> kNouns{"answer", "choice", "option", "one"};
+    if (!is_one_of(word_at(tokens_, at), kRight)) return false;
+    if (is_one_of(word_at(tokens_, ++at), kNouns)) ++at;
+    return is_line_end(tokens_, at) || is_mark(tokens_, at, ".,;!)]");
   }
 
   /// Where the choices are judged one by one: the only one that is right.
@@ -636,15 +656,17 @@ class Reading {
 
   Found stated() const {
     const Mention* best = nullptr;
-    const auto take = [&](const Mention* mention) {
+    const Mention* said = nullptr;  // "I think B": where nothing is stated more firmly
+    const auto take = [&](const Mention* mention, bool firm = true) {
       if (!mention || mention->rejected || listed_.contains(mention->begin) ||
           is_rejected(mention->choice, mention->end))
         return;
-      if (!best || mention->begin >= best->begin) best = mention;
+      const Mention*& last = firm ? best : said;
+      if (!last || mention->begin >= last->begin) last = mention;
     };
     for (std::size_t at = 0; at < tokens_.size(); ++at)
       if (is_cue(at))
-        take(mention_at(after_fillers(at + 1)));
+        take(mention_at(after_fillers(at + 1)), !is_opinion(at));
       else if (is_answer_mark(at))
         take(mention_at(at + 2));
       else
@@ -654,7 +676,7 @@ class Reading {
     take(last_line());
     if (const Mention* right = only_right(); right && (!best || right->begin > best->begin))
       best = right;
-    return found(best);
+    return found(best ? best : said);
   }
 
   Found found(const Mention* mention) const {

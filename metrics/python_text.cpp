@@ -172,18 +172,6 @@ bool is_mark(utf8proc_int32_t c) {
          category == UTF8PROC_CATEGORY_ME;
 }
 
-/// In NFC.
-std::string composed(const std::string& text) {
-  utf8proc_uint8_t* out = nullptr;
-  const auto size =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                   static_cast<utf8proc_ssize_t>(text.size()), &out,
-                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  const std::unique_ptr<utf8proc_uint8_t, void (*)(void*)> held(out, std::free);
-  if (size < 0) throw std::bad_alloc();  // the text is valid UTF-8
-  return {reinterpret_cast<const char*>(out), static_cast<std::size_t>(size)};
-}
-
 /// Blocks of scripts without spaces between words.
 bool is_unspaced(utf8proc_int32_t c) {
   return (c >= 0x0E00 && c <= 0x0EFF) || (c >= 0x1000 && c <= 0x109F) ||
@@ -196,6 +184,17 @@ bool is_unspaced(utf8proc_int32_t c) {
 }
 
 }  // namespace
+
+std::string composed(std::string_view text) {
+  utf8proc_uint8_t* out = nullptr;
+  const auto size =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                   static_cast<utf8proc_ssize_t>(text.size()), &out,
+                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const std::unique_ptr<utf8proc_uint8_t, void (*)(void*)> held(out, std::free);
+  if (size < 0) throw std::bad_alloc();  // the text is valid UTF-8
+  return {reinterpret_cast<const char*>(out), static_cast<std::size_t>(size)};
+}
 
 std::vector<std::string> script_words(std::string_view text) {
   enum class After { none, word, unspaced };

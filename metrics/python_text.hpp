@@ -28,6 +28,9 @@ std::vector<WordStretch> word_stretches(std::string_view text);
 /// The words of a text: its \w runs.
 std::vector<std::string> words_of(std::string_view text);
 
+/// unicodedata.normalize("NFC").
+std::string composed(std::string_view text);
+
 /// The words of a text in lower case, composed (NFC), by Unicode's categories: runs of letters,
 /// marks and numbers. A character of a script that sets no spaces between words is a word with the
 /// marks after it: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar.

@@ -109,7 +109,7 @@ def further_letters(probe):
             ("I say B", list("KLMNOPQRST"), "B"), ("I", list("KLMNOPQRST"), "I"), ("I think that it is J.", list("KLMNOPQRST"), "J"), ("not blue but red", ["red", "blue"], "A"),
             ("no", ["yes", "no"], "B"), ("A cat", ["A dog", "A cat"], "B"), ("A. A dog", ["A dog", "A cat"], "A"), ("（Ｂ）", ["x", "y"], "B"), ("不是A，是B", ["x", "y"], "B"),
             ("It isn\u2019t A. It\u2019s B.", ["x", "y"], "B"), ("A and B are wrong; C is not asked.\nSo D", ["w", "x", "y", "z"], "D"), ("", ["x", "y"], None), ("B", [], None),
-            ("Option 3", ["3", "4", "5"], "A"), ("Option 4", ["x", "y", "z"], None), ("the first one", ["x", "y"], "A"), ("The first one to come was D.", ["w", "x", "y", "z"], "D"),
+            ("\u00e9te\u0301", ["hiver", "e\u0301t\u00e9"], "B"), ("I say C. The answer is B", ["x", "y", "z"], "B"), ("Option 3", ["3", "4", "5"], "A"), ("Option 4", ["x", "y", "z"], None), ("the first one", ["x", "y"], "A"), ("The first one to come was D.", ["w", "x", "y", "z"], "D"),
             ("A. True\nB. True\nC. False", ["x", "y", "z"], None), ("𝐁𝐨𝐛 says 𝐁", ["x", "y"], "B"), ("ｂ", ["x", "y"], "B"), ("Question: x?\nAnswer: B", ["x", "y"], "B"),
             ("A不正确，B正确", ["x", "y"], "B"), ("排除A，B", ["x", "y"], "B"), ("应该选择B", ["x", "y"], "B"), ("A: x\nB: y\nC: z\nA", ["x", "y", "z"], "A"),
             ("A is not wrong", ["x", "y"], "A"), ("The letter is _B_.", ["x", "y"], "B")]:
