@@ -283,12 +283,36 @@ void note_unread(const Dataset& dataset, Inspection* inspection) {
                                     " is not read"));
 }
 
-void read_lines(Dataset& dataset, Inspection* inspection) {
+/// A record whose prompt (and reference) stand under other keys, as they are called here; what
+/// else has these names is noted as unread.
+OrderedJson with_columns(const Record& record, const OwnFile& own, Dataset& dataset) {
+  if (own.prompt.empty()) return record.json();
+  OrderedJson json = OrderedJson::object();
+  json["prompt"] = record.at(own.prompt.c_str());
+  if (!own.reference.empty()) json["references"] = record.at(own.reference.c_str());
+  for (const auto& [key, value] : record.json().items()) {
+    if (key == own.prompt || key == own.reference) continue;
+    if (key != "prompt" && key != "references") {
+      json[key] = value;
+      continue;
+    }
+    auto same = std::find_if(dataset.unread.begin(), dataset.unread.end(),
+                             [&](const UnreadColumn& column) { return column.name == key; });
+    if (same == dataset.unread.end())
+      same = dataset.unread.insert(same,
+                                   {key, record.error(str("key '", key, "' is not read")).what()});
+    ++same->records;
+  }
+  return json;
+}
+
+void read_lines(Dataset& dataset, Inspection* inspection, const OwnFile& own = {}) {
   OwnRecords records(dataset);
   const std::filesystem::path file = dataset.files.front();
   each_line(file, inspection, [&](const std::string& text, long number) {
     const OrderedJson json = parse_record(text, file.string(), number);
-    records.add(Record(json, file.string(), number));
+    const OrderedJson named = with_columns(Record(json, file.string(), number), own, dataset);
+    records.add(Record(named, file.string(), number));
   });
   note_unread(dataset, inspection);
 }
@@ -305,7 +329,7 @@ bool is_list(const std::filesystem::path& file) {
 }
 
 /// A JSON file that is one list of records.
-void read_list(Dataset& dataset, Inspection* inspection) {
+void read_list(Dataset& dataset, Inspection* inspection, const OwnFile& own) {
   OwnRecords records(dataset);
   const std::filesystem::path file = dataset.files.front();
   guarded(inspection, [&] {
@@ -314,8 +338,12 @@ void read_list(Dataset& dataset, Inspection* inspection) {
       throw DataError(file.string(), 0,
                       str("is ", json.type_name(), ", expected a list of records"));
     for (size_t i = 0; i < json.size(); ++i)
-      guarded(inspection,
-              [&] { records.add(Record(json[i], file.string(), 0, str("[", i, "]"))); });
+      guarded(inspection, [&] {
+        const std::string place = str("[", i, "]");
+        const OrderedJson named =
+            with_columns(Record(json[i], file.string(), 0, place), own, dataset);
+        records.add(Record(named, file.string(), 0, place));
+      });
   });
   note_unread(dataset, inspection);
 }
@@ -366,9 +394,7 @@ std::optional<OwnFile> parse_own_file(std::string_view text) {
   own.file = parts[0];
   if (parts.size() > 1) own.prompt = parts[1];
   if (parts.size() > 2) own.reference = parts[2];
-  const std::string kind = lower_ascii(own.file.extension().string());
-  const bool table = kind == ".csv" || kind == ".tsv";
-  if (own.name.empty() || parts[0].empty() || parts.size() > 3 || (parts.size() > 1 && !table))
+  if (own.name.empty() || parts[0].empty() || parts.size() > 3)
     throw ConfigError(str("--dataset is '", text,
                           "', expected NAME=FILE.jsonl, or NAME=FILE.csv:COLUMN or "
                           "NAME=FILE.csv:COLUMN:REFERENCE with the columns of prompts and of "
@@ -393,9 +419,9 @@ Dataset read_own_file(const OwnFile& own, Inspection* inspection) {
   if (kind == ".csv" || kind == ".tsv")
     read_table(own, dataset, inspection);
   else if (is_list(own.file))
-    read_list(dataset, inspection);
+    read_list(dataset, inspection, own);
   else
-    read_lines(dataset, inspection);
+    read_lines(dataset, inspection, own);
   return dataset;
 }
 

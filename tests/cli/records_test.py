@@ -75,6 +75,14 @@ def tables(check, pardec, model):
         (pardec.folder / file).write_text(text, newline="")
         told = json.loads(pardec.good("run", "--model", model, "--dataset", f"mine={file}", *SHORT, "--dry-run", "--format", "json"))
         check(told["rows"][0]["examples"] == 2, f"{file}: {told}")
+    rows = [{"question": "Two and two?", "answer": "4", "id": 7, "prompt": "not this"}, {"question": "And three?", "answer": 7, "prompt": "nor this"}, {"question": "Of what?", "answer": None, "source": "x"}]
+    write_lines(pardec.folder / "i.jsonl", rows)
+    (pardec.folder / "i.json").write_text(json.dumps(rows))
+    for file in ("i.jsonl", "i.json"):
+        ran = pardec("run", "--model", model, "--dataset", f"mine={file}:question:answer", "--db", f"{file}.sqlite", *SHORT)
+        fields = [json.loads(r["fields"])[0] for r in query(pardec.folder / f"{file}.sqlite", "SELECT fields FROM sample ORDER BY id")]
+        check([(f["question"], f.get("references", [])) for f in fields] == [(r["question"], [str(r["answer"])] if r["answer"] else []) for r in rows], f"{file}, columns by name: {fields}; {ran.stderr}")
+        check("not read: prompt (2 records), source (1 record)" in ran.stderr, f"{file}: {ran.stderr}")
     choice = {"text": "t", "fields": [{"question": "Q", "choices": {"label": ["1", "2"], "text": ["red", "blue"]}, "references": "2"}, {"question": "R", "choices": {"A": "x", "B": "y"}, "references": ["y"]}, {"question": "S", "choices": [5, 2.5], "references": [2.5]}]}
     write_lines(pardec.folder / "h.jsonl", [choice])
     pardec.good("run", "--model", model, "--dataset", "mine=h.jsonl", "--db", "h.sqlite", *SHORT)
@@ -102,7 +110,7 @@ def several(check, pardec, model):
     for flags, says in ((["--dataset", "a=none.jsonl"], "none.jsonl is missing"), (["--dataset", "a=short.jsonl,a=list.json"], "names 'a' twice"),
                         (["--dataset", "squad=short.jsonl"], "expected another name"), (["--dataset", "a=long.csv"], "has no column 'prompt'; known: question, answer"),
                         (["--dataset", "a=short.jsonl", "--answer-tokens", "b=3"], "--dataset does not name b"), (["--dataset", "a=short.jsonl", "--answer-tokens", "a=0"], "expected NAME=N"),
-                        (["--dataset", "a=short.jsonl:prompt"], "expected NAME=FILE.jsonl"), (["--dataset", "a=x.parquet"], "x.parquet is missing")):
+                        (["--dataset", "a=short.jsonl:a:b:c"], "expected NAME=FILE.jsonl"), (["--dataset", "a=short.jsonl:question"], "has no 'question'; known: prompt, references"), (["--dataset", "a=x.parquet"], "x.parquet is missing"), (["--dataset", "a=x.parquet:question"], "x.parquet is missing")):
         ran = pardec("run", "--model", model, *flags, "--db", "e.sqlite", *SHORT)
         check(ran.returncode == 2 and says in ran.stderr and not (pardec.folder / "e.sqlite").exists(), f"{flags}: {ran.stderr}")
 
