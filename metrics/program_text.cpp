@@ -77,10 +77,43 @@ std::string_view after_target(std::string_view line) {
   return strip(line.substr(at));
 }
 
+/// Whether two words stand side by side that no line of Python has so ("the sum"), texts in quotes
+/// aside.
+bool has_prose(std::string_view line) {
+  constexpr std::array<std::string_view, 36> kWords{
+      "and",    "as",    "assert", "async",  "await",   "break", "class",    "continue", "def",
+      "del",    "elif",  "else",   "except", "finally", "for",   "from",     "global",   "if",
+      "import", "in",    "is",     "lambda", "match",   "case",  "nonlocal", "not",      "or",
+      "pass",   "raise", "return", "try",    "while",   "with",  "yield",    "type",     "print"};
+  std::string_view last;
+  for (std::size_t at = 0; at < line.size();) {
+    const char c = line[at];
+    if (c == '"' || c == '\'') {
+      const std::string_view three = line.substr(at, 3);
+      const bool long_text = three == "\"\"\"" || three == "'''";
+      const std::size_t end = long_text ? line.find(three, at + 3) : line.find(c, at + 1);
+      if (long_text && end == std::string_view::npos) return false;  // it goes on
+      if (end != std::string_view::npos) at = end + (long_text ? 2 : 0);
+    }
+    if (!is_name(c)) {
+      if (c != ' ') last = {};
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < line.size() && is_name(line[end])) ++end;
+    const std::string_view word = line.substr(at, end - at);
+    if (!last.empty() && !is_one_of(last, kWords) && !is_one_of(word, kWords)) return true;
+    last = word;
+    at = end;
+  }
+  return false;
+}
+
 /// Whether a line can be one of Python that stands at the outermost level.
 bool looks_like_code(std::string_view whole) {
   const std::string_view line = strip(whole);
-  if (line.empty()) return false;
+  if (line.empty() || (line[0] != '#' && has_prose(without_comment(line)))) return false;
   if (std::string_view("#@)]}").find(line[0]) != std::string_view::npos) return true;
   if (line.starts_with("\"\"\"") || line.starts_with("'''")) return true;
   const std::string_view code = without_comment(line);
@@ -93,6 +126,9 @@ bool looks_like_code(std::string_view whole) {
   constexpr std::array<std::string_view, 9> kSimple{"return", "raise",  "yield",    "assert", "del",
                                                     "global", "import", "nonlocal", "await"};
   if (is_one_of(word, kAlone) && (code.size() == word.size() || code == "else:")) return true;
+  if (word == "for" && rest.find(" in ") == std::string_view::npos) return false;
+  if ((word == "try" || word == "finally") && !rest.starts_with(':')) return false;
+  if (word == "assert" && rest.ends_with('!')) return false;
   if (is_one_of(word, kBlocks) &&
       (code.ends_with(':') || code.find(": ") != std::string_view::npos ||
        std::string_view("(,\\[{").find(code.back()) != std::string_view::npos))
@@ -325,28 +361,54 @@ std::vector<Block> marked_blocks(const std::string& text) {
 
 // Definitions and bodies.
 
-/// For each line whether it begins inside a text of three quotes.
-std::vector<bool> in_text(const Lines& lines) {
+/// For each line whether it goes on with what an earlier one began: a text of three quotes, and
+/// with `brackets` also brackets, or a line that ends with a backslash.
+std::vector<bool> goes_on(const Lines& lines, bool brackets = true) {
   std::vector<bool> inside;
-  std::string_view open;
+  std::string_view three;
+  std::size_t depth = 0;
+  bool joined = false;
   for (const std::string& line : lines) {
-    inside.push_back(!open.empty());
-    for (std::size_t at = 0; at + 3 <= line.size(); ++at) {
-      const std::string_view three = std::string_view(line).substr(at, 3);
-      if (!open.empty() ? three != open : three != "\"\"\"" && three != "'''") continue;
-      open = !open.empty() ? std::string_view() : three == "\"\"\"" ? "\"\"\"" : "'''";
-      at += 2;
+    inside.push_back(!three.empty() || (brackets && (depth > 0 || joined)));
+    char quote = 0;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+      const char c = line[at];
+      const std::string_view here = std::string_view(line).substr(at, 3);
+      if (c == '\\') {
+        ++at;
+      } else if (!three.empty()) {
+        if (here != three) continue;
+        three = {};
+        at += 2;
+      } else if (quote) {
+        if (c == quote) quote = 0;
+      } else if (c == '#') {
+        break;
+      } else if (here == "\"\"\"" || here == "'''") {
+        three = here == "\"\"\"" ? "\"\"\"" : "'''";
+        at += 2;
+      } else if (c == '"' || c == '\'') {
+        quote = c;
+      } else if (std::string_view("([{").find(c) != std::string_view::npos) {
+        ++depth;
+      } else if (std::string_view(")]}").find(c) != std::string_view::npos && depth > 0) {
+        --depth;
+      }
     }
+    joined = line.ends_with('\\');
   }
   return inside;
 }
 
-/// The least indent of lines from `begin` on, texts of three quotes aside; none: all are blank.
+bool is_comment(std::string_view line) { return strip(line).starts_with('#'); }
+
+/// The least indent of lines from `begin` on that are neither comments nor go on with earlier ones;
+/// none: there are none.
 std::optional<std::size_t> least_indent(const Lines& lines, std::size_t begin = 0) {
-  const auto text = in_text(lines);
+  const auto text = goes_on(lines);
   std::optional<std::size_t> least;
   for (std::size_t i = begin; i < lines.size(); ++i)
-    if (!is_blank(lines[i]) && !text[i])
+    if (!is_blank(lines[i]) && !text[i] && !is_comment(lines[i]))
       least = std::min(least.value_or(indent_of(lines[i])), indent_of(lines[i]));
   return least;
 }
@@ -354,38 +416,56 @@ std::optional<std::size_t> least_indent(const Lines& lines, std::size_t begin = 
 /// All lines indented by `indent` where the least indented one had no indent.
 Lines reindented(Lines lines, const std::string& indent) {
   const std::size_t least = least_indent(lines).value_or(0);
-  const auto text = in_text(lines);
+  const auto text = goes_on(lines);
   for (std::size_t i = 0; i < lines.size(); ++i)
     if (!is_blank(lines[i]) && !text[i])
       lines[i] = indent + lines[i].substr(std::min(least, indent_of(lines[i])));
   return lines;
 }
 
-/// The line that defines a name: the first of the least indented ones, as a method is no function.
+bool begins_definition(std::string_view line) {
+  return strip(line).starts_with("def ") || strip(line).starts_with("async def ");
+}
+
+/// Whether a value is given back outside of all functions, as in a body alone.
+bool returns_outside(const Lines& lines) {
+  std::optional<std::size_t> function;
+  for (const std::string& line : lines) {
+    if (is_blank(line)) continue;
+    if (function && indent_of(line) <= *function) function.reset();
+    const std::string_view word = name_at(strip(line));
+    if (!function && (word == "return" || word == "yield")) return true;
+    if (!function && begins_definition(line)) function = indent_of(line);
+  }
+  return false;
+}
+
+/// The line that defines a name: the first of the least indented ones, as a method is no function;
+/// an assignment in a body is none either.
 std::optional<std::size_t> definition_of(std::string_view name, const Lines& lines) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < lines.size(); ++i)
     if (!name.empty() && defined_by(lines[i]) == name &&
-        (!found || indent_of(lines[i]) < indent_of(lines[*found])))
+        (!found || indent_of(lines[i]) < indent_of(lines[*found])) &&
+        (begins_definition(lines[i]) || !returns_outside(lines)))
       found = i;
   return found;
 }
 
 /// Whether the function that line `at` defines does nothing yet: `pass`, `...`, a docstring alone.
 bool is_stub(const Lines& lines, std::size_t at) {
-  const auto text = in_text(lines);
-  bool any = false;
+  const auto text = goes_on(lines);
+  if (!without_comment(lines[at]).ends_with(':')) return false;
   for (std::size_t i = at + 1; i < lines.size(); ++i) {
     const std::string_view line = strip(lines[i]);
     if (line.empty() || line[0] == '#' || text[i]) continue;
     if (indent_of(lines[i]) <= indent_of(lines[at])) break;
-    any = true;
     if (line != "pass" && line != "..." && !line.starts_with("import ") &&
         !line.starts_with("raise NotImplementedError") && !line.starts_with("\"\"\"") &&
         !line.starts_with("'''"))
       return false;
   }
-  return any;
+  return true;
 }
 
 /// What was typed at Python's prompts, ">>> " and "... ", or those of IPython, without their
@@ -425,7 +505,7 @@ bool defines_alone(const Lines& lines) {
 /// Code around the definition in line `at`: what is code before it, and after it.
 Lines around_definition(const Lines& all, std::size_t at) {
   const std::size_t indent = indent_of(all[at]);
-  const auto text_before = in_text(all);
+  const auto text_before = goes_on(all, /*brackets=*/false);
   std::size_t begin = at, end = at + 1;
   for (std::size_t i = at; i-- > 0;) {
     if (is_blank(all[i]) || indent_of(all[i]) > indent || text_before[i]) continue;
@@ -433,7 +513,7 @@ Lines around_definition(const Lines& all, std::size_t at) {
     begin = i;
   }
   const Lines after(all.begin() + static_cast<long>(at), all.end());
-  const auto text = in_text(after);
+  const auto text = goes_on(after);
   for (std::size_t i = 1; i < after.size(); ++i) {
     if (is_blank(after[i])) continue;
     if (!text[i] && (indent_of(after[i]) < indent ||
@@ -452,13 +532,17 @@ Lines code_in(const Lines& all) {
   };
   const auto first = std::find_if(all.begin(), all.end(), is_code);
   const Lines rest(first, all.end());
-  const auto text = in_text(rest);
+  const auto text = goes_on(rest);
   std::size_t size = 0;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     if (is_blank(rest[i])) continue;
     if (!text[i] && !is_code(rest[i])) break;
     size = i + 1;
   }
+  // The prompt's docstring, closed once more.
+  if (size > 1 && !text[size - 1] &&
+      (strip(rest[size - 1]) == "\"\"\"" || strip(rest[size - 1]) == "'''"))
+    --size;
   return {rest.begin(), rest.begin() + static_cast<long>(size)};
 }
 
@@ -485,7 +569,7 @@ std::string body_indent(const Lines& prompt) {
 
 /// Where what stands after the body begins, outside of the function.
 std::size_t end_of_body(const Lines& code) {
-  const auto text = in_text(code);
+  const auto text = goes_on(code);
   const std::string_view word = name_at(code.front());
   // A first line that has lost its indent is followed by an indented one, or ends the body.
   bool indented = indent_of(code.front()) > 0 || word == "return" || word == "raise";
@@ -526,6 +610,15 @@ std::string wanted_name(const Lines& prompt) {
   return name;
 }
 
+/// Whether a block takes the function from elsewhere, as tests of it do.
+bool imports(const std::string& name, const Lines& block) {
+  return std::any_of(block.begin(), block.end(), [&](const std::string& line) {
+    const std::size_t import = line.find("import ");
+    return line.starts_with("from ") && import != std::string::npos &&
+           strip(std::string_view(line).substr(import + 7)).starts_with(name);
+  });
+}
+
 /// Whether `program` calls or names what `block` alone defines.
 bool is_needed(const Lines& block, const Lines& program) {
   const std::string text = text_of(program);
@@ -544,11 +637,11 @@ bool is_needed(const Lines& block, const Lines& program) {
          });
 }
 
-/// The first block that defines the function, and not as a stub where another one does more; with
-/// the definitions of the blocks before it, and of those after it that it needs.
-std::optional<Lines> defining_block(const std::vector<Block>& blocks, const std::string& name) {
-  for (const auto& [other, stub] :
-       {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
+/// The first block that defines the function (`stub`: also one that does nothing yet), with the
+/// definitions of the blocks before it, and of those after it that it needs.
+std::optional<Lines> defining_block(const std::vector<Block>& blocks, const std::string& name,
+                                    bool stub = false) {
+  for (const bool other : {false, true}) {
     Lines before;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       const Block& block = blocks[b];
@@ -563,7 +656,7 @@ std::optional<Lines> defining_block(const std::vector<Block>& blocks, const std:
             program.insert(program.end(), blocks[later].lines.begin(), blocks[later].lines.end());
         return program;
       }
-      if (!at && defines_alone(block.lines))
+      if (!at && defines_alone(block.lines) && !imports(name, block.lines))
         before.insert(before.end(), block.lines.begin(), block.lines.end());
     }
   }
@@ -655,6 +748,10 @@ std::string code_of(std::string_view prompt, std::string_view answer) {
   if (std::none_of(bodies.begin(), bodies.end(), gives_back))
     for (const Block& block : inlined)
       if (gives_back(block.lines)) bodies.insert(bodies.begin(), block.lines);
+  std::erase_if(bodies, [&](const Lines& body) { return definition_of(name, body).has_value(); });
+  if (!bodies.empty() && gives_back(bodies.front()))
+    return text_of(as_body(bodies.front(), body_indent(head)));
+  if (const auto stub = defining_block(fenced.all, name, /*stub=*/true)) return text_of(*stub);
   if (!bodies.empty()) return text_of(as_body(bodies.front(), body_indent(head)));
   return fenced.all.empty() ? std::string(answer) : std::string();
 }
