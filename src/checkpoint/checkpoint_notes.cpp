@@ -36,6 +36,17 @@ void add_ends(const std::filesystem::path& file, const ModelConfig& config,
                           " ends no answer: it lies beyond the vocabulary of ", config.vocab_size));
 }
 
+/// A window that the family's layers do not have, and that would bite.
+void add_window(const std::filesystem::path& file, const ModelConfig& config,
+                std::vector<std::string>& notes) {
+  std::error_code ignored;
+  if (has_windows(config.family) || !std::filesystem::exists(file, ignored)) return;
+  const Json window = read_model_json(file).value("sliding_window", Json());
+  if (!window.is_null() && window < config.max_position)
+    notes.push_back(str("config.json's sliding_window ", dump(window), " is not applied: ",
+                        model_type(config.family), " has none, and a row sees all before it"));
+}
+
 }  // namespace
 
 std::string foreign_ids(const Tokenizer& tokenizer, const ModelConfig& config) {
@@ -57,6 +68,7 @@ std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
   if (CheckpointFiles::there(folder)) add_weights(folder, config, notes);
   for (const char* file : {"config.json", "generation_config.json"})
     add_ends(folder / file, config, notes);
+  add_window(folder / "config.json", config, notes);
   return notes;
 }
 

@@ -175,6 +175,7 @@ int generate(const GenerateFlags& flags) {
   for (size_t i = 0; i < requests.size(); ++i)
     if (answers[i] && tokenizer) off += turns_off_text(requests[i], *answers[i], *tokenizer);
   if (off > 0) std::cerr << describe_turns_off(off) << "\n";
+  print_positions_end(answers, checkpoint.model.config());
   print_speed(answers, wall_ns, flags.batch_size, format);
   if (flags.profile) print_profile(profile, wall_ns);
   if (!flags.model.memory_limit.empty() && flags.model.device == "cpu")

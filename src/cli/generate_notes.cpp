@@ -37,17 +37,32 @@ void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_
     std::cerr << "speed: " << text_of(speed) << "\n";
 }
 
+namespace {
+
+bool stops_by(const std::optional<Answers>& one, Stop stop) {
+  return one && (one->stop == stop ||
+                 std::any_of(one->fields.begin(), one->fields.end(), [&](const auto& fields) {
+                   return std::any_of(fields.begin(), fields.end(),
+                                      [&](const FieldResult& field) { return field.stop == stop; });
+                 }));
+}
+
+}  // namespace
+
+void print_positions_end(const std::vector<std::optional<Answers>>& answers,
+                         const ModelConfig& config) {
+  const auto count = std::count_if(answers.begin(), answers.end(),
+                                   [](const auto& one) { return stops_by(one, Stop::context); });
+  if (count > 0)
+    std::cerr << str(counted(count, "answer"), count > 1 ? " end" : " ends",
+                     " early: the network has ", config.positions(), " positions (",
+                     config.positions_key(), ")\n");
+}
+
 std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
                           const std::vector<std::string>& errors) {
-  const auto is_cut = [](const std::optional<Answers>& one) {
-    return one && (one->stop == Stop::interrupted ||
-                   std::any_of(one->fields.begin(), one->fields.end(), [](const auto& fields) {
-                     return std::any_of(fields.begin(), fields.end(), [](const FieldResult& field) {
-                       return field.stop == Stop::interrupted;
-                     });
-                   }));
-  };
-  const auto cut = std::count_if(answers.begin(), answers.end(), is_cut);
+  const auto cut = std::count_if(answers.begin(), answers.end(),
+                                 [](const auto& one) { return stops_by(one, Stop::interrupted); });
   std::int64_t open = 0;
   for (size_t i = 0; i < answers.size(); ++i) open += !answers[i] && errors[i].empty();
   std::vector<std::string> parts;

@@ -23,6 +23,10 @@ void print_speed(const std::vector<std::optional<Answers>>& answers, std::int64_
 std::string describe_stop(const std::vector<std::optional<Answers>>& answers,
                           const std::vector<std::string>& errors);
 
+/// How many answers end as the network has no further position, in one line; none: nothing.
+void print_positions_end(const std::vector<std::optional<Answers>>& answers,
+                         const ModelConfig& config);
+
 /// What the network was taught, and nobody asked otherwise; not its stack, since jobs are given.
 void print_taught_options(const Arm& arm);
 

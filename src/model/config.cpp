@@ -1,6 +1,7 @@
 #include "src/model/config.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "src/model/adapter.hpp"
@@ -35,8 +36,8 @@ constexpr FamilyEntry kFamilies[] = {
     {Family::mistral, "mistral", "MistralForCausalLM", 0, 8, 131072, 1e-6},
     {Family::olmo2, "olmo2", "Olmo2ForCausalLM", 0, 0, 2048, 1e-5, 50279},
     {Family::phi3, "phi3", "Phi3ForCausalLM", 0, 0, 4096, 1e-5, 32000},
-    {Family::qwen2, "qwen2", "Qwen2ForCausalLM", 0, 0, 32768, 1e-6},
-    {Family::qwen3, "qwen3", "Qwen3ForCausalLM", 128, 0, 32768, 1e-6},
+    {Family::qwen2, "qwen2", "Qwen2ForCausalLM", 0, 32, 32768, 1e-6},
+    {Family::qwen3, "qwen3", "Qwen3ForCausalLM", 128, 32, 32768, 1e-6},
 };
 const FamilyEntry& entry(Family family) { return kFamilies[static_cast<size_t>(family)]; }
 
@@ -66,9 +67,29 @@ const FamilyEntry& find_family(JsonReader& read, const std::string& where) {
                  : str("model_type '", type, "' is not supported; ", supported()));
 }
 
+/// Keys that would make another network of it, whatever the family, with the value that does not.
+struct NeutralKey {
+  const char* key;
+  Json neutral;
+};
+void refuse_other_networks(const Json& json, const std::string& where) {
+  static const std::array kKeys{
+      NeutralKey{"is_encoder_decoder", false},     NeutralKey{"is_causal", true},
+      NeutralKey{"attention_chunk_size", nullptr}, NeutralKey{"per_layer_config", Json::object()},
+      NeutralKey{"kv_sharing_modes", nullptr},     NeutralKey{"text_config", nullptr}};
+  for (const auto& [key, neutral] : kKeys)
+    if (const Json value = json.value(key, Json()); !value.is_null() && value != neutral)
+      throw ModelError(where, str("'", key, "' is ", one_line(value),
+                                  ", which is not supported; expected ", dump(neutral)));
+  // Their defaults stand where the key does not; what null would mean, nothing says.
+  for (const char* key : {"hidden_act", "max_position_embeddings", "rms_norm_eps", "rope_theta"})
+    if (json.contains(key) && json.at(key).is_null())
+      throw ModelError(where, str("'", key, "' is null, expected a value, or no such key"));
+}
+
 void refuse_unsupported(JsonReader& read, const std::string& where) {
   const std::string act = read.optional<std::string>("hidden_act", "silu");
-  if (act != "silu")
+  if (act != "silu" && act != "swish")  // two names of one
     throw ModelError(where, str("'hidden_act' is '", act, "'; supported is 'silu'"));
   if (!read.any("quantization_config").is_null())
     throw ModelError(where,
@@ -79,21 +100,18 @@ void refuse_unsupported(JsonReader& read, const std::string& where) {
 /// The window of a family: Qwen's where `use_sliding_window` says so, by default for layers from
 /// `max_window_layers` on; Mistral's and Phi-3's for all layers, where it is not null.
 int window_of(const Json& json, JsonReader& read, const std::string& where, Family family) {
-  const auto written = [&](int fallback) {
-    return json.contains("sliding_window") ? read.optional<int>("sliding_window", 0) : fallback;
-  };
-  int window = 0;
+  const auto given = read.maybe<int>("sliding_window");
   const bool used = read.optional<bool>("use_sliding_window", false);
-  const bool qwen = family == Family::qwen2 || family == Family::qwen3;
-  if (qwen && used) window = written(4096);
-  if (family == Family::mistral) window = written(4096);
-  if (family == Family::phi3) window = written(0);
-  if (used && window == 0 && (family == Family::llama || family == Family::olmo2))
+  if (used && (family == Family::llama || family == Family::olmo2))
     throw ModelError(
         where, str("'use_sliding_window' is true, which is not supported for ", model_type(family),
                    "; expected a qwen, mistral or phi3, or false"));
-  if (window < 0) throw ModelError(where, str("'sliding_window' is ", window, ", expected more"));
-  return window;
+  const bool qwen = family == Family::qwen2 || family == Family::qwen3;
+  if (!has_windows(family) || (qwen && !used)) return 0;
+  if (given && *given < 2)
+    throw ModelError(where, str("'sliding_window' is ", *given, ", expected 2 or more, or null"));
+  const bool silent = !json.contains("sliding_window");
+  return given.value_or(silent && family != Family::phi3 ? 4096 : 0);
 }
 
 void read_window(const Json& json, JsonReader& read, const std::string& where,
@@ -156,6 +174,9 @@ std::vector<Token> token_ids(const Json& value, const char* key, const std::stri
 void read_special_ids(const Json& json, const std::string& where, ModelConfig& config) {
   const auto value = [&](const char* key) { return json.contains(key) ? json.at(key) : Json(); };
   const auto bos = token_ids(value("bos_token_id"), "bos_token_id", where, config.vocab_size);
+  if (bos.size() > 1)
+    throw ModelError(where, str("'bos_token_id' is ", dump(value("bos_token_id")),
+                                ", expected one id, or null"));
   if (!bos.empty()) config.bos = bos.front();
   const auto eos = token_ids(value("eos_token_id"), "eos_token_id", where, config.vocab_size);
   if (!value("eos_token_id").is_null()) config.eos = eos;
@@ -195,6 +216,7 @@ void check_sizes(const ModelConfig& config, const std::string& where) {
 
 std::string model_type(Family family) { return entry(family).model_type; }
 std::string architecture(Family family) { return entry(family).architecture; }
+bool has_windows(Family family) { return family != Family::llama && family != Family::olmo2; }
 
 int ModelConfig::positions() const {
   return rope.type == RopeType::longrope ? std::min(max_position, rope.original_max_position)
@@ -210,6 +232,7 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
   try {
     JsonReader read(json, where);
     const FamilyEntry& family = find_family(read, where);
+    refuse_other_networks(json, where);
     refuse_unsupported(read, where);
     ModelConfig config;
     config.family = family.family;
@@ -257,15 +280,18 @@ ModelConfig read_model_config(const std::filesystem::path& folder,
   if (const std::string why = why_no_checkpoint(folder); !why.empty())
     throw ModelError(folder.string(), why);
   const std::filesystem::path file = folder / "config.json";
-  ModelConfig config = parse_model_config(read_model_json(file), file.string());
-  const std::filesystem::path generation = folder / "generation_config.json";
+  Json json = read_model_json(file);
+  ModelConfig config = parse_model_config(json, file.string());
+  std::filesystem::path generation = folder / "generation_config.json";
   if (std::filesystem::exists(generation, ignored)) {
-    const Json json = read_model_json(generation);
+    json = read_model_json(generation);
     if (!json.is_object())
       throw ModelError(generation.string(), str("is ", json.type_name(), ", expected an object"));
     read_special_ids(json, generation.string(), config);
-    config.generation = parse_generation_rules(json, generation.string(), config.vocab_size);
+  } else {
+    generation = file;  // older checkpoints have its settings there
   }
+  config.generation = parse_generation_rules(json, generation.string(), config.vocab_size);
   if (config.tied_head && CheckpointFiles::there(folder))
     config.tied_head = !CheckpointFiles(folder).has_own_head();
   if (config.tied_head && !adapter.empty() &&

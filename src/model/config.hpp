@@ -15,6 +15,8 @@ enum class Family { llama, mistral, olmo2, phi3, qwen2, qwen3 };
 /// As config.json writes them: "llama", "LlamaForCausalLM".
 std::string model_type(Family family);
 std::string architecture(Family family);
+/// Whether layers of the family can have a sliding window.
+bool has_windows(Family family);
 
 /// Shape and options of a network: a Hugging Face `config.json` of a supported family.
 struct ModelConfig {
@@ -54,7 +56,7 @@ struct ModelConfig {
   std::optional<Token> bos;
   std::vector<Token>
       eos;  ///< eos_token_id of generation_config.json where it is, else of config.json
-  GenerationRules generation;  ///< of generation_config.json
+  GenerationRules generation;  ///< of generation_config.json, else of config.json
   /// Heads besides the network's own, which read the same rows (parameters.hpp).
   int extra_heads = 0;
 

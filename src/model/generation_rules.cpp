@@ -127,6 +127,7 @@ std::vector<std::string> settings_left_out(const Reader& read) {
 GenerationRules parse_generation_rules(const Json& json, const std::string& where, int vocab_size) {
   const Reader read(json, where, vocab_size);
   GenerationRules rules;
+  rules.file = std::filesystem::path(where).filename().string();
   const auto note = [&](const char* key, bool changes) {
     if (changes) rules.applied[key] = *read.find(key);
   };

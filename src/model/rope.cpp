@@ -42,6 +42,7 @@ void read_yarn(const Json& written, JsonReader& rope, Rope& out, int max_positio
   };
   out.beta_fast = positive_or("beta_fast", 32);
   out.beta_slow = positive_or("beta_slow", 1);
+  rope.any("finetuned");  // where the weights come from
   out.truncate = !written.contains("truncate") || rope.optional<bool>("truncate", false);
   const double mscale = rope.optional<double>("mscale", 0);
   const double mscale_all = rope.optional<double>("mscale_all_dim", 0);
@@ -93,6 +94,10 @@ RopeType read_type(JsonReader& rope, const std::string& where, const char* key, 
 void read_scaling(const Json& written, JsonReader& rope, Rope& out, const std::string& place,
                   std::optional<int> original, int max_position) {
   const auto inner = rope.maybe<int>("original_max_position_embeddings");
+  if (!inner && !original && written.contains("original_max_position_embeddings"))
+    throw ConfigError(str(place,
+                          ": 'original_max_position_embeddings' is null, expected a number, "
+                          "or no such key"));
   out.original_max_position = original ? *original : inner.value_or(max_position);
   check_positive(out.original_max_position, "original_max_position_embeddings", place);
   switch (out.type) {
@@ -155,6 +160,13 @@ Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int m
   if (!value.is_null()) {
     const std::string place = str(where, ": '", key, "'");
     JsonReader rope(value, place);
+    for (const auto& [option, said] : value.items()) {
+      if (said.is_object())
+        throw ConfigError(str(place, ": has options of '", option,
+                              "' alone; supported is one set for all layers"));
+      if (option == "rope_theta" && said.is_null())
+        throw ConfigError(str(place, ": 'rope_theta' is null, expected a number, or no such key"));
+    }
     out.type = read_type(rope, where, key, phi3);
     out.theta = rope.optional<double>("rope_theta", out.theta);
     read_partial(rope, where, str("'", key, "': "), head_dim, phi3, out);

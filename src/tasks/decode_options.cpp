@@ -33,7 +33,7 @@ std::string generation_note(const GenerationRules& rules, bool left_out) {
                         "leaves it out)"));
   if (!rules.left_out.empty())
     parts.push_back(str(join(rules.left_out, ", "), " not supported, and not applied"));
-  return parts.empty() ? "" : "generation_config.json: " + join(parts, "; ");
+  return parts.empty() ? "" : str(rules.file, ": ", join(parts, "; "));
 }
 
 }  // namespace pardec

@@ -29,8 +29,9 @@ struct DecodeOptions {
   Sampling sampling() const;
 };
 
-/// What a reader of answers should know of what generation_config.json does to them: a sentence
-/// each of what is applied, or left out on request, and of what is not supported; empty: nothing.
+/// What a reader of answers should know of what the checkpoint's generation_config.json does to
+/// them: a sentence each of what is applied, or left out on request, and of what is not supported;
+/// empty: nothing.
 std::string generation_note(const GenerationRules& rules, bool left_out);
 
 }  // namespace pardec

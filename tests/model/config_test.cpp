@@ -5,6 +5,7 @@
 
 #include "src/model/parameters.hpp"
 #include "src/support/error.hpp"
+#include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"
 
@@ -22,6 +23,7 @@ Json qwen3() {
   Json json = llama();
   json["model_type"] = "qwen3";
   json["architectures"] = {"Qwen3ForCausalLM"};
+  json["num_key_value_heads"] = 4;
   return json;
 }
 Json family(const char* type, const char* architecture) {
@@ -73,7 +75,7 @@ TEST_CASE("families differ in defaults, biases, norms and windows") {
     return all;
   };
 
-  const Json qwen2 = family("qwen2", "Qwen2ForCausalLM");
+  const Json qwen2 = with(family("qwen2", "Qwen2ForCausalLM"), {{"num_key_value_heads", 4}});
   const ModelConfig qwen = parsed(with(qwen2, {{"sliding_window", 8}, {"max_window_layers", 1}}));
   CHECK(qwen.sliding_window == 0);  // as use_sliding_window is not there
   CHECK(qwen.max_position == 32768);
@@ -93,6 +95,9 @@ TEST_CASE("families differ in defaults, biases, norms and windows") {
   Json silent = with(mistral, {{"num_attention_heads", 16}, {"head_dim", 4}});
   silent.erase("num_key_value_heads");
   CHECK(parsed(silent).kv_heads == 8);
+  CHECK(parsed(with(family("qwen2", "Qwen2ForCausalLM"),
+                    {{"num_attention_heads", 64}, {"head_dim", 4}}))
+            .kv_heads == 32);
   CHECK_THAT(error_of(with(mistral, {{"layer_types", {"full_attention", "sliding_attention"}}})),
              Catch::Contains("layers without the window, which mistral has not"));
 
@@ -311,6 +316,45 @@ TEST_CASE("a RoPE scaling that is unknown or cannot be is an error that names it
       Catch::Contains("'high_freq_factor' is 1, expected more than"));
   CHECK_THAT(rope_error({{"type", "default"}, {"partial_rotary_factor", 0.5}}),
              Catch::Contains("partial_rotary_factor"));
+}
+
+TEST_CASE("what would be another network is refused by name") {
+  const Json others = {{"is_encoder_decoder", true},
+                       {"is_causal", false},
+                       {"attention_chunk_size", 64},
+                       {"per_layer_config", {{"0", {{"rms_norm_eps", 1.0}}}}},
+                       {"kv_sharing_modes", {"reuse", "own"}},
+                       {"text_config", {{"hidden_size", 8}}}};
+  for (const auto& [key, value] : others.items())
+    CHECK_THAT(error_of(with(llama(), {{key, value}})),
+               Catch::Contains("'" + key + "' is ") && Catch::Contains("not supported; expected"));
+  CHECK(parse_model_config(with(llama(), {{"is_encoder_decoder", false},
+                                          {"is_causal", true},
+                                          {"attention_chunk_size", nullptr},
+                                          {"per_layer_config", Json::object()},
+                                          {"hidden_act", "swish"}}),
+                           "c")
+            .layers == 2);
+  for (const char* key : {"hidden_act", "max_position_embeddings", "rms_norm_eps", "rope_theta"})
+    CHECK_THAT(error_of(with(llama(), {{key, nullptr}})),
+               Catch::Contains(std::string("'") + key + "' is null, expected a value"));
+  CHECK_THAT(error_of(with(llama(), {{"bos_token_id", {1, 2}}})),
+             Catch::Contains("'bos_token_id' is [1,2], expected one id"));
+  CHECK_THAT(rope_error({{"full_attention", {{"rope_type", "default"}}}}),
+             Catch::Contains("has options of 'full_attention' alone"));
+  CHECK_THAT(rope_error({{"rope_type", "default"}, {"rope_theta", nullptr}}),
+             Catch::Contains("'rope_theta' is null"));
+  CHECK_THAT(
+      rope_error(
+          {{"rope_type", "yarn"}, {"factor", 2}, {"original_max_position_embeddings", nullptr}}),
+      Catch::Contains("'original_max_position_embeddings' is null"));
+  for (const int window : {1, 0, -3})
+    CHECK_THAT(
+        error_of(with(family("mistral", "MistralForCausalLM"),
+                      {{"num_key_value_heads", 2}, {"sliding_window", window}})),
+        Catch::Contains(str("'sliding_window' is ", window, ", expected 2 or more, or null")));
+  CHECK_THAT(error_of(with(llama(), {{"sliding_window", "8"}})),
+             Catch::Contains("'sliding_window' is \"8\", expected a whole number"));
 }
 
 TEST_CASE("a sliding window is read in Qwen3's form, layer by layer") {
