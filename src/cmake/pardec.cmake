@@ -43,7 +43,7 @@ endfunction()
 # targets have none: they show that each file includes what it uses.
 if(NOT PARDEC_CORE AND NOT PARDEC_FUZZ)
   add_library(pardec_pch OBJECT ${PROJECT_SOURCE_DIR}/src/support/precompiled.cpp)
-  target_link_libraries(pardec_pch PRIVATE nlohmann_json::nlohmann_json pardec::warnings)  # which macros there are, hangs on warnings
+  target_link_libraries(pardec_pch PRIVATE nlohmann_json::nlohmann_json pardec::warnings)  # flags decide which macros are defined
   target_compile_features(pardec_pch PUBLIC cxx_std_20)
   target_precompile_headers(pardec_pch PRIVATE ${PROJECT_SOURCE_DIR}/src/support/precompiled.hpp)
 endif()

@@ -40,7 +40,7 @@ struct CompareOptions {
 /// ConfigError for a --confidence-level or --margin that is none.
 void check_compare_options(const CompareOptions& options);
 
-/// What says that a number should not be believed as it stands.
+/// A reason not to trust a number as it stands.
 struct Warning {
   std::string code;          ///< for programs, e.g. "hit_limit"; results/README.md lists them
   std::string dataset, arm;  ///< empty: of all

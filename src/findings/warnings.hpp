@@ -8,7 +8,7 @@ namespace pardec {
 /// Answers whose length differs by more than this share are not the same work.
 inline constexpr double kSameLength = 0.1;
 
-/// What says that a number of the comparison should not be believed as it stands;
+/// Reasons not to trust a number of the comparison as it stands;
 /// results/README.md lists the codes. Those that undo most come first: of all, of the answers, of
 /// the speed, then advice.
 std::vector<Warning> warnings_of(const Comparison& comparison);

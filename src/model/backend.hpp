@@ -33,18 +33,20 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// What the last layer makes of the new rows of all sequences, one after another, [n, hidden].
-  /// Their keys and values are written behind the last slots of the caches. REQUIRES: some rows.
+  /// The last layer's output for the new rows of all sequences, in their order, [n, hidden]. The
+  /// rows' keys and values are written after the last slots of the caches. REQUIRES: some rows.
   virtual at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
                             const SkippedSublayers& skipped) = 0;
 
-  /// What heads read of such rows: them behind the final norm.
+  /// The input of the heads: `rows` [m, hidden] after the network's final norm.
   virtual at::Tensor final_norm(const Model::Network& network, const at::Tensor& rows) const = 0;
-  /// What the matrix of the network's own head (0) or of its h-th extra head reads of that: for
-  /// the own one the same.
+  /// The input of the matrix of one head, from the output of `final_norm`. Head 0 is the network's
+  /// own: its input is `normed` itself. An extra head h > 0 has residual blocks of its own, whose
+  /// output this is.
   virtual at::Tensor residual(const Model::Network& network, const at::Tensor& normed,
                               int head) const = 0;
-  /// Logits [m, vocab] of that. REQUIRES: 0, or a head that has a matrix.
+  /// Logits [m, vocab] of a head, from the output of `residual`. REQUIRES: 0, or a head that has a
+  /// matrix.
   virtual at::Tensor logits(const Model::Network& network, const at::Tensor& rows,
                             int head) const = 0;
 

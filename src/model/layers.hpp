@@ -26,8 +26,9 @@ struct Rotation {
   double q_scale;
 };
 
-/// x: [n, heads, head_dim]; the pairs that turn together are half of what turns apart. `scale`: of
-/// the dimensions behind that.
+/// Rotary embedding of x [n, heads, head_dim]. Of the first rope.dims dimensions, dimension i turns
+/// together with dimension i + rope.dims / 2. The other dimensions do not turn; they are multiplied
+/// by `scale`.
 at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin,
                   double scale = 1);
 

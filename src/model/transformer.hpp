@@ -168,8 +168,9 @@ struct HiddenRows::Storage {
   at::Tensor rows;  ///< [n, hidden], before the final norm
 };
 
-/// ModelError: an id or a position that the network has not. std::logic_error: as many labels as
-/// tokens are not there, or a label has no segment.
+/// ModelError: a token id or a position that the network does not have. std::logic_error: the
+/// number of labels differs from the number of tokens, or a label names a segment that does not
+/// exist.
 void check_rows(const Model::Network& network, std::span<const Token> tokens,
                 std::span<const RowLabel> labels, const Segments& segments);
 

@@ -28,7 +28,7 @@ Table differences_table(const DifferingAnswers& answers);
 /// What stands as the speedup of an arm that others are compared with.
 inline constexpr const char* kBaselineSpeedup = "baseline";
 
-/// "7.4 of 8": jobs in flight, of those that were asked for.
+/// "7.4 of 8": the mean number of jobs in a forward pass, and the batch size that was asked for.
 std::string shown_in_flight(const ArmFinding& arm);
 
 }  // namespace pardec

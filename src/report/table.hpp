@@ -61,7 +61,7 @@ struct Table {
   std::vector<std::string> conclusion = {};
   /// Notes on columns that are Column::wide.
   std::vector<std::string> wide_notes = {};
-  /// What says that a number here should not be believed as it stands. They stand before the notes.
+  /// Reasons not to trust a number of the table as it stands. They are printed before the notes.
   struct Warning {
     std::string code, dataset, arm, found;
     std::string advice = {};  ///< the same for all that a code is said of; may be empty

@@ -12,8 +12,8 @@ namespace pardec {
 /// Runs what is not yet done of all cells: arms alternate block by block, and each job is stored
 /// when it is done, outside the measured time. A stop lets jobs in flight end; the runs then stay
 /// open for --resume. RunError where something cannot be stored.
-/// `enough` says before each block whether a cell needs no more of them; empty: it needs all. One
-/// that others are compared with goes on until none of these does.
+/// `enough` says before each block whether a cell needs no more blocks; empty: every cell needs all
+/// of its blocks. A baseline goes on as long as a cell that is compared with it does.
 RunCounts run_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                     ArmSessions& sessions, const std::vector<RunCell>& cells, Recorder& recorder,
                     std::stop_token stop, const std::function<bool(const RunCell&)>& enough = {});

@@ -271,8 +271,8 @@ std::optional<ScoreRow> judged_score(const JudgeTask& task, const std::string& f
   return score;
 }
 
-/// All that the stored votes of the task's judge come to in these of the runs. None: it said
-/// nothing, and takes nobody's place.
+/// The scores that follow from the stored votes of the task's judge, for the runs in `judged`.
+/// None: there is no vote of this judge, so scores of an earlier judge stay.
 std::optional<std::vector<AnswerScores>> judged_scores(Store& store, const JudgeTask& task,
                                                        const std::vector<RunSummary>& runs,
                                                        const std::vector<RowId>& judged) {

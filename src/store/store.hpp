@@ -131,8 +131,8 @@ class Store {
   /// Sorted by repeat and key.
   std::vector<FinishedJob> finished_jobs(RowId run);
   void finish_run(RowId run, RunStatus status);
-  /// StoreError where what was written is not at `path()` any more. Whatever writes asks this
-  /// itself; a last time before all is said to be stored.
+  /// StoreError where the file that this wrote to is not at `path()` any more. Every function that
+  /// writes checks it. A caller checks it once more before it reports that all is stored.
   void check_place();
 
   // Blocks and jobs.
