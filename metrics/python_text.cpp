@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "src/support/final_sigma.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -59,61 +60,18 @@ bool is_word(utf8proc_int32_t c) {
   }
 }
 
-/// Unicode's Case_Ignorable: marks, modifiers, formats, and what stands inside words.
-bool is_case_ignorable(utf8proc_int32_t c) {
-  switch (utf8proc_category(c)) {
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_SK:
-      return true;
-    default:
-      break;
-  }
-  constexpr std::array<utf8proc_int32_t, 17> kInsideWords{
-      0x27,   0x2E,   0x3A,   0xB7,   0x387,  0x55F,  0x5F4,  0x2018, 0x2019,
-      0x2024, 0x2027, 0xFE13, 0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
-  for (const auto other : kInsideWords)
-    if (c == other) return true;
-  return false;
-}
-
-/// Unicode's Cased, of characters that are not case-ignorable.
-bool is_cased(utf8proc_int32_t c) {
-  switch (utf8proc_category(c)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-      return true;
-    default:
-      return c == 0xAA || c == 0xBA || (c >= 0x2160 && c <= 0x217F) ||
-             (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
-             (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
-  }
-}
-
-/// Unicode's Final_Sigma: behind a cased character and before none, case-ignorable ones aside.
-bool is_final_sigma(const Characters& text, size_t at) {
-  size_t before = at;
-  while (before > 0 && is_case_ignorable(text[before - 1])) --before;
-  if (before == 0 || !is_cased(text[before - 1])) return false;
-  size_t after = at + 1;
-  while (after < text.size() && is_case_ignorable(text[after])) ++after;
-  return after == text.size() || !is_cased(text[after]);
-}
-
 }  // namespace
 
 std::string python_lower(std::string_view text) {
   constexpr utf8proc_int32_t kDottedI = 0x130, kDotAbove = 0x307, kSigma = 0x3A3, kFinal = 0x3C2;
   const Characters in = characters(text);
+  const std::u32string codes(in.begin(), in.end());
   std::string out;
   for (size_t i = 0; i < in.size(); ++i) {
     if (in[i] == kDottedI) {  // the one character whose lower case is two
       append(out, 'i');
       append(out, kDotAbove);
-    } else if (in[i] == kSigma && is_final_sigma(in, i)) {
+    } else if (in[i] == kSigma && is_final_sigma(codes, i)) {
       append(out, kFinal);
     } else {
       append(out, utf8proc_tolower(in[i]));

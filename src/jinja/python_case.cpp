@@ -7,6 +7,7 @@
 #include "src/jinja/python_text.hpp"
 #include "src/jinja/value.hpp"
 #include "src/support/characters.hpp"
+#include "src/support/final_sigma.hpp"
 #include "src/support/text.hpp"
 #include "src/support/utf8.hpp"
 
@@ -71,36 +72,9 @@ void append_title(std::string& out, char32_t code) {
   }
 }
 
-/// What a sigma looks past on its way to a letter (Unicode's Case_Ignorable).
-bool is_ignored(char32_t code) {
-  switch (category(code)) {
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_SK:
-      return true;
-    default:
-      return std::u32string_view(
-                 U"'.:\u00b7\u0387\u055f\u05f4\u2018\u2019\u2024\u2027\ufe13\ufe52"
-                 U"\ufe55\uff07\uff0e\uff1a")
-                 .find(code) != std::u32string_view::npos;
-  }
-}
-
-/// Whether the capital sigma at `at` ends a word.
-bool ends_word(std::u32string_view codes, size_t at) {
-  const auto cased = [&](auto begin, auto end) {
-    const auto letter = std::find_if_not(begin, end, is_ignored);
-    return letter != end && case_of(*letter) != Case::none;
-  };
-  const auto here = codes.begin() + static_cast<std::ptrdiff_t>(at);
-  return cased(std::make_reverse_iterator(here), codes.rend()) && !cased(here + 1, codes.end());
-}
-
 void append_lower(std::string& out, std::u32string_view codes, size_t at) {
   if (codes[at] == U'\u03a3')
-    append_utf8(out, ends_word(codes, at) ? U'\u03c2' : U'\u03c3');
+    append_utf8(out, is_final_sigma(codes, at) ? U'\u03c2' : U'\u03c3');
   else
     append_lower_case(out, codes[at]);
 }
