@@ -177,9 +177,7 @@ class Lexer {
   void expression_token(std::vector<char>& open) {
     const char first = text_[at_];
     if (is_digit(first)) return number();
-    if (is_name_part(first)) {
-      size_t end = at_;
-      while (end < text_.size() && is_name_part(text_[end])) ++end;
+    if (const size_t end = name_end(at_); end > at_) {
       add(Token::Kind::name, text_.substr(at_, end - at_));
       return advance(end);
     }
@@ -203,6 +201,17 @@ class Lexer {
     next_code_point(text_, end);
     throw Fault{str("'", text_.substr(at_, end - at_), "' is not supported in an expression"),
                 line_};
+  }
+
+  /// Behind the letters, digits and `_` that stand here.
+  size_t name_end(size_t at) const {
+    while (at < text_.size()) {
+      size_t next = at;
+      const char32_t code = next_code_point(text_, next);
+      if (code < 0x80 ? !is_name_part(text_[at]) : !is_letter(code) && !is_decimal(code)) break;
+      at = next;
+    }
+    return at;
   }
 
   /// Digits, with single `_` between them.
