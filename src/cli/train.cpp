@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 
+#include "src/checkpoint/checkpoint.hpp"
 #include "src/checkpoint/checkpoint_notes.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/train_flags.hpp"
@@ -53,10 +54,14 @@ Verb train_verb() {
           TrainingSpec& spec = flags->spec;
           check_at_least("--threads", flags->threads, 0);
           spec.progress = parse_progress_style(flags->progress);
-          spec.trainer.dtype = parse_dtype(spec.dtype);
+          spec.trainer.dtype = chosen_dtype({.model = spec.model, .dtype = spec.dtype});
           if (computing(spec.trainer.dtype) != spec.trainer.dtype)
             throw ConfigError(str("--dtype is ", spec.dtype,
                                   ", expected fp32 or bf16: quantised weights cannot be trained"));
+          if (spec.dtype == "auto") {
+            spec.dtype = name(spec.trainer.dtype);
+            std::cerr << "dtype auto: " << spec.dtype << "\n";
+          }
           spec.trainer.seed = spec.seed;
           spec.trainer.workers = flags->threads > 0 ? flags->threads : threads();
           // Its memory is activations, most of all.

@@ -151,6 +151,11 @@ void add_train_flags(CLI::App& app, TrainFlags& flags) {
   add("--patience", flags.spec.loop.patience,
       "stop behind so many validations without a better loss, and keep the best; 0: never", "N")
       ->capture_default_str();
+  add("--minutes", flags.spec.loop.minutes,
+      "stop after the update in which so many minutes are over, with all files of a finished run; "
+      "--resume goes on for as long again; 0: no limit",
+      "X")
+      ->capture_default_str();
   add("--micro-tokens", flags.spec.trainer.micro_tokens,
       "tokens in one forward, about; several make up a batch (of an adapter 512, where it is not "
       "given)",
@@ -169,7 +174,10 @@ void add_train_flags(CLI::App& app, TrainFlags& flags) {
       ->capture_default_str();
   add("--clip", flags.spec.trainer.clip, "limit of the gradients' norm; 0: none", "X")
       ->capture_default_str();
-  add("--dtype", flags.spec.dtype, "compute in fp32 or bf16; masters are fp32", "TYPE")
+  add("--dtype", flags.spec.dtype,
+      "compute in fp32 or bf16; masters are fp32; auto: bf16 where the checkpoint holds it and the "
+      "processor computes it fast (AVX-512 BF16), else fp32",
+      "TYPE")
       ->capture_default_str();
   add("--seed", flags.spec.seed, "seed of weights, order, stacks and validation", "N")
       ->capture_default_str();

@@ -346,9 +346,11 @@ void finetune(const TrainingSpec& spec) {
   const bool drawn = draw_loss(folder / "loss.csv", folder / "loss.svg");
   std::vector<double> accuracy;
   for (const auto& ranks : result.validation_ranks) accuracy.push_back(ranks.front());
-  record["finished"] = true;
+  record["finished"] = !result.out_of_time;
   record["result"] = {
       {"steps", result.steps},
+      {"planned_steps", result.planned},
+      {"stopped_by", result.out_of_time ? OrderedJson("minutes") : OrderedJson()},
       {"best_step", result.best_step},
       {"tokens", result.tokens},
       {"seconds", result.seconds},
@@ -363,6 +365,9 @@ void finetune(const TrainingSpec& spec) {
                      : file == kExtraHeadsFile ? "heads_sha256"
                                                : "model_sha256"] = sha256_file(folder / file);
   write_record();
+  if (result.out_of_time)
+    std::cerr << "stopped at update " << result.steps << " of " << result.planned << ": --minutes "
+              << spec.loop.minutes << " are over; the same line with --resume goes on\n";
   std::cerr << spec.out << ": " << result.steps << " updates, " << result.tokens << " tokens, loss "
             << result.train_loss;
   if (result.validation_loss) std::cerr << ", validation loss " << *result.validation_loss;

@@ -50,6 +50,8 @@ void check(const TrainingSpec& spec) {
   check_at_least("--batch-tokens", spec.loop.batch_tokens, 1);
   check_at_least("--batch-sequences", spec.loop.batch_sequences, 0);
   check_at_least("--context-length", spec.context_length, 0);
+  if (!(spec.loop.minutes >= 0) || !std::isfinite(spec.loop.minutes))
+    throw ConfigError(str("--minutes is ", spec.loop.minutes, ", expected 0 (no limit) or more"));
   check_at_least("--patience", spec.loop.patience, 0);
   if (spec.loop.patience > 0 && spec.validation == 0)
     throw ConfigError("--patience watches the validation loss; expected a --validation above 0");

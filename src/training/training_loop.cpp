@@ -59,6 +59,14 @@ void share_rows(LossLog& log, ProcessGroup& group) {
   }
 }
 
+/// What rank 0 says.
+double of_rank_0(double value, ProcessGroup* group) {
+  if (!group) return value;
+  const at::Tensor shared = at::scalar_tensor(value, at::kDouble);
+  group->broadcast({&shared, 1});
+  return shared.item<double>();
+}
+
 /// Whether so many validations in a row were no better than the best.
 bool out_of_patience(const std::vector<LossRow>& rows, std::int64_t patience) {
   const LossRow* best = best_row(rows);
@@ -114,7 +122,12 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
   const auto elapsed = [&] {
     return before + static_cast<double>(clock.now_ns() - started) * 1e-9;
   };
-  while (state.step < steps && !out_of_patience(log.rows(), options.patience)) {
+  const double seconds = 60 * of_rank_0(options.minutes, trainer.group());  // of this sitting
+  const auto time_is_over = [&] {
+    return seconds > 0 && of_rank_0(elapsed() - before >= seconds, trainer.group()) != 0;
+  };
+  bool out_of_time = false;
+  while (state.step < steps && !out_of_time && !out_of_patience(log.rows(), options.patience)) {
     if (static_cast<size_t>(state.position) >= samples.size()) {
       samples = source.epoch(++state.epoch);
       state.position = 0;
@@ -142,6 +155,8 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
     if (writes && options.patience > 0 && best_row(log.rows()) == &log.rows().back())
       save_state(folder / kBest, trainer, state);
     last = last || out_of_patience(log.rows(), options.patience);
+    out_of_time = !last && time_is_over();
+    last = last || out_of_time;
     if (writes && (last || (options.save_every > 0 && state.step % options.save_every == 0))) {
       // The log first: a log that is ahead of the state is cut on resuming.
       log.write();
@@ -149,22 +164,29 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
     }
     report(row, steps);
   }
-  LoopResult result{.steps = state.step, .tokens = state.tokens, .seconds = state.seconds};
+  LoopResult result{.steps = state.step,
+                    .tokens = state.tokens,
+                    .planned = steps,
+                    .out_of_time = out_of_time,
+                    .seconds = state.seconds};
   for (const LossRow& row : log.rows()) {
     result.train_loss = row.train_loss;
     if (row.validation_loss) result.validation_loss = row.validation_loss;
     result.validation_ranks = row.validation_ranks;
   }
-  if (options.patience > 0) {
-    const LossRow& best = *best_row(log.rows());
-    result.validation_loss = best.validation_loss;
-    result.validation_ranks = best.validation_ranks;
-    result.best_step = best.step;
+  if (const LossRow* best = best_row(log.rows()); options.patience > 0 && best) {
+    result.validation_loss = best->validation_loss;
+    result.validation_ranks = best->validation_ranks;
+    result.best_step = best->step;
     load_state(folder / kBest, trainer);
   }
-  // Resumed behind that update: the log keeps no ranks.
-  if (!held_out.empty() && result.validation_ranks.empty())
-    result.validation_ranks = trainer.measure(held_out_pointers).ranks;
+  // Resumed behind that update, as the log keeps no ranks, or stopped where none was due.
+  if (!held_out.empty() &&
+      (result.validation_ranks.empty() || (out_of_time && result.best_step == 0))) {
+    const Trainer::Measure measure = trainer.measure(held_out_pointers);
+    result.validation_ranks = measure.ranks;
+    if (out_of_time) result.validation_loss = measure.loss;
+  }
   return result;
 }
 

@@ -42,10 +42,15 @@ struct LoopOptions {
   /// Stops behind so many validations in a row that are no better than the best, and goes back to
   /// the weights of that one; 0: never.
   std::int64_t patience = 0;
+  /// Stops after the update in which so many minutes of this sitting are over, as if it were the
+  /// last, and may be resumed; 0: never. Rank 0's holds for a group.
+  double minutes = 0;
 };
 
 struct LoopResult {
   std::int64_t steps = 0, tokens = 0;
+  std::int64_t planned = 0;            ///< updates of the whole run
+  bool out_of_time = false;            ///< `minutes` ended it
   double seconds = 0, train_loss = 0;  ///< of the last update
   std::optional<double> validation_loss;
   GuessRanks validation_ranks;  ///< empty: nothing is held out

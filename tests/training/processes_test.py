@@ -76,6 +76,10 @@ def same_loss(folder):
               f"{size} processes have the losses of one within {far(*rows):.2g}")
     # As many workers, the same sums.
     check(equal_bits(tensors(folder / "threads/state.safetensors"), tensors(folder / "group2/state.safetensors")), "two processes have the bits of two threads")
+    said, _ = ended(start(folder, "clock", 2, *FLAGS, own={0: ["--minutes", "0.00001"]}))
+    check([code for code, _ in said] == [0, 0] and "stopped at update 1 of 16: --minutes" in said[0][1], f"rank 0's clock stops both: {said}")
+    said, _ = ended(start(folder, "clock", 2, *FLAGS, "--resume"))
+    check([code for code, _ in said] == [0, 0] and equal_bits(tensors(folder / "group2/state.safetensors"), tensors(folder / "clock/state.safetensors")), f"and they go on to the same bits: {said}")
     small = ["--lora-rank", "2", "--lora-dropout", "0.2", "--medusa-heads", "2", "--medusa-share-head", *FLAGS]
     check(run(command(folder, "small", *small, threads=2, model="group2")).returncode == 0, "an adapter and heads by two threads")
     said, _ = ended(start(folder, "small2", 2, *small, model="group2"))

@@ -198,6 +198,50 @@ def resumes(folder, whole, broken, *more, model="config.json", result="model.saf
     check(rows[0] == rows[1] and len(rows[0]) == 25, "loss.csv has each update once, with the same losses")
 
 
+def stops_by_the_clock(folder):
+    """After so many minutes with all files; sittings of any length end with the bits of one."""
+    import torch
+    for more, name, source in ((["--validation", "0.25"], "model.safetensors", "config.json"), (["--lora-rank", "4", "--patience", "99", "--validation", "0.25"], "adapter_model.safetensors", "whole")):
+        flags = ["--steps", "12", "--batch-tokens", "700", *more]
+        whole, cut = f"clock-whole-{name}", f"clock-{name}"
+        check(run(train(folder, whole, *flags, model=source)).returncode == 0, "without a limit")
+        done = run(train(folder, cut, *flags, "--minutes", "0.00001", model=source))
+        record = json.loads((folder / cut / "training.json").read_text())
+        check(done.returncode == 0 and "stopped at update 1 of 12: --minutes 1e-05 are over; the same line with --resume goes on" in done.stderr, f"stopped: {done.stderr[-300:]}")
+        check(not record["finished"] and record["result"]["stopped_by"] == "minutes" and (record["result"]["steps"], record["result"]["planned_steps"]) == (1, 12), f"the record says so: {record['result']}")
+        check(record["result"]["validation_loss"] > 0 and record["result"]["validation_accuracy"], "what was trained is validated")
+        check(len((folder / cut / "loss.csv").read_text().splitlines()) == 2 and tensors(folder / cut / name), "its log and weights are there")
+        seen = run([PARDEC, "generate", "--model", str(folder / (cut if source == "config.json" else source)), *([] if source == "config.json" else ["--adapter", str(folder / cut)]),
+                    "--prompt-tokens", "5,6", "--max-new-tokens", "3", "--threads", "1"])
+        check(seen.returncode == 0, f"and run: {seen.stderr}")
+        again = run(train(folder, cut, *flags, "--resume", "--minutes", "0.00001", model=source))
+        check("stopped at update 2 of 12" in again.stderr, f"for as long again: {again.stderr[-300:]}")
+        check(run(train(folder, cut, *flags, "--resume", model=source)).returncode == 0, "and to its end")
+        record = json.loads((folder / cut / "training.json").read_text())
+        check(record["finished"] and record["result"]["stopped_by"] is None, f"{record['result']}")
+        for file in ("state.safetensors", name):
+            one, two = tensors(folder / whole / file), tensors(folder / cut / file)
+            check(one.keys() == two.keys() and all(torch.equal(one[key], two[key]) for key in one), f"{file}: in three sittings as in one")
+    for wrong in ("-1", "nan", "inf"):
+        done = run(train(folder, "no-clock", "--minutes", wrong))
+        check(done.returncode == 2 and "--minutes" in done.stderr, f"--minutes {wrong}: {done.stderr.strip()}")
+
+
+def takes_the_dtype_of_a_checkpoint(folder):
+    """--dtype auto: bf16 where the checkpoint holds it and the processor is fast at it, as the other verbs decide."""
+    fast = "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
+    config = json.loads((folder / "whole/config.json").read_text())
+    for stored in ("bfloat16", "float32"):
+        (folder / "whole/config.json").write_text(json.dumps({**config, "dtype": stored}))
+        done = run(train(folder, f"auto-{stored}", "--steps", "1", "--batch-tokens", "700", "--validation", "0", "--dtype", "auto", model="whole"))
+        expected = "bf16" if fast and stored == "bfloat16" else "fp32"
+        record = json.loads((folder / f"auto-{stored}/training.json").read_text())
+        check(done.returncode == 0 and f"dtype auto: {expected}\n" in done.stderr and record["settings"]["dtype"] == expected, f"auto of {stored}: {done.stderr[-200:]}")
+    (folder / "whole/config.json").write_text(json.dumps(config))
+    done = run(train(folder, "auto-config", "--steps", "1", "--batch-tokens", "700", "--validation", "0", "--dtype", "auto"))
+    check(done.returncode == 0 and "dtype auto: fp32\n" in done.stderr, f"auto of random weights: {done.stderr[-200:]}")
+
+
 def loads_in_transformers(folder):
     import numpy
     import torch
@@ -245,6 +289,8 @@ def main():
                 result="medusa_heads.safetensors")
         resumes(folder, "whole_lora", "broken_lora", "--lora-rank", "4", "--lora-dropout", "0.1", "--lora-tokens", "[Fork],[Child]", "--checkpoint-activations",
                 model="whole", result="adapter_model.safetensors")
+        stops_by_the_clock(folder)
+        takes_the_dtype_of_a_checkpoint(folder)
         learns_by_heart(folder)
         learns_heads(folder, "heads")
         learns_heads(folder, "shared", "--medusa-share-head")
