@@ -267,8 +267,14 @@ ChatTemplate::Turn ChatTemplate::open_turn(std::vector<ChatMessage> messages) co
 }
 
 std::string ChatTemplate::between_turns(std::vector<ChatMessage> messages) const {
+  const std::string opened = open_turn(messages).before;
   add_turn(messages, std::string(kWords));
   const auto [before, behind] = split_at(render(messages, true), kAnswer, name_);
+  if (!before.starts_with(opened))
+    throw ConfigError(str("chat template ", name_, ": writes a turn otherwise once another one ",
+                          "follows it (its system message moves to the last turn, perhaps), ",
+                          "expected what was said to stay; --chat-template NAME takes a built-in ",
+                          "one"));
   return split_at(behind, kWords, name_).first;
 }
 

@@ -40,7 +40,8 @@ class ChatTemplate {
   /// show the words once, as they are.
   Turn open_turn(std::vector<ChatMessage> messages) const;
 
-  /// What stands between an answer and the words of the user's next turn. ConfigError as above.
+  /// What stands between an answer and the words of the user's next turn. ConfigError as above, and
+  /// where the template writes a turn otherwise once another one follows it.
   std::string between_turns(std::vector<ChatMessage> messages) const;
 
   /// All that stands between an answer and the next one, where the user says `words`. ConfigError

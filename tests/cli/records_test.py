@@ -1,6 +1,7 @@
 """Records of a user's own in a run: system messages, further columns, files beside datasets, limits of their own, tables, worked examples, Hugging Face's exports."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -29,6 +30,22 @@ def system(check, pardec, model):
         text = ("" if name in ("none", "key, empty") else f"<system>{'' if name == 'of an empty text' else told}</system>\n") + f"<user>{user}</user>\n<assistant>"
         wanted = len(tokenizer.encode(text, add_special_tokens=False).ids)
         check(query(db, "SELECT prompt_tokens FROM job")[0]["prompt_tokens"] == wanted, f"{name}: {query(db, 'SELECT prompt_tokens FROM job')}, expected {wanted}")
+
+
+def moved_system(check, pardec, model):
+    """A template that puts the system's words into the last turn (Mistral-Nemo's does): what a later turn would be asked behind is not what was said, and no answer is made of it."""
+    moving = pardec.folder / "moving"
+    shutil.copytree(model, moving)
+    (moving / "tokenizer_config.json").write_text(json.dumps({"chat_template": "{% if messages[0].role == 'system' %}{% set told = messages[0].content %}{% set messages = messages[1:] %}{% endif %}{% for m in messages %}"
+                                                              "{% if m.role == 'user' %}[INST] {% if loop.last and told is defined %}{{ told }}\n\n{% endif %}{{ m.content }}[/INST]{% else %}{{ m.content }}</s>{% endif %}{% endfor %}"}))
+    turns = [{"role": "user", "content": "Name a colour."}, {"role": "assistant", "content": "Blue."}, {"role": "user", "content": "Another?"}]
+    told = [{"role": "system", "content": "Be brief."}]
+    for name, messages, good in (("one turn", told + turns[:1], True), ("no system", turns, True), ("both", told + turns, False)):
+        write_lines(pardec.folder / "moved.jsonl", [{"messages": messages}])
+        db = pardec.folder / f"moved-{name}.sqlite"
+        ran = pardec("run", "--model", moving, "--dataset", "mine=moved.jsonl", "--db", db, *SHORT)
+        row = query(db, "SELECT job.error FROM job")[0]
+        check((ran.returncode == 0 and row["error"] is None) if good else (ran.returncode == 3 and "writes a turn otherwise once another one follows it" in row["error"]), f"{name}: exit {ran.returncode}, {row}")
 
 
 def stacked_systems(check, pardec, model):
@@ -190,7 +207,7 @@ def main():
         model = pardec.synthesise("model")
         (model / "tokenizer.json").write_text((ROOT / "experiments/quickstart/tokenizer.json").read_text())
         (model / "tokenizer_config.json").write_text(json.dumps({"chat_template": SHOWS_SYSTEM}))
-        for part in (system, stacked_systems, tables, columns, several, shown, exports, cases):
+        for part in (system, moved_system, stacked_systems, tables, columns, several, shown, exports, cases):
             part(check, pardec, pathlib.Path(model))
     return check.finish()
 
