@@ -38,10 +38,15 @@
 
 namespace pardec {
 
-AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size) {
-  const std::vector<ControlToken> wanted = {
+AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
+                       bool trains) {
+  std::vector<ControlToken> wanted = {
       {"apar.fork_token", options.fork_token, {"[Fork]", "<|fork|>", "[SplitMask]"}},
       {"apar.child_token", options.child_token, {"[Child]", "<|child|>", "[SplitSop]"}}};
+  if (trains) {
+    name_by_flag(wanted[0], "--fork-token");
+    name_by_flag(wanted[1], "--child-token");
+  }
   Tokens ids;
   for (const auto& token : wanted) ids.push_back(find_control_token(token, tokenizer, vocab_size));
   check_different(wanted, ids);

@@ -23,7 +23,8 @@ struct AparTokens {
 
 /// What the options name, else `[Fork]` and `[Child]` of the vocabulary, or the names of the
 /// official checkpoints. ConfigError as find_control_token.
-AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size);
+AparTokens apar_tokens(const AparOptions& options, const Tokenizer* tokenizer, int vocab_size,
+                       bool trains = false);
 
 /// Threads, share of parallel answers, rows in the cache and tokens attended to (section 4).
 OwnColumns apar_columns();

@@ -207,7 +207,8 @@ std::unique_ptr<TrainingFormat> make(const Options& options, const FormatScene& 
                            .unrolled = unrolled,
                            .control = apar_tokens({.fork_token = options.text("fork-token"),
                                                    .child_token = options.text("child-token")},
-                                                  &scene.tokenizer, scene.config.vocab_size),
+                                                  &scene.tokenizer, scene.config.vocab_size,
+                                                  /*trains=*/true),
                            .eos = end_of_sequence(scene, name)},
                           scene.tokenizer, scene.config.positions());
 }

@@ -89,7 +89,8 @@ class AspdFormat final : public TrainingFormat {
       : options_(std::move(options)),
         tokenizer_(tokenizer),
         context_length_(context_length),
-        tokens_(find_aspd_tokens(options_.decoder.tokens, &tokenizer, vocab_size)) {}
+        tokens_(
+            find_aspd_tokens(options_.decoder.tokens, &tokenizer, vocab_size, /*trains=*/true)) {}
 
   std::string_view name() const override { return options_.together ? "aspd" : "aspd-value"; }
   Form form() const override { return options_.together ? Form::json : Form::value; }

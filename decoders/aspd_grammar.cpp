@@ -14,12 +14,13 @@ bool AspdTokens::has(Token token) const {
   return contains({title, title_end, branch, branch_end, para, para_end}, token);
 }
 
-AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size) {
+AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
+                            bool trains) {
   std::vector<std::string> settings(6);
   if (!given.empty()) settings = split(given, ',');
   const bool gap = std::find(settings.begin(), settings.end(), "") != settings.end();
   if (settings.size() != 6 || (!given.empty() && gap))
-    throw ConfigError(str("aspd.tokens is '", given,
+    throw ConfigError(str(trains ? "--aspd-tokens" : "aspd.tokens", " is '", given,
                           "', expected six ids or texts with commas between them: title, "
                           "/title, branch, /branch, para, /para"));
   std::vector<ControlToken> wanted;
@@ -30,7 +31,9 @@ AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer
       wanted.push_back({"aspd.tokens",
                         settings[wanted.size()],
                         {str("<", slash, name, ">"), str("<|", slash, lower, "|>")},
-                        "aspd.tokens=TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA"});
+                        "--set aspd.tokens=TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA"});
+      if (trains)
+        name_by_flag(wanted.back(), "--aspd-tokens", "TITLE,/TITLE,BRANCH,/BRANCH,PARA,/PARA");
     }
   Tokens ids;
   for (const ControlToken& token : wanted)

@@ -17,7 +17,8 @@ struct AspdTokens {
 
 /// `given`: six ids or texts, with commas or semicolons between them, in the order above; empty:
 /// found by name. `tokenizer` may be null, then ids alone can be given. ConfigError.
-AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size);
+AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
+                            bool trains = false);
 
 /// <Branch> T ":", with which branch T is forced to begin. Without a tokenizer there is no ":".
 Tokens branch_prefix(const Tokens& title, const AspdTokens& tokens, const Tokenizer* tokenizer);

@@ -8,6 +8,11 @@
 
 namespace pardec {
 
+void name_by_flag(ControlToken& token, const std::string& flag, const std::string& value) {
+  token.option = flag;
+  token.setting = flag + " " + value;
+}
+
 Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, int vocab_size) {
   const auto in_vocabulary = [&](long id) {
     if (id < 0 || id >= vocab_size)
@@ -19,7 +24,7 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
   if (!tokenizer)
     throw ConfigError(str(token.option,
                           token.given.empty() ? " is not given" : str(" is '", token.given, "'"),
-                          " and no tokenizer is read, expected an id: --set ", token.setting));
+                          " and no tokenizer is read, expected an id: ", token.setting));
   if (!token.given.empty()) {
     if (const auto id = tokenizer->id(token.given)) return in_vocabulary(*id);
     throw ConfigError(
@@ -29,10 +34,11 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
   }
   for (const std::string& name : token.names)
     if (const auto id = tokenizer->id(name)) return in_vocabulary(*id);
-  throw ConfigError(str("tokenizer.json has no token ", join(token.names, " or "),
-                        "; weights that were taught it (--adapter DIR) bring it, else name one by "
-                        "id or text: --set ",
-                        token.setting));
+  throw ConfigError(str("tokenizer.json has no token ", join(token.names, " or "), "; ",
+                        token.option.starts_with("--")
+                            ? "'pardec model add-tokens' adds one"
+                            : "weights that were taught it (--adapter DIR) bring it",
+                        ", else name one by id or text: ", token.setting));
 }
 
 std::string told(const std::vector<std::string>& names, const Tokens& ids) {

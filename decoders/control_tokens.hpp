@@ -8,11 +8,14 @@ namespace pardec {
 
 /// A token that steers a decoder (apar: [Fork], [Child]; aspd: <Branch> and others).
 struct ControlToken {
-  std::string option;              ///< that names it, for messages: "apar.fork_token"
-  std::string given;               ///< the option's value: an id, or the token's text; may be empty
+  std::string option;  ///< that names it, for messages: "apar.fork_token", or a flag of training
+  std::string given;   ///< the option's value: an id, or the token's text; may be empty
   std::vector<std::string> names;  ///< how checkpoints spell it; the first that is found counts
-  std::string setting = option + "=ID";  ///< what a user writes to name it, for messages
+  std::string setting = "--set " + option + "=ID";  ///< what a user writes to name it
 };
+
+/// In messages a flag of training and its value stand for the option of a decoder.
+void name_by_flag(ControlToken& token, const std::string& flag, const std::string& value = "TOKEN");
 
 /// Its id: what the option names, else the first of `names` in the tokenizer.
 ///   tokenizer   null: ids alone can be given

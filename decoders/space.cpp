@@ -52,9 +52,11 @@ SpaceGrid space_grid(int n, int candidates, int k, int positions) {
   return grid;
 }
 
-Token space_mask_token(const std::string& given, const Tokenizer* tokenizer, int vocab_size) {
-  return find_control_token({"space.mask_token", given, {"<|mask|>", "[MASK]", "<mask>", "[M]"}},
-                            tokenizer, vocab_size);
+Token space_mask_token(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
+                       bool trains) {
+  ControlToken token{"space.mask_token", given, {"<|mask|>", "[MASK]", "<mask>", "[M]"}};
+  if (trains) name_by_flag(token, "--mask-token");
+  return find_control_token(token, tokenizer, vocab_size);
 }
 
 namespace {

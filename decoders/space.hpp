@@ -30,7 +30,8 @@ RowLabel space_mask(int real, int i, int j);
 
 /// [M] of a checkpoint: what `given` names, else the tokenizer's own. ConfigError where there is
 /// none.
-Token space_mask_token(const std::string& given, const Tokenizer* tokenizer, int vocab_size);
+Token space_mask_token(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
+                       bool trains = false);
 
 DecoderEntry space_entry();
 

@@ -133,7 +133,7 @@ SpaceFormatOptions masked(const Options& options, const FormatScene& scene, ArFo
           .one_pass = options.flag("one-pass"),
           .groups = options.whole("mask-groups"),
           .mask = space_mask_token(options.text("mask-token"), &scene.tokenizer,
-                                   scene.config.vocab_size)};
+                                   scene.config.vocab_size, /*trains=*/true)};
 }
 
 }  // namespace

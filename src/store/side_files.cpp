@@ -116,7 +116,7 @@ void SideFiles::check(const fs::path& path) {
     throw StoreError(path.string(),
                      str("process ", owner, " goes on with another database that had this name, ",
                          "and to which ", names,
-                         " belong; wait until that process ends, or choose another --db"),
+                         " belong; wait until that process ends, or choose another database"),
                      2);
   if (const long owner = owner_by_other_name(database))
     throw StoreError(path.string(),
@@ -131,11 +131,12 @@ void SideFiles::check(const fs::path& path) {
   const Mark ours = mark_of(database), theirs = mark_of(beside(database, "-wal"));
   // Of a copy both were copied.
   if (theirs.id.empty() || (theirs.id == ours.id && theirs.copied == ours.copied)) return;
-  throw StoreError(path.string(),
-                   str("the log beside it is another database's, whose place this file took, and "
-                       "would destroy it; remove ",
-                       names, ", which hold the last answers of that one, or choose another --db"),
-                   2);
+  throw StoreError(
+      path.string(),
+      str("the log beside it is another database's, whose place this file took, and "
+          "would destroy it; remove ",
+          names, ", which hold the last answers of that one, or choose another database"),
+      2);
 }
 
 long SideFiles::open_elsewhere(const fs::path& database) {

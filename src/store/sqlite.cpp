@@ -22,18 +22,18 @@ std::string explain(int code, const std::string& message) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return str("is locked by another process for more than ", kBusyTimeoutMs / 1000,
-                 " s; wait for it to end, or choose another --db");
+                 " s; wait for it to end, or choose another database");
     case SQLITE_READONLY:
       return "may not be written, expected a writable file in a writable folder; choose another "
-             "--db";
+             "database";
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
       return "cannot be opened, expected a readable and writable file in a writable folder; choose "
-             "another --db";
+             "another database";
     case SQLITE_NOTADB:
-      return "is not an SQLite database, expected one that pardec made; choose another --db";
+      return "is not an SQLite database, expected one that pardec made; choose another database";
     case SQLITE_CORRUPT:
-      return str("is damaged (", message, "); restore it from a copy, or choose another --db");
+      return str("is damaged (", message, "); restore it from a copy, or choose another database");
     default:
       return message;
   }

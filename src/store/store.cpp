@@ -71,12 +71,13 @@ void check_name(const fs::path& path) {
     throw StoreError(name,
                      str("is no file to SQLite, which would keep nothing there, expected a path; "
                          "write ./",
-                         name, ", or choose another --db"),
+                         name, ", or choose another database"),
                      2);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
-    throw StoreError(name, "is a device, pipe or socket, expected a file; choose another --db", 2);
+    throw StoreError(name, "is a device, pipe or socket, expected a file; choose another database",
+                     2);
 }
 
 void check_writable_path(const fs::path& path, bool create_folders) {
@@ -86,15 +87,16 @@ void check_writable_path(const fs::path& path, bool create_folders) {
   if (!fs::is_directory(folder, error)) {
     throw StoreError(
         path.string(),
-        str("the folder ", folder.string(), " does not exist; make it, or choose another --db"), 2);
+        str("the folder ", folder.string(), " does not exist; make it, or choose another database"),
+        2);
   }
   if (fs::is_directory(path, error)) {
-    throw StoreError(path.string(), "is a folder, expected a file; choose another --db", 2);
+    throw StoreError(path.string(), "is a folder, expected a file; choose another database", 2);
   }
   if (access(folder.c_str(), W_OK) != 0) {  // the journal lies beside the file
     throw StoreError(
         path.string(),
-        str("the folder ", folder.string(), " may not be written; choose another --db"), 2);
+        str("the folder ", folder.string(), " may not be written; choose another database"), 2);
   }
 }
 
@@ -223,12 +225,12 @@ void Store::open(OpenOptions options) {
   if (options.read_only) {
     std::error_code error;
     if (!fs::exists(path_, error)) {
-      throw StoreError(path_.string(),
-                       "there is no such file, expected a database; give its path by --db", 2);
+      throw StoreError(path_.string(), "there is no such file, expected a database; give its path",
+                       2);
     }
     if (fs::is_directory(path_, error)) {
-      throw StoreError(path_.string(),
-                       "is a folder, expected a file; give the path of a database by --db", 2);
+      throw StoreError(path_.string(), "is a folder, expected a file; give the path of a database",
+                       2);
     }
     open_read_only();
   } else {
@@ -246,20 +248,19 @@ void Store::open(OpenOptions options) {
   db_.execute("COMMIT");
   if (empty && options.read_only) {
     throw StoreError(path_.string(),
-                     "is an empty database, expected one that holds runs; give its path by --db",
-                     2);
+                     "is an empty database, expected one that holds runs; give its path", 2);
   }
   if (application != kApplicationId && !(empty && application == 0)) {
     throw StoreError(path_.string(),
                      str("is an SQLite database of another application (application_id ",
                          hexadecimal(application), "), expected ", hexadecimal(kApplicationId),
-                         "; choose another --db"),
+                         "; choose another database"),
                      2);
   }
   if (version > kSchemaVersion) {
     throw StoreError(path_.string(),
                      str("has schema version ", version, " of a newer pardec, expected at most ",
-                         kSchemaVersion, "; use that pardec, or choose another --db"),
+                         kSchemaVersion, "; use that pardec, or choose another database"),
                      2);
   }
 }

@@ -42,7 +42,7 @@ TEST_CASE("a path that does not exist yet becomes a database, its folder only on
   TemporaryFolder folder;
   const fs::path file = folder.path() / "a/b/x.sqlite";
   CHECK(refusal(file) == str("2 ", file.string(), ": the folder ", file.parent_path().string(),
-                             " does not exist; make it, or choose another --db"));
+                             " does not exist; make it, or choose another database"));
   CHECK(!fs::exists(folder.path() / "a"));
   CHECK(refusal(file, {.create_folders = true}) == "opened");
   CHECK(refusal(file) == "opened");
@@ -75,7 +75,8 @@ TEST_CASE("names that SQLite takes for no file, and what is no plain file, are r
     REQUIRE((read_only || mkfifo("pipe", 0600) == 0));
     for (const char* name : {"pipe", "/dev/null", "/dev/full"})
       CHECK(refusal(name, {.read_only = read_only}) ==
-            str("2 ", name, ": is a device, pipe or socket, expected a file; choose another --db"));
+            str("2 ", name,
+                ": is a device, pipe or socket, expected a file; choose another database"));
   }
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);  // the pipe alone
   // What would be special elsewhere is a file's name here.
@@ -378,7 +379,8 @@ TEST_CASE("a file that is no database is refused and left as it is") {
     for (const bool read_only : {false, true}) {
       CHECK(refusal(file, {.read_only = read_only}) ==
             str("2 ", file.string(),
-                ": is not an SQLite database, expected one that pardec made; choose another --db"));
+                ": is not an SQLite database, expected one that pardec made; choose another "
+                "database"));
     }
     CHECK(read_file(file) == text);
   }
@@ -404,7 +406,7 @@ TEST_CASE("a newer schema is refused") {
   make_database(file, "PRAGMA user_version = 8");
   CHECK(refusal(file) == str("2 ", file.string(),
                              ": has schema version 8 of a newer pardec, expected at most 7; "
-                             "use that pardec, or choose another --db"));
+                             "use that pardec, or choose another database"));
 }
 
 TEST_CASE("what may not be written is refused, but can be read") {
