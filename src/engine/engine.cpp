@@ -27,6 +27,12 @@ void Engine::set_listener(std::function<void(const Event&)> listener) {
   listener_ = std::move(listener);
 }
 
+void Engine::set_rules(GenerationRules rules, const std::vector<Token>& ends) {
+  rules_ = std::move(rules);
+  ends_ = model_.config().eos;
+  ends_.insert(ends_.end(), ends.begin(), ends.end());
+}
+
 Sequence Engine::open(const std::string& request, const std::string& decoder) {
   auto state = std::make_unique<Sequence::State>(*this, model_, KvCache(model_), nullptr);
   state->request = request;
@@ -238,7 +244,7 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
 
   std::vector<SequenceStep> steps;
   for (Packed& p : packed) {
-    if (!rules_.none() && !skipped) p.apply(rules_, model_.config().eos);
+    if (!rules_.none() && !skipped) p.apply(rules_, ends_);
     if (!skipped)
       p.sequence->close_forward();
     else if (!p.sequence->first_draft)

@@ -188,7 +188,8 @@ class Engine {
   /// What is made of logits before a choice: of each row of a whole pass by what that row sees, in
   /// the order of the text. Drafts of a draft network go by them, too; those of extra heads, of
   /// masks and of the network with sublayers skipped do not. For the passes from now on.
-  void set_rules(GenerationRules rules) { rules_ = std::move(rules); }
+  /// `ends`: at which answers end besides the network's own ends; rules about ends count them, too.
+  void set_rules(GenerationRules rules, const std::vector<Token>& ends = {});
 
   /// Finished traces go there, in the order in which sequences end. Empty: none are recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
@@ -254,6 +255,7 @@ class Engine {
   int running_ = -1;                       // job that goes on right now
   bool cascade_ = false;
   GenerationRules rules_;
+  std::vector<Token> ends_;  // for the rules
   CacheBudget budget_;
   CacheReport report_;
   Occupancy occupancy_;

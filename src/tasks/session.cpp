@@ -21,7 +21,8 @@ Session::Session(const ModelOptions& model, const DecodeOptions& decode, const P
   end_notes_ = pardec::end_notes(model, checkpoint.model.config(), tokenizer(),
                                  parts.tokenizer ? &chat : nullptr, context.more_eos);
   engine.set_cache_budget(parts.cache);
-  if (!decode.no_generation_config) engine.set_rules(checkpoint.model.config().generation);
+  if (!decode.no_generation_config)
+    engine.set_rules(checkpoint.model.config().generation, context.more_eos);
 }
 
 std::vector<std::string> Session::file_notes() const {

@@ -139,6 +139,11 @@ def main():
                 check(all(f"{key} " in said for key in settings) and "--no-generation-config" in said, f"{settings}: said: {said}")
             said, got = ids("--no-generation-config")
             check((got == plain or eos != EOS) and "left out" in said, f"{settings} left out: {got}, {said}")
+        for settings in ({}, {"min_new_tokens": 9}):  # an end that --eos adds is banned as the others are
+            file.write_text(json.dumps({"eos_token_id": EOS, **settings}))
+            want = [reference(model, prompt, settings, [EOS, plain[0][4]])[0] for prompt in PROMPTS]
+            said, got = ids("--eos", plain[0][4])
+            check(got == want, f"--eos beside {settings}: {got}, transformers {want} {said}")
         check(changed == len(cases), f"{changed} of {len(cases)} settings change ids: the test can fail")
         for settings in NEUTRAL:
             file.write_text(json.dumps({"eos_token_id": 2, **settings}))
