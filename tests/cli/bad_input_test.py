@@ -413,9 +413,9 @@ def database_cases(model, folder):
         yield Case(f"database: {verb[0]}: a newer version's", [*verb, "newer.sqlite"], "newer.sqlite", "version 99", "expected at most")
         yield Case(f"database: {verb[0]}: a folder", [*verb, model], "is a folder", "expected a file")
     yield Case("database: compare: empty", ["compare", "--db", "empty.sqlite"], "empty.sqlite", "empty", "expected")
-    yield Case("database: no folder", [*run, "nowhere/r.sqlite"], "nowhere/r.sqlite", "does not exist", "--db")
+    yield Case("database: no folder", [*run, "nowhere/r.sqlite"], "nowhere/r.sqlite", "does not exist", "another database")
     yield Case("database: resume without one", [*run, "none.sqlite", "--resume"], "none.sqlite", "does not exist")
-    yield Case("database: /proc", [*run, "/proc/r.sqlite"], "/proc/r.sqlite", "--db")
+    yield Case("database: /proc", [*run, "/proc/r.sqlite"], "/proc/r.sqlite", "another database")
 
 
 def mounted(source_args, target):
@@ -433,7 +433,7 @@ def read_only(check, pardec, model):
             pardec.good(*run, "--db", folder / "r.sqlite")
             subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True, capture_output=True)
             for what, db in (("a database", folder / "r.sqlite"), ("a new one", folder / "new.sqlite")):
-                case = Case(f"read-only file system, {what}", [], str(db), "may not be written", "--db")
+                case = Case(f"read-only file system, {what}", [], str(db), "may not be written", "another database")
                 judge(check, case, pardec(*run, "--db", db))
             ran = pardec("compare", "--db", folder / "r.sqlite")
             check(ran.returncode == 0 and "\nar " in ran.stdout, f"a read-only database can be compared: {ran.stderr}")
