@@ -296,8 +296,9 @@ OrderedJson with_columns(const Record& record, const OwnFile& own, Dataset& data
       json[key] = value;
       continue;
     }
-    auto same = std::find_if(dataset.unread.begin(), dataset.unread.end(),
-                             [&](const UnreadColumn& column) { return column.name == key; });
+    auto same =
+        std::find_if(dataset.unread.begin(), dataset.unread.end(),
+                     [&name = key](const UnreadColumn& column) { return column.name == name; });
     if (same == dataset.unread.end())
       same = dataset.unread.insert(same,
                                    {key, record.error(str("key '", key, "' is not read")).what()});
