@@ -13,11 +13,8 @@ namespace {
 
 /// Rows of Hugging Face's export, one a question.
 void read_rows(Dataset& dataset, Inspection* inspection) {
-  const std::filesystem::path file = dataset.files.front();
   ExamplesByKey examples(dataset);  // by document
-  each_line(file, inspection, [&](const std::string& text, long number) {
-    const OrderedJson json = parse_record(text, file.string(), number);
-    const Record row(json, file.string(), number);
+  each_record(dataset.files, inspection, [&](const Record& row) {
     const Record document = row.record("document");
     ExampleField field;
     field.question = row.record("question").text("text");
@@ -46,13 +43,12 @@ Dataset load_narrativeqa(const std::filesystem::path& folder, std::string_view s
   check_split("narrativeqa", split, {"train", "valid", "test"});
   Dataset dataset{"narrativeqa", std::string(split)};
   dataset.shape = Shape::questions;
-  for (const std::string& rows :
-       {std::string(split), std::string(split == "valid" ? "validation" : split)})
-    if (std::error_code ignored; std::filesystem::exists(folder / (rows + ".jsonl"), ignored)) {
-      dataset.files = {folder / (rows + ".jsonl")};
-      read_rows(dataset, inspection);
-      return dataset;
-    }
+  dataset.files =
+      find_rows(folder, {std::string(split), std::string(split == "valid" ? "validation" : split)});
+  if (!dataset.files.empty()) {
+    read_rows(dataset, inspection);
+    return dataset;
+  }
   const auto questions = find_file("narrativeqa", split, folder, {"qaps.csv"});
   const auto summaries = find_file("narrativeqa", split, folder,
                                    {"summaries.csv", "third_party/wikipedia/summaries.csv"});

@@ -414,12 +414,9 @@ Dataset read_own_file(const OwnFile& own, Inspection* inspection) {
   const std::string kind = lower_ascii(own.file.extension().string());
   if (std::error_code ignored; !std::filesystem::exists(own.file, ignored))
     throw ConfigError(str("dataset '", own.name, "': ", own.file.string(), " is missing"));
-  if (kind == ".parquet")
-    throw ConfigError(str("dataset '", own.name, "': ", own.file.string(), " is Parquet; ",
-                          how_to_convert(own.file)));
   if (kind == ".csv" || kind == ".tsv")
     read_table(own, dataset, inspection);
-  else if (is_list(own.file))
+  else if (!is_parquet(own.file) && is_list(own.file))
     read_list(dataset, inspection, own);
   else
     read_lines(dataset, inspection, own);

@@ -45,12 +45,9 @@ ExampleField read_choices(const Record& record, const std::string& question,
 }
 
 /// Rows of Hugging Face's export, one a question.
-void read_rows(const std::filesystem::path& file, const std::vector<std::string>& levels,
-               Dataset& dataset, Inspection* inspection) {
+void read_rows(const std::vector<std::string>& levels, Dataset& dataset, Inspection* inspection) {
   ExamplesByKey examples(dataset);  // by id
-  each_line(file, inspection, [&](const std::string& text, long number) {
-    const OrderedJson json = parse_record(text, file.string(), number);
-    const Record row(json, file.string(), number);
+  each_record(dataset.files, inspection, [&](const Record& row) {
     std::string id = row.text("example_id");  // "high1.txt"
     if (id.ends_with(".txt")) id.resize(id.size() - 4);
     const std::string level = id.substr(0, id.find_first_of("0123456789"));
@@ -109,13 +106,10 @@ Dataset load_race(const std::filesystem::path& folder, std::string_view split,
 
   Dataset dataset{"race", std::string(split)};
   dataset.shape = Shape::questions;
-  for (const std::string& rows : {part, std::string(part == "dev" ? "validation" : "")}) {
-    const auto file = folder / (rows + ".jsonl");
-    if (std::error_code ignored; !rows.empty() && std::filesystem::exists(file, ignored)) {
-      dataset.files = {file};
-      read_rows(file, levels, dataset, inspection);
-      return dataset;
-    }
+  dataset.files = find_rows(folder, {part, part == "dev" ? "validation" : part});
+  if (!dataset.files.empty()) {
+    read_rows(levels, dataset, inspection);
+    return dataset;
   }
   for (const auto& level : levels) {
     const auto files = numbered_files(find_file("race", split, folder, {str(part, "/", level)}));

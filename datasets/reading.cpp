@@ -1,12 +1,20 @@
 #include "datasets/reading.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <set>
 
+#include "src/support/child_program.hpp"
+#include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/hashing.hpp"
+#include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -72,6 +80,41 @@ class LineReader {
 
 }  // namespace
 
+namespace {
+
+/// The rows of a Parquet file as JSON lines, in a file that goes with this.
+class JsonLines {
+ public:
+  explicit JsonLines(const std::filesystem::path& parquet) {
+    const std::string script = project_file("datasets/from_parquet.py").string();
+    const ChildRun converted = run_child({project_python(), "-I", script, parquet.string()}, "");
+    if (!converted.good())
+      throw ConfigError(str(parquet.string(), ": is Parquet, and cannot be read: ",
+                            converted.error ? "there is no " + project_python()
+                                            : std::string(strip(converted.complaint)),
+                            "; expected a Python with pyarrow (.venv/bin/pip install pyarrow), or "
+                            "JSON lines"));
+    std::string name = (std::filesystem::temp_directory_path() / "pardec-XXXXXX").string();
+    const int file = ::mkstemp(name.data());
+    if (file < 0) throw RunError(str(name, ": cannot be made: ", std::strerror(errno)));
+    ::close(file);
+    path_ = name;
+    std::ofstream(path_, std::ios::binary) << converted.out;
+  }
+  ~JsonLines() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  JsonLines(const JsonLines&) = delete;
+  JsonLines& operator=(const JsonLines&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
 std::ifstream open_data(const std::filesystem::path& file) {
   check_regular(file);
   std::ifstream in(file, std::ios::binary);
@@ -86,7 +129,9 @@ void complain(Inspection* inspection, const DataError& error) {
 bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
                    const std::function<void(std::string& text, long number)>& take) {
   const std::string name = file.string();
-  LineReader reader(file);
+  const std::optional<JsonLines> rows =
+      is_parquet(file) ? std::optional<JsonLines>(std::in_place, file) : std::nullopt;
+  LineReader reader(rows ? rows->path() : file);
   long number = 0;
   bool crlf = false, too_long = false;
   for (std::string line; reader.next(line, too_long);) {
@@ -277,19 +322,41 @@ std::filesystem::path find_file(std::string_view dataset, std::string_view split
       return folder / name;
     wanted.push_back((folder / name).string());
   }
-  std::string parquet;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    if (entry.path().extension() == ".parquet") parquet = std::max(parquet, entry.path().string());
   throw ConfigError(str("dataset '", dataset, "'",
                         split.empty() ? "" : str(", split '", split, "'"), ": ",
-                        join(wanted, " or "), " is missing",
-                        parquet.empty() ? "" : "; there is Parquet: " + how_to_convert(parquet)));
+                        join(wanted, " or "), " is missing"));
 }
 
-std::string how_to_convert(const std::filesystem::path& file) {
-  return str("python3 datasets/from_parquet.py ", file.string(),
-             " makes JSON lines of it (it needs pyarrow)");
+void each_record(const std::vector<std::filesystem::path>& files, Inspection* inspection,
+                 const std::function<void(const Record& record)>& take) {
+  for (const std::filesystem::path& file : files)
+    each_line(file, inspection, [&](const std::string& text, long number) {
+      const OrderedJson json = parse_record(text, file.string(), number);
+      take(Record(json, file.string(), number));
+    });
+}
+
+bool is_parquet(const std::filesystem::path& file) {
+  return lower_ascii(file.extension().string()) == ".parquet";
+}
+
+std::vector<std::filesystem::path> find_rows(const std::filesystem::path& folder,
+                                             const std::vector<std::string>& names) {
+  std::error_code ignored;
+  for (const std::string& name : names)
+    if (const auto file = folder / (name + ".jsonl"); std::filesystem::exists(file, ignored))
+      return {file};
+  for (const std::string& name : names) {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      const std::string stem = entry.path().stem().string();
+      if (is_parquet(entry.path()) && (stem == name || stem.starts_with(name + "-")))
+        files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    if (!files.empty()) return files;
+  }
+  return {};
 }
 
 void check_split(std::string_view dataset, std::string_view split,

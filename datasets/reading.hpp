@@ -36,8 +36,9 @@ void complain(Inspection* inspection, const DataError& error);
 std::ifstream open_data(const std::filesystem::path& file);
 
 /// Calls `take(text, number)` for each line of a file, one at a time, without its end (LF or CRLF)
-/// and without a byte order mark, and notes these. DataError: a line beyond kLongestLine, which is
-/// left out. False: the file is empty.
+/// and without a byte order mark, and notes these. Of a Parquet file the lines are its rows as
+/// JSON, by from_parquet.py; ConfigError where no Python with pyarrow is found. DataError: a line
+/// beyond kLongestLine, which is left out. False: the file is empty.
 bool each_raw_line(const std::filesystem::path& file, Inspection* inspection,
                    const std::function<void(std::string& text, long number)>& take);
 
@@ -116,8 +117,17 @@ std::filesystem::path find_file(std::string_view dataset, std::string_view split
                                 const std::filesystem::path& folder,
                                 const std::vector<std::string>& names);
 
-/// What makes JSON lines of a Parquet file, for messages.
-std::string how_to_convert(const std::filesystem::path& file);
+bool is_parquet(const std::filesystem::path& file);
+
+/// Calls `take` for each line of each file, as each_line.
+void each_record(const std::vector<std::filesystem::path>& files, Inspection* inspection,
+                 const std::function<void(const Record& record)>& take);
+
+/// The files of rows that a split is published as on the Hugging Face Hub: NAME.jsonl of the first
+/// of `names` that has one, else its Parquet files, NAME.parquet or NAME-00000-of-00002.parquet and
+/// so on, in order. Empty: there are none.
+std::vector<std::filesystem::path> find_rows(const std::filesystem::path& folder,
+                                             const std::vector<std::string>& names);
 
 /// ConfigError with the near names where `split` is none of `splits`.
 void check_split(std::string_view dataset, std::string_view split,

@@ -56,11 +56,8 @@ ExampleField read_question(const Record& qa, const CodePoints& context) {
 
 /// Rows of Hugging Face's export, one a question.
 void read_rows(Dataset& dataset, Inspection* inspection) {
-  const std::filesystem::path file = dataset.files.front();
   ExamplesByKey examples(dataset);  // by context
-  each_line(file, inspection, [&](const std::string& text, long number) {
-    const OrderedJson json = parse_record(text, file.string(), number);
-    const Record row(json, file.string(), number);
+  each_record(dataset.files, inspection, [&](const Record& row) {
     const std::string context = row.text("context");
     const CodePoints points(context);
     ExampleField field;
@@ -153,14 +150,23 @@ Dataset load_squad(const std::filesystem::path& folder, std::string_view split,
   dataset.shape = Shape::questions;
   std::vector<std::string> names{str(split, ".json")};
   if (split == "train" || split == "dev")
-    names = {str(split, "-v2.0.json"), str(split, "-v1.1.json"), str(split, ".jsonl")};
-  if (split == "dev") names.emplace_back("validation.jsonl");
+    names = {str(split, "-v2.0.json"), str(split, "-v1.1.json")};
+  const bool published = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    std::error_code ignored;
+    return std::filesystem::exists(folder / name, ignored);
+  });
+  if (!published && (split == "train" || split == "dev")) {
+    std::vector<std::string> rows{std::string(split)};
+    if (split == "dev") rows.emplace_back("validation");
+    dataset.files = find_rows(folder, rows);
+    if (!dataset.files.empty()) {
+      read_rows(dataset, inspection);
+      return dataset;
+    }
+    for (const std::string& name : rows) names.push_back(name + ".jsonl");
+  }
   const std::filesystem::path file = find_file("squad", split, folder, names);
   dataset.files = {file};
-  if (file.extension() == ".jsonl") {
-    read_rows(dataset, inspection);
-    return dataset;
-  }
   note_encoding(file, inspection);
   std::int64_t paragraphs = 0;
   guarded(inspection, [&] {

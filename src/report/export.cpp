@@ -296,17 +296,9 @@ std::int64_t write(const Source& source, bool csv, const std::filesystem::path& 
   return rows;
 }
 
-/// Python with the project's packages where they are, else the system's.
-std::string python() {
-  try {
-    return project_file(".venv/bin/python").string();
-  } catch (const ConfigError&) {
-    return "python3";
-  }
-}
-
 ChildRun run_converter(const Json& task) {
-  return run_child({python(), "-I", project_file("results/to_parquet.py").string()}, dump(task));
+  return run_child({project_python(), "-I", project_file("results/to_parquet.py").string()},
+                   dump(task));
 }
 
 /// Where tables are written until all are there: who is killed leaves those of before.
@@ -331,7 +323,7 @@ struct Unfinished {
 void check_pyarrow() {
   const ChildRun asked = run_converter(Json{{"tables", Json::array()}});
   if (asked.good()) return;
-  throw ConfigError(str("--format parquet: ", asked.error ? "there is no " + python() : "",
+  throw ConfigError(str("--format parquet: ", asked.error ? "there is no " + project_python() : "",
                         asked.error ? "" : std::string(strip(asked.complaint)),
                         "; expected a Python with pyarrow: .venv/bin/pip install pyarrow, or "
                         "--format csv"));

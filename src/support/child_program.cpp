@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "src/support/error.hpp"
+#include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
 extern char** environ;
@@ -89,6 +90,14 @@ ChildRun run_child(std::vector<std::string> arguments, const std::string& input)
   run.out = content(out.get());
   run.complaint = content(complaint.get());
   return run;
+}
+
+std::string project_python() {
+  try {
+    return project_file(".venv/bin/python").string();
+  } catch (const ConfigError&) {
+    return "python3";
+  }
 }
 
 }  // namespace pardec

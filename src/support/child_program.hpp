@@ -25,4 +25,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts);
 /// where no file can be made.
 ChildRun run_child(std::vector<std::string> arguments, const std::string& input);
 
+/// Python with the project's packages where they are, else the system's.
+std::string project_python();
+
 }  // namespace pardec

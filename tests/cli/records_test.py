@@ -2,7 +2,6 @@
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 
 from harness import DATA, ROOT, Checks, query, scratch, write_lines
@@ -156,7 +155,7 @@ def shown(check, pardec, model):
 
 
 def exports(check, pardec, model):
-    """Hugging Face's exports, Parquet by the script that the message names."""
+    """Hugging Face's exports, Parquet in shards among them."""
     rows = [{"id": "1", "title": "T", "context": "A crow.", "question": "Who?", "answers": {"text": ["A crow"], "answer_start": [0]}},
             {"id": "2", "title": "T", "context": "A crow.", "question": "When?", "answers": {"text": [], "answer_start": []}}]
     folder = pardec.folder / "hf/squad"
@@ -168,12 +167,17 @@ def exports(check, pardec, model):
         print("[skipped] pyarrow is missing")
         write_lines(folder / "validation.jsonl", rows)
     else:
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), folder / "validation-00000-of-00001.parquet")
-        ran = pardec("run", "--model", model, "--dataset", "squad", "--data-root", "hf", *SHORT, "--db", "hf.sqlite")
-        check(ran.returncode == 2 and "from_parquet.py" in ran.stderr, f"Parquet: {ran.stderr}")
-        made = subprocess.run([sys.executable, ROOT / "datasets/from_parquet.py", folder / "validation-00000-of-00001.parquet"], capture_output=True, text=True, check=True)
-        (folder / "validation.jsonl").write_text(made.stdout)
-        check([json.loads(line) for line in made.stdout.splitlines()] == rows, "the script gives the rows")
+        for shard, row in enumerate(rows):
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist([row]), folder / f"validation-0000{shard}-of-00002.parquet")
+        table = pyarrow.Table.from_pylist([{"ask": "Say a word", "gold": "word"}, {"ask": "Another one", "gold": "one"}])
+        pyarrow.parquet.write_table(table, pardec.folder / "own.parquet")
+        for what in ("own.parquet:ask:gold", "own.parquet:ask"):
+            pardec.good("run", "--model", model, "--dataset", f"mine={what}", *SHORT, "--db", "own.sqlite")
+            texts = [json.loads(row["fields"])[0]["question"] for row in query(pardec.folder / "own.sqlite", "SELECT fields FROM sample ORDER BY id")]
+            check(texts[:2] == ["Say a word", "Another one"], f"a Parquet file of one's own: {texts}")
+            (pardec.folder / "own.sqlite").unlink()
+        ran = pardec("run", "--model", model, "--dataset", "mine=own.parquet:no:gold", *SHORT, "--db", "own.sqlite")
+        check(ran.returncode == 2 and "has no 'no'" in ran.stderr, f"a column that is not there: {ran.stderr}")
     pardec.good("run", "--model", model, "--dataset", "squad", "--data-root", "hf", *SHORT, "--db", "hf.sqlite")
     fields = json.loads(query(pardec.folder / "hf.sqlite", "SELECT fields FROM sample")[0]["fields"])
     check([f["references"] for f in fields] == [["A crow"], []], f"one example with both questions: {fields}")

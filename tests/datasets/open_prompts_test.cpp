@@ -267,7 +267,8 @@ TEST_CASE("a file of one's own: lines, a list, tables", "[datasets]") {
   CHECK(load("d.tsv").examples.at(1).fields[0].question == "who?");
   CHECK(load("e.csv").examples.at(0).category == "k");
   CHECK_THROWS_WITH(load("c.csv"), Catch::Contains("has no column 'prompt'; known: ask, right"));
-  CHECK_THROWS_WITH(load("f.parquet"), Catch::Contains("is Parquet; python3 datasets/from_parq"));
+  CHECK_THROWS_WITH(load("f.parquet"),
+                    Catch::Contains("f.parquet: is Parquet, and cannot be read: "));
   CHECK_THROWS_WITH(load("g.jsonl"), Catch::Contains("g.jsonl is missing"));
   CHECK_THROWS_WITH(parse_own_file("a=b.jsonl:c:d:e"), Catch::Contains("expected NAME=FILE.jsonl"));
   CHECK_THROWS_WITH(parse_own_file("=b.jsonl"), Catch::Contains("expected NAME=FILE.jsonl"));

@@ -247,5 +247,5 @@ TEST_CASE("Hugging Face's exports: a question a line, those of one text are one 
     CHECK(stories.examples[0].fields.at(1).references == test::Texts{"c"});
   }
   CHECK_THROWS_WITH(DataFolder(DataFolder::Files{{"validation-0.parquet", "PAR1"}}).load("squad"),
-                    Catch::Contains("there is Parquet: python3 datasets/from_parquet.py"));
+                    Catch::Contains("validation-0.parquet: is Parquet, and cannot be read: "));
 }
