@@ -51,10 +51,11 @@ std::vector<std::string> datasets_of(const Comparison& comparison) {
 /// More arms have rows of their own, named by them, and lines in place of columns.
 constexpr std::size_t kFewArms = 4;
 
-/// One series an arm; one category a dataset, or with many arms one an arm of a dataset.
-template <typename Measure>
+/// One series an arm; one category a dataset, or with many arms one an arm of a dataset. `broken`
+/// says of which arms the number means nothing.
+template <typename Measure, typename Broken>
 Figure by_dataset(const Comparison& comparison, FigureKind kind, int decimals,
-                  const Measure& measure) {
+                  const Measure& measure, const Broken& broken) {
   Figure figure;
   figure.kind = kind;
   figure.width = 480;
@@ -79,7 +80,7 @@ Figure by_dataset(const Comparison& comparison, FigureKind kind, int decimals,
                                figure.categories.begin();
         series.points.push_back(
             {static_cast<double>(place), value.estimate, value.low, value.high,
-             fixed(value.estimate, decimals) + (comparison.is_broken(arm) ? ", broken" : "")});
+             fixed(value.estimate, decimals) + (broken(arm) ? ", broken" : "")});
       }
   std::erase_if(figure.series, [](const auto& series) { return series.points.empty(); });
   return figure;
@@ -252,9 +253,12 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
         });
     return any ? str("bars: ", percent, what) : std::string("no intervals: too few blocks");
   };
-  Figure speedup = by_dataset(comparison, FigureKind::rows, 2, [](const ArmFinding& arm) {
-    return arm.speedup ? arm.speedup->ratio : Interval{kNone, kNone, kNone};
-  });
+  Figure speedup = by_dataset(
+      comparison, FigureKind::rows, 2,
+      [](const ArmFinding& arm) {
+        return arm.speedup ? arm.speedup->ratio : Interval{kNone, kNone, kNone};
+      },
+      [&](const ArmFinding& arm) { return comparison.is_broken(arm); });
   speedup.reference = 1;
   speedup.x_label = "times as fast as the baseline";
   // The baseline is the dashed line, so its colour is free and a name is needed even for one arm.
@@ -267,14 +271,17 @@ std::vector<NamedFigure> comparison_figures(const Comparison& comparison) {
   for (std::size_t a = 0; a < comparison.arms.size(); ++a)
     if (comparison.arms[a].is_baseline)
       if (auto figure = quality_over_speed(comparison, a)) figures.push_back(std::move(*figure));
-  Figure throughput = by_dataset(comparison, FigureKind::bars, 2,
-                                 [](const ArmFinding& arm) { return arm.examples_per_second; });
+  const auto broken = [](const ArmFinding& arm) { return arm.broken(); };
+  Figure throughput = by_dataset(
+      comparison, FigureKind::bars, 2,
+      [](const ArmFinding& arm) { return arm.examples_per_second; }, broken);
   throughput.x_label = comparison.unit + " per second";
   caption = str("Each arm with its own number of jobs in flight; ",
                 bars(throughput, " % interval by the jackknife over blocks"), ". ", size, ".");
   add("Throughput", std::move(caption), std::move(throughput));
-  Figure per_forward = by_dataset(comparison, FigureKind::bars, 2,
-                                  [](const ArmFinding& arm) { return arm.tokens_per_forward; });
+  Figure per_forward = by_dataset(
+      comparison, FigureKind::bars, 2, [](const ArmFinding& arm) { return arm.tokens_per_forward; },
+      broken);
   per_forward.x_label = "tokens chosen per forward of a job";
   caption = str("How parallel a decoder is, apart from what a forward costs; ",
                 bars(per_forward, " % interval by the jackknife over jobs"), ". ", size, ".");
