@@ -44,6 +44,17 @@ void read_references(const Record& record, ExampleField& field) {
   field.references = plains_of(record, "references");
 }
 
+/// Counts a record with a key from which nothing is read; `what()` is said of the first one.
+template <typename What>
+void count_unread(Dataset& dataset, const Record& record, const std::string& key,
+                  const What& what) {
+  auto unread = std::find_if(dataset.unread.begin(), dataset.unread.end(),
+                             [&](const UnreadColumn& column) { return column.name == key; });
+  if (unread == dataset.unread.end())
+    unread = dataset.unread.insert(unread, {key, record.error(what()).what()});
+  ++unread->records;
+}
+
 /// A field's choices, and by which names of their own references call them: a list of texts;
 /// {"A": "red", "B": "blue"}; or {"label": ["A", "B"], "text": ["red", "blue"]}, as ARC has them.
 struct Choices {
@@ -123,15 +134,9 @@ class OwnRecords {
         record.fail(
             "'references' stands where nothing is read from it: beside messages, or beside "
             "'fields', which have their own");
-      auto unread =
-          std::find_if(dataset_.unread.begin(), dataset_.unread.end(),
-                       [&name = key](const UnreadColumn& column) { return column.name == name; });
-      if (unread == dataset_.unread.end()) {
-        const std::string first = str("unknown key '", key, "'", known_names(key, known));
-        dataset_.unread.push_back({key, record.error(first).what()});
-        unread = dataset_.unread.end() - 1;
-      }
-      ++unread->records;
+      count_unread(dataset_, record, key, [&name = key, &known] {
+        return str("unknown key '", name, "'", known_names(name, known));
+      });
     }
   }
 
@@ -296,13 +301,8 @@ OrderedJson with_columns(const Record& record, const OwnFile& own, Dataset& data
       json[key] = value;
       continue;
     }
-    auto same =
-        std::find_if(dataset.unread.begin(), dataset.unread.end(),
-                     [&name = key](const UnreadColumn& column) { return column.name == name; });
-    if (same == dataset.unread.end())
-      same = dataset.unread.insert(same,
-                                   {key, record.error(str("key '", key, "' is not read")).what()});
-    ++same->records;
+    count_unread(dataset, record, key,
+                 [&name = key] { return str("key '", name, "' is not read"); });
   }
   return json;
 }

@@ -168,10 +168,9 @@ void Group::advance(size_t i, std::span<const RowLogits> rows) {
     const bool forks = threads_[i].last_token == control_.fork;
     if (forks) fork(i);
     Thread& s = threads_[i];
-    const Tokens line = guesses.first_line();
     const auto right = forks ? std::nullopt : guesses.accept(x.token);
     const int stream = static_cast<int>(i);
-    if (!right) sequence_.reject(s.row, line, stream);
+    if (!right) sequence_.reject(s.row, guesses.first_line(), stream);
     sequence_.emit(s.row, x.token, stream, right.has_value());
     append_token(s, x);
     if (right) keep_guess(s, guesses.row(*right));

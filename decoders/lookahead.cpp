@@ -232,9 +232,11 @@ Task<Stream> Lookahead::stream(StreamRequest request, const DecoderContext& cont
       first_of_path += static_cast<int>(paths[static_cast<size_t>(p)].size());
     std::vector<int> choosing{newest};
     for (int k = 0; k < verdict.accepted; ++k) choosing.push_back(first_of_path + k);
-    const Tokens path = paths.empty() ? Tokens{} : paths[static_cast<size_t>(verdict.path)];
-    const int added = writer.add(verdict.choices, choosing,
-                                 std::span(path).subspan(static_cast<size_t>(verdict.accepted)));
+    std::span<const Token> rejected;
+    if (!paths.empty())
+      rejected = std::span(paths[static_cast<size_t>(verdict.path)])
+                     .subspan(static_cast<size_t>(verdict.accepted));
+    const int added = writer.add(verdict.choices, choosing, rejected);
     const int kept = std::min(added, verdict.accepted);
     const std::span joined = std::span(choosing).subspan(1, static_cast<size_t>(kept));
     sequence.keep(newest + 1, joined);
