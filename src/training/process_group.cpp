@@ -263,7 +263,10 @@ void ProcessGroup::send(int to, std::span<const std::byte> bytes) {
   const Header header{kMagic, Kind::data, bytes.size()};
   std::string how = write_all(socket(to), std::as_bytes(std::span(&header, 1)), patience());
   if (how.empty()) how = write_all(socket(to), bytes, patience());
-  if (!how.empty()) lose(to, how);
+  if (how.empty()) return;
+  // Rank 0 may have said first which other process is gone.
+  if (rank() != 0 && ready(socket(to), POLLIN, 0)) receive_size(to);
+  lose(to, how);
 }
 
 size_t ProcessGroup::receive_size(int from) {
