@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "decoders/acceptance.hpp"
 #include "decoders/options.hpp"
 #include "decoders/own_columns.hpp"
+#include "decoders/speculation/acceptance.hpp"
 #include "src/engine/engine.hpp"
 #include "src/engine/sampler.hpp"
 #include "src/prompt/job.hpp"

@@ -1,6 +1,6 @@
 #include "decoders/guess_trees.hpp"
 
-#include "decoders/medusa_tree.hpp"
+#include "decoders/medusa/tree.hpp"
 
 namespace pardec {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "decoders/apar_tree.hpp"
-#include "src/model/config.hpp"
+#include "decoders/apar/tree.hpp"
+#include "src/model/files/config.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 #include "src/training/training_sample.hpp"
 

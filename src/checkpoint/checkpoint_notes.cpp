@@ -1,7 +1,7 @@
 #include "src/checkpoint/checkpoint_notes.hpp"
 
-#include "src/model/checkpoint_files.hpp"
-#include "src/model/json_file.hpp"
+#include "src/model/files/checkpoint_files.hpp"
+#include "src/model/files/json_file.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"
 

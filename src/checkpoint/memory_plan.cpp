@@ -8,7 +8,7 @@
 #include <set>
 
 #include "src/checkpoint/network_size.hpp"
-#include "src/model/extra_heads.hpp"
+#include "src/model/files/extra_heads.hpp"
 #include "src/model/kv_cache.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"

@@ -1,6 +1,6 @@
 #include "src/checkpoint/network_size.hpp"
 
-#include "src/model/parameters.hpp"
+#include "src/model/files/parameters.hpp"
 
 namespace pardec {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "metrics/roofline.hpp"
-#include "src/model/config.hpp"
+#include "src/model/files/config.hpp"
 #include "src/model/model.hpp"
 
 namespace pardec {

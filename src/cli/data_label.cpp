@@ -1,12 +1,12 @@
 // `pardec data label`: a teacher's values as labels (HPD).
 #include "src/cli/data_teacher.hpp"
-#include "src/finetune/labelling.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/text.hpp"
+#include "src/teaching/labelling.hpp"
 
 namespace pardec {
 

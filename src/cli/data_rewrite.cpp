@@ -3,13 +3,13 @@
 #include <cstdio>
 
 #include "src/cli/data_teacher.hpp"
-#include "src/finetune/rewriting.hpp"
 #include "src/report/table.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/progress.hpp"
 #include "src/support/text.hpp"
+#include "src/teaching/rewriting.hpp"
 
 namespace pardec {
 

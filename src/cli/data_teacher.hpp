@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "src/asking/asking.hpp"
 #include "src/chat/service.hpp"
 #include "src/cli/data.hpp"
 #include "src/cli/signal_stop.hpp"
-#include "src/scoring/asking.hpp"
 
 namespace pardec {
 

@@ -14,7 +14,7 @@
 #include "src/cli/machine_notes.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/model/device.hpp"
-#include "src/model/weight_check.hpp"
+#include "src/model/files/weight_check.hpp"
 #include "src/prompt/prompt_choice.hpp"
 #include "src/report/figure.hpp"
 #include "src/report/table.hpp"

@@ -9,7 +9,7 @@
 #include "src/cli/model.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/cli/written_files.hpp"
-#include "src/model/parameters.hpp"
+#include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/number_text.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/model/parameters.hpp"
+#include "src/model/files/parameters.hpp"
 
 namespace pardec {
 

@@ -2,9 +2,9 @@
 #include <iostream>
 
 #include "src/checkpoint/checkpoint.hpp"
+#include "src/checkpoint/derived_checkpoint.hpp"
 #include "src/cli/model.hpp"
-#include "src/finetune/derived_checkpoint.hpp"
-#include "src/model/parameters.hpp"
+#include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"

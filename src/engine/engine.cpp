@@ -11,7 +11,7 @@
 #include "src/engine/living_rows.hpp"
 #include "src/engine/logit_rules.hpp"
 #include "src/engine/prefix_cache.hpp"
-#include "src/model/mask.hpp"
+#include "src/model/plain/mask.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 

@@ -12,7 +12,7 @@
 #include "src/engine/events.hpp"
 #include "src/engine/task.hpp"
 #include "src/engine/trace.hpp"
-#include "src/model/generation_rules.hpp"
+#include "src/model/files/generation_rules.hpp"
 #include "src/model/model.hpp"
 #include "src/support/clock.hpp"
 

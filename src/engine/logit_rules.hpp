@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "src/model/generation_rules.hpp"
+#include "src/model/files/generation_rules.hpp"
 #include "src/model/model.hpp"
 
 namespace pardec {

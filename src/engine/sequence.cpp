@@ -3,7 +3,7 @@
 
 #include "src/engine/engine_parts.hpp"
 #include "src/engine/living_rows.hpp"
-#include "src/model/mask.hpp"
+#include "src/model/plain/mask.hpp"
 
 namespace pardec {
 

@@ -7,7 +7,7 @@
 #include "src/checkpoint/network_size.hpp"
 #include "src/findings/roofline.hpp"
 #include "src/model/device.hpp"
-#include "src/model/parameters.hpp"
+#include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/processor.hpp"
 #include "src/support/text.hpp"

@@ -7,7 +7,7 @@
 #include "datasets/dataset.hpp"
 #include "src/finetune/example_source.hpp"
 #include "src/finetune/training_spec.hpp"
-#include "src/model/config.hpp"
+#include "src/model/files/config.hpp"
 #include "src/support/json.hpp"
 
 namespace pardec {

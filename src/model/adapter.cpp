@@ -7,11 +7,11 @@
 #include <cstring>
 #include <optional>
 
-#include "src/model/adapter_config.hpp"
-#include "src/model/checkpoint_files.hpp"
-#include "src/model/json_file.hpp"
-#include "src/model/layers.hpp"
-#include "src/model/safetensors.hpp"
+#include "src/model/files/adapter_config.hpp"
+#include "src/model/files/checkpoint_files.hpp"
+#include "src/model/files/json_file.hpp"
+#include "src/model/files/safetensors.hpp"
+#include "src/model/plain/layers.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/number_text.hpp"

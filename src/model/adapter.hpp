@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/model/parameters.hpp"
+#include "src/model/files/parameters.hpp"
 #include "src/support/types.hpp"
 
 namespace at {

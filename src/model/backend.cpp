@@ -1,10 +1,10 @@
 #include "src/model/backend.hpp"
 
-#include "src/model/cuda_backend.hpp"
-#include "src/model/cuda_runner.hpp"
-#include "src/model/packed_backend.hpp"
-#include "src/model/plain_backend.hpp"
-#include "src/model/transformer.hpp"
+#include "src/model/cuda/cuda_backend.hpp"
+#include "src/model/cuda/cuda_runner.hpp"
+#include "src/model/network.hpp"
+#include "src/model/packed/packed_backend.hpp"
+#include "src/model/plain/plain_backend.hpp"
 
 namespace pardec {
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <map>
 
-#include "src/model/checkpoint_files.hpp"
-#include "src/model/transformer.hpp"
+#include "src/model/files/checkpoint_files.hpp"
+#include "src/model/network.hpp"
 #include "src/support/rng.hpp"
 
 namespace pardec {

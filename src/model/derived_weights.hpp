@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "src/model/config.hpp"
+#include "src/model/files/config.hpp"
 
 namespace pardec {
 

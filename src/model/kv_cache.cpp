@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/kernels/packed_matrix.hpp"
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {

@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "src/kernels/kernels.hpp"
-#include "src/model/cuda_runner.hpp"
+#include "src/model/cuda/cuda_runner.hpp"
+#include "src/model/network.hpp"
 #include "src/model/pieces.hpp"
-#include "src/model/transformer.hpp"
 
 namespace pardec {
 

@@ -10,7 +10,7 @@
 #include "src/kernels/team.hpp"
 #include "src/kernels/weight_memory.hpp"
 #include "src/model/device.hpp"
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 
 namespace pardec {
 

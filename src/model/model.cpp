@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "src/model/adapter.hpp"
-#include "src/model/checkpoint_files.hpp"
-#include "src/model/extra_heads.hpp"
-#include "src/model/packed_backend.hpp"
-#include "src/model/parameters.hpp"
-#include "src/model/rope_frequencies.hpp"
-#include "src/model/safetensors.hpp"
-#include "src/model/transformer.hpp"
+#include "src/model/files/checkpoint_files.hpp"
+#include "src/model/files/extra_heads.hpp"
+#include "src/model/files/parameters.hpp"
+#include "src/model/files/safetensors.hpp"
+#include "src/model/network.hpp"
+#include "src/model/packed/packed_backend.hpp"
+#include "src/model/plain/rope_frequencies.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 

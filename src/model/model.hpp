@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "src/kernels/instruction_set.hpp"
-#include "src/model/config.hpp"
+#include "src/model/files/config.hpp"
 #include "src/model/kv_cache.hpp"
 #include "src/model/visibility.hpp"
 #include "src/support/sampling.hpp"
@@ -65,7 +65,7 @@ struct RowLogits {
 /// rows can be had when the first have been seen.
 class HiddenRows {
  public:
-  struct Storage;  ///< the tensor; src/model/transformer.hpp
+  struct Storage;  ///< the tensor; src/model/network.hpp
   HiddenRows() = default;
   explicit HiddenRows(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
   /// The same from row `first` on.
@@ -162,7 +162,7 @@ class Model {
   /// network that computes in bf16 on the CPU; otherwise ConfigError.
   void set_profile(Profile* into);
 
-  struct Network;  // the tensors and the differentiable forward; src/model/transformer.hpp
+  struct Network;  // the tensors and the differentiable forward; src/model/network.hpp
   Network& network() { return *network_; }
   const Network& network() const { return *network_; }
 

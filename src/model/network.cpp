@@ -3,10 +3,10 @@
 
 #include <stdexcept>
 
-#include "src/model/parameters.hpp"
-#include "src/model/plain_backend.hpp"
-#include "src/model/rope_frequencies.hpp"
-#include "src/model/transformer.hpp"
+#include "src/model/files/parameters.hpp"
+#include "src/model/network.hpp"
+#include "src/model/plain/plain_backend.hpp"
+#include "src/model/plain/rope_frequencies.hpp"
 
 namespace pardec {
 

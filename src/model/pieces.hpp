@@ -4,8 +4,8 @@
 
 #include "src/kernels/team.hpp"
 #include "src/model/device.hpp"
+#include "src/model/network.hpp"
 #include "src/model/torch.hpp"
-#include "src/model/transformer.hpp"
 
 namespace pardec {
 

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "decoders/acceptance.hpp"
+#include "decoders/speculation/acceptance.hpp"
 
 namespace pardec {
 

@@ -8,7 +8,7 @@
 #include "datasets/dataset.hpp"
 #include "judges/judge.hpp"
 #include "metrics/agreement.hpp"
-#include "src/scoring/asking.hpp"
+#include "src/asking/asking.hpp"
 #include "src/store/judgments.hpp"
 #include "src/store/store.hpp"
 

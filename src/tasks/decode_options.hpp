@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/model/generation_rules.hpp"
+#include "src/model/files/generation_rules.hpp"
 #include "src/prompt/job.hpp"
 
 namespace pardec {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/model/json_file.hpp"
+#include "src/model/files/json_file.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
 #include "src/support/text.hpp"

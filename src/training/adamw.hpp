@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "src/model/parameters.hpp"
-#include "src/model/transformer.hpp"
+#include "src/model/files/parameters.hpp"
+#include "src/model/network.hpp"
 #include "src/training/trainer_options.hpp"
 
 namespace pardec {

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <optional>
 
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 #include "src/support/text.hpp"
 #include "src/training/trainable.hpp"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"

@@ -1,6 +1,6 @@
 #include "src/training/trainable.hpp"
 
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 
 namespace pardec {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/model/adapter.hpp"
+#include "src/model/files/parameters.hpp"
 #include "src/model/model.hpp"
-#include "src/model/parameters.hpp"
 #include "src/support/json.hpp"
 #include "src/training/training_sample.hpp"
 

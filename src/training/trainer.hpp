@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 #include "src/training/adamw.hpp"
 #include "src/training/process_group.hpp"
 #include "src/training/trainable.hpp"

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "src/model/safetensors.hpp"
+#include "src/model/files/safetensors.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 

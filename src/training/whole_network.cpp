@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"

@@ -1,6 +1,6 @@
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/checkpoint/memory_plan.hpp"
-#include "src/model/extra_heads.hpp"
+#include "src/model/files/extra_heads.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "tests/support/catch.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "decoders/apar_format.hpp"
+#include "decoders/apar/format.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"

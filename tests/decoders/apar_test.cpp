@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "decoders/apar.hpp"
+#include "decoders/apar/apar.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "tests/support/apar_reference.hpp"

@@ -1,5 +1,5 @@
 // What ASPD is taught: the worked example, the JSON answer in parts, the paper's markup.
-#include "decoders/aspd_format.hpp"
+#include "decoders/aspd/format.hpp"
 
 #include <algorithm>
 

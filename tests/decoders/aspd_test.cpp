@@ -1,6 +1,6 @@
 // ASPD over the engine: the worked example, replay and masks of random networks that do choose
 // control tokens, equality with AR where they do not, bans, limits, restored text.
-#include "decoders/aspd.hpp"
+#include "decoders/aspd/aspd.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 // logits of inference, which feeds time by time, and under Same-Re drops what it has moved.
 #include <algorithm>
 
-#include "decoders/aspd_format.hpp"
-#include "src/model/transformer.hpp"
+#include "decoders/aspd/format.hpp"
+#include "src/model/network.hpp"
 #include "src/support/text.hpp"
 #include "tests/support/aspd_reference.hpp"
 #include "tests/support/catch.hpp"

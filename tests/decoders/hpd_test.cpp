@@ -1,6 +1,6 @@
 // HPD through the engine: the worked examples literally, whole traces against Algorithm 1, what a
 // run counts, and where a value's choice may and may not depend on another value.
-#include "decoders/hpd.hpp"
+#include "decoders/hpd/hpd.hpp"
 
 #include <algorithm>
 #include <numeric>

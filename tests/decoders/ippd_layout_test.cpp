@@ -2,7 +2,7 @@
 // masks_test.cpp.)
 #include <algorithm>
 
-#include "decoders/ippd.hpp"
+#include "decoders/ippd/ippd.hpp"
 #include "src/support/error.hpp"
 #include "src/support/rng.hpp"
 #include "src/support/text.hpp"

@@ -1,6 +1,6 @@
 // IPPD through the engine: the worked example literally, and its answers against independent
 // decoding, by ar and by slow loops, with pads, orders and batches of all kinds.
-#include "decoders/ippd.hpp"
+#include "decoders/ippd/ippd.hpp"
 
 #include <algorithm>
 #include <numeric>

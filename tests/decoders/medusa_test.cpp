@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "decoders/medusa_tree.hpp"
-#include "src/model/parameters.hpp"
+#include "decoders/medusa/tree.hpp"
+#include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"

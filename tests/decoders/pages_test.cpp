@@ -1,19 +1,20 @@
-// The worked examples of decoders/pages/*.md: each block is made anew from the code.
+// The worked examples of the decoders' pages: each block is made anew from the code.
 #include <algorithm>
 #include <iomanip>
+#include <map>
 #include <sstream>
 
-#include "decoders/apar_format.hpp"
-#include "decoders/ar_format.hpp"
-#include "decoders/aspd_layout.hpp"
-#include "decoders/hpd.hpp"
-#include "decoders/ippd.hpp"
-#include "decoders/medusa_tree.hpp"
-#include "decoders/prompt_lookup.hpp"
-#include "decoders/self_speculative.hpp"
-#include "decoders/skeleton_of_thought.hpp"
-#include "decoders/space.hpp"
-#include "decoders/verification.hpp"
+#include "decoders/apar/format.hpp"
+#include "decoders/ar/format.hpp"
+#include "decoders/aspd/layout.hpp"
+#include "decoders/hpd/hpd.hpp"
+#include "decoders/ippd/ippd.hpp"
+#include "decoders/medusa/tree.hpp"
+#include "decoders/skeleton_of_thought/skeleton_of_thought.hpp"
+#include "decoders/space/space.hpp"
+#include "decoders/speculation/prompt_lookup.hpp"
+#include "decoders/speculation/self_speculative.hpp"
+#include "decoders/speculation/verification.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
@@ -27,7 +28,20 @@ namespace {
 using Words = std::vector<std::string>;
 using Lines = std::vector<Words>;  // cells of a block, by line
 
-const std::filesystem::path kPages = std::filesystem::path(PARDEC_SOURCE_DIR) / "decoders/pages";
+/// The decoders' pages by name: a folder's README.md, or one of several in the folder.
+std::map<std::string, std::filesystem::path> pages() {
+  const auto folder = std::filesystem::path(PARDEC_SOURCE_DIR) / "decoders";
+  std::map<std::string, std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() != ".md" || file.parent_path() == folder) continue;
+    std::string name =
+        file.stem() == "README" ? file.parent_path().filename().string() : file.stem().string();
+    std::replace(name.begin(), name.end(), '_', '-');
+    found.emplace(name, file);
+  }
+  return found;
+}
 
 Words words_of(const std::string& line) {
   Words words;
@@ -40,7 +54,7 @@ Words words_of(const std::string& line) {
 std::vector<Lines> blocks(const std::string& decoder) {
   std::vector<Lines> found;
   bool inside = false;
-  for (const std::string& line : split(read_file(kPages / (decoder + ".md")), '\n')) {
+  for (const std::string& line : split(read_file(pages().at(decoder)), '\n')) {
     if (line == "```text")
       found.emplace_back();
     else if (inside && line != "```")
@@ -109,13 +123,11 @@ const Trace& trace_of(const Ran& ran) {
 }  // namespace
 
 TEST_CASE("pages: every decoder has one, and no other has") {
-  Words names, pages;
+  Words names, found;
   for (const DecoderEntry& entry : decoders()) names.emplace_back(entry.name);
-  for (const auto& entry : std::filesystem::directory_iterator(kPages))
-    pages.push_back(entry.path().stem().string());
+  for (const auto& [name, file] : pages()) found.push_back(name);
   std::sort(names.begin(), names.end());
-  std::sort(pages.begin(), pages.end());
-  CHECK(names == pages);
+  CHECK(names == found);
   for (const std::string& name : names) {
     INFO(name);
     CHECK(!blocks(name).empty());

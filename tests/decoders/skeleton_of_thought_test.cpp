@@ -1,6 +1,6 @@
 // Skeleton-of-Thought: what it asks, that each request is answered as ar answers its prompt, and
 // what sharing a prefix changes (the cost) and does not (the answer).
-#include "decoders/skeleton_of_thought.hpp"
+#include "decoders/skeleton_of_thought/skeleton_of_thought.hpp"
 
 #include <algorithm>
 

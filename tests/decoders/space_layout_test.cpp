@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "decoders/space.hpp"
+#include "decoders/space/space.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/rng.hpp"

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "decoders/space.hpp"
-#include "src/model/checkpoint_files.hpp"
-#include "src/model/safetensors.hpp"
+#include "decoders/space/space.hpp"
+#include "src/model/files/checkpoint_files.hpp"
+#include "src/model/files/safetensors.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"

@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
-#include "decoders/space.hpp"
-#include "decoders/space_format.hpp"
+#include "decoders/space/format.hpp"
+#include "decoders/space/space.hpp"
 #include "src/model/device.hpp"
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 #include "src/support/files.hpp"
 #include "src/support/text.hpp"
 #include "src/training/training_loop.hpp"

@@ -5,11 +5,11 @@
 #include <numeric>
 #include <set>
 
-#include "decoders/lookahead.hpp"
-#include "decoders/prompt_lookup.hpp"
-#include "decoders/self_speculative.hpp"
-#include "decoders/speculation.hpp"
-#include "decoders/speculative.hpp"
+#include "decoders/speculation/lookahead.hpp"
+#include "decoders/speculation/prompt_lookup.hpp"
+#include "decoders/speculation/self_speculative.hpp"
+#include "decoders/speculation/speculation.hpp"
+#include "decoders/speculation/speculative.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"

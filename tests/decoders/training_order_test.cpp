@@ -4,8 +4,8 @@
 // itself chose.
 #include <algorithm>
 
-#include "decoders/hpd.hpp"
-#include "src/model/transformer.hpp"
+#include "decoders/hpd/hpd.hpp"
+#include "src/model/network.hpp"
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/decoding.hpp"

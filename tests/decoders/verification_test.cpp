@@ -1,6 +1,6 @@
 // The target's verdict on candidates: worked examples as literals, and the law of
 // the accepted tokens by walking every outcome.
-#include "decoders/verification.hpp"
+#include "decoders/speculation/verification.hpp"
 
 #include <algorithm>
 #include <stdexcept>

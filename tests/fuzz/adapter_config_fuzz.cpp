@@ -1,6 +1,6 @@
 // adapter_config.json: what it says of the modules of a network, or an Error.
 #include "src/model/adapter.hpp"
-#include "src/model/adapter_config.hpp"
+#include "src/model/files/adapter_config.hpp"
 #include "src/support/error.hpp"
 #include "tests/fuzz/input.hpp"
 

@@ -1,7 +1,7 @@
 // medusa_heads.safetensors of a small network: heads that fit it, or a ModelError.
 #include <vector>
 
-#include "src/model/extra_heads.hpp"
+#include "src/model/files/extra_heads.hpp"
 #include "src/support/error.hpp"
 #include "tests/fuzz/input.hpp"
 

@@ -1,7 +1,7 @@
 // safetensors: every byte of every tensor is inside the file, or it is a ModelError.
 #include <vector>
 
-#include "src/model/safetensors.hpp"
+#include "src/model/files/safetensors.hpp"
 #include "src/support/error.hpp"
 #include "tests/fuzz/input.hpp"
 

@@ -1,9 +1,9 @@
-#include "src/model/config.hpp"
+#include "src/model/files/config.hpp"
 
 #include <cmath>
 #include <fstream>
 
-#include "src/model/parameters.hpp"
+#include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "tests/support/catch.hpp"

@@ -1,5 +1,5 @@
 // A random history of passes with recordings, without, and by libtorch's operations alone.
-#include "src/model/cuda_backend.hpp"
+#include "src/model/cuda/cuda_backend.hpp"
 
 #include "src/support/rng.hpp"
 #include "tests/model/gpu_on_host.hpp"

@@ -1,5 +1,5 @@
 // What the GPU's kernels are told of a pass: run on the host, against attention by libtorch.
-#include "src/model/gpu_attention.hpp"
+#include "src/model/cuda/gpu_attention.hpp"
 
 #include <c10/core/GradMode.h>
 

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 #include "tests/support/data.hpp"
 
 #include "tests/kernels/cuda_on_host.hpp"

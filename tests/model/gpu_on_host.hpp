@@ -1,6 +1,6 @@
 #pragma once
 // A GPU that is this host: its kernels run thread by thread (cuda_on_host.hpp).
-#include "src/model/gpu.hpp"
+#include "src/model/cuda/gpu.hpp"
 #include "src/model/model.hpp"
 
 namespace pardec::test {

@@ -21,7 +21,7 @@
 #include <iterator>
 #include <optional>
 
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 #include "src/support/json.hpp"
 
 namespace {

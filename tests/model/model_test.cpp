@@ -7,9 +7,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "src/model/mask.hpp"
-#include "src/model/safetensors.hpp"
-#include "src/model/transformer.hpp"
+#include "src/model/files/safetensors.hpp"
+#include "src/model/network.hpp"
+#include "src/model/plain/mask.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/rng.hpp"

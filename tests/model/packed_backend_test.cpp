@@ -1,6 +1,6 @@
 // Loaded bf16 networks run packed, on kernels of their own: against the same weights in float64,
 // and no worse than plain bf16 arithmetic; bit for bit the same in any company.
-#include "src/model/packed_backend.hpp"
+#include "src/model/packed/packed_backend.hpp"
 
 #include <c10/core/GradMode.h>
 
@@ -11,10 +11,10 @@
 
 #include "src/kernels/bf16.hpp"
 #include "src/model/device.hpp"
-#include "src/model/parameters.hpp"
+#include "src/model/files/parameters.hpp"
+#include "src/model/files/safetensors.hpp"
+#include "src/model/network.hpp"
 #include "src/model/profile.hpp"
-#include "src/model/safetensors.hpp"
-#include "src/model/transformer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/rng.hpp"

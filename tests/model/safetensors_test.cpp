@@ -1,5 +1,5 @@
-#include "src/model/safetensors.hpp"
-#include "src/model/checkpoint_files.hpp"
+#include "src/model/files/safetensors.hpp"
+#include "src/model/files/checkpoint_files.hpp"
 
 #include <cstring>
 #include <fstream>

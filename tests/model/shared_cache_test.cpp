@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "src/model/transformer.hpp"
+#include "src/model/network.hpp"
 #include "src/support/rng.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"

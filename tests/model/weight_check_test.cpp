@@ -1,11 +1,11 @@
 // What is not finite in a checkpoint's files.
-#include "src/model/weight_check.hpp"
+#include "src/model/files/weight_check.hpp"
 
 #include <cstring>
 #include <limits>
 
-#include "src/model/parameters.hpp"
-#include "src/model/safetensors.hpp"
+#include "src/model/files/parameters.hpp"
+#include "src/model/files/safetensors.hpp"
 #include "src/support/error.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/data.hpp"

@@ -31,8 +31,8 @@ def main():
 
     check = Checks()
     page, program = tables((ROOT / "decoders" / "README.md").read_text(encoding="utf-8")), tables(said())
-    names = [re.fullmatch(r"\[`([\w-]+)`\]\(pages/([\w-]+)\.md\)", row[0]) for row in page["name"][1:]]
-    check(all(names) and all(name[1] == name[2] for name in names), "each name links to its page")
+    names = [re.fullmatch(r"\[`([\w-]+)`\]\((?:speculation/([\w-]+)|(\w+)/README)\.md\)", row[0]) for row in page["name"][1:]]
+    check(all(names) and all(name[1] == (name[2] or name[3].replace("_", "-")) for name in names), "each name links to its page")
     check(sorted(name[1] for name in names) == sorted(row["name"] for row in json.loads(said("json"))["rows"]), f"decoders: {[name[1] for name in names]}")
     check(len(program["option"]) > 20, f"{len(program['option'])} options")
     for row in program["option"]:

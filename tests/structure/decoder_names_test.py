@@ -13,20 +13,25 @@ FOLDERS = ("src", "datasets", "metrics")
 # Keys of files that training writes and reads, which happen to be a decoder's name.
 KEYS = {"src/training/extra_heads.cpp": {'"medusa"'}, "src/checkpoint/checkpoint.cpp": {'"medusa"'}}
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
-INCLUDE = re.compile(r'^\s*#include\s+"decoders/(\w+)\.hpp"', re.M)
+INCLUDE = re.compile(r'^\s*#include\s+"decoders/([\w/]+)\.hpp"', re.M)
 
 
 def class_names():
     """Types of the decoders' own headers and sources."""
-    text = "".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "decoders").glob("*.[ch]pp")))
+    text = "".join(file.read_text(encoding="utf-8") for file in sorted((ROOT / "decoders").rglob("*.[ch]pp")))
     return set(re.findall(r"\bclass (\w+) final : public (?:FreeRunning)?Decoder\b", text))
+
+
+def stems_of(header):
+    """Its folder and its file."""
+    return set(header.split("/"))
 
 
 def mentions(text, names, classes):
     """What names a decoder in this code: a whole text, with an option or without, a type, or a header of its own."""
     stems = tuple(name.replace("-", "_") for name in names)
     for match in INCLUDE.finditer(text):
-        if match[1] in stems or match[1].startswith(tuple(stem + "_" for stem in stems)):
+        if not stems_of(match[1]).isdisjoint(stems):
             yield match[0].strip()
     whole = re.compile(r'"(?:%s)(?:\.\w+)?"' % "|".join(map(re.escape, names)))
     for match in COMMENT_OR_TEXT.finditer(text):
@@ -43,7 +48,7 @@ def main():
     names, classes = [d["name"] for d in decoders], class_names()
     failed = [] if len(classes) == len(names) else [f"{len(names)} decoders, {len(classes)} classes: {classes}"]
     # The test sees what it is to see.
-    for code, found in (('find("hpd");', 1), ('set("hpd.k_max");', 1), ("HpdOptions x;", 1), ('#include "decoders/hpd_format.hpp"\n', 1), ('help("of hpd, e.g. hpd.k_max");', 0),
+    for code, found in (('find("hpd");', 1), ('set("hpd.k_max");', 1), ("HpdOptions x;", 1), ('#include "decoders/hpd/format.hpp"\n', 1), ('help("of hpd, e.g. hpd.k_max");', 0),
                         ("f(); // Hpd", 0), ('#include "decoders/decoder.hpp"\n', 0), ("Spaces s;", 0)):
         if len(list(mentions(code, names, classes))) != found:
             failed.append(f"{code} should have {found}")

@@ -9,7 +9,7 @@
 
 #include "src/kernels/team.hpp"
 #include "src/model/device.hpp"
-#include "src/model/layers.hpp"
+#include "src/model/plain/layers.hpp"
 #include "tests/support/catch.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "decoders/aspd_layout.hpp"
+#include "decoders/aspd/layout.hpp"
 
 namespace pardec::test {
 

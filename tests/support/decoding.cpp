@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "src/model/device.hpp"
-#include "src/model/safetensors.hpp"
+#include "src/model/files/safetensors.hpp"
 #include "src/support/clock.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"

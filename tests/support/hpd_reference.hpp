@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "decoders/hpd.hpp"
+#include "decoders/hpd/hpd.hpp"
 #include "src/engine/trace.hpp"
 
 namespace pardec::test {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "src/model/checkpoint_files.hpp"
-#include "src/model/safetensors.hpp"
+#include "src/model/files/checkpoint_files.hpp"
+#include "src/model/files/safetensors.hpp"
 #include "src/support/json.hpp"
 #include "src/support/text.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "decoders/training_formats.hpp"
 #include "src/finetune/training_start.hpp"
-#include "src/model/config.hpp"
+#include "src/model/files/config.hpp"
 #include "src/prompt/prompt_choice.hpp"
 #include "src/support/project_files.hpp"
 #include "src/tokenizer/tokenizer.hpp"

@@ -4,10 +4,10 @@
 #include <set>
 #include <stdexcept>
 
-#include "decoders/apar_format.hpp"
-#include "decoders/ar_format.hpp"
-#include "decoders/hpd_format.hpp"
-#include "decoders/space_format.hpp"
+#include "decoders/apar/format.hpp"
+#include "decoders/ar/format.hpp"
+#include "decoders/hpd/format.hpp"
+#include "decoders/space/format.hpp"
 #include "src/prompt/json_answer.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"

@@ -8,7 +8,7 @@
 //         "weights": {name: [values]}, "network_changed": false}
 #include <iostream>
 
-#include "decoders/ar_format.hpp"
+#include "decoders/ar/format.hpp"
 #include "src/support/json.hpp"
 #include "src/training/shared_prefix.hpp"
 #include "src/training/trainer.hpp"

@@ -1,9 +1,9 @@
 // Low-rank adapters: gradients, what is kept of activations, dropout, and what is written.
 #include <cmath>
 
-#include "decoders/ar_format.hpp"
+#include "decoders/ar/format.hpp"
 #include "src/model/device.hpp"
-#include "src/model/parameters.hpp"
+#include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
 #include "src/support/rng.hpp"

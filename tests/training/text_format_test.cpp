@@ -4,9 +4,9 @@
 #include <numeric>
 #include <set>
 
-#include "decoders/apar_format.hpp"
-#include "decoders/aspd_format.hpp"
-#include "decoders/space_format.hpp"
+#include "decoders/apar/format.hpp"
+#include "decoders/aspd/format.hpp"
+#include "decoders/space/format.hpp"
 #include "decoders/taught_text.hpp"
 #include "src/support/error.hpp"
 #include "src/training/trainer.hpp"

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "decoders/apar_format.hpp"
-#include "decoders/hpd_format.hpp"
+#include "decoders/apar/format.hpp"
+#include "decoders/hpd/format.hpp"
 #include "src/model/device.hpp"
-#include "src/model/parameters.hpp"
+#include "src/model/files/parameters.hpp"
 #include "src/support/error.hpp"
 #include "src/training/shared_prefix.hpp"
 #include "src/training/trainer.hpp"

@@ -1,0 +1,50 @@
+// APAR's own metrics (section 4): threads, rows in the cache, tokens attended to. AR, which it is
+// compared with, has the same.
+#include <limits>
+
+#include "decoders/apar/apar.hpp"
+#include "decoders/decoder.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+double ratio(std::int64_t sum, std::int64_t count) {
+  return count > 0 ? static_cast<double>(sum) / static_cast<double>(count) : kNone;
+}
+
+std::vector<double> values(std::string_view decoder, std::span<const ResponseCounts> responses) {
+  if (decoder != "apar" && decoder != kPlainDecoder) return std::vector<double>(4, kNone);
+  std::int64_t answers = 0, alone = 0, parallel = 0, threads = 0, cached = 0, attended = 0,
+               text = 0;
+  for (const ResponseCounts& response : responses) {
+    answers += response.answers;
+    // Of several answers in a response the threads are known of all together.
+    alone += response.answers == 1;
+    parallel += response.answers == 1 && response.branches > 1;
+    threads += response.branches;
+    cached += response.cached_peak;
+    attended += response.text_attended;
+    text += response.text_tokens;
+  }
+  return {ratio(threads, answers), alone == answers ? ratio(parallel, alone) : kNone,
+          ratio(cached, answers), ratio(attended, attended > 0 ? text : 0)};
+}
+
+}  // namespace
+
+OwnColumns apar_columns() {
+  return {.columns = {{.header = "threads", .key = "threads_per_answer", .decimals = 2},
+                      {.header = "parallel", .key = "parallel_share", .percent = true},
+                      {.header = "max cached", .key = "max_cached", .decimals = 1},
+                      {.header = "attended", .key = "attended_per_token", .decimals = 1}},
+          .note =
+              "threads, parallel, max cached, attended as APAR counts them (section 4): threads an "
+              "answer (of a conversation: a turn) and share of answers with several; rows in the "
+              "cache at most, mean of answers; tokens before each token of the text on its path.",
+          .values = values};
+}
+
+}  // namespace pardec

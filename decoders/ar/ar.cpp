@@ -1,0 +1,160 @@
+// Autoregressive decoding (AR): the baseline of every comparison.
+//
+// Idea: x_{t+1} is chosen from the logits of x_t, and fed in the next forward pass. Three ways of
+// asking:
+//   ask=together: one JSON answer with all fields of the job's contexts; it ends at </result> or at
+//     the end of sequence.
+//   ask=separately: one prompt a field; its answer ends at the end of sequence or at the limit per
+//     field. What prompts begin with can be computed once for all (prefix_cache): the
+//     instruction for all jobs, or the context too for its fields.
+//   forced_keys: the JSON answer's keys are fed as known, and only values are decoded, one after
+//     another: what a skeleton gains without parallel values.
+// Open prompts are asked separately with one field.
+//
+// Differs from HF `generate`: nothing; greedy ids are equal in fp32.
+#include "decoders/ar/ar.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "decoders/ar/forced_keys.hpp"
+#include "decoders/ar/format.hpp"
+#include "decoders/ar/shared_prefix.hpp"
+#include "src/prompt/json_answer.hpp"
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// What is computed once for all prompts that begin with it.
+enum class Once { nothing, instruction, context };
+
+class Ar final : public FreeRunningDecoder {
+ public:
+  explicit Ar(const Options& options)
+      : FreeRunningDecoder(options),
+        forced_keys_(options.flag("forced_keys")),
+        once_(options.choice<Once>("prefix_cache")) {
+    const bool together = form() == Form::json;
+    if (forced_keys_ && !together) throw ConfigError("ar.forced_keys goes with ask=together only");
+    if (once_ != Once::nothing && together)
+      throw ConfigError("ar.prefix_cache goes with ask=separately only");
+  }
+
+  Oracle reference_oracle(const Request& request,
+                          const std::vector<std::vector<std::optional<std::string>>>& references,
+                          const DecoderContext& context) const override;
+  std::int64_t positions_needed(const Request& request) const override {
+    return forced_keys_ && request.form == Form::json ? positions_with_skeleton(request)
+                                                      : Decoder::positions_needed(request);
+  }
+  Task<Answers> decode(const Request& request, const DecoderContext& context) const override;
+  Task<Stream> stream(StreamRequest request, const DecoderContext& context) const override;
+
+ private:
+  bool forced_keys_;  ///< the answer's keys are fed, only values are decoded, one after another
+  Once once_;
+};
+
+}  // namespace
+
+Task<Stream> continue_from(Sequence& sequence, StepResult seen, Chooser chooser, Sampling sampling,
+                           StopRule rule, const DecoderContext& context) {
+  StreamWriter writer(sequence, rule, chooser.forced(), sequence.rows_fed(), context);
+  for (;;) {
+    const int row = sequence.rows_fed() - 1;
+    const Choice choice = chooser.choose(seen.outputs[0]);
+    writer.add({&choice, 1}, {&row, 1});
+    if (writer.ended()) co_return writer.finish();
+    Step step;
+    step.add(choice.token, text_label(sequence.rows_fed()), Origin::chosen,
+             chooser.forced() ? -1 : row);
+    step.want(0, sampling);
+    seen = co_await sequence.forward(std::move(step));
+  }
+}
+
+Task<Stream> continue_prompt(Sequence sequence, StreamRequest request,
+                             const DecoderContext& context) {
+  const auto chance = context.chance(request.seed);
+  Step rest = prompt_step(request.prompt, sequence.rows_fed());
+  rest.want(rest.size() - 1, request.sampling);
+  StepResult seen = co_await sequence.forward(std::move(rest));
+  Stream stream =
+      co_await continue_from(sequence, std::move(seen), Chooser(*chance, request.oracle),
+                             request.sampling, ends_with_oracle(request), context);
+  stream.counters = sequence.finish();
+  co_return stream;
+}
+
+namespace {
+
+Task<Stream> Ar::stream(StreamRequest request, const DecoderContext& context) const {
+  check_prompt(request.name, request.prompt.size(), context.engine.model().config());
+  Sequence sequence = context.engine.open(request.name, "ar");
+  co_return co_await continue_prompt(std::move(sequence), std::move(request), context);
+}
+
+Oracle Ar::reference_oracle(const Request& request,
+                            const std::vector<std::vector<std::optional<std::string>>>& references,
+                            const DecoderContext& context) const {
+  if (request.form != Form::json) return {field_references(request, references, context), {}};
+  const Tokenizer& tokenizer = *context.tokenizer;
+  if (forced_keys_) return forced_key_references(request, references, tokenizer);
+  // Key by key and value by value, as hpd's ids are cut, so that the two can be compared choice by
+  // choice.
+  Oracle oracle;
+  Tokens whole;
+  const auto extend = [&](const Tokens& more) {
+    whole.insert(whole.end(), more.begin(), more.end());
+  };
+  size_t r = 0;
+  for (const auto& values : references)
+    for (size_t n = 0; n < values.size(); ++n, ++r) {
+      extend(request.pieces.segments[r]);
+      const int begin = static_cast<int>(whole.size());
+      extend(tokenizer.encode_piece(json_value(values[n], n + 1 == values.size()), false));
+      oracle.values.emplace_back(begin, static_cast<int>(whole.size()));
+    }
+  extend(tokenizer.encode_piece(json_skeleton(request.job.contexts).tail, false));
+  oracle.streams.push_back(std::move(whole));
+  return oracle;
+}
+
+Task<Answers> Ar::decode(const Request& request, const DecoderContext& context) const {
+  if (request.form == Form::json && forced_keys_) return decode_forced_keys(request, context);
+  // The last row of an open prompt is the prefix's: there is nothing behind it to feed.
+  const auto& fields = request.pieces.fields;
+  const bool open = std::any_of(fields.begin(), fields.end(), [](const auto& of_context) {
+    return std::any_of(of_context.begin(), of_context.end(),
+                       [](const Tokens& field) { return field.empty(); });
+  });
+  if (request.form == Form::json || once_ == Once::nothing || open)
+    return FreeRunningDecoder::decode(request, context);
+  return decode_behind_prefix(request, once_ == Once::context, context);
+}
+
+}  // namespace
+
+DecoderEntry ar_entry() {
+  return {.name = kPlainDecoder,
+          .source = "-",
+          .options = {ask_option(),
+                      Option::flag("forced_keys", false,
+                                   "the answer's keys are fed, values alone are decoded, one "
+                                   "after another"),
+                      stack_option(),
+                      Option::one_of("prefix_cache", {"none", "instruction", "context"},
+                                     "what ask=separately computes once: the instruction for all "
+                                     "jobs, the context too for its fields")},
+          .make = make_as<Ar>,
+          .oracles = {"references", "recorded"},
+          .stack_option = "stack",
+          .baseline_asks = "together",
+          .formats = ar_formats(),
+          .training_options = ar_training_options()};
+}
+
+}  // namespace pardec

@@ -1,0 +1,41 @@
+// ASPD's own metrics (section 4.1): degree of parallelism, branches, tokens per second. AR, which
+// it is compared with, has the last alone.
+#include <limits>
+
+#include "decoders/aspd/aspd.hpp"
+#include "decoders/decoder.hpp"
+
+namespace pardec {
+
+namespace {
+
+std::vector<double> values(std::string_view decoder, std::span<const ResponseCounts> responses) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const bool plain = decoder == kPlainDecoder;
+  std::vector<ParallelCounts> counts;
+  for (const ResponseCounts& response : responses)
+    if (response.parallel || plain) counts.push_back(response.stages());
+  if (counts.empty()) return std::vector<double>(5, kNone);
+  const ParallelMetrics of = parallel_metrics(counts);
+  const bool any = of.ppd > 0;
+  return {any ? of.dp : kNone, any ? of.abn : kNone, plain ? kNone : of.ppd, of.tps,
+          any ? of.p_tps : kNone};
+}
+
+}  // namespace
+
+OwnColumns aspd_columns() {
+  return {.columns = {{.header = "DP", .key = "dp", .percent = true},
+                      {.header = "ABN", .key = "abn", .decimals = 2},
+                      {.header = "PPD", .key = "ppd", .percent = true},
+                      {.header = "TPS", .key = "tps", .decimals = 1},
+                      {.header = "P-TPS", .key = "p_tps", .decimals = 1}},
+          .note =
+              "DP, ABN, PPD, TPS, P-TPS as ASPD counts them (section 4.1), over answers, of a "
+              "conversation its turns: share of the answer in branches and branches a stage, where "
+              "there are any; share of answers that have some; tokens/s of an answer, and of its "
+              "branches in parallel stages, prefill apart.",
+          .values = values};
+}
+
+}  // namespace pardec

@@ -1,0 +1,167 @@
+#include "src/asking/asking.hpp"
+
+#include <utility>
+
+#include "src/support/hashing.hpp"
+
+namespace pardec {
+
+namespace {
+
+TokenCounts token_counts(const chat::Usage& usage) {
+  return {usage.prompt_tokens, usage.completion_tokens, usage.reasoning_tokens,
+          usage.cached_tokens};
+}
+
+const char* name_of(chat::ReplyState state) {
+  switch (state) {
+    case chat::ReplyState::kAnswered:
+      return "answered";
+    case chat::ReplyState::kRefused:
+      return "refused";
+    case chat::ReplyState::kCutShort:
+      return "cut_short";
+    case chat::ReplyState::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+}  // namespace
+
+chat::Call call_of(const NamedRecord& judge, const Question& question, std::int64_t max_tokens) {
+  Json messages = Json::array();
+  for (const chat::Message& message : question.inquiry.messages)
+    messages.push_back({message.role, message.text});
+  chat::Call call;
+  call.key = sha256(dump(Json{{"judge", judge.json},
+                              {"messages", messages},
+                              {"schema", question.inquiry.schema},
+                              {"max_tokens", max_tokens},
+                              {"vote", question.vote},
+                              {"asked", question.asked},
+                              {"order", question.order}}));
+  call.messages = question.inquiry.messages;
+  call.schema = question.inquiry.schema;
+  call.schema_name = question.inquiry.schema_name;
+  call.max_tokens = max_tokens;
+  return call;
+}
+
+Questioning::Questioning(Store* store, NamedRecord judge, std::int64_t max_tokens,
+                         UselessReply useless, std::function<std::optional<Question>()> more,
+                         std::function<void()> heard)
+    : store_(store),
+      record_(std::move(judge)),
+      max_tokens_(max_tokens),
+      useless_(useless),
+      more_(std::move(more)),
+      heard_(std::move(heard)),
+      process_(make_uuid()) {}
+
+std::optional<chat::Call> Questioning::next() {
+  for (;;) {
+    if (waiting_.empty()) {
+      auto question = more_();
+      if (!question) return std::nullopt;
+      waiting_.push_back(std::move(*question));
+    }
+    Question question = std::move(waiting_.front());
+    waiting_.pop_front();
+    chat::Call call = call_of(record_, question, max_tokens_);
+    if (const auto equal = under_way_.find(call.key); equal != under_way_.end()) {
+      equal->second.push_back(std::move(question));
+    } else if (auto reply = answered_before(call.key, question)) {
+      take(std::move(question), std::move(*reply));
+    } else {
+      under_way_[call.key].push_back(std::move(question));
+      return call;
+    }
+  }
+}
+
+RowId Questioning::judge() {
+  if (!judge_) judge_ = put_judge(*store_, record_);
+  return *judge_;
+}
+
+void Questioning::put(const chat::Call& call, const chat::Attempt& attempt, bool outcome_unknown) {
+  AttemptRow row;
+  row.process = process_;
+  row.call_key = call.key;
+  row.number = attempt.number;
+  row.started_utc = attempt.started;
+  row.waited_s = attempt.waited;
+  row.seconds = attempt.seconds;
+  row.http_status = attempt.http_status;
+  row.request_id = attempt.request_id;
+  row.format = attempt.format;
+  row.tokens = token_counts(attempt.usage);
+  row.cost = attempt.cost;
+  row.outcome_unknown = outcome_unknown;
+  row.error = attempt.error;
+  row.body = attempt.body;
+  put_attempt(*store_, judge(), row);
+}
+
+void Questioning::sending(const chat::Call& call, const chat::Attempt& attempt) {
+  put(call, attempt, /*outcome_unknown=*/true);  // until it is settled
+}
+
+void Questioning::settled(const chat::Call& call, const chat::Attempt& attempt) {
+  put(call, attempt, attempt.outcome_unknown);
+}
+
+void Questioning::replied(const chat::Call& call, const chat::Reply& reply) {
+  ++calls_;
+  ReplyRow row;
+  row.process = process_;
+  row.call_key = call.key;
+  row.state = name_of(reply.state);
+  row.text = reply.text;
+  row.reason = reply.reason;
+  row.served_model = reply.model;
+  row.tokens = token_counts(reply.usage);
+  row.cost = reply.cost;
+  auto equal = under_way_.extract(call.key);
+  for (Question& question : equal.mapped()) row.id = take(std::move(question), row);
+  if (heard_) heard_();
+}
+
+std::optional<ReplyRow> Questioning::answered_before(const std::string& key,
+                                                     const Question& question) {
+  if (!store_) return std::nullopt;
+  if (useless_ == UselessReply::stands) return find_outcome(*store_, key);
+  auto reply = find_reply(*store_, key);
+  // To a first question one without a verdict will do, behind which a judging was killed.
+  if (reply && !reply->valid && question.asked == kMostAsks) return std::nullopt;
+  return reply;
+}
+
+RowId Questioning::take(Question question, ReplyRow reply) {
+  QuestionOutcome outcome;
+  if (reply.state == "answered") {
+    outcome.problem = question.problem(reply.text);
+    reply.valid = outcome.problem.empty();
+    if (!reply.valid && question.ask_again && question.asked < kMostAsks) {
+      if (reply.id == 0) reply.id = put_votes(*store_, judge(), reply, {});
+      question.inquiry =
+          question.ask_again(std::move(question.inquiry), reply.text, outcome.problem);
+      ++question.asked;
+      waiting_.push_front(std::move(question));
+      return reply.id;
+    }
+    outcome.state = reply.valid ? "scored" : "unscored";
+  } else {
+    outcome.state = reply.state == "refused"  ? "refused"
+                    : reply.state == "failed" ? "error"
+                                              : "unscored";
+    outcome.problem = reply.reason;
+  }
+  outcome.reply = reply;
+  std::vector<JudgmentRow> votes = question.take(outcome);
+  if (reply.id != 0 && votes.empty()) return reply.id;
+  return put_votes(*store_, judge(), std::move(reply), std::move(votes));
+}
+
+}  // namespace pardec

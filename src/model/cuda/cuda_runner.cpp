@@ -1,0 +1,103 @@
+// The glue between libtorch's GPU and our kernels; built with a CUDA libtorch alone.
+#include "src/model/cuda/cuda_runner.hpp"
+
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
+
+#include "src/support/error.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+void* current_stream(at::Device device) {
+  return c10::cuda::getCurrentCUDAStream(device.index()).stream();
+}
+
+class CudaRecording : public Gpu::Recording {
+ public:
+  CudaRecording(const std::function<void()>& work, at::cuda::MempoolId_t pool) {
+    // Other threads may use the GPU meanwhile.
+    graph_.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+    try {
+      work();
+    } catch (...) {
+      try {
+        graph_.capture_end();  // whatever it says of what was recorded, the stream is free again
+      } catch (const c10::Error&) {
+      }
+      throw;
+    }
+    graph_.capture_end();
+  }
+  void replay() override { graph_.replay(); }
+
+ private:
+  at::cuda::CUDAGraph graph_;
+};
+
+class CudaGpu : public Gpu {
+ public:
+  explicit CudaGpu(at::Device device)
+      : device_(device),
+        recording_stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())),
+        pool_(at::cuda::graph_pool_handle()) {
+    cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device.index());
+  }
+
+  int multiprocessors() const override { return multiprocessors_; }
+
+  void store(const cuda::Attention& attention, const std::uint16_t* keys,
+             const std::uint16_t* values) override {
+    const c10::cuda::CUDAGuard guard(device_);
+    check(cuda::store(attention, keys, values, current_stream(device_)), attention, "a copy");
+  }
+  void attend(const cuda::Attention& attention) override {
+    const c10::cuda::CUDAGuard guard(device_);
+    check(cuda::attend(attention, current_stream(device_)), attention, "an attention");
+  }
+
+  std::unique_ptr<Recording> record(const std::function<void()>& work) override {
+    // The default stream cannot be recorded. One stream for all: libtorch keeps memory for each.
+    const c10::cuda::CUDAStreamGuard guard(recording_stream_);
+    try {
+      return std::make_unique<CudaRecording>(work, pool_);
+    } catch (const c10::Error& error) {
+      throw RunError(str("the GPU cannot record a step: ", error.what_without_backtrace(),
+                         "; --no-cuda-graphs runs without"));
+    }
+  }
+
+ private:
+  static void check(const char* error, const cuda::Attention& attention, const char* what) {
+    if (error)
+      throw RunError(str("the GPU refuses ", what, " of ", attention.rows, " rows: ", error));
+  }
+
+  at::Device device_;
+  int multiprocessors_ = 1;
+  c10::cuda::CUDAStream recording_stream_;
+  at::cuda::MempoolId_t pool_;  // recordings are replayed one at a time: they share their memory
+};
+
+}  // namespace
+
+std::unique_ptr<Gpu> cuda_gpu(at::Device device) { return std::make_unique<CudaGpu>(device); }
+
+std::pair<at::Tensor, at::Tensor> cuda_best_ids(const at::Tensor& logits, std::int32_t count) {
+  const c10::cuda::CUDAGuard guard(logits.device());
+  const at::Tensor rows = logits.contiguous();
+  const at::Tensor ids = at::empty({rows.size(0), count}, rows.options().dtype(at::kInt));
+  const at::Tensor values = at::empty({rows.size(0), count}, rows.options());
+  if (const char* error =
+          cuda::best_ids(rows.const_data_ptr<float>(), rows.size(0), rows.size(1), count,
+                         ids.mutable_data_ptr<std::int32_t>(), values.mutable_data_ptr<float>(),
+                         current_stream(logits.device())))
+    throw RunError(str("the GPU refuses the best of ", rows.size(0), " rows: ", error));
+  return {ids, values};
+}
+
+}  // namespace pardec

@@ -1,0 +1,189 @@
+#include "src/model/files/checkpoint_files.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <set>
+#include <string_view>
+
+#include "src/model/files/checkpoint_advice.hpp"
+#include "src/model/files/json_file.hpp"
+#include "src/support/error.hpp"
+#include "src/support/files.hpp"
+#include "src/support/json.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr std::string_view kBase = "model.", kLayers = "layers.";
+
+std::filesystem::path single_file(const std::filesystem::path& folder) {
+  return folder / "model.safetensors";
+}
+std::filesystem::path index_file(const std::filesystem::path& folder) {
+  return folder / "model.safetensors.index.json";
+}
+
+bool same_numbers(const StoredTensor& a, const StoredTensor& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && a.data.size() == b.data.size() &&
+         std::memcmp(a.data.data(), b.data.data(), a.data.size()) == 0;
+}
+
+/// What names of one kind have in common; the name itself where no other is of its kind.
+std::string kind_of(const std::string& name, int layers) {
+  const size_t at = name.find(kLayers);
+  if (at == 0 || at == kBase.size()) {
+    const size_t number = at + kLayers.size(), dot = name.find('.', number);
+    int layer = -1;
+    std::from_chars(name.data() + number, name.data() + std::min(dot, name.size()), layer);
+    if (layer >= 0 && dot != std::string::npos)
+      return layer < layers ? name.substr(0, number) + "*" + name.substr(dot)
+                            : name.substr(0, dot) + ".*";
+  }
+  const size_t dot = name.find('.', name.starts_with(kBase) ? kBase.size() : 0);
+  const bool alone = dot == std::string::npos || name.find('.', dot + 1) == std::string::npos;
+  return alone ? name : name.substr(0, dot) + ".*";
+}
+
+}  // namespace
+
+bool CheckpointFiles::there(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(single_file(folder), ignored) ||
+         std::filesystem::exists(index_file(folder), ignored);
+}
+
+void CheckpointFiles::add_file(const std::filesystem::path& file) {
+  const auto mapping = std::make_shared<const MappedFile>(file);
+  for (auto& [tensor_name, tensor] : parse_safetensors(mapping->bytes(), file.string())) {
+    const auto [at, fresh] =
+        tensors_.emplace(tensor_name, Entry{std::move(tensor), mapping, file.string()});
+    if (!fresh)
+      throw ModelError(file.string(), str("has tensor ", one_line(tensor_name), ", which ",
+                                          at->second.file, " has too"));
+  }
+}
+
+CheckpointFiles::CheckpointFiles(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (std::filesystem::exists(single_file(folder), ignored)) {
+    where_ = single_file(folder).string();
+    add_file(single_file(folder));
+    return;
+  }
+  const std::filesystem::path index = index_file(folder);
+  where_ = index.string();
+  if (!std::filesystem::exists(index, ignored))
+    throw ModelError(folder.string(), why_no_weights(folder));
+  const Json json = read_model_json(index);
+  const Json weight_map = json.is_object() ? json.value("weight_map", Json()) : Json();
+  if (!weight_map.is_object() || weight_map.empty())
+    throw ModelError(where_,
+                     "has no 'weight_map', expected an object of tensor names and shard files");
+  std::set<std::string> shards;
+  for (const auto& [tensor_name, shard] : weight_map.items()) {
+    // A shard lies beside its index; a path would reach out of the folder.
+    if (!shard.is_string() || shard.get<std::string>().find('/') != std::string::npos)
+      throw ModelError(where_, str("names shard ", one_line(shard), " for tensor ",
+                                   one_line(tensor_name), ", expected a file name"));
+    shards.insert(shard.get<std::string>());
+  }
+  for (const std::string& shard : shards) {
+    if (!std::filesystem::exists(folder / shard, ignored))
+      throw ModelError(where_,
+                       str("names shard ", one_line(shard), ", which is not in the folder"));
+    add_file(folder / shard);
+  }
+  for (const auto& [tensor_name, shard] : weight_map.items()) {
+    const auto found = tensors_.find(tensor_name);
+    const std::string file = (folder / shard.get<std::string>()).string();
+    if (found == tensors_.end() || found->second.file != file)
+      throw ModelError(
+          file, str("has no tensor ", one_line(tensor_name), ", which ", where_, " says it has"));
+  }
+}
+
+std::vector<std::string> CheckpointFiles::names_of(const std::string& weight) const {
+  std::vector<std::string> found;
+  const auto look = [&](const std::string& name) {
+    if (tensors_.contains(name)) found.push_back(name);
+  };
+  look(weight);
+  look(str(kBase, weight));
+  if (weight.starts_with(kBase)) look(weight.substr(kBase.size()));
+  return found;
+}
+
+const CheckpointFiles::Entry& CheckpointFiles::find(const Parameter& parameter,
+                                                    const ModelConfig& config) const {
+  std::vector<std::string> names = names_of(parameter.name);
+  if (names.empty() && (config.tied_head || config.head_from_embedding) &&
+      parameter.role == Role::embedding)
+    names = names_of(parameter_name(Role::head));
+  if (names.empty() && config.head_from_embedding && parameter.role == Role::head)
+    names = names_of(parameter_name(Role::embedding));
+  if (names.empty()) {
+    const std::vector<std::string> others = unused(config);
+    throw ModelError(
+        where_,
+        str("has no tensor '", parameter.name, "' of shape ", shape_text(parameter.shape),
+            parameter.role == Role::head ? ", which a config without tie_word_embeddings needs"
+                                         : ", which the config asks for",
+            others.empty()
+                ? ""
+                : "; what the network does not use: " + summary_of_tensors(others, config.layers)));
+  }
+  const Entry& entry = tensors_.at(names.front());
+  for (const std::string& other : names)
+    if (!same_numbers(entry.tensor, tensors_.at(other).tensor))
+      throw ModelError(where_,
+                       str("has '", names.front(), "' and '", other,
+                           "', which are the same weight of a network, with different numbers"));
+  check_numbers(entry.tensor, names.front(), entry.file);
+  if (entry.tensor.shape != parameter.shape)
+    throw ModelError(entry.file,
+                     str("tensor '", names.front(), "' has shape ", shape_text(entry.tensor.shape),
+                         ", expected ", shape_text(parameter.shape), " from the config"));
+  return entry;
+}
+
+bool CheckpointFiles::has_own_head() const {
+  const auto head = names_of(parameter_name(Role::head));
+  const auto embedding = names_of(parameter_name(Role::embedding));
+  return !head.empty() && !embedding.empty() &&
+         !same_numbers(tensors_.at(head.front()).tensor, tensors_.at(embedding.front()).tensor);
+}
+
+std::vector<std::string> CheckpointFiles::unused(const ModelConfig& config) const {
+  std::set<std::string> used;
+  const auto add = [&](const std::string& weight) {
+    for (std::string& name : names_of(weight)) used.insert(std::move(name));
+  };
+  for (const Parameter& parameter : parameters(config)) add(parameter.name);
+  if (config.tied_head) add(parameter_name(Role::head));  // it is the embedding
+  std::vector<std::string> unused;
+  for (const auto& [name, entry] : tensors_)
+    if (!used.contains(name)) unused.push_back(name);
+  return unused;
+}
+
+std::string summary_of_tensors(const std::vector<std::string>& names, int layers) {
+  constexpr size_t kMost = 6;
+  std::map<std::string, std::vector<std::string>> kinds;
+  for (const std::string& name : names) kinds[kind_of(name, layers)].push_back(name);
+  std::vector<std::string> parts;
+  std::int64_t left = 0;
+  for (const auto& [kind, all] : kinds) {
+    if (parts.size() == kMost)
+      left += std::ssize(all);
+    else
+      parts.push_back(
+          repair_utf8(all.size() == 1 ? all.front() : str(kind, " (", all.size(), ")")));
+  }
+  return str(join(parts, ", "), left > 0 ? str(" and ", counted(left, "other")) : "");
+}
+
+}  // namespace pardec

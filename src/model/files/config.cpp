@@ -1,0 +1,330 @@
+#include "src/model/files/config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "src/model/adapter.hpp"
+#include "src/model/files/adapter_config.hpp"
+#include "src/model/files/checkpoint_advice.hpp"
+#include "src/model/files/checkpoint_files.hpp"
+#include "src/model/files/extra_heads.hpp"
+#include "src/model/files/json_file.hpp"
+#include "src/model/files/parameters.hpp"
+#include "src/support/error.hpp"
+#include "src/support/number_text.hpp"
+#include "src/support/text.hpp"
+
+namespace pardec {
+
+namespace {
+
+/// What transformers' configuration classes have where config.json is silent.
+struct FamilyEntry {
+  Family family;
+  const char* model_type;
+  const char* architecture;
+  int head_dim;  // 0: hidden_size / heads
+  int kv_heads;  // 0: heads
+  int max_position;
+  double rms_norm_eps;
+  // 0: none. Of llama and mistral it would be 2, which is any token under tokenizers not theirs.
+  Token eos = 0;
+};
+constexpr FamilyEntry kFamilies[] = {
+    {Family::llama, "llama", "LlamaForCausalLM", 0, 0, 2048, 1e-6},
+    {Family::mistral, "mistral", "MistralForCausalLM", 0, 8, 131072, 1e-6},
+    {Family::olmo2, "olmo2", "Olmo2ForCausalLM", 0, 0, 2048, 1e-5, 50279},
+    {Family::phi3, "phi3", "Phi3ForCausalLM", 0, 0, 4096, 1e-5, 32000},
+    {Family::qwen2, "qwen2", "Qwen2ForCausalLM", 0, 32, 32768, 1e-6},
+    {Family::qwen3, "qwen3", "Qwen3ForCausalLM", 128, 32, 32768, 1e-6},
+};
+const FamilyEntry& entry(Family family) { return kFamilies[static_cast<size_t>(family)]; }
+
+std::string supported() {
+  std::vector<std::string> names;
+  for (const FamilyEntry& one : kFamilies)
+    names.push_back(str(one.model_type, " (", one.architecture, ")"));
+  return "supported are " + join(names, ", ");
+}
+
+const FamilyEntry& find_family(JsonReader& read, const std::string& where) {
+  const std::string type = read.optional<std::string>("model_type", "");
+  const auto names = read.optional<std::vector<std::string>>("architectures", {});
+  if (type.empty() && names.empty())
+    throw ModelError(where, str("has neither 'model_type' nor 'architectures'; ", supported()));
+  for (const FamilyEntry& entry : kFamilies) {
+    const bool type_fits = type.empty() || type == entry.model_type;
+    const bool name_fits = names.empty() || names == std::vector<std::string>{entry.architecture};
+    if (type_fits && name_fits) return entry;
+    if (type_fits && !type.empty())
+      throw ModelError(where, str("model_type '", type, "' with architectures [", join(names, ", "),
+                                  "] is not supported, expected ", entry.architecture));
+  }
+  throw ModelError(
+      where, type.empty()
+                 ? str("architecture '", join(names, ", "), "' is not supported; ", supported())
+                 : str("model_type '", type, "' is not supported; ", supported()));
+}
+
+/// Keys that would make another network of it, whatever the family, with the value that does not.
+struct NeutralKey {
+  const char* key;
+  Json neutral;
+};
+void refuse_other_networks(const Json& json, const std::string& where) {
+  static const std::array kKeys{
+      NeutralKey{"is_encoder_decoder", false},     NeutralKey{"is_causal", true},
+      NeutralKey{"attention_chunk_size", nullptr}, NeutralKey{"per_layer_config", Json::object()},
+      NeutralKey{"kv_sharing_modes", nullptr},     NeutralKey{"text_config", nullptr}};
+  for (const auto& [key, neutral] : kKeys)
+    if (const Json value = json.value(key, Json()); !value.is_null() && value != neutral)
+      throw ModelError(where, str("'", key, "' is ", one_line(value),
+                                  ", which is not supported; expected ", dump(neutral)));
+  // Their defaults stand where the key does not; what null would mean, nothing says.
+  for (const char* key : {"hidden_act", "max_position_embeddings", "rms_norm_eps", "rope_theta"})
+    if (json.contains(key) && json.at(key).is_null())
+      throw ModelError(where, str("'", key, "' is null, expected a value, or no such key"));
+}
+
+void refuse_unsupported(JsonReader& read, const std::string& where) {
+  const std::string act = read.optional<std::string>("hidden_act", "silu");
+  if (act != "silu" && act != "swish")  // two names of one
+    throw ModelError(where, str("'hidden_act' is '", act, "'; supported is 'silu'"));
+  if (!read.any("quantization_config").is_null())
+    throw ModelError(where,
+                     "has a 'quantization_config': quantised checkpoints are not supported; "
+                     "supported are bf16, fp16, fp32 and fp64 weights");
+}
+
+/// The window of a family: Qwen's where `use_sliding_window` says so, by default for layers from
+/// `max_window_layers` on; Mistral's and Phi-3's for all layers, where it is not null.
+int window_of(const Json& json, JsonReader& read, const std::string& where, Family family) {
+  const auto given = read.maybe<int>("sliding_window");
+  const bool used = read.optional<bool>("use_sliding_window", false);
+  if (used && (family == Family::llama || family == Family::olmo2))
+    throw ModelError(
+        where, str("'use_sliding_window' is true, which is not supported for ", model_type(family),
+                   "; expected a qwen, mistral or phi3, or false"));
+  const bool qwen = family == Family::qwen2 || family == Family::qwen3;
+  if (!has_windows(family) || (qwen && !used)) return 0;
+  if (given && *given < 2)
+    throw ModelError(where, str("'sliding_window' is ", *given, ", expected 2 or more, or null"));
+  const bool silent = !json.contains("sliding_window");
+  return given.value_or(silent && family != Family::phi3 ? 4096 : 0);
+}
+
+void read_window(const Json& json, JsonReader& read, const std::string& where,
+                 ModelConfig& config) {
+  const int window = window_of(json, read, where, config.family);
+  const bool by_layer = config.family == Family::qwen2 || config.family == Family::qwen3;
+  const int first = by_layer ? read.optional<int>("max_window_layers", 28) : 0;
+  std::vector<std::string> expected;
+  for (int layer = 0; layer < config.layers; ++layer)
+    expected.push_back(window > 0 && layer >= first ? "sliding_attention" : "full_attention");
+  const auto types = read.optional<std::vector<std::string>>("layer_types", expected);
+  if (std::ssize(types) != config.layers)
+    throw ModelError(where, str("'layer_types' has ", types.size(),
+                                " entries, expected one for each of ", config.layers, " layers"));
+  for (const std::string& type : types) {
+    const bool slides = type == "sliding_attention";
+    if (!slides && type != "full_attention")
+      throw ModelError(where, str("'layer_types' has '", type,
+                                  "'; supported are full_attention and sliding_attention"));
+    if (slides && window == 0)
+      throw ModelError(where,
+                       "'layer_types' has 'sliding_attention', expected 'full_attention', "
+                       "or a qwen with 'use_sliding_window' and 'sliding_window'");
+    config.slides.push_back(slides);
+    if (slides) config.sliding_window = window;
+  }
+  if (!by_layer && types != expected)
+    throw ModelError(where, str("'layer_types' has layers without the window, which ",
+                                model_type(config.family), " has not"));
+  if (config.sliding_window == 0) config.slides.clear();
+}
+
+/// What layers of the family are made of.
+void read_structure(JsonReader& read, ModelConfig& config) {
+  const Family family = config.family;
+  config.qk_norm = family == Family::qwen3;
+  config.qk_norm_whole = config.post_norms = family == Family::olmo2;
+  config.fused = family == Family::phi3;
+  const bool optional_bias =
+      family == Family::llama || family == Family::olmo2 || family == Family::qwen3;
+  config.output_bias = optional_bias && read.optional<bool>("attention_bias", false);
+  config.attention_bias = family == Family::qwen2 || config.output_bias;
+  config.mlp_bias = family == Family::llama && read.optional<bool>("mlp_bias", false);
+}
+
+/// One id, a list of ids, or null. Ids beyond the vocabulary are left out: no network chooses them.
+std::vector<Token> token_ids(const Json& value, const char* key, const std::string& where,
+                             int vocab_size) {
+  if (value.is_null()) return {};
+  std::vector<Token> ids;
+  for (const Json& item : value.is_array() ? value : Json::array({value})) {
+    if (!item.is_number_integer())
+      throw ModelError(where,
+                       str("'", key, "' is ", dump(value), ", expected an id or a list of ids"));
+    if (item >= 0 && item < vocab_size) ids.push_back(item.get<Token>());
+  }
+  return ids;
+}
+
+void read_special_ids(const Json& json, const std::string& where, ModelConfig& config) {
+  const auto value = [&](const char* key) { return json.contains(key) ? json.at(key) : Json(); };
+  const auto bos = token_ids(value("bos_token_id"), "bos_token_id", where, config.vocab_size);
+  if (bos.size() > 1)
+    throw ModelError(where, str("'bos_token_id' is ", dump(value("bos_token_id")),
+                                ", expected one id, or null"));
+  if (!bos.empty()) config.bos = bos.front();
+  const auto eos = token_ids(value("eos_token_id"), "eos_token_id", where, config.vocab_size);
+  if (!value("eos_token_id").is_null()) config.eos = eos;
+}
+
+void check_sizes(const ModelConfig& config, const std::string& where) {
+  const std::pair<const char*, int> sizes[] = {{"vocab_size", config.vocab_size},
+                                               {"hidden_size", config.hidden_size},
+                                               {"intermediate_size", config.intermediate_size},
+                                               {"num_hidden_layers", config.layers},
+                                               {"num_attention_heads", config.heads},
+                                               {"num_key_value_heads", config.kv_heads},
+                                               {"head_dim", config.head_dim},
+                                               {"max_position_embeddings", config.max_position}};
+  for (const auto& [key, size] : sizes)
+    if (size <= 0)
+      throw ModelError(where, str("'", key, "' is ", size, ", expected a positive number"));
+  if (config.heads % config.kv_heads != 0)
+    throw ModelError(where,
+                     str("'num_attention_heads' is ", config.heads,
+                         ", expected a multiple of 'num_key_value_heads' (", config.kv_heads, ")"));
+  if (config.head_dim % 2 != 0)
+    throw ModelError(where, str("'head_dim' is ", config.head_dim, ", expected an even number"));
+  // Far beyond any network; so that no number of parameters overflows.
+  constexpr std::int64_t kLargest = 1 << 22, kMostLayers = 10000;
+  if (config.vocab_size > kLargest || config.hidden_size > kLargest ||
+      config.intermediate_size > kLargest ||
+      std::int64_t{config.heads} * config.head_dim > kLargest || config.layers > kMostLayers)
+    throw ModelError(where, str("has a size that no network has (sizes up to ", kLargest,
+                                ", layers up to ", kMostLayers, " are accepted)"));
+  if (!(config.rms_norm_eps >= 0) || !std::isfinite(config.rms_norm_eps))
+    throw ModelError(where, str("'rms_norm_eps' is ", config.rms_norm_eps,
+                                ", expected a small positive number"));
+}
+
+}  // namespace
+
+std::string model_type(Family family) { return entry(family).model_type; }
+std::string architecture(Family family) { return entry(family).architecture; }
+bool has_windows(Family family) { return family != Family::llama && family != Family::olmo2; }
+
+int ModelConfig::positions() const {
+  return rope.type == RopeType::longrope ? std::min(max_position, rope.original_max_position)
+                                         : max_position;
+}
+std::string ModelConfig::positions_key() const {
+  return positions() < max_position
+             ? "original_max_position_embeddings, beyond which rope_type longrope is not supported"
+             : "max_position_embeddings";
+}
+
+ModelConfig parse_model_config(const Json& json, const std::string& where) {
+  try {
+    JsonReader read(json, where);
+    const FamilyEntry& family = find_family(read, where);
+    refuse_other_networks(json, where);
+    refuse_unsupported(read, where);
+    ModelConfig config;
+    config.family = family.family;
+    config.vocab_size = read.required<int>("vocab_size");
+    config.hidden_size = read.required<int>("hidden_size");
+    config.intermediate_size = read.required<int>("intermediate_size");
+    config.layers = read.required<int>("num_hidden_layers");
+    config.heads = read.required<int>("num_attention_heads");
+    // Null stands for as many as there are heads, also where the default is a number.
+    const bool silent = !json.contains("num_key_value_heads") && family.kv_heads > 0;
+    config.kv_heads =
+        silent ? family.kv_heads : read.optional<int>("num_key_value_heads", config.heads);
+    const auto head_dim = read.maybe<int>("head_dim");
+    if (!head_dim && family.head_dim == 0 && config.heads > 0 &&
+        config.hidden_size % config.heads != 0)
+      throw ModelError(where, str("'hidden_size' is ", config.hidden_size,
+                                  ", expected a multiple of 'num_attention_heads' (", config.heads,
+                                  "), or 'head_dim'"));
+    config.head_dim = head_dim              ? *head_dim
+                      : family.head_dim > 0 ? family.head_dim
+                                            : config.hidden_size / std::max(config.heads, 1);
+    config.max_position = read.optional<int>("max_position_embeddings", family.max_position);
+    config.rms_norm_eps = read.optional<double>("rms_norm_eps", family.rms_norm_eps);
+    config.initializer_range = read.optional<double>("initializer_range", 0.02);
+    config.tied_head = read.optional<bool>("tie_word_embeddings", false);
+    read_structure(read, config);
+    config.dtype =
+        read.optional<std::string>("dtype", read.optional<std::string>("torch_dtype", ""));
+    check_sizes(config, where);
+    config.rope =
+        read_rope(read, where, config.head_dim, config.max_position, config.family == Family::phi3);
+    read_window(json, read, where, config);
+    if (family.eos > 0 && family.eos < config.vocab_size && !json.contains("eos_token_id"))
+      config.eos = {family.eos};
+    read_special_ids(json, where, config);
+    return config;
+  } catch (const ConfigError& error) {
+    throw as_model_error(error, where);
+  }
+}
+
+ModelConfig read_model_config(const std::filesystem::path& folder,
+                              const std::filesystem::path& adapter) {
+  std::error_code ignored;
+  if (const std::string why = why_no_checkpoint(folder); !why.empty())
+    throw ModelError(folder.string(), why);
+  const std::filesystem::path file = folder / "config.json";
+  Json json = read_model_json(file);
+  ModelConfig config = parse_model_config(json, file.string());
+  std::filesystem::path generation = folder / "generation_config.json";
+  if (std::filesystem::exists(generation, ignored)) {
+    json = read_model_json(generation);
+    if (!json.is_object())
+      throw ModelError(generation.string(), str("is ", json.type_name(), ", expected an object"));
+    read_special_ids(json, generation.string(), config);
+  } else {
+    generation = file;  // older checkpoints have its settings there
+  }
+  config.generation = parse_generation_rules(json, generation.string(), config.vocab_size);
+  if (config.tied_head && CheckpointFiles::there(folder))
+    config.tied_head = !CheckpointFiles(folder).has_own_head();
+  if (config.tied_head && !adapter.empty() &&
+      std::filesystem::exists(adapter / kAdapterConfig, ignored)) {
+    config.head_from_embedding = AdapterConfig(adapter).parts_tied();
+    config.tied_head = !config.head_from_embedding;
+  }
+  config.extra_heads = count_extra_heads(extra_heads_file(folder, adapter));
+  return config;
+}
+
+ModelConfig with_first_layers(ModelConfig config, int layers, const std::filesystem::path& folder) {
+  if (layers == 0) return config;
+  if (layers > config.layers)
+    throw ModelError(folder.string(), str("has ", counted(config.layers, "layer"), ", expected ",
+                                          layers, " or more, whose first ones an adapter changes"));
+  config.layers = layers;
+  if (!config.slides.empty()) config.slides.resize(static_cast<size_t>(layers));
+  return config;
+}
+
+std::int64_t parameter_count(const ModelConfig& config) {
+  std::int64_t sum = 0;
+  for (const Parameter& parameter : parameters(config)) sum += parameter.elements();
+  return sum;
+}
+
+std::vector<int> ModelConfig::windows() const {
+  std::vector<int> all;
+  if (slides.empty() || std::find(slides.begin(), slides.end(), false) != slides.end())
+    all.push_back(0);
+  if (std::find(slides.begin(), slides.end(), true) != slides.end()) all.push_back(sliding_window);
+  return all;
+}
+
+}  // namespace pardec

@@ -1,0 +1,454 @@
+#include "src/model/packed/packed_backend.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/kernels/bf16.hpp"
+#include "src/kernels/team.hpp"
+#include "src/model/device.hpp"
+#include "src/model/network.hpp"
+#include "src/model/packed/bfloat16_bits.hpp"
+#include "src/model/packed/panel_attention.hpp"
+#include "src/model/profile.hpp"
+
+namespace pardec {
+
+namespace {
+
+at::Tensor rounded(const at::Tensor& tensor) { return tensor.to(at::kBFloat16); }
+
+/// Its numbers rounded to bf16; none where it is undefined.
+std::vector<float> floats(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  const at::Tensor wide = rounded(tensor).to(at::kFloat).contiguous();
+  return {wide.const_data_ptr<float>(), wide.const_data_ptr<float>() + wide.numel()};
+}
+
+const float* data_or_null(const std::vector<float>& values) {
+  return values.empty() ? nullptr : values.data();
+}
+
+// Two pieces take as long as sharing a loop out costs, .5 to 1 us (experiments/README.md says how
+// that was measured, and why a process does not measure it by itself).
+constexpr std::int64_t kRowsOfAPiece = 4;                 // normed, turned or embedded
+constexpr std::int64_t kWeightBytesOfAPiece = 16 * 1024;  // read, where few rows are multiplied
+
+/// Panels of a piece of a product.
+std::int64_t panel_grain(const PackedMatrix& weights) {
+  return std::max<std::int64_t>(1, kWeightBytesOfAPiece / weights.panel_bytes());
+}
+
+/// work(i) of each row.
+template <typename Work>
+void each_row(std::int64_t rows, const Work& work) {
+  team().run(rows, kRowsOfAPiece, [&](int, std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) work(row);
+  });
+}
+
+void multiply_panels(const Kernels& kernels, const Product& product) {
+  team().run(product.weights.panel_count(), panel_grain(product.weights),
+             // By value: what a helper reads first is in few lines of the cache.
+             [product, multiply = kernels.multiply](int, std::int64_t first, std::int64_t last) {
+               multiply(product, first, last);
+             });
+}
+
+}  // namespace
+
+WeightType weight_type(Dtype dtype) {
+  return dtype == Dtype::int8  ? WeightType::int8
+         : dtype == Dtype::nf4 ? WeightType::nf4
+                               : WeightType::bf16;
+}
+
+// ---- packing ----
+
+class PackedBackend::Packer {
+ public:
+  Packer(const Kernels& kernels, WeightMemory& memory) : kernels_(kernels), memory_(memory) {}
+
+  /// Maps above one another.
+  Map stacked(std::initializer_list<Linear*> maps, WeightType type) {
+    std::vector<const std::uint16_t*> rows;
+    std::vector<float> bias;
+    for (Linear* map : maps) {
+      map->weight = rounded(map->weight);
+      for (std::int64_t i = 0; i < map->weight.size(0); ++i) rows.push_back(row(map->weight, i));
+      const std::vector<float> values = floats(map->bias);
+      bias.insert(bias.end(), values.begin(), values.end());
+    }
+    bias.resize((bias.size() + kPanel - 1) / kPanel * kPanel);
+    const PackedMatrix matrix = pack(rows, (*maps.begin())->weight.size(1), std::ssize(rows), type);
+    for (Linear* map : maps) *map = {};
+    return {matrix, std::move(bias)};
+  }
+  /// In each panel 16 rows of `a` and the same of `b`, as Product::Finish::swiglu wants them.
+  Map interleaved(Linear& a, Linear& b, WeightType type) {
+    std::vector<const std::uint16_t*> rows;
+    std::vector<float> bias;
+    a.weight = rounded(a.weight), b.weight = rounded(b.weight);
+    const std::int64_t count = a.weight.size(0);
+    for (std::int64_t i = 0; i < count; i += kPanel / 2)
+      for (const Linear* map : {&a, &b}) {
+        const std::vector<float> values = floats(map->bias);
+        for (std::int64_t j = i; j < i + kPanel / 2; ++j) {
+          rows.push_back(j < count ? row(map->weight, j) : nullptr);
+          if (!values.empty()) bias.push_back(j < count ? values[static_cast<size_t>(j)] : 0.0f);
+        }
+      }
+    const PackedMatrix matrix = pack(rows, a.weight.size(1), 2 * count, type);
+    a = b = {};
+    return {matrix, std::move(bias)};
+  }
+
+ private:
+  static const std::uint16_t* row(const at::Tensor& tensor, std::int64_t i) {
+    return bits(tensor) + i * tensor.stride(0);
+  }
+  /// Rows in the panels' order; null: zeros.
+  PackedMatrix pack(std::vector<const std::uint16_t*> rows, std::int64_t inputs,
+                    std::int64_t outputs, WeightType type) {
+    std::byte* panels = memory_.take(packed_bytes(std::ssize(rows), inputs, type));
+    const PackedMatrix matrix{panels, outputs, inputs, type};
+    rows.resize(static_cast<size_t>(divided_up(std::ssize(rows)) * kPanel), nullptr);
+    team().run(std::ssize(rows) / kPanel, 1, [&](int, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t p = begin; p < end; ++p)
+        kernels_.pack_panel(type, rows.data() + p * kPanel, inputs,
+                            panels + p * matrix.panel_bytes());
+    });
+    return matrix;
+  }
+  static std::int64_t divided_up(std::int64_t rows) { return (rows + kPanel - 1) / kPanel; }
+
+  const Kernels& kernels_;
+  WeightMemory& memory_;
+};
+
+bool PackedBackend::fits(const Model::Network& network) {
+  return network.type == at::kBFloat16 && network.device.is_cpu();
+}
+
+std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
+  const ModelConfig& config = network.config;
+  const WeightType type = weight_type(network.options.dtype);
+  const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
+  const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
+  const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;
+  constexpr WeightType kHead = WeightType::bf16;
+  const auto size = [](std::int64_t outputs, std::int64_t inputs, WeightType of) {
+    return WeightMemory::taken(packed_bytes(outputs, inputs, of));
+  };
+  const std::int64_t gate_up_rows = (inner + kPanel / 2 - 1) / (kPanel / 2) * kPanel;
+  const std::int64_t layer_bytes = size(queries + 2 * keys, hidden, type) +
+                                   size(hidden, queries, type) + size(gate_up_rows, hidden, type) +
+                                   size(hidden, inner, type);
+
+  std::shared_ptr<PackedBackend> packed(
+      new PackedBackend(network.options.instruction_set.value_or(widest_instruction_set())));
+  const std::int64_t head_bytes = size(config.vocab_size, hidden, kHead);
+  std::int64_t bytes = config.layers * layer_bytes + head_bytes;
+  for (const pardec::ExtraHead& head : network.extra_heads)
+    bytes +=
+        std::ssize(head.blocks) * size(hidden, hidden, kHead) + (head.shares_head ? 0 : head_bytes);
+  packed->memory_ = WeightMemory(bytes);
+  Packer packer(packed->kernels_, packed->memory_);
+  for (pardec::Layer& from : network.layers) {
+    Layer& layer = packed->layers_.emplace_back();
+    layer.input_norm = floats(from.input_norm);
+    layer.post_norm = floats(from.post_norm);
+    layer.q_norm = floats(from.q_norm);
+    layer.k_norm = floats(from.k_norm);
+    layer.after_attention = floats(from.after_attention);
+    layer.after_mlp = floats(from.after_mlp);
+    from.qkv.reset(), from.gate_up.reset();  // their parts hold them yet
+    layer.qkv = packer.stacked({&from.q, &from.k, &from.v}, type);
+    layer.o = packer.stacked({&from.o}, type);
+    layer.gate_up = packer.interleaved(from.gate, from.up, type);
+    layer.down = packer.stacked({&from.down}, type);
+  }
+  packed->final_norm_ = floats(network.final_norm);
+  network.embedding = config.tied_head ? at::Tensor() : rounded(network.embedding);
+  packed->head_ = packer.stacked({&network.head}, kHead);
+  for (pardec::ExtraHead& from : network.extra_heads) {
+    ExtraHead& head = packed->extra_heads_.emplace_back();
+    for (Linear& block : from.blocks) head.blocks.push_back(packer.stacked({&block}, kHead));
+    if (!from.shares_head) head.out = packer.stacked({&from.out}, kHead);
+  }
+  return packed;
+}
+
+// ---- one pass ----
+
+namespace {
+
+/// The new rows of one sequence, among all.
+struct Part {
+  KvCache::Storage* cache;
+  std::int64_t begin, count;
+};
+
+}  // namespace
+
+/// One forward pass: buffers for all rows, filled phase by phase by the team.
+class PackedBackend::Pass {
+ public:
+  Pass(const PackedBackend& packed, const Model::Network& network,
+       std::span<const NewRows> sequences, const SkippedSublayers& skipped)
+      : packed_(packed),
+        k_(packed.kernels_),
+        network_(network),
+        config_(network.config),
+        skipped_(skipped),
+        queries_(std::int64_t{config_.heads} * config_.head_dim),
+        keys_(std::int64_t{config_.kv_heads} * config_.head_dim),
+        laps_(network.profile),
+        attention_(network, packed.kernels_, sequences) {
+    for (const NewRows& sequence : sequences) add(sequence);
+    const auto options = at::TensorOptions().dtype(at::kFloat);
+    const auto half = options.dtype(at::kBFloat16);
+    const std::int64_t hidden = config_.hidden_size;
+    x_ = at::empty({rows_, hidden}, options);
+    normed_ = at::empty({rows_, hidden}, half);
+    qkv_ = at::empty({rows_, queries_ + 2 * keys_}, options);
+    mixed_ = at::empty({rows_, queries_}, half);
+    gated_ = at::empty({rows_, config_.intermediate_size}, half);
+    turn_ = at::empty({rows_, config_.rope.dims}, options);
+    if (config_.post_norms) branch_ = at::empty({rows_, hidden}, options);
+  }
+
+  at::Tensor run() {
+    laps_.skip();
+    prepare();
+    laps_.add_to(&Profile::rows_ns);
+    attention_.prepare();
+    laps_.skip();
+    for (size_t i = 0; i < packed_.layers_.size(); ++i) {
+      if (!skipped_.skips_attention(i)) attend(i);
+      if (!skipped_.skips_mlp(i)) mlp(packed_.layers_[i]);
+    }
+    return x_;
+  }
+
+ private:
+  void add(const NewRows& sequence) {
+    Part& part = parts_.emplace_back();
+    part.cache = sequence.cache;
+    part.begin = rows_;
+    part.count = std::ssize(sequence.tokens);
+    ids_.insert(ids_.end(), sequence.tokens.begin(), sequence.tokens.end());
+    for (const RowLabel& label : sequence.labels) positions_.push_back(label.position);
+    rows_ += part.count;
+  }
+
+  float* x(std::int64_t row) { return x_.mutable_data_ptr<float>() + row * config_.hidden_size; }
+
+  /// Embeddings, and the cosines and sines of the positions: [rope.dims / 2] each.
+  void prepare() {
+    const float* frequency = network_.inverse_frequencies.const_data_ptr<float>();
+    const std::int64_t half = config_.rope.dims / 2;
+    const auto turned = static_cast<float>(config_.rope.attention_factor);
+    each_row(rows_, [&](std::int64_t row) {
+      packed_.embed(network_, ids_[static_cast<size_t>(row)], x(row));
+      float* cos = turn_.mutable_data_ptr<float>() + row * config_.rope.dims;
+      const auto position = static_cast<float>(positions_[static_cast<size_t>(row)]);
+      for (std::int64_t i = 0; i < half; ++i) {
+        const float angle = position * frequency[i];
+        cos[i] = std::cos(angle) * turned;
+        cos[half + i] = std::sin(angle) * turned;
+      }
+    });
+  }
+
+  /// What a sublayer reads: x, normed where it has a norm in front.
+  void norm(const std::vector<float>& weight) {
+    const std::int64_t hidden = config_.hidden_size;
+    each_row(rows_, [&](std::int64_t row) {
+      std::uint16_t* out = mutable_bits(normed_) + row * hidden;
+      if (weight.empty())
+        k_.narrow(x(row), hidden, out);
+      else
+        k_.rms_norm(x(row), weight.data(), hidden, eps(), out);
+    });
+    laps_.add_to(&Profile::rows_ns);
+  }
+
+  void multiply(const Product& product) {
+    multiply_panels(k_, product);
+    laps_.add_to(&Profile::linear_ns);
+  }
+
+  /// The end of a sublayer: the product, normed where it has a norm behind, is added to x.
+  void multiply_add(const Map& map, const std::vector<float>& norm_behind,
+                    const at::Tensor& input) {
+    const bool direct = norm_behind.empty();
+    multiply({.weights = map.weights,
+              .x = bits(input),
+              .rows = rows_,
+              .x_stride = input.size(1),
+              .bias = data_or_null(map.bias),
+              .finish = direct ? Product::Finish::add : Product::Finish::store,
+              .out = direct ? x(0) : branch_.mutable_data_ptr<float>(),
+              .out_stride = config_.hidden_size});
+    if (direct) return;
+    const std::int64_t hidden = config_.hidden_size;
+    each_row(rows_, [&](std::int64_t row) {
+      float* branch = branch_.mutable_data_ptr<float>() + row * hidden;
+      k_.rms_norm_wide(branch, norm_behind.data(), hidden, eps(), branch);
+      float* sum = x(row);
+      for (std::int64_t i = 0; i < hidden; ++i) sum[i] += branch[i];
+    });
+    laps_.add_to(&Profile::rows_ns);
+  }
+
+  void attend(size_t index) {
+    const Layer& layer = packed_.layers_[index];
+    norm(layer.input_norm);
+    multiply({.weights = layer.qkv.weights,
+              .x = bits(normed_),
+              .rows = rows_,
+              .x_stride = config_.hidden_size,
+              .bias = data_or_null(layer.qkv.bias),
+              .out = qkv_.mutable_data_ptr<float>(),
+              .out_stride = qkv_.size(1)});
+    for (const Part& part : parts_)
+      each_row(part.count, [&](std::int64_t i) { turn_and_cache(layer, index, part, i); });
+    laps_.add_to(&Profile::rows_ns);
+    for (size_t phase = 0; phase < attention_.phases(); ++phase) {
+      attention_.attend(index, phase, mutable_bits(mixed_));
+      laps_.add_to(&Profile::attention_ns);
+    }
+    multiply_add(layer.o, layer.after_attention, mixed_);
+  }
+
+  /// Row i of the part: norms and rotation of queries and keys; keys and values go to the cache.
+  void turn_and_cache(const Layer& layer, size_t index, const Part& part, std::int64_t i) {
+    const std::int64_t row = part.begin + i, dim = config_.head_dim;
+    const std::int64_t slot = part.cache->own() + i;
+    float* from = qkv_.mutable_data_ptr<float>() + row * qkv_.size(1);
+    const std::int64_t half = config_.rope.dims / 2;
+    const float* cos = turn_.const_data_ptr<float>() + row * 2 * half;
+    const float* sin = cos + half;
+    const auto norm = [&](float* first, std::int64_t count, const std::vector<float>& weight) {
+      const std::int64_t size = std::ssize(weight);  // of a head, or of all together
+      for (std::int64_t at = 0; size > 0 && at < count; at += size)
+        k_.rms_norm_wide(first + at, weight.data(), size, eps(), first + at);
+    };
+    norm(from, queries_, layer.q_norm);
+    norm(from + queries_, keys_, layer.k_norm);
+    std::uint16_t* q = mutable_bits(mixed_) + row * queries_;
+    for (std::int64_t head = 0; head < config_.heads; ++head)
+      k_.rotate(from + head * dim, cos, sin, half, dim, q + head * dim);
+    at::Tensor &keys = part.cache->keys[index], &values = part.cache->values[index];
+    for (std::int64_t head = 0; head < config_.kv_heads; ++head) {
+      std::uint16_t* panel =
+          mutable_bits(keys) + head * keys.stride(0) + slot / kPanel * kPanel * dim;
+      k_.rotate_key(from + queries_ + head * dim, cos, sin, half, dim, panel + 2 * (slot % kPanel));
+      k_.narrow(from + queries_ + keys_ + head * dim, dim,
+                mutable_bits(values) + head * values.stride(0) + slot * dim);
+    }
+  }
+
+  void mlp(const Layer& layer) {
+    norm(layer.post_norm);
+    multiply({.weights = layer.gate_up.weights,
+              .x = bits(normed_),
+              .rows = rows_,
+              .x_stride = config_.hidden_size,
+              .bias = data_or_null(layer.gate_up.bias),
+              .finish = Product::Finish::swiglu,
+              .gated = mutable_bits(gated_),
+              .out_stride = config_.intermediate_size});
+    multiply_add(layer.down, layer.after_mlp, gated_);
+  }
+
+  float eps() const { return static_cast<float>(config_.rms_norm_eps); }
+
+  const PackedBackend& packed_;
+  const Kernels& k_;
+  const Model::Network& network_;
+  const ModelConfig& config_;
+  const SkippedSublayers& skipped_;
+  const std::int64_t queries_, keys_;  // columns of q; of k, and of v
+
+  std::vector<Part> parts_;
+  std::vector<Token> ids_;
+  std::vector<int> positions_;
+  std::int64_t rows_ = 0;
+  Laps laps_;
+  PanelAttention attention_;
+
+  at::Tensor x_;       // [rows, hidden] float32
+  at::Tensor normed_;  // [rows, hidden] bf16
+  at::Tensor qkv_;     // [rows, q, k and v columns] float32
+  at::Tensor mixed_;   // [rows, q columns] bf16: queries, then what they attend to
+  at::Tensor gated_;   // [rows, inner] bf16
+  at::Tensor turn_;    // [rows, rope.dims] float32: cosines, sines
+  at::Tensor branch_;  // [rows, hidden] float32: what a norm behind a sublayer reads
+};
+
+void PackedBackend::embed(const Model::Network& network, Token token, float* row) const {
+  const std::int64_t hidden = network.config.hidden_size;
+  if (network.embedding.defined()) {
+    const std::uint16_t* from = bits(network.embedding) + token * hidden;
+    for (std::int64_t i = 0; i < hidden; ++i) row[i] = widen(from[i]);
+  } else {
+    unpack_row(head_.weights, token, row);
+  }
+}
+
+at::Tensor PackedBackend::layers(const Model::Network& network, std::span<const NewRows> sequences,
+                                 const SkippedSublayers& skipped) {
+  const Team::Hold all_of_it(team());
+  return Pass(*this, network, sequences, skipped).run();
+}
+
+at::Tensor PackedBackend::final_norm(const Model::Network& network, const at::Tensor& rows) const {
+  Laps laps(network.profile);
+  const at::Tensor from = rows.contiguous();
+  at::Tensor result = at::empty(from.sizes(), from.options().dtype(at::kBFloat16));
+  const std::int64_t hidden = from.size(1);
+  for (std::int64_t row = 0; row < from.size(0); ++row)
+    kernels_.rms_norm(from.const_data_ptr<float>() + row * hidden, final_norm_.data(), hidden,
+                      static_cast<float>(network.config.rms_norm_eps),
+                      mutable_bits(result) + row * hidden);
+  laps.add_to(&Profile::rows_ns);
+  return result;
+}
+
+at::Tensor PackedBackend::residual(const Model::Network& network, const at::Tensor& normed,
+                                   int head) const {
+  if (head == 0) return normed;
+  Laps laps(network.profile);
+  at::Tensor z = normed.to(at::kFloat);
+  for (const Map& block : extra_heads_.at(static_cast<size_t>(head) - 1).blocks)
+    z = z + at::silu(multiply(block, z.to(at::kBFloat16)));
+  laps.add_to(&Profile::linear_ns);
+  return z.to(at::kBFloat16);
+}
+
+at::Tensor PackedBackend::logits(const Model::Network& network, const at::Tensor& rows,
+                                 int head) const {
+  Laps laps(network.profile);
+  const at::Tensor logits =
+      multiply(head == 0 ? head_ : extra_heads_.at(static_cast<size_t>(head) - 1).out, rows);
+  laps.add_to(&Profile::linear_ns);
+  return logits;
+}
+
+at::Tensor PackedBackend::multiply(const Map& map, const at::Tensor& rows) const {
+  const at::Tensor from = rows.contiguous();
+  const PackedMatrix& weights = map.weights;
+  at::Tensor out = at::empty({from.size(0), weights.outputs}, from.options().dtype(at::kFloat));
+  const Product product{.weights = weights,
+                        .x = bits(from),
+                        .rows = from.size(0),
+                        .x_stride = from.size(1),
+                        .bias = data_or_null(map.bias),
+                        .out = out.mutable_data_ptr<float>(),
+                        .out_stride = weights.outputs};
+  multiply_panels(kernels_, product);
+  return out;
+}
+
+}  // namespace pardec

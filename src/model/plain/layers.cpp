@@ -1,0 +1,138 @@
+#include "src/model/plain/layers.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/model/pieces.hpp"
+
+namespace pardec {
+
+namespace {
+
+constexpr std::int64_t kOutputs = 32;  // that stay together: whole vectors of the processor
+constexpr std::int64_t kWeightBytesOfAPiece = 128 * 1024;
+constexpr std::int64_t kManyRows = 32;  // from which each piece reads `x` to some expense
+constexpr std::int64_t kUnitsOfMany = 6;
+
+std::int64_t units(std::int64_t outputs) { return (outputs + kOutputs - 1) / kOutputs; }
+
+/// Units of outputs that a piece of a product has at least.
+std::int64_t unit_grain(const at::Tensor& x, const at::Tensor& weight) {
+  const std::int64_t bytes = kOutputs * weight.size(1) * weight.element_size();
+  return std::max(x.size(0) < kManyRows ? 1 : kUnitsOfMany, kWeightBytesOfAPiece / bytes);
+}
+
+bool outputs_can_be_cut(const Linear& map, const at::Tensor& x) {
+  return can_be_cut(x) && x.dim() == 2 && !map.low_rank.a.defined();
+}
+
+/// Outputs [first, last) of the map, into `out`.
+void multiply(const Linear& map, const at::Tensor& x, std::int64_t first, std::int64_t last,
+              at::Tensor out) {
+  const at::Tensor weight = map.weight.narrow(0, first, last - first).t();
+  if (map.bias.defined())
+    at::addmm_out(out, map.bias.narrow(0, first, last - first), x, weight);
+  else
+    at::mm_out(out, x, weight);
+}
+
+}  // namespace
+
+std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, const at::Tensor& x) {
+  std::vector<at::Tensor> results;
+  if (!outputs_can_be_cut(**maps.begin(), x)) {
+    for (const Linear* map : maps) results.push_back((*map)(x));
+    return results;
+  }
+  std::int64_t count = 0;
+  for (const Linear* map : maps) {
+    results.push_back(at::empty({x.size(0), map->weight.size(0)}, x.options()));
+    count += units(map->weight.size(0));
+  }
+  in_pieces(count, unit_grain(x, (*maps.begin())->weight),
+            [&](std::int64_t begin, std::int64_t end) {
+              std::int64_t before = 0;  // units of the maps in front
+              for (size_t m = 0; m < maps.size(); ++m) {
+                const Linear& map = **(maps.begin() + m);
+                const std::int64_t outputs = map.weight.size(0);
+                const std::int64_t first = std::max<std::int64_t>(0, begin - before) * kOutputs;
+                const std::int64_t last = std::min((end - before) * kOutputs, outputs);
+                if (first < last)
+                  multiply(map, x, first, last, results[m].narrow(1, first, last - first));
+                before += units(outputs);
+              }
+            });
+  return results;
+}
+
+namespace {
+
+/// silu(gate x) * up x
+at::Tensor gated(const Linear& gate, const Linear& up, const at::Tensor& x) {
+  if (!outputs_can_be_cut(gate, x)) return at::silu(gate(x)) * up(x);
+  const std::int64_t inner = gate.weight.size(0);
+  at::Tensor result = at::empty({x.size(0), inner}, x.options());
+  in_pieces(units(inner), unit_grain(x, gate.weight) / 2 + 1,
+            [&](std::int64_t begin, std::int64_t end) {
+              const std::int64_t first = begin * kOutputs, last = std::min(end * kOutputs, inner);
+              at::Tensor a = at::empty({x.size(0), last - first}, x.options());
+              at::Tensor b = at::empty_like(a);
+              multiply(gate, x, first, last, a);
+              multiply(up, x, first, last, b);
+              at::Tensor out = result.narrow(1, first, last - first);
+              at::mul_out(out, at::silu_(a), b);
+            });
+  return result;
+}
+
+}  // namespace
+
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  if (!weight.defined()) return x;
+  return by_rows(x, x.scalar_type(), [&](const at::Tensor& rows) {
+    const at::Tensor w = rows.to(wide(x.scalar_type()));
+    return weight *
+           (w * at::rsqrt(w.square().mean(-1, /*keepdim=*/true) + eps)).to(x.scalar_type());
+  });
+}
+
+Rotation::Rotation(const Model::Network& network, const at::Tensor& positions)
+    : q_scale(1.0 / std::sqrt(static_cast<double>(network.config.head_dim))) {
+  const at::Tensor angles = positions.to(at::kFloat).unsqueeze(1) * network.inverse_frequencies;
+  const double turned = network.config.rope.attention_factor;
+  const at::Tensor cos = (at::cos(angles) * turned).unsqueeze(1);
+  const at::Tensor sin = (at::sin(angles) * turned).unsqueeze(1);
+  const at::ScalarType accurate = wide(network.type);
+  const auto scaled = [&](const at::Tensor& t) {
+    return (t.to(accurate) * q_scale).to(network.type);
+  };
+  q_cos = scaled(cos), q_sin = scaled(sin);
+  k_cos = cos.to(network.type), k_sin = sin.to(network.type);
+}
+
+at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, double scale) {
+  const std::int64_t half = cos.size(-1), rest = x.size(-1) - 2 * half;
+  const at::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
+  const at::Tensor turned_a = a * cos - b * sin, turned_b = b * cos + a * sin;
+  if (rest == 0) return at::cat({turned_a, turned_b}, -1);
+  return at::cat({turned_a, turned_b, x.narrow(-1, 2 * half, rest) * scale}, -1);
+}
+
+at::Tensor LowRank::operator()(const at::Tensor& y, const at::Tensor& x) const {
+  at::Tensor kept = x;
+  if (seed && dropout > 0) {
+    at::Generator generator = at::detail::createCPUGenerator(*seed);
+    kept = x * at::empty_like(x).bernoulli_(1 - dropout, generator).div_(1 - dropout);
+  }
+  return at::addmm(y, at::linear(kept, a), b.t(), 1, scale);
+}
+
+at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x) {
+  const at::Tensor g = rms_norm(x, layer.post_norm, config.rms_norm_eps);
+  const at::Tensor out = products({&layer.down}, gated(layer.gate, layer.up, g))[0];
+  return x + rms_norm(out, layer.after_mlp, config.rms_norm_eps);
+}
+
+}  // namespace pardec

@@ -1,0 +1,95 @@
+#pragma once
+// A network's layers as tensor operations, over any attention: in passes through caches, on a GPU's
+// own kernels, and in training.
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "src/model/network.hpp"
+
+namespace pardec {
+
+/// Norms, rotations and softmax are computed in float32, as transformers does; fp64 networks keep
+/// fp64 throughout.
+inline at::ScalarType wide(at::ScalarType type) {
+  return type == at::kDouble ? at::kDouble : at::kFloat;
+}
+
+/// `x` itself where the network has no norm in that place.
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
+
+/// Cosines and sines of the rows' positions, [n, 1, rope.dims / 2]. The queries' carry the 1 /
+/// sqrt(head_dim) of attention, which so costs nothing; dimensions that do not turn take it apart.
+struct Rotation {
+  Rotation(const Model::Network& network, const at::Tensor& positions);
+  at::Tensor q_cos, q_sin, k_cos, k_sin;
+  double q_scale;
+};
+
+/// Rotary embedding of x [n, heads, head_dim]. Of the first rope.dims dimensions, dimension i turns
+/// together with dimension i + rope.dims / 2. The other dimensions do not turn; they are multiplied
+/// by `scale`.
+at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin,
+                  double scale = 1);
+
+/// x times the transposes of several maps: [n, out] each. Where no gradient is wanted, on the CPU,
+/// outputs are shared out over the team; each is the same product.
+std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, const at::Tensor& x);
+
+/// x [n, hidden] -> [n, hidden]. `attend(q, k, v)`, each [n, heads of it, head_dim] -> [n, heads *
+/// head_dim].
+template <typename Attend>
+at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
+                           const Rotation& turn, Attend&& attend) {
+  const std::int64_t n = x.size(0), dim = config.head_dim;
+  const at::Tensor h = rms_norm(x, layer.input_norm, config.rms_norm_eps);
+  const bool whole = config.qk_norm_whole;
+  const auto normed = [&](const at::Tensor& rows, const at::Tensor& norm, int heads) {
+    const at::Tensor by_head =
+        (whole ? rms_norm(rows, norm, config.rms_norm_eps) : rows).view({n, heads, dim});
+    return whole ? by_head : rms_norm(by_head, norm, config.rms_norm_eps);
+  };
+  const auto qkv = products({&layer.q, &layer.k, &layer.v}, h);
+  const at::Tensor q = normed(qkv[0], layer.q_norm, config.heads);
+  const at::Tensor k = normed(qkv[1], layer.k_norm, config.kv_heads);
+  const at::Tensor v = qkv[2].view({n, config.kv_heads, dim});
+  const at::Tensor mixed =
+      attend(rotate(q, turn.q_cos, turn.q_sin, turn.q_scale), rotate(k, turn.k_cos, turn.k_sin), v);
+  return x + rms_norm(products({&layer.o}, mixed)[0], layer.after_attention, config.rms_norm_eps);
+}
+
+at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x);
+
+/// What the last layer makes of rows, [n, hidden]. `attention.attend(layer, q, k, v)` as above.
+template <typename Attention>
+at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
+                        const at::Tensor& positions, Attention& attention,
+                        const SkippedSublayers& skipped) {
+  const Rotation turn(network, positions);
+  at::Tensor x = at::embedding(network.embedding, ids);
+  for (size_t i = 0; i < network.layers.size(); ++i) {
+    const auto attend = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+      return attention.attend(i, q, k, v);
+    };
+    const Layer& layer = network.layers[i];
+    if (!skipped.skips_attention(i)) x = apply_attention(layer, network.config, x, turn, attend);
+    if (!skipped.skips_mlp(i)) x = apply_mlp(layer, network.config, x);
+  }
+  return x;
+}
+
+/// Token ids and positions of rows, one sequence after another.
+struct RowInputs {
+  std::vector<std::int64_t> ids, positions;
+  void add(std::span<const Token> tokens, std::span<const RowLabel> labels) {
+    ids.insert(ids.end(), tokens.begin(), tokens.end());
+    for (const RowLabel& label : labels) positions.push_back(label.position);
+  }
+};
+
+inline at::Tensor on_device(const Model::Network& network,
+                            const std::vector<std::int64_t>& values) {
+  return at::tensor(values, at::kLong).to(network.device);
+}
+
+}  // namespace pardec
