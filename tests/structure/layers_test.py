@@ -46,8 +46,34 @@ def layer_of(path):
     return max((layer for layer in ALLOWED if path.startswith(layer + "/")), key=len, default=None)
 
 
+def circles(edges):
+    """Each circle of a graph {node: nodes it points to} once, as the nodes on it."""
+    found, done = [], set()
+
+    def walk(node, path):
+        if node in path:
+            found.append(" -> ".join([*path[path.index(node):], node]))
+        elif node not in done:
+            for target in sorted(edges.get(node, ())):
+                walk(target, [*path, node])
+            done.add(node)
+
+    for node in sorted(edges):
+        walk(node, [])
+    return found
+
+
+def includes():
+    """{file: files of the project that it includes}, headers alone: a source is included by nobody."""
+    return {file.relative_to(ROOT).as_posix(): set(INCLUDE.findall(file.read_text(encoding="utf-8"))) for layer in ALLOWED for file in (ROOT / layer).rglob("*.hpp")}
+
+
 def main():
     passed, failed = 0, []
+    if not circles({"a": {"b"}, "b": {"c"}, "c": {"a"}}):
+        failed.append("a circle is not seen")
+    failed += [f"the layers go round: {circle}" for circle in circles(ALLOWED)]
+    failed += [f"headers include one another: {circle}" for circle in circles(includes())]
     for layer in ALLOWED:
         unused = set(ALLOWED[layer])
         for file in sorted((ROOT / layer).rglob("*.[ch]pp")):
