@@ -31,27 +31,23 @@ struct ScoreFlags {
   std::string chat_template = "auto";
 };
 
-/// The metric that is of a network, with that of the flags.
-class NetworkMetric {
+/// The rows that the network of the flags gives, with progress over the answers.
+class NetworkScore {
  public:
-  NetworkMetric(const TaskMetric& metric, const ScoreFlags& flags, Store& store,
-                std::int64_t answers)
+  NetworkScore(const ScoreFlags& flags, Store& store, std::int64_t answers)
       : checkpoint_(load_checkpoint(flags.model, true)),
         likelihood_(checkpoint_, flags.chat_template, model_row(store, checkpoint_).hash),
-        metric_(metric),
-        progress_(ProgressStyle::automatic, "answers", answers) {
-    metric_.score = [this](const ScoredExample& example) {
-      auto rows = likelihood_(example);
-      progress_.update(++done_, "");
-      return rows;
-    };
+        progress_(ProgressStyle::automatic, "answers", answers) {}
+
+  std::vector<ScoreRow> operator()(const ScoredExample& example) {
+    auto rows = likelihood_(example);
+    progress_.update(++done_, "");
+    return rows;
   }
-  const TaskMetric& metric() const { return metric_; }
 
  private:
   Checkpoint checkpoint_;
   AnswerLikelihood likelihood_;
-  TaskMetric metric_;
   Progress progress_;
   std::int64_t done_ = 0;
 };
@@ -83,15 +79,16 @@ int score(const ScoreFlags& flags) {
     const TaskMetric* metric = &find_metric(name);
     if (std::find(asked.begin(), asked.end(), metric) != asked.end())
       throw ConfigError(str("--metric names '", name, "' twice, expected each once"));
-    if (metric->judged)
+    if (metric->by<ByJudge>())
       throw ConfigError(str("--metric ", name, ": a judge gives it, ask one by pardec judge"));
-    if (metric->by_network && flags.model.model.empty())
+    if (metric->by<ByNetwork>() && flags.model.model.empty())
       throw ConfigError(str("--metric ", name, ": it is of a network; name one by --model DIR"));
     asked.push_back(metric);
   }
-  const auto by_network = std::find_if(asked.begin(), asked.end(),
-                                       [](const TaskMetric* metric) { return metric->by_network; });
-  if (!flags.model.model.empty() && by_network == asked.end())
+  const bool by_network = std::any_of(asked.begin(), asked.end(), [](const TaskMetric* metric) {
+    return metric->by<ByNetwork>() != nullptr;
+  });
+  if (!flags.model.model.empty() && !by_network)
     throw ConfigError("--model belongs to --metric likelihood; no other metric reads a network");
   { Store exists(flags.db, {.read_only = true}); }  // a database is never made here
   Store store(flags.db);
@@ -114,12 +111,14 @@ int score(const ScoreFlags& flags) {
   };
   std::int64_t answers = 0;
   for (const auto& run : runs) answers += run.generations;
-  std::optional<NetworkMetric> network;
-  if (by_network != asked.end())
-    *by_network = &network.emplace(**by_network, flags, store, answers).metric();
+  std::optional<NetworkScore> network;
+  if (by_network) network.emplace(flags, store, answers);
   std::vector<Rescored> all;
   for (const auto& run : runs)  // all before the first is stored
-    all.push_back(run.run.oracle ? Rescored() : rescore(store, run.run, metrics_asked(run.run)));
+    all.push_back(run.run.oracle
+                      ? Rescored()
+                      : rescore(store, run.run, metrics_asked(run.run),
+                                network ? ScoreExample(std::ref(*network)) : ScoreExample()));
   check_fit(runs, all, metrics_asked);
   std::set<std::pair<std::string, std::string>> told;
   std::set<std::pair<std::string, const TaskMetric*>> noted;
@@ -201,7 +200,7 @@ Verb score_verb() {
             ->type_name("ID");
         std::string names;
         for (const auto& metric : task_metrics())
-          if (!metric.judged) names += str("\n", metric.name, ": ", metric.what);
+          if (!metric.by<ByJudge>()) names += str("\n", metric.name, ": ", metric.what);
         app.add_option("--metric", flags->metrics,
                        "metrics, with commas between them; without it the dataset's own" + names)
             ->delimiter(',')

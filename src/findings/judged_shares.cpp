@@ -22,11 +22,10 @@ RowId record_of(const Json& details, const char* key, const std::map<RowId, Name
   return found;
 }
 
-/// Whether a protocol's verdicts become this metric's rows.
-bool gives(const NamedRecord& protocol, const TaskMetric& metric) {
-  if (!protocol.json.contains("prompt"))
-    return protocol.name == protocol_for(metric.totals.front());
-  return metric.rows ==  // a template of the user's
+/// Whether a protocol's verdicts become the rows of the metric with this total.
+bool gives(const NamedRecord& protocol, std::string_view total, std::string_view rows) {
+  if (!protocol.json.contains("prompt")) return protocol.name == protocol_for(total);
+  return rows ==  // a template of the user's
          (protocol.json.value("compares", false) ? "judge_preference" : "judge_template");
 }
 
@@ -47,8 +46,9 @@ std::vector<JudgedShare> judged_shares(Store& store, const RunFigures& figures,
   const RunRow& run = figures.summary.run;
   std::vector<JudgedShare> shares;
   for (const TaskMetric& metric : task_metrics()) {
-    if (!metric.judged) continue;
-    const ScoreColumn& column = scores.column(metric.rows);
+    const auto* judged = metric.by<ByJudge>();
+    if (!judged) continue;
+    const ScoreColumn& column = scores.column(judged->rows);
     if (column.rows.empty()) continue;
     const Json& details = column.details[static_cast<size_t>(column.rows.back().details)];
     JudgedShare share;
@@ -58,14 +58,14 @@ std::vector<JudgedShare> judged_shares(Store& store, const RunFigures& figures,
       scored.emplace(figures.answers[static_cast<size_t>(row.answer)].id,
                      scores.names().fields.name(row.field));
     // A turn of a conversation is judged by itself, and so is each value.
-    const bool by_field = run.form == "free" || metric.rows == "judge_class";
+    const bool by_field = run.form == "free" || judged->rows == "judge_class";
     for (const AnswerFigures& answer : figures.answers)
       share.of += by_field ? std::max(1, answer.fields) : 1;
     const auto judges = judges_of(store), protocols = protocols_of(store);
     const auto names = names_of(judges);
     std::set<RowId> of_metric;
     for (const auto& [id, record] : protocols)
-      if (gives(record, metric)) of_metric.insert(id);
+      if (gives(record, share.total, judged->rows)) of_metric.insert(id);
     const RowId judge = record_of(details, "judge", judges),
                 protocol = record_of(details, "protocol", protocols);
     share.dataset = run.dataset.name;

@@ -195,7 +195,7 @@ std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms) {
           std::any_of(metric.totals.begin(), metric.totals.end(), [&](std::string_view total) {
             return std::find(own.begin(), own.end(), total) != own.end();
           });
-      if (of_dataset && metric.runs_code && lacks(arm, metric.totals) &&
+      if (of_dataset && metric.by<ByRunning>() && lacks(arm, metric.totals) &&
           seen.emplace(run.dataset.name, metric.name).second)
         all.push_back({run.dataset.name, metric.name, metric.totals});
     }

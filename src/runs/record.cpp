@@ -160,7 +160,7 @@ namespace {
 void add_scores(GenerationRow& row, const ScoredExample& example,
                 const std::vector<const TaskMetric*>& metrics) {
   for (const TaskMetric* metric : metrics)
-    for (auto& score : metric->score(example)) row.scores.push_back(std::move(score));
+    for (auto& score : metric->by<ByText>()->score(example)) row.scores.push_back(std::move(score));
 }
 
 /// How many ids hold the first `bytes` of what they stand for.

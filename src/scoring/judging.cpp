@@ -425,10 +425,11 @@ JudgeUnits judge_units(Store& store, const JudgeTask& task) {
 
 std::string protocol_for(std::string_view total) {
   for (const TaskMetric& metric : task_metrics())
-    if (metric.judged &&
+    if (const auto* judged = metric.by<ByJudge>();
+        judged &&
         std::find(metric.totals.begin(), metric.totals.end(), total) != metric.totals.end())
       for (const std::string& name : protocol_names())
-        if (find_protocol(name).score == metric.rows) return name;
+        if (find_protocol(name).score == judged->rows) return name;
   return "";
 }
 

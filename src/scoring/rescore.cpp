@@ -1,6 +1,7 @@
 #include "src/scoring/rescore.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "src/support/error.hpp"
@@ -17,9 +18,19 @@ bool is_stored(const ScoreRow& now, const std::vector<ScoreRow>& stored) {
   });
 }
 
+/// What gives the metric's rows.
+const ScoreExample& scorer_of(const TaskMetric& metric, const ScoreExample& by_network) {
+  if (const auto* text = metric.by<ByText>()) return text->score;
+  if (const auto* running = metric.by<ByRunning>()) return running->score;
+  if (!metric.by<ByNetwork>() || !by_network)
+    throw std::logic_error(str("no answer has rows of ", metric.name, " by itself"));
+  return by_network;
+}
+
 }  // namespace
 
-Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics) {
+Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics,
+                 const ScoreExample& by_network) {
   std::map<std::string, SampleRow> samples;
   for (auto& sample : store.samples(store.dataset_of(run.id))) {
     const std::string key = sample.key;
@@ -38,7 +49,7 @@ Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMe
                                       ? failed_example(sample)
                                       : scored_example(sample, generation.row.fields);
     for (const TaskMetric* metric : metrics) try {
-        for (auto& row : metric->score(example)) {
+        for (auto& row : scorer_of(*metric, by_network)(example)) {
           ++rows[metric];
           out.changed[metric] += !is_stored(row, stored);
           generation.row.scores.push_back(std::move(row));

@@ -15,7 +15,10 @@ struct Rescored {
   std::vector<const TaskMetric*> unfit;  ///< found nothing to score in the answers
 };
 
-/// Scores of stored answers, computed anew; nothing is stored. ConfigError: what cannot be scored.
-Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics);
+/// Scores of stored answers, computed anew; nothing is stored. `by_network`: gives the rows of the
+/// metrics that are ByNetwork. ConfigError: what cannot be scored. REQUIRES: no metric is ByJudge,
+/// and `by_network` is set where one is ByNetwork (std::logic_error).
+Rescored rescore(Store& store, const RunRow& run, const std::vector<const TaskMetric*>& metrics,
+                 const ScoreExample& by_network = {});
 
 }  // namespace pardec

@@ -62,11 +62,10 @@ void each_of(const MeanTotal& total, const ScoreTable& stored, const Use& use) {
 
 /// A metric whose totals are means, the first one the headline.
 TaskMetric mean_metric(std::string_view name, std::string_view what, std::string_view needs,
-                       std::function<Rows(const ScoredExample&)> score,
-                       std::vector<MeanTotal> means,
+                       MetricSource source, std::vector<MeanTotal> means,
                        std::vector<std::string_view> right_or_wrong = {},
                        std::string_view right = {}, bool lower_is_better = false) {
-  TaskMetric metric{name, what, {}, needs, std::move(score), {}, {}, {}, std::move(right_or_wrong),
+  TaskMetric metric{name, what, {}, needs, std::move(source), {}, {}, {}, std::move(right_or_wrong),
                     right};
   metric.lower_is_better = lower_is_better;
   for (const MeanTotal& mean : means) {
@@ -321,8 +320,6 @@ std::vector<MetricTotal> pass_totals(const ScoreTable& stored) {
 
 // Verdicts of a judge, which `judge` stores.
 
-Rows nothing_by_itself(const ScoredExample&) { return {}; }
-
 std::string class_in(const Json& details) { return details.at("class").get<std::string>(); }
 
 /// How often each of five classes was given.
@@ -390,9 +387,10 @@ std::vector<MetricTotal> likelihood_totals(const ScoreTable& stored) {
 }
 
 TaskMetric rouge_metric() {
-  TaskMetric metric = mean_metric(
-      "rouge", "ROUGE-1, 2 and L as rouge-score computes them, with stemmer", "references",
-      rouge_scores, {{"rouge_l", "rouge_l"}, {"rouge_1", "rouge_1"}, {"rouge_2", "rouge_2"}});
+  TaskMetric metric =
+      mean_metric("rouge", "ROUGE-1, 2 and L as rouge-score computes them, with stemmer",
+                  "references", ByText{rouge_scores},
+                  {{"rouge_l", "rouge_l"}, {"rouge_1", "rouge_1"}, {"rouge_2", "rouge_2"}});
   metric.reads.push_back({kOutsideRouge});
   return metric;
 }
@@ -400,7 +398,7 @@ TaskMetric rouge_metric() {
 TaskMetric repetition_metric() {
   TaskMetric metric = mean_metric(
       "repetition", "words over different words, and the share of answers above 3.5", "fields",
-      repetition_scores,
+      ByText{repetition_scores},
       {{"repetition", "repetition"},
        {"degenerate", "repetition", [](double value) { return value > kDegenerate ? 1.0 : 0.0; }}},
       {"degenerate"}, /*right=*/{}, /*lower_is_better=*/true);
@@ -415,10 +413,7 @@ constexpr ScoreRange kGrades{1, 10};
 /// A metric whose rows a judge gives, as a mean.
 TaskMetric judged_mean(std::string_view name, std::string_view what, std::string_view total,
                        std::string_view rows, ScoreRange range = {}) {
-  TaskMetric metric = mean_metric(name, what, "verdicts, which pardec judge gets",
-                                  nothing_by_itself, {{total, rows}});
-  metric.judged = true;
-  metric.rows = rows;
+  TaskMetric metric = mean_metric(name, what, /*needs=*/"", ByJudge{rows}, {{total, rows}});
   metric.range = range;
   metric.reads = {{rows, true}};
   return metric;
@@ -497,52 +492,46 @@ const std::vector<TaskMetric>& task_metrics() {
        "values as ExtractGPT counts them, and strictly",
        {"f1_micro", "f1_macro", "f1_strict", "f1_strict_macro"},
        "attributes",
-       value_scores,
+       ByText{value_scores},
        {{"value_correct", true}},
        value_totals,
        value_parts,
        /*right_or_wrong=*/{},
        "value_correct"},
       mean_metric("token_f1", "F1 and exact match of SQuAD 2.0, with and without an answer",
-                  "annotated fields", token_scores, token_means(),
+                  "annotated fields", ByText{token_scores}, token_means(),
                   {"squad_exact", "squad_exact_has_answer", "squad_exact_no_answer"}, "token_f1"),
       mean_metric("exact_match", "equal to a reference character by character", "annotated fields",
-                  exact_scores, {{"exact_match", "exact_match"}}, {"exact_match"}, "exact_match"),
+                  ByText{exact_scores}, {{"exact_match", "exact_match"}}, {"exact_match"},
+                  "exact_match"),
       rouge_metric(),
       mean_metric("rouge_unicode",
                   "the same of words of all scripts, where rouge-score's are a-z and 0-9 alone",
-                  "references", unicode_rouge_scores,
+                  "references", ByText{unicode_rouge_scores},
                   {{"rouge_l_unicode", "rouge_l_unicode"},
                    {"rouge_1_unicode", "rouge_1_unicode"},
                    {"rouge_2_unicode", "rouge_2_unicode"}}),
       mean_metric("accuracy", "right letters of multiple-choice questions", "choices",
-                  choice_scores, {{"accuracy", "accuracy"}}, {"accuracy"}, "accuracy"),
+                  ByText{choice_scores}, {{"accuracy", "accuracy"}}, {"accuracy"}, "accuracy"),
       repetition_metric(),
       {"pass_at_k",
        "programs that pass their tests, run in a sandbox (bubblewrap)",
        {"pass_at_1", "pass_at_10"},
        "tests",
-       pass_scores,
+       ByRunning{pass_scores},
        {{"passed"}},
        pass_totals,
        pass_parts,
        /*right_or_wrong=*/{},
-       "passed",
-       /*runs_code=*/true},
+       "passed"},
       {"judge_f1",
        "values that a judge put into five classes (HPD)",
        {"judge_f1", "judge_precision", "judge_recall"},
-       "verdicts, which pardec judge gets",
-       nothing_by_itself,
+       /*needs=*/"",
+       ByJudge{"judge_class"},
        {{"judge_class", true}},
        class_totals,
-       class_parts,
-       /*right_or_wrong=*/{},
-       /*right=*/{},
-       /*runs_code=*/false,
-       /*lower_is_better=*/false,
-       /*judged=*/true,
-       "judge_class"},
+       class_parts},
       judged_mean("judge_score", "a judge's grades from 1 to 10", "judge_score", "judge_score",
                   kGrades),
       judged_mean("judge_win_rate", "pairs that a judge decided for the arm, a tie as half",
@@ -554,11 +543,10 @@ const std::vector<TaskMetric>& task_metrics() {
                "network of --model",
        .totals = {"log_likelihood"},
        .needs = "open questions with an answer",
-       .score = nothing_by_itself,
+       .source = ByNetwork{},
        .reads = {{"likelihood", true}},
        .total = likelihood_totals,
        .parts = likelihood_parts,
-       .by_network = true,
        .range = kNoRange},
   };
   return kMetrics;
@@ -598,7 +586,7 @@ bool computes(std::string_view total) {
 
 bool needs_judge(std::string_view total) {
   return std::any_of(task_metrics().begin(), task_metrics().end(), [&](const TaskMetric& metric) {
-    return metric.judged &&
+    return metric.by<ByJudge>() &&
            std::find(metric.totals.begin(), metric.totals.end(), total) != metric.totals.end();
   });
 }
@@ -606,7 +594,7 @@ bool needs_judge(std::string_view total) {
 std::vector<const TaskMetric*> metrics_of(const DatasetEntry& dataset) {
   std::vector<const TaskMetric*> metrics;
   for (const TaskMetric& metric : task_metrics())
-    if (!metric.runs_code && !metric.judged &&
+    if (metric.by<ByText>() &&
         std::any_of(metric.totals.begin(), metric.totals.end(), [&](std::string_view total) {
           return std::find(dataset.metrics.begin(), dataset.metrics.end(), total) !=
                  dataset.metrics.end();

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "datasets/dataset.hpp"
@@ -72,14 +73,36 @@ struct RowsRead {
   bool details = false;  ///< not the value alone
 };
 
+/// Rows to store of one answer, by field or for the whole example; none: it has nothing to be
+/// scored.
+using ScoreExample = std::function<std::vector<ScoreRow>(const ScoredExample&)>;
+
+// Where the stored rows of a metric come from.
+
+/// From the answer's text: `run` stores them.
+struct ByText {
+  ScoreExample score;
+};
+/// From running what the network wrote (in PythonSandbox), so only on demand: score --metric.
+struct ByRunning {
+  ScoreExample score;
+};
+/// From a judge's verdicts: `judge` stores them.
+struct ByJudge {
+  std::string_view rows;  ///< the metric of those rows
+};
+/// From a network that reads the answer: score --model.
+struct ByNetwork {};
+
+using MetricSource = std::variant<ByText, ByRunning, ByJudge, ByNetwork>;
+
 /// One row of the table of metrics: what is stored of one answer, and what a run has in sum.
 struct TaskMetric {
   std::string_view name;  ///< for --metric
   std::string_view what;
   std::vector<std::string_view> totals;  ///< names; a dataset's metrics are among these
-  std::string_view needs;                ///< what an example must have to be scored
-  /// Rows to store, by field or for the whole example; empty: it has nothing to be scored.
-  std::function<std::vector<ScoreRow>(const ScoredExample&)> score;
+  std::string_view needs;  ///< what an example must have to be scored; empty: a judge says it
+  MetricSource source;
   std::vector<RowsRead> reads;
   /// Over the stored rows of a run; totals over no answer are left out.
   std::function<std::vector<MetricTotal>(const ScoreTable&)> total;
@@ -90,14 +113,15 @@ struct TaskMetric {
   std::vector<std::string_view> right_or_wrong = {};
   /// The stored row that is 1 for a right answer and 0 for a wrong one; empty: it only grades.
   std::string_view right = {};
-  /// It runs what the network wrote (behind PythonSandbox), so only on demand: score --metric.
-  bool runs_code = false;
   bool lower_is_better = false;  ///< of all its totals
-  bool judged = false;           ///< `judge` stores its rows; an answer alone has none
-  std::string_view rows = {};    ///< the metric of those rows
-  bool by_network = false;       ///< a network gives its rows: score --model
   ScoreRange range = {};         ///< of its totals' scores, but for those that it names
   std::vector<std::pair<std::string_view, ScoreRange>> ranges = {};
+
+  /// Null: its rows come from elsewhere.
+  template <typename Source>
+  const Source* by() const {
+    return std::get_if<Source>(&source);
+  }
 };
 
 const std::vector<TaskMetric>& task_metrics();
@@ -124,7 +148,7 @@ bool computes(std::string_view total);
 /// Whether it comes from a judge's verdicts.
 bool needs_judge(std::string_view total);
 
-/// The metrics of a dataset that need neither a judge nor to run code: what `run` stores.
+/// The metrics of a dataset that are ByText: what `run` stores.
 std::vector<const TaskMetric*> metrics_of(const DatasetEntry& dataset);
 
 }  // namespace pardec
