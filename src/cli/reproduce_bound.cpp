@@ -8,9 +8,9 @@
 #include "src/cli/deadline.hpp"
 #include "src/cli/execute.hpp"
 #include "src/cli/scale_inputs.hpp"
-#include "src/findings/bound_evidence.hpp"
-#include "src/findings/paper_differences.hpp"
 #include "src/findings/traces.hpp"
+#include "src/reproduction/bound_evidence.hpp"
+#include "src/reproduction/paper_differences.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 

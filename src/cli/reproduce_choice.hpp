@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "src/findings/paper_item.hpp"
+#include "src/reproduction/paper_item.hpp"
 
 /// Of the papers' items: which are meant, and what is known of them.
 namespace pardec {

@@ -8,11 +8,11 @@
 
 #include "src/cli/signal_stop.hpp"
 #include "src/engine/trace.hpp"
-#include "src/findings/claims.hpp"
 #include "src/findings/comparison.hpp"
-#include "src/findings/evidence.hpp"
-#include "src/findings/paper_item.hpp"
 #include "src/report/reproduction_table.hpp"
+#include "src/reproduction/claims.hpp"
+#include "src/reproduction/evidence.hpp"
+#include "src/reproduction/paper_item.hpp"
 #include "src/store/store.hpp"
 
 namespace pardec {

@@ -5,7 +5,7 @@
 
 #include "src/cli/reproduce_scale.hpp"
 #include "src/cli/run_flags.hpp"
-#include "src/findings/evidence.hpp"
+#include "src/reproduction/evidence.hpp"
 #include "src/support/json.hpp"
 
 namespace pardec {

@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "src/findings/claims.hpp"
-#include "src/findings/evidence.hpp"
-#include "src/findings/paper_item.hpp"
 #include "src/report/table.hpp"
+#include "src/reproduction/claims.hpp"
+#include "src/reproduction/evidence.hpp"
+#include "src/reproduction/paper_item.hpp"
 
 namespace pardec {
 

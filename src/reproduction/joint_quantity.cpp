@@ -1,4 +1,4 @@
-#include "src/findings/joint_quantity.hpp"
+#include "src/reproduction/joint_quantity.hpp"
 
 #include <cmath>
 #include <map>

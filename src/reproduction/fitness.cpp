@@ -1,4 +1,4 @@
-#include "src/findings/fitness.hpp"
+#include "src/reproduction/fitness.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "src/findings/comparison.hpp"
-#include "src/findings/paper_item.hpp"
+#include "src/reproduction/paper_item.hpp"
 
 namespace pardec {
 

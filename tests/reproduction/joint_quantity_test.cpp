@@ -1,5 +1,5 @@
 // Intervals of what is computed of several measurements.
-#include "src/findings/joint_quantity.hpp"
+#include "src/reproduction/joint_quantity.hpp"
 
 #include <cmath>
 #include <string>

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "src/findings/evidence.hpp"
-#include "src/findings/paper_item.hpp"
+#include "src/reproduction/evidence.hpp"
+#include "src/reproduction/paper_item.hpp"
 
 namespace pardec {
 

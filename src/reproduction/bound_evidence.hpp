@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "src/engine/trace.hpp"
-#include "src/findings/evidence.hpp"
 #include "src/findings/roofline.hpp"
+#include "src/reproduction/evidence.hpp"
 
 namespace pardec {
 

@@ -1,5 +1,5 @@
 // Which warnings make which numbers unfit to decide a claim.
-#include "src/findings/fitness.hpp"
+#include "src/reproduction/fitness.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "src/findings/paper_item.hpp"
+#include "src/reproduction/paper_item.hpp"
 
 #include <algorithm>
 #include <array>

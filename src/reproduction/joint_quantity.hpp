@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/findings/verdicts.hpp"
+#include "src/reproduction/verdicts.hpp"
 
 namespace pardec {
 

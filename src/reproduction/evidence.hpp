@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "src/findings/comparison.hpp"
-#include "src/findings/fitness.hpp"
-#include "src/findings/verdicts.hpp"
+#include "src/reproduction/fitness.hpp"
+#include "src/reproduction/verdicts.hpp"
 #include "src/store/store.hpp"
 
 /// What measurements say of arms, datasets and categories, by the names that experiment files use.

@@ -1,4 +1,4 @@
-#include "src/findings/verdicts.hpp"
+#include "src/reproduction/verdicts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "src/findings/paper_differences.hpp"
+#include "src/reproduction/paper_differences.hpp"
 
 #include <algorithm>
 #include <filesystem>

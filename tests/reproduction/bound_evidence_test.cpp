@@ -1,4 +1,4 @@
-#include "src/findings/bound_evidence.hpp"
+#include "src/reproduction/bound_evidence.hpp"
 
 #include <cmath>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "metrics/score_intervals.hpp"
-#include "src/findings/verdicts.hpp"
+#include "src/reproduction/verdicts.hpp"
 
 /// Quantities that are ratios of sums over answers, and how those of two arms compare on the
 /// answers that both have.

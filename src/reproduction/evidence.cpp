@@ -1,4 +1,4 @@
-#include "src/findings/evidence.hpp"
+#include "src/reproduction/evidence.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,11 +6,11 @@
 #include <functional>
 
 #include "datasets/dataset.hpp"
-#include "src/findings/joint_quantity.hpp"
-#include "src/findings/pairing.hpp"
 #include "src/findings/responses.hpp"
 #include "src/findings/score_findings.hpp"
 #include "src/findings/speed_findings.hpp"
+#include "src/reproduction/joint_quantity.hpp"
+#include "src/reproduction/pairing.hpp"
 #include "src/scoring/judging.hpp"
 #include "src/scoring/stored_answers.hpp"
 #include "src/scoring/task_metrics.hpp"

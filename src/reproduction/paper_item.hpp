@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/findings/verdicts.hpp"
+#include "src/reproduction/verdicts.hpp"
 #include "src/support/json.hpp"
 
 /// Tables and figures of papers, as files of experiments/papers say them.

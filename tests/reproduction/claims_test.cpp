@@ -1,4 +1,4 @@
-#include "src/findings/claims.hpp"
+#include "src/reproduction/claims.hpp"
 
 #include <unistd.h>
 

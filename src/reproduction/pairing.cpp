@@ -1,4 +1,4 @@
-#include "src/findings/pairing.hpp"
+#include "src/reproduction/pairing.hpp"
 
 #include <algorithm>
 #include <map>
