@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include "src/cli/command_line.hpp"
-#include "src/cli/execute.hpp"
 #include "src/cli/paid_service.hpp"
+#include "src/cli/run_end.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
@@ -80,7 +80,7 @@ Dataset teacher_dataset(const DataFlags& flags) {
   for (const auto& file : dataset.files) read.add("dataset " + dataset.name, file);
   for (const auto& [flag, file] : {std::pair("--out", flags.out), {"--details", flags.details}})
     if (!file.empty()) read.check(flag, file);
-  print_own_sample(dataset);
+  if (dataset.sample) print_note(own_sample_note(dataset));
   return dataset;
 }
 

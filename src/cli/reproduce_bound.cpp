@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <map>
 
-#include "src/cli/deadline.hpp"
-#include "src/cli/execute.hpp"
+#include "src/cli/run_end.hpp"
 #include "src/cli/scale_inputs.hpp"
 #include "src/findings/traces.hpp"
 #include "src/reproduction/bound_evidence.hpp"
 #include "src/reproduction/paper_differences.hpp"
+#include "src/runs/deadline.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
@@ -78,8 +78,9 @@ std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& ru
     const Deadline deadline(stop.token(), share);
     const auto workloads = load_workloads(flags.spec);
     const Execution done =
-        execute(flags.spec, workloads, sessions, stop, /*create_folders=*/false, deadline.token());
-    if (done.signal || !done.store) return std::nullopt;
+        execute(flags.spec, workloads, sessions,
+                {.stop = stop.token(), .until = deadline.token(), .notes = print_note});
+    if (done.stopped || !done.store) return std::nullopt;
     const auto dataset = datasets[d].get<std::string>();
     if (deadline.token().stop_requested()) made.unfinished.push_back(dataset);
     made.made.push_back(compare(*done.store, done.invocation, {.brief = true}));

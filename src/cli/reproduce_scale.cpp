@@ -7,15 +7,15 @@
 #include <set>
 
 #include "src/chat/service.hpp"
-#include "src/cli/deadline.hpp"
-#include "src/cli/execute.hpp"
 #include "src/cli/judge.hpp"
+#include "src/cli/run_end.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/scale_inputs.hpp"
 #include "src/model/device.hpp"
 #include "src/model/machine.hpp"
 #include "src/reproduction/paper_differences.hpp"
 #include "src/runs/arm_sessions.hpp"
+#include "src/runs/deadline.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -127,8 +127,12 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
     spec.go_on = true;
     const auto workloads = load_workloads(spec);
     check_any_runs(spec, workloads);
-    invocation =
-        execute(spec, workloads, sessions, stop, options.default_db, deadline.token()).invocation;
+    invocation = execute(spec, workloads, sessions,
+                         {.stop = stop.token(),
+                          .until = deadline.token(),
+                          .create_folders = options.default_db,
+                          .notes = print_note})
+                     .invocation;
   }
   if (invocation.empty()) {
     result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});

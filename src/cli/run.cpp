@@ -13,9 +13,9 @@
 #include "src/cli/common_flags.hpp"
 #include "src/cli/data_flags.hpp"
 #include "src/cli/dry_run.hpp"
-#include "src/cli/execute.hpp"
 #include "src/cli/judge.hpp"
 #include "src/cli/paid_service.hpp"
+#include "src/cli/run_end.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/findings/roofline.hpp"
@@ -85,9 +85,11 @@ int run(CLI::App& app, RunFlags& flags) {
 
   const SignalStop stop;
   ArmSessions sessions(spec);
-  const Execution done = execute(spec, workloads, sessions, stop,
-                                 /*create_folders=*/app.get_option("--db")->count() == 0);
-  if (done.signal) return done.stopped(spec);
+  const Execution done = execute(spec, workloads, sessions,
+                                 {.stop = stop.token(),
+                                  .create_folders = app.get_option("--db")->count() == 0,
+                                  .notes = print_note});
+  if (done.stopped) return stopped(done, spec, stop);
   std::int64_t unjudged = 0;
   std::exception_ptr judge_failed;  // the run is done, and is shown, whatever becomes of a judge
   if (service) {

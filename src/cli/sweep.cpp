@@ -9,7 +9,7 @@
 #include "src/checkpoint/memory_plan.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
-#include "src/cli/execute.hpp"
+#include "src/cli/run_end.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/sweep_plan.hpp"
 #include "src/cli/table_output.hpp"
@@ -115,9 +115,11 @@ int sweep(CLI::App& app, RunFlags& flags) {
     print_table(sweep_plan(spec, workloads, sessions), format);
     return stop.signal() ? 128 + stop.signal() : code_of_cells();
   }
-  const Execution done = execute(spec, workloads, sessions, stop,
-                                 /*create_folders=*/app.get_option("--db")->count() == 0);
-  if (done.signal) return done.stopped(spec);
+  const Execution done = execute(spec, workloads, sessions,
+                                 {.stop = stop.token(),
+                                  .create_folders = app.get_option("--db")->count() == 0,
+                                  .notes = print_note});
+  if (done.stopped) return stopped(done, spec, stop);
   const Snapshot snapshot(done.store->database());
   const Measurements measured = measurements_of(*done.store, done.invocation);
   const Comparison comparison = compare(*done.store, done.invocation, {}, measured);

@@ -28,7 +28,7 @@ ALLOWED = {
     "src/checkpoint": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "metrics"},
     "src/tasks": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/checkpoint", "datasets", "decoders", "metrics"},
     "src/scoring": {"src/support", "src/sandbox", "src/store", "src/asking", "datasets", "metrics", "judges"},
-    "src/runs": {"src/support", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring", "datasets", "decoders"},
+    "src/runs": {"src/support", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring", "src/findings", "datasets", "decoders"},
     "src/findings": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring",
                      "datasets", "decoders", "metrics"},
     "src/reproduction": {"src/support", "src/engine", "src/store", "src/checkpoint", "src/scoring", "src/findings", "datasets", "metrics"},

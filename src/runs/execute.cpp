@@ -1,7 +1,6 @@
-#include "src/cli/execute.hpp"
+#include "src/runs/execute.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 
 #include "src/findings/speed_findings.hpp"
@@ -17,22 +16,21 @@ namespace pardec {
 namespace {
 
 /// What a reader of the run should know before it begins.
-void print_notes(const RunSpec& spec, const std::vector<Workload>& workloads,
-                 const std::vector<RunCell>& cells) {
-  for (const Workload& work : workloads) print_own_sample(work.dataset);
+void tell_of_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
+                   const std::vector<RunCell>& cells, const Notes& notes) {
+  for (const Workload& work : workloads)
+    if (work.dataset.sample) tell(notes, own_sample_note(work.dataset));
   for (const Workload& work : workloads)
     for (size_t a = 0; a < spec.arms.size(); ++a)
       if (!work.runs(a))
-        std::fprintf(stderr, "%s, %s: n/a: it %s\n", work.dataset.name.c_str(),
-                     visible_text(spec.arms[a].label).c_str(), work.not_applicable[a].c_str());
+        tell(notes, str(work.dataset.name, ", ", visible_text(spec.arms[a].label), ": n/a: it ",
+                        work.not_applicable[a]));
   for (const RefusedArm& arm : spec.refused)
-    std::fprintf(stderr, "%s: cannot be run: %s\n", visible_text(arm.label).c_str(),
-                 visible_text(arm.reason).c_str());
+    tell(notes, str(visible_text(arm.label), ": cannot be run: ", visible_text(arm.reason)));
   std::set<std::string> said;
   const bool several = several_networks(spec);
   const auto say = [&](const std::string& who, const std::string& note) {
-    if (!note.empty() && said.insert(who + note).second)
-      std::fprintf(stderr, "%s: %s\n", who.c_str(), note.c_str());
+    if (!note.empty() && said.insert(who + note).second) tell(notes, str(who, ": ", note));
   };
   for (const RunCell& cell : cells)
     for (const std::string& note : cell.notes)
@@ -60,16 +58,15 @@ bool has_enough(Store& store, const RunSpec& spec, const std::vector<RunCell>& c
 }
 
 /// What was measured again, and what came of it.
-void print_measured_again(const RunCounts& counts) {
+void tell_of_measured_again(const RunCounts& counts, const Notes& notes) {
   if (counts.torn > 0)
-    std::fprintf(
-        stderr,
-        "%s measured again by all arms, having no time of one process (a stop, or a failed "
-        "job, had cost it)%s\n",
-        counted(counts.torn, "block").c_str(),
-        counts.torn_in_vain == 0
-            ? ""
-            : str("; ", counts.torn_in_vain, " of them have none still").c_str());
+    tell(
+        notes,
+        str(counted(counts.torn, "block"),
+            " measured again by all arms, having no time of one process (a stop, or a failed "
+            "job, had cost it)",
+            counts.torn_in_vain == 0 ? ""
+                                     : str("; ", counts.torn_in_vain, " of them have none still")));
   for (const RepairCounts& repair : counts.repairs) {
     std::string text = str("repair: ", repair.dataset, ": ");
     if (repair.disturbed == 0) {
@@ -84,31 +81,27 @@ void print_measured_again(const RunCounts& counts) {
                   loud > 0 ? str(", ", loud, " disturbed again") : "",
                   left > 0 ? str("; ", left, " left, a larger --repair takes more") : "");
     }
-    std::fprintf(stderr, "%s\n", text.c_str());
+    tell(notes, text);
   }
   if (counts.other_answers > 0)
-    std::fprintf(stderr,
-                 "%s done once more gave other ids than those stored, so that the time is not of "
-                 "these answers and was not stored\n",
-                 counted(counts.other_answers, "job").c_str());
+    tell(notes, str(counted(counts.other_answers, "job"),
+                    " done once more gave other ids than those stored, so that the time is not of "
+                    "these answers and was not stored"));
 }
 
 }  // namespace
 
-void print_own_sample(const Dataset& dataset) {
-  if (dataset.sample)
-    std::fprintf(stderr,
-                 "%s: no --data-root, so the project's own sample of %zu examples is used\n",
-                 dataset.name.c_str(), dataset.examples.size());
+std::string own_sample_note(const Dataset& dataset) {
+  return str(dataset.name, ": no --data-root, so the project's own sample of ",
+             dataset.examples.size(), " examples is used");
 }
 
 Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
-                  ArmSessions& sessions, const SignalStop& stop, bool create_folders,
-                  const std::optional<std::stop_token>& until) {
+                  ArmSessions& sessions, const ExecuteOptions& how) {
   Execution done;
   // A new database is made when all that may fail before a run begins is done, so that none is left
   // behind, and none has to be removed in which another process may have begun one.
-  const OpenOptions options{.create_folders = create_folders, .resumes = !spec.go_on};
+  const OpenOptions options{.create_folders = how.create_folders, .resumes = !spec.go_on};
   if (Store::exists(spec.db, options))
     done.store = std::make_unique<Store>(spec.db, options);
   else if (spec.resume)
@@ -118,45 +111,26 @@ Execution execute(const RunSpec& spec, const std::vector<Workload>& workloads,
     throw ConfigError(str("--oracle ", arm->oracle.text, ": ", spec.db,
                           " does not exist; expected the database that holds the recorded run"));
   std::vector<RunCell> cells = make_cells(spec, workloads, sessions);
-  done.signal = stop.signal();
-  if (done.signal) return done;  // nothing has begun
+  done.stopped = how.stop.stop_requested();
+  if (done.stopped) return done;  // nothing has begun
   check_trace(spec, workloads);
   if (!done.store) done.store = std::make_unique<Store>(spec.db, options);
   Store& store = *done.store;
   const bool found = prepare(spec, workloads, sessions, store, cells);
   done.invocation = cells.front().row.invocation;
   Recorder recorder(spec, workloads, store, cells);
-  print_notes(spec, workloads, cells);
+  tell_of_cells(spec, workloads, cells, how.notes);
   if (found && spec.go_on)
-    std::fprintf(stderr, "goes on with invocation %s of %s\n", done.invocation.substr(0, 8).c_str(),
-                 spec.db.c_str());
+    tell(how.notes, str("goes on with invocation ", done.invocation.substr(0, 8), " of ", spec.db));
 
   const auto enough = [&](const RunCell& cell) { return has_enough(store, spec, cells, cell); };
-  done.counts = run_cells(spec, workloads, sessions, cells, recorder, until.value_or(stop.token()),
+  done.counts = run_cells(spec, workloads, sessions, cells, recorder, how.until.value_or(how.stop),
                           spec.target_ci > 0 ? enough : std::function<bool(const RunCell&)>());
   store.check_place();
-  print_measured_again(done.counts);
-  if (done.counts.turns_off > 0)
-    std::fprintf(stderr, "%s\n", describe_turns_off(done.counts.turns_off).c_str());
-  done.signal = stop.signal();
+  tell_of_measured_again(done.counts, how.notes);
+  if (done.counts.turns_off > 0) tell(how.notes, describe_turns_off(done.counts.turns_off));
+  done.stopped = how.stop.stop_requested();
   return done;
-}
-
-int Execution::stopped(const RunSpec& spec) const {
-  if (!invocation.empty())
-    std::fprintf(stderr,
-                 "stopped; everything that was done is in %s, go on with the same command%s\n",
-                 spec.db.c_str(), spec.go_on ? "" : " and --resume");
-  return 128 + signal;
-}
-
-int exit_code(const RunCounts& counts, double fail_on_error) {
-  if (counts.failed_share() <= fail_on_error) return 0;
-  std::fprintf(stderr,
-               "pardec: %lld of %lld answers failed; their rows of table generation hold the "
-               "reason in column error\n",
-               static_cast<long long>(counts.failed), static_cast<long long>(counts.finished));
-  return 3;
 }
 
 }  // namespace pardec
