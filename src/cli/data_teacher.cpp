@@ -4,10 +4,11 @@
 #include <cstdio>
 #include <iostream>
 
+#include "src/asking/paid_service.hpp"
 #include "src/cli/command_line.hpp"
-#include "src/cli/paid_service.hpp"
-#include "src/cli/run_end.hpp"
+#include "src/cli/print_note.hpp"
 #include "src/cli/table_output.hpp"
+#include "src/runs/execute.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"
@@ -88,7 +89,7 @@ Teacher::Teacher(const DataFlags& flags)
     : flags_(flags),
       service_(chat::read_service(flags.service)),
       record_{service_.model, chat::identity(service_)} {
-  if (!flags.dry_run) check_service(service_);
+  if (!flags.dry_run) check_service(service_, print_note);
   constexpr OpenOptions kOpen{.create_folders = true};
   if (!flags.dry_run || Store::exists(flags.answers.db, kOpen))
     store_.emplace(flags.answers.db, kOpen);
@@ -107,7 +108,7 @@ void Teacher::operator()(const chat::NextCall& next, chat::Events& events) {
   chat::Budget budget;
   if (flags_.budget > 0) budget.money = flags_.budget;
   if (flags_.token_budget > 0) budget.tokens = flags_.token_budget;
-  const std::stop_callback said(stop_.token(), &print_stopping);
+  const std::stop_callback said(stop_.token(), [] { print_note(kStoppingNote); });
   const OneAsker alone(store_->path(), record_);
   paid_service(*store_, record_, service_, budget).ask(next, events, stop_.token());
 }
@@ -134,7 +135,7 @@ std::optional<int> Teacher::stopped() const {
 }
 
 int Teacher::end(std::int64_t calls, std::int64_t undecided, std::int64_t made) {
-  print_spent(*store_, record_, "teacher", calls);
+  print_note(spent_note(*store_, record_, "teacher", calls));
   if (undecided == 0 && made == 0) {
     std::fprintf(stderr, "nothing was made of the examples; the table has the reasons\n");
     return 3;

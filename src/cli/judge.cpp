@@ -5,14 +5,16 @@
 #include <iostream>
 #include <memory>
 
+#include "src/asking/paid_service.hpp"
 #include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
-#include "src/cli/paid_service.hpp"
+#include "src/cli/print_note.hpp"
 #include "src/cli/signal_stop.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/findings/comparison.hpp"
 #include "src/findings/judge_findings.hpp"
 #include "src/report/judge_table.hpp"
+#include "src/scoring/ask_judge.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
@@ -136,12 +138,6 @@ void print_judged(Store& store, const std::string& invocation, const JudgeFlags&
   printer.finish();
 }
 
-void print_left_out(const JudgeUnits& units) {
-  for (const auto& [reason, count] : units.left_out)
-    std::fprintf(stderr, "%s cannot be judged: %s\n", counted(count, "answer").c_str(),
-                 visible_text(reason).c_str());
-}
-
 int run_judge(const JudgeFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
   check_compare_options({.confidence = flags.confidence});
@@ -156,12 +152,12 @@ int run_judge(const JudgeFlags& flags) {
   }
   const SignalStop stop;
   const chat::ServiceSpec service = chat::read_service(flags.service);
-  if (!flags.dry_run) check_service(service);
+  if (!flags.dry_run) check_service(service, print_note);
   Store store(flags.db, {.read_only = flags.dry_run});
   JudgeTask task = judge_task(flags, store);
   task.judge = {service.model, chat::identity(service)};
   const JudgeUnits units = judge_units(store, task);
-  print_left_out(units);
+  tell_of_left_out(units, print_note);
   if (flags.dry_run) {
     const JudgePlan plan = plan_judging(store, task, units, [&](const chat::Call& call) {
       return chat::worst_case(service, call);
@@ -172,8 +168,11 @@ int run_judge(const JudgeFlags& flags) {
   chat::Budget budget;
   if (flags.budget > 0) budget.money = flags.budget;
   if (flags.token_budget > 0) budget.tokens = flags.token_budget;
-  const JudgeProgress done =
-      ask_judge(store, task, units, service, budget, flags.progress, stop.token());
+  const JudgeProgress done = ask_judge(store, task, units, service,
+                                       {.budget = budget,
+                                        .progress = parse_progress_style(flags.progress),
+                                        .stop = stop.token(),
+                                        .notes = print_note});
   if (stop.signal()) {
     std::fprintf(stderr, "stopped; what was judged is in %s, the same command goes on\n",
                  flags.db.c_str());

@@ -1,7 +1,6 @@
 #pragma once
 // What the actions of `pardec judge` share.
 #include <cstdint>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -23,26 +22,8 @@ struct JudgeFlags {
 /// What the flags say of who judges what; the judge is still to be named.
 JudgeTask judge_task(const JudgeFlags& flags, Store& store);
 
-/// Asks a service for what is not judged yet, and tells on stderr how far it is and what it cost.
-/// StopRun; a stop that was asked for ends it, too.
-JudgeProgress ask_judge(Store& store, const JudgeTask& task, const JudgeUnits& units,
-                        const chat::ServiceSpec& service, const chat::Budget& budget,
-                        const std::string& progress_style, std::stop_token stop);
-
-/// By one of the built-in protocols; no dataset: all of the run.
-JudgeProgress judge_by(Store& store, const std::string& invocation, const std::string& protocol,
-                       const std::vector<std::string>& datasets, const chat::ServiceSpec& service,
-                       const std::string& progress_style, std::stop_token stop);
-
-/// By the protocols that the run's datasets are scored by.
-JudgeProgress judge_run(Store& store, const std::string& invocation,
-                        const chat::ServiceSpec& service, const std::string& progress_style,
-                        std::stop_token stop);
-
 /// What judges said of the run's answers, on stdout.
 void print_judged(Store& store, const std::string& invocation, const JudgeFlags& flags);
-/// Which answers no judge can be shown, on stderr.
-void print_left_out(const JudgeUnits& units);
 
 /// Each runs one action; exit code.
 int run_judge(const JudgeFlags& flags);

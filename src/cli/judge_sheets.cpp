@@ -5,7 +5,9 @@
 #include <iostream>
 
 #include "src/cli/judge.hpp"
+#include "src/cli/print_note.hpp"
 #include "src/report/judge_sheet.hpp"
+#include "src/scoring/ask_judge.hpp"
 #include "src/scoring/labels.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -23,7 +25,7 @@ int export_sheet(const JudgeFlags& flags) {
   Store store(flags.db, {.read_only = true});
   const JudgeTask task = judge_task(flags, store);
   const JudgeUnits units = judge_units(store, task);
-  print_left_out(units);
+  tell_of_left_out(units, print_note);
   const Sheet sheet = make_sheet(task, units, flags.seed);
   write_file(flags.out, ending == ".csv" ? sheet_csv(sheet) : sheet_page(sheet));
   // The same items have to be found: whatever chose them is said again.

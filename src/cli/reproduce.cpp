@@ -8,9 +8,10 @@
 #include <set>
 #include <utility>
 
+#include "src/asking/paid_service.hpp"
 #include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
-#include "src/cli/paid_service.hpp"
+#include "src/cli/print_note.hpp"
 #include "src/cli/reproduce_choice.hpp"
 #include "src/cli/reproduce_scale.hpp"
 #include "src/cli/table_output.hpp"
@@ -122,7 +123,7 @@ int run(const CLI::App& app, ReproduceFlags& flags) {
   if (flags.options.limit) check_at_least("--limit", *flags.options.limit, 0);
   check_at_least("--threads", flags.options.threads, 0);
   if (!flags.options.judge.empty())  // what is wrong with it is said before it runs
-    check_service(chat::read_service(flags.options.judge));
+    check_service(chat::read_service(flags.options.judge), print_note);
   for (const std::string& model : flags.options.models)
     if (model.find('=') == std::string::npos || model.front() == '=')
       throw ConfigError(str("--model is '", model, "', expected LABEL=DIR"));

@@ -5,12 +5,13 @@
 #include <filesystem>
 #include <map>
 
-#include "src/cli/run_end.hpp"
+#include "src/cli/print_note.hpp"
 #include "src/cli/scale_inputs.hpp"
 #include "src/findings/traces.hpp"
 #include "src/reproduction/bound_evidence.hpp"
 #include "src/reproduction/paper_differences.hpp"
 #include "src/runs/deadline.hpp"
+#include "src/runs/execute.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 

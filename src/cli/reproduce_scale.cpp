@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <set>
 
 #include "src/chat/service.hpp"
-#include "src/cli/judge.hpp"
-#include "src/cli/run_end.hpp"
+#include "src/cli/print_note.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/scale_inputs.hpp"
 #include "src/model/device.hpp"
@@ -16,6 +14,8 @@
 #include "src/reproduction/paper_differences.hpp"
 #include "src/runs/arm_sessions.hpp"
 #include "src/runs/deadline.hpp"
+#include "src/runs/execute.hpp"
+#include "src/scoring/ask_judge.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
@@ -24,8 +24,6 @@
 namespace pardec {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The invocation that did exactly this before, by the same program.
 std::optional<RunRow> earlier(const RunSpec& spec, const OpenOptions& open) {
@@ -91,7 +89,10 @@ void ask_for_claims(const Reproduction& result, const ReproduceOptions& options,
   Store store(options.db);
   for (const std::string& protocol : protocols)
     if (!stop.signal())
-      judge_by(store, invocation, protocol, {}, service, options.progress, stop.token());
+      judge_by(store, invocation, protocol, {}, service,
+               {.progress = parse_progress_style(options.progress),
+                .stop = stop.token(),
+                .notes = print_note});
 }
 
 void name_arms(Reproduction& result, const Json& scale) {

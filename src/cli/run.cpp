@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "src/asking/paid_service.hpp"
 #include "src/chat/service.hpp"
 #include "src/checkpoint/checkpoint.hpp"
 #include "src/checkpoint/memory_plan.hpp"
@@ -13,14 +14,14 @@
 #include "src/cli/common_flags.hpp"
 #include "src/cli/data_flags.hpp"
 #include "src/cli/dry_run.hpp"
-#include "src/cli/judge.hpp"
-#include "src/cli/paid_service.hpp"
+#include "src/cli/print_note.hpp"
 #include "src/cli/run_end.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/findings/roofline.hpp"
 #include "src/report/comparison_table.hpp"
 #include "src/runs/arms.hpp"
+#include "src/scoring/ask_judge.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 #include "src/tasks/checkpoint_fit.hpp"
@@ -46,7 +47,7 @@ std::optional<chat::ServiceSpec> judge_of(const RunFlags& flags,
                           join(names, ", "), " have; leave it out, or use pardec judge behind it"));
   }
   chat::ServiceSpec service = chat::read_service(flags.judge);
-  if (!flags.dry_run) check_service(service);
+  if (!flags.dry_run) check_service(service, print_note);
   return service;
 }
 
@@ -94,8 +95,9 @@ int run(CLI::App& app, RunFlags& flags) {
   std::exception_ptr judge_failed;  // the run is done, and is shown, whatever becomes of a judge
   if (service) {
     try {
-      unjudged =
-          judge_run(*done.store, done.invocation, *service, flags.progress, stop.token()).failed;
+      unjudged = judge_run(*done.store, done.invocation, *service,
+                           {.progress = spec.progress, .stop = stop.token(), .notes = print_note})
+                     .failed;
     } catch (const Error&) {
       judge_failed = std::current_exception();
     }

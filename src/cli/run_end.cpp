@@ -4,8 +4,6 @@
 
 namespace pardec {
 
-void print_note(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
-
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop) {
   if (!done.invocation.empty())
     std::fprintf(stderr,

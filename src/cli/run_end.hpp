@@ -1,13 +1,8 @@
 #pragma once
-#include <string>
-
 #include "src/cli/signal_stop.hpp"
 #include "src/runs/execute.hpp"
 
 namespace pardec {
-
-/// A Notes on stderr.
-void print_note(const std::string& line);
 
 /// Exit code of the program where a signal stopped a run; says on stderr how to go on.
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop);

@@ -9,6 +9,7 @@
 #include "src/checkpoint/memory_plan.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
+#include "src/cli/print_note.hpp"
 #include "src/cli/run_end.hpp"
 #include "src/cli/run_flags.hpp"
 #include "src/cli/sweep_plan.hpp"

@@ -27,7 +27,7 @@ ALLOWED = {
     "decoders": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/training", "metrics"},
     "src/checkpoint": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "metrics"},
     "src/tasks": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/checkpoint", "datasets", "decoders", "metrics"},
-    "src/scoring": {"src/support", "src/sandbox", "src/store", "src/asking", "datasets", "metrics", "judges"},
+    "src/scoring": {"src/support", "src/sandbox", "src/chat", "src/store", "src/asking", "datasets", "metrics", "judges"},
     "src/runs": {"src/support", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring", "src/findings", "datasets", "decoders"},
     "src/findings": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring",
                      "datasets", "decoders", "metrics"},
