@@ -9,10 +9,8 @@
 #include "src/cli/table_output.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/table.hpp"
-#include "src/reproduction/paper_item.hpp"
 #include "src/runs/record.hpp"
 #include "src/support/error.hpp"
-#include "src/support/project_files.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
@@ -38,57 +36,6 @@ void check_targets(const DataFlags& flags, std::string_view action,
     throw ConfigError(str("data ", action,
                           ": no --data-root DIR, expected the folder that gets one folder a "
                           "dataset"));
-}
-
-namespace {
-
-Dataset load_split(const DatasetEntry& entry, const DataFlags& flags, const std::string& split,
-                   Inspection* inspection = nullptr) {
-  return load_dataset(entry,
-                      flags.data_root.empty()
-                          ? std::nullopt
-                          : std::optional<std::filesystem::path>(flags.data_root),
-                      split, project_file("datasets/samples"), inspection);
-}
-
-}  // namespace
-
-std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& flags,
-                                 std::vector<Inspection>* inspections) {
-  std::vector<std::string> splits(entry.splits.begin(), entry.splits.end());
-  if (!flags.split.empty()) splits = {flags.split};
-  std::vector<Dataset> loaded;
-  std::optional<ConfigError> first;
-  for (const auto& split : splits) try {
-      Inspection inspection;
-      loaded.push_back(load_split(entry, flags, split, inspections ? &inspection : nullptr));
-      if (inspections) inspections->push_back(std::move(inspection));
-    } catch (const ConfigError& error) {
-      if (!first) first = error;
-    }
-  if (loaded.empty()) throw *first;
-  return loaded;
-}
-
-Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const DataFlags& flags,
-                     std::vector<std::string>& notes) {
-  return default_protocol(
-      entry, dataset, [&] { return load_split(entry, flags, "train"); }, notes);
-}
-
-std::map<std::string, Json> published_rows(const std::string& table) {
-  const PaperItem item = read_paper_item(project_file("experiments/papers/" + table));
-  std::map<std::string, Json> rows;
-  for (const PublishedCell& cell : item.published.cells)
-    rows[cell.at[0].get<std::string>()][cell.at[1].get<std::string>()] = cell.value;
-  return rows;
-}
-
-Tokenizer tokenizer_of(const DataFlags& flags) {
-  if (flags.tokenizer.empty())
-    return Tokenizer::load(project_file("experiments/quickstart/tokenizer.json"));
-  const std::filesystem::path path = flags.tokenizer;
-  return Tokenizer::load(std::filesystem::is_directory(path) ? path / "tokenizer.json" : path);
 }
 
 // Exit code 2 when a run would refuse a record.

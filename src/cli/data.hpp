@@ -1,16 +1,12 @@
 #pragma once
 // What the actions of `pardec data` share; each is in a file of its own.
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "datasets/dataset.hpp"
+#include "src/findings/corpus.hpp"
 #include "src/finetune/own_answers.hpp"
-#include "src/report/table.hpp"
-#include "src/support/json.hpp"
-#include "src/tasks/protocol.hpp"
-#include "src/tokenizer/tokenizer.hpp"
 
 namespace CLI {
 class App;
@@ -18,8 +14,8 @@ class App;
 
 namespace pardec {
 
-struct DataFlags {
-  std::string action, data_root, split, tokenizer, format = "text";
+struct DataFlags : CorpusFiles {
+  std::string action, format = "text";
   std::vector<std::string> datasets;
   // list
   bool addresses = false;
@@ -56,9 +52,6 @@ int label_data(const DataFlags& flags);
 /// Declares the flags of `rewrite` and `label` alone.
 void add_teacher_flags(CLI::App& app, DataFlags& flags);
 
-/// Writes the stand-ins that flags name, and says which they are.
-Table make_standins(const DataFlags& flags);
-
 /// The datasets that flags name; without a name all that the data root has.
 std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 
@@ -66,19 +59,5 @@ std::vector<const DatasetEntry*> chosen_datasets(const DataFlags& flags);
 /// into.
 void check_targets(const DataFlags& flags, std::string_view action,
                    const std::vector<std::string>& names);
-
-/// The splits of a dataset whose files are there; the first error where none are.
-std::vector<Dataset> load_splits(const DatasetEntry& entry, const DataFlags& flags,
-                                 std::vector<Inspection>* inspections = nullptr);
-
-/// How `data stats` counts a dataset's prompts; notes say where they are not the protocol's.
-Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const DataFlags& flags,
-                     std::vector<std::string>& notes);
-
-/// The published numbers of a table of datasets (experiments/papers), by dataset and quantity.
-std::map<std::string, Json> published_rows(const std::string& table);
-
-/// The tokenizer that flags name, else the quickstart model's.
-Tokenizer tokenizer_of(const DataFlags& flags);
 
 }  // namespace pardec

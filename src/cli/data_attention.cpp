@@ -9,6 +9,7 @@
 #include "src/prompt/pieces.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/table.hpp"
+#include "src/reproduction/paper_item.hpp"
 #include "src/runs/record.hpp"
 #include "src/support/error.hpp"
 #include "src/support/number_text.hpp"

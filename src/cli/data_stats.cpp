@@ -10,6 +10,7 @@
 #include "src/prompt/pieces.hpp"
 #include "src/report/dataset_name.hpp"
 #include "src/report/table.hpp"
+#include "src/reproduction/paper_item.hpp"
 #include "src/runs/record.hpp"
 #include "src/support/project_files.hpp"
 #include "src/support/text.hpp"

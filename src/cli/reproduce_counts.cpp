@@ -3,7 +3,6 @@
 
 #include <set>
 
-#include "src/cli/data.hpp"
 #include "src/cli/scale_inputs.hpp"
 #include "src/findings/corpus.hpp"
 #include "src/support/error.hpp"
@@ -16,14 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What the papers' tables of datasets count.
-std::map<std::string, double> counts_of(const DatasetEntry& entry, const DataFlags& flags,
+std::map<std::string, double> counts_of(const DatasetEntry& entry, const CorpusFiles& files,
                                         const Tokenizer& tokenizer, bool& sample, bool& standin) {
   std::map<std::string, double> counts;
   std::vector<std::string> notes;
-  for (const Dataset& dataset : load_splits(entry, flags)) {
+  for (const Dataset& dataset : load_splits(entry, files)) {
     sample = sample || dataset.sample, standin = standin || dataset.standin;
     const SplitStats stats =
-        stats_of(dataset, protocol_of(entry, dataset, flags, notes), tokenizer);
+        stats_of(dataset, protocol_of(entry, dataset, files, notes), tokenizer);
     counts[dataset.split] = static_cast<double>(stats.examples);
     if (dataset.split != entry.splits.front()) continue;
     counts["contexts"] = static_cast<double>(stats.examples);
@@ -38,14 +37,14 @@ std::map<std::string, double> counts_of(const DatasetEntry& entry, const DataFla
 }
 
 /// The paper's model of attention at the dataset's own mean lengths.
-std::map<std::string, double> attention_counts(const DatasetEntry& entry, const DataFlags& flags,
+std::map<std::string, double> attention_counts(const DatasetEntry& entry, const CorpusFiles& files,
                                                const Tokenizer& tokenizer, bool& sample,
                                                bool& standin) {
-  const Dataset dataset = load_splits(entry, flags).front();
+  const Dataset dataset = load_splits(entry, files).front();
   sample = sample || dataset.sample, standin = standin || dataset.standin;
   std::vector<std::string> notes;
   const AttentionStats stats =
-      attention_of(dataset, protocol_of(entry, dataset, flags, notes), tokenizer, 1);
+      attention_of(dataset, protocol_of(entry, dataset, files, notes), tokenizer, 1);
   const AttentionRatios ratios = attention_ratios(stats.m.value(), stats.p.value(), stats.c.value(),
                                                   stats.x.value(), stats.y.value());
   return {{"prefill_flop_factor", ratios.prefill_flop_factor},
@@ -92,23 +91,22 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
     result.differs.push_back(record ? str("differs: settings of ", record->string())
                                     : str("nothing was trained: ", named, " is not there"));
   } else {
-    DataFlags flags;
-    flags.data_root = options.data_root;
-    const Tokenizer tokenizer = tokenizer_of(flags);
+    const CorpusFiles files{.data_root = options.data_root};
+    const Tokenizer tokenizer = tokenizer_of(files);
     for (const Json& one : scale.at("datasets")) {
       const auto name = one.get<std::string>();
       const DatasetEntry& entry = find_dataset(name);
-      if (!flags.data_root.empty() && !dataset_folder(entry, flags.data_root)) {
+      if (!files.data_root.empty() && !dataset_folder(entry, files.data_root)) {
         lacking.datasets[name] = str("dataset ", name, " (no folder under --data-root)");
         continue;
       }
-      if (flags.data_root.empty() && scale.value("attention", false)) {
+      if (files.data_root.empty() && scale.value("attention", false)) {
         lacking.datasets[name] =
             str("dataset ", name, " (--data-root; a sample has other lengths)");
         continue;
       }
       counts[name] = (scale.value("attention", false) ? attention_counts : counts_of)(
-          entry, flags, tokenizer, sample, standin);
+          entry, files, tokenizer, sample, standin);
     }
     result.differs.push_back("differs: ids of the quickstart tokenizer");
     if (sample) result.differs.push_back("differs: the project's own samples (no --data-root)");

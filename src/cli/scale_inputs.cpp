@@ -9,7 +9,7 @@
 
 #include "datasets/dataset.hpp"
 #include "src/checkpoint/checkpoint.hpp"
-#include "src/cli/data.hpp"
+#include "src/reproduction/standins.hpp"
 #include "src/runs/prepare.hpp"
 #include "src/support/error.hpp"
 #include "src/support/project_files.hpp"
@@ -98,12 +98,11 @@ void choose_datasets(const Json& scale, const ReproduceOptions& options, Runnabl
     const auto name = one.get<std::string>();
     const DatasetEntry& entry = find_dataset(name);
     if (standin && !dataset_folder(entry, runnable.data_root)) {
-      DataFlags flags;
-      flags.datasets = {name};
-      flags.data_root = runnable.data_root;
-      flags.examples = std::max<std::int64_t>(options.limit.value_or(scale.value("limit", 24)), 24);
-      fs::create_directories(flags.data_root);
-      make_standins(flags);
+      fs::create_directories(runnable.data_root);
+      make_standins({.datasets = {name},
+                     .data_root = runnable.data_root,
+                     .examples = std::max<std::int64_t>(
+                         options.limit.value_or(scale.value("limit", 24)), 24)});
     }
     if (runnable.data_root.empty() || dataset_folder(entry, runnable.data_root))
       kept.push_back(name);

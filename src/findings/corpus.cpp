@@ -1,11 +1,15 @@
 #include "src/findings/corpus.hpp"
 
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "src/prompt/json_answer.hpp"
 #include "src/prompt/pieces.hpp"
+#include "src/support/error.hpp"
+#include "src/support/project_files.hpp"
 #include "src/tasks/decode_options.hpp"
 #include "src/tasks/request.hpp"
 
@@ -164,6 +168,49 @@ double total_access_ratio(const AttentionStats& stats) {
 
 std::size_t answer_ids(const std::string& answer, bool choices, const Tokenizer& tokenizer) {
   return tokenizer.encode_piece(" " + answer, false).size() + (choices ? 0 : 1);
+}
+
+namespace {
+
+Dataset load_split(const DatasetEntry& entry, const CorpusFiles& files, const std::string& split,
+                   Inspection* inspection = nullptr) {
+  return load_dataset(entry,
+                      files.data_root.empty()
+                          ? std::nullopt
+                          : std::optional<std::filesystem::path>(files.data_root),
+                      split, project_file("datasets/samples"), inspection);
+}
+
+}  // namespace
+
+std::vector<Dataset> load_splits(const DatasetEntry& entry, const CorpusFiles& files,
+                                 std::vector<Inspection>* inspections) {
+  std::vector<std::string> splits(entry.splits.begin(), entry.splits.end());
+  if (!files.split.empty()) splits = {files.split};
+  std::vector<Dataset> loaded;
+  std::optional<ConfigError> first;
+  for (const auto& split : splits) try {
+      Inspection inspection;
+      loaded.push_back(load_split(entry, files, split, inspections ? &inspection : nullptr));
+      if (inspections) inspections->push_back(std::move(inspection));
+    } catch (const ConfigError& error) {
+      if (!first) first = error;
+    }
+  if (loaded.empty()) throw *first;
+  return loaded;
+}
+
+Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const CorpusFiles& files,
+                     std::vector<std::string>& notes) {
+  return default_protocol(
+      entry, dataset, [&] { return load_split(entry, files, "train"); }, notes);
+}
+
+Tokenizer tokenizer_of(const CorpusFiles& files) {
+  if (files.tokenizer.empty())
+    return Tokenizer::load(project_file("experiments/quickstart/tokenizer.json"));
+  const std::filesystem::path path = files.tokenizer;
+  return Tokenizer::load(std::filesystem::is_directory(path) ? path / "tokenizer.json" : path);
 }
 
 }  // namespace pardec

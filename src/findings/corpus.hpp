@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "datasets/dataset.hpp"
 #include "metrics/attention_model.hpp"
@@ -10,6 +11,24 @@
 
 /// What a dataset's files hold, in numbers.
 namespace pardec {
+
+/// Which of the datasets' files are read, and whose ids are counted.
+struct CorpusFiles {
+  std::string data_root;  ///< folder with one folder a dataset; empty: the project's samples
+  std::string split;      ///< empty: all that are there
+  std::string tokenizer;  ///< a tokenizer.json or its folder; empty: the quickstart's
+};
+
+/// The splits of a dataset whose files are there; the first error where none are.
+std::vector<Dataset> load_splits(const DatasetEntry& entry, const CorpusFiles& files,
+                                 std::vector<Inspection>* inspections = nullptr);
+
+/// How a dataset's prompts are counted; notes say where they are not the protocol's.
+Protocol protocol_of(const DatasetEntry& entry, const Dataset& dataset, const CorpusFiles& files,
+                     std::vector<std::string>& notes);
+
+/// The tokenizer that is named, else the quickstart model's.
+Tokenizer tokenizer_of(const CorpusFiles& files);
 
 /// A mean that is built up.
 struct Mean {

@@ -352,4 +352,12 @@ const PaperItem& find_item(const PaperCatalogue& papers, const std::string& pape
   throw ConfigError(str("paper ", paper, " has no item '", item, "'", known_names(item, known)));
 }
 
+std::map<std::string, Json> published_rows(const std::string& table) {
+  const PaperItem item = read_paper_item(project_file("experiments/papers/" + table));
+  std::map<std::string, Json> rows;
+  for (const PublishedCell& cell : item.published.cells)
+    rows[cell.at[0].get<std::string>()][cell.at[1].get<std::string>()] = cell.value;
+  return rows;
+}
+
 }  // namespace pardec

@@ -104,6 +104,8 @@ PaperCatalogue read_papers();
 /// names; one that names the reason where it is a picture.
 const PaperItem& find_item(const PaperCatalogue& papers, const std::string& paper,
                            const std::string& item);
+/// The numbers of a table of datasets (its file in experiments/papers), by dataset and quantity.
+std::map<std::string, Json> published_rows(const std::string& table);
 /// The papers' short names, which are those of their folders.
 std::vector<std::string> paper_names();
 
