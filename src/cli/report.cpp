@@ -4,10 +4,10 @@
 
 #include "src/cli/command_line.hpp"
 #include "src/cli/common_flags.hpp"
-#include "src/cli/reproduce_scale.hpp"
 #include "src/findings/traces.hpp"
 #include "src/report/reproduction_report.hpp"
 #include "src/report/run_report.hpp"
+#include "src/reproduction/reproduce.hpp"
 #include "src/store/invocations.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/files.hpp"

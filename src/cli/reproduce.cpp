@@ -1,21 +1,21 @@
 // `pardec reproduce`: the tables and figures of papers, beside what is measured here, and a verdict
 // on each of their claims.
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "src/asking/paid_service.hpp"
 #include "src/chat/service.hpp"
 #include "src/cli/command_line.hpp"
 #include "src/cli/print_note.hpp"
-#include "src/cli/reproduce_choice.hpp"
-#include "src/cli/reproduce_scale.hpp"
+#include "src/cli/run_flags.hpp"
+#include "src/cli/signal_stop.hpp"
 #include "src/cli/table_output.hpp"
 #include "src/report/reproduction_report.hpp"
+#include "src/reproduction/item_choice.hpp"
+#include "src/reproduction/time_shares.hpp"
 #include "src/support/checks.hpp"
 #include "src/support/error.hpp"
 #include "src/support/files.hpp"
@@ -27,8 +27,9 @@ namespace pardec {
 namespace {
 
 struct ReproduceFlags {
-  ReproduceOptions options{.db = "results/pardec.sqlite"};
-  std::string paper, item, scale = "small", budget, format = "text", report;
+  ReproduceOptions options;
+  std::string paper, item, budget, judge, progress = "auto", format = "text", report;
+  std::vector<std::string> models;
 };
 
 /// "10m", "90s", "1.5h" or seconds. ConfigError.
@@ -44,58 +45,42 @@ std::optional<double> parse_budget(const std::string& text) {
 }
 
 int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceFlags& flags) {
-  using Clock = std::chrono::steady_clock;
-  const auto begin = Clock::now();
-  const std::optional<double> budget = parse_budget(flags.budget);
   TablePrinter printer(parse_table_format(flags.format), /*list=*/true);
   const SignalStop stop;
+  ReproduceOptions options = flags.options;
+  options.stop = stop.token();
+  options.errors_lack = items.size() > 1;
+  TimeShares time(parse_budget(flags.budget), items, options);
   std::vector<ReproducedItem> shown_items;
   ReproductionReport report;
-  std::set<std::string> to_make, made;  // what takes time, which items may share
-  if (budget) {
-    std::set<std::string> looked_at;
-    for (const PaperItem* item : items)
-      if (const std::string work = work_of(*item, flags.scale);
-          !work.empty() && looked_at.insert(work).second &&
-          runs_here(*item, flags.scale, flags.options))
-        to_make.insert(work);
-  }
   const auto of_scale = std::count_if(items.begin(), items.end(), [&](const PaperItem* item) {
-    return item->scales.contains(flags.scale);
+    return item->scales.contains(options.scale);
   });
   size_t begun = 0;
   bool unexpected = false, judge_failed = false;
   MadeBounds bounds;
-  for (size_t i = 0; i < items.size(); ++i) {
-    const PaperItem& item = *items[i];
-    if (!item.scales.contains(flags.scale)) {
+  for (const PaperItem* one : items) {
+    const PaperItem& item = *one;
+    if (!item.scales.contains(options.scale)) {
       if (items.size() > 1) continue;
-      if (!item.scales.empty()) item.scale(flags.scale);  // says which there are
+      if (!item.scales.empty()) item.scale(options.scale);  // says which there are
       shown_items.push_back(
           {&item, published_table(item, "nothing of it is measured here", NoEvidence({}), {}), {}});
       printer.print(shown_items.back().table);
       continue;
     }
-    const std::string work = work_of(item, flags.scale);
-    std::optional<double> seconds;
-    const double used = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (budget)
-      seconds = made.contains(work) ? 0
-                                    : std::max(0.0, *budget - used) /
-                                          static_cast<double>(std::max<size_t>(1, to_make.size()));
+    options.effort = time.effort_of(item);
     std::fprintf(stderr, "%s, scale %s (%zu of %td, %s gone%s)\n", item.name.c_str(),
-                 flags.scale.c_str(), ++begun, of_scale,
-                 duration(static_cast<std::int64_t>(used)).c_str(),
-                 budget ? str(" of ", flags.budget).c_str() : "");
-    const Reproduction result =
-        reproduce(item, flags.scale, flags.options, seconds, stop, items.size() > 1, bounds);
+                 options.scale.c_str(), ++begun, of_scale,
+                 duration(static_cast<std::int64_t>(time.used())).c_str(),
+                 flags.budget.empty() ? "" : str(" of ", flags.budget).c_str());
+    const Reproduction result = reproduce(item, options, bounds);
     judge_failed = judge_failed || result.judge_failed;
-    to_make.erase(work);
-    if (result.run || bounds.contains(work)) made.insert(work);
+    time.take(result, bounds);
     if (const int signal = stop.signal()) {
       printer.finish();
       std::fprintf(stderr, "stopped; the same command %s\n",
-                   flags.scale == "bound" ? "begins anew" : "goes on");
+                   options.scale == "bound" ? "begins anew" : "goes on");
       return 128 + signal;
     }
     shown_items.push_back(shown(result, items.size() > 1));
@@ -118,30 +103,49 @@ int reproduce_items(const std::vector<const PaperItem*>& items, const ReproduceF
   return unexpected ? 4 : judge_failed ? 1 : 0;
 }
 
+/// As `run -c` reads an experiment, but that a paper's item has its own baselines.
+RunSpec read_scale(const Json& experiment, const std::string& where) {
+  RunFlags flags;
+  flags.add_baselines = false;
+  CLI::App app;
+  add_flags(app, flags);
+  read_experiment(app, experiment, where, flags);
+  finish(flags);
+  return flags.spec;
+}
+
 int run(const CLI::App& app, ReproduceFlags& flags) {
   const TableFormat format = parse_table_format(flags.format);
-  if (flags.options.limit) check_at_least("--limit", *flags.options.limit, 0);
-  check_at_least("--threads", flags.options.threads, 0);
-  if (!flags.options.judge.empty())  // what is wrong with it is said before it runs
-    check_service(chat::read_service(flags.options.judge), print_note);
-  for (const std::string& model : flags.options.models)
-    if (model.find('=') == std::string::npos || model.front() == '=')
+  ReproduceOptions& options = flags.options;
+  if (options.limit) check_at_least("--limit", *options.limit, 0);
+  check_at_least("--threads", options.threads, 0);
+  if (!flags.judge.empty()) {  // what is wrong with it is said before it runs
+    options.judge = chat::read_service(flags.judge);
+    check_service(*options.judge, print_note);
+  }
+  for (const std::string& model : flags.models) {
+    const size_t equals = model.find('=');
+    if (equals == std::string::npos || equals == 0)
       throw ConfigError(str("--model is '", model, "', expected LABEL=DIR"));
-  flags.options.argv = command_arguments(app);
-  flags.options.default_db = app.get_option("--db")->count() == 0;
+    options.models.push_back({model.substr(0, equals), model.substr(equals + 1)});
+  }
+  options.argv = command_arguments(app);
+  options.create_folders = app.get_option("--db")->count() == 0;
+  options.notes = print_note;
+  options.read_experiment = read_scale;
   const PaperCatalogue papers = read_papers();
   if (flags.paper.empty() || flags.paper == "list") {
     if (!flags.item.empty())
       throw ConfigError(str("reproduce list takes no item, found '", flags.item, "'"));
-    print_table(papers_table(papers, stored_verdicts(papers, flags.options.db)), format);
+    print_table(papers_table(papers, stored_verdicts(papers, options.db)), format);
     return 0;
   }
   const std::vector<const PaperItem*> items = chosen_items(papers, flags.paper, flags.item);
-  check_labels(items, flags.scale, flags.options.models);
-  if (!flags.options.data_root.empty() && !std::filesystem::is_directory(flags.options.data_root))
-    throw ConfigError(str("--data-root: ", flags.options.data_root, " is no folder"));
-  if (!flags.options.dtype.empty() && flags.options.dtype != "auto")
-    parse_dtype(flags.options.dtype);
+  check_labels(items, options.scale, options.models);
+  if (!options.data_root.empty() && !std::filesystem::is_directory(options.data_root))
+    throw ConfigError(str("--data-root: ", options.data_root, " is no folder"));
+  if (!options.dtype.empty() && options.dtype != "auto") parse_dtype(options.dtype);
+  options.progress = parse_progress_style(flags.progress);
   return reproduce_items(items, flags);
 }
 
@@ -160,7 +164,7 @@ Verb reproduce_verb() {
         app.add_option("paper", flags->paper,
                        "hpd, ippd, apar, aspd or space; all: all of them; list: what there is");
         app.add_option("item", flags->item, "of the paper, e.g. table5 or figure4; without it all");
-        app.add_option("--scale", flags->scale,
+        app.add_option("--scale", options.scale,
                        "small: networks and data at hand; shape: forced answers on any network; "
                        "bound: what GPUs allow, by the roofline")
             ->capture_default_str()
@@ -171,7 +175,7 @@ Verb reproduce_verb() {
             ->type_name("TIME");
         app.add_option("--limit", options.limit, "examples of each dataset, in place of the file's")
             ->type_name("N");
-        app.add_option("--model", options.models,
+        app.add_option("--model", flags->models,
                        "a network in place of the file's, e.g. main=DIR; repeatable")
             ->type_name("LABEL=DIR");
         app.add_option(
@@ -190,11 +194,11 @@ Verb reproduce_verb() {
         app.add_option("--report", flags->report,
                        "also write a page for a browser: verdicts, tables and figures")
             ->type_name("FILE");
-        app.add_option("--judge", options.judge,
+        app.add_option("--judge", flags->judge,
                        "ask a judge for the scores of claims that need one; the file of its "
                        "service")
             ->type_name("FILE");
-        app.add_option("--progress", options.progress, "auto, bar, plain or none")
+        app.add_option("--progress", flags->progress, "auto, bar, plain or none")
             ->capture_default_str()
             ->type_name("STYLE");
         return [flags, &app] { return run(app, *flags); };

@@ -201,14 +201,15 @@ std::string heading(const PaperItem& item, const std::string& what) {
   return str(paper, ", ", item.item, ": ", item.measures, " (", what, ")");
 }
 
-}  // namespace
-
+/// "confirmed (scaled)"
 std::string shown_verdict(const ClaimFinding& finding) {
   const std::string verdict(name(finding.verdict));
   return finding.verdict == ClaimVerdict::not_testable
              ? verdict
              : str(verdict, " (", qualified_text(finding), ")");
 }
+
+}  // namespace
 
 Table published_table(const PaperItem& item, const std::string& where, const Evidence& evidence,
                       const std::vector<std::string>& differs, bool measured_only) {
@@ -285,6 +286,16 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
   return table;
 }
 
+ReproducedItem shown(const Reproduction& result, bool measured_only) {
+  const PaperItem& item = *result.item;
+  return {&item,
+          item.scale(result.scale).contains("bound")
+              ? bounds_table(item, *result.evidence, result.arms, result.baseline, result.differs)
+              : published_table(item, "scale " + result.scale, *result.evidence, result.differs,
+                                measured_only),
+          result.findings};
+}
+
 Table claims_table(const std::vector<ReproducedItem>& items, const std::string& title) {
   Table table;
   table.title = title;
@@ -344,8 +355,7 @@ Table claims_table(const std::vector<ReproducedItem>& items, const std::string& 
   return table;
 }
 
-Table papers_table(const PaperCatalogue& papers,
-                   const std::map<std::string, std::map<std::string, std::string>>& verdicts) {
+Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts) {
   Table table;
   table.title = "Tables and figures of the papers";
   table.columns = {{"paper"},  {"item"},   {"class"},    {"measures"}, {"published", Align::right},
@@ -361,7 +371,7 @@ Table papers_table(const PaperCatalogue& papers,
         claims.push_back(claim.id);
         if (stored == verdicts.end()) continue;
         if (const auto one = stored->second.find(claim.id); one != stored->second.end())
-          said.push_back(str(claim.id, " ", one->second));
+          said.push_back(str(claim.id, " ", shown_verdict(one->second)));
       }
       table.rows.push_back({item.paper, item.item, item.cls, item.measures,
                             number_cell(std::ssize(item.published.cells)),

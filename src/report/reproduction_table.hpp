@@ -5,7 +5,9 @@
 #include "src/report/table.hpp"
 #include "src/reproduction/claims.hpp"
 #include "src/reproduction/evidence.hpp"
+#include "src/reproduction/item_choice.hpp"
 #include "src/reproduction/paper_item.hpp"
+#include "src/reproduction/reproduce.hpp"
 
 namespace pardec {
 
@@ -26,15 +28,13 @@ struct ReproducedItem {
   Table table;  ///< published_table() or bounds_table()
   std::vector<ClaimFinding> findings;
 };
+/// See published_table() for `measured_only`.
+ReproducedItem shown(const Reproduction& result, bool measured_only);
+
 /// A verdict for each claim; those of several items have a column that names it.
 Table claims_table(const std::vector<ReproducedItem>& items, const std::string& title);
 
-/// All tables and figures of the papers, with the newest verdicts, by item name and claim, e.g.
-/// "confirmed (scaled)".
-Table papers_table(const PaperCatalogue& papers,
-                   const std::map<std::string, std::map<std::string, std::string>>& verdicts);
-
-/// "confirmed (scaled)"
-std::string shown_verdict(const ClaimFinding& finding);
+/// All tables and figures of the papers, with the newest verdicts, e.g. "confirmed (scaled)".
+Table papers_table(const PaperCatalogue& papers, const StoredVerdicts& verdicts);
 
 }  // namespace pardec

@@ -31,11 +31,12 @@ ALLOWED = {
     "src/runs": {"src/support", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring", "src/findings", "datasets", "decoders"},
     "src/findings": {"src/support", "src/tokenizer", "src/model", "src/engine", "src/prompt", "src/store", "src/checkpoint", "src/tasks", "src/scoring",
                      "datasets", "decoders", "metrics"},
-    "src/reproduction": {"src/support", "src/prompt", "src/engine", "src/store", "src/checkpoint", "src/scoring", "src/findings", "datasets", "metrics"},
+    "src/reproduction": {"src/support", "src/model", "src/engine", "src/prompt", "src/chat", "src/store", "src/checkpoint", "src/tasks", "src/scoring",
+                         "src/findings", "src/runs", "datasets", "metrics"},
     "src/report": {"src/support", "src/tokenizer", "src/engine", "src/store", "src/findings", "src/reproduction", "src/scoring", "datasets"},
     "src/finetune": {"src/support", "src/tokenizer", "src/model", "src/prompt", "src/training", "src/store", "src/checkpoint", "src/tasks",
                      "src/scoring", "datasets", "decoders"},
-    "src/cli": {"src/support", "src/model", "src/engine", "src/prompt", "src/sandbox", "src/http", "src/chat", "src/store",
+    "src/cli": {"src/support", "src/model", "src/prompt", "src/sandbox", "src/http", "src/chat", "src/store",
                 "src/checkpoint", "src/tasks", "src/scoring", "src/runs", "src/findings", "src/reproduction", "src/report", "src/finetune", "src/asking", "src/teaching", "decoders", "datasets"},
 }
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)

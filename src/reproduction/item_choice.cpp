@@ -1,19 +1,16 @@
-#include "src/cli/reproduce_choice.hpp"
+#include "src/reproduction/item_choice.hpp"
 
 #include <filesystem>
 #include <set>
 
-#include "src/cli/reproduce_scale.hpp"
-#include "src/report/reproduction_report.hpp"
 #include "src/store/store.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
 namespace pardec {
 
-std::map<std::string, std::map<std::string, std::string>> stored_verdicts(
-    const PaperCatalogue& papers, const std::string& db) {
-  std::map<std::string, std::map<std::string, std::string>> verdicts;
+StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& db) {
+  StoredVerdicts verdicts;
   std::error_code ignored;
   if (!std::filesystem::exists(db, ignored)) return verdicts;
   Store store(db, {.read_only = true});
@@ -24,10 +21,11 @@ std::map<std::string, std::map<std::string, std::string>> stored_verdicts(
       continue;
     for (const Reproduction& result : reproduced(papers, store, run.invocation))
       for (const ClaimFinding& finding : result.findings) {
-        std::string& verdict = verdicts[result.item->name][finding.claim->id];
+        auto& of_item = verdicts[result.item->name];
         const bool decides = finding.verdict != ClaimVerdict::not_testable;
         if (decides) decided.insert(run.experiment->name);
-        if (decides || verdict.empty()) verdict = shown_verdict(finding);
+        if (decides || !of_item.contains(finding.claim->id))
+          of_item.insert_or_assign(finding.claim->id, finding);
       }
   }
   return verdicts;
@@ -51,7 +49,7 @@ std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers, const s
 }
 
 void check_labels(const std::vector<const PaperItem*>& items, const std::string& scale,
-                  const std::vector<std::string>& models) {
+                  const std::vector<GivenNetwork>& models) {
   std::set<std::string> labels;
   for (const PaperItem* item : items)
     if (item->scales.contains(scale)) {
@@ -59,10 +57,10 @@ void check_labels(const std::vector<const PaperItem*>& items, const std::string&
       for (const auto& [label, folders] : networks.items()) labels.insert(label);
     }
   const std::vector<std::string> known(labels.begin(), labels.end());
-  for (const std::string& given : models)
-    if (const std::string label = given.substr(0, given.find('=')); !labels.contains(label))
-      throw ConfigError(str("--model: '", label, "' is no network of these at scale ", scale,
-                            known_names(label, known)));
+  for (const GivenNetwork& given : models)
+    if (!labels.contains(given.label))
+      throw ConfigError(str("--model: '", given.label, "' is no network of these at scale ", scale,
+                            known_names(given.label, known)));
 }
 
 }  // namespace pardec

@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "src/cli/reproduce_scale.hpp"
-#include "src/cli/run_flags.hpp"
 #include "src/reproduction/evidence.hpp"
+#include "src/reproduction/reproduce.hpp"
+#include "src/runs/run_spec.hpp"
 #include "src/support/json.hpp"
 
 namespace pardec {
@@ -20,12 +20,12 @@ struct Runnable {
 };
 
 /// Looks for the networks, control tokens and datasets of a scale; stand-ins are made where it
-/// wants some. ConfigError for a --model that is not there.
+/// wants some. ConfigError for a given network that is not there.
 Runnable runnable_of(const Json& scale, const ReproduceOptions& options);
 
-/// As flags of `run`, of an experiment of this name; `where` its file is. ConfigError.
-RunFlags flags_of(const Runnable& runnable, const std::string& name,
-                  const std::filesystem::path& where, const ReproduceOptions& options);
+/// As a run of this name; `where` the file of the scale is. ConfigError.
+RunSpec spec_of(const Runnable& runnable, const std::string& name,
+                const std::filesystem::path& where, const ReproduceOptions& options);
 
 /// A folder or file as it is named, else among the project's; none: it is in neither.
 std::optional<std::filesystem::path> folder_at(const std::string& named);
@@ -35,8 +35,7 @@ std::optional<std::filesystem::path> folder_at(const std::string& named);
 void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOptions& options);
 
 /// Makes the evidence of scale `bound`: what hardware allows the passes of a few examples, of those
-/// that `seconds` (none: no limit) leave time for. Passes that `bounds` has are not made again.
-void reproduce_bound(Reproduction& result, const ReproduceOptions& options,
-                     std::optional<double> seconds, const SignalStop& stop, MadeBounds& bounds);
+/// that the effort leaves time for. Passes that `bounds` has are not made again.
+void reproduce_bound(Reproduction& result, const ReproduceOptions& options, MadeBounds& bounds);
 
 }  // namespace pardec

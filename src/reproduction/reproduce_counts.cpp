@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "src/cli/scale_inputs.hpp"
 #include "src/findings/corpus.hpp"
+#include "src/reproduction/scale_inputs.hpp"
 #include "src/support/error.hpp"
 #include "src/support/text.hpp"
 
@@ -14,13 +14,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the papers' tables of datasets count.
-std::map<std::string, double> counts_of(const DatasetEntry& entry, const CorpusFiles& files,
-                                        const Tokenizer& tokenizer, bool& sample, bool& standin) {
+/// Numbers by name, and whether some of the data are not the publisher's.
+struct Counted {
   std::map<std::string, double> counts;
+  bool sample = false, standin = false;
+};
+
+/// What the papers' tables of datasets count.
+Counted counts_of(const DatasetEntry& entry, const CorpusFiles& files, const Tokenizer& tokenizer) {
+  Counted all;
+  auto& counts = all.counts;
   std::vector<std::string> notes;
   for (const Dataset& dataset : load_splits(entry, files)) {
-    sample = sample || dataset.sample, standin = standin || dataset.standin;
+    all.sample = all.sample || dataset.sample, all.standin = all.standin || dataset.standin;
     const SplitStats stats =
         stats_of(dataset, protocol_of(entry, dataset, files, notes), tokenizer);
     counts[dataset.split] = static_cast<double>(stats.examples);
@@ -33,26 +39,26 @@ std::map<std::string, double> counts_of(const DatasetEntry& entry, const CorpusF
     counts["question"] = stats.question.value();
     counts["answer"] = stats.answer.value();
   }
-  return counts;
+  return all;
 }
 
 /// The paper's model of attention at the dataset's own mean lengths.
-std::map<std::string, double> attention_counts(const DatasetEntry& entry, const CorpusFiles& files,
-                                               const Tokenizer& tokenizer, bool& sample,
-                                               bool& standin) {
+Counted attention_counts(const DatasetEntry& entry, const CorpusFiles& files,
+                         const Tokenizer& tokenizer) {
   const Dataset dataset = load_splits(entry, files).front();
-  sample = sample || dataset.sample, standin = standin || dataset.standin;
   std::vector<std::string> notes;
   const AttentionStats stats =
       attention_of(dataset, protocol_of(entry, dataset, files, notes), tokenizer, 1);
   const AttentionRatios ratios = attention_ratios(stats.m.value(), stats.p.value(), stats.c.value(),
                                                   stats.x.value(), stats.y.value());
-  return {{"prefill_flop_factor", ratios.prefill_flop_factor},
-          {"prefill_access_ratio", ratios.prefill_access_ratio},
-          {"pcpa_prefill_intensity", ratios.pcpa_prefill_intensity},
-          {"ippd_prefill_intensity", ratios.ippd_prefill_intensity},
-          {"pcpa_decode_intensity", ratios.pcpa_decode_intensity},
-          {"ippd_decode_intensity", ratios.ippd_decode_intensity}};
+  return {{{"prefill_flop_factor", ratios.prefill_flop_factor},
+           {"prefill_access_ratio", ratios.prefill_access_ratio},
+           {"pcpa_prefill_intensity", ratios.pcpa_prefill_intensity},
+           {"ippd_prefill_intensity", ratios.ippd_prefill_intensity},
+           {"pcpa_decode_intensity", ratios.pcpa_decode_intensity},
+           {"ippd_decode_intensity", ratios.ippd_decode_intensity}},
+          dataset.sample,
+          dataset.standin};
 }
 
 /// The numbers that a training was set to, by name; of a list NAME.1, NAME.2 ... The updates are
@@ -105,8 +111,10 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
             str("dataset ", name, " (--data-root; a sample has other lengths)");
         continue;
       }
-      counts[name] = (scale.value("attention", false) ? attention_counts : counts_of)(
-          entry, files, tokenizer, sample, standin);
+      const bool attention = scale.value("attention", false);
+      Counted counted = (attention ? attention_counts : counts_of)(entry, files, tokenizer);
+      counts[name] = std::move(counted.counts);
+      sample = sample || counted.sample, standin = standin || counted.standin;
     }
     result.differs.push_back("differs: ids of the quickstart tokenizer");
     if (sample) result.differs.push_back("differs: the project's own samples (no --data-root)");

@@ -1,6 +1,5 @@
-#include "src/cli/scale_inputs.hpp"
+#include "src/reproduction/scale_inputs.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -25,10 +24,9 @@ namespace {
 /// Keys of a scale that are no settings of a run.
 constexpr std::array kScaleKeys{"standin", "shared", "traces", "bound"};
 
-/// What --model has for a network.
 std::optional<std::string> given_folder(const ReproduceOptions& options, const std::string& label) {
-  for (const std::string& given : options.models)
-    if (given.starts_with(label + "=")) return given.substr(label.size() + 1);
+  for (const GivenNetwork& given : options.models)
+    if (given.label == label) return given.folder;
   return std::nullopt;
 }
 
@@ -184,24 +182,19 @@ Runnable runnable_of(const Json& scale, const ReproduceOptions& options) {
   return runnable;
 }
 
-RunFlags flags_of(const Runnable& runnable, const std::string& name, const fs::path& where,
-                  const ReproduceOptions& options) {
-  RunFlags flags;
-  CLI::App app;
-  add_flags(app, flags);
-  read_experiment(app, runnable.experiment, where.string(), flags);
-  flags.spec.name = name;
-  flags.spec.db = options.db;
-  flags.spec.data_root = runnable.data_root;
-  flags.spec.model.threads = options.threads;
-  flags.progress = options.progress;
-  flags.spec.argv = options.argv;
-  flags.add_baselines = false;  // a paper's item has its own arms
-  finish(flags);
-  flags.spec.given["scale"] = runnable.experiment;
-  flags.spec.given["scale"]["data_root"] = runnable.data_root;
-  flags.spec.given["scale"]["threads"] = options.threads;
-  return flags;
+RunSpec spec_of(const Runnable& runnable, const std::string& name, const fs::path& where,
+                const ReproduceOptions& options) {
+  RunSpec spec = options.read_experiment(runnable.experiment, where.string());
+  spec.name = name;
+  spec.db = options.db;
+  spec.data_root = runnable.data_root;
+  spec.model.threads = options.threads;
+  spec.progress = options.progress;
+  spec.argv = options.argv;
+  spec.given["scale"] = runnable.experiment;
+  spec.given["scale"]["data_root"] = runnable.data_root;
+  spec.given["scale"]["threads"] = options.threads;
+  return spec;
 }
 
 }  // namespace pardec

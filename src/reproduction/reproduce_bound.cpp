@@ -5,11 +5,10 @@
 #include <filesystem>
 #include <map>
 
-#include "src/cli/print_note.hpp"
-#include "src/cli/scale_inputs.hpp"
 #include "src/findings/traces.hpp"
 #include "src/reproduction/bound_evidence.hpp"
 #include "src/reproduction/paper_differences.hpp"
+#include "src/reproduction/scale_inputs.hpp"
 #include "src/runs/deadline.hpp"
 #include "src/runs/execute.hpp"
 #include "src/support/project_files.hpp"
@@ -55,8 +54,7 @@ BoundSetting setting_of(const Json& bound) {
 /// Has the arms answer a few examples of each dataset, and keeps their passes. None: there was no
 /// time, or a signal stopped it.
 std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& runnable,
-                                       const ReproduceOptions& options,
-                                       std::optional<double> seconds, const SignalStop& stop) {
+                                       const ReproduceOptions& options) {
   const Scratch scratch;
   const fs::path trace = scratch.folder / "t.jsonl";
   BoundTraces made{.lacking = runnable.lacking};
@@ -69,18 +67,18 @@ std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& ru
     one.experiment["warmup"] = 0;
     ReproduceOptions apart = options;
     apart.db = (scratch.folder / "t.sqlite").string();
-    RunFlags flags = flags_of(one, "bound", item.file, apart);
-    ArmSessions sessions(flags.spec);
+    const RunSpec spec = spec_of(one, "bound", item.file, apart);
+    ArmSessions sessions(spec);
     std::optional<double> share;  // of the time that is left
-    if (seconds) {
+    if (options.effort.seconds) {
       const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begin;
-      share = (*seconds - used.count()) / static_cast<double>(datasets.size() - d);
+      share = (*options.effort.seconds - used.count()) / static_cast<double>(datasets.size() - d);
     }
-    const Deadline deadline(stop.token(), share);
-    const auto workloads = load_workloads(flags.spec);
+    const Deadline deadline(options.stop, share);
+    const auto workloads = load_workloads(spec);
     const Execution done =
-        execute(flags.spec, workloads, sessions,
-                {.stop = stop.token(), .until = deadline.token(), .notes = print_note});
+        execute(spec, workloads, sessions,
+                {.stop = options.stop, .until = deadline.token(), .notes = options.notes});
     if (done.stopped || !done.store) return std::nullopt;
     const auto dataset = datasets[d].get<std::string>();
     if (deadline.token().stop_requested()) made.unfinished.push_back(dataset);
@@ -93,8 +91,7 @@ std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& ru
 
 }  // namespace
 
-void reproduce_bound(Reproduction& result, const ReproduceOptions& options,
-                     std::optional<double> seconds, const SignalStop& stop, MadeBounds& bounds) {
+void reproduce_bound(Reproduction& result, const ReproduceOptions& options, MadeBounds& bounds) {
   const Json scale = result.item->scale(result.scale);
   const std::string work = work_of(*result.item, result.scale);
   auto made = bounds.find(work);
@@ -105,7 +102,7 @@ void reproduce_bound(Reproduction& result, const ReproduceOptions& options,
       return;
     }
     std::optional<BoundTraces> now;
-    if (!seconds || *seconds > 0) now = make_traces(*result.item, runnable, options, seconds, stop);
+    if (options.effort.runs) now = make_traces(*result.item, runnable, options);
     if (!now) {
       result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
       return;

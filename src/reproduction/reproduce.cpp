@@ -1,17 +1,13 @@
-#include "src/cli/reproduce_scale.hpp"
+#include "src/reproduction/reproduce.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
-#include "src/chat/service.hpp"
-#include "src/cli/print_note.hpp"
-#include "src/cli/run_flags.hpp"
-#include "src/cli/scale_inputs.hpp"
 #include "src/model/device.hpp"
 #include "src/model/machine.hpp"
 #include "src/reproduction/paper_differences.hpp"
+#include "src/reproduction/scale_inputs.hpp"
 #include "src/runs/arm_sessions.hpp"
 #include "src/runs/deadline.hpp"
 #include "src/runs/execute.hpp"
@@ -56,8 +52,8 @@ double balance_here(const PaperItem& item, const std::string& scale, const std::
   return speed.flop_per_second / speed.bytes_per_second * bytes / 2;
 }
 
-/// Claims, and what differs, of an invocation.
-void judge(Reproduction& result, std::shared_ptr<const StoredRun> run, Lacking lacking) {
+/// Evidence, and what differs, of an invocation.
+void take_run(Reproduction& result, std::shared_ptr<const StoredRun> run, Lacking lacking) {
   result.run = std::move(run);
   const Comparison& comparison = result.run->comparison();
   result.evidence = std::make_unique<StoredEvidence>(
@@ -74,25 +70,22 @@ void test_claims(Reproduction& result) {
 
 /// Gets the verdicts that the scale's claims are about, as far as they are not stored.
 void ask_for_claims(const Reproduction& result, const ReproduceOptions& options,
-                    const std::string& invocation, const SignalStop& stop) {
+                    const std::string& invocation) {
   std::set<std::string> protocols;
   for (const Claim& claim : result.item->claims)
     if (claim.tested_at(result.scale))
       for (const ClaimTest& test : claim.tests) protocols.insert(protocol_for(test.metric));
   protocols.erase("");
   if (protocols.empty()) {
-    std::fprintf(stderr, "%s: --judge is not asked, no claim of it at this scale needs a judge\n",
-                 result.item->name.c_str());
+    tell(options.notes, str(result.item->name,
+                            ": --judge is not asked, no claim of it at this scale needs a judge"));
     return;
   }
-  const chat::ServiceSpec service = chat::read_service(options.judge);
   Store store(options.db);
   for (const std::string& protocol : protocols)
-    if (!stop.signal())
-      judge_by(store, invocation, protocol, {}, service,
-               {.progress = parse_progress_style(options.progress),
-                .stop = stop.token(),
-                .notes = print_note});
+    if (!options.stop.stop_requested())
+      judge_by(store, invocation, protocol, {}, *options.judge,
+               {.progress = options.progress, .stop = options.stop, .notes = options.notes});
 }
 
 void name_arms(Reproduction& result, const Json& scale) {
@@ -102,8 +95,7 @@ void name_arms(Reproduction& result, const Json& scale) {
 }
 
 /// Runs what the scale names, or finds it.
-void measure(Reproduction& result, const Json& scale, const ReproduceOptions& options,
-             std::optional<double> seconds, const SignalStop& stop) {
+void measure(Reproduction& result, const Json& scale, const ReproduceOptions& options) {
   Runnable runnable = runnable_of(scale, options);
   if (!runnable.any) {
     result.evidence = std::make_unique<NoEvidence>(runnable.lacking);
@@ -112,43 +104,41 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
   result.baseline = runnable.experiment.value("baseline", "");
   const PaperItem& item = *result.item;
   const std::string name = work_of(item, result.scale);
-  const Deadline deadline(stop.token(), seconds);
-  RunFlags flags = flags_of(runnable, name, item.file, options);
-  RunSpec& spec = flags.spec;
+  const Deadline deadline(options.stop, options.effort.seconds);
+  RunSpec spec = spec_of(runnable, name, item.file, options);
   ArmSessions sessions(spec);
-  const OpenOptions open{.create_folders = options.default_db};
+  const OpenOptions open{.create_folders = options.create_folders};
   const auto before = earlier(spec, open);
-  const bool no_time = seconds && *seconds <= 0;
-  if (no_time && !before) {
+  if (!options.effort.runs && !before) {
     result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
     return;
   }
   std::string invocation = before ? before->invocation : "";
-  if (!no_time && (!before || !whole(spec, invocation))) {
+  if (options.effort.runs && (!before || !whole(spec, invocation))) {
     spec.go_on = true;
     const auto workloads = load_workloads(spec);
     check_any_runs(spec, workloads);
     invocation = execute(spec, workloads, sessions,
-                         {.stop = stop.token(),
+                         {.stop = options.stop,
                           .until = deadline.token(),
-                          .create_folders = options.default_db,
-                          .notes = print_note})
+                          .create_folders = options.create_folders,
+                          .notes = options.notes})
                      .invocation;
   }
   if (invocation.empty()) {
     result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", "time"}}});
     return;
   }
-  if (!options.judge.empty()) try {
-      ask_for_claims(result, options, invocation, stop);
+  if (options.judge) try {
+      ask_for_claims(result, options, invocation);
     } catch (const Error& error) {  // what was measured is shown all the same
       result.judge_failed = true;
-      std::fprintf(stderr, "%s: %s\n", item.name.c_str(), visible_text(error.what()).c_str());
+      tell(options.notes, str(item.name, ": ", visible_text(error.what())));
     }
   result.store = std::make_unique<Store>(options.db, OpenOptions{.read_only = true});
-  judge(result, std::make_shared<StoredRun>(*result.store, invocation, result.baseline),
-        runnable.lacking);
-  if (seconds && !whole(spec, invocation))
+  take_run(result, std::make_shared<StoredRun>(*result.store, invocation, result.baseline),
+           runnable.lacking);
+  if (options.effort.seconds && !whole(spec, invocation))
     result.differs.push_back(
         "budget: its time ended before the run did; the same command with more time goes on");
 }
@@ -162,29 +152,32 @@ std::string work_of(const PaperItem& item, const std::string& scale) {
   return spec.contains("bound") ? dump(spec) : spec.value("shared", str(item.name, "/", scale));
 }
 
-bool runs_here(const PaperItem& item, const std::string& scale, const ReproduceOptions& options) {
+bool runs_here(const PaperItem& item, const ReproduceOptions& options) {
   try {
-    return runnable_of(item.scale(scale), options).any;
+    return runnable_of(item.scale(options.scale), options).any;
   } catch (const Error&) {  // which its turn tells
     return false;
   }
 }
 
-Reproduction reproduce(const PaperItem& item, const std::string& scale,
-                       const ReproduceOptions& options, std::optional<double> seconds,
-                       const SignalStop& stop, bool among_others, MadeBounds& bounds) {
-  Reproduction result{.item = &item, .scale = scale};
-  const Json spec = item.scale(scale);
+Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options) {
+  MadeBounds bounds;
+  return reproduce(item, options, bounds);
+}
+
+Reproduction reproduce(const PaperItem& item, const ReproduceOptions& options, MadeBounds& bounds) {
+  Reproduction result{.item = &item, .scale = options.scale};
+  const Json spec = item.scale(options.scale);
   name_arms(result, spec);
   try {
     if (spec.contains("bound"))
-      reproduce_bound(result, options, seconds, stop, bounds);
+      reproduce_bound(result, options, bounds);
     else if (spec.contains("stats") || spec.contains("attention") || spec.contains("training"))
       reproduce_counts(result, spec, options);
     else
-      measure(result, spec, options, seconds, stop);
+      measure(result, spec, options);
   } catch (const Error& error) {
-    if (!among_others) throw;
+    if (!options.errors_lack) throw;
     result.evidence = std::make_unique<NoEvidence>(Lacking{{}, {{"", error.what()}}});
   }
   test_claims(result);
@@ -230,20 +223,10 @@ std::vector<Reproduction> reproduced(const PaperCatalogue& papers, Store& store,
       name_arms(result, item.scale(scale));
       result.baseline.clear();
       if (!run) run = std::make_shared<StoredRun>(store, invocation, result.baseline);
-      judge(result, run, not_in(run->comparison(), item.scale(scale)));
+      take_run(result, run, not_in(run->comparison(), item.scale(scale)));
       test_claims(result);
     }
   return results;
-}
-
-ReproducedItem shown(const Reproduction& result, bool measured_only) {
-  const PaperItem& item = *result.item;
-  return {&item,
-          item.scale(result.scale).contains("bound")
-              ? bounds_table(item, *result.evidence, result.arms, result.baseline, result.differs)
-              : published_table(item, "scale " + result.scale, *result.evidence, result.differs,
-                                measured_only),
-          result.findings};
 }
 
 }  // namespace pardec

@@ -1,0 +1,37 @@
+#include "src/reproduction/time_shares.hpp"
+
+#include <algorithm>
+
+namespace pardec {
+
+TimeShares::TimeShares(std::optional<double> budget, const std::vector<const PaperItem*>& items,
+                       const ReproduceOptions& options)
+    : budget_(budget), scale_(options.scale) {
+  if (!budget) return;
+  std::set<std::string> looked_at;
+  for (const PaperItem* item : items)
+    if (const std::string work = work_of(*item, scale_);
+        !work.empty() && looked_at.insert(work).second && runs_here(*item, options))
+      to_make_.insert(work);
+}
+
+double TimeShares::used() const {
+  return std::chrono::duration<double>(Clock::now() - begin_).count();
+}
+
+Effort TimeShares::effort_of(const PaperItem& item) const {
+  if (!budget_) return {};
+  const double seconds = made_.contains(work_of(item, scale_))
+                             ? 0
+                             : std::max(0.0, *budget_ - used()) /
+                                   static_cast<double>(std::max<size_t>(1, to_make_.size()));
+  return {.runs = seconds > 0, .seconds = seconds};
+}
+
+void TimeShares::take(const Reproduction& result, const MadeBounds& bounds) {
+  const std::string work = work_of(*result.item, scale_);
+  to_make_.erase(work);
+  if (result.run || bounds.contains(work)) made_.insert(work);
+}
+
+}  // namespace pardec
