@@ -212,7 +212,7 @@ std::string shown_verdict(const ClaimFinding& finding) {
 }  // namespace
 
 Table published_table(const PaperItem& item, const std::string& where, const Evidence& evidence,
-                      const std::vector<std::string>& differs, bool measured_only) {
+                      const std::vector<Difference>& differs, bool measured_only) {
   Table table;
   table.title = heading(item, where);
   for (const std::string& key : item.published.keys) table.columns.push_back({key});
@@ -248,13 +248,13 @@ Table published_table(const PaperItem& item, const std::string& where, const Evi
     table.notes.push_back(str(left_out, " more published numbers (of other settings) are in ",
                               item.file.filename().string()));
   if (!lacks.empty()) table.notes.push_back(str("not measured, for lack of: ", join(lacks, "; ")));
-  table.notes.insert(table.notes.end(), differs.begin(), differs.end());
+  for (const Difference& one : differs) table.notes.push_back(one.text);
   return table;
 }
 
 Table bounds_table(const PaperItem& item, const Evidence& evidence,
                    const std::vector<std::string>& arms, const std::string& baseline,
-                   const std::vector<std::string>& differs) {
+                   const std::vector<Difference>& differs) {
   Table table;
   table.title = heading(item, "scale bound");
   table.columns = {{"place"},
@@ -282,7 +282,7 @@ Table bounds_table(const PaperItem& item, const Evidence& evidence,
       "speedup at most: time of the baseline's passes over that of the arm's, were each as fast as "
       "the machine allows (roofline), by the example, however many tokens an arm chose for it; "
       "interval over examples.");
-  table.notes.insert(table.notes.end(), differs.begin(), differs.end());
+  for (const Difference& one : differs) table.notes.push_back(one.text);
   return table;
 }
 

@@ -15,12 +15,12 @@ namespace pardec {
 /// without a counterpart here the measured side is empty, or with `measured_only` they are counted
 /// alone; `differs` become the notes.
 Table published_table(const PaperItem& item, const std::string& where, const Evidence& evidence,
-                      const std::vector<std::string>& differs, bool measured_only = false);
+                      const std::vector<Difference>& differs, bool measured_only = false);
 
 /// What was measured of the arms at each place, with no number of the paper beside: of rooflines.
 Table bounds_table(const PaperItem& item, const Evidence& evidence,
                    const std::vector<std::string>& arms, const std::string& baseline,
-                   const std::vector<std::string>& differs);
+                   const std::vector<Difference>& differs);
 
 /// What was found of one item.
 struct ReproducedItem {

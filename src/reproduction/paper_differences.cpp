@@ -58,8 +58,9 @@ bool is_smaller(const PaperItem& item, const Comparison& comparison) {
   });
 }
 
-std::vector<std::string> differences_from(const PaperItem& item, const Comparison& comparison) {
-  std::vector<std::string> lines;
+std::vector<Difference> differences_from(const PaperItem& item, const Comparison& comparison) {
+  using enum Difference::Of;
+  std::vector<Difference> lines;
   std::map<std::string, std::vector<std::string>> networks, batches;
   std::set<std::string> data, types, machines, oracles, untrained;
   for (const ArmFinding& arm : comparison.arms) {
@@ -88,26 +89,30 @@ std::vector<std::string> differences_from(const PaperItem& item, const Compariso
   const auto listed = [](const std::set<std::string>& values) {
     return join(std::vector<std::string>(values.begin(), values.end()), "; ");
   };
-  const auto differs = [&](const char* what, const std::string& here, const char* key) {
-    lines.push_back(str("differs: ", what, ": ", here, " (paper: ", setting(item, key), ")"));
+  const auto differs = [&](Difference::Of of, const char* what, const std::string& here,
+                           const char* key) {
+    lines.push_back({of, str("differs: ", what, ": ", here, " (paper: ", setting(item, key), ")")});
   };
-  differs("network", by_label(networks), "network");
-  differs("type", listed(types), "dtype");
-  differs("machine", listed(machines), "hardware");
-  differs("data", listed(data), "data");
-  differs("jobs in flight", by_label(batches), "batch");
+  differs(network, "network", by_label(networks), "network");
+  differs(type, "type", listed(types), "dtype");
+  differs(machine, "machine", listed(machines), "hardware");
+  differs(Difference::Of::data, "data", listed(data), "data");
+  differs(jobs, "jobs in flight", by_label(batches), "batch");
   std::map<std::string, std::vector<std::string>> judges;
   for (const JudgedShare& share : comparison.judged)
     judges[str(share.judge, " (", share.protocol, ")")].push_back(
         str(share.dataset, " ", share.arm, " ", share.scored, " of ", share.of));
   for (const auto& [judge, counts] : judges)
-    differs("judge", str(judge, ", a verdict on ", join(counts, ", ")), "judge");
-  if (!oracles.empty()) lines.push_back(str("differs: forced: --oracle ", listed(oracles)));
+    differs(Difference::Of::judge, "judge", str(judge, ", a verdict on ", join(counts, ", ")),
+            "judge");
+  if (!oracles.empty())
+    lines.push_back({oracle, str("differs: forced: --oracle ", listed(oracles))});
   if (!untrained.empty())
-    lines.push_back(str("differs: not taught its format: the network of ", listed(untrained)));
+    lines.push_back(
+        {training, str("differs: not taught its format: the network of ", listed(untrained))});
   for (const Doubt& doubt : item.published.doubts) {
     std::string at = doubt.at.is_null() ? "" : dump(doubt.at) + ": ";
-    lines.push_back(str("doubt: ", at, doubt.why));
+    lines.push_back({std::nullopt, str("doubt: ", at, doubt.why)});
   }
   return lines;
 }

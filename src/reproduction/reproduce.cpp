@@ -140,7 +140,8 @@ void measure(Reproduction& result, const Json& scale, const ReproduceOptions& op
            runnable.lacking);
   if (options.effort.seconds && !whole(spec, invocation))
     result.differs.push_back(
-        "budget: its time ended before the run did; the same command with more time goes on");
+        {Difference::Of::budget,
+         "budget: its time ended before the run did; the same command with more time goes on"});
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "src/findings/comparison.hpp"
 #include "src/reproduction/claims.hpp"
 #include "src/reproduction/evidence.hpp"
+#include "src/reproduction/paper_differences.hpp"
 #include "src/reproduction/paper_item.hpp"
 #include "src/runs/run_spec.hpp"
 #include "src/store/store.hpp"
@@ -60,7 +61,7 @@ struct Reproduction {
   std::string scale;
   std::vector<std::string> arms;  ///< labels
   std::string baseline;
-  std::vector<std::string> differs;      ///< from the paper's own measurement, one line each
+  std::vector<Difference> differs;       ///< from the paper's own measurement
   std::unique_ptr<Store> store;          ///< what the evidence is read from, where it is its own
   std::shared_ptr<const StoredRun> run;  ///< none: nothing was run, or it was not kept
   std::unique_ptr<Evidence> evidence;

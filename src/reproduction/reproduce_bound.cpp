@@ -89,6 +89,12 @@ std::optional<BoundTraces> make_traces(const PaperItem& item, const Runnable& ru
   return made;
 }
 
+/// Whether it is of how the traces' passes were computed, which is not what a bound is of.
+bool of_computing(const Difference& difference) {
+  using enum Difference::Of;
+  return difference.of == type || difference.of == machine || difference.of == jobs;
+}
+
 }  // namespace
 
 void reproduce_bound(Reproduction& result, const ReproduceOptions& options, MadeBounds& bounds) {
@@ -112,16 +118,16 @@ void reproduce_bound(Reproduction& result, const ReproduceOptions& options, Made
   const BoundTraces& of = made->second;
   const Json& bound = scale.at("bound");
   for (const std::string& dataset : of.unfinished)
-    result.differs.push_back(str("budget: its time for ", dataset, " ended before the run did"));
-  // How the traces were made is not what the bound is of.
+    result.differs.push_back({Difference::Of::budget,
+                              str("budget: its time for ", dataset, " ended before the run did")});
   for (const Comparison& comparison : of.made)
-    for (const std::string& line : differences_from(*result.item, comparison))
-      if (!line.starts_with("differs: type") && !line.starts_with("differs: machine") &&
-          !line.starts_with("differs: jobs") &&
-          std::find(result.differs.begin(), result.differs.end(), line) == result.differs.end())
-        result.differs.push_back(line);
-  result.differs.push_back(str("bound: of ", bound.value("dtype", "bf16"), ", jobs side by side: ",
-                               bound.contains("batch") ? dump(bound["batch"]) : "1"));
+    for (const Difference& one : differences_from(*result.item, comparison))
+      if (!of_computing(one) &&
+          std::find(result.differs.begin(), result.differs.end(), one) == result.differs.end())
+        result.differs.push_back(one);
+  result.differs.push_back({Difference::Of::bound,
+                            str("bound: of ", bound.value("dtype", "bf16"), ", jobs side by side: ",
+                                bound.contains("batch") ? dump(bound["batch"]) : "1")});
   BoundSetting setting = setting_of(bound);
   setting.baseline = result.baseline;
   const bool smaller = std::any_of(

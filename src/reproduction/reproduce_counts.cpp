@@ -94,8 +94,10 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
       counts["training"] = settings_of(read_json(*record));
     else
       lacking.datasets["training"] = str(named, "/training.json");
-    result.differs.push_back(record ? str("differs: settings of ", record->string())
-                                    : str("nothing was trained: ", named, " is not there"));
+    result.differs.push_back(
+        record
+            ? Difference{Difference::Of::training, str("differs: settings of ", record->string())}
+            : Difference{std::nullopt, str("nothing was trained: ", named, " is not there")});
   } else {
     const CorpusFiles files{.data_root = options.data_root};
     const Tokenizer tokenizer = tokenizer_of(files);
@@ -116,12 +118,14 @@ void reproduce_counts(Reproduction& result, const Json& scale, const ReproduceOp
       counts[name] = std::move(counted.counts);
       sample = sample || counted.sample, standin = standin || counted.standin;
     }
-    result.differs.push_back("differs: ids of the quickstart tokenizer");
-    if (sample) result.differs.push_back("differs: the project's own samples (no --data-root)");
+    result.differs.push_back({Difference::Of::ids, "differs: ids of the quickstart tokenizer"});
+    if (sample)
+      result.differs.push_back(
+          {Difference::Of::data, "differs: the project's own samples (no --data-root)"});
   }
   for (const Doubt& doubt : result.item->published.doubts)
     result.differs.push_back(
-        str("doubt: ", doubt.at.is_null() ? "" : dump(doubt.at) + ": ", doubt.why));
+        {std::nullopt, str("doubt: ", doubt.at.is_null() ? "" : dump(doubt.at) + ": ", doubt.why)});
   result.evidence = std::make_unique<CountedEvidence>(
       std::move(counts), Qualifiers{.standin = sample || standin}, std::move(lacking));
 }
