@@ -43,7 +43,8 @@ std::string low_rank_name(const Parameter& matrix, char factor) {
 
 std::string token_rows_name(Role role) {
   return str(kPrefix, module_of({.name = parameter_name(role)}),
-             ".token_adapter.trainable_tokens_delta");  // peft calls the rows so; they are no delta
+             // peft's name; the rows are values, not deltas
+             ".token_adapter.trainable_tokens_delta");
 }
 
 std::vector<std::string> adapter_targets(const ModelConfig& config) {
@@ -102,13 +103,13 @@ void write_adapter_config(const AdapterShape& shape, const ModelConfig& config,
 
 // ---- reading ----
 
-/// What becomes of one weight.
+/// The changes to one weight. An undefined tensor means no change of its kind.
 struct Change {
-  at::Tensor whole;      ///< is there in its place; undefined, as the next: nothing of that kind
-  at::Tensor a, b;       ///< scale * B A is added to it; to the embedding, as [in, out], A' B'
-  at::Tensor lengths;    ///< [out] of its rows then (DoRA)
-  at::Tensor added;      ///< to a bias
-  at::Tensor ids, rows;  ///< rows that are these then
+  at::Tensor whole;      ///< replaces the weight
+  at::Tensor a, b;       ///< scale * B A is added; to the embedding, stored as [in, out], A' B'
+  at::Tensor lengths;    ///< [out]: new lengths of the rows, applied after the sum (DoRA)
+  at::Tensor added;      ///< added to a bias
+  at::Tensor ids, rows;  ///< rows that replace those of these ids
   double scale = 1;
   AdapterConfig::Taken taken = AdapterConfig::Taken::nothing;
 };
@@ -116,11 +117,11 @@ struct Change {
 struct Adapter::Parts {
   std::map<std::string, at::Tensor> tensors;  ///< float32, by their names in the file
   std::map<std::string, Change> changes;      ///< by the weight's name
-  std::vector<Parameter> matrices;            ///< with low-rank matrices beside them
+  std::vector<Parameter> matrices;            ///< matrices that have low-rank factors
   std::vector<std::string> beyond_plain;
   int rank = 0;
   double scale = 1;
-  Tokens tokens;  ///< with rows of their own in the embedding
+  Tokens tokens;  ///< tokens with their own rows in the embedding
 };
 
 namespace {
@@ -132,8 +133,8 @@ at::Tensor read_tensor(const StoredTensor& stored) {
   return tensor.to(wide(type));
 }
 
-/// The ids of rows that tokens have of their own, as the config lists them: for the embedding, or
-/// by module.
+/// The ids of tokens with their own rows, as the config lists them: either one list for the
+/// embedding, or one list per module.
 std::map<Role, std::vector<std::int64_t>> token_ids(const AdapterConfig& adapter,
                                                     const ModelConfig& config) {
   const Json& listed = adapter.token_indices();
@@ -158,7 +159,7 @@ std::map<Role, std::vector<std::int64_t>> token_ids(const AdapterConfig& adapter
                                             ", expected embed_tokens or lm_head"));
     add(module == "lm_head" ? Role::head : Role::embedding, ids);
   }
-  // Of a head that is the embedding peft leaves no rows apart.
+  // With a tied head, peft stores no separate rows for the head.
   if (config.tied_head && all.contains(Role::head)) {
     if (all.contains(Role::embedding) && all[Role::embedding] != all[Role::head])
       throw ModelError(adapter.where(),
@@ -169,8 +170,9 @@ std::map<Role, std::vector<std::int64_t>> token_ids(const AdapterConfig& adapter
   return all;
 }
 
-/// A tensor's name without the adapter's ("lora_A.default.weight"), which stands in files that were
-/// not saved by peft itself; lengths of rows lie in a module of their own in memory.
+/// A tensor's name without the adapter's name ("lora_A.default.weight"), which occurs in files that
+/// peft itself did not save. In memory, row lengths have a module of their own, hence `.weight` is
+/// cut off.
 std::string plain_name(std::string name) {
   for (const char* part :
        {".lora_A", ".lora_B", ".lora_embedding_A", ".lora_embedding_B", ".lora_magnitude_vector"})
@@ -180,7 +182,7 @@ std::string plain_name(std::string name) {
   return name;
 }
 
-/// Takes what its file has for the weights of a network.
+/// Reads an adapter's file and assigns its tensors to the weights of a network.
 class AdapterReader {
  public:
   AdapterReader(const std::filesystem::path& folder, const ModelConfig& config)
@@ -215,7 +217,8 @@ class AdapterReader {
  private:
   Change& change(const Parameter& parameter) { return parts_->changes[parameter.name]; }
 
-  /// `key`: of the config, which asks for it; null: none alone.
+  /// `key`: the config key that requires the tensor, for the error message; null: no single key
+  /// does.
   at::Tensor take(const std::string& name, const std::vector<std::int64_t>& shape,
                   const char* key = nullptr) {
     const auto found = stored_.extract(name);
@@ -238,7 +241,8 @@ class AdapterReader {
     if (role == Role::embedding) parts_->tokens.assign(ids.begin(), ids.end());
   }
 
-  /// Its names in the file where it is stored whole: by itself, or inside what peft put around it.
+  /// The names under which the file stores the weight as a whole: its plain name, or the name
+  /// inside peft's wrapper.
   std::vector<std::string> whole_names(const Parameter& parameter) const {
     const char* const kind = parameter.bias ? ".bias" : ".weight";
     const std::string module = str(kPrefix, module_of(parameter));
@@ -259,7 +263,8 @@ class AdapterReader {
     wholes_ += std::ssize(names);
   }
 
-  /// A whole head where the embedding is the head: the same, or in its place.
+  /// A whole head of a network with a tied head. It must equal a stored embedding, or else replaces
+  /// the embedding.
   void read_tied_head() {
     const Parameter head{parameter_name(Role::head), {config_.vocab_size, config_.hidden_size}};
     for (const std::string& name : whole_names(head)) {
@@ -350,7 +355,7 @@ class AdapterReader {
   const std::shared_ptr<Adapter::Parts> parts_ = std::make_shared<Adapter::Parts>();
 };
 
-/// What an adapter of this rank and scale took from `weight` when it began.
+/// The part that an adapter of this rank and scale subtracted from `weight` at its initialisation.
 at::Tensor taken_from(const at::Tensor& weight, AdapterConfig::Taken taken, std::int64_t rank,
                       double scale) {
   if (taken == AdapterConfig::Taken::principal) {

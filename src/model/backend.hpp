@@ -11,52 +11,53 @@ class Tensor;
 
 namespace pardec {
 
-/// Rows that a sequence gets in one pass; the cache has room for them behind its last slot.
+/// New rows of one sequence in one pass. The cache has room for them after its last slot.
 struct NewRows {
   KvCache::Storage* cache = nullptr;
-  std::span<const Token> tokens;     ///< one at least
+  std::span<const Token> tokens;     ///< at least one
   std::span<const RowLabel> labels;  ///< one per token
   const Segments* segments = nullptr;
 };
 
-/// How the memory of caches is laid out.
+/// Memory layout of caches.
 struct CacheForm {
-  bool key_panels = false;    ///< keys in panels: [kv_heads, capacity / 32, head_dim / 2, 32, 2]
-  bool whole_blocks = false;  ///< whole blocks of slots are read: what nobody wrote is finite
+  bool key_panels = false;  ///< keys in panels: [kv_heads, capacity / 32, head_dim / 2, 32, 2]
+  /// kernels read whole blocks of slots, so unwritten slots must be finite
+  bool whole_blocks = false;
 };
 
-/// How a network's passes are computed: by libtorch's operations (plain), on packed weights by the
-/// CPU's own kernels (packed), or with attention by a GPU's own kernels and steps that are recorded
-/// (CUDA). All obey the one visibility rule; they differ in time and in rounding. It is called once
-/// a pass, and once for each head and each some hundred rows; never for a row.
+/// Computes a network's passes. There are three kinds: libtorch's operations (plain), the CPU's own
+/// kernels on packed weights (packed), and the GPU's own attention kernels with recorded steps
+/// (CUDA). All follow the same visibility rule; they differ in speed and in rounding. Each function
+/// is called once per pass, or once per head and a few hundred rows; never once per row.
 class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// The last layer's output for the new rows of all sequences, in their order, [n, hidden]. The
-  /// rows' keys and values are written after the last slots of the caches. REQUIRES: some rows.
+  /// The last layer's output for the new rows of all sequences, in their order, [n, hidden]. Writes
+  /// the rows' keys and values after the last slots of the caches. REQUIRES: at least one row.
   virtual at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,
                             const SkippedSublayers& skipped) = 0;
 
   /// The input of the heads: `rows` [m, hidden] after the network's final norm.
   virtual at::Tensor final_norm(const Model::Network& network, const at::Tensor& rows) const = 0;
-  /// The input of the matrix of one head, from the output of `final_norm`. Head 0 is the network's
-  /// own: its input is `normed` itself. An extra head h > 0 has residual blocks of its own, whose
-  /// output this is.
+  /// The input of one head's matrix, from the output of `final_norm`. For head 0, the network's
+  /// own, this is `normed` itself. For an extra head h > 0, this is the output of the head's
+  /// residual blocks.
   virtual at::Tensor residual(const Model::Network& network, const at::Tensor& normed,
                               int head) const = 0;
-  /// Logits [m, vocab] of a head, from the output of `residual`. REQUIRES: 0, or a head that has a
-  /// matrix.
+  /// Logits [m, vocab] of a head, from the output of `residual`. REQUIRES: head 0, or a head with
+  /// its own matrix.
   virtual at::Tensor logits(const Model::Network& network, const at::Tensor& rows,
                             int head) const = 0;
 
   virtual CacheForm cache_form() const { return {}; }
-  /// Whether passes tell a Network's profile where their time goes.
+  /// Whether passes add their times to Network::profile.
   virtual bool profiles() const { return false; }
 };
 
-/// The one that suits a loaded network on its device, by its options. It may take the network's
-/// weights, to hold them in a form of its own.
+/// The backend for a loaded network, chosen by its device and options. The backend may take over
+/// the network's weights and store them in another form.
 std::shared_ptr<Backend> choose_backend(Model::Network& network);
 
 }  // namespace pardec

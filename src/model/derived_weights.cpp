@@ -11,7 +11,7 @@ namespace pardec {
 
 namespace {
 
-/// Standard deviation of a row that nobody taught.
+/// Standard deviation of an untrained row.
 constexpr double kDeviation = 0.02;
 
 }  // namespace

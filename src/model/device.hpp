@@ -6,19 +6,20 @@ namespace pardec {
 
 class Team;
 
-/// The threads of the program that compute, as many as libtorch would take where set_threads says
-/// nothing. libtorch itself computes on the thread that calls it, from the first call on.
+/// The program's compute threads. Without set_threads, their number is the one that libtorch would
+/// choose. From the first call on, libtorch itself computes only on its calling thread.
 Team& team();
-/// Their number. 0 keeps what it is. REQUIRES: no forward runs.
+/// Sets the number of compute threads. 0 keeps the current number. REQUIRES: no forward pass is
+/// running.
 void set_threads(int threads);
 int threads();
 
-/// "1.2.3" of the libtorch that runs, and whether it can use a GPU here.
+/// Version of the libtorch in use, e.g. "1.2.3", and whether it can use a GPU here.
 std::string libtorch_version();
 bool cuda_available();
 
-/// Whether a network in bf16 is faster on this device than in fp32: the processor has products of
-/// bf16 pairs, or it is a GPU.
+/// Whether a network is faster in bf16 than in fp32 on this device: the device is a GPU, or the
+/// processor has bf16 dot products.
 bool computes_bf16_fast(std::string_view device);
 
 }  // namespace pardec

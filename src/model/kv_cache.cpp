@@ -12,24 +12,25 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kBlock = 64;        // slots; capacities are multiples of it
-constexpr int kDeadBeforeCompaction = 64;  // fewer are not worth the copy
+constexpr std::int64_t kBlock = 64;        // slots; capacities are multiples of this
+constexpr int kDeadBeforeCompaction = 64;  // fewer dead slots are not worth the copy
 
 std::int64_t rounded_up(std::int64_t slots) { return (slots + kBlock - 1) / kBlock * kBlock; }
 
 std::int64_t whole_panels(std::int64_t slots) { return slots / kPanel * kPanel; }
 
-/// Slots whose memory a copy of the first `used` takes along: whole panels.
+/// Slots that a copy of the first `used` ones includes: whole panels.
 std::int64_t held(std::int64_t used) { return (used + kPanel - 1) / kPanel * kPanel; }
 static_assert(kBlock % kPanel == 0);
 
-/// Keys in panels, as slots: [kv_heads, capacity / 32, 32, head_dim / 2, 2]; a view.
+/// A view of keys in panels with the dimensions of slots: [kv_heads, capacity / 32, 32, head_dim /
+/// 2, 2].
 at::Tensor by_slot(const at::Tensor& keys) {
   return keys.view({keys.size(0), keys.size(1) / kPanel, keys.size(2) / 2, kPanel, 2})
       .permute({0, 1, 3, 2, 4});
 }
 
-/// Moves the slots of `living` to the front.
+/// Moves the slots with indices `living` to the front.
 void pack(const at::Tensor& rows, const at::Tensor& living) {
   rows.narrow(1, 0, living.size(0)).copy_(rows.index_select(1, living));
 }
@@ -69,7 +70,7 @@ void KvCache::Storage::settle(SharedRows from, std::int64_t first, std::int64_t 
       at::Tensor own_memory = memory(new_capacity);
       own_memory.narrow(1, 0, held(own())).copy_(tensors[layer].narrow(1, first, held(own())));
       to[layer] = std::move(own_memory);
-      tensors[layer].reset();  // its memory is free before more is taken
+      tensors[layer].reset();  // frees the old memory before the next is allocated
     }
   };
   copy(from.keys, keys), copy(from.values, values);
@@ -105,7 +106,7 @@ void KvCache::Storage::reclaim() {
     return dead > kDeadBeforeCompaction && dead > living;
   };
   if (!crowded(std::ssize(slots) - alive, alive)) return;
-  std::vector<std::int64_t> living;  // of its own slots
+  std::vector<std::int64_t> living;  // indices of the cache's own living slots
   for (std::int64_t i = shared_slots; i < std::ssize(slots); ++i)
     if (slots[static_cast<size_t>(i)].alive) living.push_back(i - shared_slots);
   if (!crowded(own() - std::ssize(living), std::ssize(living))) return;
@@ -133,7 +134,7 @@ void KvCache::Storage::shorten() {
     shared_slots -= shared.back().slots;
     shared.pop_back();
   }
-  // What is left of the last panel is copied.
+  // The remaining slots of the last panel are copied.
   Part& last = shared.back();
   const std::int64_t before = shared_slots - last.slots, from = kept - before;
   const std::shared_ptr<const SharedRows> rows = last.rows;
@@ -146,7 +147,7 @@ void KvCache::Storage::shorten() {
 void KvCache::Storage::freeze() {
   const std::int64_t frozen = whole_panels(own());
   if (frozen == 0) return;
-  const bool spare = capacity - frozen > kBlock;  // too much to be held for good
+  const bool spare = capacity - frozen > kBlock;  // too much to keep allocated
   const auto rows = std::make_shared<SharedRows>(SharedRows{keys, values});
   shared.push_back({rows, frozen});
   shared_slots += frozen;
@@ -163,7 +164,7 @@ KvCache& KvCache::operator=(KvCache&&) noexcept = default;
 KvCache::~KvCache() = default;
 
 KvCache KvCache::fork() const {
-  auto copy = std::make_unique<Storage>(*storage_);  // the tensors are still the same here
+  auto copy = std::make_unique<Storage>(*storage_);  // still shares its tensors with this cache
   copy->settle({std::move(copy->keys), std::move(copy->values)}, 0, rounded_up(copy->own() + 1));
   return KvCache(std::move(copy));
 }

@@ -10,13 +10,14 @@ namespace pardec {
 
 class Model;
 
-/// Keys and values of one sequence, and the labels of its rows. Rows are named by arrival: the n-th
-/// row ever fed to the sequence is row n, for good. Rows that were dropped are invisible at once;
-/// their memory is reclaimed when they are the last ones, or when they outweigh the living. Moves,
-/// never copies silently; `fork` copies, `share` does where it must.
+/// Keys and values of one sequence, and the labels of its rows. A row's name is its order of
+/// arrival: the n-th row ever computed for the sequence is row n, permanently. Dropped rows are
+/// invisible at once. Their memory is reclaimed when they are the last ones, or when they outnumber
+/// the rows alive. Movable; copied only explicitly, by `fork` and, as far as necessary, by `share`.
 class KvCache {
  public:
-  /// Where it is full, memory for so many times its rows is taken, or for what is needed.
+  /// When the cache is full, its memory grows by this factor, or to the needed size if that is
+  /// more.
   static constexpr double kGrowth = 1.25;
 
   explicit KvCache(const Model& model);
@@ -27,11 +28,11 @@ class KvCache {
   /// An independent copy with the same rows and names.
   KvCache fork() const;
 
-  /// The same, but for the keys and values of whole blocks of 32 rows, which both have in common
-  /// from now on, and which forward passes read once for all that feed new rows.
+  /// Like `fork`, but whole blocks of 32 rows become shared: both caches refer to the same keys and
+  /// values, and a forward pass reads them once for all caches that get new rows.
   KvCache share();
 
-  /// One slot of memory: which row it holds, and whether that row is alive.
+  /// A slot of memory: the row in it, and whether that row is alive.
   struct Slot {
     int row;
     bool alive;
@@ -39,34 +40,34 @@ class KvCache {
   };
   std::span<const Slot> slots() const;
 
-  /// Rows ever fed, and rows alive now.
+  /// Number of rows ever computed, and of rows alive now.
   int rows_fed() const;
   int rows_alive() const;
-  /// Rows alive in memory that is not shared.
+  /// Number of rows alive in memory that is not shared.
   int own_rows_alive() const;
 
   /// REQUIRES: the rows are alive; otherwise std::logic_error.
   void drop(std::span<const int> rows);
-  /// The rows from `first` on were never fed: their names are given again. REQUIRES: first <=
+  /// Undoes all rows from `first` on; later rows get their names again. REQUIRES: first <=
   /// rows_fed().
   void retract(int first);
   /// Gives a row new order, segment and rank. Its position cannot change: it is part of the cached
   /// key. REQUIRES: the row is alive; otherwise std::logic_error.
   void relabel(int row, const RowLabel& label);
 
-  /// Gives up all rows to make room, and returns those that were alive: fed again in this order,
-  /// they get their names back.
+  /// Frees all rows to make room, and returns those that were alive. If they are computed again in
+  /// this order, they get their names back.
   std::vector<Slot> evict();
-  /// Where its memory is, but for what is shared, which stays. Only a cache on the model's device
-  /// can be fed.
+  /// Moves the memory that is not shared; shared memory stays where it is. New rows need a cache on
+  /// the model's device.
   void move_to_host();
   void move_to_device();
 
-  /// Bytes of key and value memory held, spare capacity and what others share included.
+  /// Bytes of memory for keys and values, including spare capacity and shared memory.
   std::int64_t bytes() const;
 
-  /// Memory that several caches may have in common, and how many of this cache's slots lie in it.
-  /// They are the first ones.
+  /// Memory that several caches may share, and the number of this cache's slots in it. These are
+  /// the first slots.
   struct Shared {
     const void* memory;
     int slots;

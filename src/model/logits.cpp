@@ -17,7 +17,7 @@ at::Tensor index_tensor(const std::vector<std::int64_t>& values, const at::Tenso
   return at::tensor(values, at::kLong).to(like.device());
 }
 
-/// Places of a matrix, [row, id].
+/// Indices [row, id] into a matrix of logits.
 class Places {
  public:
   void add(size_t row, const std::vector<Token>& ids, std::int64_t vocab) {
@@ -40,8 +40,8 @@ class Places {
   std::vector<std::int64_t> rows_, ids_;
 };
 
-/// The rows with what is added to single ids, and with the repetition penalty; `logits` itself
-/// where none has any.
+/// Applies the biases and the repetition penalties of the requests. Returns `logits` itself if
+/// there are none.
 at::Tensor adjust(const at::Tensor& logits, std::span<const OutputRequest* const> requests) {
   Places biased, repeated;
   std::vector<double> biases, penalties;
@@ -68,10 +68,10 @@ at::Tensor adjust(const at::Tensor& logits, std::span<const OutputRequest* const
   return adjusted;
 }
 
-/// The rows without the ids that they ban or do not allow; `logits` itself where all have all.
+/// Applies the bans and the lists of allowed ids. Returns `logits` itself if there are none.
 at::Tensor strike(const at::Tensor& logits, std::span<const OutputRequest* const> requests) {
   Places banned, allowed;
-  std::vector<std::int64_t> few;  // rows that allow some ids alone
+  std::vector<std::int64_t> few;  // rows with a list of allowed ids
   for (size_t i = 0; i < requests.size(); ++i) {
     banned.add(i, requests[i]->banned, logits.size(1));
     allowed.add(i, requests[i]->allowed, logits.size(1));
@@ -88,7 +88,7 @@ at::Tensor strike(const at::Tensor& logits, std::span<const OutputRequest* const
   return struck;
 }
 
-/// Ids of a row [vocab] that come before `best` in it, ascending; the lower id wins a tie.
+/// Ids that rank before `best` in a row [vocab], ascending; the lower id wins a tie.
 Tokens before(const at::Tensor& row, Token best) {
   const at::Tensor more = at::nonzero(row > row[best]).view({-1}).cpu();
   const at::Tensor same = at::nonzero(row.narrow(0, 0, best) == row[best]).view({-1}).cpu();
@@ -97,7 +97,7 @@ Tokens before(const at::Tensor& row, Token best) {
   return Tokens(ids, ids + all.numel());
 }
 
-/// The same as top_two, in one pass over the logits.
+/// The same as top_two for float32 on the CPU, in one pass over the logits.
 at::Tensor top_two_floats(const at::Tensor& logits) {
   const Kernels& k = kernels(widest_instruction_set());
   const std::int64_t vocab = logits.size(1);
@@ -115,8 +115,9 @@ at::Tensor top_two_floats(const at::Tensor& logits) {
   return result;
 }
 
-/// [m, 4] float64: best id, second id, best logit, second logit. `max` gives the first of equal
-/// values on every device, which `topk` does not promise. Where a logit is NaN, the best one is.
+/// [m, 4] float64: best id, second id, best logit, second logit. Uses `max`, which returns the
+/// first of equal values on every device; `topk` does not guarantee that. If a logit is NaN, the
+/// best logit is NaN.
 at::Tensor top_two(const at::Tensor& logits) {
   if (logits.is_cpu() && logits.scalar_type() == at::kFloat && logits.size(1) >= 2)
     return top_two_floats(logits.contiguous());
@@ -134,9 +135,9 @@ at::Tensor top_two(const at::Tensor& logits) {
                  1);
 }
 
-/// [m, vocab] float64 probabilities, as transformers' warpers make them: temperature, then top-k
-/// (equal values at the border stay), then top-p (what is needed to reach it stays, at least one;
-/// theirs leaves open which of equal values goes).
+/// [m, vocab] float64 probabilities, with the semantics of transformers' warpers: temperature, then
+/// top-k (values equal to the k-th stay), then top-p (the fewest ids that reach p stay, at least
+/// one). transformers leaves the order of equal values open; here the lower id stays.
 at::Tensor warp(const at::Tensor& logits, const Sampling& sampling) {
   const std::int64_t vocab = logits.size(1);
   at::Tensor scores = logits.to(at::kDouble) / sampling.temperature;
@@ -146,7 +147,7 @@ at::Tensor warp(const at::Tensor& logits, const Sampling& sampling) {
     scores = scores.masked_fill(scores < border, kStruck);
   }
   if (sampling.top_p < 1.0) {
-    // Ascending, and the lower id last among equals: it is the one that stays, as in the top-2.
+    // Ascending, with the lower id last among equals, so that the lower id stays, as in the top-2.
     const auto [sorted, order] =
         at::sort(scores.flip(1), /*stable=*/true, /*dim=*/1, /*descending=*/false);
     at::Tensor removed = at::softmax(sorted, 1).cumsum(1) <= 1.0 - sampling.top_p;
@@ -156,13 +157,13 @@ at::Tensor warp(const at::Tensor& logits, const Sampling& sampling) {
   return at::softmax(scores, 1);
 }
 
-/// The `count` best ids of each row, best first, by the least logit that is among them: `topk` may
-/// leave out any of equal ones, and this the highest ids.
+/// The `count` best ids of each row, best first. Takes all ids with at least the count-th logit and
+/// sorts them, because `topk` may drop any of several equal ids. Here the highest ids are dropped.
 std::vector<Tokens> best_ids(const at::Tensor& logits, std::int64_t count) {
   const at::Tensor scores = logits.to(at::kDouble);
   const std::int64_t most = std::min(count, scores.size(1));
   const at::Tensor border = std::get<0>(at::topk(scores, most, 1)).narrow(1, most - 1, 1);
-  const at::Tensor found = at::nonzero(scores >= border);  // by row, then by id
+  const at::Tensor found = at::nonzero(scores >= border);  // sorted by row, then by id
   const at::Tensor values = scores.index({found.select(1, 0), found.select(1, 1)}).cpu();
   const at::Tensor places = found.cpu().contiguous();
   const std::int64_t* place = places.data_ptr<std::int64_t>();
@@ -182,7 +183,7 @@ std::vector<Tokens> best_ids(const at::Tensor& logits, std::int64_t count) {
   return best;
 }
 
-/// Rows `rows` of `values` [m, vocab], on the host in `type`.
+/// `values` [m, vocab] on the host, in `type`.
 at::Tensor rows_on_host(const at::Tensor& values, at::ScalarType type) {
   return values.to(at::TensorOptions().device(at::kCPU).dtype(type)).contiguous();
 }
@@ -209,9 +210,9 @@ std::vector<RowLogits> reduce_logits(const at::Tensor& of_network,
     if (!requests[i]->allowed.empty())
       results[i].outrank = before(logits[static_cast<std::int64_t>(i)], results[i].best);
 
-  std::vector<std::int64_t> whole;  // rows of which all logits are wanted
+  std::vector<std::int64_t> whole;  // rows whose full logits are wanted
   std::vector<std::int64_t> confident, ranked;
-  std::int64_t most = 0;  // ids wanted of one row
+  std::int64_t most = 0;  // the largest number of ids wanted of any row
   std::vector<std::pair<Sampling, std::vector<std::int64_t>>> warped;
   for (size_t i = 0; i < requests.size(); ++i) {
     if (requests[i]->confidence) confident.push_back(static_cast<std::int64_t>(i));

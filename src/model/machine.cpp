@@ -17,9 +17,9 @@ namespace pardec {
 namespace {
 
 constexpr int kRepeats = 5;
-constexpr std::int64_t kWords = std::int64_t{32} << 20;  // of 8 bytes: 256 MiB
+constexpr std::int64_t kWords = std::int64_t{32} << 20;  // words of 8 bytes: 256 MiB
 
-/// Seconds of the fastest run; the first of them warms up.
+/// Seconds of the fastest run, after one warm-up run.
 template <typename Run>
 double fastest(Run&& run) {
   run();
@@ -36,10 +36,10 @@ double fastest(Run&& run) {
 }  // namespace
 
 MachineSpeed measure_machine(Dtype dtype) {
-  WeightMemory memory(8 * kWords);  // in large pages, as weights are
+  WeightMemory memory(8 * kWords);  // in large pages, like weights
   auto* const words = reinterpret_cast<std::uint64_t*>(memory.take(8 * kWords));
   std::fill(words, words + kWords, std::uint64_t{1});
-  std::atomic<std::uint64_t> sum{0};  // so that the reading is not left out
+  std::atomic<std::uint64_t> sum{0};  // keeps the compiler from removing the reads
   const double reading = fastest([&] {
     team().run(kWords, kWords / 64, [&](int, std::int64_t begin, std::int64_t end) {
       std::uint64_t part = 0;

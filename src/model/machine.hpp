@@ -3,11 +3,11 @@
 
 namespace pardec {
 
-/// What the processor here does at most, with the threads that are set (device.hpp): best of a few
-/// short runs, about a second in all.
+/// Peak speed of this processor with the current number of threads (device.hpp): the best of a few
+/// short runs, about one second in total.
 struct MachineSpeed {
-  double bytes_per_second;  ///< reading memory that no cache holds
-  double flop_per_second;   ///< matrix products of the type, by libtorch
+  double bytes_per_second;  ///< reading memory that is not in a cache
+  double flop_per_second;   ///< matrix products in the given type, by libtorch
 };
 MachineSpeed measure_machine(Dtype dtype);
 

@@ -65,7 +65,7 @@ at::Device parse_device(const std::string& name) {
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(number_of_gpu));
 }
 
-/// In the file's type; the file's own memory where it can be.
+/// The tensor in the file's type. Uses the mapped memory itself if it is aligned.
 at::Tensor to_tensor(const CheckpointFiles::Entry& entry) {
   const auto options = at::TensorOptions().dtype(scalar_type(entry.tensor.type));
   const std::span<std::byte> bytes = entry.tensor.data;
@@ -80,13 +80,13 @@ at::Tensor to_tensor(const CheckpointFiles::Entry& entry) {
   return tensor;
 }
 
-/// In the network's type, on its device; where it will be packed, as it is.
+/// The tensor in the network's type on its device; unchanged if it will be packed.
 at::Tensor placed(const at::Tensor& tensor, const Model::Network& network) {
   return PackedBackend::fits(network) ? tensor : tensor.to(network.device, network.type);
 }
 
-/// The weights of the first `layers` layers, and those of no layer. `config`: of the whole network.
-/// `place(parameter, tensor)`: what becomes of a tensor of the file.
+/// The weights of the first `layers` layers, and those outside of layers. `config`: of the whole
+/// network. `place(parameter, tensor)` converts a tensor of the file.
 template <typename Place>
 std::map<std::string, at::Tensor> load_tensors(const ModelConfig& config, int layers,
                                                const CheckpointFiles& checkpoint, Place&& place) {
@@ -97,7 +97,7 @@ std::map<std::string, at::Tensor> load_tensors(const ModelConfig& config, int la
   return loaded;
 }
 
-/// What the file holds, if the network has extra heads.
+/// The extra heads in `file`; empty if the network has none.
 std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
                                         const std::filesystem::path& file) {
   if (network.config.extra_heads == 0) return {};
@@ -110,7 +110,8 @@ std::vector<ExtraHead> load_extra_heads(const Model::Network& network,
   return extra_heads_over(loaded, stored.shape);
 }
 
-constexpr std::string_view kDtypes[] = {"fp32", "bf16", "int8", "nf4", "fp64"};  // as declared
+// in the order of Dtype
+constexpr std::string_view kDtypes[] = {"fp32", "bf16", "int8", "nf4", "fp64"};
 
 }  // namespace
 

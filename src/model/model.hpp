@@ -17,58 +17,58 @@
 
 namespace pardec {
 
-/// What a network computes in. int8, nf4: in bf16, with the weights of its layers quantised when
-/// they are loaded (src/kernels/packed_matrix.hpp; on the CPU alone). fp64: for tests against
-/// references.
+/// The number type of a network. int8 and nf4: computed in bf16, with the layers' weights quantised
+/// while loading (src/kernels/packed_matrix.hpp; CPU only). fp64: for tests against references.
 enum class Dtype { fp32, bf16, int8, nf4, fp64 };
-/// Anything but these names is a ConfigError.
+/// ConfigError: none of these names.
 Dtype parse_dtype(std::string_view name);
 std::string_view name(Dtype dtype);
 /// The type of activations and of the cache.
 Dtype computing(Dtype dtype);
 
-/// What is wanted of one fed row's logits. Top-2 comes always.
+/// The outputs wanted for one new row. The two best ids are always included.
 struct OutputRequest {
-  int index = 0;            ///< which of the step's tokens
+  int index = 0;            ///< index of the row among the step's tokens
   Sampling sampling;        ///< temperature > 0: `probabilities` is filled
-  bool logits = false;      ///< the whole row is wanted
-  bool confidence = false;  ///< the probability of the best one is wanted
+  bool logits = false;      ///< whether all logits are wanted
+  bool confidence = false;  ///< whether the probability of the best id is wanted
   int head = 0;             ///< 0: the network's own head; h: its h-th extra head
   int top = 0;              ///< how many of the best ids are wanted
-  /// Added to the logits of these ids before anything else.
+  /// Step 1: added to the logits of these ids.
   std::vector<std::pair<Token, double>> biased = {};
-  /// Then the logits of these ids are divided by the penalty where they are positive, else
-  /// multiplied by it.
+  /// Step 2: logits of these ids are divided by the penalty if positive, and multiplied by it
+  /// otherwise.
   Tokens repeated = {};
   double repetition_penalty = 1;
-  std::vector<Token> banned;   ///< ids struck out then
-  std::vector<Token> allowed;  ///< where not empty: all other ids are struck out, too
+  std::vector<Token> banned;   ///< step 3: ids that cannot be chosen
+  std::vector<Token> allowed;  ///< step 3: if not empty, no other ids can be chosen
 };
 
-/// Reduced on the device; only this comes to the host.
+/// The outputs of one row, reduced on the device; nothing else is copied to the host.
 struct RowLogits {
   Token best = 0, second = 0;  ///< largest and second largest logit; the lower id wins a tie
   float best_logit = 0, second_logit = 0;
   double confidence = 0;      ///< softmax at the best id, unwarped; only on request
-  std::vector<float> logits;  ///< [vocab], only on request
+  std::vector<float> logits;  ///< softmax at the best id, before warping; only on request
   Tokens top;  ///< the best ids, best first; the lower id wins a tie; only on request
   std::vector<double> probabilities;  ///< [vocab], only when sampling; sums to 1
 
-  Tokens outrank;  ///< of ids that are not among those allowed: which come before `best`
+  Tokens outrank;  ///< ids outside `allowed` that rank before `best`
 
-  /// False where a logit that is not struck out is NaN or +infinity, or all are -infinity: there is
-  /// nothing to choose, and the rest of this means nothing. (Single ids may be at -infinity.)
+  /// False if a logit that is not struck out is NaN or +infinity, or if all logits are -infinity.
+  /// Then no id can be chosen, and the other members have no meaning. (Some logits may be
+  /// -infinity.)
   bool finite() const { return std::isfinite(best_logit); }
 };
 
-/// What the last layer made of the rows of a step, kept on the device so that logits of further
-/// rows can be had when the first have been seen.
+/// The last layer's outputs for the rows of a step, kept on the device. They allow computing logits
+/// of further rows after the first logits are known.
 class HiddenRows {
  public:
   struct Storage;  ///< the tensor; src/model/network.hpp
   HiddenRows() = default;
   explicit HiddenRows(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
-  /// The same from row `first` on.
+  /// The same rows from row `first` on.
   HiddenRows from(int first) const {
     HiddenRows rest = *this;
     rest.first_ += first;
@@ -82,15 +82,15 @@ class HiddenRows {
   int first_ = 0;
 };
 
-/// Rows of a step that has been computed, and what is wanted of them.
+/// Rows of a computed step, and the outputs wanted for them.
 struct FurtherRows {
   HiddenRows hidden;
-  std::span<const OutputRequest> outputs;  ///< their indices count from the first of `hidden`
+  std::span<const OutputRequest> outputs;  ///< their indices count from the first row of `hidden`
 };
 
-/// Sublayers that a forward pass leaves out: what comes in goes on unchanged. (A network that
-/// drafts for itself; arXiv:2309.08168.) Rows computed so are good for such passes alone: where
-/// attention is left out they have no keys and values.
+/// Sublayers that a forward pass skips: their input is passed on unchanged. Used by networks that
+/// draft for themselves (arXiv:2309.08168). The cached rows are valid only for passes that skip the
+/// same sublayers: where attention is skipped, they have no keys and values.
 struct SkippedSublayers {
   std::vector<bool> attention, mlp;  ///< per layer; empty: none
   bool skips_attention(size_t layer) const { return !attention.empty() && attention[layer]; }
@@ -102,37 +102,39 @@ struct SkippedSublayers {
 struct ExtraHeadShape;
 struct Profile;
 
-/// The tokens that one sequence feeds in one forward pass.
+/// The new tokens of one sequence in one forward pass.
 struct SequenceStep {
-  KvCache* cache = nullptr;  ///< gets the new rows appended, alive
+  KvCache* cache = nullptr;  ///< the new rows are appended to it, alive
   const Segments* segments = nullptr;
   std::span<const Token> tokens;
   std::span<const RowLabel> labels;  ///< one per token
   std::span<const OutputRequest> outputs;
-  HiddenRows* hidden = nullptr;  ///< gets the step's rows, where given
+  HiddenRows* hidden = nullptr;  ///< if given, receives the step's rows
 };
 
-/// A decoder-only transformer with its weights. Which row sees which is decided by `visible` alone;
-/// nothing in here knows of decoders. Not copyable; one forward at a time.
+/// A decoder-only transformer with its weights. Visibility between rows is decided by `visible`
+/// alone; the model knows nothing about decoders. Not copyable. One forward pass at a time.
 class Model {
  public:
   struct Options {
     Dtype dtype = Dtype::fp32;
     std::string device = "cpu";  ///< "cpu", "cuda" or "cuda:i"
-    /// Of the CPU's kernels, which networks that compute in bf16 run on; by default the widest.
+    /// Instruction set of the CPU's kernels, which compute networks in bf16; by default the widest
+    /// available.
     std::optional<InstructionSet> instruction_set;
-    bool cuda_graphs = true;  ///< a GPU's steps of few rows are recorded and replayed
-    /// A folder with a low-rank adapter, which is merged into the weights as they are read, with
-    /// extra heads, or both; empty: none.
+    bool cuda_graphs = true;  ///< on a GPU, steps of few rows are recorded and replayed
+    /// A folder with a low-rank adapter, with extra heads, or both; empty: none. The adapter is
+    /// merged into the weights while they are read.
     std::filesystem::path adapter;
-    int layers = 0;  ///< the first so many of its layers alone; 0: all
+    int layers = 0;  ///< use the first so many layers only; 0: all layers
   };
 
-  /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or
-  /// model.safetensors.index.json and its shards. ModelError: missing folder or file, truncated or
-  /// lying safetensors, a tensor that is missing or has another shape than the config says,
-  /// unsupported options. Extra heads are loaded where there are some (extra_heads_file), and
-  /// checked as strictly, and so is an adapter (adapter.hpp).
+  /// Loads a Hugging Face checkpoint folder: config.json with model.safetensors, or with
+  /// model.safetensors.index.json and its shards. Also loads extra heads if there are some
+  /// (extra_heads_file), and merges the adapter (adapter.hpp). ModelError: a folder or file is
+  /// missing; a safetensors file is truncated or inconsistent; a tensor is missing or does not have
+  /// the shape that the config requires; an option is not supported. Extra heads and adapters are
+  /// checked in the same way.
   static Model load(const std::filesystem::path& folder, const Options& options);
 
   Model(Model&&) noexcept;
@@ -141,25 +143,26 @@ class Model {
 
   const ModelConfig& config() const;
   const Options& options() const;
-  /// Bytes of the network itself as it is in memory, scales of quantised weights included, without
-  /// extra heads.
+  /// Bytes of the network in memory, including the scales of quantised weights, excluding extra
+  /// heads.
   std::int64_t weight_bytes() const;
 
-  /// One forward pass over the steps of several sequences, packed: no padding is computed. A new
-  /// row sees, of its own sequence, the rows that are alive in the cache and the rows of the same
-  /// step, as `visible` says. Returns one vector per step, one RowLogits per output. The device is
-  /// synchronised when it returns. An id outside the vocabulary or a position outside [0,
-  /// max_position) is a ModelError, before anything is computed. `skipped`: none, or of this
-  /// network's number of layers.
+  /// One forward pass over the steps of several sequences, packed without padding. A new row sees
+  /// rows of its own sequence only: the rows alive in the cache and the rows of the same step, as
+  /// `visible` says. Returns one vector per step, with one RowLogits per output. The device is
+  /// synchronised on return. `skipped`: empty, or sized to this network's number of layers.
+  /// ModelError, before anything is computed: an id outside the vocabulary, or a position outside
+  /// [0, config().positions()).
   std::vector<std::vector<RowLogits>> forward(std::span<const SequenceStep> steps,
                                               const SkippedSublayers& skipped = {});
 
-  /// The head alone, over further rows of steps that were computed with `hidden`. Returns one
-  /// vector per entry, one RowLogits per output. A row that the step has not is a std::logic_error.
+  /// Computes the heads alone, for further rows of steps that were computed with `hidden`. Returns
+  /// one vector per entry, with one RowLogits per output. std::logic_error: the step does not have
+  /// the row.
   std::vector<std::vector<RowLogits>> further(std::span<const FurtherRows> rows);
 
-  /// From the next pass on, until null is set: passes add to it where their time goes. REQUIRES: a
-  /// network that computes in bf16 on the CPU; otherwise ConfigError.
+  /// Later passes add the time of their parts to `into`; null ends this. REQUIRES: a network that
+  /// computes in bf16 on the CPU; otherwise ConfigError.
   void set_profile(Profile* into);
 
   struct Network;  // the tensors and the differentiable forward; src/model/network.hpp
@@ -171,24 +174,25 @@ class Model {
   std::unique_ptr<Network> network_;
 };
 
-/// Bytes of a network's weights in memory, as Model::weight_bytes counts them.
+/// Bytes of a network's weights in memory, counted as in Model::weight_bytes.
 std::int64_t weight_bytes(const ModelConfig& config, Dtype dtype);
 
-/// Writes a random checkpoint of a shape (config.json, model.safetensors, generation_config.json),
-/// bf16, the query and key projections sharpened so that a wrong mask or position shows (as random
-/// initial weights attend almost evenly). `config` is a Hugging Face config.json of a supported
-/// family. Same seed, same bytes, on every machine.
+/// Writes a random checkpoint of the given shape in bf16: config.json, model.safetensors,
+/// generation_config.json. Query and key projections have larger weights than usual, so that a
+/// wrong mask or position changes outputs visibly; with ordinary random weights, attention is
+/// almost uniform. `config`: a Hugging Face config.json of a supported family. The same seed gives
+/// the same bytes on every machine.
 void synthesise_checkpoint(const Json& config, std::uint64_t seed,
                            const std::filesystem::path& folder);
 
-/// Writes random extra heads for the network in `folder` into its kExtraHeadsFile, bf16. Same seed,
-/// same bytes, on every machine. ModelError where the folder has no config.json of a supported
-/// family.
+/// Writes random extra heads in bf16 for the network in `folder`, into its kExtraHeadsFile. The
+/// same seed gives the same bytes on every machine. ModelError: the folder has no config.json of a
+/// supported family.
 void synthesise_extra_heads(const ExtraHeadShape& shape, std::uint64_t seed,
                             const std::filesystem::path& folder);
 
-/// Writes config.json, saying that weights are stored in bf16, and generation_config.json with the
-/// ends of sequence. RunError.
+/// Writes config.json, with bf16 as the type of weights, and generation_config.json with the
+/// end-of-sequence ids. RunError.
 void write_model_config(const Json& config, const std::filesystem::path& folder);
 
 }  // namespace pardec

@@ -1,4 +1,4 @@
-// Weights under their roles, and by their names.
+// Access to weights by their roles and by their names.
 #include <c10/core/GradMode.h>
 
 #include <stdexcept>
@@ -12,7 +12,7 @@ namespace pardec {
 
 namespace {
 
-/// Where a network (const or not) has a weight of `parameters(config)`.
+/// The member of a (const or mutable) network for a weight of `parameters(config)`.
 template <typename Network>
 auto& place(Network& network, const Parameter& parameter) {
   if (parameter.role == Role::embedding) return network.embedding;
@@ -39,7 +39,7 @@ auto& place(Network& network, const Parameter& parameter) {
       return layer.q_norm;
     case Role::k_norm:
       return layer.k_norm;
-    case Role::post_attention_norm:  // it stands behind attention, or before the MLP
+    case Role::post_attention_norm:  // follows attention, or precedes the MLP
       return network.config.post_norms ? layer.after_attention : layer.post_norm;
     case Role::gate_up:
       return layer.gate_up;
@@ -56,7 +56,7 @@ auto& place(Network& network, const Parameter& parameter) {
   }
 }
 
-/// q, k, v, gate and up as parts of the matrices that the file has; nothing is copied.
+/// Makes q, k, v, gate and up views of the fused matrices; nothing is copied.
 void split_fused(const ModelConfig& config, Layer& layer) {
   const std::int64_t queries = std::int64_t{config.heads} * config.head_dim;
   const std::int64_t keys = std::int64_t{config.kv_heads} * config.head_dim;

@@ -1,5 +1,5 @@
 #pragma once
-// libtorch's operations, which compute on the thread that calls them, shared out over the team.
+// libtorch's operations run on their calling thread; these functions share them out over the team.
 #include <cstdint>
 
 #include "src/kernels/team.hpp"
@@ -9,26 +9,27 @@
 
 namespace pardec {
 
-/// Numbers of a tensor that are worth a piece of their own, where few operations touch each.
+/// Numbers of a tensor that make one piece of work, if few operations touch each of them.
 constexpr std::int64_t kNumbersOfAPiece = 32 * 1024;
 
-/// Whether operations on it can be cut up and stay the same, bit by bit: float32 on the CPU (pieces
-/// of products of float64 are rounded otherwise), and no gradient is wanted.
+/// Whether operations on `x` can be split with bitwise equal results: float32 on the CPU, without
+/// gradients. (Split products in float64 round differently.)
 inline bool can_be_cut(const at::Tensor& x) {
   return x.is_cpu() && x.scalar_type() == at::kFloat && !at::GradMode::is_enabled();
 }
 
-/// work(first, last) on pieces of [0, count), as Team::run. REQUIRES: no gradient is wanted.
+/// Calls work(first, last) for pieces of [0, count), as Team::run does. REQUIRES: no gradients.
 template <typename Work>
 void in_pieces(std::int64_t count, std::int64_t grain, const Work& work) {
   team().run(count, grain, [&](int, std::int64_t first, std::int64_t last) {
-    const c10::NoGradGuard no_grad;  // of each thread
+    const c10::NoGradGuard no_grad;  // a setting of each thread
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     work(first, last);
   });
 }
 
-/// f(x), [n, ...] in `type`, of a function of each row; many rows are computed in pieces.
+/// f(x), [n, ...] in `type`, for a function that works on each row alone. Many rows are computed in
+/// pieces.
 template <typename F>
 at::Tensor by_rows(const at::Tensor& x, at::ScalarType type, const F& f) {
   const std::int64_t rows = x.size(0);

@@ -5,17 +5,18 @@
 
 namespace pardec {
 
-/// Where the time of forward passes went, in nanoseconds, summed over passes. What is in none of
-/// them is the engine's and the decoder's.
+/// Time spent in the parts of forward passes, in nanoseconds, summed over passes. The remaining
+/// time of a run belongs to the engine and the decoder.
 struct Profile {
-  std::int64_t linear_ns = 0;     ///< products with weights, the head's too
-  std::int64_t attention_ns = 0;  ///< of queries to keys and values
+  std::int64_t linear_ns = 0;     ///< products with weights, including the head's
+  std::int64_t attention_ns = 0;  ///< products of queries with keys, and with values
   std::int64_t rows_ns = 0;       ///< embedding, norms, rotation, filling the cache
-  std::int64_t logits_ns = 0;     ///< reduction of logits to what is wanted of them
+  std::int64_t logits_ns = 0;     ///< reduction of logits to the requested outputs
   std::int64_t sum() const { return linear_ns + attention_ns + rows_ns + logits_ns; }
 };
 
-/// Deals the time since the last call out to parts of a profile; null: no clock is read.
+/// Assigns the time since the last call to a part of a profile. Null profile: the clock is not
+/// read.
 class Laps {
  public:
   explicit Laps(Profile* profile) : profile_(profile) { skip(); }
@@ -25,7 +26,7 @@ class Laps {
     profile_->*part += now - last_;
     last_ = now;
   }
-  /// That time is in no part.
+  /// The time since the last call is assigned to no part.
   void skip() {
     if (profile_) last_ = SteadyClock().now_ns();
   }

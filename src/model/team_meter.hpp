@@ -5,8 +5,9 @@
 
 namespace pardec {
 
-/// MachineMeter of the program's team: while helpers are left out, since others have their cores,
-/// those take the helpers' time; and a caller that waits for a helper does not stand still.
+/// Machine use (MachineMeter) of the program's team. While other programs use the cores of some
+/// helpers and these are left out, their time counts as waiting. A caller that waits for a helper
+/// counts as busy.
 class TeamMeter {
  public:
   TeamMeter()

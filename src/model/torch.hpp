@@ -1,7 +1,7 @@
 #pragma once
-// The one place that includes libtorch: everything that computes with tensors includes this file,
-// and shares its precompiled form. Headers of the project stay free of it, so that few sources pay
-// for it.
+// The only place that includes libtorch. All code that computes with tensors includes this file and
+// shares its precompiled form. The project's headers do not include it, so that few sources pay for
+// its compilation.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>

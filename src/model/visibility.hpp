@@ -6,8 +6,9 @@
 
 namespace pardec {
 
-/// What attention needs to know of one fed token besides its id. `position` goes into the rotary
-/// embedding; the other three decide who sees whom, and depend on the token, not on when it is fed.
+/// A token's label: the data that attention needs besides its id. `position` determines the rotary
+/// embedding. The other three determine visibility. They depend on the token, not on when it is
+/// computed.
 struct RowLabel {
   std::int32_t position = 0;
   std::int32_t order = 0;
@@ -16,14 +17,14 @@ struct RowLabel {
   bool operator==(const RowLabel&) const = default;
 };
 
-/// `sees[segment] -> set of segments` of one sequence. Segment 0 is there from the start and sees
-/// itself.
+/// The relation `sees[segment] -> set of segments` of one sequence. Segment 0 always exists and
+/// sees itself.
 class Segments {
  public:
   Segments() { add({}); }
 
-  /// A new segment that sees itself and `sees`. Returns its number. What it sees is fixed from then
-  /// on.
+  /// Adds a segment that sees itself and `sees`, and returns its number. The set cannot change
+  /// later.
   int add(const std::vector<int>& sees);
   int count() const { return static_cast<int>(bits_.size()); }
   bool sees(int query, int key) const {
@@ -31,20 +32,19 @@ class Segments {
     const size_t word = static_cast<size_t>(key) / 64;
     return word < row.size() && (row[word] >> (key % 64) & 1) != 0;
   }
-  /// What a segment sees: bit s % 64 of word s / 64 stands for segment s; later ones it does not
-  /// see.
+  /// The segments that `query` sees: bit s % 64 of word s / 64 is segment s. Segments beyond the
+  /// last word are not seen.
   std::span<const std::uint64_t> seen_by(int query) const {
     return bits_[static_cast<size_t>(query)];
   }
 
  private:
-  std::vector<std::vector<std::uint64_t>>
-      bits_;  // one row a segment, as long as its highest bit needs
+  // one row per segment, as long as its highest bit requires
+  std::vector<std::vector<std::uint64_t>> bits_;
 };
 
 /// The visibility rule: query q sees key k iff segment(k) in sees[segment(q)], order(k) <= order(q)
-/// and rank(k) <= rank(q). It says nothing of rows that are rejected or replaced: those are not
-/// asked about.
+/// and rank(k) <= rank(q). It does not apply to rejected or replaced rows; callers leave these out.
 inline bool visible(const RowLabel& q, const RowLabel& k, const Segments& segments) {
   return k.order <= q.order && k.rank <= q.rank && segments.sees(q.segment, k.segment);
 }

@@ -9,23 +9,24 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kMostRows = 64;  // beyond, a step's kernels take longer than their launches
+constexpr std::int64_t kMostRows = 64;  // with more rows, kernels take longer than their launches
 
 std::int64_t power_of_two(std::int64_t least, std::int64_t value) {
   return std::max(least,
                   static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(value))));
 }
 
-/// The shape in whose place a pass of this shape is computed, so that few are enough.
+/// The padded shape that a pass of this shape is computed in, so that few shapes need recordings.
 PassShape rounded_up(const PassShape& shape) {
   PassShape up;
   up.rows = shape.rows <= 8 ? power_of_two(1, shape.rows) : (shape.rows + 7) / 8 * 8;
-  up.sequences = up.rows;  // each has one at least
+  up.sequences = up.rows;  // each sequence has at least one row
   up.tiles = power_of_two(1, shape.tiles);
   up.pieces = power_of_two(1, shape.pieces);
   up.words = power_of_two(64, shape.words);
   up.labels = power_of_two(1024, shape.labels);
-  up.longest = std::min<std::int64_t>(1024, power_of_two(256, shape.longest));  // as many splits
+  // the number of splits follows from it
+  up.longest = std::min<std::int64_t>(1024, power_of_two(256, shape.longest));
   return up;
 }
 
@@ -36,7 +37,7 @@ CudaBackend::CudaBackend(std::unique_ptr<Gpu> gpu, bool record, size_t shapes)
 
 at::Tensor CudaBackend::layers(const Model::Network& network, std::span<const NewRows> sequences,
                                const SkippedSublayers& skipped) {
-  // What differs from pass to pass it learns from the attention alone.
+  // All inputs that differ between passes come from the attention object.
   const auto run = [&network](const GpuAttention& attention, const SkippedSublayers& without) {
     return apply_layers(network, attention.ids(), attention.positions(), attention, without);
   };
@@ -58,7 +59,7 @@ at::Tensor CudaBackend::layers(const Model::Network& network, std::span<const Ne
   if (held_.size() > shapes_) held_.pop_back();
   Held& held = held_.front();
   held.attention.tell(std::move(pass));
-  if (!held.result.defined()) {  // a recording wants to come after a pass that was computed
+  if (!held.result.defined()) {  // a recording must follow a computed pass
     held.result = run(held.attention, {});
   } else {
     if (!held.recording) {
@@ -68,7 +69,8 @@ at::Tensor CudaBackend::layers(const Model::Network& network, std::span<const Ne
     held.recording->replay();
     ++replayed_;
   }
-  return held.result.narrow(0, 0, rows).clone();  // the next pass of the shape overwrites it
+  // the next pass of this shape overwrites the result
+  return held.result.narrow(0, 0, rows).clone();
 }
 
 }  // namespace pardec

@@ -1,4 +1,4 @@
-// The glue between libtorch's GPU and our kernels; built with a CUDA libtorch alone.
+// Connects libtorch's GPU with the project's kernels. Built only with a CUDA libtorch.
 #include "src/model/cuda/cuda_runner.hpp"
 
 #include <ATen/cuda/CUDAGraph.h>
@@ -20,13 +20,13 @@ void* current_stream(at::Device device) {
 class CudaRecording : public Gpu::Recording {
  public:
   CudaRecording(const std::function<void()>& work, at::cuda::MempoolId_t pool) {
-    // Other threads may use the GPU meanwhile.
+    // Other threads may use the GPU during the capture.
     graph_.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
     try {
       work();
     } catch (...) {
       try {
-        graph_.capture_end();  // whatever it says of what was recorded, the stream is free again
+        graph_.capture_end();  // frees the stream; errors of the capture itself do not matter here
       } catch (const c10::Error&) {
       }
       throw;
@@ -61,7 +61,8 @@ class CudaGpu : public Gpu {
   }
 
   std::unique_ptr<Recording> record(const std::function<void()>& work) override {
-    // The default stream cannot be recorded. One stream for all: libtorch keeps memory for each.
+    // The default stream cannot be recorded. All recordings use one stream, since libtorch keeps
+    // memory per stream.
     const c10::cuda::CUDAStreamGuard guard(recording_stream_);
     try {
       return std::make_unique<CudaRecording>(work, pool_);
@@ -80,7 +81,7 @@ class CudaGpu : public Gpu {
   at::Device device_;
   int multiprocessors_ = 1;
   c10::cuda::CUDAStream recording_stream_;
-  at::cuda::MempoolId_t pool_;  // recordings are replayed one at a time: they share their memory
+  at::cuda::MempoolId_t pool_;  // shared: recordings are replayed one at a time
 };
 
 }  // namespace

@@ -7,11 +7,12 @@
 
 namespace pardec {
 
-/// libtorch's GPU: its current stream, its graphs. Where PARDEC_CUDA is defined.
+/// The GPU of libtorch, on its current stream, recording with CUDA graphs. Only where PARDEC_CUDA
+/// is defined.
 std::unique_ptr<Gpu> cuda_gpu(at::Device device);
 
 /// The `count` best ids of each row of float32 `logits` on a GPU, and their values, [rows, count]
-/// each: as cuda::best_ids. Where PARDEC_CUDA is defined.
+/// each. See cuda::best_ids. Only where PARDEC_CUDA is defined.
 std::pair<at::Tensor, at::Tensor> cuda_best_ids(const at::Tensor& logits, std::int32_t count);
 
 }  // namespace pardec

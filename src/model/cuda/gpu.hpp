@@ -6,27 +6,28 @@
 
 namespace pardec {
 
-/// What is asked of a GPU beside libtorch. All of it is queued on the current stream; RunError
-/// where the GPU refuses.
+/// The GPU functions needed beyond libtorch. All work is queued on the current stream. RunError:
+/// the GPU reports an error.
 class Gpu {
  public:
   virtual ~Gpu() = default;
-  virtual int multiprocessors() const = 0;  ///< that work is to be found for
+  virtual int multiprocessors() const = 0;  ///< the number that work should be spread over
 
-  /// As cuda::store and cuda::attend.
+  /// See cuda::store and cuda::attend.
   virtual void store(const cuda::Attention& attention, const std::uint16_t* keys,
                      const std::uint16_t* values) = 0;
   virtual void attend(const cuda::Attention& attention) = 0;
 
-  /// Work that was recorded, to be done again and again.
+  /// Recorded work that can be replayed any number of times.
   class Recording {
    public:
     virtual ~Recording() = default;
     virtual void replay() = 0;
   };
-  /// Records what `work` queues, with every pointer and size as it is now; none of it is done. The
-  /// memory that `work` takes and gives back is the recording's. REQUIRES: the same work was done
-  /// before, and waits for nothing; where it writes outlives the recording.
+  /// Records the work that `work` queues, with its current pointers and sizes, without executing
+  /// it. Memory that `work` allocates and frees belongs to the recording. REQUIRES: the same work
+  /// was executed before, and does not wait for the GPU; the memory that it writes to outlives the
+  /// recording.
   virtual std::unique_ptr<Recording> record(const std::function<void()>& work) = 0;
 };
 

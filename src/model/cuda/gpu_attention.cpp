@@ -33,7 +33,7 @@ GpuPass::GpuPass(const Model::Network& network, std::span<const NewRows> all) {
     }
 }
 
-/// All of one sequence but where its keys and values lie.
+/// Adds one sequence, except the addresses of its keys and values.
 void GpuPass::add(const Model::Network& network, const NewRows& rows) {
   const KvCache::Storage& cache = *rows.cache;
   const std::int64_t count = std::ssize(rows.tokens), keys = std::ssize(cache.slots) + count;
@@ -103,7 +103,8 @@ GpuAttention::GpuAttention(const Model::Network& network, const PassShape& shape
   place(places_.row_sequences, shape.rows, sizeof(std::int32_t));
   place(places_.piece_ends, shape.pieces, sizeof(std::int32_t));
   place(places_.sees, shape.words, sizeof(std::uint32_t));
-  place(places_.labels, shape.labels, sizeof(cuda::KeyLabel));  // last: most of its room is unused
+  // last, because most of its room is unused
+  place(places_.labels, shape.labels, sizeof(cuda::KeyLabel));
   host_ = at::empty({places_.end}, at::kByte);
   device_ = at::empty({places_.end}, host_.options().device(network.device));
 

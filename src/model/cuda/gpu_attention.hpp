@@ -9,19 +9,19 @@
 
 namespace pardec {
 
-/// How much there is of what the kernels are told of a pass.
+/// Sizes of the kernels' inputs in one pass.
 struct PassShape {
   std::int64_t rows = 0, sequences = 0, tiles = 0;
-  std::int64_t pieces = 0;  ///< of keys and values, in a layer
-  std::int64_t words = 0;   ///< of who sees whom
+  std::int64_t pieces = 0;  ///< of keys and values, per layer
+  std::int64_t words = 0;   ///< of visibility bits
   std::int64_t labels = 0;
-  std::int64_t longest = 0;  ///< keys of the longest sequence
+  std::int64_t longest = 0;  ///< number of keys of the longest sequence
   bool operator==(const PassShape&) const = default;
 };
 
-/// What the kernels are told of a pass (kernels.hpp), on the host.
+/// The kernels' inputs of one pass (src/kernels/cuda/kernels.hpp), on the host.
 struct GpuPass {
-  /// REQUIRES: some rows.
+  /// REQUIRES: at least one row.
   GpuPass(const Model::Network& network, std::span<const NewRows> sequences);
   PassShape shape() const;
 
@@ -38,23 +38,24 @@ struct GpuPass {
   void add(const Model::Network& network, const NewRows& rows);
 };
 
-/// As CachedAttention, by the GPU's own kernels: who sees whom is evaluated there, and no mask is
-/// made. All that differs from one pass of a shape to the next lies in memory of its own.
+/// As CachedAttention, with the GPU's own kernels. The kernels evaluate visibility themselves, so
+/// no mask is built. All inputs that differ between passes of one shape lie in memory that this
+/// object owns.
 class GpuAttention {
  public:
-  /// Whether the kernels can do the network's attention: bf16, a head_dim that they take.
+  /// Whether the kernels support the network's attention: bf16 and a suitable head_dim.
   static bool fits(const Model::Network& network);
 
-  /// For passes of up to this shape, whose rest is padding. REQUIRES: fits(network). `network` and
-  /// `gpu` outlive it.
+  /// For passes of at most this shape; the rest is padding. REQUIRES: fits(network). `network` and
+  /// `gpu` outlive this object.
   GpuAttention(const Model::Network& network, const PassShape& shape, Gpu& gpu);
 
-  /// The pass that is computed from now on.
+  /// Sets the pass that is computed from now on.
   void tell(GpuPass pass);
 
   at::Tensor ids() const, positions() const;  ///< [shape.rows] int64
-  /// As CachedAttention::attend, of shape.rows rows. What it gives padding rows means nothing, and
-  /// no cache has them.
+  /// As CachedAttention::attend, for shape.rows rows. The outputs of padding rows have no meaning,
+  /// and no cache stores their keys and values.
   at::Tensor attend(size_t layer, const at::Tensor& q, const at::Tensor& k,
                     const at::Tensor& v) const;
 
@@ -62,11 +63,11 @@ class GpuAttention {
   const Model::Network& network_;
   Gpu& gpu_;
   PassShape shape_;
-  struct Places {  // in bytes, of what GpuPass has
+  struct Places {  // byte offsets of GpuPass's vectors
     std::int64_t ids, positions, pieces, sequences, tiles, row_sequences, piece_ends, sees, labels,
         end;
   } places_;
-  at::Tensor host_, device_;  // the same bytes
+  at::Tensor host_, device_;  // same content
   cuda::Attention attention_{};
 };
 

@@ -19,8 +19,8 @@ namespace {
 
 using Syntax = RegularExpression::Syntax;
 
-/// Keys that say nothing of what a network with the adapter computes. (peft leaves fan_in_fan_out
-/// aside where matrices are of torch's Linear, and configs of beginnings where it began otherwise.)
+/// Keys without effect on the computation. (peft ignores fan_in_fan_out for torch's Linear, and the
+/// config of one initialisation if another was chosen.)
 constexpr std::array kWithoutEffect{
     "peft_type",      "task_type",     "auto_mapping",      "base_model_name_or_path",
     "revision",       "peft_version",  "inference_mode",    "lora_dropout",
@@ -43,7 +43,7 @@ constexpr std::array kUnderstood{"r",
                                  "use_dora",
                                  "init_lora_weights",
                                  "trainable_token_indices"};
-/// Of the others: what their values say.
+/// Keys that are refused, each with the meaning of its value.
 constexpr std::array<std::pair<const char*, const char*>, 12> kRefused{{
     {"alora_invocation_tokens", "an adapter that is on only behind these tokens"},
     {"layer_replication", "layers that are used several times"},
@@ -91,7 +91,7 @@ std::vector<std::string> texts(const OrderedJson& json, const char* key, const s
   return all;
 }
 
-/// Of "model.layers.3.mlp.up_proj"; -1: of no layer.
+/// The layer of a module name such as "model.layers.3.mlp.up_proj"; -1: none.
 int layer_of(const std::string& module) {
   constexpr std::string_view kBeginning = "model.layers.";
   int layer = -1;
@@ -164,7 +164,7 @@ AdapterConfig::AdapterConfig(const std::filesystem::path& folder)
 }
 
 void AdapterConfig::read_scales(const OrderedJson& json) {
-  const OrderedJson rank = json.value("r", OrderedJson(8)),  // peft's, where the key is missing
+  const OrderedJson rank = json.value("r", OrderedJson(8)),  // peft's defaults
       alpha = json.value("lora_alpha", OrderedJson(8));
   if (!rank.is_number_integer() || rank < 1 || rank > 1 << 20 || !alpha.is_number())
     throw ConfigError(str(where_, ": 'r' is ", one_line(rank), " and 'lora_alpha' ",

@@ -9,16 +9,18 @@
 
 namespace pardec {
 
-/// A list of names, or a regular expression, that says which modules are meant, as peft reads it.
+/// A set of modules, given as a list of names or a regular expression, with peft's meaning.
 class ModuleNames {
  public:
-  /// Null: none. ConfigError, which starts with `where`, for what is neither.
+  /// Null: no modules. ConfigError, which starts with `where`: neither a list of names nor a
+  /// string.
   static ModuleNames read(const OrderedJson& json, const std::string& where);
 
   bool given() const { return expression_ || !names_.empty(); }
-  /// Whether a name is the module's whole one ("model.layers.0.mlp.up_proj").
+  /// Whether the list contains the module's full name ("model.layers.0.mlp.up_proj").
   bool names(const std::string& module) const;
-  /// That, or its last parts ("up_proj", "mlp.up_proj"), or the expression matches it. RunError.
+  /// Whether the list contains the full name or its last parts ("up_proj", "mlp.up_proj"), or the
+  /// expression matches. RunError.
   bool has(const std::string& module) const;
 
  private:
@@ -26,39 +28,39 @@ class ModuleNames {
   std::optional<RegularExpression> expression_;
 };
 
-/// adapter_config.json of a low-rank adapter as peft reads it (0.21). Modules go by their names
+/// adapter_config.json of a low-rank adapter, with the meaning of peft 0.21. Module names come
 /// without "base_model.model.".
 class AdapterConfig {
  public:
-  /// ModelError, which names the key: what is not a value of it; a key that is not understood, or a
-  /// value that is not, unless it is the one that changes nothing.
+  /// ModelError, which names the key: a value of the wrong type or range; an unknown key, or a
+  /// value that is not supported, unless the value has no effect.
   explicit AdapterConfig(const std::filesystem::path& folder);
 
-  /// What was taken from the network's matrices when the adapter began, so that it is taken from
-  /// them before the adapter is added (arXiv:2404.02948, arXiv:2406.01775).
+  /// The part subtracted from the network's matrices at the adapter's initialisation. It is
+  /// subtracted again before the adapter is added (arXiv:2404.02948, arXiv:2406.01775).
   enum class Taken {
     nothing,
-    principal,   ///< PiSSA: W's best approximation of the adapter's rank
+    principal,   ///< PiSSA: the best approximation of W with the adapter's rank
     orthogonal,  ///< OLoRA: scale * Q R, of the first columns and rows of W = Q R
   };
 
-  /// Whether matrices are learned beside the module's; `stored`: the file has some. ModelError: a
-  /// regular expression that does not end.
+  /// Whether the module has low-rank factors. `stored`: the file contains some for it. ModelError:
+  /// evaluating a regular expression takes too long.
   bool targets(const std::string& module, bool stored) const;
   int rank(const std::string& module) const;
   /// alpha / rank, or alpha / sqrt(rank) with use_rslora.
   double scale(const std::string& module) const;
-  /// Whether it has weights of its own, whole.
+  /// Whether the adapter stores the module's weights as a whole.
   bool saves(const std::string& module) const;
   Taken taken() const { return taken_; }
-  bool dora() const { return dora_; }                    ///< rows have lengths of their own
+  bool dora() const { return dora_; }                    ///< rows have trained lengths
   bool low_rank_bias() const { return low_rank_bias_; }  ///< B has a bias
-  /// Whether a network whose head is the embedding has two matrices with it. ModelError: where it
-  /// would have one, and an adapter over it.
+  /// Whether the adapter gives a network with a tied head two separate matrices. ModelError: the
+  /// config asks for a single matrix and also adapts it.
   bool parts_tied() const;
   const Json& token_indices() const { return token_indices_; }  ///< trainable_token_indices
   const std::string& where() const { return where_; }
-  /// The keys that make it more than one plain adapter over all layers.
+  /// The keys that go beyond one plain adapter over all layers.
   const std::vector<std::string>& beyond_plain() const { return beyond_plain_; }
 
  private:
@@ -79,11 +81,11 @@ class AdapterConfig {
   bool root_ = false, dora_ = false, low_rank_bias_ = false, keeps_tied_ = false;
   Taken taken_ = Taken::nothing;
   std::vector<Pattern> ranks_, alphas_;
-  ModuleNames targets_, excluded_;  ///< no targets: those that the file has
-  bool all_linear_ = false;         ///< targets are all matrices of layers
+  ModuleNames targets_, excluded_;  ///< no targets: the modules that the file has tensors for
+  bool all_linear_ = false;         ///< the targets are all matrices of layers
   std::vector<std::string> saved_;
   std::vector<RegularExpression> inside_saved_;
-  std::vector<int> layers_;  ///< that alone have targets; empty: all
+  std::vector<int> layers_;  ///< the only layers with targets; empty: all
   std::vector<RegularExpression> layer_patterns_;
   Json token_indices_;
   std::vector<std::string> beyond_plain_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kExpected = "expected a Hugging Face checkpoint folder";
 
-/// `owner/name`, as models are called on the Hub.
+/// Whether the text is a model's name on the Hub, `owner/name`.
 bool is_hub_id(const std::string& text) {
   const auto slash = text.find('/');
   const auto fits = [](std::string_view part) {
@@ -41,7 +41,7 @@ std::string of_gguf(const std::filesystem::path& file) {
                      ", gguf_file='" + file.filename().string() + "'"));
 }
 
-/// The names of the folder's files that end so, sorted.
+/// The names of the folder's files with one of these endings, sorted.
 std::vector<std::string> files_with(const std::filesystem::path& folder,
                                     const std::vector<std::string_view>& ends) {
   std::vector<std::string> names;
@@ -56,7 +56,7 @@ std::vector<std::string> files_with(const std::filesystem::path& folder,
   return names;
 }
 
-/// Weights of other formats in the folder; empty: none.
+/// What to say about weights in other formats in the folder; empty: there are none.
 std::string other_weights(const std::filesystem::path& folder) {
   if (const auto gguf = files_with(folder, {".gguf"}); !gguf.empty())
     return of_gguf(folder / gguf.front());

@@ -2,17 +2,18 @@
 #include <filesystem>
 #include <string>
 
-/// What to do where a checkpoint is in a form that is not read here.
+/// Advice for checkpoints in unsupported forms.
 namespace pardec {
 
-/// What is wrong with a path that should be a checkpoint folder, in a sentence's part: it does not
-/// exist, is a file, or has no config.json. Empty: nothing.
+/// Part of a sentence that says why a path is no checkpoint folder: it does not exist, is a file,
+/// or has no config.json. Empty: it is one.
 std::string why_no_checkpoint(const std::filesystem::path& path);
 
-/// The same of a folder that has no safetensors that are read here.
+/// The same for a folder without supported safetensors files.
 std::string why_no_weights(const std::filesystem::path& folder);
 
-/// What to do with a file that is not the safetensors that its name says; empty: nothing is known.
+/// Advice for a file that is named safetensors but is not one, from its first bytes. Empty: unknown
+/// content.
 std::string why_no_safetensors(std::string_view beginning);
 
 }  // namespace pardec

@@ -32,7 +32,7 @@ bool same_numbers(const StoredTensor& a, const StoredTensor& b) {
          std::memcmp(a.data.data(), b.data.data(), a.data.size()) == 0;
 }
 
-/// What names of one kind have in common; the name itself where no other is of its kind.
+/// The pattern shared by names of one kind, or the name itself if it is the only one of its kind.
 std::string kind_of(const std::string& name, int layers) {
   const size_t at = name.find(kLayers);
   if (at == 0 || at == kBase.size()) {
@@ -85,7 +85,7 @@ CheckpointFiles::CheckpointFiles(const std::filesystem::path& folder) {
                      "has no 'weight_map', expected an object of tensor names and shard files");
   std::set<std::string> shards;
   for (const auto& [tensor_name, shard] : weight_map.items()) {
-    // A shard lies beside its index; a path would reach out of the folder.
+    // Shards must be in the same folder as their index; a path could point anywhere.
     if (!shard.is_string() || shard.get<std::string>().find('/') != std::string::npos)
       throw ModelError(where_, str("names shard ", one_line(shard), " for tensor ",
                                    one_line(tensor_name), ", expected a file name"));
@@ -163,7 +163,7 @@ std::vector<std::string> CheckpointFiles::unused(const ModelConfig& config) cons
     for (std::string& name : names_of(weight)) used.insert(std::move(name));
   };
   for (const Parameter& parameter : parameters(config)) add(parameter.name);
-  if (config.tied_head) add(parameter_name(Role::head));  // it is the embedding
+  if (config.tied_head) add(parameter_name(Role::head));  // the embedding serves as the head
   std::vector<std::string> unused;
   for (const auto& [name, entry] : tensors_)
     if (!used.contains(name)) unused.push_back(name);

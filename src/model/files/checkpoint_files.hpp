@@ -11,12 +11,12 @@
 namespace pardec {
 
 /// The tensors of a checkpoint folder: model.safetensors, or the shards that
-/// model.safetensors.index.json names. As in transformers a weight may stand in them without the
-/// `model.` that its name begins with, or with one more.
+/// model.safetensors.index.json names. As in transformers, the files may omit the leading `model.`
+/// of a weight's name, or have one more.
 class CheckpointFiles {
  public:
-  /// ModelError: no weights there, a shard is missing, a tensor is not in the shard that the index
-  /// names.
+  /// ModelError: the folder has no weights, a shard is missing, or a tensor is not in the shard
+  /// that the index names.
   explicit CheckpointFiles(const std::filesystem::path& folder);
   /// Whether the folder has one of these files.
   static bool there(const std::filesystem::path& folder);
@@ -27,29 +27,29 @@ class CheckpointFiles {
     std::string file;                           ///< for errors
   };
   const std::map<std::string, Entry>& tensors() const { return tensors_; }
-  /// A weight of the network. Where the head is the embedding, a file that has it as the head alone
-  /// has the embedding, too. ModelError where it is missing, has another shape or no type of a
-  /// weight, or stands there under two names with different numbers.
+  /// The stored tensor of a weight. If the head is the embedding, or is initialised from it, a
+  /// matrix stored under one of the two names serves as both. ModelError: the weight is missing,
+  /// has a wrong shape or an unsupported type, or is stored under two names with different values.
   const Entry& find(const Parameter& parameter, const ModelConfig& config) const;
-  /// Whether there is a head that is not, byte by byte, the embedding.
+  /// Whether the files contain a head that differs from the embedding in some byte.
   bool has_own_head() const;
-  /// The names of what a network of `config` does not use.
+  /// The names of tensors that a network of `config` does not use.
   std::vector<std::string> unused(const ModelConfig& config) const;
-  /// The file that says which tensors there are.
+  /// The file that lists the tensors, for errors.
   const std::string& where() const { return where_; }
 
  private:
   void add_file(const std::filesystem::path& file);
-  /// The names under which a weight stands in the files.
+  /// The names under which the files store a weight.
   std::vector<std::string> names_of(const std::string& weight) const;
 
   std::map<std::string, Entry> tensors_;
   std::string where_;
 };
 
-/// Names of tensors in few words: those of all layers, of a layer beyond the network's `layers`,
-/// and of a part that the network does not have stand as one, e.g.
-/// "model.layers.*.self_attn.q_proj.bias (2), model.layers.2.* (9), visual.* (312)".
+/// A short list of tensor names. Names that differ only in their layer are joined, and so are all
+/// tensors of a layer beyond the network's `layers` or of a part that the network does not have.
+/// Example: "model.layers.*.self_attn.q_proj.bias (2), model.layers.2.* (9), visual.* (312)".
 std::string summary_of_tensors(const std::vector<std::string>& names, int layers);
 
 }  // namespace pardec

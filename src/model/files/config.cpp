@@ -19,7 +19,7 @@ namespace pardec {
 
 namespace {
 
-/// What transformers' configuration classes have where config.json is silent.
+/// The defaults of transformers' configuration classes for keys missing in config.json.
 struct FamilyEntry {
   Family family;
   const char* model_type;
@@ -28,7 +28,8 @@ struct FamilyEntry {
   int kv_heads;  // 0: heads
   int max_position;
   double rms_norm_eps;
-  // 0: none. Of llama and mistral it would be 2, which is any token under tokenizers not theirs.
+  // 0: none. transformers' default for llama and mistral is 2, which is an arbitrary token with
+  // other tokenizers than their original ones.
   Token eos = 0;
 };
 constexpr FamilyEntry kFamilies[] = {
@@ -67,7 +68,7 @@ const FamilyEntry& find_family(JsonReader& read, const std::string& where) {
                  : str("model_type '", type, "' is not supported; ", supported()));
 }
 
-/// Keys that would make another network of it, whatever the family, with the value that does not.
+/// Keys whose values would change the network, for every family, with the value that does not.
 struct NeutralKey {
   const char* key;
   Json neutral;
@@ -81,7 +82,7 @@ void refuse_other_networks(const Json& json, const std::string& where) {
     if (const Json value = json.value(key, Json()); !value.is_null() && value != neutral)
       throw ModelError(where, str("'", key, "' is ", one_line(value),
                                   ", which is not supported; expected ", dump(neutral)));
-  // Their defaults stand where the key does not; what null would mean, nothing says.
+  // A missing key means its default, but null has no defined meaning.
   for (const char* key : {"hidden_act", "max_position_embeddings", "rms_norm_eps", "rope_theta"})
     if (json.contains(key) && json.at(key).is_null())
       throw ModelError(where, str("'", key, "' is null, expected a value, or no such key"));
@@ -89,7 +90,7 @@ void refuse_other_networks(const Json& json, const std::string& where) {
 
 void refuse_unsupported(JsonReader& read, const std::string& where) {
   const std::string act = read.optional<std::string>("hidden_act", "silu");
-  if (act != "silu" && act != "swish")  // two names of one
+  if (act != "silu" && act != "swish")  // two names of one function
     throw ModelError(where, str("'hidden_act' is '", act, "'; supported is 'silu'"));
   if (!read.any("quantization_config").is_null())
     throw ModelError(where,
@@ -97,8 +98,8 @@ void refuse_unsupported(JsonReader& read, const std::string& where) {
                      "supported are bf16, fp16, fp32 and fp64 weights");
 }
 
-/// The window of a family: Qwen's where `use_sliding_window` says so, by default for layers from
-/// `max_window_layers` on; Mistral's and Phi-3's for all layers, where it is not null.
+/// The window of a family. Qwen: only if `use_sliding_window` is set, by default for layers from
+/// `max_window_layers` on. Mistral and Phi-3: for all layers, unless null.
 int window_of(const Json& json, JsonReader& read, const std::string& where, Family family) {
   const auto given = read.maybe<int>("sliding_window");
   const bool used = read.optional<bool>("use_sliding_window", false);
@@ -144,7 +145,7 @@ void read_window(const Json& json, JsonReader& read, const std::string& where,
   if (config.sliding_window == 0) config.slides.clear();
 }
 
-/// What layers of the family are made of.
+/// Sets the structure of the family's layers.
 void read_structure(JsonReader& read, ModelConfig& config) {
   const Family family = config.family;
   config.qk_norm = family == Family::qwen3;
@@ -157,7 +158,8 @@ void read_structure(JsonReader& read, ModelConfig& config) {
   config.mlp_bias = family == Family::llama && read.optional<bool>("mlp_bias", false);
 }
 
-/// One id, a list of ids, or null. Ids beyond the vocabulary are left out: no network chooses them.
+/// Reads one id, a list of ids, or null. Ids outside the vocabulary are left out, since no network
+/// can generate them.
 std::vector<Token> token_ids(const Json& value, const char* key, const std::string& where,
                              int vocab_size) {
   if (value.is_null()) return {};
@@ -200,7 +202,7 @@ void check_sizes(const ModelConfig& config, const std::string& where) {
                          ", expected a multiple of 'num_key_value_heads' (", config.kv_heads, ")"));
   if (config.head_dim % 2 != 0)
     throw ModelError(where, str("'head_dim' is ", config.head_dim, ", expected an even number"));
-  // Far beyond any network; so that no number of parameters overflows.
+  // Far beyond any network, but small enough that the number of parameters cannot overflow.
   constexpr std::int64_t kLargest = 1 << 22, kMostLayers = 10000;
   if (config.vocab_size > kLargest || config.hidden_size > kLargest ||
       config.intermediate_size > kLargest ||
@@ -241,7 +243,7 @@ ModelConfig parse_model_config(const Json& json, const std::string& where) {
     config.intermediate_size = read.required<int>("intermediate_size");
     config.layers = read.required<int>("num_hidden_layers");
     config.heads = read.required<int>("num_attention_heads");
-    // Null stands for as many as there are heads, also where the default is a number.
+    // Null means as many as `heads`, even for families whose default is a number.
     const bool silent = !json.contains("num_key_value_heads") && family.kv_heads > 0;
     config.kv_heads =
         silent ? family.kv_heads : read.optional<int>("num_key_value_heads", config.heads);
@@ -289,7 +291,7 @@ ModelConfig read_model_config(const std::filesystem::path& folder,
       throw ModelError(generation.string(), str("is ", json.type_name(), ", expected an object"));
     read_special_ids(json, generation.string(), config);
   } else {
-    generation = file;  // older checkpoints have its settings there
+    generation = file;  // older checkpoints keep these settings in config.json
   }
   config.generation = parse_generation_rules(json, generation.string(), config.vocab_size);
   if (config.tied_head && CheckpointFiles::there(folder))

@@ -12,13 +12,13 @@
 namespace pardec {
 
 enum class Family { llama, mistral, olmo2, phi3, qwen2, qwen3 };
-/// As config.json writes them: "llama", "LlamaForCausalLM".
+/// Names in config.json, e.g. "llama" and "LlamaForCausalLM".
 std::string model_type(Family family);
 std::string architecture(Family family);
 /// Whether layers of the family can have a sliding window.
 bool has_windows(Family family);
 
-/// Shape and options of a network: a Hugging Face `config.json` of a supported family.
+/// Shape and options of a network, from the Hugging Face `config.json` of a supported family.
 struct ModelConfig {
   Family family = Family::llama;
   int vocab_size = 0;
@@ -30,58 +30,60 @@ struct ModelConfig {
   int head_dim = 0;
   int max_position = 0;  ///< max_position_embeddings
   double rms_norm_eps = 1e-6;
-  double initializer_range = 0.02;  ///< standard deviation of new weights; training alone reads it
+  double initializer_range = 0.02;  ///< standard deviation of new weights; used only in training
   Rope rope;
-  /// Keys that a row sees in a layer with a sliding window: those less than so many positions
-  /// back. 0: no layer has one.
+  /// In a layer with a sliding window, a row sees the keys less than this many positions back. 0:
+  /// no layer has a window.
   int sliding_window = 0;
-  std::vector<bool> slides;  ///< by layer: whether it has the window; empty where none has
-  /// Of a layer; 0: none.
+  std::vector<bool> slides;  ///< per layer: whether it has the window; empty: none has
+  /// The window of one layer; 0: none.
   int window(size_t layer) const { return !slides.empty() && slides[layer] ? sliding_window : 0; }
-  /// Of the kinds of layers that there are: without a window, with it.
+  /// The windows that occur, 0 (none) first.
   std::vector<int> windows() const;
-  /// The head is the embedding matrix: tie_word_embeddings, where the weights have no other head.
+  /// The head is the embedding matrix: tie_word_embeddings is set, and the weights contain no other
+  /// head.
   bool tied_head = false;
-  /// They are two with an adapter alone: the head begins as the embedding.
+  /// Only with an adapter: the head is a separate matrix, initialised from the embedding.
   bool head_from_embedding = false;
   bool qk_norm = false;  ///< RMS norm over head_dim on queries and keys, before rotation (Qwen3)
   bool qk_norm_whole = false;  ///< the same over all heads together (OLMo-2)
-  /// Norms stand behind attention and MLP, before their sums, instead of in front of them (OLMo-2).
+  /// Norms come after attention and MLP, before the residual sums, instead of before the sublayers
+  /// (OLMo-2).
   bool post_norms = false;
-  bool fused = false;           ///< q, k, v are one matrix in the file, gate and up another (Phi-3)
+  bool fused = false;  ///< the file stores q, k, v as one matrix, and gate, up as another (Phi-3)
   bool attention_bias = false;  ///< bias on q, k, v (Qwen2; an option of Llama, OLMo-2, Qwen3)
-  bool output_bias = false;     ///< bias on o (with that option)
+  bool output_bias = false;     ///< bias on o (set by the same option of Llama, OLMo-2, Qwen3)
   bool mlp_bias = false;        ///< bias on gate, up, down (Llama option)
   std::string dtype;            ///< torch_dtype or dtype as written, e.g. "bfloat16"
   std::optional<Token> bos;
-  std::vector<Token>
-      eos;  ///< eos_token_id of generation_config.json where it is, else of config.json
-  GenerationRules generation;  ///< of generation_config.json, else of config.json
-  /// Heads besides the network's own, which read the same rows (parameters.hpp).
+  /// eos_token_id of generation_config.json if that file exists, else of config.json
+  std::vector<Token> eos;
+  GenerationRules generation;  ///< from generation_config.json if it exists, else from config.json
+  /// Number of heads besides the network's own, which read the same rows (parameters.hpp).
   int extra_heads = 0;
 
-  /// Positions go from 0 to this, exclusive: max_position, or with `longrope` the original length,
-  /// since beyond it other frequencies hold, for all keys of the text (`dynamic` ends at
-  /// max_position in any case).
+  /// Valid positions are 0 to this, exclusive. This is max_position, except for `longrope`, where
+  /// it is the original length: beyond it, other frequencies would apply to all keys of the text.
+  /// (`dynamic` always ends at max_position.)
   int positions() const;
-  /// Where `positions` stands in config.json, for messages.
+  /// The key of config.json that `positions` comes from, for messages.
   std::string positions_key() const;
 };
 
-/// Reads `config.json` (and `generation_config.json` where it is) of a checkpoint folder, looks
-/// whether its weights have a head of their own, or the adapter over it (a folder; empty: none)
-/// makes one, and counts its extra heads, or the adapter's where that has some. An architecture or
-/// option that is not supported is a ModelError that says which, and what is.
+/// Reads `config.json` of a checkpoint folder, and `generation_config.json` if present. Also finds
+/// out from the weights whether the head is tied, and counts the extra heads. `adapter`: the folder
+/// of an adapter over the network, or empty; it may untie the head, and its extra heads take
+/// precedence. ModelError, which lists what is supported: an unsupported architecture or option.
 ModelConfig read_model_config(const std::filesystem::path& folder,
                               const std::filesystem::path& adapter = {});
-/// The same from parsed JSON; `where` names it in errors.
+/// The same from parsed JSON. `where` is its name in errors.
 ModelConfig parse_model_config(const Json& json, const std::string& where);
 
-/// The same network with its first `layers` layers alone; 0: with all. ModelError, which names
-/// `folder`: it has fewer.
+/// The same network cut to its first `layers` layers; 0: all layers. ModelError, which names
+/// `folder`: it has fewer layers.
 ModelConfig with_first_layers(ModelConfig config, int layers, const std::filesystem::path& folder);
 
-/// Number of parameters of the shape.
+/// Number of parameters.
 std::int64_t parameter_count(const ModelConfig& config);
 
 }  // namespace pardec

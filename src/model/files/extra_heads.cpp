@@ -41,7 +41,7 @@ StoredExtraHeads read_extra_heads(std::map<std::string, StoredTensor> tensors,
   shape.blocks = 0;
   while (tensors.contains(extra_block_name(0, shape.blocks))) ++shape.blocks;
   shape.shares_head = shape.blocks > 0 && !tensors.contains(extra_out_name(0, shape.blocks));
-  // Head by head: the file may name many heads, and many blocks of one.
+  // Head by head, because the names may claim many heads and many blocks.
   for (int head = 0; head < shape.heads; ++head)
     for (const Parameter& parameter : one_extra_head(config, head, shape)) {
       auto tensor = tensors.extract(parameter.name);

@@ -17,7 +17,7 @@ class Reader {
   Reader(const Json& json, std::string where, int vocab)
       : json_(json), where_(std::move(where)), vocab_(vocab) {}
 
-  /// Null where the file has none, or says null.
+  /// Null if the key is missing or its value is null.
   const Json* find(const char* key) const {
     const auto found = json_.find(key);
     return found == json_.end() || found->is_null() ? nullptr : &*found;
@@ -41,7 +41,7 @@ class Reader {
     return value.get<Token>();
   }
 
-  /// One id or a list of them.
+  /// One id, or a list of ids.
   Tokens tokens(const char* key) const {
     const Json* value = find(key);
     if (!value) return {};
@@ -55,7 +55,7 @@ class Reader {
     return ids;
   }
 
-  /// Lists of ids, none empty.
+  /// Lists of ids, none of them empty.
   std::vector<Tokens> lists(const char* key) const {
     const Json* values = find(key);
     if (!values) return {};
@@ -68,7 +68,7 @@ class Reader {
     return all;
   }
 
-  /// [[ids], bias] each.
+  /// Pairs [[ids], bias].
   std::vector<std::pair<Tokens, double>> biases(const char* key) const {
     const Json* values = find(key);
     if (!values) return {};
@@ -89,8 +89,8 @@ class Reader {
   int vocab_;
 };
 
-/// Settings that transformers applies to greedy search too, or that make it another search, with
-/// the values that change nothing.
+/// Settings that transformers also applies to greedy search, or that replace greedy search, with
+/// the value that has no effect.
 std::vector<std::string> settings_left_out(const Reader& read) {
   struct Setting {
     const char* key;

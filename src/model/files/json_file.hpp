@@ -7,13 +7,13 @@
 
 namespace pardec {
 
-/// `error`, whose message starts with `where`, as a ModelError of the same words.
+/// `error` as a ModelError with the same words. Its message starts with `where`.
 ModelError as_model_error(const Error& error, const std::string& where);
 
-/// Text from a file, made fit for a one-line message.
+/// Text from a file, shortened and escaped to fit a one-line message.
 std::string one_line(const Json& value);
 
-/// A JSON file of a checkpoint; what is wrong with it is a ModelError.
+/// Reads a JSON file of a checkpoint. ModelError: the file is missing or invalid.
 Json read_model_json(const std::filesystem::path& file);
 
 }  // namespace pardec

@@ -19,12 +19,12 @@ void check_positive(double value, const char* key, const std::string& place) {
     throw ConfigError(str(place, ": '", key, "' is ", value, ", expected a positive number"));
 }
 
-/// yarn's correction of attention for a context that grew `scale` times.
+/// yarn's attention factor for a context extended `scale` times.
 double yarn_scale(double scale, double weight) {
   return scale <= 1 ? 1.0 : 0.1 * weight * std::log(scale) + 1.0;
 }
 
-/// `factor`; null stands for how much longer the network is than it was.
+/// Reads `factor`. Null means the ratio of the current to the original length.
 double read_factor(JsonReader& rope, const Rope& out, int max_position) {
   const auto written = rope.maybe<double>("factor");
   return written
@@ -33,7 +33,8 @@ double read_factor(JsonReader& rope, const Rope& out, int max_position) {
 }
 
 void read_yarn(const Json& written, JsonReader& rope, Rope& out, int max_position) {
-  if (!written.contains("factor")) rope.required<double>("factor");  // null is read, not missing
+  // null is read below, but a missing key is an error
+  if (!written.contains("factor")) rope.required<double>("factor");
   out.factor = read_factor(rope, out, max_position);
   // Zero counts as not written, as in transformers.
   const auto positive_or = [&](const char* key, double fallback) {
@@ -42,7 +43,7 @@ void read_yarn(const Json& written, JsonReader& rope, Rope& out, int max_positio
   };
   out.beta_fast = positive_or("beta_fast", 32);
   out.beta_slow = positive_or("beta_slow", 1);
-  rope.any("finetuned");  // where the weights come from
+  rope.any("finetuned");  // has no effect: says where the weights come from
   out.truncate = !written.contains("truncate") || rope.optional<bool>("truncate", false);
   const double mscale = rope.optional<double>("mscale", 0);
   const double mscale_all = rope.optional<double>("mscale_all_dim", 0);
@@ -60,7 +61,7 @@ void read_longrope(JsonReader& rope, Rope& out, const std::string& place, int ma
           : std::sqrt(1 + std::log(out.factor) / std::log(double(out.original_max_position)));
   out.attention_factor = rope.optional<double>("attention_factor", inferred);
   out.short_factor = rope.required<std::vector<double>>("short_factor");
-  rope.any("long_factor");  // for longer contexts than are supported
+  rope.any("long_factor");  // applies only to contexts longer than supported
   if (std::ssize(out.short_factor) != out.dims / 2)
     throw ConfigError(str(place, ": 'short_factor' has ", out.short_factor.size(),
                           " numbers, expected head_dim / 2 (", out.dims / 2, ")"));
@@ -121,7 +122,7 @@ void read_scaling(const Json& written, JsonReader& rope, Rope& out, const std::s
   check_positive(out.attention_factor, "attention_factor", place);
 }
 
-/// How many dimensions of a head turn, by `partial_rotary_factor`.
+/// Reads the number of rotated dimensions from `partial_rotary_factor`.
 void read_partial(JsonReader& read, const std::string& where, const std::string& place,
                   int head_dim, bool may_be, Rope& out) {
   const auto share = read.maybe<double>("partial_rotary_factor");

@@ -8,31 +8,34 @@
 namespace pardec {
 
 enum class RopeType { standard, linear, dynamic, yarn, longrope, llama3 };
-/// As config.json writes them: "default", "linear", ...
+/// Names in config.json: "default", "linear", ...
 std::string_view name(RopeType type);
 
-/// How a network's rotary embedding turns positions into angles: base and scaling, as
-/// transformers' `modeling_rope_utils` reads them.
+/// How a network's rotary embedding turns positions into angles: base and scaling, as read by
+/// transformers' `modeling_rope_utils`.
 struct Rope {
   RopeType type = RopeType::standard;
-  int dims = 0;            ///< of a head turn, from its first on; the others stay (Phi-3)
+  int dims = 0;  ///< the first so many dimensions of a head are rotated, the others are not (Phi-3)
   double theta = 10000.0;  ///< the base
   double factor = 1.0;
   int original_max_position = 0;  ///< llama3, yarn, longrope: the length of pretraining
-  double attention_factor = 1.0;  ///< yarn, longrope: cosines and sines are multiplied by it
-  double beta_fast = 32.0;       ///< yarn: turns in the original length above which nothing changes
-  double beta_slow = 1.0;        ///< yarn: turns below which positions are interpolated
-  bool truncate = true;          ///< yarn: the ramp's ends are whole dimensions
-  double low_freq_factor = 1.0;  ///< llama3: turns below which frequencies are divided
-  double high_freq_factor = 4.0;     ///< llama3: turns above which nothing changes
-  std::vector<double> short_factor;  ///< longrope: a divisor for each frequency
+  double attention_factor = 1.0;  ///< yarn, longrope: factor of cosines and sines
+  /// yarn: frequencies with more turns than this in the original length stay unchanged
+  double beta_fast = 32.0;
+  double beta_slow = 1.0;  ///< yarn: frequencies with fewer turns than this are divided by `factor`
+  bool truncate = true;    ///< yarn: the ramp starts and ends at whole dimensions
+  /// llama3: frequencies with fewer turns in the original length are divided by `factor`
+  double low_freq_factor = 1.0;
+  double high_freq_factor = 4.0;     ///< llama3: frequencies with more turns stay unchanged
+  std::vector<double> short_factor;  ///< longrope: one divisor per frequency
 };
 
-/// Reads `rope_theta` with `rope_scaling` (before transformers 5) or `rope_parameters` (5); where
-/// both stand, `rope_scaling` counts, as there. An unknown type, option or impossible number is a
-/// ModelError that names it. `head_dim` and `max_position` are the network's. `phi3`: of that
-/// family, whose heads may turn in part (`partial_rotary_factor`), whose older names of longrope
-/// are known, and whose original length stands outside of the options.
+/// Reads `rope_theta` with `rope_scaling` (before transformers 5) or `rope_parameters` (5). If both
+/// are present, `rope_scaling` wins, as in transformers. ModelError, which names the key: an
+/// unknown type or option, or an impossible number. `head_dim` and `max_position` are the
+/// network's. `phi3`: the config is of that family. Its heads may be rotated in part
+/// (`partial_rotary_factor`), older names of longrope are accepted, and the original length is
+/// written outside of the options.
 Rope read_rope(JsonReader& config, const std::string& where, int head_dim, int max_position,
                bool phi3 = false);
 

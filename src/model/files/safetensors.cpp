@@ -76,7 +76,7 @@ Json parse_header(std::span<const std::byte> file, const std::string& where,
   return header;
 }
 
-/// One entry of the header, its offsets not yet compared with the others'.
+/// Parses one entry of the header. Its offsets are not yet compared with those of others.
 StoredTensor parse_entry(const Json& json, std::span<std::byte> data, const std::string& at,
                          const std::string& where) {
   const auto fail = [&](const std::string& what) {
@@ -123,7 +123,7 @@ StoredTensor parse_entry(const Json& json, std::span<std::byte> data, const std:
   return tensor;
 }
 
-/// Offsets must cover the data without hole or overlap.
+/// Checks that the tensors cover the data without gap or overlap.
 void check_cover(const std::map<std::string, StoredTensor>& tensors, std::span<std::byte> data,
                  const std::string& where) {
   std::vector<std::pair<const std::string*, std::span<std::byte>>> pieces;
@@ -170,7 +170,8 @@ void check_numbers(const StoredTensor& tensor, const std::string& name, const st
 }
 
 MappedFile::MappedFile(const std::filesystem::path& file) {
-  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO is told below
+  // O_NONBLOCK: a FIFO must not block; it is refused below
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) throw ModelError(file.string(), str("cannot be opened: ", std::strerror(errno)));
   struct stat info {};
   const bool known = ::fstat(fd, &info) == 0;
@@ -180,7 +181,7 @@ MappedFile::MappedFile(const std::filesystem::path& file) {
   }
   const size_t size = static_cast<size_t>(info.st_size);
   void* address = nullptr;
-  // Writable so that weights in it can be trained; private, so that the file stays as it is.
+  // Writable so that mapped weights can be trained; private so that the file does not change.
   if (size > 0)
     address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
   const int error = errno;
@@ -195,7 +196,7 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::release(std::span<std::byte> part) const {
-  // Whole pages alone: the rest of the first and the last is another's.
+  // Whole pages alone: the first and the last page may be shared with other tensors.
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
   const std::uintptr_t first = (begin + page - 1) / page * page;
@@ -219,7 +220,7 @@ void write_safetensors(const std::filesystem::path& file,
     offset += size;
   }
   std::string text = dump(header);
-  while ((kLengthBytes + text.size()) % 64 != 0) text += ' ';  // data on a cache line
+  while ((kLengthBytes + text.size()) % 64 != 0) text += ' ';  // aligns the data to a cache line
   std::string length(kLengthBytes, '\0');
   for (size_t i = 0; i < kLengthBytes; ++i)
     length[i] = static_cast<char>(text.size() >> (8 * i) & 0xFF);

@@ -14,37 +14,39 @@
 
 namespace pardec {
 
-// The file format (safetensors, Hugging Face):
+// The safetensors file format (Hugging Face):
 //   8 bytes   n, little-endian: length of the header
 //   n bytes   JSON object: tensor name -> {"dtype", "shape", "data_offsets": [begin, end)}, and
-//   "__metadata__" rest      data, row-major, little-endian; offsets count from here; tensors cover
-//   it without hole or overlap
+//             "__metadata__"
+//   rest      data, row-major, little-endian; offsets count from here; the tensors cover it
+//             without gap or overlap
 
-/// `other`: a type that no weight of a network has here.
+/// `other`: a type that is not supported for weights.
 enum class StoredType { bf16, f16, f32, f64, other };
-/// REQUIRES of both: not `other`.
+/// REQUIRES, for name and size_of: not `other`.
 std::string_view name(StoredType type);
 /// Bytes of one element.
 std::int64_t size_of(StoredType type);
 
-/// A tensor in a file: where its bytes are. They live as long as the file's mapping.
+/// A tensor in a file. `data` is valid as long as the file's mapping.
 struct StoredTensor {
   StoredType type = StoredType::f32;
   std::vector<std::int64_t> shape;
-  std::span<std::byte> data;  ///< shape's product times size_of(type) bytes, any alignment
-  std::string dtype;          ///< as the file writes it
+  std::span<std::byte> data;  ///< product(shape) * size_of(type) bytes, unaligned
+  std::string dtype;          ///< as written in the file
 };
 
-/// Reads the header that `file` starts with, and checks everything that it says against the file's
-/// length. A file that is truncated or lies is a ModelError of one line: `where`, what was found,
-/// what was expected.
+/// Reads the header at the beginning of `file`, and checks all its claims against the file's
+/// length. ModelError of one line (`where`, what was found, what was expected): the file is
+/// truncated or inconsistent.
 std::map<std::string, StoredTensor> parse_safetensors(std::span<std::byte> file,
                                                       const std::string& where);
 
-/// ModelError, which names the tensor, where it is of type `other`.
+/// ModelError, which names the tensor: its type is `other`.
 void check_numbers(const StoredTensor& tensor, const std::string& name, const std::string& where);
 
-/// A whole file in memory, mapped on demand; private: what is written to it never reaches the file.
+/// A whole file in memory, mapped on demand. The mapping is private: changes in memory never reach
+/// the file.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& file);
@@ -52,8 +54,7 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
   std::span<std::byte> bytes() const { return bytes_; }
-  /// `part` of it is not needed any more: its memory is given back. (Read again, it is what the
-  /// file has.)
+  /// Gives back the memory of `part`. Reading it again yields the file's content.
   void release(std::span<std::byte> part) const;
 
  private:
@@ -68,8 +69,8 @@ struct TensorToWrite {
   std::function<void(std::span<std::byte>)> fill;
 };
 
-/// Writes the tensors in the given order, one in memory at a time, to `file.tmp`; then syncs and
-/// renames. RunError when that fails.
+/// Writes the tensors in the given order to `file.tmp`, one in memory at a time, then syncs and
+/// renames. RunError: writing fails.
 void write_safetensors(const std::filesystem::path& file,
                        const std::vector<TensorToWrite>& tensors);
 

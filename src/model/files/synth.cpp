@@ -14,14 +14,14 @@ namespace pardec {
 
 namespace {
 
-/// The upper half of a float, rounded to nearest even.
+/// The upper half of a float32, rounded to nearest even.
 std::uint16_t to_bf16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-/// Close to a standard normal, from the sum of twelve uniforms of 16 bits (three draws): whole
-/// numbers alone, so that no machine's mathematical library can change a bit.
+/// Approximately standard normal: the sum of twelve 16-bit uniforms (three draws). Uses integers
+/// alone, so that every machine gets the same bits.
 double almost_normal(Rng& rng) {
   std::uint32_t sum = 0;
   for (int draw = 0; draw < 3; ++draw) {
@@ -32,8 +32,8 @@ double almost_normal(Rng& rng) {
   return (static_cast<double>(sum) - 6.0 * 65535) / 65536;
 }
 
-/// Standard deviation of a matrix: sharpened queries and keys, unit embeddings, else what keeps the
-/// variance.
+/// Standard deviation of a matrix: larger for queries and keys, 1 for embeddings, otherwise
+/// variance-preserving.
 double deviation(const Parameter& parameter) {
   const Role role = parameter.role;
   if (role == Role::embedding) return 1.0;
@@ -88,7 +88,7 @@ void write_model_config(const Json& config_json, const std::filesystem::path& fo
   written["architectures"] = {architecture(config.family)};
   written["model_type"] = model_type(config.family);
   written["dtype"] = "bfloat16";
-  written.erase("torch_dtype");  // its older name
+  written.erase("torch_dtype");  // older name of dtype
   write_file(folder / "config.json", written.dump(2) + "\n");
   Json generation = Json::object();
   if (config.bos) generation["bos_token_id"] = *config.bos;

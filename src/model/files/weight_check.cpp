@@ -11,8 +11,8 @@ namespace pardec {
 
 namespace {
 
-/// `exponent`: the bits that are all set where a number is not finite; `fraction`: of which some
-/// are set where it is NaN, too.
+/// `exponent`: the bits that are all set in values that are not finite. `fraction`: bits of which
+/// some are also set in a NaN.
 template <typename Bits>
 void count(std::span<const std::byte> data, Bits exponent, Bits fraction, NotFinite& found) {
   std::int64_t nan = 0, infinite = 0;
@@ -40,7 +40,7 @@ void check(const std::string& name, const StoredTensor& tensor, const MappedFile
            const std::string& file, WeightCheck& result) {
   NotFinite found{.file = file, .tensor = name};
   ++result.tensors;
-  if (tensor.type == StoredType::other) return;  // no network reads it
+  if (tensor.type == StoredType::other) return;  // no network reads such a tensor
   found.elements = std::ssize(tensor.data) / size_of(tensor.type);
   switch (tensor.type) {
     case StoredType::bf16:

@@ -6,24 +6,25 @@
 
 namespace pardec {
 
-/// A tensor of a checkpoint that holds what is no finite number.
+/// A tensor of a checkpoint with values that are not finite.
 struct NotFinite {
   std::string file, tensor;
   std::int64_t nan = 0;
-  std::int64_t infinite = 0;  ///< beyond float32, in which networks compute, too
+  std::int64_t infinite = 0;  ///< includes values beyond float32, the type that networks compute in
   std::int64_t elements = 0;
   /// `2 NaN and 1 Inf of 4096 numbers`
   std::string text() const;
 };
 
-/// What reading all weights of a folder found.
+/// The result of reading all weights of a folder.
 struct WeightCheck {
-  std::int64_t tensors =
-      0;  ///< also those of a type that no weight has, whose numbers are not read
-  std::vector<NotFinite> not_finite;  ///< in the order of their names, extra heads last
+  /// includes tensors of unsupported types, whose values are not read
+  std::int64_t tensors = 0;
+  std::vector<NotFinite> not_finite;  ///< sorted by name, extra heads last
 };
 
-/// Reads all weights, those of extra heads too. ModelError where there are none, or files lie.
+/// Reads all weights, including extra heads. ModelError: there are no weights, or a file is
+/// inconsistent.
 WeightCheck check_weights(const std::filesystem::path& folder);
 
 }  // namespace pardec

@@ -17,7 +17,7 @@ namespace {
 
 at::Tensor rounded(const at::Tensor& tensor) { return tensor.to(at::kBFloat16); }
 
-/// Its numbers rounded to bf16; none where it is undefined.
+/// The values rounded to bf16; empty if undefined.
 std::vector<float> floats(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
   const at::Tensor wide = rounded(tensor).to(at::kFloat).contiguous();
@@ -28,17 +28,18 @@ const float* data_or_null(const std::vector<float>& values) {
   return values.empty() ? nullptr : values.data();
 }
 
-// Two pieces take as long as sharing a loop out costs, .5 to 1 us (experiments/README.md says how
-// that was measured, and why a process does not measure it by itself).
-constexpr std::int64_t kRowsOfAPiece = 4;                 // normed, turned or embedded
-constexpr std::int64_t kWeightBytesOfAPiece = 16 * 1024;  // read, where few rows are multiplied
+// Minimum work per piece of a shared loop. Two pieces take as long as the overhead of sharing, 0.5
+// to 1 us (experiments/README.md describes the measurement, and why a process does not measure it
+// itself).
+constexpr std::int64_t kRowsOfAPiece = 4;                 // normed, rotated or embedded
+constexpr std::int64_t kWeightBytesOfAPiece = 16 * 1024;  // read by a product of few rows
 
-/// Panels of a piece of a product.
+/// Panels per piece of a product.
 std::int64_t panel_grain(const PackedMatrix& weights) {
   return std::max<std::int64_t>(1, kWeightBytesOfAPiece / weights.panel_bytes());
 }
 
-/// work(i) of each row.
+/// Calls work(i) for each row.
 template <typename Work>
 void each_row(std::int64_t rows, const Work& work) {
   team().run(rows, kRowsOfAPiece, [&](int, std::int64_t first, std::int64_t last) {
@@ -48,7 +49,7 @@ void each_row(std::int64_t rows, const Work& work) {
 
 void multiply_panels(const Kernels& kernels, const Product& product) {
   team().run(product.weights.panel_count(), panel_grain(product.weights),
-             // By value: what a helper reads first is in few lines of the cache.
+             // Captured by value, so that a helper's first reads touch few cache lines.
              [product, multiply = kernels.multiply](int, std::int64_t first, std::int64_t last) {
                multiply(product, first, last);
              });
@@ -68,7 +69,7 @@ class PackedBackend::Packer {
  public:
   Packer(const Kernels& kernels, WeightMemory& memory) : kernels_(kernels), memory_(memory) {}
 
-  /// Maps above one another.
+  /// Stacks maps vertically.
   Map stacked(std::initializer_list<Linear*> maps, WeightType type) {
     std::vector<const std::uint16_t*> rows;
     std::vector<float> bias;
@@ -83,7 +84,8 @@ class PackedBackend::Packer {
     for (Linear* map : maps) *map = {};
     return {matrix, std::move(bias)};
   }
-  /// In each panel 16 rows of `a` and the same of `b`, as Product::Finish::swiglu wants them.
+  /// Each panel gets 16 rows of `a` and the same 16 rows of `b`, as Product::Finish::swiglu needs
+  /// them.
   Map interleaved(Linear& a, Linear& b, WeightType type) {
     std::vector<const std::uint16_t*> rows;
     std::vector<float> bias;
@@ -106,7 +108,7 @@ class PackedBackend::Packer {
   static const std::uint16_t* row(const at::Tensor& tensor, std::int64_t i) {
     return bits(tensor) + i * tensor.stride(0);
   }
-  /// Rows in the panels' order; null: zeros.
+  /// Packs rows in the panels' order; null: a row of zeros.
   PackedMatrix pack(std::vector<const std::uint16_t*> rows, std::int64_t inputs,
                     std::int64_t outputs, WeightType type) {
     std::byte* panels = memory_.take(packed_bytes(std::ssize(rows), inputs, type));
@@ -161,7 +163,7 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
     layer.k_norm = floats(from.k_norm);
     layer.after_attention = floats(from.after_attention);
     layer.after_mlp = floats(from.after_mlp);
-    from.qkv.reset(), from.gate_up.reset();  // their parts hold them yet
+    from.qkv.reset(), from.gate_up.reset();  // otherwise they would keep the parts' memory alive
     layer.qkv = packer.stacked({&from.q, &from.k, &from.v}, type);
     layer.o = packer.stacked({&from.o}, type);
     layer.gate_up = packer.interleaved(from.gate, from.up, type);
@@ -182,7 +184,7 @@ std::shared_ptr<PackedBackend> PackedBackend::take(Model::Network& network) {
 
 namespace {
 
-/// The new rows of one sequence, among all.
+/// The new rows of one sequence, as a range of all rows of the pass.
 struct Part {
   KvCache::Storage* cache;
   std::int64_t begin, count;
@@ -243,7 +245,7 @@ class PackedBackend::Pass {
 
   float* x(std::int64_t row) { return x_.mutable_data_ptr<float>() + row * config_.hidden_size; }
 
-  /// Embeddings, and the cosines and sines of the positions: [rope.dims / 2] each.
+  /// Computes the embeddings, and the cosines and sines of the positions: [rope.dims / 2] each.
   void prepare() {
     const float* frequency = network_.inverse_frequencies.const_data_ptr<float>();
     const std::int64_t half = config_.rope.dims / 2;
@@ -260,7 +262,7 @@ class PackedBackend::Pass {
     });
   }
 
-  /// What a sublayer reads: x, normed where it has a norm in front.
+  /// Computes the input of a sublayer: x, normed if the sublayer has a norm before it.
   void norm(const std::vector<float>& weight) {
     const std::int64_t hidden = config_.hidden_size;
     each_row(rows_, [&](std::int64_t row) {
@@ -278,7 +280,8 @@ class PackedBackend::Pass {
     laps_.add_to(&Profile::linear_ns);
   }
 
-  /// The end of a sublayer: the product, normed where it has a norm behind, is added to x.
+  /// Ends a sublayer: multiplies, applies the norm after the sublayer if there is one, and adds the
+  /// result to x.
   void multiply_add(const Map& map, const std::vector<float>& norm_behind,
                     const at::Tensor& input) {
     const bool direct = norm_behind.empty();
@@ -321,7 +324,8 @@ class PackedBackend::Pass {
     multiply_add(layer.o, layer.after_attention, mixed_);
   }
 
-  /// Row i of the part: norms and rotation of queries and keys; keys and values go to the cache.
+  /// Row i of the part: norms and rotates queries and keys, and writes keys and values to the
+  /// cache.
   void turn_and_cache(const Layer& layer, size_t index, const Part& part, std::int64_t i) {
     const std::int64_t row = part.begin + i, dim = config_.head_dim;
     const std::int64_t slot = part.cache->own() + i;
@@ -330,7 +334,7 @@ class PackedBackend::Pass {
     const float* cos = turn_.const_data_ptr<float>() + row * 2 * half;
     const float* sin = cos + half;
     const auto norm = [&](float* first, std::int64_t count, const std::vector<float>& weight) {
-      const std::int64_t size = std::ssize(weight);  // of a head, or of all together
+      const std::int64_t size = std::ssize(weight);  // of one head, or of all heads together
       for (std::int64_t at = 0; size > 0 && at < count; at += size)
         k_.rms_norm_wide(first + at, weight.data(), size, eps(), first + at);
     };
@@ -369,7 +373,7 @@ class PackedBackend::Pass {
   const Model::Network& network_;
   const ModelConfig& config_;
   const SkippedSublayers& skipped_;
-  const std::int64_t queries_, keys_;  // columns of q; of k, and of v
+  const std::int64_t queries_, keys_;  // columns of q; of k and of v
 
   std::vector<Part> parts_;
   std::vector<Token> ids_;
@@ -381,10 +385,10 @@ class PackedBackend::Pass {
   at::Tensor x_;       // [rows, hidden] float32
   at::Tensor normed_;  // [rows, hidden] bf16
   at::Tensor qkv_;     // [rows, q, k and v columns] float32
-  at::Tensor mixed_;   // [rows, q columns] bf16: queries, then what they attend to
+  at::Tensor mixed_;   // [rows, q columns] bf16: queries, replaced by the outputs of attention
   at::Tensor gated_;   // [rows, inner] bf16
   at::Tensor turn_;    // [rows, rope.dims] float32: cosines, sines
-  at::Tensor branch_;  // [rows, hidden] float32: what a norm behind a sublayer reads
+  at::Tensor branch_;  // [rows, hidden] float32: input of a norm after a sublayer
 };
 
 void PackedBackend::embed(const Model::Network& network, Token token, float* row) const {

@@ -9,22 +9,24 @@
 
 namespace pardec {
 
-/// Of layers' matrices in memory, where a network is of this type.
+/// The type in memory of the layers' matrices of a network of this type.
 WeightType weight_type(Dtype dtype);
 
-/// A network in bf16 on the CPU in the form that its kernels stream: each weight once, packed; each
-/// layer two large products (q, k, v and gate, up) and two small ones. What runs between layers is
-/// float32, and is rounded to bf16 only as input of a product or a cached key or value. A row's
-/// result does not depend on the rows beside it. The weights of layers may be int8 or NF4 in
-/// memory; embedding, heads, norms and biases stay what they are.
+/// A network in bf16 on the CPU, in the form that the CPU's kernels stream. Every weight is stored
+/// once, packed. A layer has two large products (q, k, v and gate, up) and two small ones.
+/// Activations between layers are float32; they are rounded to bf16 only as inputs of products and
+/// as cached keys and values. A row's result does not depend on the other rows of the pass. The
+/// layers' weights may be int8 or NF4 in memory; embedding, heads, norms and biases keep their
+/// type.
 class PackedBackend final : public Backend {
  public:
-  /// Whether there are kernels for all that the network has.
+  /// Whether there are kernels for everything that the network contains.
   static bool fits(const Model::Network& network);
 
-  /// Packs the weights tensor by tensor, rounded to bf16 first and layers' as the network's options
-  /// say after that, and takes each out of `network` when that is done; the embedding stays, in
-  /// bf16, unless it is the head, too. REQUIRES: fits(network); tensors of any floating type.
+  /// Packs the weights tensor by tensor and removes each from `network` when it is done. Weights
+  /// are first rounded to bf16; those of layers are then quantised as the network's options say.
+  /// The embedding stays in the network, in bf16, unless it is also the head. REQUIRES:
+  /// fits(network); tensors of any floating type.
   static std::shared_ptr<PackedBackend> take(Model::Network& network);
 
   /// float32.
@@ -45,18 +47,18 @@ class PackedBackend final : public Backend {
   /// A linear map.
   struct Map {
     PackedMatrix weights;
-    std::vector<float> bias;  // whole panels, or empty
+    std::vector<float> bias;  // padded to whole panels, or empty
   };
-  /// Norms that the family has not are empty.
+  /// Norms that the family does not have are empty.
   struct Layer {
     std::vector<float> input_norm, post_norm;       // [hidden]
     std::vector<float> q_norm, k_norm;              // [head_dim], or of all heads together
     std::vector<float> after_attention, after_mlp;  // [hidden], before the sums
-    Map qkv, o, gate_up, down;                      // gate_up: 16 rows of gate, their 16 of up, ...
+    Map qkv, o, gate_up, down;  // gate_up: alternating blocks of 16 rows of gate and 16 of up
   };
   struct ExtraHead {
     std::vector<Map> blocks;
-    Map out;  // empty where it shares the network's
+    Map out;  // empty if it shares the network's matrix
   };
   class Packer;
   class Pass;
@@ -65,7 +67,7 @@ class PackedBackend final : public Backend {
   at::Tensor multiply(const Map& map, const at::Tensor& rows) const;
 
   explicit PackedBackend(InstructionSet set) : kernels_(kernels(set)) {}
-  /// Row `token` of the embedding, widened.
+  /// Row `token` of the embedding as float32.
   void embed(const Model::Network& network, Token token, float* row) const;
 
   const Kernels& kernels_;

@@ -13,12 +13,12 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kQueries = 28;  // that share a pass over the keys
-constexpr std::int64_t kRows = 8;      // whose masks are a piece of work
-constexpr std::int64_t kGroups = 4;    // the same of groups of readers
+constexpr std::int64_t kQueries = 28;  // queries that share a pass over the keys
+constexpr std::int64_t kRows = 8;      // rows whose masks make one piece of work
+constexpr std::int64_t kGroups = 4;    // groups whose blocks make one piece of work
 constexpr std::int64_t kWork =
-    40'000;                            // of a piece: numbers of keys that queries are multiplied by
-constexpr std::int64_t kOfOneKey = 4;  // what reading one costs, in these
+    40'000;  // per piece of work: numbers of keys that are multiplied with queries
+constexpr std::int64_t kOfOneKey = 4;  // cost of reading one key, in the same unit
 
 }  // namespace
 
@@ -75,7 +75,7 @@ void PanelAttention::plan() {
   end_phase();
 }
 
-/// All queries of some parts read `keys`.
+/// Adds groups for all queries of some parts, which read `keys`.
 void PanelAttention::add_groups(const std::vector<size_t>& parts, Group keys) {
   const std::int64_t first = std::ssize(readers_), most = group_readers();
   for (const size_t part : parts)
@@ -102,7 +102,7 @@ void PanelAttention::prepare() {
   });
 }
 
-/// The mask of one of the group's readers, from the group's first key on.
+/// The mask of one of the group's readers, starting at the group's first key.
 const std::uint32_t* PanelAttention::mask(const Group& group, std::int64_t reader,
                                           size_t kind) const {
   const Reader& at = readers_[static_cast<size_t>(group.begin + reader)];

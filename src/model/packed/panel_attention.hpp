@@ -9,50 +9,50 @@
 
 namespace pardec {
 
-/// Attention of one pass of a packed network to the caches of its sequences, by the CPU's kernels.
-/// Keys come in the order of slots: what sequences share is read in a
-/// phase for all of them, the n-th shared rows in the n-th phase; then what is their own. (Cascade
-/// inference; a query's result is the same as if nothing were shared.)
+/// Attention of one pass of a packed network over the caches of its sequences, by the CPU's
+/// kernels. Keys are read in the order of slots. Shared memory is read for all of its sequences
+/// together: the n-th shared part of each sequence in phase n. The sequences' own memory follows.
+/// (This is cascade inference; a query's result is the same as without sharing.)
 class PanelAttention {
  public:
-  /// What `sequences` refer to outlives it.
+  /// The objects that `sequences` refers to outlive this object.
   PanelAttention(const Model::Network& network, const Kernels& kernels,
                  std::span<const NewRows> sequences);
 
-  /// Finds out who sees whom. Before the first `attend`.
+  /// Evaluates visibility. Must be called before the first `attend`.
   void prepare();
 
   size_t phases() const { return phases_.size(); }
 
-  /// A phase in a layer: `mixed` [rows, heads * head_dim] bf16 are queries and, after the last
-  /// phase, what they attend to.
+  /// Computes one phase of a layer. `mixed` [rows, heads * head_dim] bf16: the queries; after the
+  /// last phase, the outputs of attention.
   void attend(size_t layer, size_t phase, std::uint16_t* mixed);
 
  private:
-  /// What each new row of a sequence sees, as bits: words of 32 keys.
+  /// The keys visible to each new row of a sequence, as bits in words of 32 keys.
   struct Masks {
     MaskRows rule;
-    std::int64_t stride;               // words of a row
+    std::int64_t stride;               // words per row
     std::vector<std::uint32_t> words;  // [rows, stride]
   };
-  /// The new rows of one sequence, among all.
+  /// The new rows of one sequence, as a range of all rows of the pass.
   struct Part {
     KvCache::Storage* cache;
     std::int64_t begin, count;
-    std::vector<Masks> masks;  // by kind of layer
+    std::vector<Masks> masks;  // one per kind of layer
   };
-  /// A query: a row of a part.
+  /// A query: one row of a part.
   struct Reader {
     size_t part;
     std::int64_t row;
   };
-  /// Readers of the same keys, which share passes over them.
+  /// Readers of the same keys, which share passes over these keys.
   struct Group {
-    const SharedRows* shared;   // null: the own slots of the readers' cache
-    std::int64_t first_slot;    // of these keys, in the sequence
-    std::int64_t slots;         // how many there are
-    std::int64_t begin, count;  // readers
-    /// By kind of layer: blocks of 32 keys that one of them sees.
+    const SharedRows* shared;   // null: the readers' cache has these keys in its own memory
+    std::int64_t first_slot;    // index of the first of these keys in the sequence
+    std::int64_t slots;         // number of these keys
+    std::int64_t begin, count;  // the range of readers
+    /// Per kind of layer: the blocks of 32 keys that at least one reader sees.
     std::vector<std::vector<std::int32_t>> blocks;
   };
 
@@ -60,7 +60,7 @@ class PanelAttention {
   void add_groups(const std::vector<size_t>& parts, Group keys);
   void find_blocks(Group& group) const;
   std::int64_t group_readers() const;
-  /// Pairs of a group and a key head of that phase that are a piece of work.
+  /// Number of pairs of a group and a key head that make one piece of work in this phase.
   std::int64_t grain(size_t phase) const;
   void attend_head(const Group& group, size_t layer, std::int64_t head, int member,
                    std::uint16_t* mixed);
@@ -68,14 +68,14 @@ class PanelAttention {
 
   const ModelConfig& config_;
   const Kernels& k_;
-  const std::int64_t group_;  // heads that share keys
-  std::vector<int> windows_;  // by kind of layer: without a window, with it; what some layer has
+  const std::int64_t group_;  // number of query heads that share a key head
+  std::vector<int> windows_;  // per kind of layer: 0 (no window), and the window; kinds that occur
   std::vector<Part> parts_;
   std::vector<Reader> readers_;
-  std::vector<Group> groups_;                      // phase after phase
+  std::vector<Group> groups_;                      // in the order of phases
   std::vector<std::pair<size_t, size_t>> phases_;  // [first, last) of the groups
-  at::Tensor states_;   // between phases, by row and key head; one phase needs none
-  at::Tensor scratch_;  // by member of the team
+  at::Tensor states_;   // between phases, by row and key head; not needed for a single phase
+  at::Tensor scratch_;  // one per member of the team
 };
 
 }  // namespace pardec

@@ -7,27 +7,28 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kScratchBytes = std::int64_t{32}
-                                       << 20;  // of scores, for one chunk of queries
-constexpr std::int64_t kMaskBytes = std::int64_t{32}
-                                    << 20;  // of masks kept from layer to layer, for one sequence
-constexpr std::int64_t kTrainingQueries = 256;       // of a chunk
-constexpr std::int64_t kProductsOfAPiece = 200'000;  // numbers that are multiplied
+// scores of one chunk of queries
+constexpr std::int64_t kScratchBytes = std::int64_t{32} << 20;
+// masks of one sequence that are kept from layer to layer
+constexpr std::int64_t kMaskBytes = std::int64_t{32} << 20;
+constexpr std::int64_t kTrainingQueries = 256;       // queries per chunk
+constexpr std::int64_t kProductsOfAPiece = 200'000;  // multiplications per piece of work
 
-/// Queries that share a key head as rows of one product: keys are never repeated. x [n, heads,
-/// head_dim] -> [kv_heads, n * group, head_dim].
+/// Turns queries that share a key head into rows of one product, so that keys are never repeated. x
+/// [n, heads, head_dim] -> [kv_heads, n * group, head_dim].
 at::Tensor grouped(const at::Tensor& x, std::int64_t kv) {
   const std::int64_t n = x.size(0), group = x.size(1) / kv, dim = x.size(2);
   return x.reshape({n, kv, group, dim}).permute({1, 0, 2, 3}).reshape({kv, n * group, dim});
 }
 
-/// The way back: x [kv_heads, n * group, head_dim] -> [n, heads * head_dim].
+/// The inverse of `grouped`: x [kv_heads, n * group, head_dim] -> [n, heads * head_dim].
 at::Tensor by_row(const at::Tensor& x, std::int64_t n) {
   const std::int64_t kv = x.size(0), group = x.size(1) / n, dim = x.size(2);
   return x.view({kv, n, group, dim}).permute({1, 0, 2, 3}).reshape({n, kv * group * dim});
 }
 
-/// work(first, count) on the heads of `queries` [kv_heads, rows, head_dim] that read so many keys.
+/// Calls work(first, count) for ranges of the heads of `queries` [kv_heads, rows, head_dim], each
+/// with `keys` keys.
 template <typename Work>
 void by_head(const at::Tensor& queries, std::int64_t keys, const Work& work) {
   const std::int64_t heads = queries.size(0);
@@ -37,7 +38,7 @@ void by_head(const at::Tensor& queries, std::int64_t keys, const Work& work) {
             [&](std::int64_t first, std::int64_t last) { work(first, last - first); });
 }
 
-/// a [kv_heads, rows, k] times b [kv_heads, k, columns]
+/// a [kv_heads, rows, k] times b [kv_heads, k, columns].
 at::Tensor product_by_head(const at::Tensor& a, const at::Tensor& b) {
   at::Tensor result = at::empty({a.size(0), a.size(1), b.size(2)}, a.options());
   by_head(a, b.size(2), [&](std::int64_t first, std::int64_t heads) {
@@ -86,7 +87,7 @@ at::Tensor AttentionPlan::weights(const at::Tensor& scores) {
   return weights;
 }
 
-/// Evaluates the rule, fills in what the chunk needs to know, and returns its mask.
+/// Evaluates visibility, sets the chunk's `end` and `masked`, and returns its mask.
 at::Tensor AttentionPlan::build(Chunk& chunk) {
   const std::int64_t keys = rows_.keys();
   at::Tensor mask = at::empty({chunk.count, keys}, at::kFloat);
@@ -138,7 +139,7 @@ CachedAttention::CachedAttention(const Model::Network& network, std::span<const 
       whole = whole && plan.whole();
       return plan;
     });
-    // Where there are many queries, they are enough for products of their own.
+    // With many queries, separate products are efficient enough.
     const bool cascades = whole && !cache.shared.empty();
     if (cascades)
       for (const KvCache::Storage::Part& shared : cache.shared) {
@@ -196,7 +197,8 @@ at::Tensor CachedAttention::alone(Part& part, size_t layer, const at::Tensor& q)
 void CachedAttention::together(size_t layer, const at::Tensor& q,
                                std::vector<at::Tensor>& outputs) {
   std::vector<at::Tensor> queries(parts_.size());
-  std::vector<std::vector<at::Tensor>> pieces(parts_.size());  // scores, then weights, by key
+  // per part: scores, later weights, split by key ranges
+  std::vector<std::vector<at::Tensor>> pieces(parts_.size());
   for (size_t i = 0; i < parts_.size(); ++i)
     if (parts_[i].cascades)
       queries[i] = grouped(q.narrow(0, parts_[i].begin, parts_[i].count), network_.config.kv_heads);
@@ -227,7 +229,7 @@ void CachedAttention::together(size_t layer, const at::Tensor& q,
     outputs[i] = at::bmm(pieces[i].back(), part.cache->values[layer].narrow(1, 0, own));
   });
 
-  std::vector<size_t> next(parts_.size());  // a part's groups come in the order of its shared rows
+  std::vector<size_t> next(parts_.size());  // a part's groups are in the order of its shared rows
   for (const Group& group : groups_) {
     std::vector<at::Tensor> all;
     for (const size_t part : group.parts) all.push_back(pieces[part][next[part]++]);
@@ -282,7 +284,7 @@ at::Tensor TrainingAttention::attend(size_t layer, const at::Tensor& q, const at
                                      const at::Tensor& v) {
   const Chunks& sequences = chunks_.of(layer);
   const std::int64_t n = q.size(0);
-  // Split, not narrowed: the gradient of a narrowed tensor is as large as the whole.
+  // Split instead of narrowed: the gradient of a narrowed tensor is as large as the whole tensor.
   const auto queries = grouped(q, kv_).split_with_sizes(grouped_counts_, 1);
   const auto keys = k.transpose(0, 1).split_with_sizes(counts_, 1);
   const auto values = v.transpose(0, 1).split_with_sizes(counts_, 1);

@@ -1,5 +1,5 @@
 #pragma once
-// Attention as tensor operations, for networks that run through libtorch.
+// Attention as tensor operations, for networks computed by libtorch.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -13,11 +13,12 @@
 
 namespace pardec {
 
-/// One plan for the layers without a window, one for those with: each where some layer needs it.
+/// One plan for the layers without a window, and one for the layers with it; each exists only if
+/// some layer needs it.
 template <typename Plan>
 class PerLayer {
  public:
-  /// `make(window)` makes a plan; window 0 is none.
+  /// `make(window)` makes a plan; window 0: no window.
   template <typename Make>
   PerLayer(const ModelConfig& config, Make&& make) : config_(config) {
     for (const int window : config.windows()) (window > 0 ? sliding_ : full_).emplace(make(window));
@@ -29,28 +30,28 @@ class PerLayer {
   std::optional<Plan> full_, sliding_;
 };
 
-/// The queries of one sequence's step in chunks, so that scores stay small, each with the keys that
-/// it can see.
+/// The queries of one sequence's step, divided into chunks so that the scores need little memory.
+/// Each chunk is computed with the keys that it can see.
 class AttentionPlan {
  public:
   AttentionPlan(const Model::Network& network, std::span<const KvCache::Slot> slots,
                 std::span<const RowLabel> labels, const Segments& segments, int window);
 
-  /// q [n, heads, head_dim], scaled; keys and values [kv_heads, >= all keys, head_dim] -> [n, heads
-  /// * head_dim].
+  /// q [n, heads, head_dim], scaled; keys and values [kv_heads, >= all keys, head_dim]. Returns [n,
+  /// heads * head_dim].
   at::Tensor attend(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& values);
 
-  /// Whether all queries are one chunk.
+  /// Whether one chunk contains all queries.
   bool whole() const { return chunks_.size() == 1; }
-  /// Of a whole plan: scores [kv_heads, n * group, all keys] -> weights, the same.
+  /// Of a whole plan: scores [kv_heads, n * group, all keys] to weights of the same shape.
   at::Tensor weights(const at::Tensor& scores);
 
  private:
   struct Chunk {
     std::int64_t begin = 0, count = 0;
-    std::int64_t end = 0;  // keys from here on are hidden from all of them
-    bool masked = false;   // false: all of them see all keys before `end`
-    at::Tensor mask;       // [count, 1, end]; undefined where it is too large to keep
+    std::int64_t end = 0;  // no query of the chunk sees keys from here on
+    bool masked = false;   // false: every query sees all keys before `end`
+    at::Tensor mask;       // [count, 1, end]; undefined if too large to keep
   };
 
   at::Tensor build(Chunk& chunk);
@@ -62,32 +63,32 @@ class AttentionPlan {
   std::vector<Chunk> chunks_;
 };
 
-/// Writes new keys or values [n, kv_heads, head_dim], rows [begin, begin + count) of them, behind
-/// the last slot of a cache's own memory.
+/// Writes rows [begin, begin + count) of new keys or values [n, kv_heads, head_dim] after the last
+/// slot of a cache's own memory.
 inline void write_behind(const KvCache::Storage& cache, const at::Tensor& into,
                          const at::Tensor& rows, std::int64_t begin, std::int64_t count) {
   into.narrow(1, cache.own(), count).copy_(rows.narrow(0, begin, count).transpose(0, 1));
 }
 
-/// Attention of one forward pass to the caches of its sequences and to the new rows. What several
-/// caches share is read in one product for all of them (cascade inference; exact, as in Hydragen,
-/// arXiv:2402.05099, section 3.1, but with one softmax over all scores of a row instead of two that
-/// are joined).
+/// Attention of one forward pass over the caches of its sequences and the new rows. Memory that
+/// several caches share is read in one product for all of them (cascade inference). The result is
+/// exact, as in Hydragen (arXiv:2402.05099, section 3.1), but computed with one softmax over all
+/// scores of a row instead of joining two.
 class CachedAttention {
  public:
-  /// What `sequences` refer to outlives it.
+  /// The objects that `sequences` refers to outlive this object.
   CachedAttention(const Model::Network& network, std::span<const NewRows> sequences);
 
-  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim], of all new rows, one sequence
-  /// after another; they are written behind the last slots. -> [n, heads * head_dim].
+  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim]; of all new rows, one sequence
+  /// after another. Writes k and v after the last slots. Returns [n, heads * head_dim].
   at::Tensor attend(size_t layer, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
  private:
   struct Part {
     KvCache::Storage* cache;
-    std::int64_t begin, count;  // of the pass's rows
+    std::int64_t begin, count;  // range of the pass's rows
     std::unique_ptr<PerLayer<AttentionPlan>> plans;
-    bool cascades;  // its shared rows are read with those of others
+    bool cascades;  // whether its shared rows are read together with other parts
   };
   /// Shared rows, and the parts that read them.
   struct Group {
@@ -95,7 +96,7 @@ class CachedAttention {
     std::int64_t slots;
     std::vector<size_t> parts;
   };
-  /// work(i) of each part, in pieces on the CPU.
+  /// Calls work(i) for each part, in pieces on the CPU.
   template <typename Work>
   void each_part(const Work& work);
   at::Tensor alone(Part& part, size_t layer, const at::Tensor& q) const;
@@ -106,14 +107,15 @@ class CachedAttention {
   std::vector<Group> groups_;
 };
 
-/// Attention of packed sequences, differentiable. Queries in chunks, each with the keys up to the
-/// last one that it sees. Plain products: for the short sequences of training they take half to a
-/// quarter of the time of the library's fused kernel.
+/// Differentiable attention of packed sequences. Queries are divided into chunks, each computed
+/// with the keys up to the last one that it sees. Uses plain matrix products: for the short
+/// sequences of training they take a quarter to half of the time of libtorch's fused kernel.
 class TrainingAttention {
  public:
   TrainingAttention(const Model::Network& network, std::span<const PackedSequence> sequences);
 
-  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim] -> [n, heads * head_dim].
+  /// q [n, heads, head_dim], scaled; k and v [n, kv_heads, head_dim]. Returns [n, heads *
+  /// head_dim].
   at::Tensor attend(size_t layer, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
  private:
@@ -121,12 +123,12 @@ class TrainingAttention {
     std::int64_t begin = 0, count = 0, end = 0;  // within the sequence
     at::Tensor mask;                             // [count, 1, end]
   };
-  using Chunks = std::vector<std::vector<Chunk>>;  // of the sequences
+  using Chunks = std::vector<std::vector<Chunk>>;  // per sequence
   static Chunks cut(const Model::Network& network, std::span<const PackedSequence> sequences,
                     int window);
 
   const std::int64_t kv_, group_;
-  std::vector<std::int64_t> counts_, grouped_counts_;  // rows of the sequences, and times group
+  std::vector<std::int64_t> counts_, grouped_counts_;  // rows per sequence; the same times group
   PerLayer<Chunks> chunks_;
 };
 

@@ -11,14 +11,16 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kOutputs = 32;  // that stay together: whole vectors of the processor
+// outputs are split in these units: whole vectors of the processor
+constexpr std::int64_t kOutputs = 32;
 constexpr std::int64_t kWeightBytesOfAPiece = 128 * 1024;
-constexpr std::int64_t kManyRows = 32;  // from which each piece reads `x` to some expense
+// from here on, reading `x` again in each piece costs noticeable time
+constexpr std::int64_t kManyRows = 32;
 constexpr std::int64_t kUnitsOfMany = 6;
 
 std::int64_t units(std::int64_t outputs) { return (outputs + kOutputs - 1) / kOutputs; }
 
-/// Units of outputs that a piece of a product has at least.
+/// Minimum number of units per piece of a product.
 std::int64_t unit_grain(const at::Tensor& x, const at::Tensor& weight) {
   const std::int64_t bytes = kOutputs * weight.size(1) * weight.element_size();
   return std::max(x.size(0) < kManyRows ? 1 : kUnitsOfMany, kWeightBytesOfAPiece / bytes);
@@ -28,7 +30,7 @@ bool outputs_can_be_cut(const Linear& map, const at::Tensor& x) {
   return can_be_cut(x) && x.dim() == 2 && !map.low_rank.a.defined();
 }
 
-/// Outputs [first, last) of the map, into `out`.
+/// Writes outputs [first, last) of the map to `out`.
 void multiply(const Linear& map, const at::Tensor& x, std::int64_t first, std::int64_t last,
               at::Tensor out) {
   const at::Tensor weight = map.weight.narrow(0, first, last - first).t();
@@ -53,7 +55,7 @@ std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, cons
   }
   in_pieces(count, unit_grain(x, (*maps.begin())->weight),
             [&](std::int64_t begin, std::int64_t end) {
-              std::int64_t before = 0;  // units of the maps in front
+              std::int64_t before = 0;  // units of the preceding maps
               for (size_t m = 0; m < maps.size(); ++m) {
                 const Linear& map = **(maps.begin() + m);
                 const std::int64_t outputs = map.weight.size(0);

@@ -1,6 +1,6 @@
 #pragma once
-// A network's layers as tensor operations, over any attention: in passes through caches, on a GPU's
-// own kernels, and in training.
+// A network's layers as tensor operations with exchangeable attention: over caches, by the GPU's
+// own kernels, or for training.
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -9,35 +9,36 @@
 
 namespace pardec {
 
-/// Norms, rotations and softmax are computed in float32, as transformers does; fp64 networks keep
-/// fp64 throughout.
+/// The type for norms, rotations and softmax: float32, as in transformers; float64 for fp64
+/// networks.
 inline at::ScalarType wide(at::ScalarType type) {
   return type == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-/// `x` itself where the network has no norm in that place.
+/// Returns `x` itself if `weight` is undefined, i.e. the network has no norm in this place.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 
-/// Cosines and sines of the rows' positions, [n, 1, rope.dims / 2]. The queries' carry the 1 /
-/// sqrt(head_dim) of attention, which so costs nothing; dimensions that do not turn take it apart.
+/// Cosines and sines of the rows' positions, [n, 1, rope.dims / 2]. Those of queries include
+/// attention's factor 1 / sqrt(head_dim), which then costs nothing. Dimensions without rotation are
+/// multiplied by `q_scale` instead.
 struct Rotation {
   Rotation(const Model::Network& network, const at::Tensor& positions);
   at::Tensor q_cos, q_sin, k_cos, k_sin;
   double q_scale;
 };
 
-/// Rotary embedding of x [n, heads, head_dim]. Of the first rope.dims dimensions, dimension i turns
-/// together with dimension i + rope.dims / 2. The other dimensions do not turn; they are multiplied
-/// by `scale`.
+/// Rotary embedding of x [n, heads, head_dim]. Of the first rope.dims dimensions, dimension i is
+/// rotated together with dimension i + rope.dims / 2. The other dimensions are not rotated; they
+/// are multiplied by `scale`.
 at::Tensor rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin,
                   double scale = 1);
 
-/// x times the transposes of several maps: [n, out] each. Where no gradient is wanted, on the CPU,
-/// outputs are shared out over the team; each is the same product.
+/// The products of x with several maps, [n, out] each. On the CPU without gradients, the outputs
+/// are shared out over the team, with the same results.
 std::vector<at::Tensor> products(std::initializer_list<const Linear*> maps, const at::Tensor& x);
 
-/// x [n, hidden] -> [n, hidden]. `attend(q, k, v)`, each [n, heads of it, head_dim] -> [n, heads *
-/// head_dim].
+/// x [n, hidden] -> [n, hidden]. `attend(q, k, v)` takes [n, heads or kv_heads, head_dim] and
+/// returns [n, heads * head_dim].
 template <typename Attend>
 at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const at::Tensor& x,
                            const Rotation& turn, Attend&& attend) {
@@ -60,7 +61,7 @@ at::Tensor apply_attention(const Layer& layer, const ModelConfig& config, const 
 
 at::Tensor apply_mlp(const Layer& layer, const ModelConfig& config, const at::Tensor& x);
 
-/// What the last layer makes of rows, [n, hidden]. `attention.attend(layer, q, k, v)` as above.
+/// The last layer's output, [n, hidden]. `attention.attend(layer, q, k, v)` as above.
 template <typename Attention>
 at::Tensor apply_layers(const Model::Network& network, const at::Tensor& ids,
                         const at::Tensor& positions, Attention& attention,

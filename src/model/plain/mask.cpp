@@ -16,7 +16,7 @@ MaskRows::MaskRows(std::span<const KvCache::Slot> slots, std::span<const RowLabe
       segments_(segments),
       window_(window),
       keys_(static_cast<int>(slots.size() + labels.size())) {
-  std::vector<Run> runs;  // by key
+  std::vector<Run> runs;  // in the order of keys
   const auto add = [&](const RowLabel& label, std::int32_t key) {
     if (!runs.empty()) {
       Run& last = runs.back();

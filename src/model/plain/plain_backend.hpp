@@ -3,7 +3,7 @@
 
 namespace pardec {
 
-/// libtorch's operations, one after another, on any device and in any type.
+/// Computes with libtorch's operations, one after another, on any device and in any type.
 class PlainBackend : public Backend {
  public:
   at::Tensor layers(const Model::Network& network, std::span<const NewRows> sequences,

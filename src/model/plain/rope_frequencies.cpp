@@ -9,21 +9,21 @@ namespace pardec {
 
 namespace {
 
-/// The exponents of the base: 0, 2, ... head_dim - 2, over head_dim.
+/// The exponents of the base: 0, 2, ..., dim - 2, divided by dim.
 at::Tensor exponents(int dim) {
   return at::arange(0, dim, 2, at::TensorOptions().dtype(at::kFloat)) / static_cast<double>(dim);
 }
 
 at::Tensor standard(double theta, int dim) { return at::pow(theta, exponents(dim)).reciprocal(); }
 
-/// The base grows with the length; up to the original length it stays what it is.
+/// The base grows with the length; up to the original length it is unchanged.
 at::Tensor dynamic(const Rope& rope, int dim, int length) {
   const double growth = rope.factor * length / length - (rope.factor - 1);
   return standard(rope.theta * std::pow(growth, double(dim) / (dim - 2)), dim);
 }
 
-/// Frequencies that turn often in the original length stay, slow ones are divided by the factor,
-/// and a ramp lies between.
+/// High frequencies are unchanged, low ones are divided by the factor, and between them is a ramp.
+/// High and low are counted in turns over the original length.
 at::Tensor yarn(const Rope& rope, int dim) {
   const double original = rope.original_max_position;
   const auto dimension_of = [&](double turns) {
@@ -48,7 +48,8 @@ at::Tensor longrope(const Rope& rope, int dim) {
   return (at::tensor(divisors) * at::pow(rope.theta, exponents(dim))).reciprocal();
 }
 
-/// Short wavelengths stay, long ones are divided by the factor, those between are blended.
+/// Short wavelengths are unchanged, long ones are divided by the factor, and those between are
+/// interpolated.
 at::Tensor llama3(const Rope& rope, int dim) {
   const double original = rope.original_max_position;
   const double low = rope.low_freq_factor, high = rope.high_freq_factor;

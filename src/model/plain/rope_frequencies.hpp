@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-/// Angle of one position for each pair of a head's dimensions that turn, [rope.dims / 2] float32 on
-/// the CPU: step by step as transformers computes them, so that they have the same bits. Sources:
+/// The rotation angle per position of each pair of rotated dimensions, [rope.dims / 2] float32 on
+/// the CPU. Computed in the same steps as in transformers, so that the bits are equal. Sources:
 /// linear (Chen et al. 2023, arXiv:2306.15595), dynamic and yarn (Peng et al. 2023,
 /// arXiv:2309.00071), longrope (Ding et al. 2024, arXiv:2402.13753), llama3 (Llama 3.1's release).
 at::Tensor inverse_frequencies(const ModelConfig& config);

@@ -1,4 +1,4 @@
-// The network as training computes it: whole sequences, with gradients.
+// The forward pass of training: whole sequences, with gradients.
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -19,7 +19,7 @@ namespace {
 /// x [n, hidden] -> [n, hidden]
 using LayerFunction = std::function<at::Tensor(const at::Tensor&)>;
 
-/// The tensors of a layer that learn, each once.
+/// The trained tensors of a layer, each once.
 std::vector<at::Tensor> learning(const Layer& layer) {
   std::vector<at::Tensor> all;
   const auto add = [&](const at::Tensor& tensor) {
@@ -38,7 +38,7 @@ std::vector<at::Tensor> learning(const Layer& layer) {
   return all;
 }
 
-/// A layer that keeps its input alone, and is computed again for its gradients (Chen et al. 2016,
+/// A layer that keeps only its input, and is computed again for the gradients (Chen et al. 2016,
 /// arXiv:1604.06174).
 class Recomputed : public torch::autograd::Function<Recomputed> {
  public:
@@ -69,14 +69,14 @@ class Recomputed : public torch::autograd::Function<Recomputed> {
     torch::autograd::variable_list found =
         torch::autograd::grad({call->layer(x)}, inputs, gradients);
     if (!through) found.insert(found.begin(), at::Tensor());
-    found.emplace_back();  // the call's
+    found.emplace_back();  // for `call`
     return found;
   }
 };
 
-/// The layer with seeds of its own for what it drops.
+/// The layer with its own dropout seeds.
 Layer seeded(Layer layer, std::uint64_t seed, size_t index) {
-  // One seed for what the file has as one matrix (Phi-3): it has one input.
+  // Matrices that are fused in the file (Phi-3) share a seed, because they have one input.
   const bool fused = layer.qkv.defined();
   const std::pair<Linear*, const char*> linears[] = {
       {&layer.q, "q"},
@@ -91,7 +91,7 @@ Layer seeded(Layer layer, std::uint64_t seed, size_t index) {
   return layer;
 }
 
-/// Rows of the embedding, those that learn among them.
+/// Rows of the embedding, including trained ones.
 at::Tensor embed(const Model::Network& network, const at::Tensor& ids) {
   const at::Tensor x = at::embedding(network.embedding, ids);
   const TokenRows& rows = network.token_rows;
@@ -112,7 +112,7 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
     check_rows(network, sequence.tokens, sequence.labels, *sequence.segments);
     rows.add(sequence.tokens, sequence.labels);
   }
-  // Shared with the layers that are computed again when this has returned.
+  // Shared, because layers are computed again after this function has returned.
   const auto attention = std::make_shared<TrainingAttention>(network, sequences);
   const auto turn = std::make_shared<Rotation>(network, on_device(network, rows.positions));
   at::Tensor x = embed(network, on_device(network, rows.ids));
