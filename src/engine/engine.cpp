@@ -51,8 +51,7 @@ Sequence Engine::open(const std::string& request, const std::string& decoder) {
 
 namespace {
 
-/// Says what is wrong with a step before anything of the forward pass is computed, so that one job
-/// fails alone.
+/// Checks a step before the forward pass is computed, so that only the job with the error fails.
 std::exception_ptr check(const Step& step, const ModelConfig& config) {
   for (int i = 0; i < step.size(); ++i) {
     const Token token = step.tokens[static_cast<size_t>(i)];
@@ -70,7 +69,7 @@ std::exception_ptr check(const Step& step, const ModelConfig& config) {
   return nullptr;
 }
 
-/// The same of all rows that a sequence feeds, and a network's sliding window.
+/// The same for a sequence's new rows together, with the network's sliding window.
 std::exception_ptr window_error(const std::vector<RowLabel>& labels, const KvCache& cache,
                                 const Segments& segments, const ModelConfig& config) {
   try {
@@ -139,7 +138,7 @@ void Engine::Packed::apply(const GenerationRules& rules, std::span<const Token> 
     pardec::apply(rules, {before, generated, sequence->limit}, eos,
                   sequence->model.config().vocab_size, output);
   }
-  auto next = outputs.begin();  // for the trace, which has what each branch asked for
+  auto next = outputs.begin();  // for the trace, which records the requests of each branch
   for (Waiting* branch : branches)
     for (OutputRequest& asked : branch->step.outputs) {
       asked.banned = next->banned;
@@ -172,13 +171,13 @@ void Engine::pass() {
     explicit Stepping(bool& flag) : now(flag) { now = true; }
     ~Stepping() { now = false; }
   } stepping(stepping_);
-  // Further rows first: they belong to the pass that is over.
+  // Further rows come first, since they belong to the last pass.
   if (!asking_.empty()) {
     answer_later();
     resume(asking_);
     return;
   }
-  // One kind of pass at a time: that of the first draft that waits, else the network's own.
+  // One kind of pass at a time: the kind of the first waiting draft, otherwise the full pass.
   std::erase(waiting_, nullptr);
   if (waiting_.empty()) return;
   const auto draft =
@@ -193,8 +192,8 @@ void Engine::pass() {
   resume(waiting_);
 }
 
-/// Rows of one sequence enter together: groups by sequence, both in order of arrival. Steps that
-/// are wrong stay out.
+/// Packs the steps of each sequence together, sequences and steps in order of arrival. Steps with
+/// errors are left out.
 std::vector<Engine::Packed> Engine::pack(const std::vector<Waiting*>& entering) {
   std::vector<Packed> packed;
   for (Waiting* waiting : entering) {
@@ -220,12 +219,12 @@ std::vector<Engine::Packed> Engine::pack(const std::vector<Waiting*>& entering) 
     found->origins.insert(found->origins.end(), waiting->step.origins.begin(),
                           waiting->step.origins.end());
   }
-  // Who waited for rows that were withdrawn goes on without a pass.
+  // Steps without tokens whose companions were withdrawn continue without a pass.
   std::erase_if(packed, [](const Packed& p) { return p.tokens.empty(); });
   return packed;
 }
 
-/// Feeds steps of one network and one kind.
+/// Computes steps of one network and one kind.
 void Engine::forward(const std::vector<Waiting*>& entering) {
   const Waiting& first = *entering.front();
   Model& model = first.sequence.model;
@@ -274,7 +273,7 @@ void Engine::forward(const std::vector<Waiting*>& entering) {
   }
 }
 
-/// Notes who shared a whole pass.
+/// Counts the jobs and streams of a full pass.
 void Engine::count(const std::vector<Packed>& packed) {
   std::set<int> jobs;
   for (const Packed& p : packed)
@@ -304,9 +303,9 @@ void Engine::answer_later() {
   }
 }
 
-/// Goes on with all that stand in the queue now, but for those that were held back. A resumed
-/// branch may end others, which then withdraw: the list is read entry by entry, and new ones join
-/// behind.
+/// Resumes all entries currently in the queue, except those held back. A resumed branch may end
+/// others, which then withdraw from the queue, and new entries may join at the end; hence the list
+/// is read entry by entry.
 void Engine::resume(std::list<Waiting*>& queue) {
   auto next = queue.begin();
   for (size_t left = queue.size(); left > 0; --left) {
@@ -328,7 +327,7 @@ void Engine::resume(std::list<Waiting*>& queue) {
 int Engine::submit(Task<void> job) {
   const int number = next_job_++;
   jobs_.push_back({number, std::move(job)});
-  const int before = std::exchange(running_, number);  // where a listener submits, another job's
+  const int before = std::exchange(running_, number);  // in a listener, this is another job
   jobs_.back().task.start();
   running_ = before;
   return number;
@@ -346,7 +345,7 @@ Engine::Job& Engine::job(int number) {
                        [&](const Job& one) { return one.number == number; });
 }
 
-/// Removes the jobs that are over, and those that were cancelled.
+/// Removes the jobs that have ended, and cancelled ones.
 std::vector<Ended> Engine::take_ended() {
   for (const int job : std::exchange(cancelled_, {})) cancel(job);
   std::vector<Ended> ended;
@@ -375,7 +374,7 @@ void Engine::step() {
 std::int64_t Engine::run(int count, int live, const std::function<Task<void>(int)>& start,
                          const std::function<void(const Ended&)>& done) {
   if (!idle()) throw std::logic_error("Engine::run: jobs are there that it did not start");
-  struct Cleared {  // also where `start` or `done` throws
+  struct Cleared {  // also if `start` or `done` throws
     Engine& engine;
     ~Cleared() {
       engine.jobs_.clear();

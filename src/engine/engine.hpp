@@ -21,98 +21,101 @@ namespace pardec {
 class Engine;
 class PrefixCache;
 
-/// Where a row's token comes from.
+/// The source of a row's token.
 enum class Origin {
   prompt,  ///< the prompt
-  forced,  ///< fed without being chosen: skeleton, prefixes, masks
-  chosen,  ///< the choice of an earlier row
-  draft,   ///< a guess that is to be checked
+  forced,  ///< added without being chosen: skeleton, prefixes, masks
+  chosen,  ///< chosen from the logits of an earlier row
+  draft,   ///< a guess to be verified
 };
 
-/// The tokens that one branch of a sequence feeds in one forward pass.
+/// The new tokens of one branch of a sequence in one forward pass.
 struct Step {
   std::vector<Token> tokens;
   std::vector<RowLabel> labels;
   std::vector<Origin> origins;
-  std::vector<int> from;  ///< row whose choice a token is, -1 for the others
+  std::vector<int> from;  ///< for chosen tokens, the row they were chosen from; otherwise -1
   std::vector<OutputRequest> outputs;
-  bool later = false;  ///< logits of further rows may be asked for when these have been seen
-  int streams = 1;     ///< streams of choices that its outputs are of, e.g. all values of a prompt
-  /// A draft of the network by itself: what it leaves out. Its rows must be taken back before the
-  /// next whole pass.
+  bool later = false;  ///< whether logits of further rows may be requested after these are known
+  int streams = 1;  ///< number of streams that the outputs belong to, e.g. all values of a prompt
+  /// If set, this is a draft by the network itself, which skips these sublayers. Its rows must be
+  /// taken back before the next full pass.
   std::optional<SkippedSublayers> skipped;
 
-  /// Returns the token's index in the step.
+  /// Adds a token, and returns its index in the step.
   int add(Token token, const RowLabel& label, Origin origin, int from_row = -1);
-  /// Asks for the logits of the token at `index` in the step; `banned` ids are not to be chosen,
-  /// and where some are `allowed`, no others.
+  /// Requests the logits of the token at `index` in the step. `banned` ids cannot be chosen. If
+  /// `allowed` is not empty, no other ids can be chosen.
   void want(int index, const Sampling& sampling = {}, std::vector<Token> banned = {},
             std::vector<Token> allowed = {});
   int size() const { return static_cast<int>(tokens.size()); }
 };
 
-/// A row at its natural position in the one segment of a plain text.
+/// The label of a row in plain text: natural position, segment 0.
 inline RowLabel text_label(int position) {
   return {.position = position, .order = position, .segment = 0, .rank = 0};
 }
 
-/// Prompt tokens of a plain text that go on behind its first `fed` ones.
+/// The tokens of a plain prompt after its first `fed` ones, as a step.
 Step prompt_step(const Tokens& tokens, int fed);
 
 struct StepResult {
-  int first_row = 0;               ///< name of the step's first row; the others follow
-  std::vector<RowLogits> outputs;  ///< in the order they were asked for
-  HiddenRows hidden;               ///< of the step's rows, where it said `later`
+  int first_row = 0;               ///< name of the step's first row; the other rows follow in order
+  std::vector<RowLogits> outputs;  ///< in the order of the requests
+  HiddenRows hidden;               ///< rows of the step, if it was computed with `later`
 };
 
-/// The rows of one text in the cache. Branches of one sequence await their forwards separately;
-/// they enter a forward pass together. Dropping, keeping and relabelling take effect before the
-/// next one.
+/// The rows of one text in the cache. Branches of one sequence await their forward passes
+/// separately, and enter a pass together. Dropping, releasing and relabelling take effect before
+/// the next pass.
 class Sequence {
  public:
   Sequence(Sequence&&) noexcept;
   ~Sequence();
 
   class ForwardAwaiter;
-  /// co_await: the forward pass that feeds `step`; a step without tokens waits for the other
-  /// branches' next one. Throws ModelError for an id or position that the network lacks, before
-  /// anything of the step is fed, and for rows whose logits are not finite (RowLogits::finite).
+  /// co_await: computes `step` in the next forward pass. A step without tokens waits for the next
+  /// pass of another branch. Throws ModelError, before any row of the step is computed: the network
+  /// does not have an id or a position. Also throws ModelError if logits of a requested row are not
+  /// finite (RowLogits::finite).
   ForwardAwaiter forward(Step step);
-  /// co_await: the logits of further rows of a step that was fed with `later`, by their index in
-  /// it, as StepResult::outputs. No forward pass: the head alone runs, over the rows that all
-  /// sequences ask for at this point. REQUIRES: `seen` is the result of that step; none was fed
-  /// since.
+  /// co_await: the logits of further rows of a step that was computed with `later`. Indices are
+  /// those of the step; the result is as in StepResult::outputs. This is no forward pass: the heads
+  /// alone are computed, for the rows that all sequences request at this point. REQUIRES: `seen` is
+  /// the result of that step, and no step of this sequence was computed since.
   ForwardAwaiter later(const StepResult& seen, std::vector<OutputRequest> outputs);
 
   int add_segment(const std::vector<int>& sees);
-  /// Rows that were rejected or replaced.
+  /// Drops rows that were rejected or replaced.
   void drop(std::span<const int> rows);
-  /// As drop, for rows that have served: they are no scratch.
+  /// As drop, for rows that are no longer needed; they do not count as scratch.
   void release(std::span<const int> rows);
   void keep(int first, std::span<const int> rows);
   void relabel(int row, const RowLabel& label);
-  /// Forgets the rows that were fed with sublayers skipped. They are in no trace, and their names
-  /// are given again.
+  /// Removes the rows that were computed with skipped sublayers. They appear in no trace, and later
+  /// rows get their names again.
   void take_back_drafts();
-  /// A sequence that goes on from the same rows; its counters start at zero.
+  /// A sequence that continues from the same rows. Its counters start at zero.
   Sequence fork(const std::string& request);
-  /// Counts its time from `ns` of the engine's clock on: what a fork had to wait for is its cost.
+  /// Starts its clock at `ns` of the engine's clock, so that the waiting time of a fork counts as
+  /// its own.
   void start_clock_at(std::int64_t ns);
-  /// An empty sequence of a draft network, with a trace of its own under the same names; what it
-  /// costs is counted as drafting of this one, which outlives it.
+  /// An empty sequence of a draft network. It has its own trace under the same names. Its cost is
+  /// counted as drafting cost of this sequence, which must outlive it.
   Sequence open_draft(Model& draft);
 
-  /// How many ids one of its answers may have at most, for rules about the last one.
+  /// Sets the length limit of one of its answers in ids, for rules about the last id.
   void set_limit(int limit);
-  /// Notes that the choice of `row`, `token`, is the next token of one of the streams that this
-  /// sequence has, which the decoder counts from 0. `guessed`: as in TokenEvent.
+  /// Reports that `token`, the choice of `row`, is the next token of a stream of this sequence. The
+  /// decoder numbers the streams from 0. `guessed`: as in TokenEvent.
   void emit(int row, Token token, int stream = 0, bool guessed = false);
-  /// Tells whoever listens that these guesses, one after another behind the token of `row`, were
-  /// checked and are no part of the stream.
+  /// Reports to the listener that these guesses, which follow the token of `row`, were verified and
+  /// are not part of the stream.
   void reject(int row, std::span<const Token> guesses, int stream = 0);
-  /// Counts the answer's streams and text; everything else is counted by the engine.
+  /// The decoder counts the answer's streams and text here; the engine counts everything else.
   Counters& counters();
-  /// Stops the clock, closes the books and gives up the rows. Returns what the sequence cost.
+  /// Stops the clock, completes counters and trace, and frees the rows. Returns the cost of the
+  /// sequence.
   Counters finish();
   int rows_fed() const;
 
@@ -123,38 +126,40 @@ class Sequence {
   std::unique_ptr<State> state_;
 };
 
-/// How much of the KV cache all sequences may hold together, counted in blocks as a paged cache has
-/// them, and whom it then takes (vLLM's scheduling, as in the batched runs of the APAR paper).
+/// A limit of the KV cache for all sequences together, counted in blocks as in a paged cache, with
+/// vLLM's scheduling (as in the batched runs of the APAR paper).
 struct CacheBudget {
   std::int64_t blocks = 0;  ///< 0: no limit
   int block_rows = 16;
-  double watermark = 0.01;  ///< share of the blocks left free where one more is taken in
-  /// Of those taken in for one forward pass, with a limit or without; the first may have more.
+  double watermark = 0.01;  ///< share of the blocks that stays free when a sequence is admitted
+  /// Maximum number of rows admitted to one forward pass, also without a limit of blocks. The first
+  /// sequence may exceed it.
   std::int64_t prefill_rows = 2560;
-  /// False: there is no other memory for rows of those set aside; they stay, and count.
+  /// False: there is no other memory for the rows of preempted sequences. They stay in the cache,
+  /// and count.
   bool swaps = true;
 };
 
-/// What a budget led to.
+/// The effects of a budget.
 struct CacheReport {
-  std::int64_t peak_blocks = 0;  ///< held in a forward pass, at most
-  std::int64_t swapped = 0;      ///< times that a sequence was set aside with its rows
-  std::int64_t recomputed = 0;   ///< times that its rows were given up and fed again
+  std::int64_t peak_blocks = 0;  ///< maximum held in a forward pass
+  std::int64_t swapped = 0;      ///< number of preemptions that kept the rows
+  std::int64_t recomputed = 0;   ///< number of preemptions that freed the rows for recomputation
   std::int64_t refed_rows = 0;
 };
 
-/// What shared the whole passes of the engine's own network in one `run`; means are sums over
-/// passes.
+/// Occupancy of the full passes of the engine's own network in one `run`. Divide the sums by
+/// `passes` for means.
 struct Occupancy {
   std::int64_t passes = 0;
-  std::int64_t job_passes = 0;  ///< sum of the tasks that took part in a pass
-  std::int64_t stream_passes =
-      0;  ///< sum of the streams that chose from one: answers, values, threads
+  std::int64_t job_passes = 0;  ///< number of tasks in a pass, summed over passes
+  /// number of streams that chose from a pass (answers, values, threads), summed over passes
+  std::int64_t stream_passes = 0;
 };
 
-/// Decodes jobs: packs what all live sequences wait for into one forward pass after the other.
-/// Passes of a draft network, and those with sublayers skipped, come first: all sequences then meet
-/// in the network's own pass. Single-threaded.
+/// Decodes jobs: packs the pending steps of all live sequences into one forward pass after another.
+/// Passes of a draft network and passes with skipped sublayers come first, so that all sequences
+/// meet in the network's full pass. Single-threaded.
 class Engine {
  public:
   /// `model` and `clock` outlive the engine.
@@ -166,63 +171,65 @@ class Engine {
   Model& model() { return model_; }
   const Clock& clock() const { return clock_; }
 
-  /// A new, empty sequence. `request` and `decoder` name it in traces.
+  /// A new, empty sequence. `request` and `decoder` are its names in traces.
   Sequence open(const std::string& request, const std::string& decoder);
 
-  /// Prefixes that are computed once for all sequences of one `run`: it begins and ends without
-  /// any, so that no block of a measurement is faster for an earlier one.
+  /// Prefixes that are computed once for all sequences of one `run`. A run begins and ends without
+  /// prefixes, so that no block of a measurement benefits from an earlier one.
   PrefixCache& prefixes() { return *prefixes_; }
 
-  /// From the next forward pass on. Sequences are taken in first come, first served while blocks
-  /// are free, those of idle `prefixes` included; where those that run no longer fit, the latest
-  /// are set aside: one plain causal thread is fed again later, anything else keeps its rows on the
-  /// host. A sequence that cannot fit alone ends with a RunError. Draft networks have their own
-  /// cache, which is not counted; rows fed with sublayers skipped are gone before a counted pass.
+  /// Takes effect from the next forward pass on. Sequences are admitted first come, first served,
+  /// as long as blocks are free; the blocks of idle `prefixes` are freed for them. If running
+  /// sequences no longer fit, the latest are preempted: a plain causal thread is recomputed later,
+  /// any other sequence keeps its rows on the host. A sequence that does not fit alone ends with a
+  /// RunError. The caches of draft networks are not counted, and rows computed with skipped
+  /// sublayers are gone before a counted pass.
   void set_cache_budget(const CacheBudget& budget) { budget_ = budget; }
   const CacheReport& cache_report() const { return report_; }
 
-  /// Whether sequences hold the rows that they were forked behind in common, and attend to them in
-  /// one product for all (cascade inference), or each has a copy. Decides for forks from now on.
+  /// Whether forks share the rows of the original in memory, with one attention product for all
+  /// (cascade inference), or copy them. Applies to later forks.
   void set_cascade(bool cascade) { cascade_ = cascade; }
 
-  /// What is made of logits before a choice: of each row of a whole pass by what that row sees, in
-  /// the order of the text. Drafts of a draft network go by them, too; those of extra heads, of
-  /// masks and of the network with sublayers skipped do not. For the passes from now on.
-  /// `ends`: at which answers end besides the network's own ends; rules about ends count them, too.
+  /// Rules that change logits before a choice. They apply to each row of a full pass, based on the
+  /// tokens visible to the row, in the order of the text. Drafts of a draft network follow them
+  /// too; drafts of extra heads, of masks and of the network with skipped sublayers do not. Applies
+  /// to later passes. `ends`: ids that end an answer, besides the network's own; rules about ends
+  /// include them.
   void set_rules(GenerationRules rules, const std::vector<Token>& ends = {});
 
-  /// Finished traces go there, in the order in which sequences end. Empty: none are recorded.
+  /// Receives the traces of sequences in the order in which they end. Empty: no traces are
+  /// recorded.
   void set_trace_sink(std::function<void(const Trace&)> sink);
 
-  /// Is told what happens, as it happens; the time it takes counts. It may submit and cancel jobs.
-  /// Empty: nobody listens.
+  /// Receives events as they happen; the time that it takes is measured. It may submit and cancel
+  /// jobs. Empty: no listener.
   void set_listener(std::function<void(const Event&)> listener);
 
   // The engine as a loop: while (!engine.idle()) engine.step();
 
-  /// Starts a job, which runs until it waits for a forward pass. Returns its number, which events
-  /// and traces name; they count from 0.
+  /// Starts a job, which runs until it waits for a forward pass. Returns the number of the job,
+  /// used by events and traces and counted from 0.
   int submit(Task<void> job);
-  /// One forward pass for all that wait, or further rows of the last one; tells of the jobs that
-  /// ended (Ended). Nothing where the engine is idle.
+  /// Computes one forward pass for all waiting jobs, or further rows of the last pass. Reports the
+  /// jobs that ended (Ended). Does nothing if the engine is idle.
   void step();
-  /// Gives a job up where it stands, with its rows; it is not told of again. In a listener: as soon
-  /// as the pass has been read. A job that is over already: nothing.
+  /// Cancels a job and frees its rows; no more events of it are sent. In a listener, it takes
+  /// effect after the pass has been read. Does nothing if the job is over.
   void cancel(int job);
-  /// No job is there.
+  /// Whether there are no jobs.
   bool idle() const { return jobs_.empty(); }
 
-  /// The closed case: runs `count` jobs, at most `live` at a time, to their end, numbered from 0.
-  /// `start(i)` makes the i-th, `done` is called as each ends; both in here, in order of i and in
-  /// order of end. The time spent in `done` is returned, so that a caller can leave it out of its
-  /// measurement. REQUIRES: idle().
+  /// Runs `count` jobs, numbered from 0, to their end, with at most `live` at a time. `start(i)`
+  /// creates the i-th job, in order of i; `done` is called as each one ends. Returns the time spent
+  /// in `done`, so that a caller can subtract it from its measurement. REQUIRES: idle().
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
-  /// Since the last `run` began; without one, of all jobs.
+  /// Since the last `run` began; without a run, over all jobs.
   const Occupancy& occupancy() const { return occupancy_; }
 
-  /// Time spent inside the network's own whole forward passes so far.
+  /// Total time of the network's own full forward passes.
   std::int64_t model_ns() const { return model_ns_; }
 
  private:
@@ -250,12 +257,12 @@ class Engine {
   std::function<void(const Event&)> listener_;
   std::int64_t model_ns_ = 0;
   std::list<Waiting*> waiting_;            // for a forward pass, in order of arrival
-  std::list<Waiting*> asking_;             // for further rows of the last one
-  std::list<Sequence::State*> sequences_;  // all of the network that are open, oldest first
-  int running_ = -1;                       // job that goes on right now
+  std::list<Waiting*> asking_;             // for further rows of the last pass
+  std::list<Sequence::State*> sequences_;  // open sequences of the network, oldest first
+  int running_ = -1;                       // the job that is resumed right now
   bool cascade_ = false;
   GenerationRules rules_;
-  std::vector<Token> ends_;  // for the rules
+  std::vector<Token> ends_;  // additional ends for the rules
   CacheBudget budget_;
   CacheReport report_;
   Occupancy occupancy_;
@@ -263,10 +270,10 @@ class Engine {
   int next_job_ = 0;
   bool stepping_ = false;
   std::vector<int> cancelled_;  // while stepping
-  std::list<Job> jobs_;         // oldest first; what they wait for goes with them
+  std::list<Job> jobs_;         // oldest first; destroying a job withdraws its pending steps
 };
 
-/// Awaits one forward pass, or further rows of it. Lives in the frame of the coroutine that waits:
+/// Awaits one forward pass, or further rows of one. Lives in the frame of the waiting coroutine;
 /// destroying the frame withdraws the step.
 class Sequence::ForwardAwaiter {
  public:
@@ -280,7 +287,7 @@ class Sequence::ForwardAwaiter {
 
  private:
   std::unique_ptr<Engine::Waiting> waiting_;
-  bool further_;  // rows of the last pass, not a pass of its own
+  bool further_;  // awaits rows of the last pass instead of a new pass
 };
 
 }  // namespace pardec

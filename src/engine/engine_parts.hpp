@@ -1,5 +1,5 @@
 #pragma once
-// What the sources of the engine share among themselves.
+// Internals shared by the sources of the engine.
 #include <exception>
 #include <list>
 #include <map>
@@ -13,7 +13,7 @@ namespace pardec {
 class MaskRows;
 
 struct Sequence::State {
-  /// `drafts_for_`: of a draft network, the sequence whose guesses it makes.
+  /// `drafts_for_`: for a sequence of a draft network, the sequence that it drafts for; else null.
   State(Engine& engine_, Model& model_, KvCache cache_, State* drafts_for_)
       : engine(engine_), model(model_), cache(std::move(cache_)), drafts_for(drafts_for_) {
     if (!drafts_for) engine.sequences_.push_back(this);
@@ -30,26 +30,25 @@ struct Sequence::State {
   std::optional<Trace> trace;
   std::int64_t opened_ns = 0;
   int emitted = 0;  // since the last forward pass
-  /// Number of its first forward pass in the trace: a fork's go on from the original's.
+  /// Number of its first forward pass in the trace. A fork continues the numbering of the original.
   int first_step = 0;
-  /// For a listener: whose sequence it is, which number in the job each of its streams has, and the
-  /// rows that chose for them.
+  /// For listeners: the names and the job of the sequence, the numbers of its streams in the job,
+  /// and the rows whose choices were emitted.
   std::string request, decoder;
   int job = -1;
   std::map<int, int> streams;
   std::set<int> chose;
   bool finished = false;
   State* const drafts_for;
-  std::optional<int> first_draft;  // first row fed with sublayers skipped, while there is one
-  Tokens tokens;                   // by row, all that were ever fed ...
-  std::vector<Origin> origins;     // ... and where they come from
-  int limit = 0;                   // ids that one of its answers may have; 0: not known
-  /// Under a cache budget: waits for room. `evicted` has the rows to feed again, if they were given
-  /// up.
+  std::optional<int> first_draft;  // first row computed with skipped sublayers, while there is one
+  Tokens tokens;                   // all tokens ever computed, by row
+  std::vector<Origin> origins;     // their origins
+  int limit = 0;                   // length limit of its answers in ids; 0: unknown
+  /// Preempted under a cache budget. `evicted`: the rows to recompute, if they were freed.
   bool aside = false;
   std::vector<KvCache::Slot> evicted;
 
-  /// Rows that need room of their own; what it shares with others is not among them.
+  /// Number of rows in the sequence's own memory, without shared ones.
   std::int64_t own_rows() const {
     return evicted.empty() ? cache.own_rows_alive() : std::ssize(evicted);
   }
@@ -62,10 +61,10 @@ struct Sequence::State {
   void record(const Step& step);
   void note_predictions(const Step& step, const StepResult& result);
   void tell(int row, Token token, int stream, bool guessed, bool final);
-  /// Tokens up to `row` that stand side by side and that nobody chose.
+  /// The consecutive tokens up to `row` that were not chosen.
   Tokens before(int row) const;
   void tell_read(bool ended) const;
-  /// Books a pass of a draft network, or one with sublayers skipped.
+  /// Counts a pass of a draft network, or one with skipped sublayers.
   void account_draft(int rows, std::int64_t ns) {
     ++counters.draft_forwards;
     counters.draft_fed += rows;
@@ -76,7 +75,7 @@ struct Sequence::State {
 struct Engine::Job {
   int number;
   Task<void> task;
-  int streams = 0;  ///< that have begun
+  int streams = 0;  ///< number of streams that have begun
 };
 
 /// A step that a coroutine waits for.
@@ -87,23 +86,23 @@ struct Engine::Waiting {
   StepResult result;
   std::exception_ptr error;
   std::coroutine_handle<> awaiting;
-  std::list<Waiting*>* queue = nullptr;  ///< where it stands while it waits
-  bool held = false;  ///< not in this forward pass: of another kind, or for want of cache
-  int job = -1;       ///< that waits
+  std::list<Waiting*>* queue = nullptr;  ///< the queue that it waits in
+  bool held = false;  ///< not in this forward pass, because of its kind or for lack of cache
+  int job = -1;       ///< the waiting job
 
-  /// What ends it where nothing can be chosen from a row that it asked for; null: all is well.
+  /// The error if no id can be chosen from a requested row; otherwise null.
   std::exception_ptr not_finite() const;
 
-  /// Of a draft network, or a draft of the network by itself.
+  /// Whether this is a step of a draft network, or a draft by the network itself.
   bool drafts() const { return sequence.drafts_for || step.skipped; }
-  /// One forward pass can have both: they are of one network and one kind.
+  /// Whether one forward pass can include both steps: same network, same kind.
   bool enters_with(const Waiting& other) const {
     return &sequence.model == &other.sequence.model && drafts() == other.drafts() &&
            step.skipped == other.step.skipped;
   }
 };
 
-/// What one sequence feeds in one forward pass.
+/// The new rows of one sequence in one forward pass.
 struct Engine::Packed {
   Sequence::State* sequence;
   std::vector<Waiting*> branches;
@@ -112,8 +111,8 @@ struct Engine::Packed {
   std::vector<Origin> origins;
   std::vector<OutputRequest> outputs;
   HiddenRows hidden;
-  bool later = false;  ///< some branch may ask for further rows
-  int again = 0;       ///< rows before the new ones, which were given up
+  bool later = false;  ///< whether some branch may request further rows
+  int again = 0;       ///< number of recomputed rows, which precede the new ones
 
   void hold() {
     for (Waiting* branch : branches) branch->held = true;
@@ -121,11 +120,12 @@ struct Engine::Packed {
   void fail(const std::exception_ptr& error) {
     for (Waiting* branch : branches) branch->error = error;
   }
-  /// Puts the rows that were given up before the new ones.
+  /// Inserts the freed rows before the new ones, to recompute them.
   void feed_again();
-  /// Adds what the rules make of the network's own logits, by what each choosing row sees.
+  /// Applies the rules to the requests for the network's own head, based on the tokens visible to
+  /// each row.
   void apply(const GenerationRules& rules, std::span<const Token> eos);
-  /// Deals out the results of the pass to the branches.
+  /// Distributes the results of the pass to the branches.
   void hand_out(std::vector<RowLogits> logits);
 };
 

@@ -8,8 +8,8 @@
 
 namespace pardec {
 
-/// A sequence's alive rows by segment, so that a row of one of a thousand branches is not held
-/// against the rows of the others.
+/// A sequence's alive rows by segment. With thousands of branches, a row is not compared with the
+/// rows of all other branches.
 class LivingRows {
  public:
   LivingRows(std::span<const KvCache::Slot> slots, const Segments& segments) : segments_(segments) {
@@ -27,7 +27,7 @@ class LivingRows {
       if (slot.alive) rows_[next[static_cast<size_t>(slot.label.segment)]++] = &slot;
   }
 
-  /// Calls `found` with the slots that a row of this label sees, segment by segment.
+  /// Calls `found` for each slot that is visible to a row with this label, segment by segment.
   template <typename Found>
   void seen_by(const RowLabel& row, const Found& found) const {
     for (const int segment : inhabited_) {
@@ -40,8 +40,8 @@ class LivingRows {
 
  private:
   const Segments& segments_;
-  std::vector<int> inhabited_;  // segments that have rows
-  std::vector<size_t> begin_;   // of each segment's rows, and the end of the last one's
+  std::vector<int> inhabited_;  // segments with rows
+  std::vector<size_t> begin_;  // start index of each segment's rows; at the end, the number of rows
   std::vector<const KvCache::Slot*> rows_;
 };
 

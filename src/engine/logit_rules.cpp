@@ -13,12 +13,12 @@ bool ends_with(Ids text, Ids end) {
          std::equal(end.begin(), end.end(), text.end() - std::ssize(end));
 }
 
-/// Whether `ids` would stand at the end if its last one were chosen.
+/// Whether choosing the last of `ids` would complete them at the end of the text.
 bool completes(Ids before, const Tokens& ids) {
   return ends_with(before, Ids(ids).first(ids.size() - 1));
 }
 
-/// Ids that would make an n-gram a second time.
+/// Ids that would complete an n-gram a second time.
 Tokens repeated_ngrams(Ids before, size_t n) {
   Tokens banned;
   if (before.size() + 1 < n) return banned;
@@ -31,7 +31,7 @@ Tokens repeated_ngrams(Ids before, size_t n) {
 
 void add(Tokens& to, Ids ids) { to.insert(to.end(), ids.begin(), ids.end()); }
 
-/// Ascending, each once, and none from `vocab` on.
+/// Sorts, removes duplicates, and removes ids from `vocab` on.
 void tidy(Tokens& ids, int vocab) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -62,7 +62,7 @@ void apply(const GenerationRules& rules, const ChoicePlace& place, Ids eos, int 
   if (place.generated == 0 && (before.size() > 1 || !rules.forced_bos))
     add(banned, rules.begin_suppress);
   tidy(banned, vocab);
-  if (!request.allowed.empty()) return;  // the decoder's own grammar comes first
+  if (!request.allowed.empty()) return;  // the decoder's own grammar takes precedence
   if (rules.forced_bos && before.size() == 1) request.allowed = {*rules.forced_bos};
   if (!rules.forced_eos.empty() && place.limit > 0 && place.generated == place.limit - 1)
     request.allowed = {*std::min_element(rules.forced_eos.begin(), rules.forced_eos.end())};

@@ -6,17 +6,17 @@
 
 namespace pardec {
 
-/// Where a choice stands.
+/// The context of a choice.
 struct ChoicePlace {
-  std::span<const Token>
-      before;         ///< ids that the choosing row sees, in reading order, its own last
-  int generated = 0;  ///< of them, those that are not of the prompt
-  int limit = 0;      ///< ids that the answer may have at most; 0: not known
+  /// ids visible to the choosing row, in reading order, ending with its own
+  std::span<const Token> before;
+  int generated = 0;  ///< how many of them come after the prompt
+  int limit = 0;      ///< length limit of the answer in ids; 0: unknown
 };
 
-/// Adds what the rules make of the logits at this place to what is asked of them. Source:
-/// transformers, generation/logits_process.py. `eos` are the network's ends; ids from `vocab` on
-/// are left out (a draft network may have fewer).
+/// Adds the effects of the rules at this place to a request. Source: transformers,
+/// generation/logits_process.py. `eos`: the network's end-of-sequence ids. Ids from `vocab` on are
+/// left out (a draft network may have a smaller vocabulary).
 void apply(const GenerationRules& rules, const ChoicePlace& place, std::span<const Token> eos,
            int vocab, OutputRequest& request);
 

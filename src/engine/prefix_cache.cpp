@@ -7,14 +7,14 @@ namespace pardec {
 
 namespace {
 
-constexpr std::size_t kKept = 8;  // jobs of one dataset ask for few instructions, one after another
+constexpr std::size_t kKept = 8;  // jobs of one dataset use few instructions, in sequence
 
 }  // namespace
 
 struct PrefixCache::Entry {
   Tokens prefix;
-  Sequence base;           // never finished, so it leaves no trace of its own
-  bool computing = false;  // somebody waits with its rows
+  Sequence base;           // never finished, and therefore without a trace
+  bool computing = false;  // some request is computing its rows
 
   bool computed() const { return base.rows_fed() > 0; }
 };
@@ -34,7 +34,7 @@ std::shared_ptr<PrefixCache::Entry> PrefixCache::find(const Tokens& prefix,
 
 bool PrefixCache::give_back() {
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-    if (entry->use_count() > 1 || !(*entry)->computed()) continue;  // a `begin` goes on with it
+    if (entry->use_count() > 1 || !(*entry)->computed()) continue;  // a `begin` is using it
     entries_.erase(std::next(entry).base());
     return true;
   }
@@ -48,8 +48,9 @@ Task<Prefixed> PrefixCache::begin(Tokens prefix, std::string request, std::strin
   Counters cost;
   while (!entry->computed()) {
     if (entry->computing) {
-      // Rows of one sequence enter together: a step without rows waits for the pass of the others.
-      // Should they withdraw before it, the next one computes.
+      // Rows of one sequence enter a pass together, so a step without rows waits for the pass that
+      // computes the prefix. If that step is withdrawn before, the next request computes the
+      // prefix.
       co_await entry->base.forward(Step{});
       continue;
     }
@@ -60,7 +61,7 @@ Task<Prefixed> PrefixCache::begin(Tokens prefix, std::string request, std::strin
     } computing(*entry);
     co_await entry->base.forward(prompt_step(prefix, 0));
     cost = entry->base.counters();
-    ++cost.emitted[0];  // the pass chooses nothing
+    ++cost.emitted[0];  // the pass chooses no tokens
   }
   Prefixed result{entry->base.fork(request), cost};
   result.sequence.start_clock_at(asked);

@@ -10,25 +10,24 @@ namespace pardec {
 
 /// A sequence that begins with a shared prefix.
 struct Prefixed {
-  Sequence sequence;  ///< its first rows are the prefix: natural positions, segment 0
-  Counters cost;  ///< of computing the prefix; all zero where it was there, or nothing to compute
+  Sequence sequence;  ///< its first rows are the prefix, at natural positions in segment 0
+  Counters cost;      ///< cost of computing the prefix; all zero if it was cached or empty
 };
 
-/// Prefixes that several sequences begin with, computed once, then copied (IPPD, section 4.4) or
-/// shared, as the engine is set. The one who asks first pays for the computing, in `cost`; who asks
-/// while it is computed waits for that forward pass. The prefixes asked for last are kept, while
-/// the engine's cache budget has room.
+/// Prefixes of several sequences: computed once, then copied (IPPD, section 4.4) or shared,
+/// depending on the engine. The first request pays for the computation, in `cost`; requests during
+/// the computation wait for its forward pass. The most recently used prefixes are kept while the
+/// engine's cache budget has room.
 class PrefixCache {
  public:
   /// `engine` outlives the cache.
   explicit PrefixCache(Engine& engine) : engine_(engine) {}
 
-  /// A sequence behind `prefix`, which may be empty; `request` and `decoder` name it in traces. Its
-  /// clock runs from the asking on. Throws what Sequence::forward throws.
+  /// A sequence that continues after `prefix`, which may be empty. `request` and `decoder` are its
+  /// names in traces. Its clock starts at the request. Throws what Sequence::forward throws.
   Task<Prefixed> begin(Tokens prefix, std::string request, std::string decoder);
 
-  /// Gives up the prefix that was asked for longest ago, of those that nobody waits for. False:
-  /// there is none.
+  /// Frees the least recently used prefix that no request waits for. False: there is none.
   bool give_back();
 
   void clear() { entries_.clear(); }
@@ -38,7 +37,7 @@ class PrefixCache {
   std::shared_ptr<Entry> find(const Tokens& prefix, const std::string& decoder);
 
   Engine& engine_;
-  std::list<std::shared_ptr<Entry>> entries_;  // asked for last comes first
+  std::list<std::shared_ptr<Entry>> entries_;  // most recently used first
 };
 
 }  // namespace pardec

@@ -14,7 +14,7 @@ Token draw(const std::vector<double>& probabilities, Rng& rng) {
     sum += probabilities[i];
     if (u < sum) return last;
   }
-  return last;  // rounding left the sum a little under 1
+  return last;  // rounding left the sum slightly below 1
 }
 
 Choice own_choice(const RowLogits& logits, Chance& chance) {

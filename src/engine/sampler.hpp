@@ -8,21 +8,21 @@
 namespace pardec {
 
 /// Draws an index with the given probabilities: the first whose cumulative sum exceeds a uniform
-/// number. REQUIRES: not empty, sums to 1 up to rounding.
+/// random number. REQUIRES: not empty, sums to 1 up to rounding.
 Token draw(const std::vector<double>& probabilities, Rng& rng);
 
-/// The random decisions of one stream of choices. They belong to the stream, so that its answer
-/// does not depend on what else runs; a test can take every way through them in turn.
+/// The random decisions of one stream of choices. Each stream has its own, so that its answer does
+/// not depend on other streams. Tests can enumerate all outcomes.
 class Chance {
  public:
   virtual ~Chance() = default;
-  /// An index with the given probabilities. REQUIRES: not empty, sums to 1 up to rounding.
+  /// Draws an index with the given probabilities. REQUIRES: not empty, sums to 1 up to rounding.
   virtual Token draw(const std::vector<double>& probabilities) = 0;
-  /// True with this probability; 0 or less: never, 1 or more: always.
+  /// True with this probability; always false for 0 or less, always true for 1 or more.
   virtual bool happens(double probability) = 0;
 };
 
-/// By a generator of its own.
+/// Uses its own random generator.
 class SeededChance final : public Chance {
  public:
   explicit SeededChance(std::uint64_t seed) : rng_(seed) {}
@@ -35,30 +35,30 @@ class SeededChance final : public Chance {
   Rng rng_;
 };
 
-/// What was chosen from one row of logits.
+/// A token chosen from one row of logits.
 struct Choice {
-  Token token;     ///< what goes on
-  Token unforced;  ///< what the network itself chose; differs from `token` only under an oracle
+  Token token;     ///< the token that the stream continues with
+  Token unforced;  ///< the network's own choice; differs from `token` only under an oracle
   float gap;       ///< best logit minus second best
 };
 
-/// The network's own choice: the best, or a draw from the warped distribution where there is one.
+/// The network's own choice: the best id, or when sampling a draw from the warped distribution.
 Choice own_choice(const RowLogits& logits, Chance& chance);
 
-/// One stream of choices: the network's own. Under an oracle the given ids are chosen in turn,
-/// whatever the network says; its own choices are kept beside them.
+/// Makes the choices of one stream: the network's own, or under an oracle the given ids in turn,
+/// regardless of the logits. The network's own choices are recorded either way.
 class Chooser {
  public:
-  /// `chance` outlives this.
+  /// `chance` outlives this object.
   explicit Chooser(Chance& chance, std::optional<Tokens> oracle = std::nullopt)
       : chance_(&chance), oracle_(std::move(oracle)) {}
 
-  /// REQUIRES: an oracle is not used up (std::logic_error).
+  /// REQUIRES: an oracle has ids left; otherwise std::logic_error.
   Choice choose(const RowLogits& logits);
 
   const std::vector<Choice>& made() const { return made_; }
   bool forced() const { return oracle_.has_value(); }
-  /// True when an oracle has no more ids to give.
+  /// Whether an oracle has no ids left.
   bool used_up() const { return oracle_ && made_.size() >= oracle_->size(); }
 
  private:

@@ -1,4 +1,4 @@
-// Whom the cache has room for in a forward pass.
+// Decides which sequences the cache has room for in a forward pass.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -14,7 +14,8 @@ namespace pardec {
 
 namespace {
 
-/// One thread in its natural order: feeding its rows again gives what they were.
+/// Whether the rows are one thread in natural order, so that recomputing them gives the same
+/// result.
 bool plainly_causal(std::span<const KvCache::Slot> slots, const RowLabel& newest,
                     const Segments& segments) {
   const RowLabel* last = nullptr;
@@ -66,16 +67,17 @@ void Engine::set_aside(Packed& late) {
   }
 }
 
-/// Whether its rows are in the cache.
+/// Whether the sequence's rows are in the cache.
 bool Engine::holds(const Sequence::State& sequence) const {
   return !sequence.aside || (!budget_.swaps && sequence.evicted.empty());
 }
 
-/// Of all sequences in the cache; what several share counts once, set aside or not.
+/// Blocks of all sequences in the cache. Shared memory counts once, even if its sequences are
+/// preempted.
 std::int64_t Engine::held_blocks() const {
-  if (budget_.blocks <= 0) return 0;  // nobody counts
+  if (budget_.blocks <= 0) return 0;  // no limit
   std::int64_t held = 0;
-  std::map<const void*, int> shared;  // slots
+  std::map<const void*, int> shared;  // number of slots
   for (const Sequence::State* sequence : sequences_) {
     if (holds(*sequence)) held += blocks(sequence->own_rows());
     for (const auto& [memory, slots] : sequence->cache.shared())
@@ -85,14 +87,14 @@ std::int64_t Engine::held_blocks() const {
   return held;
 }
 
-/// Leaves in `packed` what the cache has room for, and holds back the rest. Without a limit all
-/// blocks are 0, and there is room.
+/// Keeps in `packed` the sequences that the cache has room for, and holds back the rest. Without a
+/// limit, all block counts are 0 and everything fits.
 void Engine::schedule(std::vector<Packed>& packed) {
   const auto own_blocks = [&](const Packed& p, std::int64_t more = 0) {
     return budget_.blocks > 0 ? blocks(p.sequence->own_rows() + more) : 0;
   };
   const auto after = [&](const Packed& p) { return own_blocks(p, std::ssize(p.tokens)); };
-  // What the pass adds to the sequence's blocks, once it is in the cache.
+  // Blocks that the pass adds to a sequence in the cache.
   const auto added = [&](const Packed& p) { return after(p) - own_blocks(p); };
   std::vector<Packed> running, late, fresh;  // oldest first
   std::map<const Sequence::State*, Packed*> entering;
@@ -111,10 +113,11 @@ void Engine::schedule(std::vector<Packed>& packed) {
                      p.sequence->own_rows() + std::ssize(p.tokens), " rows; give more"))));
   };
 
-  std::int64_t growth = 0;  // by those that enter, and that end
+  std::int64_t growth = 0;  // by admitted sequences, and by ending ones
   for (const Packed& p : running) growth += added(p);
-  std::int64_t held = held_blocks() + growth;         // after the pass
-  const auto make_room = [&](std::int64_t allowed) {  // prefixes that are idle go before anybody
+  std::int64_t held = held_blocks() + growth;  // after the pass
+  // idle prefixes are freed before any sequence is preempted
+  const auto make_room = [&](std::int64_t allowed) {
     while (held > allowed && prefixes_->give_back()) held = held_blocks() + growth;
   };
 
@@ -123,7 +126,7 @@ void Engine::schedule(std::vector<Packed>& packed) {
   while (held > budget_.blocks && !running.empty()) {
     growth -= added(running.back());
     if (running.size() == 1) {
-      growth -= own_blocks(running.back());  // it ends
+      growth -= own_blocks(running.back());  // the sequence ends
       too_small(running.back());
     } else {
       full = true;
@@ -135,7 +138,7 @@ void Engine::schedule(std::vector<Packed>& packed) {
   }
   packed = std::move(running);
 
-  // Those set aside come back first; nobody overtakes.
+  // Preempted sequences return first; no sequence overtakes another.
   std::int64_t prefill = 0;
   std::move(fresh.begin(), fresh.end(), std::back_inserter(late));
   for (Packed& p : late) {
@@ -148,7 +151,7 @@ void Engine::schedule(std::vector<Packed>& packed) {
     if (!full) make_room(budget_.blocks - spare - wanted);
     const bool fits = held + wanted <= budget_.blocks - spare &&
                       (prefill == 0 || prefill + fed <= budget_.prefill_rows);
-    if (first && !fits) {  // nothing runs that could make room
+    if (first && !fits) {  // no running sequence could make room
       too_small(p);
       continue;
     }

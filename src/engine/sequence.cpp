@@ -33,7 +33,7 @@ Step prompt_step(const Tokens& tokens, int fed) {
 
 Sequence::Sequence(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Sequence::Sequence(Sequence&&) noexcept = default;
-Sequence::~Sequence() = default;  // one that was not finished, as its job failed, leaves no trace
+Sequence::~Sequence() = default;  // an unfinished sequence, whose job failed, leaves no trace
 
 Sequence::ForwardAwaiter Sequence::forward(Step step) { return {*state_, std::move(step)}; }
 
@@ -170,7 +170,7 @@ Tokens Sequence::State::before(int row) const {
   return {tokens.begin() + first, tokens.begin() + row + 1};
 }
 
-/// What the last pass gave has been read.
+/// Reports that the results of the last pass have been processed.
 void Sequence::State::tell_read(bool ended) const {
   if (engine.listener_ && counters.forwards > 0)
     engine.listener_(PassRead{job, request, decoder, next_step(), ended});
@@ -196,7 +196,8 @@ void Sequence::State::close_forward() {
   emitted = 0;
 }
 
-/// Books a whole pass that ended at `now`: the rows of the branches' steps, and what was read.
+/// Counts and records a full pass that ended at `now`: the rows of the branches' steps, and their
+/// logits.
 void Sequence::State::account(const std::vector<Engine::Waiting*>& branches, std::int64_t now) {
   const MaskRows living(cache.slots(), {}, segments);
   for (const Engine::Waiting* branch : branches) {
@@ -210,8 +211,8 @@ void Sequence::State::account(const std::vector<Engine::Waiting*>& branches, std
   counters.cached_sum += alive;
 }
 
-/// Books the rows of one branch's step, which have just been fed. It costs stretches of keys, not
-/// keys: it is part of what is measured.
+/// Counts the new rows of one branch's step. The time depends on stretches of keys, not on keys,
+/// because it is part of the measurement.
 void Sequence::State::account(const Step& step, const MaskRows& living) {
   counters.fed += step.size();
   tokens.insert(tokens.end(), step.tokens.begin(), step.tokens.end());
@@ -223,7 +224,7 @@ void Sequence::State::account(const Step& step, const MaskRows& living) {
   for (const RowLabel& label : step.labels) counters.attended += living.count_seen_by(label);
 }
 
-/// Writes them into the trace, each with the rows that it saw.
+/// Records the rows in the trace, each with the rows visible to it.
 void Sequence::State::record(const Step& step) {
   const LivingRows living(cache.slots(), segments);
   const int step_number = next_step();
@@ -245,7 +246,7 @@ void Sequence::State::record(const Step& step) {
   }
 }
 
-/// What the rows that were asked for would choose, by the network's own head.
+/// Records the greedy choices of the requested rows, by the network's own head.
 void Sequence::State::note_predictions(const Step& step, const StepResult& result) {
   if (!trace) return;
   for (size_t i = 0; i < step.outputs.size(); ++i) {

@@ -12,7 +12,7 @@ class Task;
 
 namespace detail {
 
-/// What all promises share: who goes on when the task ends, and the exception it ended with.
+/// Members of all promises: the coroutine to resume when the task ends, and the task's exception.
 struct PromiseBase {
   std::coroutine_handle<> continuation = std::noop_coroutine();
   std::exception_ptr error;
@@ -30,7 +30,7 @@ struct PromiseBase {
   FinalAwaiter final_suspend() noexcept { return {}; }
   void unhandled_exception() noexcept { error = std::current_exception(); }
 
-  /// Set by `all`: called in place of the continuation, says who goes on.
+  /// Set by `all`: called instead of the continuation; returns the coroutine to resume.
   std::coroutine_handle<> (*join)(void* group, std::exception_ptr error) = nullptr;
   void* group = nullptr;
   std::coroutine_handle<> on_done() noexcept { return join ? join(group, error) : continuation; }
@@ -53,9 +53,9 @@ struct Promise<void> : PromiseBase {
 
 }  // namespace detail
 
-/// A coroutine that starts when it is awaited (or, at the root, resumed) and gives back one T. It
-/// owns its frame: destroying a task destroys what it was waiting for, down to the pending forward
-/// pass. Parameters of a task must be values, or references that outlive it.
+/// A coroutine that starts when it is awaited (at the root: when it is started), and returns one T.
+/// It owns its frame: destroying a task destroys everything that it waits for, down to the pending
+/// forward pass. Parameters of a task must be values, or references that outlive it.
 template <typename T = void>
 class Task {
  public:
@@ -77,7 +77,7 @@ class Task {
   bool done() const { return !handle_ || handle_.done(); }
   /// Root tasks only: runs until the task waits or ends.
   void start() { handle_.resume(); }
-  /// REQUIRES: done(). Rethrows what the task ended with.
+  /// REQUIRES: done(). Rethrows the task's exception.
   T result() {
     if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
     return handle_.promise().take();
@@ -107,9 +107,9 @@ inline Task<void> detail::Promise<void>::get_return_object() {
   return Task<void>(Task<void>::Handle::from_promise(*this));
 }
 
-/// Awaits several tasks that run side by side, started in the given order; their steps share
-/// forward passes. The first exception ends the wait: the siblings are destroyed where they stand
-/// and it rises in the awaiting task.
+/// Awaits several concurrent tasks, started in the given order; their steps share forward passes.
+/// The first exception ends the wait: the other tasks are destroyed, and the exception is thrown in
+/// the awaiting task.
 template <typename T>
 class All {
  public:
@@ -118,8 +118,8 @@ class All {
   bool await_ready() const { return tasks_.empty(); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) {
     awaiting_ = awaiting;
-    open_ = tasks_.size() +
-            1;  // one more for this loop, so that no task ends the wait before all have started
+    // one more for this loop, so that no task ends the wait before all have started
+    open_ = tasks_.size() + 1;
     for (auto& task : tasks_) {
       task.handle().promise().join = &All::join;
       task.handle().promise().group = this;
@@ -133,7 +133,7 @@ class All {
   }
   std::vector<T> await_resume() {
     if (error_) {
-      tasks_.clear();  // cancels the siblings before the parent goes on
+      tasks_.clear();  // cancels the other tasks before the parent continues
       std::rethrow_exception(error_);
     }
     std::vector<T> results;

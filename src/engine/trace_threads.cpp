@@ -20,10 +20,10 @@ const T& at(const std::vector<T>& values, int row) {
   return values[static_cast<size_t>(row)];
 }
 
-/// A gigabyte of them, which a trace of 23,000 tokens has.
+/// 1 GiB of integers; a trace of 23,000 tokens has that many.
 constexpr std::size_t kMostVisible = std::size_t{1} << 28;
 
-// What a column holds: whole numbers of 32 bits. Json::exception for anything else.
+// A column's value, a 32-bit integer. Json::exception: anything else.
 
 int whole(const Json& value) {
   const auto number = value.is_number_integer() ? value.get<std::int64_t>() : -1;
@@ -59,7 +59,7 @@ std::vector<Tokens> lists(const Json& values) {
   return out;
 }
 
-/// Rows in ascending order, below `most`; none where they are not.
+/// Expands ranges to rows, ascending and below `most`; no value if they are not.
 std::optional<std::vector<int>> unfold(const Json& items, int most) {
   std::vector<int> rows;
   for (const Json& item : items) {
@@ -77,7 +77,7 @@ std::optional<std::vector<int>> unfold(const Json& items, int most) {
                         " tokens; expected a trace as generate --trace writes it"));
 }
 
-/// ConfigError where a column has another length, or a row is named that is not there.
+/// ConfigError: a column has a different length, or refers to a row that does not exist.
 void check_rows(const Trace& t, const std::string& where) {
   const size_t n = t.tokens.size();
   const auto wrong = [&](const char* column) { pardec::wrong(where, column, n); };
@@ -157,7 +157,7 @@ bool is_greedy(const Trace& t) {
 
 namespace {
 
-/// Follows the rows of one trace.
+/// Assigns the rows of one trace to threads.
 class Reader {
  public:
   explicit Reader(const Trace& trace)
@@ -197,7 +197,7 @@ class Reader {
     return std::binary_search(at(t_.visible, row).begin(), at(t_.visible, row).end(), other);
   }
 
-  /// `row` stands right behind `other`, which was fed in the same pass.
+  /// Whether `row` directly follows `other` in the text, and was computed in the same pass.
   bool follows_in_pass(int row, int other) const {
     return at(t_.step, row) == at(t_.step, other) &&
            at(t_.position, row) == at(t_.position, other) + 1 && sees(row, other);
@@ -210,7 +210,7 @@ class Reader {
       thread = at(thread_, *from);
       return;
     }
-    // A guess: checked in the pass that chose it.
+    // A guess: it was verified in the pass that chose it.
     for (int before = row - 1; before >= 0 && at(t_.step, before) == at(t_.step, row); --before)
       if (at(thread_, before) >= 0 && follows_in_pass(row, before)) {
         thread = at(thread_, before);
@@ -221,7 +221,7 @@ class Reader {
     threads_.push_back({heading(row), {}});
   }
 
-  /// The rows up to `row` that lie side by side and are nobody's choice.
+  /// The consecutive tokens up to `row` that were not chosen.
   Tokens heading(int row) const {
     constexpr int kMost = 64;
     int first = row;
@@ -232,11 +232,11 @@ class Reader {
     return {t_.tokens.begin() + first, t_.tokens.begin() + row + 1};
   }
 
-  /// A mask: what it guesses is anything but itself.
+  /// Whether the row is a mask: any id but its own may be guessed from it.
   bool is_mask(int row) const { return at(t_.banned, row) == Tokens{at(t_.tokens, row)}; }
 
-  /// A guess that went at once: it comes from nobody, or from a mask. Masks go at once too, and are
-  /// no guesses.
+  /// Whether the row is a rejected guess: dropped in its own pass, and chosen by no row or by a
+  /// mask. Masks are dropped in their own pass too, but are no guesses.
   bool rejected(int row) const {
     if (at(emitted_, row) || !at(t_.predicts, row) || at(t_.dropped_at, row) != at(t_.step, row))
       return false;
@@ -253,10 +253,11 @@ class Reader {
   }
 
   const Trace& t_;
-  std::vector<int> fed_as_;        // by row: the row that its choice was fed as, -1
-  std::vector<int> guess_behind_;  // by row: the guess that its choice was fed as in its own pass
+  std::vector<int> fed_as_;  // by row: the row that contains its choice as a token, or -1
+  // by row: the guess in the same pass that equals its choice, or -1
+  std::vector<int> guess_behind_;
   std::vector<char> emitted_;
-  std::vector<int> thread_;  // by row that is emitted
+  std::vector<int> thread_;  // thread of each row whose choice was emitted
   std::vector<TraceThread> threads_;
 };
 
@@ -269,7 +270,7 @@ std::vector<TraceThread> threads_of(const Trace& trace, bool greedy) {
 std::vector<Event> events_of(const Trace& trace) {
   if (!trace.model.empty() || trace.emitted.empty()) return {};
   const std::vector<TraceThread> threads = threads_of(trace, is_greedy(trace));
-  std::vector<size_t> told(threads.size());  // tokens of each
+  std::vector<size_t> told(threads.size());  // number of tokens reported per thread
   std::vector<Event> events;
   for (auto row = trace.step.begin(); row != trace.step.end();) {
     const int pass = *row;

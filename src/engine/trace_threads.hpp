@@ -7,42 +7,42 @@
 
 namespace pardec {
 
-/// Reads what `to_json` wrote. ConfigError, which begins with `where`: another shape, or rows that
-/// refer to rows that are not there.
+/// Parses the output of `to_json`. ConfigError, which starts with `where`: a wrong shape, or
+/// references to rows that do not exist.
 Trace parse_trace(const Json& json, const std::string& where);
 
-/// One token of a thread, as a reader follows it.
+/// One token of a thread, in reading order.
 struct TraceToken {
   enum class Fate {
-    chosen,    ///< by the network, one pass a token
-    guessed,   ///< chosen too, and a guess had it right, so that it cost no pass of its own
+    chosen,    ///< chosen by the network, with one pass per token
+    guessed,   ///< chosen, and guessed correctly, so that it needed no pass of its own
     rejected,  ///< a guess that the network did not choose
   };
   Token id = 0;
-  int row = 0;   ///< that chose it, or behind which it was checked
-  int step = 0;  ///< of the row
+  int row = 0;   ///< row that chose it; for rejected guesses, the row that it follows
+  int step = 0;  ///< forward pass of the row
   Fate fate = Fate::chosen;
 };
 
-/// One line of choices: the answer of a plain decoder, a value of HPD, a question of IPPD, a thread
-/// of APAR, a stage or branch of ASPD.
+/// One stream of choices: the answer of a plain decoder, a value of HPD, a question of IPPD, a
+/// thread of APAR, or a stage or branch of ASPD.
 struct TraceThread {
-  Tokens heading;  ///< fed right before its first choice, and chosen by nobody
+  Tokens heading;  ///< tokens directly before the first choice that were not chosen
   std::vector<TraceToken> tokens;
 };
 
-/// The threads of a trace, whole or not yet, in the order in which they begin. A row's choice goes
-/// on with the thread of the row that chose it; a guess that was right with the text it was checked
-/// behind. Of guesses that were rejected one line is told: where a tree was checked, its first
-/// path. What the newest rows chose, which nobody has fed yet, is their greedy choice; without
-/// `greedy` (the choices were sampled) it is not known from a trace, and left out.
+/// The threads of a complete or partial trace, in the order in which they begin. A token chosen by
+/// a row belongs to the row's thread; a correct guess belongs to the thread of the text that it
+/// follows. Of rejected guesses, one line is reported; for a tree of guesses, this is its first
+/// path. The choices of the newest rows, which are not yet computed as tokens, are the greedy ones.
+/// Without `greedy` (choices were sampled), a trace does not contain them, and they are left out.
 std::vector<TraceThread> threads_of(const Trace& trace, bool greedy);
 
-/// Whether all choices that were fed are the greedy ones.
+/// Whether all recorded choices are greedy.
 bool is_greedy(const Trace& trace);
 
-/// What an engine told while the sequence of the trace was decoded, as job 0. None where a draft
-/// network's trace is given, or one without a choice.
+/// The events that an engine would have sent while decoding the sequence of the trace, as job 0.
+/// Empty for traces of a draft network, and for traces without choices.
 std::vector<Event> events_of(const Trace& trace);
 
 }  // namespace pardec
