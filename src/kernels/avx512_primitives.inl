@@ -1,15 +1,15 @@
-// Primitives of AVX-512 that the sets with products of bf16 pairs share; included inside an unnamed
-// namespace behind <immintrin.h>.
+// AVX-512 primitives shared by the instruction sets with bf16 dot products. Included inside an
+// unnamed namespace, after <immintrin.h>.
 
-constexpr std::uintptr_t kCodesAhead = 4096;  // bytes that quantised weights are prefetched ahead
+constexpr std::uintptr_t kCodesAhead = 4096;  // prefetch distance of quantised weights in bytes
 
 inline void prefetch_codes(const std::byte* at) {
   _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(at) + kCodesAhead),
                _MM_HINT_T0);
 }
 
-// Weights of a panel as pairs of inputs: each(pairs, take) calls take(k, a, b) with pair after
-// pair, the first and the second 16 outputs of each, and prefetches what comes next.
+// The weights of a panel as pairs of inputs. each(pairs, take) calls take(k, a, b) for each pair k,
+// with its first and second 16 outputs, and prefetches the following memory.
 
 struct Int8 {
   const std::byte* codes;
@@ -30,13 +30,13 @@ struct Int8 {
 };
 
 struct Nf4 {
-  const float* scales;     // of the block in which the first pair is
-  const std::byte* lines;  // from that pair on, which begins a line
+  const float* scales;     // scales of the block that contains the first pair
+  const std::byte* lines;  // lines from the first pair on, which starts a line
 
   template <typename Take>
   void each(std::int64_t pairs, Take&& take) {
     const __m512 levels = _mm512_loadu_ps(kNf4);
-    // A vector has 8 outputs, each with both inputs of a pair.
+    // A vector has 8 outputs, with both inputs of a pair for each.
     const __m512i twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
     for (std::int64_t k = 0; k < pairs;) {
       __m512 scale[4];
@@ -68,7 +68,7 @@ struct Nf4 {
   }
 };
 
-/// Calls take(weights) with those of a quantised panel.
+/// Calls take(weights) with the weights of a quantised panel.
 template <typename Take>
 void with_codes(WeightType type, const std::byte* panel, Take&& take) {
   if (type == WeightType::int8)
@@ -77,8 +77,8 @@ void with_codes(WeightType type, const std::byte* panel, Take&& take) {
     take(Nf4{reinterpret_cast<const float*>(panel), panel + kScaleBytes});
 }
 
-/// As `exponential`, for 16 values. NaN stays NaN: of two operands the instructions then take the
-/// second.
+/// As `exponential`, for 16 values. NaN stays NaN, because min and max return their second operand
+/// if one is NaN.
 inline __m512 exponentials(__m512 x) {
   x = _mm512_min_ps(_mm512_set1_ps(88.0f), _mm512_max_ps(_mm512_set1_ps(-87.0f), x));
   const __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504f)),
@@ -91,7 +91,7 @@ inline __m512 exponentials(__m512 x) {
   return _mm512_scalef_ps(p, n);
 }
 
-/// As kernels_body.inl wants them.
+/// As specified in kernels_body.inl.
 void gate(const float* sums, std::uint16_t* gated) {
   const __m512 a = _mm512_loadu_ps(sums), b = _mm512_loadu_ps(sums + 16);
   const __m512 below =
@@ -115,7 +115,7 @@ float soften(float* scores, std::uint32_t mask, float scale, float& largest) {
   return _mm512_reduce_add_ps(_mm512_add_ps(c, d));
 }
 
-/// 16 x 16 values of 32 bits, in place.
+/// Transposes 16 x 16 values of 32 bits in place.
 inline void transpose(__m512i (&m)[16]) {
   __m512i t[16];
   for (int i = 0; i < 16; i += 2) {
@@ -127,7 +127,7 @@ inline void transpose(__m512i (&m)[16]) {
       m[i + 2 * j] = _mm512_unpacklo_epi64(t[i + j], t[i + 2 + j]);
       m[i + 2 * j + 1] = _mm512_unpackhi_epi64(t[i + j], t[i + 2 + j]);
     }
-  // m[4 i + j] has, in quarter q, column 4 q + j of rows 4 i .. 4 i + 3.
+  // m[4 i + j] contains, in quarter q, column 4 q + j of rows 4 i .. 4 i + 3.
   for (int j = 0; j < 4; ++j) {
     const __m512i ab02 = _mm512_shuffle_i32x4(m[j], m[4 + j], 0x88);
     const __m512i ab13 = _mm512_shuffle_i32x4(m[j], m[4 + j], 0xDD);
@@ -141,7 +141,7 @@ inline void transpose(__m512i (&m)[16]) {
   for (int i = 0; i < 16; ++i) m[i] = t[i];
 }
 
-/// As kernels_body.inl wants them; 16 rows of 16 pairs are one transposition.
+/// As specified in kernels_body.inl. 16 rows of 16 pairs are one transposition.
 void pack_bf16(const std::uint16_t* const* rows, std::int64_t inputs, std::uint16_t* panel) {
   for (std::int64_t half = 0; half < kPanel; half += 16)
     for (std::int64_t k = 0; k < inputs; k += 32) {
@@ -157,7 +157,7 @@ void pack_bf16(const std::uint16_t* const* rows, std::int64_t inputs, std::uint1
     }
 }
 
-/// The weights as bf16 in memory, where many rows read them.
+/// Writes the weights to memory as bf16, for products of many rows.
 template <typename Weights>
 void expand(Weights weights, std::int64_t pairs, std::uint16_t* out) {
   weights.each(
@@ -209,7 +209,7 @@ void mix_rows(const float* weights, const std::uint16_t* values, std::int64_t st
     for (int j = 0; j < 2; ++j) _mm512_storeu_ps(mixed + r * kPanel + 16 * j, sum[r][j]);
 }
 
-/// As kernels_body.inl wants it.
+/// As specified in kernels_body.inl.
 void mix(std::int64_t rows, const float* weights, const std::uint16_t* values, std::int64_t stride,
          std::int64_t keys, std::int64_t width, float* mixed) {
   constexpr decltype(&mix_rows<1>) kByRows[] = {

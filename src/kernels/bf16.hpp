@@ -3,15 +3,15 @@
 
 namespace pardec {
 
-// Of internal linkage, with built-ins in place of std::bit_cast: the kernels are compiled once for
-// each instruction set, and the linker must not take one set's copy of a function for all.
+// Functions with internal linkage, using built-ins instead of std::bit_cast: the kernels are
+// compiled once per instruction set, and the linker must not merge the copies.
 
 /// bf16 is the upper half of a float32.
 static inline float widen(std::uint16_t x) {
   return __builtin_bit_cast(float, std::uint32_t{x} << 16);
 }
 
-/// To nearest, ties to even; NaN stays NaN. Without a branch, so that loops over it vectorise.
+/// Rounds to nearest, ties to even; NaN stays NaN. Branch-free, so that loops over it vectorise.
 static inline std::uint16_t narrow(float x) {
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t rounded = (bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16;

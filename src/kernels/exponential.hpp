@@ -3,17 +3,17 @@
 
 namespace pardec {
 
-/// A score below any other.
+/// A score below all others.
 constexpr float kNothing = -3.0e38f;
 
-/// e^x for x in [-87, 88], beyond it the value at the border: 2^n times the Taylor polynomial of
-/// degree 7 at |r| <= ln(2) / 2, whose remainder is below 6e-9 of the result.
+/// e^x for x in [-87, 88]; values outside are clamped. Computed as 2^n times the Taylor polynomial
+/// of degree 7 at |r| <= ln(2) / 2, with a relative error below 6e-9.
 static inline float exponential(float x) {
   x = x < -87.0f ? -87.0f : x;
   x = x > 88.0f ? 88.0f : x;
   constexpr float kShift = 12582912.0f;  // 1.5 * 2^23: adding it rounds to whole numbers
   const float n = (x * 1.44269504f + kShift) - kShift;
-  // ln(2) in two parts, the first short enough that n times it is exact.
+  // ln(2) in two parts; the first is short enough for an exact product with n.
   const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
   float p = 1.0f / 5040;
   p = p * r + 1.0f / 720;

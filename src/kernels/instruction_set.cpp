@@ -15,13 +15,14 @@ namespace pardec {
 #ifdef PARDEC_X86_KERNELS
 namespace {
 
-/// AMX-TILE and AMX-BF16, which not every compiler's look at cpuid knows.
+/// Checks AMX-TILE and AMX-BF16 itself, because not every compiler's cpuid check knows them.
 bool has_tiles() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1U) != 0 && (d >> 24 & 1U) != 0;
 }
 
-/// Asks the system to keep the tiles of all threads of this process, which it does only on demand.
+/// Asks the system to save the tile registers of all threads of this process, which it does only on
+/// request.
 bool may_use_tiles() {
 #ifdef __linux__
   constexpr long kRequest = 0x1023, kTiles = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
@@ -51,7 +52,7 @@ std::string_view name(InstructionSet set) {
 std::vector<InstructionSet> instruction_sets() {
   std::vector<InstructionSet> sets{InstructionSet::generic};
 #ifdef PARDEC_X86_KERNELS
-  // The compiler's own look at cpuid; it asks the system whether the registers are saved, too.
+  // The compiler's cpuid check also asks whether the system saves the registers.
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     sets.push_back(InstructionSet::avx2);
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -3,8 +3,7 @@
 
 namespace pardec {
 
-// The tables behind `kernels(set)`; where PARDEC_X86_KERNELS is not defined there is the first
-// alone.
+// The tables returned by `kernels(set)`. Without PARDEC_X86_KERNELS, only the first one exists.
 const Kernels& generic_kernels();
 const Kernels& avx2_kernels();
 const Kernels& avx512_bf16_kernels();

@@ -10,16 +10,17 @@ namespace {
 
 #include "src/kernels/avx512_primitives.inl"
 
-// A panel of weights is two tiles side by side: a tile has 16 rows of 64 bytes, here 16 pairs of
-// inputs by 16 outputs. Tiles 0 to 3 are sums, [rows below 16, from 16 on][outputs], 4 and 5 the
-// two of x, 6 and 7 the two of weights.
+// A panel of weights is two tiles side by side. A tile has 16 rows of 64 bytes: 16 pairs of inputs
+// by 16 outputs. Tiles 0 to 3 are sums, [rows below 16, rows from 16 on][outputs]. Tiles 4 and 5
+// are the two halves of x, tiles 6 and 7 the two halves of the weights.
 
 constexpr std::int64_t kTile = 16, kTileBytes = 64;
 constexpr std::int64_t kMostRows = 2 * kTile;
-constexpr std::int64_t kBlockInputs = 2048;  // 128 KiB: tiles come from the second cache as well
+// 128 KiB: tiles may also come from the second-level cache
+constexpr std::int64_t kBlockInputs = 2048;
 constexpr std::int64_t kExpanded = 256, kFewExpanded = kExpanded;
 
-/// What LDTILECFG reads.
+/// Operand of LDTILECFG.
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1, start_row = 0, unused[14] = {};
   std::uint16_t row_bytes[16] = {};
@@ -37,21 +38,22 @@ struct alignas(64) TileShapes {
   }
 };
 
-// The compiler's own intrinsics don't say what memory they read.
+// The compiler's own intrinsics do not declare the memory that they read.
 
 inline void configure(const TileShapes& shapes) { asm volatile("ldtilecfg %0" : : "m"(shapes)); }
 
-/// What was written before is there, as tiles are loaded.
+/// Ensures that earlier writes are in memory before tiles are loaded.
 inline void settle(const void* panel, const void* x, const void* sums) {
   asm volatile("" : : "r"(panel), "r"(x), "r"(sums) : "memory");
 }
 
-/// Some tiles' worth of pairs, `step` pairs to each; rows from 16 on where kMore.
+/// Accumulates whole tiles of pairs, with `step` pairs per tile; with kMore, also for rows from 16
+/// on.
 template <bool kMore>
 void accumulate_tiles(std::int64_t step, const std::uint16_t* panel, const std::uint16_t* x,
                       std::int64_t x_stride, std::int64_t pairs, float* sums, bool first,
                       std::uintptr_t ahead, std::uintptr_t ahead_step) {
-  constexpr std::int64_t kRowBytes = kPanel * 4;  // of sums, and of a pair of inputs
+  constexpr std::int64_t kRowBytes = kPanel * 4;  // bytes of a row of sums, and of a pair of inputs
   float* more = sums + kTile * kPanel;
   settle(panel, x, sums);
   if (first) {
@@ -92,7 +94,7 @@ void accumulate_tiles(std::int64_t step, const std::uint16_t* panel, const std::
   }
 }
 
-/// As kernels_body.inl wants it.
+/// As specified in kernels_body.inl.
 void accumulate(std::int64_t rows, const std::uint16_t* panel, const std::uint16_t* x,
                 std::int64_t x_stride, std::int64_t pairs, float* sums, bool first,
                 std::uintptr_t ahead, std::uintptr_t ahead_step) {
@@ -111,9 +113,10 @@ void accumulate(std::int64_t rows, const std::uint16_t* panel, const std::uint16
   _tile_release();
 }
 
-// Few rows are faster without tiles where weights would have to be written out for them. TDPBF16PS
-// adds up 16 pairs' first and second products apart, each fused and rounded to nearest, then both,
-// then that to the sum, and takes what is below the smallest normal number for zero.
+// With few rows, computing without tiles is faster than expanding the weights for them. These
+// functions reproduce the arithmetic of TDPBF16PS: it sums the first products and the second
+// products of 16 pairs separately, each fused and rounded to nearest, adds both, adds the result to
+// the sum, and treats subnormal numbers as zero.
 
 constexpr std::int64_t kMostCodeRows = 3;
 
@@ -128,7 +131,7 @@ class FlushToZero {
   unsigned before_;
 };
 
-/// `pairs` is a multiple of 16.
+/// REQUIRES: `pairs` is a multiple of 16.
 template <int kRows, typename Weights>
 [[gnu::noinline]] void accumulate_rows(Weights weights, const std::uint16_t* x,
                                        std::int64_t x_stride, std::int64_t pairs, float* sums) {
@@ -182,7 +185,8 @@ void accumulate_any(std::int64_t rows, Weights weights, const std::uint16_t* x,
   kByRows[rows - 1](weights, x, x_stride, pairs, sums);
 }
 
-/// As kernels_body.inl wants it: whole tiles, so that the sums are those of `accumulate`.
+/// As specified in kernels_body.inl. Takes whole tiles only, so that the sums equal those of
+/// `accumulate`.
 std::int64_t accumulate_codes(std::int64_t rows, const PackedMatrix& w, const std::byte* panel,
                               const std::uint16_t* x, std::int64_t x_stride, float* sums) {
   const std::int64_t pairs = w.inputs / (2 * kTile) * kTile;

@@ -11,9 +11,9 @@ namespace {
 #include "src/kernels/plain_primitives.inl"
 
 constexpr std::int64_t kMostRows = 4, kMostMixed = 4, kBlockInputs = 512;
-constexpr std::int64_t kExpanded = 256, kFewExpanded = 32;  // both halves run side by side
+constexpr std::int64_t kExpanded = 256, kFewExpanded = 32;  // the two halves run interleaved
 
-/// To nearest, ties to even, of finite numbers: bf16 in the lower halves.
+/// Rounds finite numbers to nearest, ties to even; bf16 in the lower halves.
 inline __m256i rounded(__m256 x) {
   const __m256i bits = _mm256_castps_si256(x);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
@@ -24,7 +24,7 @@ inline __m256i rounded(__m256 x) {
 void expand_nf4(const float* scales, const std::byte* lines, std::int64_t pairs,
                 std::uint16_t* out) {
   const __m256 low = _mm256_loadu_ps(kNf4), high = _mm256_loadu_ps(kNf4 + 8);
-  // A vector has 4 outputs, each with both inputs of a pair.
+  // A vector has 4 outputs, with both inputs of a pair for each.
   const __m256i twice[2] = {_mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3),
                             _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7)};
   for (std::int64_t k = 0; k < pairs; ++k, out += 2 * kPanel) {
@@ -35,7 +35,7 @@ void expand_nf4(const float* scales, const std::byte* lines, std::int64_t pairs,
       __m256i half[2];
       for (int h = 0; h < 2; ++h) {
         const __m256i q = _mm256_srl_epi32(_mm256_loadu_si256(line + h), _mm_cvtsi32_si128(shift));
-        // The permutation reads the lowest 3 bits of a word; the fourth says which half.
+        // The permutation reads the lowest 3 bits of a word; the fourth bit selects the half.
         const __m256 level =
             _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, q), _mm256_permutevar8x32_ps(high, q),
                              _mm256_castsi256_ps(_mm256_slli_epi32(q, 28)));
@@ -47,7 +47,7 @@ void expand_nf4(const float* scales, const std::byte* lines, std::int64_t pairs,
   }
 }
 
-/// Half a panel, 16 outputs, at a time: 2 registers of sums a row, 4 of weights.
+/// Half a panel (16 outputs) at a time: 2 registers of sums per row, 4 of weights.
 template <int kRows>
 void accumulate_rows(const std::uint16_t* panel, const std::uint16_t* x, std::int64_t x_stride,
                      std::int64_t pairs, float* sums, bool first, std::uintptr_t ahead,

@@ -68,7 +68,7 @@ void accumulate_any(std::int64_t rows, Weights weights, const std::uint16_t* x,
   kByRows[rows - 1](weights, x, x_stride, pairs, sums, first);
 }
 
-/// As kernels_body.inl wants them.
+/// As specified in kernels_body.inl.
 void accumulate(std::int64_t rows, const std::uint16_t* panel, const std::uint16_t* x,
                 std::int64_t x_stride, std::int64_t pairs, float* sums, bool first,
                 std::uintptr_t ahead, std::uintptr_t ahead_step) {
@@ -78,7 +78,8 @@ void accumulate(std::int64_t rows, const std::uint16_t* panel, const std::uint16
 std::int64_t accumulate_codes(std::int64_t rows, const PackedMatrix& w, const std::byte* panel,
                               const std::uint16_t* x, std::int64_t x_stride, float* sums) {
   if (rows > kMostRows) return 0;
-  const std::int64_t whole = w.type == WeightType::int8 ? 2 : 4;  // inputs of a pair, of a line
+  // inputs per pair (int8), per line (nf4)
+  const std::int64_t whole = w.type == WeightType::int8 ? 2 : 4;
   const std::int64_t pairs = w.inputs / whole * whole / 2;
   with_codes(w.type, panel,
              [&](auto weights) { accumulate_any(rows, weights, x, x_stride, pairs, sums, true); });

@@ -32,18 +32,18 @@ static inline std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (
 
 // ---- products ----
 
-constexpr std::int64_t kRowBlock = 256;    // rows whose sums of a panel wait in the cache
-constexpr std::int64_t kAhead = 4096;      // bytes that a single group of rows prefetches ahead
+constexpr std::int64_t kRowBlock = 256;  // rows whose sums of a panel stay in the cache
+constexpr std::int64_t kAhead = 4096;    // prefetch distance in bytes if all rows form one group
 
-/// Memory that is prefetched while a block is computed on.
+/// Memory to prefetch during the computation of a block.
 struct Next {
   std::uintptr_t begin = 0;
   std::int64_t bytes = 0;
 };
 
-/// sums[rows][32] (= where first, else +=) over a block of inputs, rows in groups of nearly equal
-/// size. Each group prefetches its share of the memory that comes next, so that it streams while
-/// the block is computed on.
+/// sums[rows][32] (= if first, else +=) over a block of inputs, with the rows in groups of nearly
+/// equal size. Each group prefetches its share of the following memory, so that memory streams
+/// during the computation.
 void accumulate_block(const std::uint16_t* panel, const std::uint16_t* x, std::int64_t rows,
                       std::int64_t x_stride, std::int64_t pairs, float* sums, bool first,
                       const Next& next) {
@@ -56,7 +56,7 @@ void accumulate_block(const std::uint16_t* panel, const std::uint16_t* x, std::i
   }
 }
 
-/// The same where what comes next lies behind the block.
+/// The same if the memory to prefetch directly follows the block.
 void accumulate_block(const std::uint16_t* panel, const std::uint16_t* x, std::int64_t rows,
                       std::int64_t x_stride, std::int64_t pairs, float* sums, bool first) {
   const std::int64_t bytes = pairs * 4 * kPanel;
@@ -66,8 +66,8 @@ void accumulate_block(const std::uint16_t* panel, const std::uint16_t* x, std::i
                    Next{here + static_cast<std::uintptr_t>(ahead), bytes});
 }
 
-/// Some inputs of a quantised panel, from input k on, become bf16 (NF4: k is a multiple of 4);
-/// returns as much memory as they took, behind them.
+/// Expands some inputs of a quantised panel, from input k on, to bf16 (NF4: k is a multiple of 4).
+/// Returns the memory to prefetch: the same number of bytes after them.
 Next expand(const PackedMatrix& w, const std::byte* panel, std::int64_t k, std::int64_t pairs,
             std::uint16_t* out) {
   if (w.type == WeightType::int8) {
@@ -76,7 +76,7 @@ Next expand(const PackedMatrix& w, const std::byte* panel, std::int64_t k, std::
     return {reinterpret_cast<std::uintptr_t>(codes + pairs * 2 * kPanel), pairs * 2 * kPanel};
   }
   const std::byte* block = panel + k / kNf4Block * kNf4Bytes;
-  std::int64_t within = k % kNf4Block / 2;  // pairs
+  std::int64_t within = k % kNf4Block / 2;  // in pairs
   for (std::int64_t left = pairs; left > 0; within = 0, block += kNf4Bytes) {
     const std::int64_t count = smaller(left, kNf4Block / 2 - within);
     expand_nf4(reinterpret_cast<const float*>(block), block + kScaleBytes + within * kPanel, count,
@@ -86,7 +86,7 @@ Next expand(const PackedMatrix& w, const std::byte* panel, std::int64_t k, std::
   return {reinterpret_cast<std::uintptr_t>(block), pairs * 2 * kNf4Bytes / kNf4Block};
 }
 
-/// All of them: sums[rows][32] = x times the panel.
+/// Computes a whole panel: sums[rows][32] = x times the panel.
 void accumulate_panel(const PackedMatrix& w, std::int64_t p, const std::uint16_t* x,
                       std::int64_t rows, std::int64_t x_stride, float* sums) {
   const std::byte* panel = w.panel(p);
@@ -107,7 +107,7 @@ void accumulate_panel(const PackedMatrix& w, std::int64_t p, const std::uint16_t
       accumulate_block(block, x + k, rows, x_stride, pairs, sums, k == 0);
     }
     if (count % 2 == 0) continue;
-    // The last input has no partner, and what lies behind it is not ours to read.
+    // The last input has no partner. The memory after it does not belong to x.
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::uint16_t last[2] = {x[r * x_stride + k + count - 1], 0};
       accumulate_block(block + 2 * pairs * kPanel, last, 1, 2, 1, sums + r * kPanel,
@@ -122,7 +122,7 @@ void accumulate_panel(const PackedMatrix& w, std::int64_t p, const std::uint16_t
 
 // ---- packing ----
 
-/// The largest size of a number of x.
+/// The largest absolute value of x.
 static inline float largest_size(const std::uint16_t* x, std::int64_t count) {
   std::uint16_t most = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -132,7 +132,7 @@ static inline float largest_size(const std::uint16_t* x, std::int64_t count) {
   return widen(most);
 }
 
-/// As bitsandbytes' int8_vectorwise_quant rounds; a row of zeros has the scale 0.
+/// Rounds as bitsandbytes' int8_vectorwise_quant. A row of zeros has scale 0.
 void pack_int8(const std::uint16_t* const* rows, std::int64_t inputs, std::byte* panel) {
   auto* codes = reinterpret_cast<signed char*>(panel + kScaleBytes);
   for (std::int64_t i = 0; i < divided_up(inputs, 2) * 2 * kPanel; ++i) codes[i] = 0;
@@ -140,15 +140,16 @@ void pack_int8(const std::uint16_t* const* rows, std::int64_t inputs, std::byte*
     const float scale = rows[o] ? largest_size(rows[o], inputs) : 0.0f;
     __builtin_memcpy(panel + 4 * o, &scale, 4);
     if (scale == 0) continue;
-    const float factor = 1.0f / scale * 127.0f;  // as torch divides a number by a tensor
+    // in the same order as torch's division of a number by a tensor
+    const float factor = 1.0f / scale * 127.0f;
     for (std::int64_t i = 0; i < inputs; ++i)
       codes[i / 2 * 2 * kPanel + 2 * o + i % 2] =
           static_cast<signed char>(__builtin_rintf(widen(rows[o][i]) * factor));
   }
 }
 
-/// As bitsandbytes' quantize_4bit rounds: a number between two levels gets the nearer, the lower
-/// where it is in the middle. Each row begins a block.
+/// Rounds as bitsandbytes' quantize_4bit: to the nearest level, and to the lower one in the middle.
+/// Each row starts a block.
 void pack_nf4(const std::uint16_t* const* rows, std::int64_t inputs, std::byte* panel) {
   for (std::int64_t begin = 0; begin < inputs; begin += kNf4Block, panel += kNf4Bytes) {
     const std::int64_t count = smaller(kNf4Block, inputs - begin);
@@ -238,11 +239,12 @@ void multiply(const Product& product, std::int64_t begin, std::int64_t end) {
 
 // ---- attention ----
 
-/// Scratch of an Attention, carved out of one piece. `rows` = count * group; panels of `dim`.
+/// Scratch memory of an Attention, all parts in one allocation. `rows` = count * group; `panels` of
+/// `dim`.
 struct AttentionScratch {
   std::int64_t rows, panels;
   float* mixed;            // [panels][rows][32]: sum of weight times value so far
-  float* scores;           // [rows][32], then weights
+  float* scores;           // [rows][32], later weights
   float *largest, *total;  // [rows]: largest score so far, sum of weights so far
   std::uint16_t* queries;  // [rows][dim]
 
@@ -256,7 +258,7 @@ struct AttentionScratch {
   }
 };
 
-/// Scores of 32 keys become weights; what was mixed before is scaled to the new largest score.
+/// Turns the scores of 32 keys into weights, and rescales `mixed` to the new largest score.
 void weigh(const AttentionScratch& s, std::int64_t row, std::uint32_t mask, float scale) {
   float* scores = s.scores + row * kPanel;
   if (mask == 0) {
@@ -286,7 +288,7 @@ void mix_block(std::int64_t rows, const float* weights, const std::uint16_t* val
   }
 }
 
-/// Calls take(row, part of the state) for each row of queries.
+/// Calls take(row, state of the row) for each row of queries.
 template <typename Take>
 void each_state(const Attention& a, const AttentionScratch& s, Take&& take) {
   for (std::int64_t row = 0; row < s.rows; ++row)
@@ -333,7 +335,7 @@ void end_rows(const Attention& a, const AttentionScratch& s) {
   }
 }
 
-/// One block of 32 keys after the other, with a running largest score.
+/// Processes one block of 32 keys after another, with a running largest score.
 void attend(const Attention& a, float* scratch) {
   const AttentionScratch s(a, scratch);
   begin_rows(a, s);
@@ -408,7 +410,7 @@ TopTwo top_two(const float* x, std::int64_t size) {
       largest = x[i] > largest ? x[i] : largest;
       unordered |= x[i] != x[i];
     }
-    if (largest <= top.second_value) continue;  // few stretches hold one of the two
+    if (largest <= top.second_value) continue;  // few stretches contain one of the two
     for (std::int64_t i = begin; i < end; ++i) {
       if (x[i] > top.best_value)
         top = {i, top.best, x[i], top.best_value};

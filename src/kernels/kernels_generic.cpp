@@ -9,7 +9,7 @@ namespace {
 #include "src/kernels/plain_primitives.inl"
 
 constexpr std::int64_t kMostRows = 4, kMostMixed = 4, kBlockInputs = 512;
-constexpr std::int64_t kExpanded = 256, kFewExpanded = 32;  // both halves run side by side
+constexpr std::int64_t kExpanded = 256, kFewExpanded = 32;  // the two halves run interleaved
 
 void expand_nf4(const float* scales, const std::byte* lines, std::int64_t pairs,
                 std::uint16_t* out) {

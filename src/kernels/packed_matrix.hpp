@@ -4,31 +4,32 @@
 
 namespace pardec {
 
-// Weights as the kernels stream them: panels of 32 outputs, inputs in pairs, one after another, so
-// that a product reads memory from front to back. Rows and inputs that fill up a panel are zero.
+// Weights in the layout that kernels stream: panels of 32 outputs, with the inputs in pairs, so
+// that a product reads memory from front to back. Missing rows and inputs of a panel are zero.
 //
 // bf16: a pair of inputs takes 128 bytes, two registers of 16 outputs each.
 //   pair k:  { w[0][2 k], w[0][2 k + 1],  w[1][2 k], w[1][2 k + 1], ... w[31][2 k + 1] }
 //
-// int8: row-wise, as LLM.int8() (arXiv:2208.07339) without its outliers. A row's scale is its
-// largest size, a weight is q * scale / 127.
-//   float32 scale[32], then pairs as above of one byte each
+// int8: row-wise, as in LLM.int8() (arXiv:2208.07339) without its outliers. The scale of a row is
+// its largest absolute value; a weight is q * scale / 127.
+//   float32 scale[32], then pairs as above with one byte per number
 //
-// nf4: blocks of 64 inputs, as QLoRA (arXiv:2305.14314) without its double quantisation. A block's
-// scale is its largest size, a weight is kNf4[q] * scale, rounded to bf16.
+// nf4: blocks of 64 inputs, as in QLoRA (arXiv:2305.14314) without its double quantisation. The
+// scale of a block is its largest absolute value; a weight is kNf4[q] * scale, rounded to bf16.
 //   float32 scale[32], then 16 lines of 64 bytes: 16 words of 32 bits. A line has two pairs of
-//   inputs; word 2 o + i has, in its bits from 4 (4 p + v) on, q of output 8 v + o and input i of
-//   pair p.
+//   inputs. Word 2 o + i contains, from bit 4 (4 p + v) on, q of output 8 v + o and input i of pair
+//   p.
 
 inline constexpr std::int64_t kPanel = 32;     ///< outputs of a panel
 inline constexpr std::int64_t kNf4Block = 64;  ///< inputs that share a scale
 
-inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< scales of a panel
-inline constexpr std::int64_t kNf4Bytes = kScaleBytes + kPanel * kNf4Block / 2;  ///< of a block
+inline constexpr std::int64_t kScaleBytes = kPanel * 4;  ///< bytes of a panel's scales
+/// bytes of a block
+inline constexpr std::int64_t kNf4Bytes = kScaleBytes + kPanel * kNf4Block / 2;
 
 enum class WeightType { bf16, int8, nf4 };
 
-/// The sixteen levels of NF4 (QLoRA, appendix E), as bitsandbytes has them.
+/// The sixteen levels of NF4 (QLoRA, appendix E), with bitsandbytes' values.
 inline constexpr float kNf4[16] = {
     -1.0f,
     -0.6961928009986877f,
@@ -48,7 +49,7 @@ inline constexpr float kNf4[16] = {
     1.0f,
 };
 
-/// Weights of a linear map, packed; the memory is another's.
+/// Packed weights of a linear map. Does not own the memory.
 struct PackedMatrix {
   const std::byte* panels = nullptr;
   std::int64_t outputs = 0, inputs = 0;
@@ -59,14 +60,13 @@ struct PackedMatrix {
   const std::byte* panel(std::int64_t p) const { return panels + p * panel_bytes(); }
 };
 
-/// Bytes that a packed matrix has.
+/// Bytes of a packed matrix.
 std::int64_t packed_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
 
-/// Bytes of these weights and their scales alone, without what fills up panels.
+/// Bytes of the weights and scales alone, without the padding of panels.
 std::int64_t weight_bytes(std::int64_t outputs, std::int64_t inputs, WeightType type);
 
-/// Row `output` of the matrix, out of the panels, widened: [inputs]. REQUIRES: 0 <= output <
-/// outputs.
+/// Row `output` of the matrix, unpacked to float32: [inputs]. REQUIRES: 0 <= output < outputs.
 void unpack_row(const PackedMatrix& matrix, std::int64_t output, float* row);
 
 }  // namespace pardec

@@ -1,7 +1,7 @@
-// Primitives without intrinsics, for the sets that have nothing better; included inside an unnamed
-// namespace.
+// Primitives without intrinsics, for the instruction sets without better ones. Included inside an
+// unnamed namespace.
 
-/// As kernels_body.inl wants them.
+/// As specified in kernels_body.inl.
 void pack_bf16(const std::uint16_t* const* rows, std::int64_t inputs, std::uint16_t* panel) {
   for (std::int64_t k = 0; k < inputs; k += 2, panel += 2 * kPanel)
     for (std::int64_t j = 0; j < kPanel; ++j) {
@@ -22,7 +22,7 @@ void expand_int8(const std::byte* codes, std::int64_t pairs, std::uint16_t* out)
         __builtin_bit_cast(std::uint32_t, static_cast<float>(q[i])) >> 16);  // exact
 }
 
-/// As kernels_body.inl wants it.
+/// As specified in kernels_body.inl.
 void mix(std::int64_t rows, const float* weights, const std::uint16_t* values, std::int64_t stride,
          std::int64_t keys, std::int64_t width, float* mixed) {
   for (std::int64_t k = 0; k < keys; ++k) {
@@ -34,7 +34,7 @@ void mix(std::int64_t rows, const float* weights, const std::uint16_t* values, s
   }
 }
 
-/// As kernels_body.inl wants them.
+/// As specified in kernels_body.inl.
 void gate(const float* sums, std::uint16_t* gated) {
   float result[kPanel / 2];
   for (std::int64_t j = 0; j < kPanel / 2; ++j)

@@ -11,17 +11,19 @@ namespace pardec {
 
 namespace {
 
-constexpr std::int64_t kPieces = 16;  // of a member, where grains are small enough
+constexpr std::int64_t kPieces = 16;  // per member, if grains are small enough
 constexpr int kEagerLooks = 4000;
-constexpr std::int64_t kSpinNs = 100'000;    // longer than what lies between most loops
-constexpr std::int64_t kLateNs = 1'000'000;  // a piece takes less, a turn of the scheduler more
-constexpr std::int64_t kWorth = 4;           // times what was lost: others may take a half of all
+constexpr std::int64_t kSpinNs = 100'000;  // longer than the time between most loops
+// a piece takes less time, a time slice of the scheduler more
+constexpr std::int64_t kLateNs = 1'000'000;
+// presence in multiples of the loss; other programs may take half of the time
+constexpr std::int64_t kWorth = 4;
 constexpr std::int64_t kLongestRest = 1'000'000'000;
 
 std::int64_t now_ns() { return SteadyClock().now_ns(); }
 
-/// Whether `holds` did within some time. The first looks follow one another: a pause is as long as
-/// a line of the cache takes from core to core.
+/// Whether `holds` became true within some time. The first checks follow each other directly,
+/// because a pause takes as long as a cache line from core to core.
 template <typename Condition>
 bool spin(const Condition& holds) {
   for (int i = 0; i < kEagerLooks; ++i)
@@ -39,7 +41,7 @@ bool spin(const Condition& holds) {
   }
 }
 
-/// Fetches the line of the cache as its only holder, who may write it at once.
+/// Fetches a cache line for exclusive access, so that it can be written at once.
 void fetch_to_write([[maybe_unused]] const void* line) {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
@@ -66,7 +68,7 @@ void Attendance::waited(std::int64_t now_ns, std::int64_t worked_ns, std::int64_
   if (waited_ns < kLateNs || waited_ns < 2 * worked_ns || active_ == 1) return;
   const std::int64_t present = now_ns - waited_ns - back_ns_;
   back_ns_ = now_ns;
-  if (present > kWorth * (members_ + 1) * waited_ns) {  // far more than the waiting has cost
+  if (present > kWorth * (members_ + 1) * waited_ns) {  // far more than the cost of waiting
     rest_ns_ = 0;
     return;
   }
@@ -101,7 +103,7 @@ void Team::resize(int members) {
 }
 
 void Team::start() {
-  sigset_t all, before;  // signals are the program's
+  sigset_t all, before;  // signals are for the program's other threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (int member = 1; member < members_; ++member)
@@ -111,7 +113,7 @@ void Team::start() {
 
 std::int64_t Team::pieces_of(std::int64_t count, std::int64_t grain) const {
   const std::int64_t most = std::min(count / std::max<std::int64_t>(grain, 1), kPieces * members_);
-  return most > members_ ? most - most % members_ : most;  // as many for each
+  return most > members_ ? most - most % members_ : most;  // the same number for each member
 }
 
 void Team::share_out(const Loop& loop) {
@@ -119,7 +121,7 @@ void Team::share_out(const Loop& loop) {
   std::int64_t active = attendance_->active();
   if (active < members_) active = attendance_->at(now_ns());
   active = std::min(active, loop.pieces);
-  if (active == 1) {  // as fast as without a team
+  if (active == 1) {  // no slower than without a team
     release();
     loop.call(loop.context, 0, 0, loop.count);
     return;
@@ -131,10 +133,10 @@ void Team::share_out(const Loop& loop) {
     call(place, loop, loop.pieces * m / active, loop.pieces * (m + 1) / active);
     wake(place);
   }
-  call(places_[0], loop, 1, loop.pieces / active);  // its first piece is begun
+  call(places_[0], loop, 1, loop.pieces / active);  // its first piece has begun
   const std::int64_t begin = now_ns();
   do_piece(loop, 0, 0);
-  // A helper that went to sleep meanwhile may have missed the call, or is seen asleep here.
+  // A helper that has just gone to sleep may have missed the call; it is woken here.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (std::int64_t m = active - 1; m > 0; --m) wake(places_[static_cast<size_t>(m)]);
   int own = 1;
@@ -168,7 +170,7 @@ void Team::call(Place& place, const Loop& loop, std::int64_t begin, std::int64_t
 }
 
 void Team::wake(Place& place) {
-  if (!place.asleep.load() || !place.asleep.exchange(false)) return;  // once is enough
+  if (!place.asleep.load() || !place.asleep.exchange(false)) return;  // waking once is enough
   place.bell.fetch_add(1);
   place.bell.notify_one();
 }
@@ -213,7 +215,7 @@ int Team::take_piece(Place& place) {
 int Team::take_all(Place& place, int member) {
   int done = 0;
   for (int piece = take_piece(place); piece >= 0; piece = take_piece(place), ++done)
-    do_piece(place.loop, piece, member);  // that stays until the piece is done
+    do_piece(place.loop, piece, member);  // the loop remains valid until the piece is done
   return done;
 }
 

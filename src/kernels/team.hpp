@@ -9,36 +9,38 @@
 
 namespace pardec {
 
-/// How many members of a team take part, while others want their cores. A member that has a piece
-/// of work and no core holds up all. Where all were present for long before that, they gained more
-/// by it than the waiting costs, and all stay. Otherwise one member less takes part, for twice as
-/// long as was waited; where that happens again when the member is back, for four times as long, up
-/// to a second: a busy machine costs little, and what disturbs now and then no more than itself.
+/// Decides how many members of a team take part while other programs compete for their cores. A
+/// member that has a piece of work but no core delays all others. If all members were present for
+/// long before such a delay, their gain exceeded its cost, and all stay. Otherwise one member less
+/// takes part, for twice the delay. If a delay follows soon after the member's return, it is left
+/// out four times as long, up to a second. Thus a permanently busy machine costs little, and an
+/// occasional disturbance costs no more than itself.
 class Attendance {
  public:
   explicit Attendance(int members) : members_(members), active_(members) {}
 
   int active() const { return active_; }
-  /// Those that may take part at that time; one that was out comes back.
+  /// The number of members that may take part at this time. A member whose time is over returns.
   int at(std::int64_t now_ns);
-  /// A caller that had computed for `worked_ns` waited for `waited_ns` until then for the others.
+  /// Reports that a caller, which had computed for `worked_ns`, waited for the others for
+  /// `waited_ns` until `now_ns`.
   void waited(std::int64_t now_ns, std::int64_t worked_ns, std::int64_t waited_ns);
-  /// Time that members were out, summed over them.
+  /// Time that members were left out, summed over members.
   std::int64_t out_ns(std::int64_t now_ns) const;
 
  private:
   void become(int active, std::int64_t now_ns);
 
   int members_, active_;
-  std::int64_t since_ns_ = 0, out_ns_ = 0;  // of the last change; summed before it
-  std::int64_t back_ns_ = 0;  // when one comes back, came, or was waited for and stayed
-  std::int64_t rest_ns_ = 0;  // how long it was out; 0: it stayed
+  std::int64_t since_ns_ = 0, out_ns_ = 0;  // time of the last change; sum until then
+  std::int64_t back_ns_ = 0;  // when a member returns, returned, or was waited for and stayed
+  std::int64_t rest_ns_ = 0;  // how long it was left out; 0: it stayed
 };
 
-/// Threads that share out the pieces of loops: the caller, and helpers that it started at its first
-/// loop. Each begins with a part of its own and then takes pieces of others': a member without a
-/// core holds up at most the piece that it has begun, and one that sleeps or is late none. Who has
-/// nothing to do spins for some tens of microseconds, then sleeps.
+/// Threads that share the pieces of loops: the caller, and helpers that start at the first loop.
+/// Each member begins with its own share of the pieces, then takes pieces of others. A member
+/// without a core therefore delays at most the piece that it has begun; a sleeping or late member
+/// delays nothing. Idle members spin for a while, then sleep.
 class Team {
  public:
   explicit Team(int members) { resize(members); }
@@ -47,12 +49,12 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   int members() const { return members_; }
-  /// REQUIRES: at least 1, and no loop runs. Helpers that there were end.
+  /// REQUIRES: members >= 1, and no loop is running. Ends the previous helpers.
   void resize(int members);
 
-  /// While it lives, all loops of its thread are the team's and those of other threads are theirs
-  /// alone: each loop that takes the team by itself first waits until what its caller wrote before
-  /// is seen by all. Where the team was taken, it does nothing.
+  /// Reserves the team for the current thread while it lives: loops of other threads then run on
+  /// their callers alone. Without it, each loop must first wait until its caller's previous writes
+  /// are visible to all threads. Has no effect if the team was taken already.
   class Hold {
    public:
     explicit Hold(Team& team) : team_(team), holds_(!team.taken_.exchange(true)) {
@@ -71,12 +73,13 @@ class Team {
     const bool holds_;
   };
 
-  /// Calls work(member, first, last) on pieces [first, last) that make up [0, count), each once, of
-  /// `grain` items at least (the last one of all: any number); `member` is from 0, the caller, to
-  /// members() - 1, and runs one piece at a time. Returns when all are done, and what they wrote is
-  /// seen. What a piece throws is thrown here once all that were begun have ended; no other begins
-  /// then. Where one piece is all there is, in a loop within a loop, or while another thread's loop
-  /// runs, the caller does everything, as member 0.
+  /// Calls work(member, first, last) for pieces [first, last) that make up [0, count). Each piece
+  /// is called once and has at least `grain` items (the last one may have fewer). `member` is from
+  /// 0 (the caller) to members() - 1, and runs one piece at a time. Returns when all pieces are
+  /// done and their writes are visible. If a piece throws, no further pieces begin, and the
+  /// exception is thrown here after all begun pieces have ended. The caller computes everything
+  /// itself, as member 0, if there is only one piece, in a nested loop, or while another thread's
+  /// loop runs.
   template <typename Work>
   void run(std::int64_t count, std::int64_t grain, const Work& work) {
     const std::int64_t pieces = count <= grain ? 1 : pieces_of(count, grain);
@@ -93,11 +96,12 @@ class Team {
                .pieces = pieces});
   }
 
-  /// Time that helpers were left out since others had their cores (Attendance), summed over them.
+  /// Time that helpers were left out because other programs used their cores (Attendance), summed
+  /// over helpers.
   std::int64_t left_out_ns() const;
-  /// Time that callers slept until helpers had done pieces that are as large as their own.
+  /// Time that callers slept until helpers had finished pieces as large as their own.
   std::int64_t slept_ns() const { return slept_ns_.load(std::memory_order_relaxed); }
-  /// Helpers that sleep, and do not spin.
+  /// Number of helpers that sleep instead of spinning.
   int sleeping() const;
 
  private:
@@ -106,32 +110,33 @@ class Team {
     const void* context;
     std::int64_t count, pieces;
   };
-  /// A member's own memory: pieces [next, end) of a loop are there to be taken, by anyone. What a
-  /// helper looks at until it is called is in one line of the cache, which a call writes: a line
-  /// takes some 50 ns from core to core.
+  /// A member's own memory: pieces [next, end) of a loop, which any member may take. A waiting
+  /// helper watches a single cache line, which a call writes; a cache line takes some 50 ns from
+  /// core to core.
   struct alignas(64) Place {
-    std::atomic<std::uint64_t> pieces = 0;  // number of the loop (32 bits), next and end (16 each)
-    Loop loop{};                            // that they are of
-    alignas(64) std::atomic<std::uint32_t> bell = 0;  // wakes a helper that sleeps
+    // number of the loop (32 bits), next and end (16 bits each)
+    std::atomic<std::uint64_t> pieces = 0;
+    Loop loop{};                                      // the loop of these pieces
+    alignas(64) std::atomic<std::uint32_t> bell = 0;  // wakes a sleeping helper
     std::atomic<bool> asleep = false;
   };
 
-  /// The team for one loop; false: another one runs, or another thread holds it.
+  /// Takes the team for one loop; false: another loop is running, or another thread holds the team.
   bool take() {
     if (holder_.load(std::memory_order_relaxed) != std::this_thread::get_id())
       return !taken_.exchange(true, std::memory_order_acquire);
     return !std::exchange(runs_, true);
   }
   void release() {
-    if (std::exchange(runs_, false)) return;  // it stays the holder's
+    if (std::exchange(runs_, false)) return;  // the team stays with the holder
     taken_.store(false, std::memory_order_release);
   }
   std::int64_t pieces_of(std::int64_t count, std::int64_t grain) const;
   void share_out(const Loop& loop);
   void start();
-  /// A helper, called to loops after number `seen`.
+  /// The main function of a helper. It waits for loops after number `seen`.
   void help(int member, std::uint32_t seen);
-  /// Does pieces of a place until none is left to begin; returns how many.
+  /// Computes pieces of a place until none is left; returns their number.
   int take_all(Place& place, int member);
   int take_piece(Place& place);
   void do_piece(const Loop& loop, int piece, int member);
@@ -140,14 +145,14 @@ class Team {
   void wake(Place& place);
 
   int members_ = 1;
-  std::vector<Place> places_;         // by member
-  std::vector<std::thread> helpers_;  // of members 1, 2, ...
-  std::atomic<bool> taken_ = false;   // a loop runs, or somebody holds it
+  std::vector<Place> places_;         // per member
+  std::vector<std::thread> helpers_;  // members 1, 2, ...
+  std::atomic<bool> taken_ = false;   // a loop is running, or a thread holds the team
   std::atomic<std::thread::id> holder_{};
-  bool runs_ = false;  // a loop of the holder, which alone looks here
+  bool runs_ = false;  // whether a loop of the holder runs; only the holder accesses this
   std::atomic<bool> ends_ = false;
-  std::uint32_t number_ = 0;                         // of the loop
-  alignas(64) std::atomic<std::uint32_t> done_ = 0;  // pieces that helpers have done
+  std::uint32_t number_ = 0;                         // number of the loop
+  alignas(64) std::atomic<std::uint32_t> done_ = 0;  // pieces that helpers have finished
   std::atomic<bool> failed_ = false;
   std::exception_ptr failure_;
   std::unique_ptr<Attendance> attendance_;

@@ -4,12 +4,12 @@
 
 namespace pardec {
 
-/// Memory for weights that are streamed: one piece, in large pages where the system has them (small
-/// ones cost a tenth of the speed in address translation). Zero until written.
+/// One allocation for weights that are streamed, in large pages if the system provides them (small
+/// pages cost a tenth of the speed in address translation). Zero until written.
 class WeightMemory {
  public:
   WeightMemory() = default;
-  /// RunError where the system refuses it.
+  /// RunError: the system refuses the allocation.
   explicit WeightMemory(std::int64_t bytes);
   ~WeightMemory();
   WeightMemory(WeightMemory&& other) noexcept;
@@ -17,10 +17,10 @@ class WeightMemory {
 
   std::int64_t bytes() const { return bytes_; }
 
-  /// The next piece of it, of `bytes`, at the start of a cache line. REQUIRES: it is there;
+  /// The next `bytes` of the memory, starting at a cache line. REQUIRES: enough memory is left;
   /// otherwise std::logic_error.
   std::byte* take(std::int64_t bytes);
-  /// Bytes that `take(bytes)` takes.
+  /// Bytes that `take(bytes)` uses up.
   static std::int64_t taken(std::int64_t bytes);
 
  private:

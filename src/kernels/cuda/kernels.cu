@@ -7,7 +7,7 @@
 #define PARDEC_DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
 #define PARDEC_LAUNCH(kernel, grid, threads, bytes, stream, ...) \
   kernel<<<grid, threads, bytes, static_cast<cudaStream_t>(stream)>>>(__VA_ARGS__)
-#endif  // else the test's header stands in for the toolkit
+#endif  // otherwise the test's header replaces the toolkit
 
 namespace pardec::cuda {
 
@@ -16,20 +16,20 @@ namespace {
 namespace wmma = nvcuda::wmma;
 
 constexpr int kLanes = 32;
-constexpr int kRows = 16;  // queries of a tile: what one matrix instruction takes
-constexpr int kKeys = 32;  // keys of a block: one lane's each
-constexpr int kWarps = 2;  // tiles of a thread block; they know nothing of one another
+constexpr int kRows = 16;  // queries of a tile: the size of one matrix instruction
+constexpr int kKeys = 32;  // keys of a block: one per lane
+constexpr int kWarps = 2;  // tiles of a thread block, computed independently
 constexpr float kNothing = -INFINITY;
 
-/// What a warp keeps in shared memory. Rows of scores and weights are 40 numbers apart, and of the
-/// others 8 more than dim: so that neighbouring rows lie in other banks.
+/// Shared memory of one warp. Rows of scores and weights are 40 numbers apart; rows of queries and
+/// `mixed` are dim + 8 apart. Thus neighbouring rows lie in different banks.
 struct WarpMemory {
   static constexpr int kScores = kKeys + 8;
-  int dim, width;          // width: of a row of queries, and of mixed
+  int dim, width;          // width: distance of rows in `queries` and `mixed`
   float* mixed;            // [16][width]: sum of weight times value so far
   float* scores;           // [16][40]
   float *largest, *total;  // [16]: largest score so far, sum of weights so far
-  unsigned* seen;          // [16]: by token of the tile, which keys of the block it sees
+  unsigned* seen;          // [16]: bits of the block's keys visible to each token of the tile
   __nv_bfloat16* queries;  // [16][width]
   __nv_bfloat16* weights;  // [16][40]
 
@@ -73,8 +73,7 @@ __device__ void score(const WarpMemory& m, const __nv_bfloat16* keys) {
   }
 }
 
-/// Scores become weights; what was mixed before is scaled to the new largest score. Two lanes share
-/// a row.
+/// Turns scores into weights, and rescales `mixed` to the new largest score. Two lanes share a row.
 __device__ void weigh(const WarpMemory& m, int lane, unsigned word, float scale) {
   const int row = lane / 2, first = lane % 2 * 16;
   float* scores = m.scores + row * WarpMemory::kScores + first;
@@ -93,7 +92,7 @@ __device__ void weigh(const WarpMemory& m, int lane, unsigned word, float scale)
   }
   sum += __shfl_xor_sync(~0u, sum, 1);
   const float fade = before == kNothing ? 0.0f : expf(before - largest);
-  __syncwarp();  // both lanes have read the row's largest
+  __syncwarp();  // both lanes have read the row's largest score
   if (lane % 2 == 0) {
     m.largest[row] = largest;
     m.total[row] = m.total[row] * fade + sum;
@@ -118,7 +117,7 @@ __device__ void mix(const WarpMemory& m, const __nv_bfloat16* values) {
   }
 }
 
-/// Grid: pairs of tiles, key heads, splits. A warp does one tile.
+/// Grid: pairs of tiles, key heads, splits. One warp computes one tile.
 __global__ void attend_tiles(Attention a) {
   PARDEC_DYNAMIC_SHARED(memory);
   const int warp = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
@@ -131,7 +130,7 @@ __global__ void attend_tiles(Attention a) {
   const int group = a.heads / a.kv_heads;
   const int left = s.queries * group - tile.first_row, rows = left < kRows ? left : kRows;
   const int first_token = tile.first_row / group, last_token = (tile.first_row + rows - 1) / group;
-  const auto place = [&](int row) {  // of a row in queries and out, in heads
+  const auto place = [&](int row) {  // index of a row in `queries` and `out`, in units of heads
     const int pair = tile.first_row + row;
     return static_cast<long long>(s.first_query + pair / group) * a.heads + head * group +
            pair % group;
@@ -193,7 +192,7 @@ __global__ void attend_tiles(Attention a) {
   }
 }
 
-/// Grid: rows times heads. What the splits have comes together.
+/// Grid: rows times heads. Combines the results of the splits.
 __global__ void join_splits(Attention a) {
   const long long row = blockIdx.x;
   if (a.row_sequences[row / a.heads] < 0) return;
@@ -204,7 +203,7 @@ __global__ void join_splits(Attention a) {
     float mixed = 0, total = 0;
     for (int s = 0; s < a.splits; ++s) {
       const float* part = parts + s * (a.dim + 2);
-      if (part[1] == 0) continue;  // saw nothing
+      if (part[1] == 0) continue;  // no visible key in this split
       const float fade = expf(part[0] - largest);
       mixed += fade * part[2 + j];
       total += fade * part[1];
@@ -221,7 +220,8 @@ __global__ void store_rows(Attention a, const std::uint16_t* keys, const std::ui
   if (sequence < 0) return;
   const Sequence s = a.sequences[sequence];
   const int last = s.first_piece + s.pieces - 1;
-  const int before = s.pieces > 1 ? a.piece_ends[last - 1] : 0;  // slots in the other pieces
+  // number of slots in the other pieces
+  const int before = s.pieces > 1 ? a.piece_ends[last - 1] : 0;
   const int slot = s.keys - s.queries + row - s.first_query - before;
   const Piece piece = a.pieces[last];
   const long long to = head * piece.head_stride + static_cast<long long>(slot) * a.dim;
@@ -245,11 +245,12 @@ struct Candidate {
 
 constexpr int kBestThreads = 256;
 
-/// Grid: rows. One round after another finds the best of those behind the last one.
+/// Grid: rows. Each round finds the best candidate after that of the last round.
 __global__ void best_of_row(const float* logits, long long vocab, int count, int* ids,
                             float* values) {
   PARDEC_DYNAMIC_SHARED(memory);
-  auto* best_of_warp = reinterpret_cast<Candidate*>(memory);  // [kBestThreads / 32], then the best
+  // [kBestThreads / 32], followed by the best of all
+  auto* best_of_warp = reinterpret_cast<Candidate*>(memory);
   Candidate& best_of_all = best_of_warp[kBestThreads / kLanes];
   const float* row = logits + blockIdx.x * vocab;
   const Candidate none{kNothing, 0x7FFFFFFF};
