@@ -15,7 +15,7 @@ namespace {
 struct BuiltIn {
   std::string_view name, text;
 };
-/// The beginning-of-sequence token is left to the tokenizer in all of them.
+/// None of these writes the beginning-of-sequence token; the tokenizer adds it.
 constexpr std::array kBuiltIns{
     BuiltIn{"plain",
             R"({% for turn in messages %}
@@ -75,22 +75,22 @@ std::tm fixed_date() {
   return date;
 }
 
-/// The text of a file, or nothing where there is no such file.
+/// The content of a file; nothing if there is no such file.
 std::optional<std::string> text_of(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return std::nullopt;
   return read_file(file);
 }
 
-/// A template's text, and how errors name it.
+/// A template's source, and its name in errors.
 struct Source {
   std::string text, where;
 };
-using Sources = std::map<std::string, Source>;  ///< by name; one alone is "default"
+using Sources = std::map<std::string, Source>;  ///< by name; a single template is "default"
 
 constexpr std::string_view kDefault = "default", kOwn = "checkpoint";
 
-/// `chat_template` of a JSON file: a text, or several by name, as a list or an object.
+/// Reads `chat_template` of a JSON file: one text, or several by name in a list or an object.
 Sources configured_templates(const OrderedJson& json, const std::string& file) {
   Sources all;
   if (!json.contains("chat_template") || json.at("chat_template").is_null()) return all;
@@ -117,8 +117,8 @@ Sources configured_templates(const OrderedJson& json, const std::string& file) {
   return all;
 }
 
-/// All of a folder, where transformers finds them: files of their own before those of
-/// tokenizer_config.json; last that of the older chat_template.json.
+/// All templates of a folder, from transformers' places and with its precedence: separate files,
+/// then tokenizer_config.json, then the older chat_template.json.
 Sources templates_of(const std::filesystem::path& folder) {
   Sources all;
   const auto add = [&](const std::string& name, const std::filesystem::path& file) {
@@ -142,7 +142,7 @@ std::string names_of(const Sources& all) {
   return join(names, ", ");
 }
 
-/// "rag" of "checkpoint:rag"; none: it is another kind of name.
+/// "rag" for "checkpoint:rag"; nothing for other names.
 std::optional<std::string> own_name(std::string_view name) {
   const std::string prefix = str(kOwn, ":");
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -239,7 +239,7 @@ std::string ChatTemplate::render(const std::vector<ChatMessage>& messages,
 
 namespace {
 
-/// The texts around a mark, which a rendering must hold once.
+/// The text before and after `mark`, which a rendering must contain exactly once.
 std::pair<std::string, std::string> split_at(const std::string& text, std::string_view mark,
                                              const std::string& name) {
   const size_t at = text.find(mark);

@@ -11,41 +11,42 @@
 
 namespace pardec {
 
-/// One turn of a conversation; the role is `system`, `user` or `assistant`.
+/// One message of a conversation. The role is `system`, `user` or `assistant`.
 struct ChatMessage {
   std::string role, content;
 };
 
-/// The markup of a conversation: one of the built-in ones, or a checkpoint's own.
+/// The chat markup of a conversation: a built-in template, or a checkpoint's own.
 class ChatTemplate {
  public:
-  /// What stands around the words of the last user turn.
+  /// The text before and after the words of the last user turn.
   struct Turn {
     std::string before, after;
   };
 
-  /// A built-in one's, `checkpoint`, or `checkpoint:NAME` of several.
+  /// The name of a built-in template, `checkpoint`, or `checkpoint:NAME` if the checkpoint has
+  /// several.
   const std::string& name() const { return name_; }
-  /// In Jinja; a run keeps its hash.
+  /// The Jinja source; a run stores its hash.
   const std::string& text() const { return text_; }
-  /// Whether the text has the tokenizer's special tokens already, as transformers takes it; else
-  /// the tokenizer adds its own at the beginning.
+  /// Whether the rendered text already contains the tokenizer's special tokens, as transformers
+  /// assumes. Otherwise the tokenizer adds its own at the beginning.
   bool has_special_tokens() const { return has_special_tokens_; }
 
-  /// The whole conversation as text, with the assistant's header behind it where it is to go on.
-  /// ConfigError: what the template refuses, e.g. roles that do not alternate.
+  /// Renders the whole conversation; `add_generation_prompt` appends the assistant's header.
+  /// ConfigError: the template refuses the messages, e.g. roles that do not alternate.
   std::string render(const std::vector<ChatMessage>& messages, bool add_generation_prompt) const;
 
-  /// The conversation with the last user turn left open. ConfigError where the template does not
-  /// show the words once, as they are.
+  /// Renders the conversation with the content of the last user turn left open. ConfigError: the
+  /// template does not show that content exactly once and unchanged.
   Turn open_turn(std::vector<ChatMessage> messages) const;
 
-  /// What stands between an answer and the words of the user's next turn. ConfigError as above, and
-  /// where the template writes a turn otherwise once another one follows it.
+  /// The text between an answer and the content of the next user turn. ConfigError as above, and if
+  /// the template renders a turn differently once another turn follows.
   std::string between_turns(std::vector<ChatMessage> messages) const;
 
-  /// All that stands between an answer and the next one, where the user says `words`. ConfigError
-  /// as above.
+  /// The whole text between an answer and the next answer, with `words` as the user's next turn.
+  /// ConfigError as above.
   std::string next_turn(std::vector<ChatMessage> messages, const std::string& words) const;
 
  private:
@@ -53,7 +54,7 @@ class ChatTemplate {
   friend std::optional<ChatTemplate> read_chat_template(const std::filesystem::path& folder,
                                                         const std::string& name,
                                                         const OrderedJson& variables);
-  /// `where` names the text in errors.
+  /// `where` is the name of the template in errors.
   ChatTemplate(std::string name, std::string text, std::string where, OrderedJson variables,
                bool has_special_tokens)
       : name_(std::move(name)),
@@ -64,38 +65,38 @@ class ChatTemplate {
 
   std::string name_, text_;
   jinja::Template template_;
-  OrderedJson variables_;  ///< what the template finds beside the messages
+  OrderedJson variables_;  ///< the template's variables besides the messages
   bool has_special_tokens_;
 };
 
-/// A built-in one: `plain`, `chatml`, `llama-2`, `llama-3`, `phi-4`, `vicuna`. ConfigError with the
-/// near names otherwise.
+/// Finds a built-in template: `plain`, `chatml`, `llama-2`, `llama-3`, `phi-4`, `vicuna`.
+/// ConfigError, with similar names: there is no such template.
 ChatTemplate find_chat_template(std::string_view name);
 std::vector<std::string> chat_template_names();
 
-/// The files of a checkpoint folder that hold its own, and the folder of others.
+/// The files of a checkpoint folder that contain its template, and the folder of further templates.
 inline constexpr std::array kChatTemplateFiles{"chat_template.jinja", "chat_template.json",
                                                "tokenizer_config.json", "special_tokens_map.json",
                                                "added_tokens.json"};
 inline constexpr const char* kMoreChatTemplates = "additional_chat_templates";
 
-/// The checkpoint's own, as transformers finds it: chat_template.jinja and
-/// additional_chat_templates/NAME.jinja, else `chat_template` in tokenizer_config.json (a text, or
-/// several by name), else that of chat_template.json. `name`: which of them; empty: the default
-/// one. Empty: it has none. `variables` are given to it beside its special tokens (`bos_token`
-/// ...). Its strftime_now always writes 26 July 2024, so that prompts do not change from day to
-/// day. ConfigError: a template that is not supported or not there, a file that is not what it
-/// should be.
+/// Reads a checkpoint's own template, from the places where transformers looks for it:
+/// chat_template.jinja and additional_chat_templates/NAME.jinja, otherwise `chat_template` in
+/// tokenizer_config.json (one text, or several by name), otherwise chat_template.json. `name`: the
+/// template to use; empty: the default one. Returns nothing if the checkpoint has no template.
+/// `variables`: passed to the template in addition to its special tokens (`bos_token` ...). Its
+/// strftime_now always prints 26 July 2024, so that prompts do not change from day to day.
+/// ConfigError: the template is missing or not supported, or a file is invalid.
 std::optional<ChatTemplate> read_chat_template(
     const std::filesystem::path& folder, const std::string& name = "",
     const OrderedJson& variables = OrderedJson::object());
 
-/// What --chat-template and --chat-set say: `auto` is the checkpoint's own, else `plain`,
-/// `checkpoint:NAME` one of several of its own; each setting is KEY=VALUE, its value JSON or plain
-/// text, and needs the checkpoint's own. ConfigError.
+/// Evaluates --chat-template and --chat-set. `auto`: the checkpoint's own template, otherwise
+/// `plain`. `checkpoint:NAME`: one of the checkpoint's several templates. Settings are KEY=VALUE,
+/// with a value in JSON or plain text; they require the checkpoint's own template. ConfigError.
 ChatTemplate choose_chat_template(const std::string& name, const std::filesystem::path& folder,
                                   const std::vector<std::string>& settings = {});
-/// The same checks as far as they need no checkpoint. ConfigError.
+/// The same checks as far as possible without a checkpoint. ConfigError.
 void check_chat_template(const std::string& name, const std::vector<std::string>& settings);
 
 }  // namespace pardec

@@ -21,7 +21,7 @@ std::string nameless_key(size_t number) { return str("q", number); }
 
 namespace {
 
-/// Calls `read(item, where)` for every object of an optional array.
+/// Calls `read(item, where)` for each object of an optional array.
 template <typename Read>
 void each(JsonReader& reader, const std::string& key, Read read) {
   const Json& array = reader.any(key);

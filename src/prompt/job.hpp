@@ -10,26 +10,25 @@
 
 namespace pardec {
 
-/// How an answer is asked for. A decoder states its form and nothing else about prompts.
+/// The form of an answer. A decoder declares its form; it knows nothing else about prompts.
 enum class Form {
-  json,   ///< one JSON object inside <result></result> for all fields of all contexts
-  value,  ///< one field, its value alone
+  json,   ///< one JSON object inside <result></result> with all fields of all contexts
+  value,  ///< the value of a single field
   free,   ///< an open answer
 };
 std::string_view name(Form form);
 
-/// The name of a context's `number`-th field where it is given none: "q1", "q2" ...
+/// The name of a context's `number`-th field if it has none: "q1", "q2" ...
 std::string nameless_key(size_t number);
 
-/// One thing to be answered about a context: an attribute name, or a question with optional
-/// choices.
+/// A question about a context: an attribute name, or a question with optional choices.
 struct Field {
   std::string name;
   std::string question;
   std::vector<std::string> choices;
 };
 
-/// One text with what is asked about it.
+/// A text, and the questions about it.
 struct Context {
   std::string id;
   std::string category;
@@ -43,33 +42,33 @@ struct Shot {
 };
 
 struct Limits {
-  int max_new_tokens = 512;  ///< of one answer stream
-  int per_field = 64;        ///< of one field's answer, where fields are answered one by one
+  int max_new_tokens = 512;  ///< per answer stream
+  int per_field = 64;        ///< per field, if fields are answered separately
 };
 
-/// What a decoder is given; as JSON: job.schema.json.
+/// The input of a decoder. JSON form: job.schema.json.
 struct Job {
   std::string id;
   std::string instruction;
   std::vector<Shot> shots;
   std::vector<Context> contexts;
-  /// The fields of the one context are a user's turns: each is asked behind the answers so far.
+  /// The fields of the single context are the user's turns; each is asked after the answers so far.
   bool conversation = false;
   Limits limits;
   Sampling sampling;
   std::uint64_t seed = 1;
-  /// What the system says before the user; not given: as the wording has it.
+  /// The system message. If missing, the prompt file's.
   std::optional<std::string> system = {};
 };
 
-/// Reads a Job of the contract's form; fields without a name get one. `where` names it in errors,
-/// `defaults` has limits, sampling and seed for where it says none.
-/// ConfigError: unknown keys, wrong types, no context, two fields of one name in a context, a
-/// conversation of several contexts or with a turn that says nothing.
+/// Parses a Job in the form of the contract; fields without a name get one. `where` is its name in
+/// errors. `defaults`: limits, sampling and seed for missing keys. ConfigError: unknown keys, wrong
+/// types, no context, two fields with the same name in a context, or a conversation with several
+/// contexts or an empty turn.
 Job parse_job(const Json& json, const std::string& where, Job defaults = {});
 OrderedJson to_json(const Job& job);
 
-/// Throws a ConfigError that starts with `where` when a value makes no distribution.
+/// ConfigError, which starts with `where`: the values do not define a distribution.
 void check_sampling(const Sampling& sampling, const std::string& where);
 
 }  // namespace pardec

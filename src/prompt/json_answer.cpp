@@ -43,8 +43,7 @@ std::optional<std::string> present(const std::string& text) {
   return text;
 }
 
-/// Collects the values of one object, each as its text. Lists and objects as values become the
-/// texts in them, joined.
+/// Collects the values of one object as texts. Lists and objects become the texts in them, joined.
 class ObjectReader final : public nlohmann::json_sax<Json> {
  public:
   std::map<std::string, std::optional<std::string>> values;
@@ -92,7 +91,7 @@ class ObjectReader final : public nlohmann::json_sax<Json> {
   std::vector<std::string> nested_;
 };
 
-/// Where the object of a key begins (`"2": {`), from `at` on, or npos.
+/// The start of the object of a key (`"2": {`) from `at` on, or npos.
 size_t find_object(std::string_view text, const std::string& key, size_t at) {
   const std::string quoted = "\"" + key + "\"";
   for (at = text.find(quoted, at); at != std::string_view::npos; at = text.find(quoted, at + 1)) {

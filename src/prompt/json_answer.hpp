@@ -9,8 +9,8 @@
 namespace pardec {
 
 /// The JSON answer of attribute extraction: one object, context number -> field name -> value,
-/// between result tags. A segment begins behind one value and ends where the next one begins; the
-/// text is ours, since the HPD paper gives none.
+/// between result tags. A segment is the fixed text between two values. The wording is the
+/// project's, since the HPD paper gives none.
 ///   <result>                      opening, part of the prompt
 ///   \n{\n  "1": {\n    "A1":      segment 1, then value 1, e.g. ` "Nike",`
 ///   \n    "A2":                   segment 2, then value 2, e.g. ` "n/a"`
@@ -25,34 +25,33 @@ struct JsonSkeleton {
   std::string tail;
 };
 
-/// ConfigError when the contexts' fields differ: a stack shares one field list.
+/// ConfigError: the contexts' fields differ; all contexts of a stack share one list of fields.
 JsonSkeleton json_skeleton(const std::vector<Context>& contexts);
 
-/// A value's text between two segments, without its line break: ` "Nike",`, the comma unless it is
-/// a context's last.
+/// The text of a value between two segments, without its line break: ` "Nike",`. The last value of
+/// a context has no comma.
 std::string json_value(const std::optional<std::string>& value, bool last);
 
-/// Reads one decoded value: cut at the first line break, trailing white space and one comma
-/// dropped; a JSON string (its missing quote added), a number as it is written, or the text without
-/// its quotes. Empty result: absent (null, n/a, empty).
+/// Parses a decoded value. Cuts it at the first line break, and removes trailing white space and
+/// one comma. The rest is a JSON string (a missing closing quote is added), a number in its
+/// spelling, or text without its quotes. No result: the value is absent (null, n/a, empty).
 std::optional<std::string> parse_json_value(std::string_view raw);
 
-/// Reads an answer that is a value alone: its first line with text in it, as it is. Empty result:
-/// absent.
+/// Parses an answer that is only a value: its first non-blank line. No result: the value is absent.
 std::optional<std::string> parse_plain_value(std::string_view raw);
 
-/// Whether a value that was read as absent says so (null, n/a, with or without quotes); a value
-/// without any text does not.
+/// Whether a value that was parsed as absent says so explicitly (null or n/a, with or without
+/// quotes). Empty text does not.
 bool says_absent(std::string_view raw);
 
 struct JsonAnswer {
   std::vector<std::vector<std::optional<std::string>>> values;  ///< [context][field]
-  std::vector<std::vector<bool>> said_absent;  ///< [context][field]: null or n/a stands there
-  std::vector<bool> parsed;  ///< per context: false where its object could not be read
+  std::vector<std::vector<bool>> said_absent;  ///< [context][field]: the value is null or n/a
+  std::vector<bool> parsed;  ///< per context: false if its object could not be parsed
 };
 
-/// Reads an answer that follows the opening tag, context by context: one that cannot be read has
-/// all values absent, the others are read. Numbers stay as they are written.
+/// Parses an answer that follows the opening tag, context by context. If one context cannot be
+/// parsed, its values are absent; the others are parsed. Numbers keep their spelling.
 JsonAnswer parse_json_answer(std::string_view text, const std::vector<Context>& contexts);
 
 }  // namespace pardec

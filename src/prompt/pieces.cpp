@@ -12,14 +12,14 @@ namespace {
 
 /// A job's prompts as texts.
 struct Texts {
-  /// What the user says: prefix, one context, one of its fields; in json form all contexts.
+  /// The user's content: prefix, one context, one of its fields; in json form all contexts.
   std::string prefix;
   std::vector<std::string> contexts;
   std::vector<std::vector<std::string>> fields;
-  std::vector<ChatMessage> messages;  ///< before it
-  std::string before;                 ///< the markup before it
+  std::vector<ChatMessage> messages;  ///< messages before the user's content
+  std::string before;                 ///< markup before the user's content
 
-  /// The whole prompt of one field, or of a json answer, as the chat template writes it.
+  /// The whole prompt of one field, or of a json answer, as rendered by the chat template.
   std::string whole(const ChatTemplate& chat, size_t context, size_t field) const {
     const bool json = fields.empty();
     std::vector<ChatMessage> said = messages;
@@ -29,7 +29,7 @@ struct Texts {
   }
 };
 
-/// A worked example as the user asks it, before an open prompt.
+/// The user's content for a worked example, shown before an open prompt.
 std::string asked_in(const Shot& shot, const PromptFile& prompt) {
   const std::string context =
       fill(prompt.context, {{"n", "1"}, {"text", shot.context}}, prompt.name + ": [context]");
@@ -42,7 +42,7 @@ Texts make_texts(const Job& job, Form form, const PromptFile& prompt, const Chat
   Texts texts;
   if (job.system || !prompt.system.empty())
     texts.messages.push_back({"system", job.system.value_or(prompt.system)});
-  if (form == Form::free)  // as if the user had asked, and had been answered
+  if (form == Form::free)  // as earlier turns of the conversation
     for (const Shot& shot : job.shots) {
       texts.messages.push_back({"user", asked_in(shot, prompt)});
       texts.messages.push_back({"assistant", shot.answer});
@@ -146,7 +146,7 @@ Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const Ch
     const Tokens behind = texts.contexts[c].empty() ? Tokens{} : ids_of(before + texts.contexts[c]);
     size_t end = behind.size();
     for (const Tokens& ids : whole[c]) end = std::min(end, common(behind, ids));
-    end = std::max(p, end);  // an empty or swallowed context shares what the prefix is
+    end = std::max(p, end);  // an empty or fully absorbed context ends where the prefix ends
     pieces.contexts.push_back(end > p ? part(behind, p, end) : Tokens{});
     auto& fields = pieces.fields.emplace_back();
     for (const Tokens& ids : whole[c]) fields.push_back(part(ids, end, ids.size()));

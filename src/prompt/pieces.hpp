@@ -10,55 +10,57 @@
 
 namespace pardec {
 
-/// The ids of a job's prompts. Each prompt is tokenized as one text, as transformers'
-/// `apply_chat_template` does, and its ids are cut where no token reaches over a border: one that
-/// does stands in the later piece. Decoders only concatenate pieces and never tokenize again, so
-/// all of them see the same ids.
+/// The token ids of a job's prompts. Each prompt is tokenized as one text, as transformers'
+/// `apply_chat_template` does, and its ids are then divided into pieces. A token that crosses a
+/// border belongs to the later piece. Decoders concatenate pieces and never tokenize again, so that
+/// all decoders see the same ids.
 struct Pieces {
-  Tokens prefix;  ///< what all prompts share of chat start, system, instruction, shots
-  std::vector<Tokens> contexts;  ///< value and free form: what all prompts of a context share of it
-  std::vector<std::vector<Tokens>>
-      fields;   ///< [context][field], value and free form: question, end of turn, assistant header;
-                ///< of a conversation's later turns all that stands between two answers
+  Tokens prefix;  ///< common to all prompts: chat start, system, instruction, shots
+  /// value and free form: the part of a context common to all its prompts
+  std::vector<Tokens> contexts;
+  /// [context][field], value and free form: question, end of turn, assistant header. For later
+  /// turns of a conversation: the whole text between two answers
+  std::vector<std::vector<Tokens>> fields;
   Tokens rest;  ///< json form: contexts, end of turn, assistant header, `<result>`
-  std::vector<Tokens>
-      segments;  ///< json form: the answer's skeleton, context-major, one before each value
+  /// json form: the answer's skeleton, context-major, one segment before each value
+  std::vector<Tokens> segments;
 
-  /// Free form, for decoders that word requests of their own: the chat's markup before and behind
-  /// what the user says, as texts, and in a conversation's later turn the ids before that markup.
+  /// Free form, for decoders that write their own requests: the chat markup before and after the
+  /// user's content as text, and in a later turn of a conversation the ids before that markup.
   Tokens said;
   std::string turn_opening, turn_closing;
-  bool adds_special = true;  ///< the tokenizer's own ids begin a prompt (Tokenizer::encode_piece)
+  /// whether a prompt begins with the tokenizer's special ids (Tokenizer::encode_piece)
+  bool adds_special = true;
 
-  std::string next_turn;           ///< conversations: between an answer and what the user says next
+  std::string next_turn;  ///< conversations: the text between an answer and the user's next content
   std::vector<std::string> turns;  ///< conversations: the text of each turn's ids
 
-  /// prefix and rest: what stands before a json answer.
+  /// prefix and rest: the prompt of a json answer.
   Tokens whole_prompt() const;
-  /// prefix, one context, one of its fields: what stands before one value.
+  /// prefix, one context, and one of its fields: the prompt of one value.
   Tokens field_prompt(size_t context, size_t field) const;
 };
 
-/// How many ids two lists begin with together.
+/// Length of the common prefix of two lists.
 size_t common(const Tokens& a, const Tokens& b);
 
-/// ConfigError: json form over contexts whose fields differ, a slot that is not known, or a
-/// conversation that the chat template refuses.
+/// ConfigError: json form with contexts whose fields differ, an unknown slot, or a conversation
+/// that the chat template refuses.
 Pieces make_pieces(const Job& job, Form form, const PromptFile& prompt, const ChatTemplate& chat,
                    const Tokenizer& tokenizer);
 
-/// An answer as a conversation goes on behind it.
+/// An answer as it continues in a conversation.
 struct Spoken {
   Tokens ids;
   std::string text;
 };
-/// How many later turns of a conversation are asked behind other ids than those of the text so far
-/// as a whole: an answer keeps its own ids, and in the text a token may reach over its end.
-/// REQUIRES: an answer to every turn but the last.
+/// Counts the later turns of a conversation whose prompt ids differ from the tokenization of the
+/// whole text so far. An answer keeps its generated ids, but tokenizing the text anew may give a
+/// token across its end. REQUIRES: an answer to every turn except the last.
 int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
                    const Tokenizer& tokenizer);
 
-/// The texts that `make_pieces` tokenizes, joined: what a reader sees of a job's prompt.
+/// The texts that `make_pieces` tokenizes, joined: a job's prompt as text.
 std::string prompt_text(const Job& job, Form form, const PromptFile& prompt,
                         const ChatTemplate& chat);
 

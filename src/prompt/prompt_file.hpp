@@ -10,49 +10,51 @@
 
 namespace pardec {
 
-/// The wording of a task, as a text file: reviewable, versioned, hashed into the run. Lines
-/// `[name]` open a section; lines before the first are comments. Slots stand in braces.
+/// The wording of a task, as a text file that can be reviewed, versioned, and hashed into the run.
+/// A line `[name]` opens a section; lines before the first section are comments. Slots are in
+/// braces.
 ///   [system]         optional
 ///   [instruction]    {category} {fields} {context_count}
 ///   [shot]           {context} {field} {answer}
 ///   [context]        {n} (1-based) {text}
 ///   [field]          {asked} or {name} {question}, and {choices} (each on a new line, lettered)
-///   [listed]         the same, or {entry}, beside the context where all fields are asked at once
-///                    (json form)
+///   [listed]         the same, or {entry}; used if all fields are asked at once, next to the
+///                    context (json form)
 ///   [answer json], [answer value], [answer free]   how to answer, one per form
-/// {asked} is what a field asks, its name, its question or both; {entry} is the same behind the key
-/// of its answer. A file of a decoder's own requests has other sections:
+/// {asked} is the question of a field: its name, its question or both. {entry} is the same after
+/// the key of its answer. A prompt file with a decoder's own requests has other sections:
 ///   [skeleton]       {question}
-///   [points]         {question} {skeleton}: what the requests of all points begin with
-///   [point]          {number}: what each goes on with
+///   [points]         {question} {skeleton}: the common beginning of all points' requests
+///   [point]          {number}: the rest of each request
 struct PromptFile {
   std::string name;
-  std::string content;  ///< the file as it is, for its hash
+  std::string content;  ///< the whole file, for its hash
   std::string system, instruction, shot, context, field, listed;
   std::string skeleton, points, point;
   std::map<Form, std::string> answer;
 };
 
-/// ConfigError with file and line: unknown section, section given twice, [context] missing (or one
-/// of a decoder's own).
+/// ConfigError, with file and line: a section is unknown or repeated, or the file has neither
+/// [context] nor one of the sections for a decoder's own requests.
 PromptFile parse_prompt_file(std::string content, const std::string& name);
 
-/// Choices as prompts show them: each on a new line behind its letter.
+/// Choices as shown in prompts: each on a new line after its letter.
 std::string lettered(const std::vector<std::string>& choices);
 
-/// What the field asks, the `number`-th of its context: its question, its name where it has none,
-/// and both where its name is not the one that nameless fields get.
+/// The text that asks for the `number`-th field of a context: its question, or its name if it has
+/// no question. Both are used if it has a question and a name other than the one for nameless
+/// fields.
 std::string asked(const Field& field, size_t number);
 
-/// The slots that a field fills.
+/// The slots filled from a field.
 std::map<std::string, std::string> slots_of(const Field& field, size_t number);
 
-/// Whether the instruction is another one for contexts of another category.
+/// Whether the instruction depends on the category.
 bool speaks_of_category(const PromptFile& prompt);
 
-/// The instruction for contexts that share category and fields, where it speaks of them
-/// (else all of them are named). One prompt shows all of them in json form, one of them in the
-/// others, which {context_count} says.
+/// The instruction for contexts that share category and fields, if the wording mentions them
+/// (otherwise all of them are named). {context_count} is the number of contexts in one prompt: all
+/// of them in json form, one in the other forms.
 std::string instruction_for(const PromptFile& prompt, const std::vector<Context>& contexts,
                             Form form);
 

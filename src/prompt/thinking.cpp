@@ -13,7 +13,7 @@ namespace pardec {
 
 namespace {
 
-/// The mark before a thought that this one ends; empty: it is no closing mark.
+/// The opening mark for a closing one; empty if `close` is not a closing mark.
 std::string opening_of(std::string_view close) {
   std::string open(close);
   if (const std::size_t slash = open.find('/'); slash != std::string::npos) {
@@ -32,7 +32,7 @@ void add(std::vector<ThoughtMarks>& marks, std::string open, std::string close) 
   if (std::find(marks.begin(), marks.end(), pair) == marks.end()) marks.push_back(std::move(pair));
 }
 
-/// The texts in quotes that a template splits messages at.
+/// The quoted texts at which a template splits messages.
 std::vector<std::string> split_at(std::string_view text) {
   std::vector<std::string> found;
   constexpr std::string_view kSplit = "split(";
@@ -49,7 +49,7 @@ std::vector<std::string> split_at(std::string_view text) {
   return found;
 }
 
-/// Tags that mark other things than thought.
+/// Whether a tag marks something other than reasoning.
 bool marks_other(std::string_view tag) {
   for (const char* word : {"tool", "function", "answer", "response", "im_", "assistant", "user"})
     if (tag.find(word) != std::string_view::npos) return true;
@@ -73,13 +73,13 @@ std::vector<ThoughtMarks> marks_of(const ChatTemplate& chat, const Tokenizer* to
   return marks;
 }
 
-/// Whether a prompt of the template ends inside a thought.
+/// Whether a prompt of the template ends inside reasoning.
 bool opens_thought(const ChatTemplate& chat, const std::vector<ThoughtMarks>& marks) {
   std::string after;
   try {
     after = chat.open_turn({{"user", "x"}}).after;
   } catch (const ConfigError&) {
-    return false;  // who makes a prompt hears why
+    return false;  // the caller that renders a prompt gets the reason
   }
   return std::any_of(marks.begin(), marks.end(), [&](const ThoughtMarks& pair) {
     const std::size_t open = after.rfind(pair.first), close = after.rfind(pair.second);
@@ -89,7 +89,8 @@ bool opens_thought(const ChatTemplate& chat, const std::vector<ThoughtMarks>& ma
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Names that a template's statements and expressions read, in order: no members, no texts.
+/// The variables that a template's statements and expressions read, in order, without members and
+/// texts.
 std::vector<std::string> names_read(std::string_view text) {
   std::vector<std::string> names;
   std::size_t at = 0;
@@ -115,7 +116,8 @@ std::vector<std::string> names_read(std::string_view text) {
   return names;
 }
 
-/// What asks for no thought where the template reads this variable; none: it is about other things.
+/// The value of this variable that turns reasoning off; nothing if the variable has another
+/// purpose.
 std::optional<std::string> value_without_thought(const std::string& name) {
   const auto has = [&](const char* word) { return name.find(word) != std::string::npos; };
   if (!has("think") && !has("reason")) return std::nullopt;
@@ -151,7 +153,7 @@ ThoughtReading thought_reading(const ChatTemplate& chat, const Tokenizer* tokeni
 std::string setting_without_thought(const ChatTemplate& chat,
                                     const std::vector<std::string>& settings) {
   if (chat.name() != "checkpoint") return {};
-  for (const bool plain : {true, false})  // enable_thinking goes before reasoning_effort
+  for (const bool plain : {true, false})  // enable_thinking takes precedence over reasoning_effort
     for (const std::string& name : names_read(chat.text())) {
       const auto value = value_without_thought(name);
       if (!value || (plain && *value != "false" && *value != "true")) continue;

@@ -6,27 +6,29 @@
 #include "src/support/thought.hpp"
 #include "src/tokenizer/tokenizer.hpp"
 
-/// What a checkpoint's template and tokenizer say of the reasoning that the network writes.
+/// Finds out from a checkpoint's template and tokenizer how the network writes its reasoning.
 namespace pardec {
 
-/// What becomes of it (--thinking).
+/// How to treat reasoning (--thinking).
 enum class Thinking {
-  keep,   ///< it is a part of the answer
-  strip,  ///< the answer is what stands after it
-  off,    ///< the template is asked for none; what there is all the same is no part of the answer
+  keep,   ///< it is part of the answer
+  strip,  ///< the answer is the text after it
+  /// the template is asked to avoid it; any that is written all the same is not part of the answer
+  off,
 };
-/// ConfigError.
+/// ConfigError: none of these names.
 Thinking parse_thinking(const std::string& text);
 
-/// The marks of published families, and those that the template splits earlier answers at
-/// (`content.split('</reflect>')`) or that the tokenizer has a pair of ("<reflect>", "</reflect>");
-/// `opened` where a prompt of the template ends inside a thought. `tokenizer` may be null.
+/// How to find reasoning. The marks are those of published families, those where the template
+/// splits earlier answers (`content.split('</reflect>')`), and pairs of the tokenizer's tokens
+/// ("<reflect>", "</reflect>"). `opened` is set if a prompt of the template ends inside reasoning.
+/// `tokenizer` may be null.
 ThoughtReading thought_reading(const ChatTemplate& chat, const Tokenizer* tokenizer,
                                Thinking thinking);
 
-/// The setting (KEY=VALUE) by which a checkpoint's own template asks for no thought: the variable
-/// that it reads for that, e.g. enable_thinking=false. Empty: the template knows no thought, or
-/// `settings` have the variable. ConfigError: it knows thought and has no such variable.
+/// The setting (KEY=VALUE) that asks a checkpoint's own template to avoid reasoning, e.g.
+/// enable_thinking=false. Empty: the template does not support reasoning, or `settings` already
+/// contain the variable. ConfigError: the template supports reasoning, but has no such variable.
 std::string setting_without_thought(const ChatTemplate& chat,
                                     const std::vector<std::string>& settings);
 
