@@ -72,7 +72,7 @@ AddedTokens::AddedTokens(const Json& json, const TokensBeside& beside, const Voc
   index(normalizer, beside.split_special, where);
 }
 
-/// A token that is there gets the new flags. One that was special once is left out of decoded text,
+/// An existing token gets the new flags. A token that was special once is left out of decoded text,
 /// as in PyPI `tokenizers`.
 void AddedTokens::add(NewToken token, Token id) {
   if (token.special) special_.insert(token.content);
@@ -80,7 +80,7 @@ void AddedTokens::add(NewToken token, Token id) {
   tokens_.insert_or_assign(id, AddedToken{std::move(token), ""});
 }
 
-/// Makes what they are found by.
+/// Builds the search trees.
 void AddedTokens::index(const Normalizer* normalizer, bool split_special,
                         const std::string& where) {
   for (auto& [id, token] : tokens_) {
@@ -102,7 +102,7 @@ void AddedTokens::index(const Normalizer* normalizer, bool split_special,
   }
 }
 
-/// The id in the vocabulary, else the one behind it and behind all added so far.
+/// The id in the vocabulary, or else the next free id after the vocabulary and all added tokens.
 Token AddedTokens::expected_id(const std::string& content, const Vocabulary& vocabulary) const {
   if (const auto known = id(content)) return *known;
   if (const auto known = vocabulary.id(content)) return *known;

@@ -14,25 +14,25 @@
 
 namespace pardec {
 
-/// A part of a text: an added token (`id` set), or what stands between two. Offsets are bytes;
-/// those of a token that strips white space include it.
+/// A part of a text: an added token (`id` set), or text between added tokens. Offsets are in bytes.
+/// A token that strips white space includes that white space.
 struct Section {
   std::size_t begin, end;
   std::optional<Token> id;
 };
 
-/// Tokens that are found in the text before anything else: the longest of the leftmost wins.
-/// Immutable.
+/// Tokens that are found in the text before all other steps. The leftmost match wins, and of these
+/// the longest. Immutable.
 class AddedTokens {
  public:
-  /// Reads the `added_tokens` array, and adds those of the files beside it. `normalizer` may be
-  /// null; it rewrites tokens that are `normalized`. The ids are those of the model's vocabulary,
-  /// for new tokens the next free ones; other ids in the file are a ConfigError.
+  /// Reads the `added_tokens` array, and adds the tokens of the files next to tokenizer.json.
+  /// `normalizer` may be null; it is applied to tokens with the flag `normalized`. Ids are those of
+  /// the model's vocabulary; new tokens get the next free ids. ConfigError: other ids in the file.
   AddedTokens(const Json& json, const TokensBeside& beside, const Vocabulary& vocabulary,
               const Normalizer* normalizer, const std::string& where);
 
-  /// Sections that cover `text`, by the tokens that are looked for in the original text, or in the
-  /// normalised one.
+  /// Divides `text` into sections, by the tokens to be found in the original text or in the
+  /// normalised text.
   std::vector<Section> split_original(std::string_view text) const {
     return split(original_, text);
   }
@@ -41,15 +41,15 @@ class AddedTokens {
   }
 
   std::optional<Token> id(std::string_view token) const;
-  /// The token's text, null where the id is none of them.
+  /// The token's text; null if the id is not an added token.
   const std::string* token(Token id) const;
-  /// What decoders are given for it: a normalised token's normalised text.
+  /// The text passed to decoders: for a normalised token, its normalised text.
   const std::string* decoded(Token id) const;
-  /// Whether decoding without special tokens leaves it out. As in PyPI `tokenizers`, a special
-  /// token whose decoded text is not its own text stays.
+  /// Whether decoding without special tokens skips the id. As in PyPI `tokenizers`, a special token
+  /// is kept if its decoded text differs from its own text.
   bool is_skipped(Token id) const;
   bool is_special(Token id) const;
-  /// As `added_tokens` of a tokenizer.json: ascending ids, all flags.
+  /// The tokens as `added_tokens` of a tokenizer.json, with all flags, in ascending order of ids.
   OrderedJson json() const;
   /// Highest id + 1.
   Token size() const { return tokens_.empty() ? 0 : tokens_.rbegin()->first + 1; }
@@ -62,12 +62,12 @@ class AddedTokens {
     std::size_t end;
     Token id;
   };
-  /// A set of texts, as a tree over their bytes.
+  /// A set of texts, stored as a tree over their bytes.
   class Trie {
    public:
-    /// False when the text is there already.
+    /// False if the set already contains the text.
     bool insert(std::string_view text, Token id);
-    /// The longest text that begins at `begin`.
+    /// The longest text of the set that starts at `begin`.
     std::optional<Match> longest(std::string_view text, std::size_t begin) const;
 
    private:

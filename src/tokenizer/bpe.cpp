@@ -147,12 +147,12 @@ void Bpe::encode(std::string_view word, Scratch& scratch, Tokens& out) const {
   }
 }
 
-/// One symbol for each character; one that the vocabulary lacks becomes its bytes, else the unknown
-/// token, else nothing.
+/// Makes one symbol per character. A character that is not in the vocabulary becomes its bytes, or
+/// else the unknown token, or else nothing.
 void Bpe::start(std::string_view word, Scratch& scratch) const {
   auto& symbols = scratch.symbols;
   symbols.clear();
-  bool unknown = false;  // an unknown character is not written yet: bytes that follow it come first
+  bool unknown = false;  // a pending unknown token; bytes that follow it are written first
   const auto write_unknown = [&] {
     if (unknown) symbols.push_back({*unknown_, 0, 0});
     unknown = false;

@@ -12,18 +12,19 @@
 
 namespace pardec {
 
-/// Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909): starts from characters and joins
-/// the neighbours whose merge has the lowest rank, leftmost first, until none is left. Immutable.
+/// Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909): starts from characters, and
+/// repeatedly joins the neighbours whose merge has the lowest rank, leftmost first, until no merge
+/// applies. Immutable.
 class Bpe {
  public:
   /// Reads the `model` object. ConfigErrors start with `where`.
   Bpe(const Json& json, const std::string& where);
 
-  /// Buffers that one caller uses again and again.
+  /// Buffers for reuse by one caller.
   struct Scratch;
 
-  /// Appends the ids of one word. O(n log n) in its characters. REQUIRES: valid UTF-8, less than 2
-  /// GiB.
+  /// Appends the ids of one word. O(n log n) in the number of its characters. REQUIRES: valid UTF-8
+  /// of less than 2 GiB.
   void encode(std::string_view word, Scratch& scratch, Tokens& out) const;
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
@@ -61,20 +62,20 @@ class Bpe {
   MergeTable merges_;
   std::optional<Token> unknown_;
   bool fuse_unknown_ = false, byte_fallback_ = false, ignore_merges_ = false;
-  std::array<Token, 256> bytes_{};  // "<0x00>" .. "<0xFF>", -1 where the vocabulary has none
-  std::vector<Token>
-      character_ids_;  // by code point, the common ones; -1 where the vocabulary has none
+  std::array<Token, 256> bytes_{};  // "<0x00>" .. "<0xFF>"; -1 if not in the vocabulary
+  // by code point, for common characters; -1 if not in the vocabulary
+  std::vector<Token> character_ids_;
 };
 
 struct Bpe::Scratch {
-  /// A node of the word's linked list; `next` and `previous` are indices, -1 at the ends. A removed
-  /// one has id -1.
+  /// A node of the word's linked list. `next` and `previous` are indices, or -1 at the ends. A
+  /// removed node has id -1.
   struct Symbol {
     Token id;
     std::int32_t previous, next;
   };
-  /// A merge that was possible when it was pushed: rank in the high half, the left symbol's index
-  /// in the low one, so that the least value is the lowest rank and of those the leftmost.
+  /// A merge that was possible when it was added: the rank in the upper half, the index of the left
+  /// symbol in the lower half. The smallest value is the leftmost merge of the lowest rank.
   using Candidate = std::uint64_t;
 
   std::vector<Symbol> symbols;

@@ -10,19 +10,20 @@
 
 namespace pardec {
 
-// A tokenizer.json is a tree of components, `{"type": NAME, option: value, ...}`. Each kind
-// (normalizer, pre-tokenizer, decoder) has a table of names and readers; a new component is one
-// class and one row. Readers throw ConfigError, which Tokenizer::load turns into a ModelError with
-// the file's name.
+// A tokenizer.json is a tree of components, `{"type": NAME, option: value, ...}`. Each kind of
+// component (normalizer, pre-tokenizer, decoder) has a table of names and readers; a new component
+// needs one class and one table row. Readers throw ConfigError, which Tokenizer::load turns into a
+// ModelError with the file's name.
 
 template <typename Component>
 struct ComponentEntry {
   const char* type;
-  /// Reads the options; `where` names the component in errors.
+  /// Reads the options. `where` is the component's name in errors.
   std::unique_ptr<Component> (*read)(JsonReader& options, const std::string& where);
 };
 
-/// Reads one component, null for a JSON null. `where` is its place, e.g. "decoder.decoders[1]".
+/// Reads one component; null for a JSON null. `where` is its place in the file, e.g.
+/// "decoder.decoders[1]".
 template <typename Component, typename Table>
 std::unique_ptr<Component> read_component(const Json& json, const std::string& where,
                                           const Table& table) {

@@ -31,7 +31,7 @@ class Replace final : public TokenDecoder {
   std::string content_;
 };
 
-/// The byte of "<0x0A>".
+/// The byte of a token such as "<0x0A>".
 std::optional<char> byte_of(std::string_view token) {
   if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
   unsigned value = 0;
@@ -40,7 +40,7 @@ std::optional<char> byte_of(std::string_view token) {
   return static_cast<char>(value);
 }
 
-/// Neighbouring byte tokens become their text, or one U+FFFD for each byte when they are no UTF-8.
+/// Consecutive byte tokens become their text, or one U+FFFD per byte if they are not valid UTF-8.
 class ByteFallback final : public TokenDecoder {
  public:
   void apply(std::vector<std::string>& tokens) const override {
@@ -77,7 +77,8 @@ class Fuse final : public TokenDecoder {
   void apply_inside(Piece& piece) const override { piece.fused = true; }
 };
 
-/// Takes up to `start` and `stop` times one character off the ends of each token.
+/// Removes a character up to `start` times from the beginning and up to `stop` times from the end
+/// of each token.
 class Strip final : public TokenDecoder {
  public:
   Strip(std::string content, int start, int stop)
@@ -102,8 +103,8 @@ class Strip final : public TokenDecoder {
   int start_, stop_;
 };
 
-/// Visible characters back to bytes; a token with a character outside GPT-2's alphabet stands for
-/// itself.
+/// Turns visible characters back into bytes. A token with a character outside GPT-2's alphabet is
+/// left unchanged.
 class ByteLevel final : public TokenDecoder {
  public:
   void apply(std::vector<std::string>& tokens) const override {
@@ -116,8 +117,8 @@ class ByteLevel final : public TokenDecoder {
   }
 };
 
-/// The replacement becomes a space, or nothing in the first token where the pre-tokenizer put one
-/// there.
+/// The replacement character becomes a space. In the first token it becomes nothing, if the
+/// pre-tokenizer inserts one there.
 class Metaspace final : public TokenDecoder {
  public:
   explicit Metaspace(MetaspaceOptions options) : options_(std::move(options)) {}
@@ -172,7 +173,7 @@ Made make_fuse(JsonReader&, const std::string&) { return std::make_unique<Fuse>(
 
 Made make_byte_level(JsonReader& options, const std::string&) {
   for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"})
-    options.any(key);  // for encoding
+    options.any(key);  // only used for encoding
   return std::make_unique<ByteLevel>();
 }
 

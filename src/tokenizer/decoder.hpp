@@ -11,20 +11,20 @@ namespace pardec {
 class TokenDecoder {
  public:
   virtual ~TokenDecoder() = default;
-  /// Rewrites the tokens of one answer; what is left is joined.
+  /// Rewrites the tokens of one answer. The caller joins the resulting tokens.
   virtual void apply(std::vector<std::string>& tokens) const = 0;
 
-  /// One token in the middle of an answer, where what a component does at an answer's beginning or
-  /// end does not apply.
+  /// One token in the middle of an answer: rules for the beginning or end of an answer do not
+  /// apply.
   struct Piece {
     std::string bytes;
-    bool fused = false;  ///< behind Fuse there is only the whole answer
+    bool fused = false;  ///< after Fuse, components see the whole answer as one token
   };
   virtual void apply_inside(Piece& piece) const = 0;
 };
 
-/// ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip; null where the file has
-/// none. Errors are ConfigErrors that start with `where`.
+/// Supports ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip; null if the file
+/// has no decoder. ConfigErrors start with `where`.
 std::unique_ptr<TokenDecoder> read_decoder(const Json& json, const std::string& where);
 
 }  // namespace pardec

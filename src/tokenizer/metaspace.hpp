@@ -11,14 +11,14 @@ namespace pardec {
 
 enum class PrependScheme { always, first, never };
 
-/// What the pre-tokenizer and the decoder 'Metaspace' share.
+/// The options common to the pre-tokenizer and the decoder 'Metaspace'.
 struct MetaspaceOptions {
   std::string replacement = "▁";
   PrependScheme prepend = PrependScheme::always;
   bool split = true;
 };
 
-/// Reads them; `add_prefix_space: false` is the old spelling of the scheme "never".
+/// Reads the options. `add_prefix_space: false` is the old spelling of the scheme "never".
 inline MetaspaceOptions read_metaspace(JsonReader& options, const std::string& where) {
   MetaspaceOptions out;
   out.replacement = options.optional<std::string>("replacement", out.replacement);
@@ -26,7 +26,7 @@ inline MetaspaceOptions read_metaspace(JsonReader& options, const std::string& w
     throw ConfigError(
         str(where, ": 'replacement' is '", out.replacement, "', expected one character"));
   }
-  options.maybe<std::string>("str_rep");  // the old files' copy of `replacement`
+  options.maybe<std::string>("str_rep");  // copy of `replacement` in old files
   out.split = options.optional("split", true);
   const bool add_prefix_space = options.optional("add_prefix_space", true);
   const auto scheme =

@@ -15,9 +15,9 @@ namespace pardec {
 
 namespace {
 
-// Code points to which Unicode 10 or later gave a combining class, a decomposition or a part in a
-// composition: the oracle leaves them alone, so they are borders here. The test compares all code
-// points with the oracle.
+// Code points that got a combining class, a decomposition or a part in a composition in Unicode 10
+// or later. PyPI `tokenizers` does not change them, so they are boundaries here. A test compares
+// all code points with it.
 constexpr std::array kNewer = {
     CodeRange{0x5C8, 0x5C9},     CodeRange{0x7FD, 0x7FD},     CodeRange{0x897, 0x89F},
     CodeRange{0x8CA, 0x8D3},     CodeRange{0x9FE, 0x9FE},     CodeRange{0xC3C, 0xC3C},
@@ -50,8 +50,8 @@ constexpr std::array kNewer = {
 
 bool is_newer(char32_t code) { return contains(kNewer, code); }
 
-/// A character of the result, and how many characters of the text it replaces: what another one
-/// decomposes into shares its place with the first part.
+/// A character of the result, and the number of input characters that it replaces. Of the parts of
+/// a decomposition, only the first replaces a character.
 struct Part {
   char32_t code;
   int combining_class;
@@ -63,7 +63,7 @@ void decompose(char32_t code, bool compatible, std::vector<Part>& out) {
     out.push_back({code, 0, 1});
     return;
   }
-  std::array<utf8proc_int32_t, 32> parts;  // Unicode 9 has at most 18
+  std::array<utf8proc_int32_t, 32> parts;  // Unicode 9 needs at most 18
   int boundary = 0;
   const int options = UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0);
   const auto count =
@@ -76,7 +76,7 @@ void decompose(char32_t code, bool compatible, std::vector<Part>& out) {
   }
 }
 
-/// Sorts each run of combining marks by class, equal ones staying in order.
+/// Sorts each run of combining marks by class, keeping the order of equal ones.
 void reorder(std::vector<Part>& parts) {
   const auto is_starter = [](const Part& part) { return part.combining_class == 0; };
   for (auto begin = parts.begin(); begin != parts.end();) {
@@ -97,8 +97,8 @@ std::optional<char32_t> composite(char32_t left, char32_t right) {
   return static_cast<char32_t>(pair[0]);
 }
 
-/// Joins each character to the last starter where the two have a composite and nothing between them
-/// is in the way.
+/// Joins each character with the last starter if the two have a composite and no character between
+/// them blocks it.
 std::vector<Part> compose(const std::vector<Part>& parts) {
   std::vector<Part> out;
   out.reserve(parts.size());
@@ -123,7 +123,7 @@ std::vector<Part> compose(const std::vector<Part>& parts) {
 void normalize(Stretch& stretch, NormalForm form) {
   const bool composes = form == NormalForm::nfc || form == NormalForm::nfkc;
   const bool compatible = form == NormalForm::nfkc || form == NormalForm::nfkd;
-  // No form changes ASCII, and NFC nothing below U+0300, whose lead byte is 0xCC.
+  // No form changes ASCII. NFC changes nothing below U+0300, whose lead byte is 0xCC.
   const unsigned char changing = form == NormalForm::nfc ? 0xCC : 0x80;
   if (std::all_of(stretch.text.begin(), stretch.text.end(),
                   [&](char byte) { return static_cast<unsigned char>(byte) < changing; })) {

@@ -87,7 +87,7 @@ class StripAccents final : public Normalizer {
   }
 };
 
-/// Takes white space off the ends.
+/// Removes white space at the ends.
 class Strip final : public Normalizer {
  public:
   Strip(bool left, bool right) : left_(left), right_(right) {}

@@ -69,14 +69,14 @@ std::vector<Span> Pattern::split_regex(std::string_view text) const {
   Cover cover(text);
   RegularExpression::Searches searches(*regex_, text);
   std::size_t at = 0;
-  bool matched = false;  // a match ended where `done` says
+  bool matched = false;  // a match ended at `done`
   std::size_t done = 0;
   while (at <= text.size()) {
     const auto found = searches.from(at);
     if (!found) break;
     const auto [match_begin, match_end] = *found;
     if (match_begin == match_end && matched && done == match_end) {
-      // An empty match right behind a match does not count.
+      // An empty match directly after a match does not count.
       at += at < text.size() ? utf8_bytes(text[at]) : 1;
       continue;
     }

@@ -10,16 +10,16 @@
 
 namespace pardec {
 
-/// A part of a text, in bytes: a match of a pattern, or what stands between two.
+/// A part of a text, in bytes: a match of a pattern, or the text between two matches.
 struct Span {
   std::size_t begin, end;
   bool match;
 };
 
-/// What Split and Replace look for: a text, or a regular expression in Oniguruma's Ruby syntax.
+/// The pattern of Split and Replace: a text, or a regular expression in Oniguruma's Ruby syntax.
 /// \p{...}, \w and \s follow the Unicode version of the installed Oniguruma (6.9.8: Unicode 14).
-/// PyPI `tokenizers` 0.23.3 carries Unicode 16, so code points assigned in Unicode 15 and 16 are
-/// letters or digits there and not here; older ones agree everywhere.
+/// PyPI `tokenizers` 0.23.3 uses Unicode 16, so letters and digits added in Unicode 15 and 16 are
+/// recognised there but not here; older code points agree.
 class Pattern {
  public:
   /// `{"String": text}` or `{"Regex": expression}`; anything else is a ConfigError that starts with
@@ -28,10 +28,11 @@ class Pattern {
   static Pattern regex(const std::string& expression, const std::string& where);
 
   /// Parts that cover `text` from left to right; an empty text has none, whatever the expression.
-  /// RunError: the expression goes back more often than a thousand times the bytes of the text, far
-  /// beyond what a tokenizer's does. Thread-safe.
+  /// RunError: the expression backtracks more than about a thousand times per byte of the text, far
+  /// more than any tokenizer's expression needs. Thread-safe.
   std::vector<Span> split(std::string_view text) const;
-  /// `text` with every match replaced. RunError as above, or where it grows beyond `most_bytes`.
+  /// `text` with every match replaced. RunError as above, or if the text grows too large
+  /// (check_growth).
   std::string replace(std::string_view text, std::string_view content) const;
 
  private:
@@ -39,7 +40,7 @@ class Pattern {
   std::vector<Span> split_regex(std::string_view text) const;
   std::vector<Span> split_literal(std::string_view text) const;
 
-  std::string literal_;  // used where there is no regex_
+  std::string literal_;  // used if there is no regex_
   std::optional<RegularExpression> regex_;
 };
 

@@ -9,7 +9,7 @@ namespace pardec {
 
 namespace {
 
-/// The ids of the special token that a template calls `name`.
+/// The ids of the special token with the name `name` in a template.
 Tokens special_ids(const Json& special_tokens, const std::string& name, Token vocabulary_size,
                    const std::string& where) {
   if (!special_tokens.is_object() || !special_tokens.contains(name)) {

@@ -7,14 +7,14 @@
 
 namespace pardec {
 
-/// What a post-processor puts around the ids of one text when special tokens are asked for.
+/// Ids that a post-processor adds around a single text when special tokens are requested.
 struct PostProcessor {
   Tokens leading, trailing;
 };
 
-/// Reads TemplateProcessing (its form for one text), ByteLevel (which is about offsets only) and a
-/// Sequence of these with at most one template. Ids must be below `vocabulary_size`. ConfigErrors
-/// start with `where`.
+/// Reads TemplateProcessing (its form for a single text), ByteLevel (which only concerns offsets),
+/// and a Sequence of these with at most one template. Ids must be below `vocabulary_size`.
+/// ConfigErrors start with `where`.
 PostProcessor read_post_processor(const Json& json, const std::string& where,
                                   Token vocabulary_size);
 

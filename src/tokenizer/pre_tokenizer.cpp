@@ -31,7 +31,7 @@ Behavior read_behavior(const std::string& name, const std::string& where) {
   return static_cast<Behavior>(found - names.begin());
 }
 
-/// Joins each match to the part before it, unless that is a match too.
+/// Joins each match with the preceding part, unless that part is also a match.
 std::vector<Span> merge_with_previous(const std::vector<Span>& parts) {
   std::vector<Span> out;
   bool after_match = false;
@@ -148,7 +148,8 @@ class ClassSplit final : public PreTokenizer {
   Behavior behavior_;
 };
 
-/// Words, and runs of what is neither word nor white space; the latter is dropped.
+/// Keeps words, and runs of characters that are neither word characters nor white space; drops
+/// white space.
 class Whitespace final : public PreTokenizer {
  public:
   void apply(std::vector<Stretch>& words, Place) const override {
@@ -159,7 +160,7 @@ class Whitespace final : public PreTokenizer {
 
  private:
   static std::vector<Span> parts(std::string_view text) {
-    std::vector<Span> out;  // `match` where it is a word
+    std::vector<Span> out;  // `match`: it is a word
     bool goes_on = false;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t begin = at;
@@ -178,7 +179,7 @@ class Whitespace final : public PreTokenizer {
   }
 };
 
-/// Writes each byte as a visible character, after GPT-2's cutting where `gpt2` is set.
+/// Writes each byte as a visible character, after GPT-2's splitting if `gpt2` is set.
 class ByteLevel final : public PreTokenizer {
  public:
   ByteLevel(bool add_prefix_space, std::optional<Pattern> gpt2)
@@ -205,7 +206,7 @@ class ByteLevel final : public PreTokenizer {
   std::optional<Pattern> gpt2_;
 };
 
-/// SentencePiece's spaces: " " becomes the replacement, which begins a word.
+/// SentencePiece's spaces: " " becomes the replacement character, which begins a word.
 class Metaspace final : public PreTokenizer {
  public:
   explicit Metaspace(MetaspaceOptions options) : options_(std::move(options)) {}
@@ -275,7 +276,7 @@ using Made = std::unique_ptr<PreTokenizer>;
 
 Made make_byte_level(JsonReader& options, const std::string& where) {
   const bool add_prefix_space = options.optional("add_prefix_space", true);
-  options.optional("trim_offsets", true);  // about offsets, which nobody here asks for
+  options.optional("trim_offsets", true);  // only concerns offsets, which are not supported
   std::optional<Pattern> gpt2;
   if (options.optional("use_regex", true)) gpt2.emplace(Pattern::regex(kGpt2, where));
   return std::make_unique<ByteLevel>(add_prefix_space, std::move(gpt2));

@@ -8,7 +8,7 @@
 
 namespace pardec {
 
-/// Cuts normalised text into the words inside which the model merges, and may rewrite them.
+/// Splits normalised text into words, and may rewrite them. The model merges only inside words.
 /// Immutable.
 class PreTokenizer {
  public:
@@ -16,8 +16,8 @@ class PreTokenizer {
   virtual void apply(std::vector<Stretch>& words, Place place) const = 0;
 };
 
-/// ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace, WhitespaceSplit; null
-/// where the file has none. Errors are ConfigErrors that start with `where`.
+/// Supports ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace,
+/// WhitespaceSplit; null if the file has no pre-tokenizer. ConfigErrors start with `where`.
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(const Json& json, const std::string& where);
 
 }  // namespace pardec

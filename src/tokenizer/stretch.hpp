@@ -5,38 +5,40 @@
 
 namespace pardec {
 
-/// Where a stretch stands, for components that treat a text's ends in their own way.
+/// The position of a stretch in its text, for components that treat the ends of a text specially.
 enum class Place {
-  whole,  ///< in a whole text: each stretch is treated as if it were a text of its own
-  first,  ///< begins a text, or follows an added token, and more follows in a later piece
-  later   ///< goes on from an earlier piece: nothing is put in front of it or taken off its ends
+  whole,  ///< in a whole text: each stretch is treated like a text of its own
+  first,  ///< begins a text or follows an added token, and continues in a later piece
+  /// continues from an earlier piece: no prefix is added, and nothing is stripped from its ends
+  later
 };
 
-/// RunError where a text of `before` bytes has become one of `after` bytes, far beyond what any
-/// tokenizer makes of it: components that grow it could stand one behind the other.
+/// RunError: a text of `before` bytes has grown to `after` bytes, far more than any tokenizer
+/// produces. This can happen if several growing components follow each other.
 void check_growth(std::size_t before, std::size_t after);
 
 /// A part of the input between two added tokens, on its way to the model.
 ///
-/// PyPI `tokenizers` aligns each byte with the character of the input that it came from, and
-/// Metaspace asks whether a part is aligned with the input's first one. All that it takes to answer
-/// is kept here: as alignments never decrease, the bytes in question are the first ones.
+/// PyPI `tokenizers` aligns each byte with the input character that it came from, and Metaspace
+/// checks whether a part is aligned with the first input character. This struct stores only what
+/// that check needs: as alignments never decrease, the bytes in question are the first ones.
 struct Stretch {
   std::string text;
-  bool at_start;      ///< nothing of the input was cut off before it
-  std::size_t first;  ///< how many bytes of `text` came from the input's first character
+  bool at_start;      ///< no input was cut off before it
+  std::size_t first;  ///< number of bytes of `text` that came from the input's first character
 
-  /// What stands at [begin, end) of the input, which nothing has rewritten yet.
+  /// The unchanged input in [begin, end).
   static Stretch of_input(std::string_view input, std::size_t begin, std::size_t end);
 
   /// The part [begin, end), cut off from the rest.
   Stretch part(std::size_t begin, std::size_t end) const;
 
-  /// Puts `added` in front; it counts as part of the first character. An empty text stays empty.
+  /// Inserts `added` at the front; it counts as part of the first character. An empty text stays
+  /// empty.
   void prepend(std::string_view added);
 };
 
-/// Rewrites a stretch from left to right. What it does not reach is dropped.
+/// Rewrites a stretch from left to right. Text that is not reached is dropped.
 class Rewriting {
  public:
   explicit Rewriting(const Stretch& old) : old_(old), new_{{}, old.at_start, 0} {
@@ -46,11 +48,11 @@ class Rewriting {
   /// Copies the next bytes, or drops them.
   void keep(std::size_t bytes);
   void drop(std::size_t bytes) { at_ += bytes; }
-  /// Writes `text` in place of the next bytes: it came from where they begin.
+  /// Writes `text` instead of the next bytes; it is aligned with the first of them.
   void replace(std::size_t bytes, std::string_view text);
-  /// Writes `text`, which came from where the byte before does.
+  /// Writes `text`, aligned with the preceding byte.
   void insert(std::string_view text) { write(text, at_ <= old_.first); }
-  /// How many bytes the next characters have.
+  /// The number of bytes of the next characters.
   std::size_t bytes_of(int characters) const;
 
   Stretch finish() && { return std::move(new_); }

@@ -17,7 +17,7 @@
 
 namespace pardec {
 
-/// The parts of a tokenizer.json, in the order in which a text passes them.
+/// The parts of a tokenizer.json, in the order in which they process a text.
 struct Tokenizer::State {
   State(const Json& json, const TokensBeside& beside, std::string name);
 
@@ -31,11 +31,11 @@ struct Tokenizer::State {
 
   std::string file;  // for errors
   Bpe model;
-  std::unique_ptr<Normalizer> normalizer;  // may be null, as the next
+  std::unique_ptr<Normalizer> normalizer;  // may be null, as pre_tokenizer
   std::unique_ptr<PreTokenizer> pre_tokenizer;
   AddedTokens added;
   PostProcessor post_processor;
-  std::unique_ptr<TokenDecoder> decoder;  // may be null: tokens are then joined by spaces
+  std::unique_ptr<TokenDecoder> decoder;  // may be null: then tokens are joined with spaces
   std::vector<std::string> bytes;         // by id
 };
 
@@ -48,8 +48,8 @@ int components(const Json& json) {
   return count;
 }
 
-/// The tree of components at `key`. ConfigError where it has more of them than any tokenizer: each
-/// goes over the whole text.
+/// The tree of components at `key`. ConfigError: it has more components than any real tokenizer;
+/// each component processes the whole text.
 Json tree(const Json& json, const char* key) {
   constexpr int kMost = 64;
   Json part = json.value(key, Json());
@@ -58,7 +58,7 @@ Json tree(const Json& json, const char* key) {
   return part;
 }
 
-/// What the files beside it say; of a file of another name, nothing.
+/// The tokens from the files next to a tokenizer.json; none for files with another name.
 TokensBeside beside_of(const std::filesystem::path& tokenizer_json, const Json& json) {
   if (tokenizer_json.filename() != "tokenizer.json") return {};
   try {
@@ -89,7 +89,7 @@ Tokenizer::State::State(const Json& json, const TokensBeside& beside, std::strin
 void Tokenizer::State::index_bytes() {
   bytes.resize(static_cast<std::size_t>(size()));
   for (Token id = 0; id < size(); ++id) {
-    // A mark of thought stays, so that what stands between two of them is known.
+    // Marks of reasoning keep their bytes, so that the text between them can be recognised.
     if (added.is_special(id) && !names_thought(decoded(id))) continue;
     TokenDecoder::Piece piece{std::string(decoded(id))};
     if (decoder) decoder->apply_inside(piece);
@@ -102,7 +102,7 @@ std::string_view Tokenizer::State::token(Token id) const {
   return content ? std::string_view(*content) : model.vocabulary().token(id);
 }
 
-/// The token as the decoder gets it.
+/// The token's text as passed to the decoder.
 std::string_view Tokenizer::State::decoded(Token id) const {
   const std::string* text = added.decoded(id);
   return text ? std::string_view(*text) : model.vocabulary().token(id);
@@ -110,8 +110,8 @@ std::string_view Tokenizer::State::decoded(Token id) const {
 
 namespace {
 
-/// Where a stretch of a text at `place` stands: only that at the text's own ends goes on from
-/// another piece, or in one; an added token beside it parts it from what is there.
+/// The place of a stretch in a text at `place`. Only the first and last stretch of a text can
+/// continue from or in another piece, since an added token next to a stretch separates it.
 Place place_of(Place place, bool first, bool last) {
   if (place == Place::later && first) return place;
   return place == Place::whole || !last ? Place::whole : Place::first;
@@ -137,7 +137,7 @@ void Tokenizer::State::encode(std::string_view text, Place place, Tokens& out) c
   }
 }
 
-/// What stands between two added tokens: normalises it and looks for those that are found in
+/// Encodes the text between two added tokens: normalises it, and finds the tokens to be found in
 /// normalised text.
 void Tokenizer::State::encode_stretch(Stretch stretch, Place place, Bpe::Scratch& scratch,
                                       Tokens& out) const {

@@ -22,7 +22,7 @@ bool is_standard(std::string_view key) {
   return std::find(kStandard.begin(), kStandard.end(), key) != kStandard.end();
 }
 
-/// A special token as it was given: as text alone, or with its flags.
+/// A special token as given: as text alone, or with flags.
 struct Given {
   NewToken token;
   bool text = false;
@@ -56,13 +56,13 @@ bool is_well_formed(const OrderedJson& json) {
          });
 }
 
-/// One that transformers reads as a token with flags.
+/// Whether transformers reads the value as a token with flags.
 bool is_typed(const OrderedJson& json) {
   return json.is_object() && value_or_null(json, "__type") == "AddedToken";
 }
 
-/// A text, or an object with flags, which alone say whether it is special where it has a type (but
-/// for `special`). Empty: null.
+/// Parses a text, or an object with flags. If the object has a type, only its flags (and `special`)
+/// decide whether it is special. Empty: null.
 std::optional<Given> given(const OrderedJson& json, bool special, const std::string& where) {
   if (json.is_null()) return std::nullopt;
   if (json.is_string())
@@ -122,7 +122,7 @@ class Reader {
   }
 
  private:
-  /// `special_map`: of special_tokens_map.json, whose tokens are special ones.
+  /// `special_map`: the object is special_tokens_map.json, whose tokens are all special.
   void read_named(const OrderedJson& json, bool special_map, const std::string& file) {
     const auto where = [&](const std::string& key) { return str(file, ": '", key, "'"); };
     for (const auto& [key, value] : json.items()) {
@@ -131,7 +131,7 @@ class Reader {
       if (!is_standard(key) && !other) continue;
       if (const auto one = given(value, special_map, where(key))) put(key, *one);
     }
-    // The older name counts where the newer is missing.
+    // The older name is used if the newer one is missing.
     const OrderedJson older = value_or_null(json, "additional_special_tokens");
     OrderedJson extra = value_or_null(json, "extra_special_tokens");
     const bool has_extra = !extra.is_null() && !extra.empty();
@@ -189,7 +189,7 @@ class Reader {
       decoder_[value.get<std::int64_t>()] = {
           .content = content, .normalized = !special, .special = special};
     }
-    // What is wrong with these is said where the tokenizer is made.
+    // Errors in these are reported when the tokenizer is built.
     for (const OrderedJson& token : value_or_null(tokenizer, "added_tokens"))
       if (is_well_formed(token))
         decoder_[token.at("id").get<std::int64_t>()] = token_of(token, false, "added_tokens");

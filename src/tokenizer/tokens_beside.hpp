@@ -8,31 +8,31 @@
 
 namespace pardec {
 
-/// A token that is found in a text before anything else, with the flags of Hugging Face's.
+/// A token that is found in a text before all other steps, with Hugging Face's flags.
 struct NewToken {
   std::string content;
   bool single_word = false, lstrip = false, rstrip = false, normalized = false, special = false;
   bool operator==(const NewToken&) const = default;
 };
 
-/// What the files beside a tokenizer.json say of its tokens: tokenizer_config.json, and where that
-/// has no `added_tokens_decoder`, special_tokens_map.json and added_tokens.json, as transformers 5
-/// reads them.
+/// Token definitions in the files next to a tokenizer.json: tokenizer_config.json; and if that has
+/// no `added_tokens_decoder`, special_tokens_map.json and added_tokens.json. Read as in
+/// transformers 5.
 struct TokensBeside {
-  /// In the order in which transformers adds them to those of tokenizer.json; one that is there
-  /// gets these flags.
+  /// In the order in which transformers adds them to those of tokenizer.json. Existing tokens get
+  /// these flags.
   std::vector<NewToken> added;
   /// `bos_token`, `eos_token` ... and their texts; the standard ones first.
   std::vector<std::pair<std::string, std::string>> named;
-  /// Special tokens in a text are text (`split_special_tokens`).
+  /// Special tokens in a text are treated as text (`split_special_tokens`).
   bool split_special = false;
 
-  /// Null where it has no such name.
+  /// The text of a named token; null if there is no such name.
   const std::string* find(std::string_view name) const;
 };
 
-/// Empty where there are no such files. `tokenizer`: the tokenizer.json. ConfigError, DataError:
-/// what is no token, with the file and the key.
+/// Empty if there are no such files. `tokenizer`: the content of tokenizer.json. ConfigError,
+/// DataError: an invalid token, with file and key.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder, const OrderedJson& tokenizer);
 /// The same with the folder's tokenizer.json, which may be missing.
 TokensBeside read_tokens_beside(const std::filesystem::path& folder);

@@ -10,21 +10,21 @@
 
 namespace pardec {
 
-/// A model's tokens and their ids, one to one; ids may have gaps.
+/// The tokens of a model and their ids, one to one; ids may have gaps.
 class Vocabulary {
  public:
-  /// The highest id that a file may hold: 2^24 - 1, so that a wrong one costs no gigabytes.
+  /// The highest accepted id: 2^24 - 1, so that a wrong id does not cost gigabytes.
   static constexpr Token kMaxId = (1 << 24) - 1;
 
-  /// Reads `{token: id, ...}`. ConfigError, which starts with `where`, on ids that are no whole
-  /// numbers, out of range or given twice.
+  /// Reads `{token: id, ...}`. ConfigError, which starts with `where`: an id is not an integer, out
+  /// of range, or repeated.
   Vocabulary(const Json& json, const std::string& where);
   Vocabulary(Vocabulary&&) = default;
 
   std::optional<Token> id(std::string_view token) const;
-  /// Empty where the id has no token.
+  /// Empty if the id has no token.
   std::string_view token(Token id) const;
-  /// How many tokens there are.
+  /// Number of tokens.
   Token count() const { return static_cast<Token>(ids_.size()); }
   /// Highest id + 1.
   Token size() const { return static_cast<Token>(tokens_.size()); }
@@ -34,7 +34,7 @@ class Vocabulary {
   std::unordered_map<std::string_view, Token> ids_;  // keys point into tokens_
 };
 
-/// A JSON id in range, else a ConfigError that starts with `where`.
+/// Reads a JSON id. ConfigError, which starts with `where`: it is out of range.
 Token read_token_id(const Json& json, const std::string& where);
 
 }  // namespace pardec
