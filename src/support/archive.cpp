@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBlock = 1u << 18;
 
-/// A reader of libarchive.
+/// Reads an archive with libarchive.
 class Reader {
  public:
   explicit Reader(const fs::path& file, bool tar) : file_(file), reader_(archive_read_new()) {
@@ -44,17 +44,17 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  /// None at the end.
+  /// The next entry; null at the end.
   archive_entry* next() {
     archive_entry* entry = nullptr;
     const int code = archive_read_next_header(reader_, &entry);
     if (code == ARCHIVE_EOF) return nullptr;
     check(code == ARCHIVE_OK || code == ARCHIVE_WARN);
-    take(512);  // of its header; a sparse entry's size counts at once
+    take(512);  // for the header; the size of a sparse entry counts at once
     if (archive_entry_size(entry) > left_) take(archive_entry_size(entry));
     return entry;
   }
-  /// The entry's content in pieces.
+  /// Reads the content of the entry in pieces.
   void read(const FileSink& put) {
     std::vector<char> buffer(kBlock);
     for (;;) {
@@ -88,10 +88,10 @@ class Reader {
 
   fs::path file_;
   archive* reader_;
-  std::int64_t most_ = 0, left_ = 0;  // bytes that may come of it
+  std::int64_t most_ = 0, left_ = 0;  // limits of the unpacked bytes
 };
 
-/// The name below the first `strip` folders; empty where there is none.
+/// The name without the first `strip` folders; empty if nothing is left.
 fs::path inner_name(const Reader& reader, const std::string& name, int strip) {
   const fs::path path(name);
   fs::path inner;
@@ -126,7 +126,7 @@ std::int64_t unpack_tar(const fs::path& archive, const fs::path& folder, int str
   std::int64_t files = 0;
   try {
     Reader reader(archive, true);
-    std::set<fs::path> made;  // folders
+    std::set<fs::path> made;  // folders that were created
     while (archive_entry* entry = reader.next()) {
       const char* given = archive_entry_pathname(entry);
       const std::string name = given ? given : "";
@@ -136,7 +136,7 @@ std::int64_t unpack_tar(const fs::path& archive, const fs::path& folder, int str
         reader.fail(str("holds '", name, "', which is a link or no file; expected files alone"));
       const fs::path file = stage / inner;
       if (made.insert(file.parent_path()).second) fs::create_directories(file.parent_path());
-      // There can be 200,000 files, which are synced together.
+      // There can be 200,000 files; they are synced together.
       write_unsynced(file, [&](const FileSink& put) { reader.read(put); });
       ++files;
       progress(reader.bytes_read());

@@ -7,25 +7,26 @@
 
 namespace pardec {
 
-/// An archive that is none, is damaged, or holds what it may not; to be fetched anew.
+/// An archive that is invalid, damaged, or has forbidden content. Downloading it again may help.
 struct BadArchive : RunError {
   using RunError::RunError;
 };
 
-/// Bytes of the archive that were read.
+/// Called with the number of archive bytes read so far.
 using UnpackProgress = std::function<void(std::int64_t done)>;
 
-/// Unpacks the regular files of a tar archive (packed by gzip or the like) into `folder`, which
-/// exists, without the first `strip` folders of their names; what has no more than these is left
-/// out. All is unpacked into `folder/.unpacking` first; then each top-level file or folder takes
-/// its place, in that of what was there. Returns how many files. BadArchive: no archive or a
-/// damaged one, a name that leads out of it, links, or more than 64 MiB and a hundred times its own
-/// size to unpack. RunError: disk full. Nothing of it stays then.
+/// Unpacks the regular files of a tar archive (compressed with gzip or similar) into the existing
+/// `folder`. The first `strip` folders of the names are removed; files with no further name are
+/// left out. Everything is unpacked into `folder/.unpacking` first; then each top-level file or
+/// folder moves into place and replaces an existing one. Returns the number of files. BadArchive:
+/// the archive is invalid or damaged, has a name that leads outside or a link, or would unpack to
+/// more than 64 MiB plus a hundred times its own size. RunError: the disk is full. After an error,
+/// no files remain.
 std::int64_t unpack_tar(const std::filesystem::path& archive, const std::filesystem::path& folder,
                         int strip, const UnpackProgress& progress);
 
-/// Unpacks one compressed file (gzip or the like); `file` appears whole. Errors as above; an
-/// empty one is damaged.
+/// Unpacks one compressed file (gzip or similar); `file` appears only when complete. Errors as
+/// above; an empty file counts as damaged.
 void unpack_file(const std::filesystem::path& packed, const std::filesystem::path& file,
                  const UnpackProgress& progress);
 

@@ -10,9 +10,9 @@ namespace pardec {
 
 namespace {
 
-// What later versions of Unicode added to a class, so that any newer utf8proc gives the same. A
-// range may go over code points that never were of the class. The oracle test compares all code
-// points.
+// Additions of later Unicode versions to a class, so that every newer utf8proc gives the same
+// result. A range may include code points that never belonged to the class. The oracle test
+// compares all code points.
 
 constexpr std::array kMarksAfterUnicode9 = {
     CodeRange{0x7FD, 0x7FD},     CodeRange{0x897, 0x8D3},     CodeRange{0x9FE, 0x9FE},
@@ -43,7 +43,7 @@ constexpr std::array kNumbersAfterUnicode15 = {
     CodeRange{0x16FF4, 0x16FF6}, CodeRange{0x1CCF0, 0x1CCF9}, CodeRange{0x1E5F1, 0x1E5FA},
 };
 
-/// The lower case of the capitals that Unicode 16 and 17 added.
+/// The lower case of capitals that Unicode 16 and 17 added.
 char32_t lower_after_unicode_15(char32_t code) {
   switch (code) {
     case 0xA7CB:
@@ -125,7 +125,8 @@ bool is_punctuation(char32_t code) {
     case UTF8PROC_CATEGORY_PO:
       return !contains(kPunctuationAfterUnicode8, code);
     default:
-      return code == 0x166D || code == 0x111C9;  // a symbol and a mark since Unicode 12 and 11
+      // a symbol since Unicode 12, and a mark since Unicode 11
+      return code == 0x166D || code == 0x111C9;
   }
 }
 

@@ -7,15 +7,16 @@
 
 namespace pardec {
 
-// Classes of characters as PyPI `tokenizers` 0.23.3 sees them. Its parts carry tables of several
-// Unicode versions; the installed utf8proc's are brought in line where the comment says "equal".
+// Character classes as in PyPI `tokenizers` 0.23.3. Its parts use tables of several Unicode
+// versions. Where a comment says "equal", the tables of the installed utf8proc are adjusted to
+// them.
 
-/// The code points `first` to `last`.
+/// The code points from `first` to `last`, inclusive.
 struct CodeRange {
   char32_t first, last;
 };
 
-/// Whether one of the ranges, which are in order, holds `code`.
+/// Whether one of the sorted ranges contains `code`.
 constexpr bool contains(std::span<const CodeRange> ranges, char32_t code) {
   const auto range = std::lower_bound(ranges.begin(), ranges.end(), code,
                                       [](const CodeRange& r, char32_t c) { return r.last < c; });
@@ -26,7 +27,8 @@ constexpr bool contains(std::span<const CodeRange> ranges, char32_t code) {
 bool is_space(char32_t code);
 
 /// \w of Unicode's UTS #18: letters, letter numbers, marks, decimal digits, connectors, joiners,
-/// circled letters. As new as the installed utf8proc (2.8: Unicode 15), while the oracle has 16.
+/// circled letters. Follows the installed utf8proc (2.8: Unicode 15), while `tokenizers` uses
+/// Unicode 16.
 bool is_word(char32_t code);
 
 /// Decimal digits, letter numbers and other numbers (categories Nd, Nl, No) of Unicode 17. Equal.
@@ -38,11 +40,12 @@ bool is_punctuation(char32_t code);
 /// Combining marks (M*) of Unicode 9. Equal.
 bool is_combining_mark(char32_t code);
 
-/// Appends a character's lower case (Unicode 17; no rule looks at its neighbours). Equal.
+/// Appends the lower case of a character (Unicode 17; no rule depends on neighbouring characters).
+/// Equal.
 void append_lower_case(std::string& text, char32_t code);
 
-/// Where the white space that stands at `begin`, or in front of `end` but not of `limit`, is over.
-/// Offsets are bytes at borders of characters.
+/// The end of the white space that starts at `begin`, or the start of the white space that ends at
+/// `end` (not before `limit`). Offsets are bytes at character boundaries.
 std::size_t skip_spaces(std::string_view text, std::size_t begin);
 std::size_t skip_spaces_back(std::string_view text, std::size_t end, std::size_t limit);
 

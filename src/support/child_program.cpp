@@ -24,7 +24,7 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// A file without a name, gone when it is closed.
+/// A file without a name, which disappears when closed.
 File nameless() {
   File file(std::tmpfile(), &std::fclose);
   if (!file) throw RunError(str("no temporary file can be made: ", std::strerror(errno)));

@@ -6,12 +6,13 @@
 
 namespace pardec {
 
-/// Choices of a question are lettered A, B, ... in order: at most this many.
+/// Maximum number of choices, which are lettered A, B, ... in order.
 inline constexpr std::size_t kMostChoices = 26;
 
-/// The letter that a reference means: a letter in either case, also as "(B)", "B." or "B) blue", or
-/// a choice's text (letters of ASCII in either case, white space at both ends aside). A letter goes
-/// before a text. Nothing: it is none of these. REQUIRES: at most kMostChoices choices.
+/// The letter meant by a reference. The reference is a letter in either case, also as "(B)", "B."
+/// or "B) blue", or a choice's text (ignoring ASCII case and white space at the ends). A letter
+/// takes precedence over a text. Nothing: it is none of these. REQUIRES: at most kMostChoices
+/// choices.
 std::optional<char> reference_letter(std::string_view reference,
                                      const std::vector<std::string>& choices);
 

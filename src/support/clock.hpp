@@ -4,7 +4,7 @@
 
 namespace pardec {
 
-/// Monotonic time; a parameter wherever time is measured, so that tests can set it.
+/// Monotonic time. Passed as a parameter wherever time is measured, so that tests can set it.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -5,12 +5,14 @@
 
 namespace pardec {
 
-/// What is wrong with the caller's input or the machine, in one line: where, what was found, what
-/// was expected, what to do. Only `main` catches these and turns them into an exit code; the runner
-/// turns the error of one job into a failed row and goes on. A bug is an assertion, not an Error.
+/// An error in the caller's input or on the machine, described in one line: where, what was found,
+/// what was expected, what to do. Only `main` catches these and turns them into an exit code; the
+/// runner turns the error of a single job into a failed row and continues. Bugs are assertions, not
+/// Errors.
 class Error : public std::runtime_error {
  public:
-  /// Process exit code of this error: 2 for usage, configuration and bad input, 1 for a failed run.
+  /// Exit code of the process for this error: 2 for usage, configuration and bad input, 1 for a
+  /// failed run.
   int exit_code() const { return exit_code_; }
 
  protected:
@@ -25,8 +27,8 @@ struct ConfigError : Error {
   explicit ConfigError(const std::string& what) : Error(what, 2) {}
 };
 
-/// A dataset or job file that is not what its format says. Exit code 2. Message: `file:line: what`,
-/// line 0 for the whole file.
+/// A dataset or job file that violates its format. Exit code 2. Message: `file:line: what`; line 0
+/// stands for the whole file.
 struct DataError : Error {
   DataError(std::string_view file, long line, std::string_view what);
 };
@@ -36,14 +38,14 @@ struct ModelError : Error {
   ModelError(std::string_view path, std::string_view what);
 };
 
-/// A database that cannot be read or written. Exit code 2 for a file that is no database of ours or
-/// may not be written; 1 for what happens in mid-run (disk full).
+/// A database that cannot be read or written. Exit code 2 for a file that is not one of the
+/// program's databases or may not be written; 1 for errors during a run (disk full).
 struct StoreError : Error {
   StoreError(std::string_view path, std::string_view what, int exit_code);
 };
 
-/// What is said of an exception: an Error's own words, else in what way it is none of a user's
-/// doing.
+/// The description of an exception: an Error's message; advice if memory ran out; otherwise the
+/// message of an internal error.
 std::string reason_of(const std::exception& error);
 
 /// Something failed while running. Exit code 1.

@@ -59,7 +59,7 @@ void need(bool good, const std::filesystem::path& file) {
   if (!good) throw RunError(str(file.string(), ": cannot be written: ", std::strerror(errno)));
 }
 
-/// Where links from `file` end: a plain file, or nothing yet.
+/// The end of a chain of links from `file`: a plain file, or a path that does not exist yet.
 std::filesystem::path end_of_links(const std::filesystem::path& file) {
   namespace fs = std::filesystem;
   constexpr int kMostLinks = 40;
@@ -70,7 +70,7 @@ std::filesystem::path end_of_links(const std::filesystem::path& file) {
     const fs::file_status status = fs::symlink_status(place, ignored);
     if (fs::is_directory(status))
       throw RunError(str(file.string(), ": is a folder, expected a file"));
-    // Links in /proc, as /dev/stdout leads to, are names of open files.
+    // Links in /proc, where /dev/stdout leads to, are names of open files.
     if ((fs::exists(status) && !fs::is_regular_file(status) && !fs::is_symlink(status)) ||
         fs::canonical(folder, ignored).native().starts_with("/proc/"))
       throw RunError(str(file.string(),
@@ -82,7 +82,7 @@ std::filesystem::path end_of_links(const std::filesystem::path& file) {
   throw RunError(str(file.string(), ": is a link that leads to itself, expected a file"));
 }
 
-/// Opens `place`, which errors call `file`.
+/// Opens `place` for writing. `file` is its name in errors.
 int open_to_write(const std::filesystem::path& place, const std::filesystem::path& file,
                   int flags) {
   const int fd = ::open(place.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
@@ -90,7 +90,7 @@ int open_to_write(const std::filesystem::path& place, const std::filesystem::pat
   return fd;
 }
 
-/// Fills what was opened, and closes it in any case.
+/// Fills the opened file, and closes it in any case.
 void fill_and_close(int fd, const std::filesystem::path& file, bool sync,
                     const std::function<void(const FileSink&)>& fill) {
   try {
@@ -116,7 +116,7 @@ void write_file(const std::filesystem::path& file,
                 const std::function<void(const FileSink&)>& fill) {
   const std::filesystem::path place = end_of_links(file);
   const std::string temporary = place.string() + ".tmp";
-  ::unlink(temporary.c_str());  // of a process that was killed
+  ::unlink(temporary.c_str());  // may remain from a process that was killed
   const int fd = open_to_write(temporary, file, O_EXCL);
   struct stat old {};
   if (::stat(place.c_str(), &old) == 0) ::fchmod(fd, old.st_mode & 07777);

@@ -8,7 +8,7 @@ namespace pardec {
 
 namespace {
 
-/// Unicode's Case_Ignorable: marks, modifiers, formats, and what stands inside words.
+/// Unicode's Case_Ignorable: marks, modifiers, formats, and punctuation that occurs inside words.
 bool is_case_ignorable(char32_t c) {
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
     case UTF8PROC_CATEGORY_MN:
@@ -28,7 +28,7 @@ bool is_case_ignorable(char32_t c) {
   return false;
 }
 
-/// Unicode's Cased, of characters that are not case-ignorable.
+/// Unicode's Cased, for characters that are not case-ignorable.
 bool is_cased(char32_t c) {
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
     case UTF8PROC_CATEGORY_LU:

@@ -16,7 +16,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const char* what)
     : fd_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (fd_ < 0) throw RunError(str(folder.string(), ": cannot be opened: ", std::strerror(errno)));
   if (::flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-    return;  // or none is known here
+    return;  // or locks are not supported here
   ::close(fd_);
   throw RunError(str(what, " ", folder.string(), "; wait for its end, or give another folder"));
 }

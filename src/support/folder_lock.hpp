@@ -3,8 +3,9 @@
 
 namespace pardec {
 
-/// While it lives no other process has one on the same folder, by whichever path. Nothing is left
-/// in it. RunError, which begins with `what` ("another process trains into"), where one does.
+/// Locks a folder against other processes while it lives, by whichever path they access it. Leaves
+/// no file in the folder. RunError, which starts with `what` ("another process trains into"):
+/// another process has the lock.
 class FolderLock {
  public:
   FolderLock(const std::filesystem::path& folder, const char* what);

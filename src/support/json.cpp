@@ -18,8 +18,8 @@ namespace pardec {
 
 namespace {
 
-/// Builds what nlohmann's parser does. That looks a key up among all before it, which takes minutes
-/// for a vocabulary.
+/// Builds the same value as nlohmann's parser. That parser compares each key with all earlier ones,
+/// which takes minutes for a vocabulary.
 class OrderedBuilder : public nlohmann::json_sax<OrderedJson> {
  public:
   OrderedJson take() { return std::move(root_); }
@@ -53,7 +53,7 @@ class OrderedBuilder : public nlohmann::json_sax<OrderedJson> {
  private:
   struct Open {
     OrderedJson* value;
-    std::unordered_map<std::string, std::size_t> places;  // of an object's keys
+    std::unordered_map<std::string, std::size_t> places;  // indices of an object's keys
   };
 
   template <typename T>
@@ -71,7 +71,7 @@ class OrderedBuilder : public nlohmann::json_sax<OrderedJson> {
     open_.pop_back();
     return true;
   }
-  /// Of the value that comes.
+  /// The place of the next value.
   OrderedJson& place() {
     if (open_.empty()) return root_;
     OrderedJson& value = *open_.back().value;
@@ -79,7 +79,7 @@ class OrderedBuilder : public nlohmann::json_sax<OrderedJson> {
   }
 
   OrderedJson root_;
-  OrderedJson* next_ = nullptr;  // of the key that was read last
+  OrderedJson* next_ = nullptr;  // value of the last key
   std::vector<Open> open_;
 };
 

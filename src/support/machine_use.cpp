@@ -22,7 +22,8 @@ std::int64_t process_cpu_ns() {
   return time.tv_sec * std::int64_t{1000000000} + time.tv_nsec;
 }
 
-/// The eighth number of /proc/stat's first line, of all cores, in ticks; and what a quota took.
+/// The eighth number of the first line of /proc/stat (steal time of all cores, in ticks), and the
+/// time taken by a quota.
 std::optional<std::int64_t> stolen_ns() {
   std::optional<std::int64_t> sum;
   std::ifstream stat("/proc/stat");
@@ -37,7 +38,7 @@ std::optional<std::int64_t> stolen_ns() {
   return sum;
 }
 
-/// All cores' idle time so far; the fourth and fifth number of /proc/stat's first line.
+/// The idle time of all cores so far: the fourth and fifth number of the first line of /proc/stat.
 std::optional<std::int64_t> idle_ns() {
   std::ifstream stat("/proc/stat");
   std::string name;
@@ -97,7 +98,7 @@ MachineMeter::MachineMeter(int threads)
       begin_time_(std::chrono::steady_clock::now()),
       begin_{process_cpu_ns(), std::nullopt, stolen_ns(), std::nullopt} {}
 
-/// Of the threads that live now (proc(5), schedstat).
+/// Times of all live threads (proc(5), schedstat).
 std::map<std::string, MachineMeter::ThreadTime> MachineMeter::thread_times() {
   std::map<std::string, ThreadTime> times;
   std::error_code error;
@@ -109,7 +110,7 @@ std::map<std::string, MachineMeter::ThreadTime> MachineMeter::thread_times() {
   return times;
 }
 
-/// `elsewhere_ns`: when none of the threads ran, what others account for.
+/// `elsewhere_ns`: time without a running thread that has another explanation.
 std::optional<std::int64_t> MachineMeter::waited_ns(std::int64_t cpu_ns,
                                                     std::int64_t elsewhere_ns) const {
   std::vector<ThreadTime> times;
@@ -129,7 +130,8 @@ std::optional<std::int64_t> MachineMeter::waited_ns(std::int64_t cpu_ns,
     active += times[t].ran_ns + times[t].waited_ns;
   }
   const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  // With a core each they hardly sleep while they wait for each other: the busiest one tells.
+  // With a core per thread, threads hardly sleep while they wait for each other; the busiest one is
+  // representative.
   if (threads_ <= cores) active = times.front().ran_ns + times.front().waited_ns;
   const std::int64_t time =
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin_time_).count();

@@ -1,1 +1,1 @@
-// The header of this name is compiled for it.
+// Exists to compile the header of the same name.

@@ -1,5 +1,5 @@
 #pragma once
-// What most files include; parsed once for all of them (src/cmake/pardec.cmake).
+// Headers that most files include, parsed once for all of them (src/cmake/pardec.cmake).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

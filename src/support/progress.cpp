@@ -31,7 +31,7 @@ bool may_colour(int fd) {
 TerminalSize terminal_size(int fd) {
   TerminalSize size;
   winsize said{};
-  ::ioctl(fd, TIOCGWINSZ, &said);  // a terminal that does not know has zeros
+  ::ioctl(fd, TIOCGWINSZ, &said);  // a terminal that does not know its size reports zeros
   const auto choose = [](int& value, int from_terminal, const char* variable) {
     const char* set = std::getenv(variable);
     const int given = set ? std::atoi(set) : 0;

@@ -3,8 +3,9 @@
 
 namespace pardec {
 
-/// A file or folder that the project ships (prompts, samples, experiments): under $PARDEC_SHARE,
-/// else where it was installed, else in the source tree. ConfigError when it is in none.
+/// A file or folder shipped with the project (prompts, samples, experiments): in $PARDEC_SHARE,
+/// otherwise in the installation, otherwise in the source tree. ConfigError: it is in none of
+/// these.
 std::filesystem::path project_file(const std::filesystem::path& relative);
 
 }  // namespace pardec

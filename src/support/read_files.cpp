@@ -18,15 +18,15 @@ fs::path resolved(const fs::path& path) {
   return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
 }
 
-/// What a checkpoint's folder is read from, or written into it; traces, logs and databases may lie
-/// there, too.
+/// Whether the file can belong to a checkpoint. Traces, logs and databases may be in the same
+/// folder.
 bool is_of_checkpoint(const fs::path& file) {
   constexpr std::array kEndings{".json", ".safetensors", ".jinja", ".txt", ".model"};
   return std::find(kEndings.begin(), kEndings.end(), file.extension()) != kEndings.end();
 }
 
-/// Of a folder and its folders (own wordings of prompts lie there), without following links to
-/// folders.
+/// The checkpoint files of a folder and its direct subfolders (own prompt files are there). Links
+/// to folders are not followed.
 std::vector<fs::path> checkpoint_files(const fs::path& folder) {
   constexpr int kDepth = 1;
   constexpr std::size_t kMost = 10000;

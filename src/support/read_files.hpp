@@ -9,30 +9,30 @@
 
 namespace pardec {
 
-/// Device and inode of what a path leads to; zeros where there is nothing.
+/// Device and inode of a path's target; zeros if it does not exist.
 using FilePlace = std::pair<std::uint64_t, std::uint64_t>;
 FilePlace place_of(const std::filesystem::path& path);
 
-/// The files that a command reads, so that none of them is written over. Files are told apart by
-/// device and inode: a link is what it leads to.
+/// The files that a command reads, so that it does not overwrite them. Files are identified by
+/// device and inode; a link counts as its target.
 class ReadFiles {
  public:
-  /// What `path` leads to; of a folder the files that a checkpoint or adapter is read from. What is
-  /// not there is not read.
+  /// Adds the target of `path`. For a folder, adds the files that a checkpoint or adapter is read
+  /// from. Files that do not exist are ignored.
   void add(std::string_view flag, const std::filesystem::path& path);
-  /// A database with what lies beside it, also where it is yet to be made.
+  /// Adds a database and the files next to it, even if it does not exist yet.
   void add_database(const std::filesystem::path& path);
-  /// A file that the same command writes.
+  /// Adds a file that the same command writes.
   void add_written(std::string_view flag, const std::filesystem::path& path);
 
-  /// ConfigError where the file that `flag` names, and that is to be written, is one of these.
+  /// ConfigError: the output file named by `flag` is one of these files.
   void check(std::string_view flag, const std::filesystem::path& file) const;
-  /// The same for a folder that gets a checkpoint: of what it holds none may be one of these.
+  /// The same for a folder that a checkpoint is written to: none of its files may be one of these.
   void check_folder(std::string_view flag, const std::filesystem::path& folder) const;
 
  private:
-  std::map<FilePlace, std::string> files_;                            // what each is
-  std::vector<std::pair<std::filesystem::path, std::string>> paths_;  // those yet to be made
+  std::map<FilePlace, std::string> files_;                            // a description of each
+  std::vector<std::pair<std::filesystem::path, std::string>> paths_;  // files that do not exist yet
 };
 
 }  // namespace pardec

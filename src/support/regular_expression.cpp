@@ -59,7 +59,7 @@ RegularExpression::RegularExpression(const std::string& expression, Syntax synta
   regex_.reset(compiled);
 }
 
-/// Limited in steps and memory: a step is a return to an earlier choice, as Oniguruma counts them.
+/// Limits of steps and memory. A step is a return to an earlier choice, as counted by Oniguruma.
 struct RegularExpression::Searches::State {
   const RegularExpression& expression;
   std::string_view text;
@@ -72,7 +72,7 @@ RegularExpression::Searches::Searches(const RegularExpression& expression, std::
     : state_(new State{.expression = expression, .text = text}) {
   OnigMatchParam* const param = state_->param.get();
   onig_initialize_match_param(param);
-  // The limit of a search is set instead, below.
+  // The limit per search is set below.
   onig_set_retry_limit_in_match_of_match_param(param, std::numeric_limits<unsigned long>::max());
   onig_set_match_stack_limit_size_of_match_param(
       param, static_cast<unsigned>(std::min<std::size_t>(100'000 + 16 * text.size(),
@@ -80,8 +80,9 @@ RegularExpression::Searches::Searches(const RegularExpression& expression, std::
 }
 RegularExpression::Searches::~Searches() = default;
 
-/// What few steps do is free: each byte has one search. Oniguruma does not tell how many it took,
-/// so that one that needs more is begun anew with more of what all may take.
+/// Searches of few steps are free, since there is about one search per byte. Oniguruma does not
+/// report the number of steps, so a search that needs more is repeated with a larger share of the
+/// total limit.
 std::optional<std::pair<std::size_t, std::size_t>> RegularExpression::Searches::from(
     std::size_t at) {
   State& state = *state_;
@@ -111,7 +112,7 @@ std::optional<std::pair<std::size_t, std::size_t>> RegularExpression::Searches::
 
 RegularExpression RegularExpression::of_whole_text(const std::string& expression, Syntax syntax,
                                                    const std::string& where) {
-  const RegularExpression part(expression, syntax, where);  // that it is one by itself
+  const RegularExpression part(expression, syntax, where);  // checks that it is valid by itself
   const char* const end = syntax == Syntax::python ? "\\Z" : "\\z";
   return RegularExpression(str("\\A(?:", expression, ")", end), syntax, where);
 }

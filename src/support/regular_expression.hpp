@@ -10,26 +10,27 @@ struct re_pattern_buffer;  // Oniguruma's compiled regular expression
 
 namespace pardec {
 
-/// A regular expression, which ends by itself: what it may take goes by the length of the text.
+/// A regular expression with bounded running time: the limit is proportional to the length of the
+/// text.
 class RegularExpression {
  public:
   enum class Syntax { ruby, python };
-  /// ConfigError, which starts with `where`: it is none of that syntax.
+  /// ConfigError, which starts with `where`: the expression is invalid in that syntax.
   RegularExpression(const std::string& expression, Syntax syntax, const std::string& where);
   RegularExpression(RegularExpression&&) noexcept;
   RegularExpression& operator=(RegularExpression&&) noexcept;
   ~RegularExpression();
 
-  /// The searches in one text. They go back at most a thousand times as often as it has bytes.
+  /// Searches in one text. Together they backtrack at most about a thousand times per byte.
   class Searches {
    public:
-    /// The expression and the text outlive it.
+    /// The expression and the text outlive this object.
     Searches(const RegularExpression& expression, std::string_view text);
     ~Searches();
     Searches(const Searches&) = delete;
     Searches& operator=(const Searches&) = delete;
-    /// Begin and end of the first match from `at` on; none: there is no other. RunError: it went
-    /// back too often.
+    /// Begin and end of the first match from `at` on; nothing: there are no more matches. RunError:
+    /// the limit of backtracking is reached.
     std::optional<std::pair<std::size_t, std::size_t>> from(std::size_t at);
 
    private:
@@ -37,11 +38,10 @@ class RegularExpression {
     const std::unique_ptr<State> state_;
   };
 
-  /// One that a text matches as a whole or not, as in Python's `re.fullmatch`. ConfigError as
-  /// above.
+  /// An expression for matching whole texts, as in Python's `re.fullmatch`. ConfigError as above.
   static RegularExpression of_whole_text(const std::string& expression, Syntax syntax,
                                          const std::string& where);
-  /// Whether it is found in the text. RunError as above.
+  /// Whether the expression matches somewhere in the text. RunError as above.
   bool matches(std::string_view text) const;
 
  private:

@@ -36,7 +36,7 @@ std::uint64_t Rng::next() {
 double Rng::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
 std::uint64_t Rng::below(std::uint64_t bound) {
-  // Values under the threshold would make some results likelier than others.
+  // Values below the threshold would make some results more likely than others.
   const std::uint64_t threshold = (0 - bound) % bound;
   std::uint64_t value;
   do value = next();

@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-/// xoshiro256** (Blackman and Vigna 2018) seeded by splitmix64: the same numbers on every machine.
-/// One generator belongs to one request, so that an answer does not depend on what else runs.
+/// xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64: the same numbers on every machine.
+/// Each request has its own generator, so that its answer does not depend on other requests.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);
@@ -22,8 +22,8 @@ class Rng {
   std::array<std::uint64_t, 4> state_;
 };
 
-/// A seed for a part of a run, named by a text: equal inputs give equal seeds, other names
-/// unrelated ones.
+/// A seed for a named part of a run. Equal inputs give equal seeds; different names give unrelated
+/// ones.
 std::uint64_t derive_seed(std::uint64_t seed, std::string_view name);
 
 }  // namespace pardec

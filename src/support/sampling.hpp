@@ -2,9 +2,9 @@
 
 namespace pardec {
 
-/// How logits become a distribution: divided by temperature, cut to the top_k largest and to the
-/// smallest set whose probability reaches top_p, in this order (as Hugging Face's warpers).
-/// temperature 0 is greedy.
+/// How logits become a distribution: divided by the temperature, then cut to the top_k largest,
+/// then to the smallest set whose probability reaches top_p (as Hugging Face's warpers).
+/// Temperature 0 is greedy.
 struct Sampling {
   double temperature = 0.0;
   int top_k = 0;       ///< 0: no cut

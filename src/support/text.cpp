@@ -68,7 +68,7 @@ std::string repair_utf8(std::string_view text) {
       out += text[i++];
       continue;
     }
-    // Length, and the range that the second byte must lie in (Unicode 14, table 3-7).
+    // Length, and the valid range of the second byte (Unicode 14, table 3-7).
     int length = 0;
     unsigned char low = 0x80, high = 0xBF;
     if (lead >= 0xC2 && lead <= 0xDF)

@@ -57,7 +57,7 @@ Thought thought_of(std::string_view text, const ThoughtReading& reading) {
       leading = leading || (open == begin && open != kNone);
       if (close == kNone) continue;
       const bool pair = open != kNone && open < close && (open == begin || begins_line(open));
-      // A thought may speak of its own end.
+      // Reasoning may mention its own closing mark.
       const bool opened = close < open && (first ? reading.opened || !json : !is_json(from));
       if (pair || opened) end = std::min(end, close + close_mark.size());
     }

@@ -5,7 +5,7 @@
 
 namespace pardec {
 
-/// A vocabulary id.
+/// A token id of the vocabulary.
 using Token = std::int32_t;
 using Tokens = std::vector<Token>;
 

@@ -6,16 +6,17 @@
 
 namespace pardec {
 
-// Code points of text that is valid UTF-8, where nothing else is said; the tokenizer repairs its
-// input once, at the door.
+// Code points of text. The text must be valid UTF-8 unless stated otherwise; the tokenizer repairs
+// its input once.
 
-/// Bytes of the code point that starts with `lead`.
+/// Length in bytes of the code point that starts with `lead`.
 inline std::size_t utf8_bytes(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-/// The code point at `at`, which moves behind it. REQUIRES: at < text.size(), at a border.
+/// The code point at `at`; moves `at` after it. REQUIRES: at < text.size(), at a code point
+/// boundary.
 inline char32_t next_code_point(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) {
     return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
@@ -31,7 +32,7 @@ inline char32_t next_code_point(std::string_view text, std::size_t& at) {
   return code;
 }
 
-/// The code point that ends before `end`, which moves to its first byte. REQUIRES: end > 0.
+/// The code point that ends before `end`; moves `end` to its first byte. REQUIRES: end > 0.
 inline char32_t previous_code_point(std::string_view text, std::size_t& end) {
   do --end;
   while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
@@ -39,7 +40,8 @@ inline char32_t previous_code_point(std::string_view text, std::size_t& end) {
   return next_code_point(text, at);
 }
 
-/// Bytes of any text that no further byte can change: all but an unfinished code point at its end.
+/// The number of bytes of any text that later bytes cannot change: all except an incomplete code
+/// point at the end.
 inline std::size_t finished_utf8(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
     const char byte = text[text.size() - back];

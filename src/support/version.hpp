@@ -3,7 +3,7 @@
 
 namespace pardec {
 
-/// What this program was built from.
+/// The source and settings that this program was built from.
 struct Version {
   std::string version, commit, torch, torch_kind, build_type, compiler, flags;
 };

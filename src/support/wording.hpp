@@ -4,17 +4,17 @@
 #include <string_view>
 #include <vector>
 
-/// Texts of the project's own wording (prompts), as files.
+/// Texts with the project's wording (prompts), stored as files.
 namespace pardec {
 
-/// The sections of such a file: a line `[name]` opens one, lines before the first are comments;
-/// empty lines at both ends of a section are dropped. ConfigError with file and line: a section
-/// that is not `known`, or stands there twice.
+/// The sections of such a file. A line `[name]` opens a section; lines before the first section are
+/// comments. Empty lines at both ends of a section are removed. ConfigError, with file and line: a
+/// section is not `known`, or repeated.
 std::map<std::string, std::string> sections_of(std::string_view content, const std::string& name,
                                                const std::vector<std::string>& known);
 
-/// Replaces `{slot}` by its value, once, from left to right: braces in a value stay. ConfigError
-/// for a slot that is not among the given.
+/// Replaces each `{slot}` with its value, in one pass from left to right: braces in a value are
+/// kept. ConfigError: a slot has no value in `slots`.
 std::string fill(std::string_view wording, const std::map<std::string, std::string>& slots,
                  const std::string& where);
 
