@@ -45,9 +45,9 @@ class ExtraHeads final : public Trainable {
     return all;
   }
 
-  /// What comes behind a row's own target in the text is what heads 1, 2, ... should choose there.
-  /// A row goes on in the next one where that feeds what it should choose, one position on in the
-  /// same segment; the text ends where a row has no target, so that nothing but answers counts.
+  /// The targets of heads 1, 2, ... at a row are the tokens after the row's own target in the text.
+  /// A row continues in the next row if that row contains its target as a token, one position later
+  /// in the same segment. The text ends at a row without a target, so that only answers count.
   std::vector<RowTargets> targets(const TrainingSample& sample) const override {
     std::vector<std::optional<Token>> target(sample.tokens.size());  // by row
     for (const auto& [row, token] : sample.targets) target[static_cast<size_t>(row)] = token;
@@ -90,11 +90,11 @@ class ExtraHeads final : public Trainable {
   }
 
  private:
-  /// Losses of the network's own, which come first.
+  /// Number of the network's own losses, which come first.
   size_t own_losses() const { return network_ ? 1 : 0; }
 
   ExtraHeadShape shape_;
-  std::unique_ptr<Trainable> network_;  // null: it stays as it is
+  std::unique_ptr<Trainable> network_;  // null: the network is frozen
 };
 
 }  // namespace

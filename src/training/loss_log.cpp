@@ -56,7 +56,8 @@ void LossLog::write() const {
 
 bool draw_loss(const std::filesystem::path& csv, const std::filesystem::path& svg) {
   const std::string temporary = svg.string() + ".tmp";
-  // Paths go in as variables' values: single quotes are doubled, nothing else is special in them.
+  // Paths are inserted as string values: single quotes are doubled, and no other character is
+  // special.
   const auto quoted = [](const std::string& text) {
     return str("'", replace_all(text, "'", "''"), "'");
   };

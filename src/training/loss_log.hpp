@@ -11,21 +11,22 @@ namespace pardec {
 
 /// One update in the loss file.
 struct LossRow {
-  std::int64_t step = 0, tokens = 0;  ///< updates and fed tokens so far
+  std::int64_t step = 0, tokens = 0;  ///< updates and tokens so far
   double learning_rate = 0, train_loss = 0;
-  std::optional<double> validation_loss;  ///< where it was measured
-  double seconds = 0;                     ///< since the run began, over all sittings
+  std::optional<double> validation_loss;  ///< if validated at this step
+  double seconds = 0;                     ///< since the run began, over all sessions
   double tokens_per_second = 0;           ///< of this update
-  GuessRanks validation_ranks = {};       ///< where they were measured; not in the file
+  GuessRanks validation_ranks = {};       ///< if validated; not in the file
 };
 
-/// The loss of a run as CSV: header step,tokens,lr,train_loss,validation_loss,seconds,
-/// tokens_per_second, one row an update, an empty field where no validation was made. The rows are
-/// in memory, and the file is written whole with each checkpoint, so that the two agree.
+/// The loss of a run as CSV. Header:
+/// step,tokens,lr,train_loss,validation_loss,seconds,tokens_per_second. One row per update;
+/// validation_loss is empty where no validation was done. Rows are kept in memory, and the file is
+/// written as a whole with each checkpoint, so that the two agree.
 class LossLog {
  public:
   explicit LossLog(std::filesystem::path csv) : csv_(std::move(csv)) {}
-  /// The rows of an earlier sitting up to `step`. DataError.
+  /// Reads the rows of an earlier session up to `step`. DataError.
   void read_through(std::int64_t step);
   void add(const LossRow& row) { rows_.push_back(row); }
   const std::vector<LossRow>& rows() const { return rows_; }
@@ -36,8 +37,7 @@ class LossLog {
   std::vector<LossRow> rows_;
 };
 
-/// Draws the loss over fed tokens as SVG through gnuplot. False where there is no gnuplot, or it
-/// failed.
+/// Draws the loss over tokens as SVG with gnuplot. False: gnuplot is missing, or failed.
 bool draw_loss(const std::filesystem::path& csv, const std::filesystem::path& svg);
 
 }  // namespace pardec

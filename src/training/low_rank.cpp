@@ -12,8 +12,7 @@ namespace pardec {
 
 namespace {
 
-/// The parts that a layer computes with of the matrix that the file has; they lie above one
-/// another.
+/// The parts of a stored matrix that a layer computes with, stacked in this order.
 std::vector<Linear*> linears(Layer& layer, Role role) {
   switch (role) {
     case Role::qkv:
@@ -39,7 +38,7 @@ std::vector<Linear*> linears(Layer& layer, Role role) {
   }
 }
 
-/// Share of its length that a row may differ by from another's and be alike.
+/// Rows whose distance is below this share of their length count as equal.
 constexpr double kAlike = 0.01;
 
 class LowRankAdapter final : public Trainable {
@@ -107,8 +106,9 @@ class LowRankAdapter final : public Trainable {
   }
 
  private:
-  /// The tokens' rows of `matrix`. A checkpoint that never used some of them has one row many
-  /// times: they would learn in step and stay alike, so such rows are drawn as wide as the others.
+  /// The tokens' rows of `matrix`. A checkpoint that never used some tokens has identical rows for
+  /// them. These would receive equal gradients and stay identical, so they are drawn at random,
+  /// with the matrix's deviation.
   at::Tensor told_apart(const at::Tensor& matrix, std::uint64_t seed) const {
     const at::Tensor all = matrix.to(at::kDouble), before = all.index_select(0, ids());
     at::Tensor rows = before.clone();

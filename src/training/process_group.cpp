@@ -27,11 +27,11 @@ namespace {
 using SteadyTime = std::chrono::steady_clock;
 
 enum class Kind : std::uint32_t {
-  hello,   // who it is, the first of a connection
-  data,    // what is asked for
-  failure  // another process is gone; a text
+  hello,   // identifies the sender; first message of a connection
+  data,    // requested data
+  failure  // another process is gone; contains a text
 };
-// A message: this, then so many bytes.
+// A message: this header, then `size` bytes.
 struct Header {
   std::uint32_t magic;
   Kind kind;
@@ -41,8 +41,8 @@ constexpr std::uint32_t kMagic = 0x64726170;  // "pard"
 struct Hello {
   std::int32_t rank, world_size;
 };
-constexpr double kHelloSeconds = 10;          // a stranger may have come to the port
-constexpr std::uint64_t kLongestText = 4096;  // of a failure
+constexpr double kHelloSeconds = 10;          // the connection may come from an unrelated program
+constexpr std::uint64_t kLongestText = 4096;  // in a failure message
 
 template <typename T>
 std::span<std::byte> bytes_of(T& value) {
@@ -54,7 +54,7 @@ std::span<std::byte> bytes_of(const at::Tensor& tensor) {
 
 std::string reason() { return std::strerror(errno); }
 
-/// Whether something can be read (written) within the time.
+/// Whether the socket can be read (written) within the time.
 bool ready(int fd, short events, double seconds) {
   const auto end = SteadyTime::now() + std::chrono::duration<double>(seconds);
   for (;;) {
@@ -68,7 +68,8 @@ bool ready(int fd, short events, double seconds) {
   }
 }
 
-/// What kept it from reading (writing) all bytes; empty: nothing. `seconds`: without any progress.
+/// Reads (writes) all bytes. Returns the error; empty: success. `seconds`: maximum time without
+/// progress.
 template <typename Bytes, typename Move>
 std::string move_all(int fd, short events, Bytes bytes, double seconds, Move&& move) {
   while (!bytes.empty()) {
@@ -90,7 +91,7 @@ std::string write_all(int fd, std::span<const std::byte> bytes, double seconds) 
 
 void tell_failure(int fd, const std::string& text) {
   const Header header{kMagic, Kind::failure, text.size()};
-  constexpr double kBriefly = 1;  // who does not listen learns it by the end of the connection
+  constexpr double kBriefly = 1;  // a process that does not read this notices the closed connection
   if (write_all(fd, std::as_bytes(std::span(&header, 1)), kBriefly).empty())
     write_all(fd, std::as_bytes(std::span(text)), kBriefly);
 }
@@ -123,7 +124,7 @@ void set_option(int fd, int level, int option) {
   ::setsockopt(fd, level, option, &on, sizeof on);
 }
 
-/// Small messages leave at once; a machine that vanished is noticed.
+/// Sends small messages at once, and detects machines that have vanished.
 void prepare(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY);
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE);
@@ -220,7 +221,7 @@ void ProcessGroup::connect() {
     for (const addrinfo* address = addresses.get(); address && socket(0) < 0;
          address = address->ai_next) {
       const int fd = open_socket(*address);
-      const timeval most{.tv_sec = 10, .tv_usec = 0};  // of one try
+      const timeval most{.tv_sec = 10, .tv_usec = 0};  // per attempt
       ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
       if (::connect(fd, address->ai_addr, address->ai_addrlen) == 0)
         socket(0) = fd;
@@ -264,7 +265,7 @@ void ProcessGroup::send(int to, std::span<const std::byte> bytes) {
   std::string how = write_all(socket(to), std::as_bytes(std::span(&header, 1)), patience());
   if (how.empty()) how = write_all(socket(to), bytes, patience());
   if (how.empty()) return;
-  // Rank 0 may have said first which other process is gone.
+  // Rank 0 may have reported which other process is gone.
   if (rank() != 0 && ready(socket(to), POLLIN, 0)) receive_size(to);
   lose(to, how);
 }
@@ -291,7 +292,7 @@ void ProcessGroup::receive(int from, std::span<std::byte> bytes) {
 
 void ProcessGroup::sum(std::span<const at::Tensor> tensors) {
   for (const at::Tensor& tensor : tensors) {
-    if (rank() != 0) {  // one at a time: both would write, and nobody read
+    if (rank() != 0) {  // one at a time: otherwise both sides could block in writing
       send(0, bytes_of(tensor));
       receive(0, bytes_of(tensor));
       continue;

@@ -6,11 +6,11 @@ namespace pardec {
 /// Learning rate over a run: linear warm-up, then half a cosine down to `floor`.
 struct Schedule {
   double peak = 1e-3;
-  double floor = 0;  ///< share of the peak that is left at the end
+  double floor = 0;  ///< share of the peak at the end
   std::int64_t warmup = 0, steps = 1;
 
-  /// Of update `step`, counted from 0: peak * (step + 1) / warmup while step < warmup, and then
-  /// peak * (floor + (1 - floor) * (1 + cos(pi * x)) / 2) with x = (step - warmup) / (steps -
+  /// The rate of update `step`, counted from 0: peak * (step + 1) / warmup while step < warmup,
+  /// then peak * (floor + (1 - floor) * (1 + cos(pi * x)) / 2) with x = (step - warmup) / (steps -
   /// warmup).
   double rate(std::int64_t step) const;
 };

@@ -6,7 +6,7 @@ namespace pardec {
 
 namespace {
 
-/// Rows that predict nothing and stand before all that do.
+/// Number of rows before the first row with a target.
 size_t unasked(const TrainingSample& sample) {
   size_t first = sample.tokens.size();
   for (const auto& [row, target] : sample.targets)
@@ -14,7 +14,7 @@ size_t unasked(const TrainingSample& sample) {
   return first;
 }
 
-/// Tokens with labels that `a` and `b` begin with, `most` at most.
+/// Length of the common prefix of tokens with labels, at most `most`.
 size_t common(const TrainingSample& a, const TrainingSample& b, size_t most) {
   size_t n = 0;
   most = std::min({most, a.tokens.size(), b.tokens.size()});
@@ -22,7 +22,7 @@ size_t common(const TrainingSample& a, const TrainingSample& b, size_t most) {
   return n;
 }
 
-/// All in segment 0, so that a segment of its own can take what follows the beginning.
+/// Whether all rows are in segment 0, so that the rest can move to a new segment.
 bool plain(const TrainingSample& sample) { return sample.segments.count() == 1; }
 
 TrainingSample join(const std::vector<TrainingSample>& samples, size_t begin, size_t end,

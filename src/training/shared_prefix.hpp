@@ -5,13 +5,13 @@
 
 namespace pardec {
 
-/// Joins up to `most` consecutive samples that begin alike into one: the common beginning (the
-/// instruction, as a rule) is fed once, in segment 0, and what follows of each sample stands in a
-/// segment of its own that sees it. Positions, orders and ranks stay, so every row sees the tokens
-/// that it saw before, and loss and gradients are those of the samples apart; only the cost falls.
-/// Samples with segments of their own stay as they are, and so do those with fewer than `least`
-/// tokens in common, or with more behind them than in common: attention over the longer sequence
-/// would cost more than is saved.
+/// Joins up to `most` consecutive samples with a common beginning (usually the instruction) into
+/// one. The beginning is computed once, in segment 0; the rest of each sample gets a segment that
+/// sees segment 0. Positions, orders and ranks are unchanged, so every row sees the same tokens as
+/// before, and loss and gradients equal those of the separate samples; only the cost is lower.
+/// Samples with several segments are left unchanged, and so are samples with fewer than `least`
+/// common tokens, or with more tokens after them: there, attention over the longer sequence would
+/// cost more than is saved.
 std::vector<TrainingSample> share_prefixes(std::vector<TrainingSample> samples, int most,
                                            int least = 32);
 

@@ -19,20 +19,20 @@ class Tensor;
 
 namespace pardec {
 
-/// What should be chosen at a row of a sample: the i-th token is the target of the i-th loss.
+/// The targets at one row of a sample: the i-th token is the target of the i-th loss.
 struct RowTargets {
   int row = 0;
   Tokens tokens;
 };
 
-/// By loss: the share of its targets that its best guess is, its second best, and so on.
+/// Per loss: the share of targets that equal its best guess, its second-best guess, and so on.
 using GuessRanks = std::vector<std::vector<double>>;
 
-/// What learns in a training run: its weights and how they begin, the losses it learns by, and what
-/// is written of it. It describes and holds no tensor, and is asked from several threads at once;
-/// masters, the weights that compute and the optimiser are a Trainer's.
+/// Defines what is trained: the weights and their initial values, the losses, and the exported
+/// files. It is a description without tensors, and is used by several threads at once. A Trainer
+/// holds the masters, the computing weights and the optimiser.
 ///
-/// One more is one file.
+/// A new kind is one more file.
 class Trainable {
  public:
   explicit Trainable(ModelConfig config) : config_(std::move(config)) {}
@@ -41,80 +41,80 @@ class Trainable {
 
   // ---- weights ----
 
-  /// Those that learn, in the order of masters and gradients.
+  /// The trained weights, in the order of masters and gradients.
   virtual std::vector<Parameter> parameters() const = 0;
-  /// One of them as it begins, of any floating type. `weights`: the network's, by checkpoint name;
-  /// it may share their memory.
+  /// The initial value of a trained weight, of any floating type. `weights`: the network's, by
+  /// checkpoint name; the result may share their memory.
   virtual at::Tensor begin(const Parameter& parameter,
                            const std::map<std::string, at::Tensor>& weights) const = 0;
-  /// The network that computes with them. `weights`: those that learn, and of the network's those
-  /// that do not, by name; all of one type. Their memory is shared.
+  /// The network that computes with the trained weights. `weights`: the trained ones, and those of
+  /// the network that are not trained, by name, all of one type. Their memory is shared.
   virtual std::unique_ptr<Model::Network> network(
       const std::map<std::string, at::Tensor>& weights) const = 0;
 
   // ---- losses: by default the one of the network's own head ----
 
   struct Loss {
-    std::string name;   ///< for people; empty where it is the only one
-    double weight = 1;  ///< of its mean in what is minimised
+    std::string name;   ///< for display; empty if it is the only loss
+    double weight = 1;  ///< factor of its mean in the total loss
   };
   virtual std::vector<Loss> losses() const { return {Loss{}}; }
-  /// The rows of a sample that some loss has a target at. A row has its targets from the first loss
-  /// on, without a gap. By default as the sample has them.
+  /// The rows of a sample that have a target for some loss. A row with a target for loss i has
+  /// targets for all losses before i. By default the sample's targets.
   virtual std::vector<RowTargets> targets(const TrainingSample& sample) const;
-  /// Logits [n, vocab] of rows that loss `loss` has a target at, differentiable. `network`: one
-  /// that `network` made; `head_inputs`: what its heads read there, [n, hidden].
+  /// Differentiable logits [n, vocab] of the rows that have a target for loss `loss`. `network`:
+  /// made by `network`; `head_inputs` [n, hidden]: the inputs of its heads for these rows.
   virtual at::Tensor logits(const Model::Network& network, size_t loss,
                             const at::Tensor& head_inputs) const;
 
   // ---- what is left behind ----
 
-  /// Where a tensor of `exported` is written, in the folder of the run.
+  /// The file for a tensor of `exported`, in the folder of the run.
   virtual std::string file(const std::string& name) const = 0;
-  /// Whether these files go with the weights of the checkpoint that the run began from, which are
-  /// what they were, and are held once, in the type that computes; else they have the network's
-  /// weights.
+  /// Whether the files are additions to the checkpoint that the run started from. Then its weights
+  /// are not trained, and are held once, in the computing type. Otherwise the files contain the
+  /// network's weights.
   virtual bool beside_network() const = 0;
-  /// What is written, in this order. `weights`: the network's as they were given. By default
-  /// the masters, by their names.
+  /// The tensors to write, in this order. `weights`: the network's initial weights. By default the
+  /// masters, by their names.
   virtual std::vector<std::pair<std::string, at::Tensor>> exported(
       const std::map<std::string, at::Tensor>& weights,
       std::vector<std::pair<std::string, at::Tensor>> masters) const;
-  /// What determines it, as members of the run's record.
+  /// The settings that determine it, as members of the run's record.
   virtual OrderedJson settings() const = 0;
 
  private:
   ModelConfig config_;
 };
 
-/// Numbers that learn.
+/// Number of trained parameters.
 std::int64_t parameter_count(const Trainable& what);
 
-/// All weights of the network, from those that are given, by the choices of its own head.
+/// Trains all weights of the network, starting from the given ones, with the loss of its own head.
 std::unique_ptr<Trainable> whole_network(const ModelConfig& config);
 
-/// float32 weights of a network that nobody trained, random as suits training: matrices and the
-/// embedding normal with deviation initializer_range, what writes into the residual stream
-/// (attention's output and the MLP's) smaller by sqrt(2 * layers) (GPT-2's recipe), norms 1, biases
-/// 0. Each weight has a seed of its own.
+/// Random float32 weights for training a network from scratch. Matrices and the embedding: normal
+/// with deviation initializer_range; matrices that write into the residual stream (outputs of
+/// attention and MLP): smaller by sqrt(2 * layers) (GPT-2's recipe). Norms 1, biases 0. Each weight
+/// has its own seed.
 std::map<std::string, at::Tensor> initial_weights(const ModelConfig& config, std::uint64_t seed);
 
-/// The files that its weights are written to.
+/// The files that the weights are written to.
 std::set<std::string> files_of(const Trainable& what);
 
-/// Extra heads over the network, which stays as it is (Medusa-1), or learns as `network` says at
-/// the same time (Medusa-2). They begin as Medusa's authors begin them: blocks of zeros, which
-/// change nothing, and the matrix of the network's own head, if each has one. Head h's loss counts
-/// 0.8^h, h from 1 (arXiv:2401.10774, section 2.2.1; heads share no weight that learns, so it only
-/// decides how they share the limit of the gradients' norm), beside the network's own losses a
-/// fifth of that (section 2.2.2).
+/// Extra heads over a network that is frozen (Medusa-1), or trained at the same time as `network`
+/// says (Medusa-2). Initialised as by Medusa's authors: blocks are zero and change nothing; a
+/// head's own matrix is a copy of the network's head. The loss of head h counts 0.8^h, h from 1
+/// (arXiv:2401.10774, section 2.2.1). Heads share no trained weight, so this factor only affects
+/// how they share the limit of the gradients' norm. If the network is trained too, these losses
+/// count a fifth (section 2.2.2).
 std::unique_ptr<Trainable> extra_heads(const ModelConfig& config, const ExtraHeadShape& shape,
                                        std::unique_ptr<Trainable> network = nullptr);
 
-/// A low-rank adapter over the network, which stays as it is. It begins as nothing: A is uniform
-/// within 1 / sqrt(in), by seed and name, as peft begins it, B is 0, and rows of tokens are the
-/// network's; what `start` has, by name, begins so instead. It is written as peft has it.
-/// ConfigError: a matrix that the network has not.
+/// A low-rank adapter over a frozen network. Initially it has no effect: A is uniform within 1 /
+/// sqrt(in), by seed and name, as in peft; B is 0; rows of tokens are the network's. Weights
+/// contained in `start` begin from there instead. Written in peft's format. ConfigError: the
+/// network does not have a matrix.
 std::unique_ptr<Trainable> low_rank_adapter(const ModelConfig& config, const AdapterShape& shape,
                                             std::uint64_t seed,
                                             const std::optional<Adapter>& start = {});

@@ -17,7 +17,7 @@ namespace pardec {
 
 namespace {
 
-/// The weights that learn, in order.
+/// Master weights of the trained parameters, in order.
 std::vector<AdamW::Master> masters(const Trainable& what,
                                    const std::map<std::string, at::Tensor>& weights, Dtype dtype) {
   const at::ScalarType type = dtype == Dtype::fp64 ? at::kDouble : at::kFloat;
@@ -27,8 +27,7 @@ std::vector<AdamW::Master> masters(const Trainable& what,
   return ordered;
 }
 
-/// sum += gradients, in float32 at least; an empty sum is 0, and so is a gradient that is not
-/// there.
+/// sum += gradients, in float32 or wider. An empty sum and a missing gradient count as 0.
 void add_to(std::vector<at::Tensor>& sum, const std::vector<at::Tensor>& gradients) {
   const c10::NoGradGuard no_grad;
   sum.resize(gradients.size());
@@ -43,7 +42,7 @@ void add_to(std::vector<at::Tensor>& sum, const std::vector<at::Tensor>& gradien
   }
 }
 
-/// Logits of one part hold about so many numbers.
+/// Approximate number of logits in one part.
 constexpr std::int64_t kPartLogits = std::int64_t{1} << 23;
 
 }  // namespace
@@ -96,7 +95,7 @@ std::vector<std::span<const TrainingSample* const>> Trainer::cut(
   size_t begin = 0;
   std::int64_t before = 0;  // tokens before sample i
   for (size_t i = 0; i < samples.size(); ++i) {
-    // A sample belongs to the piece in which its middle falls.
+    // A sample belongs to the piece that contains its middle.
     const auto piece_of = [&](std::int64_t start, const TrainingSample* sample) {
       return (2 * start + tokens_of(sample)) * pieces / (2 * total);
     };
@@ -114,7 +113,8 @@ void Trainer::deal(size_t count, const std::function<void(size_t worker, size_t 
   const auto own = static_cast<size_t>(options_.workers);
   const size_t all = std::min(all_workers(), count);
   const size_t first = own * static_cast<size_t>(group_ ? group_->rank() : 0);
-  const size_t workers = std::min(own, all - std::min(all, first));  // that have something to do
+  // number of own workers with work
+  const size_t workers = std::min(own, all - std::min(all, first));
   std::vector<std::exception_ptr> failures(workers);
   const auto work = [&](size_t worker) {
     try {
@@ -144,9 +144,9 @@ std::vector<std::int64_t> Trainer::target_counts(
 /// Samples that are computed together.
 struct Trainer::Packed {
   std::vector<PackedSequence> sequences;
-  std::vector<std::int64_t> rows;  ///< that some loss has a target at, counted over all samples
+  std::vector<std::int64_t> rows;  ///< rows with a target for some loss, counted over all samples
   struct OfLoss {
-    std::vector<std::int64_t> members, tokens;  ///< which of `rows`, and what is right there
+    std::vector<std::int64_t> members, tokens;  ///< indices into `rows`, and the targets there
   };
   std::vector<OfLoss> losses;
 };
@@ -185,7 +185,7 @@ std::vector<Trainer::Part> Trainer::parts(const Packed& packed) const {
 
 namespace {
 
-/// In float32 at least.
+/// Summed cross-entropy, in float32 or wider.
 at::Tensor summed_loss(const at::Tensor& logits, const at::Tensor& targets) {
   const at::ScalarType wide = logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   return at::cross_entropy_loss(logits.to(wide), targets, {}, at::Reduction::Sum);
@@ -193,11 +193,11 @@ at::Tensor summed_loss(const at::Tensor& logits, const at::Tensor& targets) {
 
 constexpr std::int64_t kRanks = 32;
 
-/// How many ids are guessed before each target; of equals the lower id.
+/// Number of ids that rank before each target; the lower id wins a tie.
 at::Tensor ranks_of(const at::Tensor& logits, const at::Tensor& targets) {
   const at::Tensor target = targets.unsqueeze(1), own = logits.gather(1, target);
   const at::Tensor lower = at::arange(logits.size(1), targets.options()).lt(target);
-  // What is behind it, counted out: behind what is no number nothing is.
+  // Counts the ids that do not rank after the target; a comparison with NaN is never true.
   return (logits.lt(own) | (logits.eq(own) & lower.logical_not())).logical_not().sum(1);
 }
 
@@ -224,8 +224,8 @@ std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const
         *network_, packed.sequences, packed.rows,
         {.checkpoint_activations = options_.checkpoint_activations,
          .dropout_seed = derive_seed(options_.seed, str("dropout ", optimiser_.steps(), " ", i))});
-    // The heads part by part, each with its gradients, then the layers: what the heads want of
-    // their inputs is all that they need.
+    // First the heads, part by part, each with its gradients; then the layers. The layers need only
+    // the gradients of the heads' inputs.
     const at::Tensor of_inputs = at::zeros_like(inputs);
     for (const auto& [loss, members, targets] : parts(packed)) {
       const at::Tensor read =
@@ -250,7 +250,7 @@ std::vector<at::Tensor> Trainer::gradients(std::span<const TrainingSample* const
   for (size_t worker = 1; worker < sums.size(); ++worker)
     if (!sums[worker].empty()) add_to(sums.front(), sums[worker]);
   sums.front().resize(leaves_.size());
-  for (size_t i = 0; i < leaves_.size(); ++i)  // e.g. a token that this batch has not
+  for (size_t i = 0; i < leaves_.size(); ++i)  // e.g. a token that does not occur in this batch
     if (!sums.front()[i].defined()) sums.front()[i] = at::zeros_like(optimiser_.slots()[i].weight);
   if (group_) {
     const at::Tensor loss = at::scalar_tensor(report.loss, at::kDouble);
@@ -277,7 +277,7 @@ Trainer::Measure Trainer::measure(std::span<const TrainingSample* const> samples
   const auto pieces = cut(samples);
   const std::vector<std::int64_t> counts = target_counts(samples);
   const auto by_loss = static_cast<std::int64_t>(losses_.size());
-  // By piece: the losses, then the targets of each rank; [1 + ranks, loss]
+  // per piece: the losses, then the targets of each rank; [1 + ranks, loss]
   std::vector<at::Tensor> sums(pieces.size(), at::zeros({1 + kRanks, by_loss}, at::kDouble));
   deal(pieces.size(), [&](size_t, size_t i) {
     const c10::NoGradGuard no_grad;

@@ -15,26 +15,26 @@
 
 namespace pardec {
 
-/// A network in training: the masters of what learns, the weights that compute, and the optimiser.
+/// A network in training: master weights, computing weights, and optimiser.
 class Trainer {
  public:
-  /// `weights`: the network's by checkpoint name, which masters begin from; they are float32
-  /// (float64 for fp64), and share what has that type already. `what` and `group` outlive it.
-  /// With a group (null: it is alone) every process makes the calls below with the same samples,
-  /// computes its share of them, and gets the result of all.
+  /// `weights`: the network's by checkpoint name; masters start from them. Masters are float32
+  /// (float64 for fp64), and share memory with weights of that type. `what` and `group` outlive the
+  /// trainer. With a group (null: a single process), every process makes the calls below with the
+  /// same samples, computes its share, and gets the result for all samples.
   Trainer(const Trainable& what, std::map<std::string, at::Tensor> weights,
           const TrainerOptions& options, ProcessGroup* group = nullptr);
 
   struct Report {
     double loss = 0;                       ///< before the update
     double gradient_norm = 0;              ///< before clipping
-    std::int64_t tokens = 0, targets = 0;  ///< targets of all losses
+    std::int64_t tokens = 0, targets = 0;  ///< number of targets of all losses
   };
-  /// One update from the batch: each loss's mean cross-entropy over its targets, times its weight.
-  /// RunError when the sum is not finite, before anything changes.
+  /// One update from the batch. The loss is the sum over losses of their mean cross-entropy over
+  /// their targets, times their weight. RunError, before anything changes: the loss is not finite.
   Report step(std::span<const TrainingSample* const> batch, double learning_rate);
 
-  /// The same gradients without an update, in the order of the optimiser's slots.
+  /// The gradients of such an update, in the order of the optimiser's slots, without the update.
   std::vector<at::Tensor> gradients(std::span<const TrainingSample* const> batch, Report& report);
 
   /// The loss over all samples, without gradients.
@@ -51,42 +51,43 @@ class Trainer {
   AdamW& optimiser() { return optimiser_; }
   const AdamW& optimiser() const { return optimiser_; }
   const Model::Network& network() const { return *network_; }
-  /// What is written of it at the end, by name: what Trainable::exported makes of the masters.
+  /// The tensors to write at the end, by name: Trainable::exported of the masters.
   std::vector<std::pair<std::string, at::Tensor>> exported() const;
-  /// After masters were changed from outside: the computing weights follow.
+  /// Updates the computing weights after masters were changed from outside.
   void refresh();
 
  private:
   struct Packed;
-  /// Some rows that one loss has targets at.
+  /// Some rows with targets for one loss.
   struct Part {
     size_t loss;
-    at::Tensor members;  ///< [n], of the rows of the pass
+    at::Tensor members;  ///< [n], indices into the rows of the pass
     at::Tensor targets;  ///< [n]
   };
-  /// Where some loss has a target, in parts, so that their logits stay small.
+  /// The rows with targets, in parts, so that their logits need little memory.
   std::vector<Part> parts(const Packed& packed) const;
   Packed pack(std::span<const TrainingSample* const> samples) const;
-  /// By loss.
+  /// Number of targets per loss.
   std::vector<std::int64_t> target_counts(std::span<const TrainingSample* const> samples) const;
-  /// Workers of all processes.
+  /// Number of workers of all processes.
   size_t all_workers() const;
-  /// Consecutive pieces of about equal work, a multiple of all workers where there are enough
-  /// samples.
+  /// Divides the samples into consecutive pieces of about equal work. The number of pieces is a
+  /// multiple of the number of all workers if there are enough samples.
   std::vector<std::span<const TrainingSample* const>> cut(
       std::span<const TrainingSample* const> samples) const;
-  /// Calls f(worker, i) for this process's share of all i below `count`: of all workers, counted
-  /// over the processes, the w-th takes w, w + workers, ... in this order, so that sums by worker
-  /// do not depend on timing.
+  /// Calls f(worker, i) for this process's share of all i < `count`. Of all workers, counted over
+  /// the processes, the w-th handles w, w + workers, ... in this order, so that sums per worker do
+  /// not depend on timing.
   void deal(size_t count, const std::function<void(size_t worker, size_t i)>& f) const;
 
   const Trainable& what_;
   const std::vector<Trainable::Loss> losses_;
-  std::map<std::string, at::Tensor> weights_;  ///< as they were given
+  std::map<std::string, at::Tensor> weights_;  ///< as given
   TrainerOptions options_;
   ProcessGroup* group_;
   AdamW optimiser_;
-  std::vector<at::Tensor> leaves_;  ///< what learns as it computes, in the order of the slots
+  /// trained weights in their computing form, in the order of the slots
+  std::vector<at::Tensor> leaves_;
   std::unique_ptr<Model::Network> network_;
 };
 

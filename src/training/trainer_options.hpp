@@ -11,15 +11,16 @@ struct AdamWOptions {
 };
 
 struct TrainerOptions {
-  Dtype dtype = Dtype::fp32;  ///< of forward and backward; fp64 keeps fp64 masters
+  Dtype dtype = Dtype::fp32;  ///< of forward and backward passes; fp64 also has fp64 masters
   AdamWOptions adamw;
-  double clip = 1.0;                 ///< limit of the gradients' global norm; 0: none
-  std::int64_t micro_tokens = 2048;  ///< about so many in one forward; gradients are summed
-  int workers = 1;                   ///< forwards computed at once, each by a thread of its own
-  /// Layers keep their inputs alone and are computed again for their gradients: half as much work
-  /// more, for a fraction of the memory.
+  double clip = 1.0;  ///< limit of the gradients' global norm; 0: none
+  /// approximate number of tokens per forward pass; gradients are summed
+  std::int64_t micro_tokens = 2048;
+  int workers = 1;  ///< number of concurrent forward passes, each on its own thread
+  /// Layers keep only their inputs and are computed again for their gradients: half as much work in
+  /// addition, for a fraction of the memory.
   bool checkpoint_activations = false;
-  std::uint64_t seed = 1;  ///< of dropout
+  std::uint64_t seed = 1;  ///< seed of the dropout
 };
 
 }  // namespace pardec

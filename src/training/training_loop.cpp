@@ -29,7 +29,7 @@ std::vector<const TrainingSample*> pointers(const std::vector<TrainingSample>& s
   return all;
 }
 
-/// The row with the least validation loss, the first of equal ones; null: nothing was validated.
+/// The row with the lowest validation loss, the first of equal ones; null: nothing was validated.
 const LossRow* best_row(const std::vector<LossRow>& rows) {
   const LossRow* best = nullptr;
   for (const LossRow& row : rows)
@@ -38,7 +38,7 @@ const LossRow* best_row(const std::vector<LossRow>& rows) {
   return best;
 }
 
-/// Rank 0's rows, in all processes: they decide when a run stops.
+/// Copies rank 0's rows to all processes, because they decide when a run stops.
 void share_rows(LossLog& log, ProcessGroup& group) {
   at::Tensor size = at::scalar_tensor(std::ssize(log.rows()), at::kLong);
   group.broadcast({&size, 1});
@@ -59,7 +59,7 @@ void share_rows(LossLog& log, ProcessGroup& group) {
   }
 }
 
-/// What rank 0 says.
+/// Rank 0's value.
 double of_rank_0(double value, ProcessGroup* group) {
   if (!group) return value;
   const at::Tensor shared = at::scalar_tensor(value, at::kDouble);
@@ -67,7 +67,7 @@ double of_rank_0(double value, ProcessGroup* group) {
   return shared.item<double>();
 }
 
-/// Whether so many validations in a row were no better than the best.
+/// Whether the last `patience` validations were no better than the best one.
 bool out_of_patience(const std::vector<LossRow>& rows, std::int64_t patience) {
   const LossRow* best = best_row(rows);
   if (patience == 0 || !best) return false;
@@ -122,7 +122,7 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
   const auto elapsed = [&] {
     return before + static_cast<double>(clock.now_ns() - started) * 1e-9;
   };
-  const double seconds = 60 * of_rank_0(options.minutes, trainer.group());  // of this sitting
+  const double seconds = 60 * of_rank_0(options.minutes, trainer.group());  // for this session
   const auto time_is_over = [&] {
     return seconds > 0 && of_rank_0(elapsed() - before >= seconds, trainer.group()) != 0;
   };
@@ -158,7 +158,7 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
     out_of_time = !last && time_is_over();
     last = last || out_of_time;
     if (writes && (last || (options.save_every > 0 && state.step % options.save_every == 0))) {
-      // The log first: a log that is ahead of the state is cut on resuming.
+      // The log first: on resuming, a log that is ahead of the state is cut.
       log.write();
       save_state(folder / "state.safetensors", trainer, state);
     }
@@ -180,7 +180,8 @@ LoopResult train(Trainer& trainer, const SampleSource& source, const LoopOptions
     result.best_step = best->step;
     load_state(folder / kBest, trainer);
   }
-  // Resumed behind that update, as the log keeps no ranks, or stopped where none was due.
+  // The run was resumed after that update (the log contains no ranks), or was stopped without a
+  // validation.
   if (!held_out.empty() &&
       (result.validation_ranks.empty() || (out_of_time && result.best_step == 0))) {
     const Trainer::Measure measure = trainer.measure(held_out_pointers);
