@@ -1,4 +1,4 @@
-// Python's `text.format(...)` and the format of one value.
+// Python's `text.format(...)`, and the formatting of one value.
 #include <algorithm>
 #include <cmath>
 
@@ -81,7 +81,7 @@ std::string aligned(const Spec& spec, const std::string& front, const std::strin
                 spec.width, spec.fill, Side::left);
 }
 
-/// Digits with separators, and with zeros in front up to a width of so many, as CPython's
+/// Digits with separators, padded with zeros up to `width`, as CPython's
 /// _PyUnicode_InsertThousandsGrouping.
 std::string grouped(const std::string& digits, char separator, std::int64_t group,
                     std::int64_t width, Budget& budget) {
@@ -100,7 +100,7 @@ std::string grouped(const std::string& digits, char separator, std::int64_t grou
   return {backwards.rbegin(), backwards.rend()};
 }
 
-/// A number of which `digits` stand in front of `rest`, a point and what follows.
+/// The text of a number: `digits` before `rest`, which is the point and everything after it.
 std::string number_text(const Spec& spec, bool negative, std::string_view prefix,
                         std::string digits, const std::string& rest, Budget& budget) {
   std::string front = negative ? "-" : spec.sign == "-" ? "" : spec.sign;
@@ -126,7 +126,7 @@ std::string format_text(const Value& value, const std::string& text, Budget& bud
   return aligned(spec, "", first_characters(to_text(value), spec.precision), budget);
 }
 
-/// As `g`, but with a digit behind the point.
+/// As `g`, but with at least one digit after the point.
 std::string general(double value, std::int64_t precision, Budget& budget) {
   const std::int64_t digits = std::max<std::int64_t>(precision, 1);
   std::string shown = real_digits(value, 'e', digits - 1, false, budget);

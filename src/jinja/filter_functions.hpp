@@ -3,8 +3,8 @@
 
 namespace pardec::jinja::filter {
 
-// The filters of the template language, as jinja2 and transformers have them: a value, then the
-// arguments that stand in brackets.
+// The filters of the template language, as in jinja2 and transformers. Each takes a value and the
+// arguments in parentheses.
 
 using V = const Value&;
 using A = const Arguments&;
@@ -39,7 +39,7 @@ Value round(V value, A arguments);
 Value to_real(V value, A arguments);
 Value to_whole(V value, A arguments);
 
-// What has items (sequence_filters.cpp)
+// Iterables (sequence_filters.cpp)
 Value as_list(V value, A arguments);
 Value batch(V value, A arguments);
 Value first(V value, A arguments);
@@ -50,7 +50,7 @@ Value reverse(V value, A arguments);
 Value slices(V value, A arguments);
 Value sum(V value, A arguments);
 
-// Their order (order_filters.cpp)
+// Ordering (order_filters.cpp)
 Value dictsort(V value, A arguments);
 Value greatest(V value, A arguments);
 Value groupby(V value, A arguments);
@@ -58,7 +58,7 @@ Value least(V value, A arguments);
 Value sort(V value, A arguments);
 Value unique(V value, A arguments);
 
-/// attribute_path, whose steps are taken before; `value` itself where the path is None.
+/// attribute_path, with the budget charged before; `value` itself if the path is None.
 Value member_of(V value, V path, A arguments, const Value& fallback = {});
 
 }  // namespace pardec::jinja::filter

@@ -1,4 +1,4 @@
-// The table of the filters, and those that apply others.
+// The table of filters, and the filters that apply other filters.
 #include "src/jinja/filters.hpp"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ Value map_items(V value, A arguments) {
 struct FilterEntry {
   std::string_view name;
   Value (*apply)(V, A);
-  bool writes = false;  ///< makes a text of all that the value holds
+  bool writes = false;  ///< builds a text from the whole value
 };
 constexpr std::array kFilters{
     FilterEntry{"abs", filter::absolute},

@@ -55,7 +55,7 @@ Value strftime(const Arguments& arguments, const std::tm& now) {
   return text;
 }
 
-/// Gives its items in turn.
+/// Returns its items in turn.
 Value cycler(const Arguments& arguments) {
   if (arguments.positional().empty()) throw Fault{"cycler has no items"};
   arguments.check(arguments.positional().size(), {});
@@ -86,7 +86,7 @@ Value cycler(const Arguments& arguments) {
       });
 }
 
-/// Nothing when it is called first, then what stands between.
+/// Returns nothing at the first call, then the separator.
 Value joiner(const Arguments& arguments) {
   arguments.check(1, {"sep"});
   const Value between = arguments.get(0, "sep", ", ");

@@ -7,11 +7,11 @@
 
 namespace pardec::jinja {
 
-/// The functions that a template finds: range, dict, cycler, joiner, raise_exception, and
-/// strftime_now, which writes `now`.
+/// Adds the functions available to templates: range, dict, cycler, joiner, raise_exception, and
+/// strftime_now, which formats `now`.
 void add_functions(std::map<std::string, Value>& names, const std::tm& now);
 
-/// `dict(...)` of the arguments: of a dict or of pairs, then of those with names.
+/// `dict(...)`: from a dict or pairs, then from named arguments.
 Dict dict_of(const Arguments& arguments);
 
 }  // namespace pardec::jinja

@@ -1,4 +1,4 @@
-// Which names a body hides before it sets them, as jinja2's idtracking.py finds them.
+// Determines which names a body hides before it sets them, as jinja2's idtracking.py.
 #include <map>
 #include <set>
 
@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Statement::Kind;
 
-/// What jinja2 calls a frame: a body with names of its own.
+/// A frame in the sense of jinja2: a body with its own names.
 class Frame {
  public:
   explicit Frame(const Frame* around) : around_(around) {}
@@ -26,7 +26,7 @@ class Frame {
   void read(const std::string& name) {
     if (!begins_.contains(name) && !known_around(name)) begins_[name] = Begin::given;
   }
-  /// Of the branches of an `if`: a name that they set begins as it is around.
+  /// Joins the branches of an `if`: a name that they set starts with its outer value.
   void join(const std::vector<Frame>& branches) {
     const std::set<std::string> before = set_;
     for (const Frame& branch : branches) {
@@ -75,7 +75,7 @@ void set(const Target& target, Frame& frame, bool as_parameter = false) {
     frame.set(target.name);
 }
 
-/// What a body does to the frame that it stands in; bodies with frames of their own are left out.
+/// Records what a body does to its frame. Bodies with their own frames are left out.
 void note(const Body& body, Frame& frame) {
   for (const Statement& statement : body) {
     switch (statement.kind) {
@@ -114,7 +114,7 @@ void note(const Body& body, Frame& frame) {
 
 void find(Body& body, const Frame& frame);
 
-/// Of a statement's body, which begins with the names that `frame` has already.
+/// Processes a statement's body, in which the names of `frame` already exist.
 void find_inside(Statement& statement, Frame& frame) {
   note(statement.body, frame);
   if (statement.kind == Kind::filter) read(statement.expression, frame);

@@ -17,7 +17,7 @@ bool is_name_part(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// Line breaks become \n, and one at the end is dropped.
+/// Line breaks become \n; one at the end is removed.
 std::string normalized(std::string_view source) {
   std::string text = replace_all(replace_all(std::string(source), "\r\n", "\n"), "\r", "\n");
   if (!text.empty() && text.back() == '\n') text.pop_back();
@@ -71,7 +71,7 @@ class Lexer {
     at_ = to;
   }
 
-  /// Where the next `{{`, `{%` or `{#` stands.
+  /// The position of the next `{{`, `{%` or `{#`.
   size_t next_tag() const {
     for (size_t at = text_.find('{', at_); at != std::string::npos; at = text_.find('{', at + 1))
       if (at + 1 < text_.size() &&
@@ -80,7 +80,7 @@ class Lexer {
     return std::string::npos;
   }
 
-  /// Text before a tag, stripped as the tag's sign and kind say.
+  /// Text before a tag, stripped according to the tag's sign and kind.
   std::string before_tag(std::string text, char sign, char kind) const {
     if (sign == '-') return strip_text(text, false, true);
     if (sign == '+' || kind == '{') return text;
@@ -99,8 +99,8 @@ class Lexer {
     return at;
   }
 
-  /// Goes behind a tag's end, and what it strips: all white space after `-`, else, but after `+` or
-  /// an output, a line break.
+  /// Moves past the end of a tag and what it strips: all white space after `-`; otherwise a line
+  /// break, except after `+` or an output.
   void leave(size_t end, char sign, bool trims) {
     size_t to = end;
     if (sign == '-')
@@ -117,7 +117,7 @@ class Lexer {
     leave(end + 2, end > at_ ? text_[end - 1] : ' ', true);
   }
 
-  /// Whether a block's word is `raw`; then goes behind its end.
+  /// Whether the block is `raw`; if so, moves past its opening tag.
   bool raw_begins() {
     size_t at = skip_spaces(at_);
     if (text_.compare(at, 3, "raw") != 0) return false;
@@ -147,7 +147,7 @@ class Lexer {
     throw Fault{"a raw block has no end, expected {% endraw %}", line};
   }
 
-  /// The tokens inside {{ }} or {% %}.
+  /// Reads the tokens inside {{ }} or {% %}.
   void inside(char kind, int line) {
     const bool block = kind == '%';
     const std::string end = block ? "%}" : "}}";
@@ -169,7 +169,7 @@ class Lexer {
         }
       }
       if (++count > 2000)
-        throw Fault{"a tag is longer than supported", line};  // it is a tree's depth
+        throw Fault{"a tag is longer than supported", line};  // this bounds the depth of the tree
       expression_token(open);
     }
   }
@@ -203,7 +203,7 @@ class Lexer {
                 line_};
   }
 
-  /// Behind the letters, digits and `_` that stand here.
+  /// The end of the name that starts here: letters, digits and `_`.
   size_t name_end(size_t at) const {
     while (at < text_.size()) {
       size_t next = at;
@@ -214,7 +214,7 @@ class Lexer {
     return at;
   }
 
-  /// Digits, with single `_` between them.
+  /// The end of a run of digits, with single `_` between them.
   size_t digits(size_t at) const {
     while (at < text_.size() &&
            (is_digit(text_[at]) ||
@@ -223,14 +223,14 @@ class Lexer {
     return at;
   }
 
-  /// 0x1F, 0o17, 0b101.
+  /// Reads a number with a prefix: 0x1F, 0o17, 0b101.
   bool marked_number() {
     const char mark = at_ + 1 < text_.size() && text_[at_] == '0' ? text_[at_ + 1] | 0x20 : ' ';
     if (mark != 'x' && mark != 'o' && mark != 'b') return false;
     size_t end = at_ + 2;
     while (end < text_.size() && is_name_part(text_[end])) ++end;
     const std::string number = text_.substr(at_, end - at_);
-    // One `_` may stand before each digit.
+    // One `_` is allowed before each digit.
     if (!parse_whole(replace_all(number, "_", ""), 0) || number.find("__") != std::string::npos ||
         number.ends_with('_'))
       throw Fault{str("'", number, "' is no number that is supported"), line_};
@@ -276,7 +276,7 @@ class Lexer {
     advance(end + 1);
   }
 
-  /// Escapes as Python's `unicode-escape` reads them.
+  /// Resolves escapes as Python's `unicode-escape`.
   std::string unescaped(const std::string& text) const {
     std::string out;
     for (size_t at = 0; at < text.size(); ++at) {
@@ -308,7 +308,8 @@ class Lexer {
         at += size - 1;
       } else if (escape == 'N') {
         throw Fault{str("the escape '\\", escape, "' is not supported"), line_};
-      } else if (escape != '\n') {  // a line break after \ is left out; another \ stays
+        // a line break after \ is left out; other characters keep their \
+      } else if (escape != '\n') {
         out += '\\';
         out += escape;
       }

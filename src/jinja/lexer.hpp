@@ -13,7 +13,7 @@ struct Token {
     block_begin,  ///< {%
     block_end,
     name,
-    string,  ///< its text, escapes resolved
+    string,  ///< the text, with escapes resolved
     integer,
     real,
     symbol,  ///< an operator or bracket
@@ -24,9 +24,9 @@ struct Token {
   int line = 1;
 };
 
-/// Cuts a template into tokens as jinja2 does with trim_blocks and lstrip_blocks: the line break
-/// after a block goes, and so does the white space before one on its line; `-` strips all white
-/// space on its side, `+` none. Ends with one `end`. Fault: what no template may have.
+/// Splits a template into tokens as jinja2 does with trim_blocks and lstrip_blocks: the line break
+/// after a block is removed, and so is the white space before a block on its line. `-` strips all
+/// white space on its side, `+` none. Ends with one `end` token. Fault: a lexical error.
 std::vector<Token> tokenize(std::string_view source);
 
 }  // namespace pardec::jinja

@@ -13,7 +13,7 @@ namespace pardec::jinja {
 
 namespace {
 
-/// What would change a dict or a list: Python has it, a template may not use it.
+/// Methods that change a dict or a list: Python has them, but templates may not use them.
 constexpr std::string_view kDictChanges[] = {"clear", "pop", "popitem", "setdefault", "update"};
 constexpr std::string_view kListChanges[] = {"append", "clear",  "extend",  "insert",
                                              "pop",    "remove", "reverse", "sort"};
@@ -85,7 +85,7 @@ std::optional<Value> dict_method(const Value& self, const std::string& name) {
   return std::nullopt;
 }
 
-/// Of a list, a tuple or a range.
+/// Members of a list, a tuple or a range.
 std::optional<Value> sequence_member(const Value& self, const std::string& name) {
   const Sequence& sequence = *self.sequence();
   const bool is_list = sequence.kind == Sequence::Kind::list;
@@ -196,7 +196,7 @@ std::optional<Value> loop_member(const Value& self, const std::string& name) {
   return std::nullopt;
 }
 
-/// What `getattr` of Python finds; empty where nothing.
+/// The result of Python's `getattr`; empty if there is no such attribute.
 std::optional<Value> member(const Value& value, const std::string& name) {
   if (name.starts_with("__")) throw Fault{str("member '", name, "' is closed to templates")};
   if (value.dict()) return dict_method(value, name);
@@ -217,7 +217,7 @@ std::optional<Value> member(const Value& value, const std::string& name) {
   return std::nullopt;
 }
 
-/// What `value[key]` of Python finds; empty where nothing.
+/// The result of Python's `value[key]`; empty if there is no such item.
 std::optional<Value> subscript(const Value& value, const Value& key) {
   if (const auto* dict = value.dict()) {
     const bool is_tuple = key.sequence() && key.sequence()->kind == Sequence::Kind::tuple;
@@ -252,7 +252,7 @@ void refuse_undefined(const Value& value, std::string_view what) {
 
 Value attribute(const Value& value, const std::string& name) {
   refuse_undefined(value, str("member '", name, "'"));
-  if (value.dict() && name.starts_with("__"))  // an item may be called so
+  if (value.dict() && name.starts_with("__"))  // an item may have such a name
     if (const auto found = subscript(value, name)) return *found;
   if (const auto found = member(value, name)) return *found;
   if (const auto found = subscript(value, name)) return *found;

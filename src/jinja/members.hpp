@@ -5,20 +5,21 @@
 
 namespace pardec::jinja {
 
-/// `value.name`: a method or member, else the item of that name; undefined where there is neither.
-/// Fault: a member that Python has and that is not supported or closed to templates.
+/// `value.name`: a method or member, otherwise the item with that name; undefined if there is
+/// neither. Fault: a Python member that is not supported, or not accessible to templates.
 Value attribute(const Value& value, const std::string& name);
-/// `value[key]`: an item, else a method or member of that name; undefined where there is neither.
+/// `value[key]`: an item, otherwise a method or member with that name; undefined if there is
+/// neither.
 Value item(const Value& value, const Value& key);
-/// `value[begin:end:step]`; bounds that are not given are None. Fault where it cannot be sliced.
+/// `value[begin:end:step]`; missing bounds are None. Fault: the value cannot be sliced.
 Value slice(const Value& value, const Value& begin, const Value& end, const Value& step);
 
-/// A method or member alone; undefined where there is none.
+/// Only a method or member; undefined if there is none.
 Value only_attribute(const Value& value, const std::string& name);
 /// `dict.fromkeys`.
 Value dict_from_keys(const Arguments& arguments);
 
-/// The filters' way to name members: "a.b.0".
+/// Members by path, as filters take them: "a.b.0".
 Value attribute_path(const Value& value, const Value& path, const Value& fallback = {});
 
 }  // namespace pardec::jinja

@@ -1,4 +1,4 @@
-// Filters of numbers.
+// Filters for numbers.
 #include <algorithm>
 #include <cmath>
 
@@ -61,7 +61,7 @@ std::int64_t whole_power_of_ten(std::int64_t exponent) {
   return power;
 }
 
-/// Python's round() of an integer to tens, hundreds, ...: halves go to the even one.
+/// Python's round() of an integer to tens, hundreds, ...: ties go to the even neighbour.
 std::int64_t rounded(std::int64_t value, std::int64_t zeros) {
   if (zeros > 18) throw Fault{"rounding to more than 18 zeros is not supported"};
   const auto unit = whole_power_of_ten(zeros);

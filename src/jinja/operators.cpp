@@ -16,7 +16,7 @@ bool same_kind(const Sequence& a, const Sequence& b) { return a.kind == b.kind; 
 bool both_numbers(const Value& a, const Value& b) { return a.is_number() && b.is_number(); }
 bool any_real(const Value& a, const Value& b) { return a.real() || b.real(); }
 
-/// -1, 0, 1; 2 where one is no number.
+/// -1, 0 or 1; 2 if one is NaN.
 int order(const Value& a, const Value& b) {
   if (!any_real(a, b)) {
     const std::int64_t x = a.whole("a number"), y = b.whole("a number");
@@ -28,7 +28,7 @@ int order(const Value& a, const Value& b) {
 
 [[noreturn]] void no_operator(std::string_view op, const Value& a, const Value& b) {
   for (const Value* value : {&a, &b}) {
-    const auto* view = value->sequence();  // which is a set, partly
+    const auto* view = value->sequence();  // a view is partly a set
     const bool is_view = view && view->has_length() && !view->has_index();
     if (is_view || value->marked())
       throw Fault{str("'", op, "' on ", value->type(), " is not supported")};
@@ -150,7 +150,7 @@ bool equal(const Value& a, const Value& b) {
 
 bool less(const Value& a, const Value& b) {
   if (both_numbers(a, b)) return order(a, b) == -1;
-  if (a.text() && b.text()) return *a.text() < *b.text();  // bytes of UTF-8 order as code points
+  if (a.text() && b.text()) return *a.text() < *b.text();  // UTF-8 bytes order like code points
   if (is_list_or_tuple(a) && is_list_or_tuple(b) && same_kind(*a.sequence(), *b.sequence())) {
     const Values &x = a.sequence()->values, &y = b.sequence()->values;
     for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
@@ -167,7 +167,7 @@ bool holds(const Value& holder, const Value& item) {
   }
   if (const auto* dict = holder.dict()) return dict->find(item) != nullptr;
   if (auto* sequence = holder.sequence(); sequence && !sequence->has_length()) {
-    // As Python looks through a generator: what was seen is gone.
+    // As Python searches a generator: the items that were inspected are gone.
     auto& values = sequence->values;
     const auto at = std::find_if(values.begin(), values.end(),
                                  [&](const Value& own) { return equal(own, item); });
@@ -190,7 +190,7 @@ bool holds(const Value& holder, const Value& item) {
 std::int64_t comparison_steps(const Value& a, const Value& b) {
   if (a.text() && b.text())
     return search_steps(*a.text(), *b.text()) + search_steps(*b.text(), *a.text());
-  // Views and lists are gone through again for each item of the other.
+  // Views and lists are traversed again for each item of the other.
   std::int64_t steps = 0;
   const auto both = [&](const Value& one, const Value& other) {
     std::int64_t product = 0;
@@ -206,7 +206,7 @@ bool compare(std::string_view op, const Value& a, const Value& b) {
   if (op == "!=") return !equal(a, b);
   if (op == "in") return holds(b, a);
   if (op == "not in") return !holds(b, a);
-  if (both_numbers(a, b)) {  // as NaN has no order
+  if (both_numbers(a, b)) {  // because NaN has no order
     const int sign = order(a, b);
     return op == "<"    ? sign == -1
            : op == ">"  ? sign == 1
@@ -224,7 +224,7 @@ std::int64_t arithmetic_steps(std::string_view op, const Value& a, const Value& 
   if (a.is_number()) std::swap(of, by);
   const bool repeats = op == "*" && by->is_number() && !by->real();
   const std::int64_t times = repeats ? std::max<std::int64_t>(by->whole("a count"), 1) : 1;
-  std::int64_t size = 0;  // of what comes of it, in bytes or items
+  std::int64_t size = 0;  // of the result, in bytes or items
   if (repeats && !of->truth()) return 1;
   const std::int64_t each = of->text() ? std::ssize(*of->text()) : of->breadth();
   if (__builtin_mul_overflow(each + 2, times, &size)) return INT64_MAX;

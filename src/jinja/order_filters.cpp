@@ -1,4 +1,4 @@
-// Filters that go by the order of items.
+// Filters that depend on the order of items.
 #include <algorithm>
 #include <bit>
 
@@ -11,19 +11,19 @@ namespace pardec::jinja::filter {
 
 namespace {
 
-/// What texts are sorted by: themselves, or in lower case.
+/// The sort key of a text: itself, or its lower case.
 Value sort_key(V value, bool case_sensitive) {
   if (case_sensitive || !(value.text() || value.marked())) return value;
   const std::string lower = lower_text(to_text(value));
   return value.marked() ? make_marked(lower) : Value(lower);
 }
 
-/// Stable; where it goes down, equals keep their order, as with Python.
+/// Stable; in descending order, equal items keep their order, as in Python.
 void sort_by(Values& values, const std::function<Value(V)>& key, bool down, A arguments) {
   std::vector<std::pair<Value, Value>> keyed;
   for (const Value& value : values) {
     keyed.emplace_back(key(value), value);
-    // Each is compared about as often as halves lie one inside the other.
+    // Each item takes part in about log2(n) comparisons.
     arguments.budget().take(2 * std::bit_width(values.size()), keyed.back().first.weight());
   }
   std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& a, const auto& b) {
@@ -60,7 +60,7 @@ Value sort(V value, A arguments) {
     paths.clear();
     for (std::string& one : split(*path.text(), ',')) paths.emplace_back(std::move(one));
   }
-  // In lists, which have an order also where their equal items have none.
+  // Lists as keys: they have an order even where their equal items have none.
   sort_by(
       all,
       [&](V one) {
@@ -91,7 +91,7 @@ Value unique(V value, A arguments) {
 
 namespace {
 
-/// The first of those that none is `before`.
+/// The first item that no other item is `before`.
 Value first_by(V value, A arguments, bool (*before)(V, V)) {
   arguments.check(2, {"case_sensitive", "attribute"});
   const bool cases = arguments.get(0, "case_sensitive", false).truth();
@@ -135,7 +135,7 @@ Value groupby(V value, A arguments) {
         make_sequence({own(*begin), make_sequence(Values(begin, end))}, Sequence::Kind::tuple);
     group.sequence()->is_group = true;
     groups.push_back(std::move(group));
-    begin = end == begin ? end + 1 : end;  // what is not equal to itself
+    begin = end == begin ? end + 1 : end;  // an item that is not equal to itself
   }
   return make_sequence(std::move(groups));
 }

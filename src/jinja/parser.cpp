@@ -18,7 +18,7 @@ Statement make(Kind kind, int line) {
   return statement;
 }
 
-/// Jinja's statements.
+/// Parser of Jinja's statements.
 class TemplateParser {
  public:
   explicit TemplateParser(std::string_view source) : stream_(tokenize(source)) {}
@@ -26,8 +26,8 @@ class TemplateParser {
   Body parse() { return body({}); }
 
  private:
-  /// Statements up to a block that begins with one of the names, which stays current; no names:
-  /// up to the template's end.
+  /// Statements up to a block that begins with one of `ends`, whose name becomes the current token.
+  /// Without names: up to the end of the template.
   Body body(std::initializer_list<std::string_view> ends) {
     const Nesting nesting(depth_, stream_.current().line);
     Body statements;
@@ -79,26 +79,26 @@ class TemplateParser {
                 line};
   }
 
-  /// The end of a tag, which a colon may stand before.
+  /// The end of a tag, optionally preceded by a colon.
   void end_block() {
     stream_.skip_symbol(":");
     stream_.expect(Token::Kind::block_end);
   }
 
-  /// A body up to the tag `end`, its word included.
+  /// A body up to and including the word of the tag `end`.
   void body_to(Statement& made, std::string_view end) {
     end_block();
     made.body = body({end});
     stream_.take();
   }
-  /// The same, where no break or continue may leave it.
+  /// The same, for a body that break and continue cannot leave.
   void enclosed(Statement& made, std::string_view end) {
     const int loops = std::exchange(loops_, 0);
     body_to(made, end);
     loops_ = loops;
   }
 
-  /// From behind `if` or `elif`.
+  /// Continues after `if` or `elif`.
   Statement condition(int line) {
     const Nesting nesting(depth_, line);
     Statement made = make(Kind::condition, line);
@@ -107,7 +107,7 @@ class TemplateParser {
     made.body = body({"elif", "else", "endif"});
     const Token word = stream_.take();
     if (word.text == "elif") {
-      made.otherwise.push_back(condition(word.line));  // which takes the endif
+      made.otherwise.push_back(condition(word.line));  // it takes the endif
     } else if (word.text == "else") {
       end_block();
       made.otherwise = body({"endif"});
@@ -160,7 +160,7 @@ class TemplateParser {
     return made;
   }
 
-  /// A comma between its values.
+  /// `print` with values separated by commas.
   Statement print(int line) {
     Statement made = make(Kind::output, line);
     auto all = std::make_unique<Expression>();
@@ -181,7 +181,7 @@ class TemplateParser {
     return made;
   }
 
-  /// Of a template that no other one extends: its body stands where it is written.
+  /// A block of a template that no other template extends: its body is rendered in place.
   Statement block(int line) {
     Statement made = make(Kind::block, line);
     made.text = stream_.expect_name();

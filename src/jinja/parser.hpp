@@ -9,7 +9,7 @@
 
 namespace pardec::jinja {
 
-/// The tokens of a template, one after the other.
+/// The sequence of a template's tokens.
 class TokenStream {
  public:
   explicit TokenStream(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
@@ -33,8 +33,8 @@ class TokenStream {
   size_t at_ = 0;
 };
 
-/// Counts brackets in brackets and blocks in blocks, so that no template overruns the stack. Fault
-/// beyond a hundred.
+/// Counts nested brackets and blocks, so that no template overflows the stack. Fault: more than a
+/// hundred.
 class Nesting {
  public:
   Nesting(int& depth, int line) : depth_(depth) {
@@ -48,12 +48,12 @@ class Nesting {
   int& depth_;
 };
 
-/// Which of `caller`, `varargs` and `kwargs` the macros that are open ask for: a name that is read
-/// before it is set.
+/// Which of `caller`, `varargs` and `kwargs` the open macros use: names that are read before they
+/// are set.
 class ImplicitNames {
  public:
   void open() { macros_.emplace_back(); }
-  /// What stands in a block is not in the macros around it.
+  /// The content of a block does not belong to the macros around it.
   void enter_block() { outside_.push_back(std::exchange(macros_, {})); }
   void leave_block() {
     macros_ = std::move(outside_.back());
@@ -71,17 +71,18 @@ class ImplicitNames {
   std::vector<std::vector<Macro>> outside_;
 };
 
-/// Jinja's expressions, by recursive descent.
+/// Parser of Jinja's expressions, by recursive descent.
 class ExpressionParser {
  public:
   explicit ExpressionParser(TokenStream& stream) : stream_(stream) {}
 
   ExpressionPtr expression();
-  /// Without `a if b else c`, whose words end it.
+  /// Without `a if b else c`; its words end the expression.
   ExpressionPtr unconditional();
-  /// One expression, or several with commas between them, which make a tuple.
+  /// One expression, or several separated by commas, which make a tuple.
   ExpressionPtr tuple(bool conditional = true);
-  /// Filters that follow; `subject` may be null. `named`: the first one's name follows, without |.
+  /// Filters that follow; `subject` may be null. `named`: the name of the first filter follows
+  /// directly, without |.
   ExpressionPtr filters(ExpressionPtr subject, bool named = false);
   ImplicitNames& implicit() { return implicit_; }
 

@@ -18,7 +18,7 @@ class PercentFormat {
       : text_(text), values_(values), budget_(budget) {
     const Sequence* sequence = values.sequence();
     if (sequence && sequence->kind == Sequence::Kind::tuple) count_ = std::ssize(sequence->values);
-    // What has items is no argument too many, even where none is taken.
+    // A value with items never counts as a superfluous argument, even if it is not used.
     has_keys_ = values.dict() || values.undefined() ||
                 (sequence && sequence->has_index() && sequence->kind != Sequence::Kind::tuple);
   }
@@ -60,7 +60,7 @@ class PercentFormat {
   }
   const Value& current() const { return by_key_ ? keyed_ : values_; }
 
-  /// `(key)`: from here on its value is the only one.
+  /// `(key)`: from here on, only the value of the key is used.
   void key() {
     const size_t begin = at_;
     for (int open = 1; open > 0;) {

@@ -22,7 +22,8 @@ struct Several {
   char32_t code;
   std::u32string_view upper;
 };
-/// Whose upper case is several characters (SpecialCasing.txt), but for Greek ones with an iota.
+/// Characters whose upper case is several characters (SpecialCasing.txt), except Greek ones with an
+/// iota.
 constexpr std::array kSeveral{
     Several{U'\u00df', U"SS"},
     Several{U'\u01f0', U"J\u030c"},
@@ -43,7 +44,7 @@ constexpr std::array kSeveral{
     Several{U'\ufb06', U"ST"},
 };
 
-/// The upper case, where it is several characters. Fault: such a one that the table lacks.
+/// The upper case if it is several characters. Fault: such a character is missing in the table.
 std::optional<std::u32string_view> several_upper(char32_t code) {
   for (const Several& one : kSeveral)
     if (one.code == code) return one.upper;
@@ -102,7 +103,7 @@ Case case_of(char32_t code) {
     default:
       break;
   }
-  // Some are letters by their looks (Other_Lowercase, Other_Uppercase).
+  // Some characters count as letters because of their look (Other_Lowercase, Other_Uppercase).
   const bool odd = code == U'\u00aa' || code == U'\u00ba' || code == U'\u0345' ||
                    category(code) == UTF8PROC_CATEGORY_LM || (code >= 0x2160 && code <= 0x217F) ||
                    (code >= 0x24B6 && code <= 0x24E9) || (code >= 0x1F130 && code <= 0x1F189);

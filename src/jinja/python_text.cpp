@@ -76,7 +76,7 @@ std::vector<std::string> split_at_spaces(std::string_view text, std::int64_t mos
       continue;
     }
     const size_t begin = at;
-    if (most >= 0 && std::ssize(words) == most) {  // the rest, as it is
+    if (most >= 0 && std::ssize(words) == most) {  // the rest, unchanged
       add(begin, codes.size());
       break;
     }
@@ -126,7 +126,7 @@ std::string replace_text(std::string_view text, std::string_view from, std::stri
   std::string out;
   size_t at = 0;
   for (std::int64_t done = 0; most < 0 || done < most; ++done) {
-    if (from.empty()) {  // before every character, and at the end
+    if (from.empty()) {  // before each character, and at the end
       out += to;
       if (at == text.size()) return out;
       const size_t begin = at;
@@ -214,8 +214,8 @@ std::string json_quoted(std::string_view text, bool ensure_ascii) {
 
 namespace {
 
-/// Without white space around, and without single `_` between digits (`letters`: also those that
-/// are letters). Empty: no number.
+/// Removes surrounding white space, and single `_` between digits (with `letters`, also letters
+/// count as digits). Empty: not a number.
 std::string number_text(std::string_view text, bool letters = false) {
   const std::string bare = strip_text(text, true, true);
   std::string out;

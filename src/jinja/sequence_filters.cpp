@@ -1,4 +1,4 @@
-// Filters of what has items.
+// Filters for iterables.
 #include <algorithm>
 
 #include "src/jinja/filter_functions.hpp"

@@ -31,7 +31,7 @@ namespace {
   throw ConfigError(str(where, fault.line ? str(", line ", fault.line) : "", ": ", fault.what));
 }
 
-/// One rendering. Scopes and namespaces live until its end, as macros refer to them.
+/// One rendering. Scopes and namespaces live until its end, because macros refer to them.
 class Renderer {
  public:
   Renderer(const OrderedJson& variables, const std::tm& now, std::int64_t steps) : budget_(steps) {
@@ -60,7 +60,7 @@ class Renderer {
   enum class Flow { on, leave, next };
 
   Scope& child(Scope& of, const std::vector<std::string>& hidden = {}) {
-    budget_.take(8 + std::ssize(hidden));  // it stays until the end
+    budget_.take(8 + std::ssize(hidden));  // a scope lives until the end
     Scope& made = scopes_.emplace_back(Scope{&of, {}});
     for (const std::string& name : hidden) made.names[name] = Undefined{name, "it is set below"};
     return made;
@@ -72,12 +72,12 @@ class Renderer {
   Flow run(const Statement& statement, Scope& scope);
   void block(const Statement& statement, Scope& scope);
   Flow loop(const Statement& statement, Scope& scope, const Value& over, std::int64_t depth0 = 0);
-  /// `loop(over)` in a recursive one: what its body writes for these items.
+  /// `loop(over)` in a recursive loop: the output of its body for these items.
   Value loop_again(const Loop& loop, const Arguments& given);
-  /// Of a macro, or of a call block, which is the macro `caller`.
+  /// The value of a macro, or of a call block, which is the macro `caller`.
   Value macro(const Statement& statement, Scope& scope);
   Value call_macro(const Statement& statement, Scope& scope, const Arguments& given);
-  /// What a body writes, in a scope of its own.
+  /// The output of a body, in a new scope.
   std::string captured(const Body& body, Scope& scope);
   void assign(const Target& target, const Value& value, Scope& scope);
 
@@ -88,23 +88,23 @@ class Renderer {
   Values evaluate_all(const std::vector<ExpressionPtr>& parts, size_t first, Scope& scope);
   Arguments arguments(const Expression& of, std::string callee, Scope& scope,
                       const Value* caller = nullptr);
-  static const Value* find(const std::string& name, const Scope& scope);  ///< null: nowhere
+  static const Value* find(const std::string& name, const Scope& scope);  ///< null: not found
   Value name(const Expression& expression, Scope& scope);
   Value comparison(const Expression& expression, Scope& scope);
-  /// `caller`: what a call block hands on; may be null.
+  /// `caller`: the macro passed by a call block; may be null.
   Value call(const Expression& expression, Scope& scope, const Value* caller = nullptr);
 
   std::deque<Scope> scopes_;
   std::deque<Namespace> namespaces_;
   std::deque<Loop> loops_;
-  Scope* top_ = nullptr;  ///< what a block sees: the statements that stand in no other
+  Scope* top_ = nullptr;  ///< the scope visible to blocks: that of the top-level statements
   std::string out_;
-  const std::string* captured_ = nullptr;  ///< the body of a set block, for its filters
+  const std::string* captured_ = nullptr;  ///< output of a set block's body, for its filters
   int line_ = 0, calls_ = 0, depth_ = 0;
   Budget budget_;
 };
 
-/// Counts statements and expressions in one another, macros' too, so that none overruns the stack.
+/// Counts nested statements and expressions, including macros, so that none overflows the stack.
 class Level {
  public:
   explicit Level(int& depth) : depth_(depth) {
@@ -118,7 +118,7 @@ class Level {
   int& depth_;
 };
 
-/// As transformers has it.
+/// The same rule as in transformers.
 void check_member_name(std::string_view name) {
   if (name.starts_with('_'))
     throw Fault{str("a namespace takes no member '", name, "', which begins with _")};
@@ -207,7 +207,7 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
     case Statement::Kind::block:
       block(statement, scope);
       break;
-    case Statement::Kind::generation:  // jinja2 has it as a macro that is called at once
+    case Statement::Kind::generation:  // jinja2 implements it as a macro that is called at once
       out_ += to_text(call_macro(statement, scope, Arguments(budget_, "generation", {}, {})));
       break;
     case Statement::Kind::leave:
@@ -221,7 +221,8 @@ Renderer::Flow Renderer::run(const Statement& statement, Scope& scope) {
 void Renderer::block(const Statement& statement, Scope& scope) {
   Scope* const outer = std::exchange(top_, statement.is_scoped ? &scope : top_);
   Scope& inner = child(*top_, statement.hidden);
-  // What the bodies around hide, a block does not, as jinja2 compiles it by itself.
+  // Names that surrounding bodies hide are visible in a block, because jinja2 compiles blocks
+  // separately.
   for (const auto& [name, given] : scopes_.front().names) {
     const Value* found = find(name, inner);
     if (found->undefined() && !found->undefined()->why.empty() && !inner.names.contains(name))
@@ -255,7 +256,7 @@ Renderer::Flow Renderer::loop(const Statement& statement, Scope& scope, const Va
     one_came_through |= flow == Flow::on;
     if (flow == Flow::leave) break;
   }
-  // As jinja2 has it: `else` also where each round ended with break or continue.
+  // As in jinja2: `else` also runs if every round ended with break or continue.
   if (!one_came_through) return run(statement.otherwise, child(scope, statement.hidden_otherwise));
   return Flow::on;
 }
@@ -452,7 +453,7 @@ Value Renderer::evaluate(const Expression& expression, Scope& scope) {
   line_ = expression.line;
   budget_.take(1);
   const auto part = [&](size_t i) { return evaluate(*expression.parts[i], scope); };
-  const auto back = [&](Value value) {  // errors from here on stand at this node's line
+  const auto back = [&](Value value) {  // later errors belong to the line of this node
     line_ = expression.line;
     return value;
   };

@@ -11,23 +11,24 @@ namespace pardec::jinja {
 
 struct ParsedTemplate;
 
-/// A template in Jinja, with the result that jinja2 gives in the environment of transformers: an
-/// immutable sandbox, trim_blocks, lstrip_blocks, break and continue, {% generation %}, and the
-/// functions raise_exception and strftime_now. tests/jinja/constructs.txt lists what a template may
-/// have. Not supported, and refused by name and line: what needs other templates (include, import,
-/// extends, super), {% autoescape true %}, what comes out by chance (random, lipsum), urlize,
-/// encode, integers beyond 64 bits, `__` members, and rare cases of what is supported otherwise.
+/// A Jinja template, with the results of jinja2 in the environment of transformers: an immutable
+/// sandbox, trim_blocks, lstrip_blocks, break and continue, {% generation %}, and the functions
+/// raise_exception and strftime_now. tests/jinja/constructs.txt lists the supported constructs. Not
+/// supported, and refused by name and line: constructs that need other templates (include, import,
+/// extends, super), {% autoescape true %}, random results (random, lipsum), urlize, encode,
+/// integers beyond 64 bits, `__` members, and rare cases of supported constructs.
 class Template {
  public:
-  /// `where` names the template in errors. ConfigError: `WHERE, line N: what`.
+  /// `where` is the template's name in errors. ConfigError: `WHERE, line N: what`.
   static Template parse(std::string_view source, std::string where);
 
-  /// Far beyond what a chat template takes: evaluations, and items and bytes gone over.
+  /// Default limit of steps, far beyond the needs of a chat template. Evaluations count as steps,
+  /// and so does traversing items and bytes.
   static constexpr std::int64_t kSteps = 10'000'000;
 
-  /// `variables` is an object. `now` is what strftime_now writes. ConfigError as above: what the
-  /// template raises itself, what its values do not allow, or that it takes more than `steps`, and
-  /// a thousand for each step through the variables.
+  /// `variables`: an object. `now`: the time for strftime_now. ConfigError as above: an error
+  /// raised by the template itself, an operation that its values do not allow, or more than `steps`
+  /// steps, plus a thousand for each step of traversing the variables.
   std::string render(const OrderedJson& variables, const std::tm& now,
                      std::int64_t steps = kSteps) const;
 

@@ -14,11 +14,11 @@ namespace {
 
 using V = const Value&;
 
-/// value % by == 0, or whatever is asked of the rest.
+/// Whether `value % by` equals `rest`.
 bool rest_is(V value, V by, int rest) { return equal(arithmetic("%", value, by), rest); }
 
-/// Whether both are one and the same object for Python. Fault where that depends on how Python
-/// keeps its texts and numbers.
+/// Whether both are the same object in Python. Fault: this depends on how Python stores texts and
+/// numbers.
 bool is_same(V a, V b) {
   if (a.is_none() || b.is_none() || a.boolean() || b.boolean())
     return a.type() == b.type() && equal(a, b);
@@ -32,7 +32,7 @@ bool is_same(V a, V b) {
   throw Fault{str("sameas of equal values of type ", a.type(), " is not supported")};
 }
 
-/// Also those that are not supported here.
+/// Includes filters that are not supported.
 bool is_known_filter(std::string_view name) {
   return is_filter(name) || name == "random" || name == "urlize";
 }

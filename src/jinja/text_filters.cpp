@@ -1,4 +1,4 @@
-// Filters that make texts.
+// Filters that produce texts.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace pardec::jinja::filter {
 
 namespace {
 
-/// Marked where the text that it was made of is.
+/// Marked if the original text is marked.
 Value made_of(V value, std::string text) {
   return value.marked() ? make_marked(std::move(text)) : Value(std::move(text));
 }
@@ -171,7 +171,7 @@ Value wordcount(V value, A arguments) {
 
 namespace {
 
-/// Of bytes that are no letter, digit or `_.-~`, and of `/` in a query.
+/// Percent-encodes bytes other than letters, digits and `_.-~`; `/` only in a query.
 std::string url_quoted(std::string_view text, bool in_query) {
   std::string out;
   for (const char c : text) {
@@ -293,7 +293,7 @@ Value filesizeformat(V value, A arguments) {
 
 namespace {
 
-/// With the keys of its dicts in order, as Python's pprint writes them.
+/// With the keys of dicts sorted, as in Python's pprint.
 Value with_sorted_keys(V value, Budget& budget) {
   if (const auto* sequence = value.sequence();
       sequence &&

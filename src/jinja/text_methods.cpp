@@ -1,4 +1,4 @@
-// The methods of texts: what Python's str has.
+// The methods of Python's str.
 #include "src/jinja/text_methods.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string padded(Budget& budget, const std::string& text, std::int64_t width,
   if (__builtin_mul_overflow(width - size, std::ssize(fill), &bytes)) bytes = INT64_MAX;
   budget.take(text_steps(static_cast<std::size_t>(bytes)));
   const std::int64_t room = width - size;
-  // As CPython's str.center divides an odd room.
+  // CPython's str.center divides an odd number of characters like this.
   const std::int64_t left = side == Side::left    ? 0
                             : side == Side::right ? room
                                                   : room / 2 + (room & width & 1);
@@ -63,11 +63,11 @@ std::optional<std::string> optional_text(A arguments, size_t index, std::string_
   return text_argument(arguments, index, name);
 }
 
-/// `text[begin:end]` by the arguments from the second on; where it begins, in characters.
+/// `text[begin:end]`, from the second argument on, and its position in characters.
 struct Window {
   std::string text;
   std::int64_t begin = 0;
-  bool is_beyond = false;  ///< `begin` lies behind the end, where not even nothing is found
+  bool is_beyond = false;  ///< `begin` is after the end, where not even an empty text is found
 };
 Window window(T text, A arguments) {
   if (arguments.positional().size() < 2) return {text};
@@ -112,7 +112,7 @@ Value strip_method(T text, A arguments, bool left, bool right) {
 Value split_method(T text, A arguments, bool from_right) {
   arguments.check(2, {"sep", "maxsplit"});
   const auto separator = optional_text(arguments, 0, "sep");
-  // Each byte could be a part.
+  // Each byte may be a part.
   arguments.budget().take(std::ssize(text) + search_steps(text, separator.value_or("")));
   return texts(
       split_text(text, separator, arguments.get(1, "maxsplit", -1).whole("maxsplit"), from_right));
@@ -124,7 +124,7 @@ Value splitlines(T text, A arguments) {
   return texts(split_lines(text, arguments.get(0, "keepends", false).truth()));
 }
 
-/// Where `sub` stands, in characters; -1: nowhere.
+/// The position of `sub` in characters; -1: not found.
 std::int64_t found_at(T text, A arguments, bool last) {
   arguments.check(3, {});
   const std::string part = text_argument(arguments, 0, "sub");
@@ -234,7 +234,7 @@ Value expandtabs_method(T text, A arguments) {
   return out;
 }
 
-/// By a dict from numbers of characters to texts, numbers or none.
+/// Uses a dict from code points to texts, code points or None.
 Value translate_method(T text, A arguments) {
   arguments.check(1, {});
   const Value table = arguments.get(0, "table");
@@ -267,7 +267,7 @@ bool is_digit(char32_t code) {
   return is_decimal(code);
 }
 bool is_number_sign(char32_t code) {
-  if (is_letter(code) && code >= 0x3400)  // some ideographs are
+  if (is_letter(code) && code >= 0x3400)  // some ideographs are numeric
     throw Fault{
         str("isnumeric of '", from_code_points(std::u32string(1, code)), "' is not supported")};
   return is_numeric(code);
@@ -300,13 +300,13 @@ struct TextMethod {
   std::string_view name;
   Value (*call)(T, A);
 };
-/// A method without arguments.
+/// Wraps a function of the text alone as a method without arguments.
 template <auto kOf>
 Value plain(T text, A arguments) {
   arguments.check(0, {});
   return kOf(text);
 }
-/// Of every character, and that there is one.
+/// Whether there are characters, and all of them pass.
 template <bool (*kPasses)(char32_t)>
 bool all(T text) {
   const std::u32string codes = code_points(text);
@@ -374,7 +374,8 @@ std::optional<Value> text_method(const Value& text, std::string_view name) {
         arguments.budget().take(text.breadth());
         return call(*text.text(), arguments);
       });
-  // What Python has beside, so that a template that uses it is told rather than misled.
+  // Other members of Python's str: a template that uses them gets an error instead of a wrong
+  // result.
   if (name == "encode" || name == "maketrans")
     throw Fault{str("member '", name, "' of a value of type str is not supported")};
   return std::nullopt;

@@ -6,15 +6,15 @@
 
 namespace pardec::jinja {
 
-/// `text.name`, a method of Python's str; empty where it has none of that name. Fault: one that is
+/// `text.name`, a method of Python's str; empty if there is no such method. Fault: the method is
 /// not supported. REQUIRES: text.text().
 std::optional<Value> text_method(const Value& text, std::string_view name);
 
-/// Python's str.replace, whose steps are taken from `budget` before. `most` negative: all.
+/// Python's str.replace, with its steps taken from `budget` in advance. `most` negative: all.
 std::string replace_within(Budget& budget, const std::string& text, const std::string& from,
                            const std::string& to, std::int64_t most);
 
-/// Between margins of `fill` up to `width` characters, as Python's ljust, rjust and center.
+/// Padded with `fill` to `width` characters, as Python's ljust, rjust and center.
 enum class Side { left, right, middle };
 std::string padded(Budget& budget, const std::string& text, std::int64_t width,
                    const std::string& fill, Side side);

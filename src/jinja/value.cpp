@@ -90,10 +90,10 @@ void Budget::used_up() const {
 
 namespace {
 
-/// So that sums of such stay numbers.
+/// Limit of weights, so that sums of them do not overflow.
 constexpr std::int64_t kHeaviest = std::int64_t{1} << 56;
 
-/// One more than `inner`. Fault where that is too deep.
+/// One more than `inner`. Fault: too deep.
 int depth_over(int inner) {
   if (inner >= 100) throw Fault{"values are nested deeper than supported"};
   return inner + 1;
@@ -118,7 +118,7 @@ Value make_dict(Dict dict) {
     weight = std::min(weight + key.weight() + value.weight(), kHeaviest);
   }
   dict.depth = depth_over(inner);
-  // An entry of another dict is looked for among all of these.
+  // An entry of another dict is searched among all of these.
   const auto entries = static_cast<std::int64_t>(dict.entries.size());
   if (__builtin_mul_overflow(weight, std::max<std::int64_t>(entries, 1), &dict.weight))
     dict.weight = kHeaviest;

@@ -13,24 +13,24 @@
 
 namespace pardec::jinja {
 
-/// What goes wrong in a template; `line` 0 where the place is not known yet.
+/// An error in a template. `line` 0: the place is not known yet.
 struct Fault {
   std::string what;
   int line = 0;
 };
 
-/// What is left of the steps that a rendering may take: a node of the template that is evaluated,
-/// an item or some bytes of a text that are gone over or made. Counted, not timed: the same
-/// template and values always end alike.
+/// The remaining steps of a rendering. A step is a template node that is evaluated, an item that is
+/// traversed, or some bytes of text that are read or created. Steps are counted, not timed, so that
+/// the same template and values always have the same result.
 class Budget {
  public:
   explicit Budget(std::int64_t steps) : most_(steps), left_(steps) {}
-  /// Fault where there are no more.
+  /// Fault: not enough steps are left.
   void take(std::int64_t steps) {
     if (steps > left_) used_up();
     left_ -= steps;
   }
-  /// `each` steps for each of `count`.
+  /// Takes `each` steps, `count` times.
   void take(std::int64_t count, std::int64_t each) {
     std::int64_t steps = 0;
     take(__builtin_mul_overflow(count, each, &steps) ? INT64_MAX : steps);
@@ -41,11 +41,11 @@ class Budget {
   std::int64_t most_, left_;
 };
 
-/// Steps of going over so many bytes of text.
+/// Steps for reading so many bytes of text.
 inline std::int64_t text_steps(std::size_t bytes) {
   return 1 + static_cast<std::int64_t>(bytes / 16);
 }
-/// Steps of looking for `part` in `text`, where all of it is nearly found again and again.
+/// Steps for finding `part` in `text`, in the worst case of many partial matches.
 inline std::int64_t search_steps(std::string_view text, std::string_view part) {
   return text_steps(text.size()) * text_steps(part.size() / 16);
 }
@@ -56,19 +56,19 @@ struct Namespace;
 struct Loop;
 struct Callable;
 
-/// What Python calls an undefined value: prints as nothing, and most uses of it are errors.
+/// Python's undefined value of jinja2: prints as nothing, and most uses are errors.
 struct Undefined {
-  std::string name;      ///< how the template called it
-  std::string why = {};  ///< said where it is called, beside the name
+  std::string name;      ///< the name in the template
+  std::string why = {};  ///< the reason, shown with the name if it is called
 };
 
-/// A text that `safe` or `escape` marked as HTML, which Python's Markup is.
+/// A text marked as HTML by `safe` or `escape`: Python's Markup.
 struct Marked {
   std::shared_ptr<const std::string> text;
 };
 
-/// A value of the template language. It behaves as the Python value that jinja2 would have; texts
-/// are valid UTF-8 and count code points.
+/// A value of the template language. It behaves like the Python value that jinja2 would have. Texts
+/// are valid UTF-8, and count code points.
 class Value {
  public:
   using None = std::monostate;
@@ -94,7 +94,8 @@ class Value {
   const std::int64_t* integer() const { return std::get_if<std::int64_t>(&held_); }
   const double* real() const { return std::get_if<double>(&held_); }
   const std::string* text() const { return pointer<std::shared_ptr<const std::string>>(); }
-  /// The text of a marked one, which is no `text()`: what does not know of marks refuses it.
+  /// The text of a marked text. It is separate from `text()`, so that code that does not handle
+  /// marks refuses it.
   const std::string* marked() const {
     const auto* held = std::get_if<Marked>(&held_);
     return held ? &*held->text : nullptr;
@@ -106,20 +107,20 @@ class Value {
   Loop* loop() const { return pointer<Loop*>(); }
 
   bool is_number() const { return boolean() || integer() || real(); }
-  /// A bool or an integer. Fault otherwise, which says what for.
+  /// A bool or an integer. Fault, which mentions `what_for`: another type.
   std::int64_t whole(std::string_view what_for) const;
   /// As Python's float(). REQUIRES: is_number().
   double as_real() const;
   /// `bool(value)`.
   bool truth() const;
-  /// How many lists and dicts stand one inside the other here.
+  /// Nesting depth of lists and dicts.
   int depth() const;
-  /// Steps of going through all that it holds, as often as it is held: at most what it takes to
-  /// write it, or to compare it.
+  /// Steps for traversing all contained values, as often as they occur: an upper bound for writing
+  /// or comparing the value.
   std::int64_t weight() const;
-  /// Steps of going through its own items, or its text.
+  /// Steps for traversing its own items, or its text.
   std::int64_t breadth() const;
-  /// Python's name of the type: "str", "dict".
+  /// The name of its type in Python: "str", "dict".
   std::string_view type() const;
 
  private:
@@ -136,40 +137,40 @@ class Value {
 
 using Values = std::vector<Value>;
 
-/// Everything with items in an order. A generator can be gone through once.
+/// A value with ordered items. A generator can be traversed only once.
 struct Sequence {
   enum class Kind { list, tuple, range, keys, values, items, generator };
   Kind kind = Kind::list;
   Values values;
   int depth = 1;
   std::int64_t weight = 1;
-  std::int64_t begin = 0, end = 0, step = 1;  ///< of a range
-  bool is_group = false;                      ///< a tuple of groupby, with names for its two items
+  std::int64_t begin = 0, end = 0, step = 1;  ///< for a range
+  bool is_group = false;                      ///< a tuple of groupby, whose two items have names
   bool has_length() const { return kind != Kind::generator; }
   bool has_index() const {
     return kind == Kind::list || kind == Kind::tuple || kind == Kind::range;
   }
 };
-/// Fault where it would be nested deeper than supported: to write, compare and free a value takes a
-/// call a level.
+/// Fault: nested deeper than supported, because writing, comparing and freeing a value recurse once
+/// per level.
 Value make_sequence(Values values, Sequence::Kind kind = Sequence::Kind::list);
-/// Fault where it has more than 100000 items, as in jinja2's sandbox.
+/// Fault: more than 100000 items, as in jinja2's sandbox.
 Value make_range(std::int64_t begin, std::int64_t end, std::int64_t step);
 Value make_marked(std::string text);
 
 struct Dict {
-  std::vector<std::pair<Value, Value>> entries;  ///< in the order in which they came
-  int depth = 1;                                 ///< as make_dict finds it, and the next
+  std::vector<std::pair<Value, Value>> entries;  ///< in order of insertion
+  int depth = 1;                                 ///< set by make_dict, as is weight
   std::int64_t weight = 1;
   const Value* find(const Value& key) const;
   void set(Value key, Value value);
 };
-Value make_dict(Dict dict);  ///< Fault as make_sequence
-/// Fault: a value that no dict has as a key.
+Value make_dict(Dict dict);  ///< Fault as in make_sequence
+/// Fault: a value that cannot be a key of a dict.
 void check_hashable(const Value& key);
 
-/// `namespace()`: the one thing that a template can change from an inner scope. Its renderer owns
-/// it, so that it may hold itself.
+/// `namespace()`: the only value that a template can change from an inner scope. The renderer owns
+/// it, so that it may contain itself.
 struct Namespace {
   Dict members;
 };
@@ -177,10 +178,10 @@ struct Namespace {
 struct Statement;
 struct Scope;
 
-/// What `loop` is inside a `for`.
+/// The value of `loop` inside a `for`.
 struct Loop {
   const Statement* statement;  ///< the `for`
-  Scope* around;               ///< where it stands
+  Scope* around;               ///< the scope around it
   Values items;
   std::int64_t index0 = 0, depth0 = 0;
   Values last_changed;
@@ -198,16 +199,16 @@ class Arguments {
         named_(std::move(named)) {}
 
   const std::string& callee() const { return callee_; }
-  /// Of the rendering that calls.
+  /// The budget of the calling rendering.
   Budget& budget() const { return *budget_; }
   const Values& positional() const { return positional_; }
   const std::vector<std::pair<std::string, Value>>& named() const { return named_; }
   bool has(size_t index, std::string_view name) const;
-  /// The argument at a position or by its name, else `fallback`.
+  /// The argument at a position or by its name, otherwise `fallback`.
   Value get(size_t index, std::string_view name, Value fallback) const;
-  /// Fault where it is missing.
+  /// Fault: the argument is missing.
   Value get(size_t index, std::string_view name) const;
-  /// Fault: more arguments than `most`, or a name that is not among the `names`.
+  /// Fault: more arguments than `most`, or a name that is not in `names`.
   void check(size_t most, std::initializer_list<std::string_view> names) const;
 
  private:
@@ -225,8 +226,8 @@ struct Callable {
 Value make_callable(std::string name, std::function<Value(const Arguments&)> call,
                     std::function<std::optional<Value>(std::string_view name)> member = {});
 
-/// Fault for an integer beyond 64 bits, which Python would have, and as make_sequence. `inside`:
-/// how many lists and dicts it stands in.
+/// Fault: an integer beyond 64 bits, which Python would support; otherwise as in make_sequence.
+/// `inside`: number of lists and dicts around it.
 Value from_json(const OrderedJson& json, int inside = 0);
 
 /// `str(value)` and `repr(value)`.
@@ -236,17 +237,17 @@ std::string representation(const Value& value);
 struct JsonStyle {
   bool ensure_ascii = false, sort_keys = false;
   bool pretty = false;
-  std::string indent;  ///< of one level; where pretty
+  std::string indent;  ///< of one level; if pretty
   std::string item_separator = ", ", key_separator = ": ";
 };
-/// `json.dumps(value)` of Python.
+/// Python's `json.dumps(value)`.
 std::string to_json_text(const Value& value, const JsonStyle& style);
 
-/// The items that a `for` goes through; a generator is used up. Fault for what cannot be iterated.
+/// The items that a `for` traverses; a generator is used up. Fault: the value is not iterable.
 Values iterate(const Value& value);
-Values iterate(const Value& value, Budget& budget);  ///< takes a step for each before
+Values iterate(const Value& value, Budget& budget);  ///< takes a step per item in advance
 bool is_iterable(const Value& value);
-/// `len(value)`. Fault where it has none.
+/// `len(value)`. Fault: the value has no length.
 std::int64_t length(const Value& value);
 
 }  // namespace pardec::jinja

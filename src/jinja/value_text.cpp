@@ -1,4 +1,4 @@
-// How values are written: str(), repr() and json.dumps() of Python.
+// Writing of values: Python's str(), repr() and json.dumps().
 #include <algorithm>
 
 #include "src/jinja/operators.hpp"
@@ -75,7 +75,7 @@ std::string json_key(const Value& key, const JsonStyle& style) {
 
 std::string json_text(const Value& value, const JsonStyle& style, const std::string& margin);
 
-/// Brackets around items, each on its own line where the style is pretty.
+/// Brackets around items; in the pretty style, each item is on its own line.
 std::string bracketed(char open, char close, const std::vector<std::string>& items,
                       const JsonStyle& style, const std::string& margin) {
   if (items.empty()) return {open, close};

@@ -18,7 +18,7 @@ bool is_word_or_mark(char32_t code) {
   return is_word_part(code) || Codes(U"!\"'&.,?").find(code) != Codes::npos;
 }
 
-/// Cuts a line where textwrap may break it: around white space, behind the hyphens of words, around
+/// Splits a line where textwrap may break it: around white space, after hyphens of words, around
 /// dashes (its `wordsep_re`).
 class Chunks {
  public:
@@ -40,7 +40,7 @@ class Chunks {
 
  private:
   bool is(size_t at, bool (*kind)(char32_t)) const { return at < text_.size() && kind(text_[at]); }
-  /// Two hyphens or more, with a word behind them; `at` comes after a word or a mark.
+  /// Two hyphens or more, followed by a word; `at` is after a word or a mark.
   bool is_dash(size_t at) const {
     return at > 0 && is(at - 1, is_word_or_mark) && dashes_[at] >= 2 &&
            is(at + dashes_[at], is_word_part);
@@ -69,7 +69,7 @@ class Chunks {
 
   Codes text_;
   bool at_hyphens_;
-  std::vector<size_t> dashes_;  ///< how many hyphens stand in a row from here on
+  std::vector<size_t> dashes_;  ///< number of consecutive hyphens from here on
 };
 
 bool is_white(Codes chunk) { return std::all_of(chunk.begin(), chunk.end(), is_python_space); }
