@@ -16,7 +16,7 @@ namespace {
 
 using Instant = std::chrono::steady_clock::time_point;
 
-constexpr std::size_t kMostHead = 256 << 10;  // bytes of an answer's head
+constexpr std::size_t kMostHead = 256 << 10;  // bytes of an answer's header
 
 double seconds_between(Instant from, Instant to) {
   return std::chrono::duration<double>(to - from).count();
@@ -26,7 +26,7 @@ long milliseconds(double seconds) {
   return static_cast<long>(std::ceil(std::clamp(seconds, 0.001, 1e6) * 1000));
 }
 
-/// One request under way.
+/// A running request.
 struct Exchange {
   explicit Exchange(std::uint64_t id, HttpRequest asked)
       : request(std::move(asked)), lines(curl_lines(request.headers)), curl(request.url) {
@@ -38,9 +38,9 @@ struct Exchange {
   CurlHandle curl;
   HttpResult result;
   std::size_t uploaded = 0, head = 0;
-  Instant begun = {}, last = {};  ///< `last`: a byte went out or came in
-  bool answering = false;         ///< the body's first byte is there
-  std::string cut;                ///< why we ended it
+  Instant begun = {}, last = {};  ///< `last`: time of the last byte sent or received
+  bool answering = false;         ///< the first byte of the body was received
+  std::string cut;                ///< why the request was aborted here
 
   std::size_t upload(char* to, std::size_t room) {
     const std::size_t count = std::min(room, request.body.size() - uploaded);
@@ -62,7 +62,7 @@ struct Exchange {
     return end(HttpFault::too_large,
                str("the answer has more than ", request.body_cap, " bytes (body_cap)"));
   }
-  /// Seconds until a deadline that libcurl does not keep is over.
+  /// Seconds until a deadline that libcurl does not enforce.
   double left(Instant now) const {
     if (uploaded < request.body.size() && !answering) return request.deadlines.total;
     return (answering ? request.deadlines.stalled : request.deadlines.first_byte) -
@@ -78,7 +78,7 @@ size_t on_upload(char* to, size_t, size_t room, void* data) {
   return static_cast<Exchange*>(data)->upload(to, room);
 }
 
-// No exception may pass through C: memory that is short ends the exchange.
+// Exceptions must not pass through C code; lack of memory ends the exchange.
 size_t on_head_line(char* text, size_t, size_t count, void* data) try {
   return static_cast<Exchange*>(data)->take_head({text, count}) ? count : 0;
 } catch (const std::bad_alloc&) {
@@ -140,8 +140,8 @@ class HttpClient::Impl {
     if (!multi_) throw RunError("libcurl cannot be started");
     curl.set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     curl.set(CURLOPT_HTTPHEADER, self->lines.get());
-    // The body is read, not handed over, and cannot be rewound: libcurl would send it once more
-    // where a kept connection breaks.
+    // The body is provided by a callback without rewinding: otherwise libcurl would send it again
+    // if a kept connection breaks.
     curl.set(CURLOPT_POST, 1L);
     curl.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(self->request.body.size()));
     curl.set(CURLOPT_READFUNCTION, &on_upload);
@@ -158,7 +158,7 @@ class HttpClient::Impl {
     self->begun = self->last = std::chrono::steady_clock::now();
     check(curl_multi_add_handle(multi_.get(), curl.get()));
     exchanges_.emplace(curl.get(), std::move(exchange));
-    perform();  // it goes out before others are prepared
+    perform();  // sends it before others are prepared
   }
 
   std::vector<HttpResult> wait(double seconds) {
@@ -187,7 +187,7 @@ class HttpClient::Impl {
     check(curl_multi_perform(multi_.get(), &running));
   }
 
-  /// Takes out what is done, and what is past a deadline.
+  /// Removes finished requests, and those past a deadline.
   std::vector<HttpResult> collect() {
     std::vector<HttpResult> ended;
     const auto take = [&](CURL* handle, CURLcode code) {

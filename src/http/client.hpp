@@ -9,57 +9,58 @@
 
 namespace pardec {
 
-/// Seconds.
+/// Time limits in seconds.
 struct HttpDeadlines {
-  double connect = 10;      ///< with name and TLS
-  double first_byte = 300;  ///< of the answer's body, from the request's last byte on
+  double connect = 10;      ///< including name resolution and TLS
+  double first_byte = 300;  ///< from the request's last byte to the first byte of the answer's body
   double stalled = 30;      ///< between two bytes of the body
   double total = 600;
 };
 
-/// Whether the address is this machine's own, where no proxy leads.
+/// Whether the address is on this machine, where proxies are not used.
 bool is_loopback(const std::string& url);
 
-/// A POST.
+/// A POST request.
 struct HttpRequest {
   std::string url;
   std::vector<std::string> headers;  ///< lines "name: value"
   std::string body;
   HttpDeadlines deadlines;
-  std::size_t body_cap = 1 << 20;  ///< bytes of the answer's body; with more the line is cut
+  /// limit of the answer's body in bytes; a larger answer is cut off
+  std::size_t body_cap = 1 << 20;
 };
 
 enum class HttpFault {
   none,
   unreachable,  ///< no connection: nothing was sent
-  cut,          ///< the line was, or the answer is no HTTP or ends too early
+  cut,          ///< the connection was lost, or the answer is not HTTP or incomplete
   timeout,
   too_large
 };
 
 struct HttpResult {
-  std::uint64_t id = 0;  ///< as it was started
+  std::uint64_t id = 0;  ///< the id given to `start`
   HttpFault fault = HttpFault::none;
-  std::string what;   ///< of a fault
-  bool sent = false;  ///< the server may have the request, or a part of it
-  int status = 0;     ///< 0: no answer's head came
+  std::string what;   ///< description of the fault
+  bool sent = false;  ///< the server may have received the request, or part of it
+  int status = 0;     ///< 0: no header of an answer was received
   HttpHeaders headers;
-  std::string body;  ///< as far as it came
+  std::string body;  ///< the part that was received
   double seconds = 0;
 };
 
-/// Requests over HTTP/1.1, many at a time, on connections that are kept: a fault of one concerns no
-/// other. Each goes out once: libcurl's own second tries are off, since what was asked twice is
-/// paid twice. No redirects, no cookies, no compression; the environment's proxies, but not to this
-/// machine itself.
+/// Many concurrent requests over HTTP/1.1, on connections that are kept alive. A fault of one
+/// request does not affect others. Each request is sent once; libcurl's own retries are off,
+/// because a request that is sent twice is paid twice. No redirects, no cookies, no compression.
+/// Uses the proxies of the environment, except for this machine itself.
 class HttpClient {
  public:
   HttpClient();
-  ~HttpClient();  ///< cuts what is under way
+  ~HttpClient();  ///< aborts running requests
 
-  /// RunError: a URL or header that libcurl does not take.
+  /// RunError: libcurl refuses the URL or a header.
   void start(std::uint64_t id, HttpRequest request);
-  /// What ended, waiting for the first to, but no longer than `seconds`.
+  /// Returns finished requests. Waits for the first one, but at most `seconds`.
   std::vector<HttpResult> wait(double seconds);
 
  private:

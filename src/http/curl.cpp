@@ -27,7 +27,7 @@ long CurlHandle::status() const {
 }
 
 std::string CurlHandle::fault(CURLcode code) const {
-  // What libcurl says of a line of the answer's head that is longer than it takes.
+  // libcurl's code for a header line of the answer that is too long.
   if (code == CURLE_OUT_OF_MEMORY)
     return "a line of the answer's head has more than 100 KB, or there is no memory for it";
   return message_[0] ? message_.get() : curl_easy_strerror(code);

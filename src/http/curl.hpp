@@ -7,8 +7,8 @@
 
 namespace pardec {
 
-/// A handle of libcurl's, set to what holds of all requests: no signals, HTTP alone. RunError where
-/// it cannot be made, or does not take an option.
+/// A libcurl handle with the settings of all requests: no signals, HTTP only. RunError: it cannot
+/// be created, or an option is refused.
 class CurlHandle {
  public:
   explicit CurlHandle(const std::string& url);
@@ -18,7 +18,7 @@ class CurlHandle {
     check(curl_easy_setopt(owner_.get(), option, value));
   }
   long status() const;
-  /// Why it failed, in libcurl's words.
+  /// The reason of a failure, in libcurl's words.
   std::string fault(CURLcode code) const;
   CURL* get() const { return owner_.get(); }
 
@@ -30,7 +30,7 @@ class CurlHandle {
   std::unique_ptr<char[]> message_;  ///< libcurl keeps its address
 };
 
-/// Lines of a request's head.
+/// Header lines of a request.
 using CurlLines = std::unique_ptr<curl_slist, void (*)(curl_slist*)>;
 CurlLines curl_lines(const std::vector<std::string>& lines);
 

@@ -28,20 +28,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostRedirects = 10;
-constexpr long kLongestWaitSeconds = 60;  // that a server may ask for
-constexpr std::int64_t kSlack = 1 << 20;  // room that is left on a disk
+constexpr long kLongestWaitSeconds = 60;  // maximum wait that a server may request
+constexpr std::int64_t kSlack = 1 << 20;  // room that is left on the disk
 
-/// By what the server tells that its file is still the same.
+/// How the server identifies the version of its file.
 struct Version {
   std::string etag, modified;
-  std::int64_t total = 0;  // bytes; 0: not said
+  std::int64_t total = 0;  // bytes; 0: unknown
 
   bool known() const { return total > 0 || !etag.empty() || !modified.empty(); }
-  /// A weak ETag promises no equal bytes.
+  /// Weak ETags do not guarantee equal bytes.
   std::string if_range() const { return etag.empty() || etag.starts_with("W/") ? modified : etag; }
 };
 
-/// `file.part` with its version; locked while it is open.
+/// `file.part` with its version; locked while open.
 class Part {
  public:
   Part(const std::string& url, const fs::path& file)
@@ -110,7 +110,7 @@ class Part {
       if (notes.at("url").get<std::string>() != url_) return;
       version_ = {notes.at("etag").get<std::string>(), notes.at("modified").get<std::string>(),
                   notes.at("bytes").get<std::int64_t>()};
-    } catch (const DataError&) {  // no notes: nothing is known of the part
+    } catch (const DataError&) {  // no notes: the version of the part is unknown
     } catch (const nlohmann::json::exception&) {
     }
   }
@@ -122,19 +122,19 @@ class Part {
   Version version_;
 };
 
-/// The part is not of the file that the server has now: it is to be begun anew.
+/// The part belongs to another version of the server's file; the download must start again.
 struct Changed {};
 
-/// One request and what comes of it.
+/// One request, and its result.
 struct Transfer {
   Part& part;
   const DownloadProgress& progress;
   const CurlHandle& curl;
-  HttpHeaders headers = {};  // of the last answer: a redirect's are behind us
+  HttpHeaders headers = {};  // of the last answer, not of redirects
   bool begun = false;
-  std::exception_ptr error = nullptr;  // of a callback: C code lies between it and us
+  std::exception_ptr error = nullptr;  // from a callback, because it cannot pass through C code
 
-  /// Before the first byte is taken: is it the next one of the part?
+  /// Before the first byte is accepted: checks that it continues the part.
   void begin();
 };
 
@@ -164,7 +164,7 @@ void Transfer::begin() {
   part.note(now);
 }
 
-/// Runs a callback's body; what it throws is kept, and ends the transfer.
+/// Runs the body of a callback. An exception is stored, and ends the transfer.
 template <typename Body>
 size_t guarded_callback(Transfer& transfer, size_t count, Body body) {
   try {
@@ -172,7 +172,7 @@ size_t guarded_callback(Transfer& transfer, size_t count, Body body) {
     return count;
   } catch (...) {
     transfer.error = std::current_exception();
-    return count + 1;  // any other number: curl gives up
+    return count + 1;  // any other number makes curl give up
   }
 }
 
@@ -193,8 +193,8 @@ size_t on_body(char* bytes, size_t, size_t count, void* data) {
 
 enum class Outcome { good, changed, may_pass };
 
-/// One request for what the part lacks. `fault` says what went wrong where it may pass, `wait` how
-/// long the server asks to wait.
+/// One request for the missing bytes. `fault`: the problem, if it is temporary. `wait`: the wait
+/// that the server requests.
 Outcome request(const std::string& url, Part& part, const DownloadOptions& options,
                 const DownloadProgress& progress, std::string& fault, long& wait) {
   CurlHandle curl(url);
@@ -213,7 +213,7 @@ Outcome request(const std::string& url, Part& part, const DownloadOptions& optio
   curl.set(CURLOPT_WRITEDATA, &transfer);
   CurlLines extra = curl_lines({});
   if (part.have() > 0) {
-    curl.set(CURLOPT_RANGE, str(part.have(), "-").c_str());  // curl copies it
+    curl.set(CURLOPT_RANGE, str(part.have(), "-").c_str());  // curl copies the text
     if (const std::string same = part.version().if_range(); !same.empty()) {
       extra = curl_lines({"If-Range: " + same});
       curl.set(CURLOPT_HTTPHEADER, extra.get());
@@ -263,7 +263,7 @@ Outcome request(const std::string& url, Part& part, const DownloadOptions& optio
   }
 }
 
-/// Asks until the part is whole.
+/// Sends requests until the part is complete.
 void complete(const std::string& url, Part& part, const DownloadOptions& options,
               const DownloadProgress& progress) {
   bool anew = false;
@@ -308,7 +308,7 @@ Downloaded download(const std::string& url, const fs::path& file, const std::str
                            "; the publisher's file has changed, or something else came in its "
                            "place"));
       }
-      part.clear();  // perhaps what was kept was wrong
+      part.clear();  // the kept bytes may be wrong
     }
   } catch (const RunError&) {
     if (part.have() == 0) part.remove();

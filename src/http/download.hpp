@@ -7,26 +7,27 @@
 namespace pardec {
 
 struct DownloadOptions {
-  int retries = 4;           ///< after faults that may pass: cut, timeout, 408, 429, 5xx
-  int timeout_seconds = 30;  ///< to connect, and without a byte
+  int retries = 4;           ///< after temporary faults: lost connection, timeout, 408, 429, 5xx
+  int timeout_seconds = 30;  ///< for connecting, and between two bytes
 };
 
-/// Bytes that are there of how many; 0: the server does not say.
+/// Bytes received, and in total; total 0: the server does not tell.
 using DownloadProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
 struct Downloaded {
   std::int64_t bytes = 0;
-  std::int64_t kept = 0;  ///< of an earlier call's
+  std::int64_t kept = 0;  ///< bytes reused from an earlier call
   std::string sha256;
 };
 
-/// Writes what is at `url` to `file`, whose folder must exist: over HTTP, through redirects and the
-/// proxies that the environment names (as curl has them). What comes lies in `file.part`, and how
-/// to tell that it is still the same in `file.part.json`; the file itself appears whole, once its
-/// length and, where `sha256` is not empty, its hash are right. A part from an earlier call is gone
-/// on with where the server says that nothing changed (If-Range, else its length), else begun anew.
-/// RunError "URL: what": not reached, refused, cut for good, wrong hash (then nothing stays), disk
-/// full (the part stays; where the length is known nothing is begun that has no room).
+/// Downloads `url` to `file`, whose folder must exist. Uses HTTP, follows redirects, and uses the
+/// proxies of the environment as curl does. Received data is kept in `file.part`, and the server's
+/// version of the file in `file.part.json`. `file` itself appears only when complete, after its
+/// length and, unless `sha256` is empty, its hash were checked. A part from an earlier call is
+/// continued if the server says that the file is unchanged (If-Range, otherwise its length);
+/// otherwise the download starts again. RunError "URL: what": the server is unreachable or refuses,
+/// the connection is lost permanently, the hash is wrong (then nothing remains), or the disk is
+/// full (the part remains; with a known length, a download without enough room is not started).
 Downloaded download(const std::string& url, const std::filesystem::path& file,
                     const std::string& sha256, const DownloadOptions& options,
                     const DownloadProgress& progress);

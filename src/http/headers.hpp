@@ -6,16 +6,16 @@
 
 namespace pardec {
 
-/// Of an answer: names in small letters, the last of equal ones.
+/// Headers of an answer: names in lower case; of repeated headers, the last value.
 using HttpHeaders = std::map<std::string, std::string>;
 
-/// The value; empty: there is none.
+/// The value; empty if there is no such header.
 std::string header(const HttpHeaders& headers, const std::string& name);
 
-/// Takes a line of an answer's head; a status line begins a new answer.
+/// Adds a header line of an answer. A status line starts a new answer.
 void take_header_line(std::string_view line, HttpHeaders& headers);
 
-/// Seconds since 1970 of a date as HTTP or ISO 8601 writes it.
+/// Seconds since 1970 of a date in HTTP's or ISO 8601's format.
 std::optional<double> http_date(const std::string& text);
 
 }  // namespace pardec
