@@ -33,7 +33,7 @@ std::string text_of(const Json& value) {
 }
 
 std::int64_t count_of(const Json& value) {
-  constexpr double kMost = 1e12;  // sums of them stay numbers
+  constexpr double kMost = 1e12;  // so that sums do not overflow
   if (!value.is_number()) return -1;
   const auto count = value.get<double>();
   return count >= 0 && count <= kMost ? static_cast<std::int64_t>(count) : -1;

@@ -9,25 +9,25 @@
 
 namespace pardec::chat {
 
-/// What an answer of status 200 says.
+/// The content of an answer with status 200.
 struct Answer {
   ReplyState state = ReplyState::kAnswered;
   std::string text, reason, model;
 };
 
-/// An answer that is none: of another shape, or an error in its clothes.
+/// The answer is not usable: another shape, or an error with status 200.
 struct NoAnswer {
   std::string what;
 };
 
-/// How one interface's requests and answers look.
+/// The format of one interface's requests and answers.
 class Adapter {
  public:
   virtual ~Adapter() = default;
-  /// Where requests go, behind the base URL.
+  /// The path of requests, after the base URL.
   virtual std::string path(const ServiceSpec& spec) const = 0;
   virtual OrderedJson body(const ServiceSpec& spec, const Call& call, Format format) const = 0;
-  /// Refusals first, then what was cut short, then the text. Throws NoAnswer.
+  /// Checks for refusals first, then for truncation, then returns the text. Throws NoAnswer.
   virtual Answer read(const Json& body) const = 0;
   virtual Usage usage(const Json& body) const = 0;
 };
@@ -39,24 +39,25 @@ const Adapter& openai_chat();
 const Adapter& anthropic_messages();
 const Adapter& openai_responses();
 
-// Shared by the adapters; what a service sends may have any shape.
+// Helpers shared by the adapters. A service may send values of any shape.
 
-/// A member of an object; null where there is none, or no object.
+/// A member of an object; null if it is missing, or if the value is not an object.
 const Json& member(const Json& value, std::string_view key);
-/// What a service says, for a line: at most `most` bytes, controls replaced, "..." for the rest.
+/// Text from a service for a one-line message: at most `most` bytes, with control characters
+/// replaced, and "..." for the rest.
 std::string shortened(std::string_view text, std::size_t most);
-/// A text; empty for anything else.
+/// A text; empty for other values.
 std::string text_of(const Json& value);
-/// A count of tokens; -1 for anything else.
+/// A token count; -1 for other values.
 std::int64_t count_of(const Json& value);
 
-/// The call's messages as {"role", "content"}. Where the format does not carry the schema, the last
-/// one asks for it.
+/// The call's messages as {"role", "content"}. If the format does not include the schema, the last
+/// message asks for it.
 OrderedJson messages_of(const Call& call, Format format);
-/// The parameters of the service, `changes` in their place; objects are joined.
+/// The parameters of the service, overridden by `changes`; objects are merged.
 OrderedJson with_parameters(const ServiceSpec& spec, const OrderedJson& changes);
-/// An answer without reasoning in front (<think>...</think>); cut short where that has no end, or
-/// nothing else is there. `nothing`: what is said then.
+/// The answer without leading reasoning (<think>...</think>). It counts as cut short if the
+/// reasoning does not end, or if there is no other text. `nothing`: the reason in that case.
 Answer spoken(std::string text, const std::string& nothing);
 
 }  // namespace pardec::chat

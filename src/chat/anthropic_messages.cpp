@@ -1,4 +1,4 @@
-// POST /v1/messages, as Anthropic has it.
+// Anthropic's POST /v1/messages.
 #include "src/chat/adapter.hpp"
 #include "src/support/text.hpp"
 
@@ -33,7 +33,7 @@ class AnthropicMessages final : public Adapter {
     const std::string ended = text_of(member(body, "stop_reason"));
     if (!content.is_array()) throw NoAnswer{"has no content"};
     if (ended.empty()) throw NoAnswer{"has no stop_reason"};
-    std::string text;  // reasoning is in blocks of its own
+    std::string text;  // reasoning is in separate blocks
     for (const Json& block : content)
       if (member(block, "type") == "text") text += text_of(member(block, "text"));
     Answer answer;
@@ -59,7 +59,7 @@ class AnthropicMessages final : public Adapter {
     Usage told{count_of(member(usage, "input_tokens")), count_of(member(usage, "output_tokens")),
                count_of(member(member(usage, "output_tokens_details"), "thinking_tokens")),
                count_of(member(usage, "cache_read_input_tokens"))};
-    if (told.prompt_tokens >= 0)  // without what the cache took or gave
+    if (told.prompt_tokens >= 0)  // excludes cached tokens
       for (const std::int64_t more :
            {told.cached_tokens, count_of(member(usage, "cache_creation_input_tokens"))})
         told.prompt_tokens += std::max<std::int64_t>(more, 0);

@@ -14,63 +14,63 @@ struct Message {
 
 /// One question to a service.
 struct Call {
-  std::string key;  ///< the caller's name of it, unique among the calls that are under way
+  std::string key;  ///< the caller's name for it, unique among running calls
   std::vector<Message> messages;
   /// JSON schema of the reply; null: free text. Services write its keys in this order.
   nlohmann::ordered_json schema;
-  std::string schema_name;      ///< letters, digits, '_' and '-', at most 64
-  std::int64_t max_tokens = 0;  ///< of the reply with its hidden reasoning; at least 1
+  std::string schema_name;      ///< letters, digits, '_' and '-', at most 64 characters
+  std::int64_t max_tokens = 0;  ///< limit of the reply including hidden reasoning; at least 1
 };
 
-/// Of a reply, at most: sums of them over all calls stay numbers.
+/// Limit of a reply's tokens, so that sums over all calls do not overflow.
 inline constexpr std::int64_t kMostTokens = 1'000'000'000;
 
-/// Tokens as the service counts them; -1: it does not say.
+/// Token counts of the service; -1: unknown.
 struct Usage {
-  std::int64_t prompt_tokens = -1;      ///< all, cached ones too
-  std::int64_t completion_tokens = -1;  ///< reasoning included
+  std::int64_t prompt_tokens = -1;      ///< all, including cached ones
+  std::int64_t completion_tokens = -1;  ///< including reasoning
   std::int64_t reasoning_tokens = -1;
-  std::int64_t cached_tokens = -1;  ///< of the prompt's
+  std::int64_t cached_tokens = -1;  ///< part of prompt_tokens
 };
 
 /// One request for a call: a row of the ledger.
 struct Attempt {
-  int number = 0;       ///< of the call's attempts, from 1
-  std::string started;  ///< UTC, as 2026-11-23T02:26:35.123Z
-  double waited = 0;    ///< seconds that were to pass after the attempt before; 0 for the first
-  double seconds = 0;   ///< from sending to the last byte
-  int http_status = 0;  ///< 0: no answer came
+  int number = 0;       ///< among the call's attempts, from 1
+  std::string started;  ///< UTC, e.g. 2026-11-23T02:26:35.123Z
+  double waited = 0;    ///< required wait after the previous attempt in seconds; 0 for the first
+  double seconds = 0;   ///< from sending to the last byte received
+  int http_status = 0;  ///< 0: no answer was received
   std::string request_id;
-  std::string format;  ///< what it asked for, as 'formats' names it
-  /// The most that it can take while it is under way, where its outcome is unknown, and for an
-  /// answer without a count of tokens.
+  std::string format;  ///< the requested format, named as in 'formats'
+  /// Token counts. While the attempt is running, if its outcome is unknown, or if the answer has no
+  /// counts, this is the possible maximum.
   Usage usage;
-  /// Money, in the currency of the prices. The most that it can cost while it is under way, where
-  /// its outcome is unknown, and for an answer without a count of tokens; else what it did cost.
+  /// Cost, in the currency of the prices. While the attempt is running, if its outcome is unknown,
+  /// or if the answer has no token counts, this is the possible maximum; otherwise the actual cost.
   double cost = 0;
-  bool outcome_unknown = false;  ///< sent, and perhaps paid for: nobody knows
-  std::string error;             ///< empty: an answer came
-  /// What came where it could not be read as an answer, up to 64 KiB.
+  bool outcome_unknown = false;  ///< sent and possibly paid, without a known result
+  std::string error;             ///< empty: an answer was received
+  /// The content received, if it is not a readable answer; up to 64 KiB.
   std::string body;
 };
 
 enum class ReplyState {
   kAnswered,
   kRefused,   ///< by the model, or by a filter of the service
-  kCutShort,  ///< the length's limit, nothing said, reasoning without an end, a prompt too long
-  kFailed     ///< after all attempts; another run may have more luck
+  kCutShort,  ///< length limit, empty reply, reasoning without an end, or a too long prompt
+  kFailed     ///< after all attempts; another run may succeed
 };
 
-/// What came of a call in the end. All texts are UTF-8 and hold no key of ours, but what they say
-/// is the service's: they are to be escaped wherever they are shown.
+/// The final result of a call. All texts are UTF-8 and do not contain the key. Their content comes
+/// from the service, so it must be escaped wherever it is shown.
 struct Reply {
   ReplyState state = ReplyState::kFailed;
-  std::string text;    ///< without reasoning in front; where cut short, as far as it came
-  std::string reason;  ///< of any other state than kAnswered
-  std::string model;   ///< as the service names it; empty: it does not
+  std::string text;    ///< without leading reasoning; if cut short, the part received
+  std::string reason;  ///< for states other than kAnswered
+  std::string model;   ///< as named by the service; empty: not given
   std::string format;  ///< of the attempt that was answered
   Usage usage;         ///< of the last attempt
-  double cost = 0;     ///< of all attempts whose outcome is known
+  double cost = 0;     ///< of all attempts with a known outcome
   int attempts = 0;
 };
 

@@ -31,16 +31,17 @@ Key::Key(const std::string& variable) {
 
 namespace {
 
-/// How often a text was written as a JSON string before it was looked at, at most: an error that
-/// quotes a body which quotes the key.
+/// Maximum number of times that a text was escaped as a JSON string, e.g. an error that quotes a
+/// body that quotes the key.
 constexpr int kMostLevels = 3;
 
-/// The length of one way in which `c` stands at the beginning of a text that was escaped so often;
-/// 0: it does not stand there. `cut`: the text ends within it.
+/// The length of one spelling of `c` at the beginning of a text that was escaped `level` times; 0:
+/// the text does not begin with `c`. `cut`: the text ends within the spelling.
 std::size_t spelled(std::string_view text, char c, int level, bool& cut) {
   cut = false;
   if (level == 0) return text.starts_with(c) ? 1 : 0;
-  const std::size_t escape = (std::size_t{1} << level) - 1;  // backslashes before what is escaped
+  // number of backslashes before an escaped character
+  const std::size_t escape = (std::size_t{1} << level) - 1;
   std::size_t run = 0;
   while (run < text.size() && text[run] == '\\') ++run;
   if (c == '\\' && run > escape) return escape + 1;
@@ -60,7 +61,7 @@ std::size_t spelled(std::string_view text, char c, int level, bool& cut) {
 
 struct Found {
   std::size_t length = 0;   ///< in the text
-  std::size_t matched = 0;  ///< characters of the key
+  std::size_t matched = 0;  ///< number of matched characters of the key
   bool to_end = false;      ///< the text ends there
 };
 
@@ -84,11 +85,11 @@ Found find_key(std::string_view text, std::string_view key, int level) {
 
 std::string Key::redact(std::string text) const {
   constexpr std::string_view kMark = "[key]";
-  constexpr std::size_t kLeast = 6;  // fewer characters say nothing
+  constexpr std::size_t kLeast = 6;  // fewer characters reveal nothing
   constexpr std::size_t kShortestSecret = 8;
   if (value_.size() < kShortestSecret) return text;
   std::string out;
-  std::size_t kept = 0;  // the text before stands in `out`
+  std::size_t kept = 0;  // the text before is already in `out`
   const std::string_view all = text;
   for (std::size_t at = 0; at < all.size(); ++at) {
     if (all[at] != value_.front() && all[at] != '\\') continue;

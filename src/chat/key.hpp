@@ -3,19 +3,21 @@
 
 namespace pardec::chat {
 
-/// A service's key. It never leaves this folder but in a request's head. One of fewer than eight
-/// characters is no secret: local servers take any, and people write "none" or "x".
+/// The key of a service. It leaves this folder only in request headers. A key with fewer than eight
+/// characters is not treated as secret: local servers accept any key, and people write "none" or
+/// "x".
 class Key {
  public:
   Key() = default;
-  /// The value of an environment variable; empty name: no key. From then on the process leaves no
-  /// core file. ConfigError: not set, or nothing that can stand in a header.
+  /// Reads an environment variable; with an empty name, there is no key. From then on, the process
+  /// writes no core file. ConfigError: the variable is not set, or its value is not valid in a
+  /// header.
   explicit Key(const std::string& variable);
 
   bool empty() const { return value_.empty(); }
   const std::string& value() const { return value_; }
-  /// The text without the key, also as JSON strings write it, and without a beginning of it where
-  /// the text was cut.
+  /// The text with the key replaced. Also finds the key as escaped in JSON strings, and the
+  /// beginning of a key at the end of a truncated text.
   std::string redact(std::string text) const;
 
  private:

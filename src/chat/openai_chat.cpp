@@ -1,4 +1,4 @@
-// POST /chat/completions, as OpenAI, Azure (base .../openai/v1) and most local servers have it.
+// POST /chat/completions of OpenAI, Azure (base .../openai/v1) and most local servers.
 #include "src/chat/adapter.hpp"
 #include "src/support/text.hpp"
 
@@ -53,7 +53,7 @@ class OpenAiChat final : public Adapter {
   }
 
  private:
-  /// Some servers send it in parts.
+  /// Some servers send the text in parts.
   static std::string text(const Json& message) {
     const Json& content = member(message, "content");
     if (!content.is_array()) return text_of(content);

@@ -1,4 +1,4 @@
-// POST /responses, as OpenAI has it.
+// OpenAI's POST /responses.
 #include "src/chat/adapter.hpp"
 #include "src/support/text.hpp"
 
@@ -32,7 +32,7 @@ class OpenAiResponses final : public Adapter {
     if (status != "completed" && status != "incomplete")
       throw NoAnswer{str("has status '", status, "', expected completed")};
     std::string text, refusal;
-    for (const Json& item : output) {  // reasoning is in items of its own
+    for (const Json& item : output) {  // reasoning is in separate items
       const Json& content = member(item, "content");
       if (member(item, "type") != "message" || !content.is_array()) continue;
       for (const Json& part : content) {

@@ -12,12 +12,13 @@ namespace pardec::chat {
 
 namespace {
 
-/// What an error says, whoever sends it: {"error": {...}} (OpenAI, Anthropic), {"error": "text"}
-/// (Ollama), {"object": "error", ...} (vLLM), {"detail": ...} (FastAPI).
+/// An error message in the formats of different servers: {"error": {...}} (OpenAI, Anthropic),
+/// {"error": "text"} (Ollama), {"object": "error", ...} (vLLM), {"detail": ...} (FastAPI).
 struct Complaint {
-  bool there = false, invalid = false;  ///< invalid: the request is, whatever the status says
+  /// invalid: the request is invalid, regardless of the status
+  bool there = false, invalid = false;
   std::string message, type, code, parameter;
-  int status = 0;  ///< where the code is one
+  int status = 0;  ///< if the code is a status
 };
 
 Complaint complaint_of(const Json& body) {
@@ -51,8 +52,8 @@ Complaint complaint_of(const Json& body) {
   if (const std::string inner = text_of(member(member(*error, "details"), "error_code"));
       !inner.empty())
     complaint.code = inner;
-  // llama-cpp-python says with status 500 what FastAPI says with 422: "1 validation error:
-  // {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), ...".
+  // llama-cpp-python returns FastAPI's error 422 with status 500: "1 validation error: {'type':
+  // 'literal_error', 'loc': ('body', 'response_format', 'type'), ...".
   constexpr std::string_view kPlace = "'loc': ('body', '";
   const std::string& words = complaint.message;
   if (const std::size_t at = words.find(kPlace);
@@ -95,7 +96,7 @@ constexpr std::array<std::string_view, 3> kLimits = {"rate_limit_exceeded", "rat
                                                      "too_many_requests"};
 constexpr std::array<std::string_view, 1> kOverload = {"overloaded_error"};
 
-/// Whether a word stands in a text, not as part of a longer one.
+/// Whether a text contains a whole word, not only as part of a longer one.
 bool has_word(std::string_view text, std::string_view word) {
   const auto part = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -107,7 +108,7 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// Which key of the service's description was refused; empty: none that is known.
+/// The key of the service's description that was refused; empty: no known key.
 std::string refused_parameter(const ServiceSpec& spec, const Complaint& complaint) {
   const auto means = [&](std::string_view key) {
     if (complaint.parameter.empty()) return has_word(complaint.message, key);
@@ -124,7 +125,7 @@ std::string refused_parameter(const ServiceSpec& spec, const Complaint& complain
   return complaint.parameter == "model" ? "model" : "";
 }
 
-/// How the service words it, short enough for a line.
+/// The service's words, short enough for one line.
 std::string words_of(const Complaint& complaint, const std::string& body) {
   constexpr std::size_t kMost = 300;
   std::string words = complaint.message;
@@ -174,7 +175,7 @@ Outcome read_error(const ServiceSpec& spec, const Call& call, Format format, int
     Outcome outcome = again(words);
     outcome.limited = limit || overload;
     outcome.wait = asked_wait(result.headers, limit ? 429 : status);
-    // Who stands behind a gateway may have answered.
+    // The server behind a gateway may have answered.
     outcome.outcome_unknown = status == 502 || status == 504 || status == 520 || status == 524;
     return outcome;
   }
@@ -204,7 +205,7 @@ Outcome read_error(const ServiceSpec& spec, const Call& call, Format format, int
   return done(ReplyState::kFailed, words);
 }
 
-/// The status that an error in an answer of status 200 would have had.
+/// The status that an error sent with status 200 should have had.
 int status_of(const Complaint& complaint) {
   if (complaint.status >= 400 && complaint.status < 600) return complaint.status;
   if (complaint.type == "invalid_request_error") return 400;
@@ -257,7 +258,7 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-/// "1m30s", "6ms", "2h": seconds.
+/// Seconds of a duration such as "1m30s", "6ms", "2h".
 std::optional<double> duration(std::string_view text) {
   double seconds = 0;
   while (!text.empty()) {
@@ -284,9 +285,9 @@ std::optional<double> duration(std::string_view text) {
   return seconds;
 }
 
-/// Seconds to the time that a text names, by any form that services send.
+/// Seconds until the time in a text, in any format that services use.
 std::optional<double> time_left(const std::string& text, double now) {
-  constexpr double kEpoch = 1e9, kEpochMilliseconds = 1e12;  // more is no length of time
+  constexpr double kEpoch = 1e9, kEpochMilliseconds = 1e12;  // larger values are points in time
   if (const auto value = number(text)) {
     if (*value >= kEpochMilliseconds && std::isfinite(*value)) return *value / 1000 - now;
     return *value >= kEpoch && std::isfinite(*value) ? *value - now : *value;

@@ -7,34 +7,34 @@
 
 namespace pardec::chat {
 
-/// What is to be done after an attempt.
+/// The next step after an attempt.
 enum class Next {
   kDone,      ///< the answer is final
-  kAgain,     ///< the fault may pass
+  kAgain,     ///< the fault is temporary
   kFallBack,  ///< the format was refused
-  kStop       ///< so would all others be
+  kStop       ///< all other calls would fail as well
 };
 
-/// What came of an attempt.
+/// The result of an attempt.
 struct Outcome {
   Next next = Next::kDone;
-  Answer answer;                 ///< where done; failed ones have a reason
-  std::string what;              ///< of anything else
-  std::optional<double> wait;    ///< seconds, as the service asks
-  bool limited = false;          ///< too much was asked at a time
+  Answer answer;                 ///< if done; failed ones have a reason
+  std::string what;              ///< the reason, unless done
+  std::optional<double> wait;    ///< in seconds, as requested by the service
+  bool limited = false;          ///< too many requests or tokens at a time
   bool unreachable = false;      ///< nothing was sent
-  bool outcome_unknown = false;  ///< perhaps paid for
-  std::string parameter;         ///< that was refused: a key of the description
+  bool outcome_unknown = false;  ///< possibly paid
+  std::string parameter;         ///< refused parameter: a key of the service's description
   Usage usage;
 };
 
-/// Reads what came for a call that asked for `format`.
+/// Evaluates the result of a request that asked for `format`.
 Outcome read_outcome(const ServiceSpec& spec, const Call& call, Format format,
                      const HttpResult& result);
 
-/// Seconds that an answer's head asks to wait: retry-after-ms, retry-after (seconds or a date), for
-/// 429 else the longest time to a reset of a limit (x-ratelimit-reset-*, anthropic-ratelimit-*-
-/// reset). Dates count from the answer's own.
+/// The wait in seconds requested by the headers of an answer: retry-after-ms, retry-after (seconds
+/// or a date). For 429 without these, the longest time to the reset of a limit
+/// (x-ratelimit-reset-*, anthropic-ratelimit-*-reset). Dates are relative to the answer's own date.
 std::optional<double> asked_wait(const HttpHeaders& headers, int status);
 
 }  // namespace pardec::chat

@@ -22,12 +22,12 @@ namespace {
 
 using Instant = std::chrono::steady_clock::time_point;
 
-constexpr double kLongestWait = 120;  // seconds that a service may ask for
+constexpr double kLongestWait = 120;  // maximum seconds that a service may request
 constexpr double kFirstBackOff = 0.5, kLongestBackOff = 8;
-constexpr int kMostPerhapsPaid = 2;          // of a call, then it is not asked again
+constexpr int kMostPerhapsPaid = 2;          // attempts per call, then it is not asked again
 constexpr int kMostFailuresInARow = 20;      // calls
 constexpr std::size_t kKeptBody = 64 << 10;  // bytes
-constexpr double kGlance = 0.2;              // seconds between looks at whether to stop
+constexpr double kGlance = 0.2;              // seconds between checks for a stop request
 
 Instant in_seconds(double seconds) {
   return std::chrono::steady_clock::now() +
@@ -47,18 +47,18 @@ std::string utc_now() {
   return text.data();
 }
 
-/// A call that is not done.
+/// An unfinished call.
 struct Task {
   Call call;
   Rng chance;
   WorstCase most;
-  Attempt attempt = {};  ///< the last
-  double cost = 0;       ///< of all whose outcome is known
+  Attempt attempt = {};  ///< the last attempt
+  double cost = 0;       ///< of all attempts with a known outcome
   std::size_t format = 0;
   int faults = 0, limits = 0, perhaps_paid = 0;
-  bool sent = false;  ///< under way; else waits for `due`
+  bool sent = false;  ///< running; otherwise waits until `due`
   Instant due = {};
-  std::int64_t order = 0;  ///< of sending
+  std::int64_t order = 0;  ///< order of sending
 };
 
 }  // namespace
@@ -81,7 +81,7 @@ class Service::Impl {
   const Spending& spending() const { return spent_; }
 
   void ask(const NextCall& next, Events& events, const std::stop_token& stop) {
-    const Forget forget{*this};  // also where an exception leaves
+    const Forget forget{*this};  // also after an exception
     client_ = std::make_unique<HttpClient>();
     stopped_.clear(), dry_ = false, failures_in_a_row_ = 0;
     const auto send_more = [&] {
@@ -102,7 +102,7 @@ class Service::Impl {
  private:
   using Tasks = std::list<Task>;
 
-  /// What is left under way at the end was perhaps paid for.
+  /// Counts requests that are still running at the end as possibly paid.
   struct Forget {
     Impl& self;
     ~Forget() {
@@ -126,7 +126,7 @@ class Service::Impl {
               "; what was answered is kept, and the same command asks the rest"));
   }
 
-  /// Seconds until something may be sent that may not now, if nothing ends before.
+  /// Seconds until a request that must wait may be sent, unless another one ends before.
   double idle() const {
     const Instant now = in_seconds(0);
     Instant first = std::max(now, pause_);
@@ -136,7 +136,7 @@ class Service::Impl {
     return seconds > 0 ? std::min(seconds, kGlance) : kGlance;
   }
 
-  /// Sends what may go now.
+  /// Sends all requests that may be sent now.
   void send(const NextCall& next, Events& events) {
     while (under_way_ < limit_ && in_seconds(0) >= pause_) {
       auto task = std::find_if(tasks_.begin(), tasks_.end(), [now = in_seconds(0)](const Task& t) {
@@ -238,13 +238,13 @@ class Service::Impl {
            1e6;
   }
 
-  /// Enters what an attempt cost.
+  /// Counts the cost of an attempt.
   void account(Task& task, const Outcome& outcome) {
     reserved_.cost -= task.most.cost, reserved_.tokens -= task.most.tokens;
     Attempt& attempt = task.attempt;
     attempt.outcome_unknown = outcome.outcome_unknown;
     if (outcome.outcome_unknown) {
-      spend_perhaps(task.most);  // cost and tokens stay what was reserved
+      spend_perhaps(task.most);  // cost and tokens stay as reserved
       return;
     }
     if (outcome.usage.prompt_tokens >= 0 && outcome.usage.completion_tokens >= 0) {
@@ -255,7 +255,8 @@ class Service::Impl {
                                       static_cast<double>(worst_case(spec_, task.call).tokens));
       spent_.tokens += outcome.usage.prompt_tokens + outcome.usage.completion_tokens;
     } else if (attempt.error.empty()) {
-      // An answer that was not counted: the attempt keeps what was reserved, for later processes.
+      // An answer without token counts: the attempt keeps the reserved maximum, for later
+      // processes.
       spent_.tokens += task.most.tokens;
     } else {
       attempt.usage = outcome.usage;
@@ -269,7 +270,7 @@ class Service::Impl {
       return t.sent && t.order == static_cast<std::int64_t>(result.id);
     });
     task->sent = false, --under_way_;
-    // Before anything is cut out of it, which could leave a part of the key.
+    // Before any text is truncated, which could leave part of the key.
     result.body = key_.redact(std::move(result.body));
     for (auto& [name, value] : result.headers) value = key_.redact(std::move(value));
     Outcome outcome = read_outcome(spec_, task->call, format(*task), result);
@@ -291,7 +292,7 @@ class Service::Impl {
     go_on(task, outcome, events);
   }
 
-  /// Fewer requests at a time after a limit, slowly more after that.
+  /// Halves the number of concurrent requests after a rate limit, then raises it slowly.
   void adapt(const Task& task, const Outcome& outcome) {
     if (outcome.limited) {
       if (task.order > lowered_) limit_ = std::max(1, limit_ / 2), lowered_ = sent_;
@@ -369,19 +370,19 @@ class Service::Impl {
   Key key_;
   Budget budget_;
   Spending spent_;
-  double excess_ = 1;  ///< how many times as many tokens as possible a call was said to have
+  double excess_ = 1;  ///< maximum ratio of reported to possible tokens of a call
   Pace pace_;
-  WorstCase reserved_;  ///< of what is under way
+  WorstCase reserved_;  ///< reserved for running requests
 
   std::unique_ptr<HttpClient> client_;
   Tasks tasks_;
-  std::string stopped_;     ///< why; empty: not
-  bool dry_ = false;        ///< there is no next call for now
-  std::size_t format_ = 0;  ///< of the description's, that all calls have come to
-  int limit_, good_ = 0;    ///< requests at a time; good answers since it changed
-  int under_way_ = 0;       ///< sent, and not settled
+  std::string stopped_;     ///< the reason; empty: not stopped
+  bool dry_ = false;        ///< there is no next call at the moment
+  std::size_t format_ = 0;  ///< index of the format that all calls now use
+  int limit_, good_ = 0;    ///< concurrent requests; good answers since the last change
+  int under_way_ = 0;       ///< sent and not settled
   std::int64_t sent_ = 0, lowered_ = 0;
-  Instant pause_ = {};  ///< nothing is sent before
+  Instant pause_ = {};  ///< no request is sent before
   int failures_in_a_row_ = 0;
 };
 

@@ -16,42 +16,43 @@
 namespace pardec::chat {
 
 enum class Interface { kOpenAiChat, kAnthropicMessages, kOpenAiResponses };
-/// The form that a reply is asked for, the strictest first. kSchemaInObject: of type json_object,
-/// with the schema in it, as llama-cpp-python and some services take it (openai-chat alone).
+/// The format requested for a reply, strictest first. kSchemaInObject: type json_object with the
+/// schema inside, as accepted by llama-cpp-python and some services (openai-chat only).
 enum class Format { kJsonSchema, kSchemaInObject, kJsonObject, kText };
 
-/// Money for a million tokens, in any one currency.
+/// Prices per million tokens, in any single currency.
 struct Prices {
   double input = 0, cached_input = 0, output = 0;
 };
 
-/// Seconds.
+/// Time limits in seconds.
 struct Deadlines {
   double connect = 10;
-  double first_byte = 300;  ///< of the body, from the request's last byte: the reply's whole time
-  double stalled = 30;      ///< between two bytes of the body
+  /// from the request's last byte to the first byte of the body, i.e. while the reply is generated
+  double first_byte = 300;
+  double stalled = 30;  ///< between two bytes of the body
   double total = 600;
 };
 
-/// A service as its user describes it.
+/// A service as described by its user.
 struct ServiceSpec {
   Interface interface = Interface::kOpenAiChat;
-  std::string base_url;  ///< e.g. https://host/v1; no '/' at its end
+  std::string base_url;  ///< e.g. https://host/v1; without '/' at the end
   std::string model;
-  std::string key_env;                                   ///< variable with the key; empty: no key
-  std::string auth = "bearer";                           ///< bearer | api-key | x-api-key
-  std::string version;                                   ///< anthropic-version
-  std::string token_limit;                               ///< openai-chat's name of it
-  nlohmann::json parameters = nlohmann::json::object();  ///< further keys of each request
+  std::string key_env;          ///< environment variable with the key; empty: no key
+  std::string auth = "bearer";  ///< bearer | api-key | x-api-key
+  std::string version;          ///< header anthropic-version
+  std::string token_limit;      ///< name of the token limit (openai-chat)
+  nlohmann::json parameters = nlohmann::json::object();  ///< additional keys of each request
   std::optional<Prices> prices;
-  int concurrency = 8;  ///< requests at a time, at most
-  int retries = 5;      ///< after faults that may pass
+  int concurrency = 8;  ///< maximum number of concurrent requests
+  int retries = 5;      ///< after temporary faults
   Deadlines deadlines;
-  std::vector<Format> formats = {Format::kJsonSchema};  ///< the next where one is refused
-  std::int64_t body_cap = 4 << 20;                      ///< bytes of an answer
+  std::vector<Format> formats = {Format::kJsonSchema};  ///< if one is refused, the next is used
+  std::int64_t body_cap = 4 << 20;                      ///< limit of an answer in bytes
 
-  std::string file;                   ///< where it was read, for errors
-  std::map<std::string, long> lines;  ///< of its keys, inner ones as "parameters.temperature"
+  std::string file;                   ///< file that it was read from, for errors
+  std::map<std::string, long> lines;  ///< lines of its keys; inner keys as "parameters.temperature"
 };
 
 /// Reads a service from a JSON file: the object at `pointer` (RFC 6901; empty: the whole file).
@@ -65,76 +66,79 @@ struct ServiceSpec {
 /// The first three are required. ConfigError "FILE:LINE: what".
 ServiceSpec read_service(const std::filesystem::path& file, const std::string& pointer = "");
 
-/// That its key is there, before anything long begins; from then on a crash of the process leaves
-/// no core file. ConfigError: the variable is not set, or holds what no key is.
+/// Checks that the key is available, before long work begins. From then on, the process writes no
+/// core file. ConfigError: the variable is not set, or its value is not a valid key.
 void check_key(const ServiceSpec& spec);
 
-/// What is sent in clear, where anybody on the way (a proxy, too) can read it: to another machine
-/// without TLS. Empty: nothing is.
+/// A warning about data sent unencrypted to another machine, which anybody on the way (including
+/// proxies) can read. Empty: nothing is sent unencrypted.
 std::string clear_text_warning(const ServiceSpec& spec);
 
-/// All of a service that may change what it replies, with the version of how it is asked: for the
-/// keys of caches.
+/// Everything about a service that may affect its replies, including the version of the request
+/// format. Used in cache keys.
 nlohmann::json identity(const ServiceSpec& spec);
 
-/// The most that a call can take: tokens of the prompt are fewer than its bytes.
+/// The maximum usage of a call, based on the fact that a prompt has fewer tokens than bytes.
 struct WorstCase {
   std::int64_t tokens = 0;
   double cost = 0;
 };
 WorstCase worst_case(const ServiceSpec& spec, const Call& call);
 
-/// What may be spent, over runs that follow each other; none: no limit.
+/// The spending limit over consecutive runs; none: no limit.
 struct Budget {
   std::optional<double> money;
   std::optional<std::int64_t> tokens;
 };
 
-/// What was spent, and what perhaps was: attempts whose outcome is unknown.
+/// The spending so far, and possible spending by attempts whose outcome is unknown.
 struct Spending {
   double money = 0, possible_money = 0;
   std::int64_t tokens = 0, possible_tokens = 0;
 };
 
-/// The rest was not asked, and can be later: quota gone, a parameter or the key refused, not
-/// reached, a wait that is too long, the budget reached. What came before was delivered.
+/// The remaining calls were not asked, but can be asked later: the quota is used up, a parameter or
+/// the key is refused, the service is unreachable, the requested wait is too long, or the budget is
+/// reached. Earlier replies were delivered.
 struct StopRun : RunError {
   using RunError::RunError;
 };
 
-/// Hears what happens, in the thread that asks.
+/// Receives events, on the thread that calls `ask`.
 class Events {
  public:
   virtual ~Events() = default;
-  /// An attempt is sent next; its cost is reserved. Recorded before it goes, none is forgotten.
+  /// An attempt is about to be sent; its cost is reserved. Record it now, so that no attempt is
+  /// lost.
   virtual void sending(const Call& call, const Attempt& attempt) = 0;
-  /// The same attempt, settled.
+  /// The same attempt with its result.
   virtual void settled(const Call& call, const Attempt& attempt) = 0;
   virtual void replied(const Call& call, const Reply& reply) = 0;
 };
 
-/// The next call; none: none now. It is asked again after each reply, so that a reply can bring
-/// another call; the end is where nothing is under way either.
+/// Returns the next call, or nothing if there is none at the moment. It is called again after each
+/// reply, so that a reply can lead to another call. The work ends when there is no next call and no
+/// running request.
 using NextCall = std::function<std::optional<Call>()>;
 
 /// For tests.
 struct Pace {
-  double wait_scale = 1;  ///< waits between attempts are so many times as long
+  double wait_scale = 1;  ///< factor of the waits between attempts
 };
 
 class Service {
  public:
-  /// Takes the key from the environment; from then on a crash of the process leaves no core file.
-  /// `spent`: by earlier runs under the same budget. ConfigError: the variable is not set, a budget
-  /// of money without prices.
+  /// Reads the key from the environment; from then on, the process writes no core file. `spent`: by
+  /// earlier runs under the same budget. ConfigError: the variable is not set, or a budget in money
+  /// is given without prices.
   Service(ServiceSpec spec, Budget budget, Spending spent = {}, Pace pace = {});
   ~Service();
 
-  /// Asks all calls. After a stop, and before it throws, it sends nothing more and waits for what
-  /// is under way. StopRun; what events throw goes through, and ends what is under way.
+  /// Asks all calls. After a stop request, or before throwing, it sends no more requests and waits
+  /// for running ones. StopRun. Exceptions from events are passed on, and abort running requests.
   void ask(const NextCall& next, Events& events, std::stop_token stop = {});
 
-  /// With what was spent before.
+  /// Includes earlier spending.
   Spending spending() const;
 
  private:

@@ -13,7 +13,7 @@ namespace pardec::chat {
 
 namespace {
 
-constexpr int kHowItIsAsked = 2;  // raised where requests change that replies depend on
+constexpr int kHowItIsAsked = 2;  // to be raised when requests change in a way that affects replies
 
 constexpr std::array<std::pair<std::string_view, Interface>, 3> kInterfaces = {
     {{"openai-chat", Interface::kOpenAiChat},
@@ -35,8 +35,8 @@ constexpr std::array<std::string_view, 10> kOurs = {"model",
                                                     "max_completion_tokens",
                                                     "max_output_tokens"};
 
-/// Names under which people give a key, in small letters, without '-' and '_'; also at the end of
-/// longer ones.
+/// Names commonly used for keys, in lower case, without '-' and '_'. They also match the end of
+/// longer names.
 constexpr std::array<std::string_view, 8> kSecrets = {"apikey",    "authorization",  "accesstoken",
                                                       "authtoken", "bearer",         "password",
                                                       "secret",    "subscriptionkey"};
@@ -60,7 +60,7 @@ std::string name_in(const std::array<std::pair<std::string_view, Value>, count>&
   return "";
 }
 
-/// Lines of all keys of a JSON text that was parsed before, by pointer.
+/// Lines of all keys of a JSON text that was already parsed, by pointer.
 class KeyLines {
  public:
   explicit KeyLines(std::string_view text) : text_(text) { value(""); }
@@ -119,7 +119,7 @@ class KeyLines {
   std::map<std::string, long> lines_;
 };
 
-/// Reads an object's keys; errors name the file's line.
+/// Reads the keys of an object; errors include the line of the file.
 class Reader {
  public:
   Reader(const Json& object, const std::string& file, const KeyLines& lines, std::string pointer)
@@ -128,7 +128,7 @@ class Reader {
         pointer_(std::move(pointer)),
         reader_([&] { return located("", [&] { return JsonReader(object, "the service"); }); }()) {}
 
-  /// Runs `body`, and puts the key's line in front of its errors.
+  /// Runs `body`, and adds the key's line to its errors.
   template <typename Body>
   auto located(const std::string& key, Body body) const -> decltype(body()) try {
     return body();
@@ -187,7 +187,7 @@ std::string checked_url(std::string url) {
   return url;
 }
 
-/// Says nothing of what it is: somebody may have put the key there.
+/// The error does not quote the value, because it may be the key itself.
 std::string checked_variable(const std::string& name) {
   const bool good = std::all_of(name.begin(), name.end(),
                                 [](unsigned char c) { return std::isalnum(c) || c == '_'; }) &&
@@ -214,13 +214,13 @@ ConfigError key_in_file(const std::string& where) {
                          "variable alone, whose name 'key_env' gives"));
 }
 
-/// Refuses a key among parameters, however deep, without saying what it is.
+/// Refuses a key among the parameters at any depth, without quoting it.
 void check_no_key(const std::string& name, const Json& value) {
   if (value.is_object())
     for (const auto& [key, inner] : value.items()) check_no_key(key, inner);
   if (value.is_array())
     for (const Json& inner : value) check_no_key(name, inner);
-  // A number or a schema of such a name is none.
+  // A number or a schema with such a name is not a key.
   if (value.is_string() &&
       (names_a_key(name) || value.get_ref<const std::string&>().starts_with("Bearer ")))
     throw key_in_file(str("'parameters' has '", name, "'"));
@@ -352,7 +352,7 @@ std::string clear_text_warning(const ServiceSpec& spec) {
 }
 
 WorstCase worst_case(const ServiceSpec& spec, const Call& call) {
-  constexpr std::int64_t kMarkup = 32;  // tokens of a template around a message, at most
+  constexpr std::int64_t kMarkup = 32;  // maximum tokens of a template around a message
   std::int64_t prompt = kMarkup;
   for (const Message& message : call.messages)
     prompt += static_cast<std::int64_t>(message.text.size()) + kMarkup;
