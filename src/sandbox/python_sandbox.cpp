@@ -54,7 +54,7 @@ class File {
   int descriptor_;
 };
 
-/// A file in memory that holds `content`, to be read from its beginning, and never to be changed.
+/// A sealed file in memory with `content`, positioned at its beginning.
 File memory_file(const void* content, std::size_t size) {
   File file(::memfd_create("pardec", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   const auto* bytes = static_cast<const char*>(content);
@@ -88,11 +88,11 @@ constexpr unsigned kMachine = AUDIT_ARCH_AARCH64;
 constexpr unsigned kMachine = 0;
 #endif
 
-/// Calls that a Python program, and bwrap before it, cannot do without; every other is refused.
-/// None of these makes a process or thread, opens a network, changes files, makes others wait, or
-/// holds memory that the limits do not count.
+/// System calls that a Python program, and bwrap before it, cannot do without; all others are
+/// refused. None of these creates processes or threads, opens a network, changes files, blocks
+/// other processes, or allocates memory that the limits do not count.
 constexpr std::array kAllowed{
-    // Starting, memory and the end.
+    // Starting, memory, and exit.
     SYS_execve,
     SYS_exit,
     SYS_exit_group,
@@ -113,10 +113,10 @@ constexpr std::array kAllowed{
     SYS_getrandom,
     SYS_prlimit64,
     SYS_membarrier,
-    // What bwrap's first process does: it waits.
+    // bwrap's first process waits for its child.
     SYS_wait4,
     SYS_waitid,
-    // Reading /usr and the pipes, and writing to these.
+    // Reading /usr and the pipes, and writing to the pipes.
     SYS_read,
     SYS_write,
     SYS_readv,
@@ -161,7 +161,7 @@ constexpr std::array kAllowed{
     SYS_tgkill,
     SYS_setitimer,
     SYS_getitimer,
-    // Clocks, and what it is.
+    // Clocks, and information about itself.
     SYS_nanosleep,
     SYS_clock_nanosleep,
     SYS_clock_gettime,
@@ -208,14 +208,14 @@ constexpr std::array kAllowed{
 #endif
 };
 
-/// A call of which the second argument says what it does: these alone.
+/// A system call with a restricted second argument: only these values are allowed.
 struct Restricted {
   long call;
   std::vector<unsigned> allowed;
 };
 
-/// fcntl may not lease, lock or watch files of the host, nor enlarge pipes; ioctl may ask whether
-/// it has a terminal.
+/// fcntl may not lease, lock or watch files of the host, nor enlarge pipes. ioctl may ask whether a
+/// descriptor is a terminal.
 std::vector<Restricted> restricted_calls() {
   return {{SYS_fcntl, {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL}},
           {SYS_ioctl, {TCGETS, TIOCGWINSZ, FIOCLEX, FIONCLEX, FIONBIO, FIONREAD}}};
@@ -239,7 +239,7 @@ std::vector<sock_filter> call_filter() {
   for (const auto& [call, allowed] : restricted_calls()) {
     const auto length = static_cast<unsigned char>(2 * allowed.size() + 2);
     filter.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, length, static_cast<unsigned>(call)});
-    // Its lower half, as the kernel takes it.
+    // The lower half of the argument, as used by the kernel.
     filter.push_back(load(offsetof(seccomp_data, args) + sizeof(__u64)));
     for (const unsigned value : allowed) allow(value);
     filter.push_back(answer(kRefuse));
@@ -248,14 +248,15 @@ std::vector<sock_filter> call_filter() {
   return filter;
 }
 
-/// What a process finds open, from 0 on; the filter of system calls, which bwrap reads, is the
-/// last.
+/// The descriptors of a process, from 0 on. The last one is the filter of system calls, which bwrap
+/// reads.
 using Descriptors = std::vector<int>;
 
-/// bwrap's arguments for one process of `code`.
+/// bwrap's arguments for one process that runs `code`.
 std::vector<std::string> arguments(const std::string& code, std::size_t filter_descriptor) {
-  // No user namespace: an error, where --unshare-all would go on without. /usr is of the host's
-  // root, whom bwrap may be started by: read-only, and nothing else of the host is there.
+  // Without user namespaces this fails, while --unshare-all would continue without them. /usr
+  // belongs to the host's root, who may have started bwrap; it is mounted read-only, and no other
+  // files of the host are visible.
   return {"bwrap",
           "--unshare-user",
           "--unshare-ipc",
@@ -302,13 +303,13 @@ std::vector<std::string> arguments(const std::string& code, std::size_t filter_d
   ::_exit(127);
 }
 
-/// In the child between fork and exec: only calls that are safe there. `scratch` has room for as
-/// many descriptors.
+/// Runs in the child between fork and exec, and uses only functions that are safe there. `scratch`
+/// has room for as many descriptors.
 [[noreturn]] void become_bwrap(const Descriptors& descriptors, int* scratch,
                                const SandboxLimits& limits, char* const* command,
                                char* const* environment) {
   constexpr int kRoom = 32;
-  // First out of the way, then to their places, and nothing else stays open.
+  // Moves descriptors out of the way first, then to their numbers, and closes all others.
   for (std::size_t i = 0; i < descriptors.size(); ++i)
     scratch[i] = ::fcntl(descriptors[i], F_DUPFD_CLOEXEC, kRoom);
   for (std::size_t i = 0; i < descriptors.size(); ++i) ::dup2(scratch[i], static_cast<int>(i));
@@ -336,12 +337,12 @@ int milliseconds_until(Clock::time_point deadline) {
   return static_cast<int>(std::max<decltype(left)>(left, 0));
 }
 
-/// A process behind the walls; killed with all that is left of it at the end.
+/// An isolated process. It is killed at the end, with everything that it started.
 class Process {
  public:
   Process(const std::string& code, const Descriptors& descriptors, const SandboxLimits& limits) {
     auto texts = arguments(code, descriptors.size() - 1);
-    auto variables = child_environment();  // bwrap's own; what runs behind it gets none
+    auto variables = child_environment();  // for bwrap itself; the program gets no environment
     const std::vector<char*> command = pointers(texts), environment = pointers(variables);
     std::vector<int> scratch(descriptors.size());
     child_ = ::fork();
@@ -355,7 +356,8 @@ class Process {
     if (child_ > 0) end(Clock::now());
   }
 
-  /// Waits until then for its own end, then kills it. Whether a limit's signal had ended it.
+  /// Waits for the process to end until `patience`, then kills it. Returns whether a limit's signal
+  /// had ended it.
   bool end(Clock::time_point patience) {
     if (const int handle = static_cast<int>(::syscall(SYS_pidfd_open, child_, 0)); handle >= 0) {
       const File closed(handle);
@@ -367,14 +369,14 @@ class Process {
     while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
     }
     child_ = -1;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL;  // as bwrap says it
+    return WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL;  // as reported by bwrap
   }
 
  private:
   pid_t child_ = -1;
 };
 
-/// What a program said, without what would steer a terminal.
+/// Text of a program without control characters.
 std::string readable(std::string_view text) {
   std::string out = repair_utf8(strip(text));
   for (char& c : out)
@@ -382,21 +384,21 @@ std::string readable(std::string_view text) {
   return out;
 }
 
-/// The last line with text in it.
+/// The last line that is not blank.
 std::string last_line(const std::string& text) {
   const std::string_view stripped = strip(text);
   const std::size_t begin = stripped.find_last_of('\n');
   return readable(begin == std::string_view::npos ? stripped : stripped.substr(begin + 1));
 }
 
-/// A pipe's end that is read, and the last of what came.
+/// The reading end of a pipe, and the last bytes received.
 struct Stream {
   File end;
   std::string text = {};
   bool open = true;
 };
 
-/// Reads all streams until those of `until` are closed, or the time is over: then false.
+/// Reads all streams until those of `until` are closed. Returns false if the time is over first.
 bool drain(std::vector<Stream>& streams, const std::vector<std::size_t>& until,
            Clock::time_point deadline) {
   constexpr std::size_t kKept = 8192;
@@ -486,14 +488,14 @@ SandboxResult PythonSandbox::run(const PythonTask& task) const {
                            str("did not end in ", 3 * limits_.seconds, " s")};
   if (!drain(streams, {kVerdict}, deadline)) return late;
 
-  // "started", then the judge's word and a reason.
+  // "started", then the judge's verdict and a reason.
   const std::string& said = streams[kVerdict].text;
   constexpr std::string_view kStarted = "started\n";
   const bool started = said.starts_with(kStarted);
   const std::string end = started ? said.substr(kStarted.size()) : "";
   const std::string word = end.substr(0, end.find(' '));
   const std::string reason = readable(std::string_view(end).substr(word.size()));
-  // Both end by themselves now: so nothing of them is left to init.
+  // Both now end by themselves, so that init inherits no remaining processes.
   const auto soon = [&] { return std::min(deadline, Clock::now() + std::chrono::seconds(1)); };
   if (word == "passed" || word == "failed") {
     judge.end(soon());
@@ -503,7 +505,7 @@ SandboxResult PythonSandbox::run(const PythonTask& task) const {
   if (word == "failed") return {SandboxVerdict::failed, reason};
   if (word == "task") throw ConfigError(str("sandbox: the tests cannot be put: ", reason));
 
-  // One of the two left without a word; what it said on stderr is all there is.
+  // One of the two ended without a verdict; its stderr is the only information.
   const bool judge_left = word != "gone" && word != "unready";
   Process& left = judge_left ? judge : program;
   const std::size_t error = judge_left ? kJudgeError : kProgramError;

@@ -1,11 +1,12 @@
 #pragma once
 
-/// What the two processes of a PythonSandbox run, as Python. Both read 8 hex digits and so many
-/// bytes of JSON from descriptor 3, and write the same to 4: calls one way, replies the other.
+/// The Python code of the two processes of a PythonSandbox. Both read messages from descriptor 3
+/// and write messages to descriptor 4: 8 hex digits with the length, and then so many bytes of
+/// JSON. Calls go one way, replies the other.
 namespace pardec {
 
-/// Values travel as plain ones: what arrives is made anew of exact builtin types, so that no code
-/// of the other side comes with it.
+/// Values are sent in a plain form, and recreated from exact builtin types, so that no code of the
+/// other side comes with them.
 inline constexpr const char* kTransport = R"py(
 import json, os, sys
 
@@ -86,8 +87,7 @@ def describe(error):
     return " ".join(said.split())[:1000]
 )py";
 
-/// Runs the program, then answers calls of its functions by name. Nothing that it says counts but
-/// the values.
+/// Runs the program, then answers calls of its functions by name. Only returned values are used.
 inline constexpr const char* kProgramRunner = R"py(
 def serve():
     send("started")
@@ -108,8 +108,8 @@ except EOFError:
     pass
 )py";
 
-/// Runs the tests, in which the task's functions are calls of the program's process. Its last word
-/// on descriptor 5 is the verdict.
+/// Runs the tests; the task's functions are calls to the program's process. The verdict is the last
+/// text on descriptor 5.
 inline constexpr const char* kJudgeRunner = R"py(
 import builtins, random
 
