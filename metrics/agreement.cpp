@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-/// How often each label was given to an item.
+/// Number of votes per label of an item.
 std::map<double, double> label_counts(const Votes& item) {
   std::map<double, double> counts;
   for (const auto& vote : item)
@@ -27,7 +27,7 @@ double votes_in(const std::map<double, double>& counts) {
   return sum;
 }
 
-/// Pairs of votes, ordered, that are equal.
+/// Number of ordered pairs of equal votes.
 double equal_pairs(const std::map<double, double>& counts) {
   double sum = 0;
   for (const auto& [label, count] : counts) sum += count * (count - 1);
@@ -70,8 +70,8 @@ double fleiss_kappa(std::span<const Votes> items) {
 }
 
 double krippendorff_alpha_ordinal(std::span<const Votes> items) {
-  // Coincidences: each ordered pair of votes on one item, weighted so that an item counts as often
-  // as it has votes.
+  // Coincidences: ordered pairs of votes on one item, weighted so that an item counts as often as
+  // it has votes.
   std::map<double, double> totals;
   std::map<std::pair<double, double>, double> coincidences;
   double n = 0;
@@ -86,7 +86,8 @@ double krippendorff_alpha_ordinal(std::span<const Votes> items) {
         coincidences[{a, b}] += count * (a == b ? other - 1 : other) / (votes - 1);
     }
   }
-  // The square of how many votes lie between two labels, half of their own included.
+  // The square of the number of votes between two labels, including half of the votes for the
+  // labels themselves.
   const auto distance = [&](double a, double b) {
     if (a > b) std::swap(a, b);
     double between = 0;
@@ -121,7 +122,7 @@ std::optional<Winner> PairVerdict::winner() const {
 }
 
 PositionBias position_bias(std::span<const PairVerdict> pairs) {
-  // How far a verdict leans to the first place: 1, 0 or -1.
+  // Whether a verdict favours the first position: 1 (first), 0 (tie) or -1 (second).
   const auto lean = [](Winner winner, Winner first) {
     return winner == Winner::tie ? 0 : winner == first ? 1 : -1;
   };

@@ -16,20 +16,20 @@ namespace {
 struct Token {
   enum class Kind { word, mark, line_end };
   Kind kind;
-  std::string text;   ///< as it stands
+  std::string text;   ///< in the answer's spelling
   std::string lower;  ///< in lower case
   bool after_space = false;
 };
 
-/// One character of UTF-8 at the beginning of a valid text.
+/// The first character of a valid UTF-8 text.
 std::string_view character(std::string_view text) {
   std::size_t size = 1;
   while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) ++size;
   return text.substr(0, size);
 }
 
-/// The letter that a character shows: full-width (U+FF21, U+FF41), in a circle (U+24B6, U+24D0),
-/// bold and other mathematical ones (U+1D400 to U+1D6A3). Empty: it is none of these.
+/// The letter that a character represents: full-width (U+FF21, U+FF41), circled (U+24B6, U+24D0),
+/// bold or other mathematical letters (U+1D400 to U+1D6A3). Empty: none of these.
 std::string plain_letter(std::string_view c) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned>(c[i]) & 0x3Fu; };
   const auto letter = [](unsigned first, unsigned n) {
@@ -52,9 +52,9 @@ std::string plain_letter(std::string_view c) {
   return {};
 }
 
-/// Words (an apostrophe may stand inside), marks and line ends. Characters of three bytes and more
-/// (Han, kana, Hangul) stand apart from Latin letters beside them; emphasis of Markdown is left
-/// out.
+/// Splits into words (which may contain an apostrophe), marks and line ends. Characters of three
+/// bytes and more (Han, kana, Hangul) are separate from adjacent Latin letters. Markdown's emphasis
+/// is left out.
 std::vector<Token> tokens_of(std::string_view text) {
   std::vector<Token> tokens;
   bool space = false, joined = false;
@@ -114,16 +114,16 @@ std::vector<Token> tokens_of(std::string_view text) {
   return tokens;
 }
 
-/// A choice that is named: tokens [begin, end).
+/// A mention of a choice: tokens [begin, end).
 struct Mention {
   std::size_t begin, end;
   int choice;
-  bool capital = false;  ///< by its letter, in upper case
+  bool capital = false;  ///< by its letter in upper case
   bool letter = false;   ///< by its letter
   bool rejected = false;
 };
 
-/// What can stand after "A" where that is a choice and no article.
+/// Words that can follow "A" if it is a choice and not an article.
 constexpr std::array<std::string_view, 52> kAfterLetter{
     "is",      "isn't",  "was",    "wasn't", "are",       "because", "since",       "as",
     "and",     "or",     "but",    "for",    "seems",     "would",   "could",       "should",
@@ -148,10 +148,10 @@ std::string_view word_at(const std::vector<Token>& tokens, std::size_t at) {
              : std::string_view();
 }
 
-/// Marks between a choice and what is said of it; dashes of all lengths.
+/// Marks between a choice and a statement about it; includes dashes of all lengths.
 constexpr std::string_view kAfterChoice = ")]}.\":-=([>\xE2\x80\x93\xE2\x80\x94\xE2\x86\x92";
 
-/// An answer read as tokens with the choices that it names.
+/// An answer as tokens, with the choices that it mentions.
 class Reading {
  public:
   Reading(std::string_view text, const std::vector<std::string>& choices)
@@ -206,14 +206,14 @@ class Reading {
   }
 
  private:
-  /// A mention, and whether it names one choice alone.
+  /// A mention, and whether it is the only choice named.
   using Found = std::optional<std::pair<const Mention*, bool>>;
 
   bool stands_at(std::size_t at, const std::vector<Token>& words) const {
     if (at + words.size() > tokens_.size()) return false;
     for (std::size_t i = 0; i < words.size(); ++i)
       if (tokens_[at + i].lower != words[i].lower) return false;
-    // 3 is no part of 3.5 or 1,3.
+    // 3 is not part of 3.5 or 1,3.
     const auto digit = [&](std::size_t i) {
       return i < tokens_.size() && tokens_[i].text[0] >= '0' && tokens_[i].text[0] <= '9';
     };
@@ -225,7 +225,7 @@ class Reading {
     return !goes_on && !began;
   }
 
-  /// The choice whose letter a token can be, as far as the word after it says; -1: none.
+  /// The choice whose letter the token can be, considering the next word; -1: none.
   int letter_at(std::size_t at) const {
     const Token& token = tokens_[at];
     if (token.kind != Token::Kind::word || token.text.size() != 1) return -1;
@@ -238,8 +238,8 @@ class Reading {
     return letter;
   }
 
-  /// "the second option", "option 2": how many words from `at` on name a choice by its number, and
-  /// which; none: 0.
+  /// Recognises "the second option", "option 2": the number of words from `at` on that name a
+  /// choice by number, and the choice; 0 words: none.
   std::pair<std::size_t, int> counted_at(std::size_t at) const {
     constexpr std::array<std::string_view, 5> kOrdinals{"first", "second", "third", "fourth",
                                                         "fifth"};
@@ -258,7 +258,7 @@ class Reading {
     return {0, 0};
   }
 
-  /// "B) blue" and "blue (B)" name one choice once.
+  /// Joins "B) blue" and "blue (B)" into one mention.
   void join_letters_and_texts() {
     for (std::size_t m = 1; m < mentions_.size();) {
       Mention& before = mentions_[m - 1];
@@ -283,7 +283,7 @@ class Reading {
     return at == 0 || tokens_[at - 1].kind == Token::Kind::line_end;
   }
 
-  /// The choices listed once more, a line each, choose none of them.
+  /// A repeated list of all choices, one per line, chooses none of them.
   void drop_listing() {
     if (count_ < 2) return;
     std::set<int> listed;
@@ -328,7 +328,7 @@ class Reading {
     return is_one_of(word, kWrong);
   }
 
-  /// Whether what stands before a token rejects it: "not", "rather than option", "rule out".
+  /// Whether the words before a token reject it: "not", "rather than option", "rule out".
   bool rejected_before(std::size_t at) const {
     constexpr std::array<std::string_view, 19> kBetween{
         "option",      "choice", "answer",  "letter",  "the",    "be",   "either",
@@ -353,8 +353,8 @@ class Reading {
            (word == "out" && (before.starts_with("rul") || before.starts_with("leav")));
   }
 
-  /// Whether what stands after a token rejects it: "is not", "isn't correct", "can be ruled out",
-  /// ": wrong".
+  /// Whether the words after a token reject it: "is not", "isn't correct", "can be ruled out", ":
+  /// wrong".
   bool rejected_after(std::size_t at) const {
     constexpr std::array<std::string_view, 21> kCopulas{
         "is",   "are",    "was",   "were", "being", "does", "do",  "did",  "can", "could", "would",
@@ -386,7 +386,8 @@ class Reading {
     return is_wrong(word);
   }
 
-  /// Mentions [first, last] that one "and", "or" or "nor" joins, with commas before it: one list.
+  /// The end of a list: mentions [first, last] joined by one "and", "or" or "nor", with commas
+  /// before it.
   std::size_t end_of_list(std::size_t first) const {
     std::size_t last = first;
     for (std::size_t m = first; m + 1 < mentions_.size(); ++m) {
@@ -429,7 +430,7 @@ class Reading {
     return !mention.rejected && !listed_.contains(mention.begin) && !is_rejected(mention.choice);
   }
 
-  /// Whether other choices stand beside it as an alternative: "A or B", "A, B".
+  /// Whether no other choice is next to it as an alternative, unlike in "A or B", "A, B".
   bool is_alone(const Mention& mention) const {
     const auto m = static_cast<std::size_t>(&mention - mentions_.data());
     const auto beside = [&](std::size_t left, std::size_t right) {
@@ -463,7 +464,7 @@ class Reading {
     return std::nullopt;
   }
 
-  /// Where a statement that begins before `at` goes on, words that say nothing aside.
+  /// The position after the filler words that start at `at`.
   std::size_t after_fillers(std::size_t at) const {
     constexpr std::array<std::string_view, 38> kFillers{
         "is",       "are",   "would",  "be",     "should", "must",    "was",        "therefore",
@@ -495,7 +496,7 @@ class Reading {
     return nullptr;
   }
 
-  /// Whether the words that end before `at` lead up to a choice: "answer", "I choose".
+  /// Whether the words that end before `at` announce a choice: "answer", "I choose".
   bool is_cue(std::size_t at) const {
     constexpr std::array<std::string_view, 20> kVerbs{
         "choose",    "chooses", "chose",    "chosen", "pick", "picks", "picked",
@@ -526,7 +527,7 @@ class Reading {
     return is_one_of(word_at(tokens_, at), kOpinions);
   }
 
-  /// Whether the verb at `at` is said of others, or of what might be: "some say", "you might pick".
+  /// Whether the verb at `at` is about other people or a possibility: "some say", "you might pick".
   bool is_of_others(std::size_t at) const {
     constexpr std::array<std::string_view, 14> kOfOthers{
         "might",  "may", "could",   "would",    "some", "others", "many",
@@ -538,7 +539,7 @@ class Reading {
            (is_one_of(before(1), kOfOthers) || is_one_of(before(2), kOfOthers));
   }
 
-  /// "A: B", where "A" stands for the answer: a line that says nothing else.
+  /// "A: B", where "A" stands for "answer" and the line contains nothing else.
   bool is_answer_mark(std::size_t at) const {
     if (word_at(tokens_, at) != "a" || !is_mark(tokens_, at + 1, ":")) return false;
     if (at > 0 && tokens_[at - 1].kind != Token::Kind::line_end) return false;
@@ -552,7 +553,8 @@ class Reading {
            });
   }
 
-  /// "no, B.", "wait, B", "Actually B", "Correction: B": where the choice after it stands.
+  /// "no, B.", "wait, B", "Actually B", "Correction: B": the corrected choice, if `at` starts a
+  /// correction.
   const Mention* corrected(std::size_t at) const {
     constexpr std::array<std::string_view, 6> kCorrecting{"no",       "wait",       "sorry",
                                                           "actually", "correction", "oops"};
@@ -610,7 +612,7 @@ class Reading {
     return false;
   }
 
-  /// Whether a verdict stands at `at`, and nothing more is said: "correct.", "the right answer".
+  /// Whether `at` starts a verdict that ends its statement: "correct.", "the right answer".
   bool says_right(std::size_t at) const {
     constexpr std::array<std::string_view, 4> kRight{"true", "correct", "right", "yes"};
     constexpr std::array<std::string_view, 4> kNouns{"answer", "choice", "option", "one"};
@@ -619,7 +621,7 @@ class Reading {
     return is_line_end(tokens_, at) || is_mark(tokens_, at, ".,;!)]");
   }
 
-  /// Where the choices are judged one by one: the only one that is right.
+  /// The only choice marked as right, if the choices are judged one by one.
   const Mention* only_right() const {
     const Mention* only = nullptr;
     for (const Mention& mention : mentions_) {
@@ -630,7 +632,7 @@ class Reading {
     return only;
   }
 
-  /// A letter that has the first line for itself, with more lines after it.
+  /// A letter alone on the first line, followed by more lines.
   Found first_line() const {
     std::size_t at = 0;
     while (at < tokens_.size() && tokens_[at].kind != Token::Kind::word) ++at;
@@ -641,7 +643,7 @@ class Reading {
     return found(mention);
   }
 
-  /// A last line that is nothing but a mention.
+  /// A last line that contains only a mention.
   const Mention* last_line() const {
     std::size_t end = tokens_.size();
     while (end > 0 && tokens_[end - 1].kind != Token::Kind::word &&
@@ -656,7 +658,7 @@ class Reading {
 
   Found stated() const {
     const Mention* best = nullptr;
-    const Mention* said = nullptr;  // "I think B": where nothing is stated more firmly
+    const Mention* said = nullptr;  // "I think B": used if there is no firmer statement
     const auto take = [&](const Mention* mention, bool firm = true) {
       if (!mention || mention->rejected || listed_.contains(mention->begin) ||
           is_rejected(mention->choice, mention->end))
@@ -726,10 +728,10 @@ class Reading {
   std::vector<Token> tokens_;
   int count_;
   std::vector<Mention> mentions_;
-  std::set<std::size_t> listed_;  ///< where mentions begin that list the choices
+  std::set<std::size_t> listed_;  ///< starts of mentions that belong to a list of the choices
 };
 
-/// Where a line begins "Question:", "Question 2:" or "Q:", with which a base model goes on.
+/// The start of a line "Question:", "Question 2:" or "Q:", with which base models continue.
 std::size_t next_question(std::string_view text) {
   for (std::size_t line = text.find('\n'); line != std::string_view::npos;
        line = text.find('\n', line + 1)) {

@@ -39,7 +39,7 @@ ParallelMetrics parallel_metrics(std::span<const ParallelCounts> answers) {
   struct Mean {
     double sum = 0;
     std::int64_t count = 0;
-    void add(std::int64_t a, std::int64_t b, double unit = 1) {  // a / b, where there is one
+    void add(std::int64_t a, std::int64_t b, double unit = 1) {  // adds a / b unless b is 0
       if (b > 0) sum += unit * static_cast<double>(a) / static_cast<double>(b), ++count;
     }
     double value() const { return count > 0 ? sum / static_cast<double>(count) : 0; }

@@ -6,8 +6,8 @@
 /// Answers that are right or wrong as a whole. Pure functions.
 namespace pardec {
 
-/// Whether the prediction is one of the references, character by character, white space at both
-/// ends aside. "" is right where there is no reference.
+/// Whether the prediction equals one of the references, ignoring white space at both ends. "" is
+/// right if there are no references.
 bool exact_match(std::string_view prediction, const std::vector<std::string>& references);
 
 }  // namespace pardec

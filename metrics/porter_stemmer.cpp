@@ -1,7 +1,7 @@
-// A word is a sequence [C](VC)^m[V] of stretches of consonants and vowels; m is its measure. Each
-// step takes the first suffix of its list that the word ends with, and replaces it if what stands
-// in front, the stem, fulfils the condition; else the word stays. Steps are numbered as in the
-// paper.
+// A word is a sequence [C](VC)^m[V] of runs of consonants and vowels; m is its measure. Each step
+// takes the first suffix of its list that the word ends with, and replaces it if the part before
+// the suffix, the stem, fulfils the condition; otherwise the word is unchanged. Steps are numbered
+// as in the paper.
 #include "metrics/porter_stemmer.hpp"
 
 #include <array>
@@ -12,7 +12,7 @@ namespace pardec {
 
 namespace {
 
-/// y is a consonant at the beginning and behind a vowel; digits are consonants.
+/// y is a consonant at the beginning and after a vowel; digits are consonants.
 bool is_consonant(std::string_view word, size_t i) {
   switch (word[i]) {
     case 'a':
@@ -40,14 +40,14 @@ bool has_vowel(std::string_view stem) {
   return false;
 }
 
-/// *d
+/// The paper's condition *d.
 bool ends_in_double_consonant(std::string_view word) {
   const size_t n = word.size();
   return n >= 2 && word[n - 1] == word[n - 2] && is_consonant(word, n - 1);
 }
 
-/// *o: consonant, vowel, consonant other than w, x, y; NLTK: or a word of one vowel and one
-/// consonant.
+/// The paper's condition *o: consonant, vowel, consonant other than w, x, y. NLTK also: a word of
+/// one vowel and one consonant.
 bool ends_short(std::string_view word) {
   const size_t n = word.size();
   if (n == 2) return !is_consonant(word, 0) && is_consonant(word, 1);
@@ -63,7 +63,7 @@ struct Rule {
   std::string_view suffix, replacement;
 };
 
-/// The first rule whose suffix fits decides.
+/// The first rule with a matching suffix decides.
 template <typename Condition>
 std::string apply(std::span<const Rule> rules, const std::string& word, Condition holds) {
   for (const auto& [suffix, replacement] : rules) {
@@ -115,7 +115,7 @@ std::string step_2(const std::string& word) {
       {"fulli", "ful"},   {"logi", "log"},
   }};
   return apply(kRules, word, [](std::string stem, std::string_view suffix) {
-    if (suffix == "logi") stem += 'l';  // NLTK measures with the l of it
+    if (suffix == "logi") stem += 'l';  // NLTK includes the l in the measure
     return positive(stem);
   });
 }

@@ -20,7 +20,8 @@ double logistic(double x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
 }
 
-/// Solves the symmetric positive definite system in place (Cholesky); false: it is none.
+/// Solves a symmetric positive definite system in place (Cholesky); false: the matrix is not
+/// positive definite.
 bool solve(std::vector<Vector> a, Vector& b) {
   const size_t n = b.size();
   for (size_t i = 0; i < n; ++i) {
@@ -62,10 +63,10 @@ double log_likelihood(const std::vector<const Observation*>& data, const Vector&
   return sum;
 }
 
-/// Coefficients of greatest likelihood by Newton's method with halved steps. Empty: there are none
-/// in bounds (some direction tells the outcomes apart), or several.
+/// Maximum-likelihood coefficients, by Newton's method with step halving. Empty: there is no finite
+/// maximum (some direction separates the outcomes), or no unique one.
 Vector logistic_regression(const std::vector<const Observation*>& data, size_t columns) {
-  constexpr double kFar = 30;  // odds of 1e13: no data here has a finite optimum so far out
+  constexpr double kFar = 30;  // odds of 1e13: no data here has a finite optimum beyond
   Vector beta(columns);
   double likelihood = log_likelihood(data, beta);
   for (int round = 0; round < 100; ++round) {
@@ -95,14 +96,14 @@ Vector logistic_regression(const std::vector<const Observation*>& data, size_t c
     beta = next;
     for (const double part : beta)
       if (!(std::abs(part) < kFar)) return {};
-    if (largest < 1e-9 && round > 50) return beta;  // rounding is all that is left
+    if (largest < 1e-9 && round > 50) return beta;  // only rounding errors are left
   }
   return {};
 }
 
-/// `statistic` over all data and without each cluster in turn; of more than kMostGroups clusters,
-/// without each of so many groups of them (delete-a-group jackknife, Kott 2001), since each takes
-/// a fit over all the rest.
+/// `statistic` over all data, and with each cluster left out in turn. With more than kMostGroups
+/// clusters, that many groups of clusters are left out instead (delete-a-group jackknife, Kott
+/// 2001), because each needs a fit over the rest.
 template <typename Data>
 std::vector<Interval> jackknife_over(
     std::span<const Data> data, std::int32_t clusters, size_t size, double confidence,
@@ -129,8 +130,8 @@ std::vector<Interval> jackknife_over(
   return out;
 }
 
-/// Whether every arm is reached from every other one by going from losers of a point to its
-/// winners: then, and only then, all strengths are finite.
+/// Whether every arm can be reached from every other arm by steps from losers of a point to
+/// winners. All strengths are finite if and only if this holds.
 bool strengths_are_bounded(const std::vector<const Game*>& games, int arms) {
   const auto reached = [&](bool backwards) {
     std::vector<bool> seen(static_cast<size_t>(arms));
@@ -174,7 +175,7 @@ std::vector<Interval> bradley_terry(std::span<const Game> games, int arms, std::
                                     double confidence) {
   const auto strengths = [&](const std::vector<const Game*>& kept) -> Vector {
     if (!strengths_are_bounded(kept, arms)) return {};
-    // Arm 0 stands at 0; the others are coefficients.
+    // The strength of arm 0 is fixed at 0; the others are coefficients.
     const auto columns = static_cast<size_t>(arms - 1);
     std::vector<Observation> data;
     for (const Game* game : kept) {
@@ -203,7 +204,7 @@ Interval length_adjusted_win_rate(std::span<const LengthPair> pairs, std::int32_
     for (const LengthPair* pair : kept)
       variance += (pair->difference - mean) * (pair->difference - mean) / n;
     const double deviation = std::sqrt(variance);
-    // Where all differences are equal there is no slope.
+    // If all differences are equal, there is no slope.
     const size_t columns = deviation > 1e-9 * (1 + std::abs(mean)) ? 2 : 1;
     std::vector<Observation> data;
     for (const LengthPair* pair : kept) {

@@ -43,7 +43,7 @@ std::string_view name_at(std::string_view text) {
   return text.substr(0, end);
 }
 
-/// The name that a line defines: `def f(`, `async def f(`, `f = `; else empty.
+/// The name that a line defines: `def f(`, `async def f(`, `f = `; otherwise empty.
 std::string_view defined_by(std::string_view line) {
   line = strip(line);
   if (line.starts_with("async ")) line = strip(line.substr(6));
@@ -52,12 +52,13 @@ std::string_view defined_by(std::string_view line) {
   return rest.starts_with('=') && !rest.starts_with("==") ? name : std::string_view();
 }
 
-/// A line without its comment and the white space before it, roughly: # inside quotes counts, too.
+/// A line without its comment and the white space before it. Approximate: # inside quotes counts as
+/// a comment too.
 std::string_view without_comment(std::string_view line) {
   return rstrip(line.substr(0, line.find('#')));
 }
 
-/// What stands after a target of an assignment or a called name: `x`, `x.y[0]`, `a, *b`.
+/// The text after the target of an assignment or a called name: `x`, `x.y[0]`, `a, *b`.
 std::string_view after_target(std::string_view line) {
   std::size_t at = 0, open = 0;
   while (at < line.size()) {
@@ -77,8 +78,8 @@ std::string_view after_target(std::string_view line) {
   return strip(line.substr(at));
 }
 
-/// Whether two words stand side by side that no line of Python has so ("the sum"), texts in quotes
-/// aside.
+/// Whether two adjacent words cannot occur in a line of Python ("the sum"), outside of quoted
+/// texts.
 bool has_prose(std::string_view line) {
   constexpr std::array<std::string_view, 36> kWords{
       "and",    "as",    "assert", "async",  "await",   "break", "class",    "continue", "def",
@@ -92,7 +93,8 @@ bool has_prose(std::string_view line) {
       const std::string_view three = line.substr(at, 3);
       const bool long_text = three == "\"\"\"" || three == "'''";
       const std::size_t end = long_text ? line.find(three, at + 3) : line.find(c, at + 1);
-      if (long_text && end == std::string_view::npos) return false;  // it goes on
+      // it continues on the next line
+      if (long_text && end == std::string_view::npos) return false;
       if (end != std::string_view::npos) at = end + (long_text ? 2 : 0);
     }
     if (!is_name(c)) {
@@ -110,7 +112,7 @@ bool has_prose(std::string_view line) {
   return false;
 }
 
-/// Whether a line can be one of Python that stands at the outermost level.
+/// Whether a line can be a top-level line of Python.
 bool looks_like_code(std::string_view whole) {
   const std::string_view line = strip(whole);
   if (line.empty() || (line[0] != '#' && has_prose(without_comment(line)))) return false;
@@ -149,7 +151,7 @@ bool looks_like_code(std::string_view whole) {
     if (after.starts_with(sign) && after.size() > sign.size() && after[sign.size()] != '=')
       return true;
   if (after.starts_with(':') && after.find('=') != std::string_view::npos) return true;
-  // A call, which ends where the line does.
+  // A call that ends with the line.
   return after.starts_with('(') && !word.empty() && line.find('(') > 0 &&
          line[line.find('(') - 1] != ' ' && !code.empty() &&
          std::string_view(")(,[{:\\").find(code.back()) != std::string_view::npos;
@@ -158,11 +160,11 @@ bool looks_like_code(std::string_view whole) {
 // Fenced blocks.
 
 struct Block {
-  std::string language;  ///< in lower case; empty: none is named
+  std::string language;  ///< in lower case; empty: not named
   Lines lines;
 };
 
-/// The first word of a fence's line: "python", "{.python .numberLines}", "Python 3", "py:solve.py".
+/// The first word after a fence: "python", "{.python .numberLines}", "Python 3", "py:solve.py".
 std::string language_of(std::string_view info) {
   const std::string lower = lower_ascii(std::string(info));
   std::size_t begin = 0;
@@ -183,7 +185,8 @@ bool is_python(std::string_view language) {
   return is_one_of(language, kPython);
 }
 
-/// A language that no program of the task is in; what is none of these may be a title or a name.
+/// Whether this is a language that the task's program cannot be in. Other words may be a title or a
+/// name.
 bool is_other_language(std::string_view language) {
   constexpr std::array<std::string_view, 38> kOthers{
       "bash", "sh",    "shell",    "zsh",        "console",    "terminal", "cmd",    "powershell",
@@ -196,7 +199,7 @@ bool is_other_language(std::string_view language) {
 
 bool holds_blocks(std::string_view language) { return language == "markdown" || language == "md"; }
 
-/// A line that opens a fence: how far it is indented or quoted, its character, length and the rest.
+/// A line that opens a fence: its indentation or quotation, mark, length, and the rest.
 struct Fence {
   std::size_t indent;
   char mark;
@@ -214,13 +217,13 @@ std::optional<Fence> fence_in(std::string_view line) {
   while (end < line.size() && line[end] == mark) ++end;
   if (end - at < 3) return std::nullopt;
   Fence fence{at, mark, end - at, std::string(strip(line.substr(end)))};
-  // Backticks after the fence's own make it inline code; quotes open a block with a language alone.
+  // Backticks after the fence make it inline code; quotes open a block only with a language.
   if (mark == '`' && fence.info.find('`') != std::string::npos) return std::nullopt;
   if (quotes && !(end - at == 3 && is_python(lower_ascii(fence.info)))) return std::nullopt;
   return fence;
 }
 
-/// Prose may stand in the line of the closing fence; a fence in a docstring stands further in.
+/// The line of the closing fence may contain prose; a fence in a docstring is indented further.
 bool closes(const Fence& open, std::string_view line) {
   const std::size_t at = line.find_first_not_of(" \t>");
   if (at == std::string_view::npos || at > open.indent + 3) return false;
@@ -234,7 +237,8 @@ bool closes(const Fence& open, std::string_view line) {
           !is_python(language) && !is_other_language(language));
 }
 
-/// The length of the code in a line of a block that ends with the fence: "return x```"; else none.
+/// The length of the code in a line of a block that ends with the fence: "return x```"; otherwise
+/// none.
 std::optional<std::size_t> code_before_end(const Fence& open, std::string_view line) {
   const std::string_view whole = rstrip(line);
   const std::size_t code = whole.find_last_not_of(open.mark) + 1;
@@ -243,7 +247,7 @@ std::optional<std::size_t> code_before_end(const Fence& open, std::string_view l
   return ends && indent_of(line) < code ? std::optional(code) : std::nullopt;
 }
 
-/// A line of a block whose fence stands `indent` characters in, of a list or a quotation.
+/// A line of a block without the `indent` characters of the list or quotation around it.
 std::string inside(std::string_view line, std::size_t indent, bool quoted) {
   std::size_t at = 0;
   while (at < std::min(indent, line.size()) &&
@@ -252,7 +256,7 @@ std::string inside(std::string_view line, std::size_t indent, bool quoted) {
   return std::string(line.substr(at));
 }
 
-/// Marks of other kinds, each on a line of its own or beside the code.
+/// Other marks of code, on separate lines or next to the code.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kMarks{{
     {"<code class=\"language-python\">", "</code>"},
     {"<code class=\"python\">", "</code>"},
@@ -266,11 +270,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kMarks{{
     {"#+begin_src", "#+end_src"},
 }};
 
-/// The blocks of an answer, and what stands around them, each block as one line "```".
+/// The blocks of an answer, and the text around them, in which each block is one line "```".
 struct Blocks {
   std::vector<Block> all;
-  Lines outside, before;       ///< before: the first fence
-  bool first_is_bare = false;  ///< the first fence names no language, and perhaps closes
+  Lines outside, before;       ///< before: text before the first fence
+  bool first_is_bare = false;  ///< the first fence names no language, and may be a closing one
 };
 
 void add_inline(std::string_view line, std::vector<Block>& blocks) {
@@ -322,7 +326,7 @@ Blocks fenced_blocks(const Lines& lines) {
   return out;
 }
 
-/// HTML's five names of characters.
+/// Replaces HTML's five character entities.
 std::string without_entities(std::string text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kEntities{
       {{"&lt;", "<"},
@@ -337,7 +341,7 @@ std::string without_entities(std::string text) {
   return text;
 }
 
-/// Blocks between kMarks, where there is no fence.
+/// Blocks between kMarks outside of fences.
 std::vector<Block> marked_blocks(const std::string& text) {
   std::vector<Block> blocks;
   const std::string lower = lower_ascii(text);
@@ -361,8 +365,8 @@ std::vector<Block> marked_blocks(const std::string& text) {
 
 // Definitions and bodies.
 
-/// For each line whether it goes on with what an earlier one began: a text of three quotes, and
-/// with `brackets` also brackets, or a line that ends with a backslash.
+/// For each line, whether it continues an earlier line: a triple-quoted text, and with `brackets`
+/// also open brackets or a backslash at the end.
 std::vector<bool> goes_on(const Lines& lines, bool brackets = true) {
   std::vector<bool> inside;
   std::string_view three;
@@ -402,8 +406,8 @@ std::vector<bool> goes_on(const Lines& lines, bool brackets = true) {
 
 bool is_comment(std::string_view line) { return strip(line).starts_with('#'); }
 
-/// The least indent of lines from `begin` on that are neither comments nor go on with earlier ones;
-/// none: there are none.
+/// The least indentation of lines from `begin` on, ignoring comments and continued lines; none:
+/// there are no such lines.
 std::optional<std::size_t> least_indent(const Lines& lines, std::size_t begin = 0) {
   const auto text = goes_on(lines);
   std::optional<std::size_t> least;
@@ -413,7 +417,7 @@ std::optional<std::size_t> least_indent(const Lines& lines, std::size_t begin = 
   return least;
 }
 
-/// All lines indented by `indent` where the least indented one had no indent.
+/// All lines shifted so that the least indented line has the indentation `indent`.
 Lines reindented(Lines lines, const std::string& indent) {
   const std::size_t least = least_indent(lines).value_or(0);
   const auto text = goes_on(lines);
@@ -427,7 +431,7 @@ bool begins_definition(std::string_view line) {
   return strip(line).starts_with("def ") || strip(line).starts_with("async def ");
 }
 
-/// Whether a value is given back outside of all functions, as in a body alone.
+/// Whether a value is returned outside of all functions, as in a body alone.
 bool returns_outside(const Lines& lines) {
   std::optional<std::size_t> function;
   for (const std::string& line : lines) {
@@ -440,8 +444,8 @@ bool returns_outside(const Lines& lines) {
   return false;
 }
 
-/// The line that defines a name: the first of the least indented ones, as a method is no function;
-/// an assignment in a body is none either.
+/// The line that defines a name: the first of the least indented ones, because methods do not
+/// count. Assignments in a body do not count either.
 std::optional<std::size_t> definition_of(std::string_view name, const Lines& lines) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < lines.size(); ++i)
@@ -452,7 +456,7 @@ std::optional<std::size_t> definition_of(std::string_view name, const Lines& lin
   return found;
 }
 
-/// Whether the function that line `at` defines does nothing yet: `pass`, `...`, a docstring alone.
+/// Whether the function defined at line `at` is only a stub: `pass`, `...`, or a docstring alone.
 bool is_stub(const Lines& lines, std::size_t at) {
   const auto text = goes_on(lines);
   if (!without_comment(lines[at]).ends_with(':')) return false;
@@ -468,8 +472,7 @@ bool is_stub(const Lines& lines, std::size_t at) {
   return true;
 }
 
-/// What was typed at Python's prompts, ">>> " and "... ", or those of IPython, without their
-/// output.
+/// The lines typed at Python's prompts (">>> " and "... ") or IPython's, without their output.
 Lines typed_in(const Lines& lines) {
   Lines typed;
   for (const std::string& line : lines) {
@@ -488,7 +491,7 @@ Lines typed_in(const Lines& lines) {
   return typed;
 }
 
-/// Whether a block holds imports and definitions alone, so that it can stand before another one.
+/// Whether a block contains only imports and definitions, so that it can precede another block.
 bool defines_alone(const Lines& lines) {
   bool any = false;
   for (const std::string& line : lines) {
@@ -502,7 +505,7 @@ bool defines_alone(const Lines& lines) {
   return any;
 }
 
-/// Code around the definition in line `at`: what is code before it, and after it.
+/// The definition in line `at`, with the adjacent code before and after it.
 Lines around_definition(const Lines& all, std::size_t at) {
   const std::size_t indent = indent_of(all[at]);
   const auto text_before = goes_on(all, /*brackets=*/false);
@@ -525,7 +528,7 @@ Lines around_definition(const Lines& all, std::size_t at) {
                     "");
 }
 
-/// The first lines that are code, up to prose; empty: there are none.
+/// The first lines of code, up to prose; empty: there are none.
 Lines code_in(const Lines& all) {
   const auto is_code = [](const std::string& line) {
     return !is_blank(line) && (indent_of(line) > 0 || looks_like_code(line));
@@ -539,7 +542,7 @@ Lines code_in(const Lines& all) {
     if (!text[i] && !is_code(rest[i])) break;
     size = i + 1;
   }
-  // The prompt's docstring, closed once more.
+  // The prompt's docstring, closed a second time.
   if (size > 1 && !text[size - 1] &&
       (strip(rest[size - 1]) == "\"\"\"" || strip(rest[size - 1]) == "'''"))
     --size;
@@ -548,7 +551,7 @@ Lines code_in(const Lines& all) {
 
 bool is_program_line(const std::string& line) { return !is_blank(line) && strip(line)[0] != '#'; }
 
-/// Whether a line of it gives back a value, as a body's does and an example's does not.
+/// Whether a line returns a value, as a body does and an example does not.
 bool gives_back(const Lines& lines) {
   return std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
     const std::string_view word = name_at(strip(line));
@@ -556,7 +559,7 @@ bool gives_back(const Lines& lines) {
   });
 }
 
-/// The indent of the body of the prompt's last function.
+/// The indentation of the body of the prompt's last function.
 std::string body_indent(const Lines& prompt) {
   std::optional<std::size_t> head;
   for (std::size_t i = 0; i < prompt.size(); ++i)
@@ -567,11 +570,11 @@ std::string body_indent(const Lines& prompt) {
   return "    ";
 }
 
-/// Where what stands after the body begins, outside of the function.
+/// The index of the first line after the body, outside of the function.
 std::size_t end_of_body(const Lines& code) {
   const auto text = goes_on(code);
   const std::string_view word = name_at(code.front());
-  // A first line that has lost its indent is followed by an indented one, or ends the body.
+  // If the first line has lost its indentation, an indented line follows, or the body ends.
   bool indented = indent_of(code.front()) > 0 || word == "return" || word == "raise";
   for (std::size_t i = 1; i < code.size(); ++i) {
     if (is_blank(code[i]) || text[i]) continue;
@@ -584,8 +587,8 @@ std::size_t end_of_body(const Lines& code) {
   return code.size();
 }
 
-/// Code of a body indented by `indent`, whatever it stands under, with what follows outside of it;
-/// a first line that has lost its indent gets it back.
+/// The lines of a body indented by `indent`, followed by the lines outside of it. A first line that
+/// has lost its indentation gets it back.
 Lines as_body(const Lines& code, const std::string& indent) {
   const auto end = code.begin() + static_cast<long>(end_of_body(code));
   Lines body(code.begin(), end);
@@ -610,7 +613,7 @@ std::string wanted_name(const Lines& prompt) {
   return name;
 }
 
-/// Whether a block takes the function from elsewhere, as tests of it do.
+/// Whether a block imports the function, as its tests do.
 bool imports(const std::string& name, const Lines& block) {
   return std::any_of(block.begin(), block.end(), [&](const std::string& line) {
     const std::size_t import = line.find("import ");
@@ -619,7 +622,7 @@ bool imports(const std::string& name, const Lines& block) {
   });
 }
 
-/// Whether `program` calls or names what `block` alone defines.
+/// Whether `program` uses a name that only `block` defines.
 bool is_needed(const Lines& block, const Lines& program) {
   const std::string text = text_of(program);
   return defines_alone(block) &&
@@ -637,8 +640,8 @@ bool is_needed(const Lines& block, const Lines& program) {
          });
 }
 
-/// The first block that defines the function (`stub`: also one that does nothing yet), with the
-/// definitions of the blocks before it, and of those after it that it needs.
+/// The first block that defines the function (`stub`: even if it is only a stub), with the
+/// definitions of preceding blocks, and those of following blocks that it needs.
 std::optional<Lines> defining_block(const std::vector<Block>& blocks, const std::string& name,
                                     bool stub = false) {
   for (const bool other : {false, true}) {
@@ -663,7 +666,7 @@ std::optional<Lines> defining_block(const std::vector<Block>& blocks, const std:
   return std::nullopt;
 }
 
-/// Inline code of single backticks that can be a program: `return 2 * x`, `def f(x): return 2 * x`.
+/// Inline code in single backticks that can be a program: `return 2 * x`, `def f(x): return 2 * x`.
 std::vector<Block> inline_code(const Lines& lines) {
   std::vector<Block> blocks;
   for (const std::string& line : lines)
@@ -677,7 +680,7 @@ std::vector<Block> inline_code(const Lines& lines) {
   return blocks;
 }
 
-/// The texts in an answer that is a JSON object, as {"code": "def f(x): ..."}; each as a block.
+/// The texts in an answer that is a JSON object, e.g. {"code": "def f(x): ..."}, each as a block.
 std::vector<Block> json_texts(std::string_view text) {
   std::vector<Block> blocks;
   const std::size_t begin = text.find('{'), end = text.rfind('}');
@@ -700,10 +703,10 @@ std::size_t program_lines(const Lines& lines) {
   return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_program_line));
 }
 
-/// What can be the function's body, the likeliest first.
+/// Candidates for the function's body, the most likely first.
 std::vector<Lines> bodies_in(const Blocks& fenced, const std::vector<Block>& marked) {
   std::vector<Lines> bodies;
-  // An answer that goes on inside a fence of the prompt closes that fence.
+  // An answer that continues inside a fence of the prompt closes that fence.
   const Lines before = code_in(fenced.before);
   if (fenced.first_is_bare && program_lines(before) > 0 &&
       program_lines(before) == program_lines(fenced.before))

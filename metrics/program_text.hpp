@@ -2,26 +2,28 @@
 #include <string>
 #include <string_view>
 
-/// The program in an answer to a programming task. Pure functions.
+/// Finds the program in an answer to a programming task. Pure functions.
 namespace pardec {
 
-/// What the text of a task of HumanEval-X (Python) defines by itself: the modules that its
-/// evaluation imports, as far as they come with Python; the prompt (a function's head with its
-/// docstring, and functions before it that it may need).
+/// The code that a task of HumanEval-X (Python) provides: the imports of its evaluation, limited to
+/// Python's standard library, and the prompt (a function's head with its docstring, and preceding
+/// functions that it may need).
 std::string task_head(std::string_view prompt);
 
-/// The Python in an answer to `prompt`, whose last function is to be written. Which part of the
-/// answer that is (each rule has its cases in results/answers.md):
-///  - of fenced blocks (``` and ~~~ as CommonMark has them, [PYTHON], <code>, LaTeX listings, also
-///    nested, quoted, or inside a list) that are not marked as another language: the first that
-///    defines the function, after the blocks before it that hold definitions alone; where none
-///    defines it, the first that can be its body;
-///  - without such a block: from the function's definition on, with the definitions just before it,
-///    as long as lines are code; without a definition the body, as long as lines are code.
-/// A body is indented as the prompt's function is. Text that holds no code comes back as it is.
+/// The Python code in an answer to `prompt`, whose last function is to be written. The code is
+/// selected by these rules (cases of each rule are in results/answers.md):
+///  - From fenced blocks (``` and ~~~ as in CommonMark, [PYTHON], <code>, LaTeX listings; also
+///  nested,
+///    quoted, or inside a list) that are not marked as another language: the first block that
+///    defines the function, after preceding blocks that contain only definitions. If no block
+///    defines it, the first block that can be its body.
+///  - Without such a block: the function's definition with the definitions directly before it, as
+///  long
+///    as lines are code. Without a definition: the body, as long as lines are code.
+/// A body is indented as in the prompt's function. Text without code is returned unchanged.
 std::string code_of(std::string_view prompt, std::string_view answer);
 
-/// The program that an answer makes of it: the head, and code_of the answer.
+/// The complete program: the head, and code_of the answer.
 std::string task_program(std::string_view prompt, std::string_view answer);
 
 }  // namespace pardec

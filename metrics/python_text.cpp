@@ -68,7 +68,7 @@ std::string python_lower(std::string_view text) {
   const std::u32string codes(in.begin(), in.end());
   std::string out;
   for (size_t i = 0; i < in.size(); ++i) {
-    if (in[i] == kDottedI) {  // the one character whose lower case is two
+    if (in[i] == kDottedI) {  // the only character whose lower case is two characters
       append(out, 'i');
       append(out, kDotAbove);
     } else if (in[i] == kSigma && is_final_sigma(codes, i)) {
@@ -130,7 +130,7 @@ bool is_mark(utf8proc_int32_t c) {
          category == UTF8PROC_CATEGORY_ME;
 }
 
-/// Blocks of scripts without spaces between words.
+/// Unicode blocks of scripts without spaces between words.
 bool is_unspaced(utf8proc_int32_t c) {
   return (c >= 0x0E00 && c <= 0x0EFF) || (c >= 0x1000 && c <= 0x109F) ||
          (c >= 0x1780 && c <= 0x17FF) || c == 0x3005 || c == 0x3007 ||

@@ -3,7 +3,7 @@
 
 namespace pardec {
 
-/// NaN where there is nothing to be a part of.
+/// part / whole; NaN if `whole` is 0.
 inline double ratio_or_nan(double part, double whole) {
   return whole == 0 ? std::numeric_limits<double>::quiet_NaN() : part / whole;
 }

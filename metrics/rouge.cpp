@@ -90,7 +90,7 @@ RougeScore rouge_n(const std::vector<std::string>& reference,
 
 RougeScore rouge_l(const std::vector<std::string>& reference,
                    const std::vector<std::string>& prediction) {
-  // Row by row: best[j] is the length for the references so far and the first j predictions.
+  // Row by row: best[j] is the length for the references so far and the first j predicted tokens.
   std::vector<size_t> best(prediction.size() + 1, 0), before;
   for (const auto& token : reference) {
     before = best;

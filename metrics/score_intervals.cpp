@@ -12,11 +12,12 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// More clusters are put into so many classes of like values: an end moves by less than the width
-/// of a class.
+/// With more clusters, similar values are joined into this many classes; the ends of an interval
+/// change by less than the width of a class.
 constexpr size_t kMostValues = 4096;
 
-/// The score of an arm: of all clusters, and without each; and each cluster's share of the mean.
+/// The score of an arm over all clusters, and without each cluster; and each cluster's share of the
+/// mean.
 struct LeaveOneOut {
   double all;
   std::vector<double> without, shares;
@@ -29,7 +30,8 @@ LeaveOneOut leave_one_out(std::span<const ScorePart> parts, std::int32_t cluster
     double numerator = 0, denominator = 0;
   };
   std::vector<Sums> sums(static_cast<size_t>(groups));
-  std::vector<size_t> begins(static_cast<size_t>(clusters) + 1);  // of clusters in `by_cluster`
+  // start index of each cluster in `by_cluster`
+  std::vector<size_t> begins(static_cast<size_t>(clusters) + 1);
   for (const ScorePart& part : parts) {
     sums[static_cast<size_t>(part.group)].numerator += part.numerator;
     sums[static_cast<size_t>(part.group)].denominator += part.denominator;
@@ -39,7 +41,7 @@ LeaveOneOut leave_one_out(std::span<const ScorePart> parts, std::int32_t cluster
   std::vector<const ScorePart*> by_cluster(parts.size());
   for (auto place = begins; const ScorePart& part : parts)
     by_cluster[place[static_cast<size_t>(part.cluster)]++] = &part;
-  // The mean over groups, of which a cluster touches few.
+  // The mean over groups is updated incrementally, since a cluster is part of few groups.
   double total = 0, count = 0;
   const auto add = [&](std::int32_t group, double sign) {
     const Sums& of_group = sums[static_cast<size_t>(group)];
@@ -76,8 +78,8 @@ LeaveOneOut leave_one_out(std::span<const ScorePart> parts, std::int32_t cluster
   return out;
 }
 
-/// What each cluster has of its own in the mean, times its share: its influence on the mean. For a
-/// ratio of sums this is exact: (1 - share) (all - without) = share (own - all).
+/// A cluster's own deviation from the mean, times its share: its influence on the mean. For a ratio
+/// of sums, this is exact: (1 - share) (all - without) = share (own - all).
 double influence(const LeaveOneOut& arm, size_t cluster) {
   const double without = arm.without[cluster];
   return std::isnan(without) ? 0 : (1 - arm.shares[cluster]) * (arm.all - without);
@@ -100,7 +102,8 @@ ClusterMean difference_of(const LeaveOneOut& before, const LeaveOneOut& after, d
   return {std::move(values), {-width, width}};
 }
 
-/// How far two scores of one answer can be apart; where nobody knows, as far as two clusters are.
+/// The largest possible difference of two scores of one answer; if unknown, the largest difference
+/// between clusters.
 double width_of(const LeaveOneOut& before, const LeaveOneOut& after,
                 std::optional<ScoreRange> range) {
   if (range && std::isfinite(range->most - range->least)) return range->most - range->least;
@@ -157,9 +160,9 @@ ClusterMean::ClusterMean(std::vector<Value> values, ScoreRange range)
 }
 
 double ClusterMean::distance_from(double mean) const {
-  // The likeliest distribution with this mean gives a value the mass share / (1 + tilt (value -
-  // mean)), and what is left to the least value of the range, which 1 + tilt (least - mean) >= 0
-  // bounds.
+  // The most likely distribution with this mean assigns the mass share / (1 + tilt (value - mean))
+  // to a value, and the remaining mass to the least value of the range. The condition 1 + tilt
+  // (least - mean) >= 0 bounds the tilt.
   const double largest = 1 / (mean - range_.least);
   const auto slope = [&](double tilt) {
     double sum = 0;
@@ -211,7 +214,7 @@ ClusterMean ClusterMean::mirrored() const {
 }
 
 Interval ClusterMean::interval(double confidence) const {
-  // Values are equal but for rounding, and nobody knows of others.
+  // All values are equal except for rounding, and the range is unknown.
   const double width = range_.most - range_.least;
   if (clusters_ < 2 || !(width > 1e-12 * std::max(1.0, std::abs(mean_))))
     return {mean_, kNone, kNone};
@@ -223,7 +226,7 @@ Interval ClusterMean::interval(double confidence) const {
 std::optional<std::int64_t> ClusterMean::clusters_above(double limit, double confidence) const {
   constexpr double kMost = 1e6;
   if (clusters_ < 2 || !(mean_ > limit) || !(limit > range_.least)) return std::nullopt;
-  // Clusters of unequal shares count as fewer.
+  // Clusters with unequal shares count as fewer.
   const double each = distance_from(limit) * effective_ / static_cast<double>(clusters_);
   double count = static_cast<double>(clusters_);
   for (int i = 0; i < 20; ++i) {  // Student's value changes little with the count

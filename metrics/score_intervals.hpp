@@ -7,61 +7,63 @@
 
 #include "metrics/statistics.hpp"
 
-/// Intervals of scores, and of their differences between two arms. Pure functions without chance.
+/// Intervals of scores, and of their differences between two arms. Deterministic, pure functions.
 namespace pardec {
 
-/// What one example adds to a score that is a mean over groups of a ratio of sums: value F1 (a
-/// group a category and attribute, or one for all), plain means (one group, denominators 1). Groups
-/// whose denominators sum to 0 are left out.
+/// The contribution of one example to a score. The score is a mean over groups; the score of a
+/// group is a ratio of sums. Examples: value F1 (a group per category and attribute, or a single
+/// group), plain means (a single group, denominators 1). Groups whose denominators sum to 0 are
+/// left out.
 struct ScorePart {
-  std::int32_t cluster, group;  ///< from 0 on
+  std::int32_t cluster, group;  ///< from 0
   double numerator, denominator;
 };
 
-/// Between what an example's score can lie. Infinite: nobody knows, the largest and the least score
-/// of a cluster take its place.
+/// The range of an example's score. Infinite: unknown; the largest and the smallest score of a
+/// cluster are used instead.
 struct ScoreRange {
   double least = 0, most = 1;
 };
 inline constexpr ScoreRange kNoRange{-std::numeric_limits<double>::infinity(),
                                      std::numeric_limits<double>::infinity()};
 
-/// A mean over independent clusters: what each has, and its share of the mean.
+/// A weighted mean over independent clusters, each with a value and a share of the mean.
 class ClusterMean {
  public:
   struct Value {
     double value, share;
   };
-  /// Values lie in `range`, or widen it; shares are not negative. Clusters without a share do not
-  /// count. `mean`: sum of value times share over the sum of the shares.
+  /// Values lie in `range`, or extend it. Shares are not negative; clusters without a share are
+  /// ignored. `mean`: sum of value times share, divided by the sum of the shares.
   ClusterMean(std::vector<Value> values, ScoreRange range);
 
   double mean() const { return mean_; }
-  /// How many clusters have a share, and of how many equal ones the mean is as uncertain as.
+  /// The number of clusters with a share, and the number of equal clusters that would give the same
+  /// uncertainty.
   std::int64_t clusters() const { return clusters_; }
   double effective() const { return effective_; }
 
-  /// The score interval of a mean of bounded values: it holds each mean that the data does not
-  /// refute, the variance being that of the likeliest distribution with this mean, in which there
-  /// may be values at the ends of the range that nobody saw. For differences of right and wrong
-  /// answers this is Tango's interval of paired proportions (Tango 1998), for right and wrong
-  /// answers Wilson's (1927); in general the variance is that of the empirical likelihood (Owen
-  /// 1988) with the range's ends. The critical value is Student's of clusters() - 1. So values that
-  /// are all equal do not give an interval without width: of n equal differences of 0 it reaches
-  /// from about -4 / n to 4 / n.
+  /// The score interval of a mean of bounded values. It contains each mean that the data does not
+  /// reject. The variance for a mean is that of the most likely distribution with this mean, which
+  /// may include unobserved values at the ends of the range. For differences of right and wrong
+  /// answers, this is Tango's interval of paired proportions (Tango 1998); for right and wrong
+  /// answers, it is Wilson's (1927). In general, the variance is that of the empirical likelihood
+  /// (Owen 1988) with the ends of the range. The critical value is Student's, with clusters() - 1
+  /// degrees of freedom. Thus an interval has a width even if all values are equal: for n
+  /// differences of 0, it ranges from about -4 / n to 4 / n.
   Interval interval(double confidence = 0.95) const;
 
-  /// How many clusters alike would give an interval that lies above `limit`. None: the mean is not
-  /// above it, or more than a million.
+  /// The number of clusters of the same kind that would give an interval above `limit`. None: the
+  /// mean is not above it, or more than a million are needed.
   std::optional<std::int64_t> clusters_above(double limit, double confidence = 0.95) const;
 
-  /// With the signs of all values turned.
+  /// The same with all values negated.
   ClusterMean mirrored() const;
 
  private:
-  /// The largest mean below the observed one that the data refutes.
+  /// The largest mean below the observed one that the data rejects.
   double lower_end(double critical) const;
-  /// Squared distance of the observed mean from `mean`, over the variance, for one cluster.
+  /// Squared distance of the observed mean from `mean`, divided by the variance, for one cluster.
   double distance_from(double mean) const;
 
   std::vector<Value> values_;  ///< shares sum to 1
@@ -70,16 +72,16 @@ class ClusterMean {
   std::int64_t clusters_ = 0;
 };
 
-/// A score of two arms on the same clusters; of `method` alone where `baseline` is empty
-/// (difference and ratio are then NaN). Parts of both are of the same answers (pairing is the
-/// caller's). Each interval is Student's by the jackknife over clusters, which are left out of both
-/// arms together, with the degrees of freedom of as many equal clusters; the ratio's is about its
-/// logarithm. Where scores have a range it also holds ClusterMean's interval, that of the ratio by
-/// the difference's over the baseline's score. A part's cluster is below `clusters`; parts of a
-/// cluster's repeats are no new clusters.
+/// A score of two arms on the same clusters. With an empty `baseline`, the score of `method` alone
+/// (difference and ratio are then NaN). The parts of both arms belong to the same examples; pairing
+/// is the caller's task. Each interval is Student's, by the jackknife over clusters, which are left
+/// out of both arms together; its degrees of freedom are those of the effective number of clusters.
+/// The ratio's interval is computed on its logarithm. If scores have a range, each interval also
+/// covers ClusterMean's interval; for the ratio, this is the difference's interval over the
+/// baseline's score. `cluster` of a part is below `clusters`; repeats belong to the same cluster.
 struct ScoreIntervals {
   Interval method, difference, ratio;  ///< method - baseline, method / baseline
-  /// What the difference is the mean of; none without a baseline.
+  /// The difference as a mean over clusters; none without a baseline.
   std::optional<ClusterMean> differences;
 };
 ScoreIntervals score_intervals(std::span<const ScorePart> baseline,

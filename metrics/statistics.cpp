@@ -174,8 +174,8 @@ double mcnemar_exact(std::int64_t only_baseline_right, std::int64_t only_method_
   assert(only_baseline_right >= 0 && only_method_right >= 0);
   const auto n = static_cast<double>(only_baseline_right + only_method_right);
   const auto k = static_cast<double>(std::min(only_baseline_right, only_method_right));
-  // The tail C(n, 0) + ... + C(n, k) is C(n, k) times a sum that starts at 1 and shrinks with each
-  // term.
+  // The tail C(n, 0) + ... + C(n, k) is C(n, k) times a sum that starts at 1 and whose terms
+  // decrease.
   double term = 1, sum = 0;
   for (double i = k; i >= 0 && term > 0; --i) {
     sum += term;
@@ -202,7 +202,7 @@ double clustered_mcnemar(std::span<const std::int64_t> differences) {
   if (largest <= 1) return mcnemar_exact(positive, negative);
   const std::int64_t away = std::abs(sum);
   if (most > kMostExact) return std::erfc(static_cast<double>(away) / std::sqrt(2 * squares));
-  // share[s + most]: of the choices of signs so far, those with sum s.
+  // share[s + most]: the share of sign choices so far with sum s.
   std::vector<double> share(static_cast<size_t>(2 * most + 1)), next(share.size());
   share[static_cast<size_t>(most)] = 1;
   std::int64_t reach = 0;

@@ -10,7 +10,7 @@ namespace pardec {
 
 namespace {
 
-/// How a prediction says that there is no answer, once normalised.
+/// The normalised prediction that means "no answer".
 constexpr std::string_view kNull = "null";
 
 bool is_ascii_punctuation(char c) {  // Python's string.punctuation
@@ -18,7 +18,7 @@ bool is_ascii_punctuation(char c) {  // Python's string.punctuation
          (c >= '{' && c <= '~');
 }
 
-/// Words in common, each as often as in the side that has it less often.
+/// Number of common words; a repeated word counts as often as in the side with fewer repetitions.
 long common_words(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   std::map<std::string_view, long> left;
   for (const auto& word : a) ++left[word];
