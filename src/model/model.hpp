@@ -46,10 +46,10 @@ struct OutputRequest {
 
 /// The outputs of one row, reduced on the device; nothing else is copied to the host.
 struct RowLogits {
-  Token best = 0, second = 0;  ///< largest and second largest logit; the lower id wins a tie
+  Token best = 0, second = 0;  ///< ids of the two largest logits; the lower id wins a tie
   float best_logit = 0, second_logit = 0;
-  double confidence = 0;      ///< softmax at the best id, unwarped; only on request
-  std::vector<float> logits;  ///< softmax at the best id, before warping; only on request
+  double confidence = 0;      ///< softmax at the best id, before warping; only on request
+  std::vector<float> logits;  ///< [vocab], only on request
   Tokens top;  ///< the best ids, best first; the lower id wins a tie; only on request
   std::vector<double> probabilities;  ///< [vocab], only when sampling; sums to 1
 
